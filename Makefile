@@ -1,0 +1,59 @@
+# broadcloth: `make demo` and `make test` are all that a newcomer needs; each sets up and builds what is missing first.
+SHELL := bash
+PY := .venv/bin/python
+JOBS ?= $(shell nproc)
+BUILD := build
+# Extra arguments: make test ARGS="-k hypot", make bench ARGS="--only chain10_1e8"
+ARGS ?=
+
+.PHONY: help setup build demo test ctest wheel asan ubsan tsan lint format tidy bench clean distclean
+
+help:
+	@echo "make demo | test | build | bench | wheel | lint | format | tidy | asan | ubsan | tsan | clean"
+
+setup:
+	@scripts/setup.sh
+
+build: setup
+	@scripts/build.sh $(BUILD) -j$(JOBS)
+
+demo: build
+	$(PY) examples/heat.py $(ARGS)
+
+test: build
+	@$(PY) scripts/test.py $(ARGS)
+
+ctest: build
+	@ctest --test-dir $(BUILD) --output-on-failure
+
+wheel: setup
+	@scripts/wheel.sh
+
+# One-command sanitizer builds: the C++ tests, then Python tests (SAN_TESTS, SAN_MARK in scripts/sanitize.sh) on that build.
+asan: setup
+	@scripts/sanitize.sh address build-asan -j$(JOBS)
+ubsan: setup
+	@scripts/sanitize.sh undefined build-ubsan -j$(JOBS)
+tsan: setup
+	@scripts/sanitize.sh thread build-tsan -j$(JOBS)
+
+CXX_FILES = $(shell find src include tests -name '*.h' -o -name '*.cpp')
+PY_DIRS = $(wildcard python tests bench examples scripts cmake)
+lint: setup
+	clang-format-19 --dry-run --Werror $(CXX_FILES)
+	.venv/bin/ruff check $(PY_DIRS)
+	.venv/bin/mypy
+format: setup
+	clang-format-19 -i $(CXX_FILES)
+	.venv/bin/ruff check --fix $(PY_DIRS)
+# Slow: one analysis a file. apt-get install clang-tidy-19 first.
+tidy: build
+	run-clang-tidy-19 -quiet -p $(BUILD) $(or $(ARGS),'/src/(?!device)')
+
+bench: build
+	$(PY) bench/run.py $(ARGS)
+
+clean:
+	rm -rf build build-wheel build-asan build-ubsan build-tsan dist .pytest_cache .mypy_cache .ruff_cache
+distclean: clean
+	rm -rf .venv

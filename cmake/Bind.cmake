@@ -1,0 +1,23 @@
+# _broadcloth.abi3.so: one file for CPython 3.11 and every later one (the limited API), and the folder that Python imports from.
+file(GLOB bind_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/bind/*.cpp")
+Python_add_library(_broadcloth MODULE ${bind_sources})
+target_compile_definitions(_broadcloth PRIVATE Py_LIMITED_API=0x030B0000)
+target_link_libraries(_broadcloth PRIVATE broadcloth_core)
+# The same build switches as the core: nothing may differ in what a header of the core gives.
+target_compile_options(_broadcloth PRIVATE -fvisibility-inlines-hidden)
+target_link_options(_broadcloth PRIVATE -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/bind.map")
+set_target_properties(_broadcloth PROPERTIES
+  PREFIX "" SUFFIX ".abi3.so"
+  LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"
+  BUILD_RPATH_USE_ORIGIN ON
+  INSTALL_RPATH "$ORIGIN")
+if(NOT BROADCLOTH_SANITIZE)
+  # Python's own symbols come from the interpreter.
+  target_link_options(_broadcloth PRIVATE -Wl,-z,undefs)
+endif()
+
+# build/python/broadcloth holds links to the files of python/broadcloth beside the libraries, so that an edit is seen at once.
+add_custom_target(stage ALL
+  COMMAND "${Python_EXECUTABLE}" -S -E "${CMAKE_SOURCE_DIR}/cmake/stage.py" "${CMAKE_SOURCE_DIR}/python/broadcloth" "${PACKAGE_DIR}"
+  COMMENT "Linking python/broadcloth into the build"
+  VERBATIM)

@@ -1,0 +1,41 @@
+# libbroadcloth.so: the engine, with every backend.
+set(SRC "${CMAKE_SOURCE_DIR}/src")
+set(core_globs)
+foreach(folder core ops graph codegen runtime autograd kernels backends)
+  list(APPEND core_globs "${SRC}/${folder}/*.cpp")
+endforeach()
+file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${core_globs})
+list(FILTER core_sources EXCLUDE REGEX "/backends/cpu/jit/")
+
+# The device library as one string, for NVRTC and the embedded clang.
+file(GLOB device_headers CONFIGURE_DEPENDS "${SRC}/device/*.h")
+set(device_library "${CMAKE_BINARY_DIR}/generated/device_library.cpp")
+add_custom_command(
+  OUTPUT "${device_library}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py" "${SRC}/device/device.h" "${device_library}"
+  DEPENDS ${device_headers} "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device"
+  VERBATIM)
+
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}")
+set_target_properties(broadcloth_core PROPERTIES
+  OUTPUT_NAME broadcloth
+  LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"
+  INSTALL_RPATH "$ORIGIN")
+target_include_directories(broadcloth_core PUBLIC "${SRC}" "${CMAKE_SOURCE_DIR}/include" PRIVATE "${CMAKE_SOURCE_DIR}")
+target_include_directories(broadcloth_core SYSTEM PUBLIC "${XXHASH_INCLUDE}")
+target_compile_definitions(broadcloth_core PUBLIC BC_VERSION="${PROJECT_VERSION}")
+target_link_libraries(broadcloth_core PUBLIC fmt::fmt PRIVATE TBB::tbb zstd Threads::Threads ${CMAKE_DL_LIBS})
+
+# The engine's own symbols are seen by the extension and the tests and by nobody else (broadcloth.map); inside, calls go straight.
+target_compile_options(broadcloth_core PRIVATE -fvisibility-inlines-hidden -fno-semantic-interposition)
+target_link_options(broadcloth_core PRIVATE
+  -Wl,-Bsymbolic-functions -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
+set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
+
+# Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2).
+file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/backends/cpu/tier0/*.cpp")
+if(tier0_sources)
+  set_source_files_properties(${tier0_sources} PROPERTIES
+    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c;-ffp-contract=off;-fno-math-errno;-fno-trapping-math")
+endif()

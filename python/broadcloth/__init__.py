@@ -1,0 +1,366 @@
+# ruff: noqa: F401
+"""broadcloth: GPU computing for Python. One array, one kernel compiler, every device.
+
+`import broadcloth as bc` gives NumPy's names. Array expressions are recorded and run as few fused kernels when somebody looks at a
+value: on an NVIDIA GPU where there is one, on the CPU otherwise.
+
+Examples
+--------
+>>> import broadcloth as bc
+>>> a = bc.arange(5)
+>>> a * 2 + 1
+array([1, 3, 5, 7, 9])
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+import numpy as _np
+
+from . import _broadcloth as _c
+from . import _cuda_paths, _docs
+from ._broadcloth import (
+    __version__,
+    default_device,
+    device,
+    device_count,
+    flush,
+    ndarray,
+    set_default_device,
+    synchronize,
+    ufunc,
+)
+from ._creation import (
+    arange,
+    array,
+    asanyarray,
+    asarray,
+    ascontiguousarray,
+    asfortranarray,
+    asnumpy,
+    copy,
+    diag,
+    diag_indices,
+    diagflat,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    frombuffer,
+    fromfunction,
+    fromiter,
+    full,
+    full_like,
+    genfromtxt,
+    geomspace,
+    identity,
+    indices,
+    linspace,
+    load,
+    loadtxt,
+    logspace,
+    meshgrid,
+    mgrid,
+    ogrid,
+    ones,
+    ones_like,
+    save,
+    savetxt,
+    savez,
+    savez_compressed,
+    tri,
+    tril,
+    tril_indices,
+    triu,
+    triu_indices,
+    vander,
+    zeros,
+    zeros_like,
+)
+from ._device import (
+    Config,
+    config,
+    device_info,
+    devices,
+    memory_stats,
+    set_memory_limit,
+    show_source,
+    trim_memory,
+)
+from ._indexing import (
+    argwhere,
+    array2string,
+    array_repr,
+    array_str,
+    astype,
+    choose,
+    compress,
+    extract,
+    fill_diagonal,
+    flatnonzero,
+    index_exp,
+    iterable,
+    ix_,
+    may_share_memory,
+    ndenumerate,
+    ndim,
+    ndindex,
+    nonzero,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    ravel_multi_index,
+    s_,
+    shape,
+    shares_memory,
+    size,
+    take,
+    take_along_axis,
+    unravel_index,
+)
+from ._manipulation import (
+    append,
+    array_split,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    column_stack,
+    concat,
+    concatenate,
+    copyto,
+    delete,
+    diagonal,
+    dsplit,
+    dstack,
+    expand_dims,
+    flip,
+    fliplr,
+    flipud,
+    hsplit,
+    hstack,
+    insert,
+    matrix_transpose,
+    moveaxis,
+    pad,
+    permute_dims,
+    ravel,
+    repeat,
+    reshape,
+    resize,
+    roll,
+    rollaxis,
+    rot90,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    tile,
+    transpose,
+    trim_zeros,
+    unstack,
+    vsplit,
+    vstack,
+)
+from ._math import (
+    allclose,
+    angle,
+    around,
+    array_equal,
+    array_equiv,
+    clip,
+    cross,
+    diff,
+    ediff1d,
+    fix,
+    gradient,
+    i0,
+    imag,
+    isclose,
+    iscomplex,
+    isneginf,
+    isposinf,
+    isreal,
+    nan_to_num,
+    real,
+    real_if_close,
+    round,
+    select,
+    sinc,
+    trapezoid,
+    unwrap,
+    where,
+)
+from ._products import (
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+    vecmat,
+)
+from ._reductions import (
+    all,
+    amax,
+    amin,
+    any,
+    argmax,
+    argmin,
+    average,
+    corrcoef,
+    count_nonzero,
+    cov,
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+    prod,
+    ptp,
+    std,
+    sum,
+    var,
+)
+from ._types import (
+    bfloat16,
+    bool_,
+    byte,
+    can_cast,
+    cdouble,
+    common_type,
+    complex64,
+    complex128,
+    complexfloating,
+    csingle,
+    double,
+    dtype,
+    e,
+    euler_gamma,
+    finfo,
+    float16,
+    float32,
+    float64,
+    floating,
+    generic,
+    half,
+    iinfo,
+    inexact,
+    inf,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    intc,
+    integer,
+    intp,
+    iscomplexobj,
+    isdtype,
+    isrealobj,
+    isscalar,
+    issubdtype,
+    little_endian,
+    longlong,
+    min_scalar_type,
+    nan,
+    newaxis,
+    number,
+    pi,
+    promote_types,
+    result_type,
+    short,
+    signedinteger,
+    single,
+    ubyte,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ulonglong,
+    unsignedinteger,
+    ushort,
+)
+
+# ---- The ufuncs, by their names ----------------------------------------------------------------------------------------------------------
+
+_docs.document()
+# Rows that NumPy spells as functions of its own; the modules above hold those.
+_FUNCTIONS = {"angle", "clip", "i0", "imag", "isneginf", "isposinf", "real", "sinc", "where"}
+_ALIASES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "degrees": "rad2deg",
+    "mod": "remainder",
+    "pow": "power",
+    "radians": "deg2rad",
+    "true_divide": "divide",
+}
+_ufunc_names = {name for name in _c.ufuncs if name not in _FUNCTIONS}
+globals().update({name: _c.ufuncs[name] for name in _ufunc_names})
+globals().update({alias: _c.ufuncs[name] for alias, name in _ALIASES.items() if name in _c.ufuncs})
+
+# What NumPy programs set and read about printing and floating-point errors. Arrays print through NumPy; kernels give no warnings.
+printoptions, set_printoptions, get_printoptions = _np.printoptions, _np.set_printoptions, _np.get_printoptions
+errstate, seterr, geterr = _np.errstate, _np.seterr, _np.geterr
+format_float_positional, format_float_scientific = _np.format_float_positional, _np.format_float_scientific
+
+bool = _np.bool_
+True_, False_ = _np.True_, _np.False_
+
+_cuda_paths.install()
+
+# ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
+
+_MODULES = ("exceptions", "linalg", "profiler", "random")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"{__name__}.{name}")
+    if not name.startswith("_") and hasattr(_np, name):
+        raise AttributeError(f"broadcloth has no {name!r} yet; numpy.{name} takes the host copy that x.get() gives")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_MODULES, "__version__"})
+
+
+__all__ = sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_MODULES})

@@ -1,0 +1,238 @@
+"""`python -m broadcloth`: what is installed and what is missing, and the kernel cache."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from typing import Any
+
+USAGE = """usage: python -m broadcloth COMMAND
+
+  doctor               devices, libraries, versions, the cache; what is missing and the command that installs it
+  cache [info]         where the compiled kernels are kept, how many and how large
+  cache clear          removes them
+  cache export FILE    writes them to a file
+  cache import FILE    adds those of a file
+"""
+
+# What installs a missing library, by the start of its name.
+_INSTALL = {
+    "cuda driver": "install NVIDIA's driver for the GPU: https://www.nvidia.com/drivers",
+    "broadcloth_jit": "pip install --force-reinstall broadcloth",
+    "llvm": "pip install --force-reinstall broadcloth",
+}
+_CUDA_WHEELS = 'pip install "broadcloth[cuda13]"'
+
+
+def _size(count: float) -> str:
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= scale:
+            return f"{count / scale:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def _line(ok: bool | None, name: str, text: str) -> None:
+    mark = {True: "ok", False: "MISSING", None: "-"}[ok]
+    print(f"  {mark:<8} {name:<16} {text}")
+
+
+def _cpu() -> tuple[str, str]:
+    """The processor's name, and those of its features that matter for speed."""
+    model, flags = platform.processor() or platform.machine(), set()
+    try:
+        with open("/proc/cpuinfo") as f:
+            for line in f:
+                key, _, value = line.partition(":")
+                if key.strip() == "model name":
+                    model = value.strip()
+                elif key.strip() in ("flags", "Features"):
+                    flags = set(value.split())
+                    break
+    except OSError:
+        pass
+    wanted = (
+        "sse4_2",
+        "avx",
+        "avx2",
+        "fma",
+        "f16c",
+        "avx512f",
+        "avx512bw",
+        "avx512vl",
+        "avx512_bf16",
+        "avx512_fp16",
+        "amx_tile",
+        "neon",
+        "sve",
+    )
+    return model, " ".join(f for f in wanted if f in flags) or "unknown"
+
+
+def _missing(entry: dict[str, Any], gpu: bool) -> str | None:
+    """The command that brings a library that was not found; None where nothing needs it."""
+    name = str(entry.get("name", "")).lower()
+    for start, command in _INSTALL.items():
+        if name.startswith(start) or start in name:
+            return command if start != "cuda driver" or gpu else None
+    return _CUDA_WHEELS if gpu else None
+
+
+def doctor() -> int:
+    """Prints what broadcloth found; 0 when all that this machine can use is there, else 1."""
+    print(f"Python {platform.python_version()} ({sys.executable})")
+    try:
+        import numpy as np
+
+        print(f"NumPy {np.__version__} ({os.path.dirname(np.__file__)})")
+        import broadcloth as bc
+        from broadcloth import _broadcloth as c
+    except ImportError as error:
+        print(f"broadcloth cannot be imported: {error}\n  -> pip install --force-reinstall broadcloth")
+        return 1
+    from broadcloth import _cuda_paths
+
+    commands: list[str] = []
+    print(f"broadcloth {bc.__version__} ({os.path.dirname(bc.__file__)})\n")
+
+    model, features = _cpu()
+    print(f"CPU: {model}, {os.cpu_count()} cores; {platform.platform()}")
+    print(f"     {features}\n")
+
+    print("Devices")
+    gpu = _cuda_paths.driver_present()
+    for d in bc.devices():
+        try:
+            info = bc.device_info(d)
+            memory = f"{_size(info.get('memory_free', 0))} free of {_size(info.get('memory_total', 0))}"
+            default = ", the default" if d == bc.default_device() else ""
+            _line(True, str(d), f"{info.get('name', '')}, {memory}, target {info.get('target', '')}{default}")
+        except Exception as error:  # the doctor must get to the end
+            _line(False, str(d), str(error))
+            commands.append(_CUDA_WHEELS if d.type == "cuda" else "pip install --force-reinstall broadcloth")
+    if not c.device_count("cuda"):
+        _line(None if not gpu else False, "cuda", "no NVIDIA GPU can be used" if gpu else "no NVIDIA driver: arrays live on the CPU")
+        if gpu:
+            commands.append("nvidia-smi   # says what is wrong with the driver or the GPU")
+
+    print("\nLibraries")
+    for entry in c.library_status():
+        found = entry.get("found")
+        where = entry.get("path") or ""
+        version = entry.get("version") or ""
+        if found:
+            _line(True, str(entry.get("name", "")), f"{version}  {where}".strip())
+            continue
+        command = _missing(entry, gpu)
+        _line(
+            False if command else None,
+            str(entry.get("name", "")),
+            str(entry.get("error") or ("not found" if command else "not needed here")),
+        )
+        if command:
+            commands.append(command)
+    if gpu and c.device_count("cuda"):
+        for folder in _cuda_paths.folders():
+            print(f"           searched in     {folder}")
+
+    print("\nKernels")
+    _check_kernels(bc, commands)
+    _print_cache(c.cache_stats())
+
+    if commands:
+        print("\nTo do")
+        for command in dict.fromkeys(commands):
+            print(f"  {command}")
+        return 1
+    print("\nAll that this machine can use is there.")
+    return 0
+
+
+def _check_kernels(bc: Any, commands: list[str]) -> None:
+    """Computes something with a compiled kernel on each device and compares it."""
+    for d in bc.devices():
+        try:
+            x = bc.arange(1000, dtype=bc.float64, device=d)
+            total = float((x * x + 1).sum())
+            good = total == 332834500.0
+            _line(good, str(d), "arithmetic checked" if good else f"the sum of x * x + 1 gave {total}, not 332834500.0")
+            if not good:
+                commands.append("python -m broadcloth cache clear")
+        except Exception as error:
+            _line(False, str(d), str(error).splitlines()[0])
+            commands.append(_CUDA_WHEELS if d.type == "cuda" else "pip install --force-reinstall broadcloth")
+
+
+def _folder_size(folder: str) -> tuple[int, int]:
+    count = total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += os.path.getsize(os.path.join(root, name))
+                count += 1
+            except OSError:
+                continue
+    return count, total
+
+
+def _print_cache(stats: dict[str, Any]) -> None:
+    folder = str(next((stats[k] for k in ("path", "folder", "directory", "dir") if stats.get(k)), ""))
+    if not folder:
+        print("  cache            none: compiled kernels are kept in memory only")
+        return
+    files, total = _folder_size(folder)
+    free = ""
+    try:
+        free = f", {_size(shutil.disk_usage(folder).free)} free on its disk"
+    except OSError:
+        pass
+    print(f"  cache            {folder}: {files} files, {_size(total)}{free}")
+
+
+def cache(arguments: list[str]) -> int:
+    """The cache's commands."""
+    from broadcloth import _broadcloth as c
+
+    what = arguments[0] if arguments else "info"
+    if what == "info" and len(arguments) <= 1:
+        stats = c.cache_stats()
+        _print_cache(stats)
+        for key, value in stats.items():
+            print(f"  {key:<16} {value}")
+        return 0
+    if what == "clear" and len(arguments) == 1:
+        c.cache_clear()
+        print("the kernel cache is empty")
+        return 0
+    if what in ("export", "import") and len(arguments) == 2:
+        try:
+            count = c.cache_export(arguments[1]) if what == "export" else c.cache_import(arguments[1])
+        except (OSError, RuntimeError, ValueError) as error:
+            print(f"cache {what}: {error}", file=sys.stderr)
+            return 1
+        print(f"{count} kernels {'written to' if what == 'export' else 'read from'} {arguments[1]}")
+        return 0
+    print(USAGE, file=sys.stderr)
+    return 2
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version", "version"):
+        from broadcloth import __version__
+
+        print(f"broadcloth {__version__}")
+        return 0
+    if arguments[0] == "doctor" and len(arguments) == 1:
+        return doctor()
+    if arguments[0] == "cache":
+        return cache(arguments[1:])
+    print(f"broadcloth: unknown command {' '.join(arguments)!r}\n\n{USAGE}", end="", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

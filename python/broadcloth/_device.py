@@ -1,0 +1,132 @@
+"""Devices, order, configuration: what NumPy has no name for."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, Any
+
+from . import _broadcloth as _c
+
+
+class Config:
+    """How arrays are computed. One object, `broadcloth.config`, for the whole process.
+
+    Attributes
+    ----------
+    lazy : bool
+        Ops wait and are fused (the default); False runs each op when it is called.
+    jit : bool
+        Kernels are compiled for the CPU; False keeps to the loops that are built in. (On a GPU every kernel is compiled.)
+    background_compile : bool
+        The built-in loops run while a kernel compiles; False waits for the compiler.
+
+    Examples
+    --------
+    >>> bc.config.lazy
+    True
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _c.get_config()[name]
+        except KeyError:
+            raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _c.get_config():
+            raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}")
+        _c.set_config(**{name: value})
+
+    def __dir__(self) -> list[str]:
+        return [*_c.get_config()]
+
+    def __repr__(self) -> str:
+        return "Config(" + ", ".join(f"{k}={v}" for k, v in _c.get_config().items()) + ")"
+
+
+config = Config()
+
+
+def show_source(a: _c.ndarray, file: IO[str] | None = None) -> None:
+    """Prints the C++ of the kernels that compute a pending array; nothing runs.
+
+    Parameters
+    ----------
+    a : ndarray
+        An array whose value waits. One that is computed already has no source.
+    file : text file, optional
+        Where to print; standard output unless given.
+
+    Raises
+    ------
+    TypeError
+        `a` is no broadcloth array.
+
+    Examples
+    --------
+    >>> x = bc.arange(5.0)
+    >>> bc.show_source(bc.sin(x) * 2 + x)  # doctest: +ELLIPSIS
+    <BLANKLINE>
+    ...
+    """
+    if not isinstance(a, _c.ndarray):
+        raise TypeError(f"show_source: expected a broadcloth.ndarray, got {type(a).__name__}")
+    text = _c.show_source(a)
+    print(text if text.strip() else "// computed already: no kernel waits for this array", file=file or sys.stdout)
+
+
+def device_info(device: Any = None) -> dict[str, Any]:
+    """Facts about a device: name, target, multiprocessors, memory_free, memory_total.
+
+    Examples
+    --------
+    >>> bc.device_info("cpu")["memory_total"] > 0
+    True
+    """
+    return _c.device_info(device)
+
+
+def devices() -> list[_c.device]:
+    """The devices that can be used here, GPUs first.
+
+    Examples
+    --------
+    >>> bc.device("cpu") in bc.devices()
+    True
+    """
+    return [_c.device(f"cuda:{i}") for i in range(_c.device_count("cuda"))] + [_c.device("cpu")]
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """What the memory pool of a device holds, in bytes and counts.
+
+    Examples
+    --------
+    >>> isinstance(bc.memory_stats("cpu"), dict)
+    True
+    """
+    return _c.pool_stats(device)
+
+
+def set_memory_limit(bytes: int, device: Any = None) -> int:
+    """Sets how much memory the pool of a device may take (0: all of it) and returns the limit.
+
+    Examples
+    --------
+    >>> bc.set_memory_limit(0, "cpu")
+    0
+    """
+    return _c.pool_limit(device, bytes)
+
+
+def trim_memory(device: Any = None, keep: int = 0) -> int:
+    """Gives the pool's unused memory back to the device, all but `keep` bytes; returns how many bytes went back.
+
+    Examples
+    --------
+    >>> bc.trim_memory("cpu") >= 0
+    True
+    """
+    return _c.pool_trim(device, keep)

@@ -1,0 +1,588 @@
+"""Reductions, scans and what is made of them."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from . import _broadcloth as _c
+from ._broadcloth import ndarray
+from ._manipulation import normalized_axes
+
+_NoValue: Any = np._NoValue  # type: ignore[attr-defined]
+_reduce = _c.reduce
+_ufuncs = _c.ufuncs
+_asarray = _c.asarray
+
+
+def _run(op: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> ndarray:
+    keep = False if keepdims is _NoValue else keepdims
+    mask = True if where is _NoValue else where
+    if initial is _NoValue:
+        return _reduce(op, a, axis, dtype, out, keep, where=mask)
+    return _reduce(op, a, axis, dtype, out, keep, initial, mask)
+
+
+_REDUCTION_DOC = """{summary}
+
+    Parameters
+    ----------
+    a : array_like
+    axis : None, int or tuple of ints
+        The axes to reduce; all of them unless given.
+{more}    out : ndarray, optional
+        Where the result goes; it must have the result's shape.
+    keepdims : bool
+        Whether the reduced axes stay, with extent 1.
+{tail}
+    Returns
+    -------
+    ndarray
+        A 0-d array for a full reduction: `float()` or `.item()` looks at the value.
+
+    Raises
+    ------
+    AxisError
+        An axis is out of bounds.
+{raises}
+    Examples
+    --------
+{example}
+    """
+
+_DTYPE = "    dtype : dtype, optional\n        The type to accumulate in and to return; integers narrower than 64 bits are summed in 64.\n"
+_WHERE = "    where : array_like of bool\n        Which elements count.\n"
+_INITIAL = "    initial : scalar\n        What the reduction starts from.\n"
+_EMPTY = "    ValueError\n        Nothing to reduce, and no `initial`.\n"
+
+
+def _document(function: Any, summary: str, example: str, more: str = "", tail: str = "", raises: str = "") -> None:
+    lines = "\n".join("    " + line for line in example.splitlines())
+    function.__doc__ = _REDUCTION_DOC.format(summary=summary, more=more, tail=tail, raises=raises, example=lines)
+
+
+def sum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+) -> ndarray:
+    if initial is _NoValue:
+        return _reduce("sum", a, axis, dtype, out, False if keepdims is _NoValue else keepdims, where=True if where is _NoValue else where)
+    return _run("sum", a, axis, dtype, out, keepdims, initial, where)
+
+
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+) -> ndarray:
+    return _run("prod", a, axis, dtype, out, keepdims, initial, where)
+
+
+def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+    return _run("max", a, axis, None, out, keepdims, initial, where)
+
+
+def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+    return _run("min", a, axis, None, out, keepdims, initial, where)
+
+
+amax, amin = max, min
+
+
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+    return _run("any", a, axis, None, out, keepdims, _NoValue, where)
+
+
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+    return _run("all", a, axis, None, out, keepdims, _NoValue, where)
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+    return _run("mean", a, axis, dtype, out, keepdims, _NoValue, where)
+
+
+def _spread(
+    op: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, given_mean: Any, correction: Any
+) -> ndarray:
+    if correction is not _NoValue:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    x = _asarray(a)
+    options: dict[str, Any] = {
+        "ddof": ddof,
+        "keepdims": False if keepdims is _NoValue else keepdims,
+        "where": True if where is _NoValue else where,
+    }
+    if given_mean is not _NoValue:
+        options["mean"] = given_mean
+    return getattr(x, op)(axis, dtype, out, **options)
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NoValue,
+    correction: Any = _NoValue,
+) -> ndarray:
+    return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NoValue,
+    correction: Any = _NoValue,
+) -> ndarray:
+    return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+    return _run("argmax", a, axis, None, out, keepdims, _NoValue, True)
+
+
+def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+    return _run("argmin", a, axis, None, out, keepdims, _NoValue, True)
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> ndarray:
+    return _run("count_nonzero", a, axis, None, None, keepdims, _NoValue, True)
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> ndarray:
+    return _asarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
+
+
+_document(
+    sum,
+    "Sum of the elements, pairwise or better.",
+    ">>> bc.sum(bc.array([[1, 2], [3, 4]]), axis=0)\narray([4, 6])",
+    _DTYPE,
+    _INITIAL + _WHERE,
+)
+_document(prod, "Product of the elements.", ">>> bc.prod([2, 3, 4])\narray(24)", _DTYPE, _INITIAL + _WHERE)
+_document(max, "The largest element; NaN where there is one.", ">>> bc.max([3, 1, 2])\narray(3)", "", _INITIAL + _WHERE, _EMPTY)
+_document(min, "The smallest element; NaN where there is one.", ">>> bc.min([3, 1, 2])\narray(1)", "", _INITIAL + _WHERE, _EMPTY)
+_document(any, "Tells whether any element is true.", ">>> bc.any([0, 1, 0])\narray(True)", "", _WHERE)
+_document(all, "Tells whether all elements are true.", ">>> bc.all([0, 1, 0])\narray(False)", "", _WHERE)
+_document(mean, "The arithmetic mean; of integers as float64.", ">>> bc.mean([1, 2, 4, 5])\narray(3.)", _DTYPE, _WHERE)
+_DDOF = "    ddof, correction : number\n        What is taken off the number of elements before the division.\n    mean : ndarray, optional\n        The mean, where it is known (with the reduced axes kept).\n"
+_document(var, "The variance, in one pass over the elements.", ">>> bc.var([1.0, 2.0, 3.0, 4.0])\narray(1.25)", _DTYPE, _DDOF + _WHERE)
+_document(
+    std, "The standard deviation, in one pass over the elements.", ">>> bc.std([1.0, 1.0, 3.0, 3.0])\narray(1.)", _DTYPE, _DDOF + _WHERE
+)
+_document(
+    argmax,
+    "The index of the first largest element (of the first NaN where there is one).",
+    ">>> bc.argmax([3, 7, 7])\narray(1)",
+    "",
+    "",
+    _EMPTY,
+)
+_document(
+    argmin,
+    "The index of the first smallest element (of the first NaN where there is one).",
+    ">>> bc.argmin([3, 1, 1])\narray(1)",
+    "",
+    "",
+    _EMPTY,
+)
+_document(count_nonzero, "How many elements are not zero.", ">>> bc.count_nonzero([0, 3, 0, 4])\narray(2)")
+_document(ptp, "The largest element minus the smallest.", ">>> bc.ptp([3, 9, 5])\narray(6)", "", "", _EMPTY)
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    """The weighted mean.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : None, int or tuple of ints
+    weights : array_like, optional
+        As many as elements, or as the extents along `axis`.
+    returned : bool
+        Whether the sum of the weights is returned too.
+
+    Raises
+    ------
+    ZeroDivisionError
+        The weights add up to zero.
+    TypeError, ValueError
+        The shape of the weights does not fit.
+
+    Examples
+    --------
+    >>> bc.average([1.0, 2.0, 3.0], weights=[3, 1, 0])
+    array(1.25)
+    """
+    x = _asarray(a)
+    keep = False if keepdims is _NoValue else keepdims
+    if weights is None:
+        result = mean(x, axis, keepdims=keep)
+        if not returned:
+            return result
+        count = x.size
+        if axis is not None:
+            count = int(np.prod([x.shape[d] for d in normalized_axes(axis, x.ndim)], dtype=np.int64))
+        return result, _c.full(result.shape, count, result.dtype, device=x.device)
+    w = _asarray(weights, device=x.device)
+    kind = _c.result_type(x.dtype, w.dtype, *([np.float64] if x.dtype.kind in "biu" else []))
+    if x.shape != w.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        axes = normalized_axes(axis, x.ndim)
+        if w.shape != tuple(x.shape[d] for d in axes):
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        w = _c.transpose(w, np.argsort(axes).tolist()) if len(axes) > 1 else w
+        w = w.reshape(tuple(x.shape[d] if d in axes else 1 for d in range(x.ndim)))
+        w = _c.broadcast_to(w, x.shape)
+    scale = _reduce("sum", w, axis, kind, None, keep)
+    if bool(_reduce("any", scale == 0)):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = _reduce("sum", _ufuncs["multiply"](x, w, dtype=kind), axis, None, None, keep) / scale
+    return (result, _c.broadcast_to(scale, result.shape).copy()) if returned else result
+
+
+# ---- NaN left out ---------------------------------------------------------------------------------------------------------------------
+
+
+def _without_nan(a: Any, filler: Any) -> ndarray:
+    x = _asarray(a)
+    return _c.where(_ufuncs["isnan"](x), filler, x) if x.dtype.kind in "fc" or x.dtype == _c.bfloat16 else x
+
+
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+) -> ndarray:
+    """Sum of the elements that are not NaN.
+
+    Examples
+    --------
+    >>> bc.nansum([1.0, bc.nan, 2.0])
+    array(3.)
+    """
+    return _run("sum", _without_nan(a, 0), axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+) -> ndarray:
+    """Product of the elements that are not NaN.
+
+    Examples
+    --------
+    >>> bc.nanprod([2.0, bc.nan, 3.0])
+    array(6.)
+    """
+    return _run("prod", _without_nan(a, 1), axis, dtype, out, keepdims, initial, where)
+
+
+def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+    """The largest element that is not NaN; NaN where there is none, without a warning (which would have to look).
+
+    Examples
+    --------
+    >>> bc.nanmax([1.0, bc.nan, 2.0])
+    array(2.)
+    """
+    return _run("fmax", a, axis, None, out, keepdims, initial, where)
+
+
+def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+    """The smallest element that is not NaN; NaN where there is none, without a warning (which would have to look).
+
+    Examples
+    --------
+    >>> bc.nanmin([1.0, bc.nan, 2.0])
+    array(1.)
+    """
+    return _run("fmin", a, axis, None, out, keepdims, initial, where)
+
+
+def _present(x: ndarray, where: Any) -> ndarray:
+    there = _ufuncs["logical_not"](_ufuncs["isnan"](x))
+    return there if where is True or where is _NoValue else _ufuncs["logical_and"](there, where)
+
+
+def _into(out: Any, result: ndarray) -> ndarray:
+    if out is None:
+        return result
+    _c.copyto(out, result)
+    return out
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+    """The mean of the elements that are not NaN; NaN where there is none.
+
+    Examples
+    --------
+    >>> bc.nanmean([1.0, bc.nan, 3.0])
+    array(2.)
+    """
+    x = _asarray(a)
+    if x.dtype.kind in "biu":
+        return _run("mean", x, axis, dtype, out, keepdims, _NoValue, where)
+    return _run("mean", x, axis, dtype, out, keepdims, _NoValue, _present(x, where))
+
+
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NoValue,
+    correction: Any = _NoValue,
+) -> ndarray:
+    """The variance of the elements that are not NaN; NaN where fewer than `ddof` + 1 are left.
+
+    Examples
+    --------
+    >>> bc.nanvar([1.0, bc.nan, 3.0])
+    array(1.)
+    """
+    x = _asarray(a)
+    if x.dtype.kind in "biu":
+        return var(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    if correction is not _NoValue:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    keep = False if keepdims is _NoValue else keepdims
+    mask = _present(x, where)
+    count = _reduce("count_nonzero", mask, axis, None, None, keep)
+    result = _spread("var", x, axis, dtype, None, ddof, keep, mask, mean, _NoValue)
+    return _into(out, _c.where(count > ddof, result, _c.full((), np.nan, result.dtype, device=x.device)))
+
+
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NoValue,
+    correction: Any = _NoValue,
+) -> ndarray:
+    """The standard deviation of the elements that are not NaN; NaN where fewer than `ddof` + 1 are left.
+
+    Examples
+    --------
+    >>> bc.nanstd([1.0, bc.nan, 3.0])
+    array(1.)
+    """
+    result = _ufuncs["sqrt"](nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
+    return _into(out, result)
+
+
+def _nanarg(op: str, a: Any, axis: int | None, out: Any, keepdims: Any) -> ndarray:
+    x = _asarray(a)
+    keep = False if keepdims is _NoValue else keepdims
+    if x.dtype.kind in "biu":
+        return _reduce(op, x, axis, None, out, keep)
+    missing = _ufuncs["isnan"](x)
+    # The one reduction here that must look: NumPy raises where only NaN is left.
+    if x.size and bool(_reduce("any", _reduce("all", missing, axis))):
+        raise ValueError("All-NaN slice encountered")
+    return _reduce(op, _c.where(missing, -np.inf if op == "argmax" else np.inf, x), axis, None, out, keep)
+
+
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+    """The index of the first largest element that is not NaN.
+
+    Raises
+    ------
+    ValueError
+        A slice holds only NaN.
+
+    Examples
+    --------
+    >>> bc.nanargmax([1.0, bc.nan, 2.0])
+    array(2)
+    """
+    return _nanarg("argmax", a, axis, out, keepdims)
+
+
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+    """The index of the first smallest element that is not NaN.
+
+    Raises
+    ------
+    ValueError
+        A slice holds only NaN.
+
+    Examples
+    --------
+    >>> bc.nanargmin([bc.nan, 1.0, 2.0])
+    array(1)
+    """
+    return _nanarg("argmin", a, axis, out, keepdims)
+
+
+# ---- Scans ------------------------------------------------------------------------------------------------------------------------------
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Running sums along an axis; over the flattened array unless one is given.
+
+    Examples
+    --------
+    >>> bc.cumsum([1, 2, 3])
+    array([1, 3, 6])
+    """
+    return _asarray(a).cumsum(axis, dtype, out)
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Running products along an axis; over the flattened array unless one is given.
+
+    Examples
+    --------
+    >>> bc.cumprod([1, 2, 3])
+    array([1, 2, 6])
+    """
+    return _asarray(a).cumprod(axis, dtype, out)
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Running sums in which NaN counts as zero.
+
+    Examples
+    --------
+    >>> bc.nancumsum([1.0, bc.nan, 2.0])
+    array([1., 1., 3.])
+    """
+    return _without_nan(a, 0).cumsum(axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    """Running products in which NaN counts as one.
+
+    Examples
+    --------
+    >>> bc.nancumprod([1.0, bc.nan, 2.0])
+    array([1., 1., 2.])
+    """
+    return _without_nan(a, 1).cumprod(axis, dtype, out)
+
+
+def _cumulative(op: str, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool, start: int) -> ndarray:
+    a = _asarray(x)
+    if axis is None:
+        if a.ndim != 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        axis = 0
+    if not include_initial:
+        return getattr(a, op)(axis, dtype, out)
+    scanned = getattr(a, op)(axis, dtype)
+    shape = list(scanned.shape)
+    shape[axis] = 1
+    return _into(out, _c.concatenate([_c.full(shape, start, scanned.dtype, device=a.device), scanned], axis))
+
+
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
+    """Running sums along an axis, with a leading zero when asked.
+
+    Examples
+    --------
+    >>> bc.cumulative_sum(bc.array([1, 2, 3]), include_initial=True)
+    array([0, 1, 3, 6])
+    """
+    return _cumulative("cumsum", x, axis, dtype, out, include_initial, 0)
+
+
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
+    """Running products along an axis, with a leading one when asked.
+
+    Examples
+    --------
+    >>> bc.cumulative_prod(bc.array([1, 2, 3]), include_initial=True)
+    array([1, 1, 2, 6])
+    """
+    return _cumulative("cumprod", x, axis, dtype, out, include_initial, 1)
+
+
+# ---- Statistics made of sums --------------------------------------------------------------------------------------------------------
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> ndarray:
+    """The covariance matrix of variables in rows (columns unless `rowvar`).
+
+    Raises
+    ------
+    ValueError
+        More than two dimensions.
+    NotImplementedError
+        Weights are given.
+
+    Examples
+    --------
+    >>> bc.cov(bc.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if fweights is not None or aweights is not None:
+        raise NotImplementedError("cov: weights are not built in; use numpy.cov(x.get(), …) on the host")
+    x = _asarray(m)
+    if x.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    kind = _c.result_type(x.dtype, np.float64) if dtype is None else _c.get_dtype(dtype)
+    x = x.astype(kind, copy=False)
+    x = x.reshape(1, -1) if x.ndim < 2 else x
+    if not rowvar and _asarray(m).ndim == 2:
+        x = x.T
+    if y is not None:
+        other = _asarray(y).astype(kind, copy=False)
+        other = other.reshape(1, -1) if other.ndim < 2 else other if rowvar else other.T
+        x = _c.concatenate([x, other], 0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    elif ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    centred = x - _reduce("mean", x, 1, None, None, True)
+    product = _c.matmul(centred, _ufuncs["conjugate"](centred.T))
+    return (product / builtins.max(x.shape[1] - ddof, 0)).squeeze()
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
+    """The matrix of Pearson's correlation coefficients.
+
+    Examples
+    --------
+    >>> bc.corrcoef(bc.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = _ufuncs["sqrt"](_c.diagonal(c).real)
+    c = c / spread[:, None] / spread[None, :]
+    return c if c.dtype.kind == "c" else _c.clip(c, -1, 1)

@@ -1,0 +1,164 @@
+"""Element types, constants and the functions that ask about types."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import _broadcloth as _c
+
+bool_ = np.bool_
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+float16, float32, float64 = np.float16, np.float32, np.float64
+complex64, complex128 = np.complex64, np.complex128
+half, single, double = np.half, np.single, np.double
+csingle, cdouble = np.csingle, np.cdouble
+byte, ubyte, short, ushort, intc, uintc = np.byte, np.ubyte, np.short, np.ushort, np.intc, np.uintc
+int_, intp, uint, uintp, longlong, ulonglong = np.int_, np.intp, np.uint, np.uintp, np.longlong, np.ulonglong
+bfloat16 = _c.bfloat16
+
+generic, number, integer, signedinteger, unsignedinteger = np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger
+inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
+
+pi, e, inf, nan, euler_gamma = math.pi, math.e, math.inf, math.nan, np.euler_gamma
+newaxis = None
+little_endian = True
+
+dtype = np.dtype
+iinfo = np.iinfo
+issubdtype = np.issubdtype
+result_type = _c.result_type
+promote_types = _c.promote_types
+can_cast = _c.can_cast
+
+
+class _BFloat16Info:
+    """Machine limits of bfloat16, with the attributes of numpy.finfo."""
+
+    bits = 16
+    nmant = 7
+    nexp = 8
+    iexp = 8
+    precision = 2
+    resolution = 0.01
+    eps = 2.0**-7
+    epsneg = 2.0**-8
+    max = (2 - 2.0**-7) * 2.0**127
+    min = -max
+    tiny = smallest_normal = 2.0**-126
+    smallest_subnormal = 2.0**-133
+    maxexp = 128
+    minexp = -126
+    machep = -7
+    negep = -8
+
+    def __init__(self) -> None:
+        self.dtype = bfloat16
+
+    def __repr__(self) -> str:
+        return f"finfo(resolution={self.resolution}, min={self.min:.7g}, max={self.max:.7g}, dtype=bfloat16)"
+
+
+def finfo(dtype: Any) -> Any:
+    """Machine limits of a floating-point type, or of an array's type.
+
+    Parameters
+    ----------
+    dtype : dtype, type or ndarray
+        float16, bfloat16, float32, float64, or a complex type (its real part counts).
+
+    Raises
+    ------
+    ValueError
+        The type is not a floating-point one.
+
+    Examples
+    --------
+    >>> bool(bc.finfo(bc.float32).eps == 2.0**-23)
+    True
+    >>> bc.finfo(bc.bfloat16).eps
+    0.0078125
+    """
+    found = dtype.dtype if isinstance(dtype, _c.ndarray) else dtype
+    if found is bfloat16 or (not isinstance(found, float) and bfloat16 == found):
+        return _BFloat16Info()
+    return np.finfo(found)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Tells whether a type is of a kind: a type, a kind's name ('bool', 'signed integer', 'real floating', 'numeric' …) or a tuple of them.
+
+    Examples
+    --------
+    >>> bc.isdtype(bc.float32, "real floating")
+    True
+    """
+    if bfloat16 == dtype:
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        return any(k in ("real floating", "numeric") if isinstance(k, str) and k != "bfloat16" else bfloat16 == k for k in kinds)
+    return np.isdtype(_c.get_dtype(dtype), kind)
+
+
+def common_type(*arrays: Any) -> Any:
+    """The inexact scalar type that holds all the arrays; integers count as float64.
+
+    Examples
+    --------
+    >>> bc.common_type(bc.ones(2, bc.float32), bc.ones(2, bc.complex64)).__name__
+    'complex64'
+    """
+    found = [_c.asarray(a).dtype for a in arrays]
+    if any(t.kind == "b" for t in found):
+        raise TypeError("common_type: expected arrays of numbers, got bool")
+    wide = [np.dtype(np.float64) if t.kind in "iu" else t for t in found]
+    if not wide:
+        return np.float16
+    together = _c.result_type(*wide)
+    return together if bfloat16 == together else together.type
+
+
+def min_scalar_type(a: Any) -> Any:
+    """The smallest type that holds a scalar's value; an array's own type.
+
+    Examples
+    --------
+    >>> bc.min_scalar_type(300)
+    dtype('uint16')
+    """
+    return a.dtype if isinstance(a, _c.ndarray) and a.ndim else np.min_scalar_type(a.get() if isinstance(a, _c.ndarray) else a)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Tells whether the type of `x` is complex, whatever its values are.
+
+    Examples
+    --------
+    >>> bc.iscomplexobj(bc.zeros(2, bc.complex64))
+    True
+    """
+    return x.dtype.kind == "c" if isinstance(x, _c.ndarray) else bool(np.iscomplexobj(x))
+
+
+def isrealobj(x: Any) -> bool:
+    """Tells whether the type of `x` is not complex.
+
+    Examples
+    --------
+    >>> bc.isrealobj(bc.zeros(2))
+    True
+    """
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> bool:
+    """Tells whether `element` is a scalar; arrays, 0-d ones too, are not.
+
+    Examples
+    --------
+    >>> bc.isscalar(3.0), bc.isscalar(bc.array(3.0))
+    (True, False)
+    """
+    return not isinstance(element, _c.ndarray) and bool(np.isscalar(element))

@@ -1,0 +1,45 @@
+"""Checks a wheel: one ABI for every Python, at most 60 MB, nothing needed from outside but glibc, libstdc++ and zlib."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+SYSTEM = re.compile(r"^(ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libz)\.so")
+LIMIT = 60_000_000
+
+
+def main(path: str) -> int:
+    wheel = Path(path)
+    problems = []
+    if "-cp311-abi3-" not in wheel.name:
+        problems.append(f"tag: expected cp311-abi3, got {wheel.name}")
+    size = wheel.stat().st_size
+    if size > LIMIT:
+        problems.append(f"size: expected at most {LIMIT / 1e6:.0f} MB, got {size / 1e6:.1f} MB")
+    with tempfile.TemporaryDirectory() as scratch:
+        with zipfile.ZipFile(wheel) as z:
+            z.extractall(scratch)
+        libraries = sorted(p for p in Path(scratch).rglob("*") if ".so" in p.suffixes)
+        own = {p.name for p in libraries}
+        for library in libraries:
+            dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
+            needed = re.findall(r"\(NEEDED\).*\[(.+?)\]", dynamic)
+            if lost := [n for n in needed if n not in own and not SYSTEM.match(n)]:
+                problems.append(f"{library.name}: needs {', '.join(lost)}, which the wheel does not hold")
+            print(f"  {library.stat().st_size / 1e6:6.1f} MB  {library.relative_to(scratch)}")
+        for part in ("__init__.py", "_broadcloth.abi3.so", "libbroadcloth.so", "libbroadcloth_jit.so", "libopenblas.so.0"):
+            if not (Path(scratch) / "broadcloth" / part).exists():
+                problems.append(f"broadcloth/{part} is missing")
+    for p in problems:
+        print(f"wheel: {p}", file=sys.stderr)
+    print(f"{wheel}  {size / 1e6:.1f} MB")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

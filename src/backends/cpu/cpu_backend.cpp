@@ -1,0 +1,196 @@
+#include "backends/cpu/cpu_backend.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "backends/cpu/blas.h"
+#include "backends/cpu/jit_library.h"
+#include "backends/cpu/parallel.h"
+#include "core/error.h"
+
+namespace bc {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kParallelBytes = size_t{1} << 20;
+/// Chunks this large are held against the memory that is left: Linux would grant them and kill the process when they are written.
+constexpr size_t kCheckedBytes = size_t{64} << 20;
+
+using Entry = void (*)(const void* params, int64_t begin, int64_t end);
+
+class CpuKernel final : public LoadedKernel {
+ public:
+  CpuKernel(cpu::JitLibrary::Object object, std::vector<Entry> entries) : object_(std::move(object)), entries(std::move(entries)) {}
+
+ private:
+  cpu::JitLibrary::Object object_;
+
+ public:
+  std::vector<Entry> entries;
+};
+
+bc_jit_flags flags_for(bool contract) { return {3, contract ? 1 : 0, 0}; }
+
+/// The number in a file that holds one, or in its line that begins with `name`; 0 when there is none ("max").
+uint64_t read_number(const char* path, std::string_view name = {}) {
+  std::ifstream file(path);
+  std::string word;
+  uint64_t value = 0;
+  if (name.empty()) return file >> value ? value : 0;
+  while (file >> word) {
+    if (word == name) return file >> value ? value : 0;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
+
+bool overlaps(const void* a, const void* b, size_t bytes) {
+  const auto x = reinterpret_cast<uintptr_t>(a);
+  const auto y = reinterpret_cast<uintptr_t>(b);
+  return x < y + bytes && y < x + bytes;
+}
+
+/// Cuts bytes into one even part a thread: large parts, so that memcpy and memset still see that they need not fill the cache.
+int64_t byte_grain(size_t bytes) {
+  const auto threads = static_cast<size_t>(cpu::thread_count());
+  return static_cast<int64_t>(((bytes + threads - 1) / threads + kPage - 1) / kPage * kPage);
+}
+
+class CpuBackend final : public Backend {
+ public:
+  Device device() const override { return {DeviceType::cpu, 0}; }
+
+  std::string device_name() const override {
+    std::ifstream file("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(file, line)) {
+      if (line.starts_with("model name")) {
+        const size_t at = line.find_first_not_of(" \t:", line.find(':'));
+        if (at != std::string::npos) return line.substr(at);
+      }
+    }
+    return "CPU";
+  }
+
+  void* allocate_chunk(size_t bytes) override {
+    if (bytes == 0) bytes = 1;
+    if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) return nullptr;
+    if (bytes >= kCheckedBytes && bytes > memory_info().free) return nullptr;
+    const size_t size = mapped_size(bytes);
+    if (size < kHugePage) {
+      void* chunk = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      return chunk == MAP_FAILED ? nullptr : chunk;
+    }
+    // Large pages: far fewer page faults at first use, and fewer misses of the page tables' cache later.
+    const size_t padded = size + kHugePage;
+    void* memory = mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    auto* begin = static_cast<char*>(memory);
+    const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+    if (before > 0) munmap(begin, before);
+    if (padded - before > size) munmap(begin + before + size, padded - before - size);
+    madvise(begin + before, size, MADV_HUGEPAGE);
+    return begin + before;
+  }
+
+  void free_chunk(void* chunk, size_t bytes) override {
+    if (chunk != nullptr) munmap(chunk, mapped_size(std::max<size_t>(bytes, 1)));
+  }
+
+  MemoryInfo memory_info() override {
+    MemoryInfo info;
+    info.total = read_number("/proc/meminfo", "MemTotal:") * 1024;
+    info.free = read_number("/proc/meminfo", "MemAvailable:") * 1024;
+    // A container's own limit; file pages that it holds can be dropped.
+    if (const uint64_t limit = read_number("/sys/fs/cgroup/memory.max"); limit > 0 && limit < info.total) {
+      const uint64_t held = read_number("/sys/fs/cgroup/memory.current");
+      const uint64_t files = read_number("/sys/fs/cgroup/memory.stat", "inactive_file");
+      const uint64_t used = held > files ? held - files : 0;
+      info.total = limit;
+      info.free = std::min<size_t>(info.free, limit > used ? limit - used : 0);
+    }
+    return info;
+  }
+
+  std::string target() const override {
+    // Without the compiler no object is made or loaded, so that the name only has to differ from every other.
+    if (!cpu::JitLibrary::available()) return "cpu without compiler";
+    return "cpu " + cpu::JitLibrary::get().target(flags_for(false));
+  }
+
+  std::vector<char> compile(const KernelSource& source) override {
+    return cpu::JitLibrary::get().compile(source.text, "kernel.cpp", flags_for(source.contract));
+  }
+
+  std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override {
+    cpu::JitLibrary& library = cpu::JitLibrary::get();
+    auto object = library.load(binary);
+    std::vector<Entry> found;
+    for (const std::string& name : entries) {
+      found.push_back(reinterpret_cast<Entry>(library.symbol(object, name)));
+      BC_CHECK(found.back() != nullptr, Runtime, "load for the CPU: expected the entry point '{}', got an object file without it", name);
+    }
+    return std::make_unique<CpuKernel>(std::move(object), std::move(found));
+  }
+
+  void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t, Stream) override {
+    const auto& entries = static_cast<CpuKernel&>(kernel).entries;
+    BC_CHECK(launch.entry >= 0 && static_cast<size_t>(launch.entry) < entries.size(), Runtime,
+             "launch on the CPU: expected an entry below {}, got {}", entries.size(), launch.entry);
+    const Entry entry = entries[static_cast<size_t>(launch.entry)];
+    if (launch.items <= launch.grain) [[likely]] {
+      if (launch.items > 0) entry(params, 0, launch.items);
+      return;
+    }
+    cpu::parallel_for(launch.items, launch.grain, [entry, params](int64_t begin, int64_t end) { entry(params, begin, end); });
+  }
+
+  void copy(void* dst, const void* src, size_t bytes, CopyKind, Stream) override {
+    if (bytes == 0 || dst == src) return;
+    if (bytes < kParallelBytes) {
+      std::memmove(dst, src, bytes);
+    } else if (overlaps(dst, src, bytes)) {
+      std::memmove(dst, src, bytes);
+    } else {
+      cpu::parallel_for(static_cast<int64_t>(bytes), byte_grain(bytes), [&](int64_t begin, int64_t end) {
+        std::memcpy(static_cast<char*>(dst) + begin, static_cast<const char*>(src) + begin, static_cast<size_t>(end - begin));
+      });
+    }
+  }
+
+  void fill(void* dst, int byte, size_t bytes, Stream) override {
+    if (bytes == 0) return;
+    if (bytes < kParallelBytes) {
+      std::memset(dst, byte, bytes);
+    } else {
+      cpu::parallel_for(static_cast<int64_t>(bytes), byte_grain(bytes),
+                        [&](int64_t begin, int64_t end) { std::memset(static_cast<char*>(dst) + begin, byte, static_cast<size_t>(end - begin)); });
+    }
+  }
+
+  void synchronize(Stream) override {}
+
+  const void* library(std::string_view name) const override {
+    if (name == "matmul") return reinterpret_cast<const void*>(&cpu::matmul);
+    return nullptr;
+  }
+
+  int multiprocessors() const override { return cpu::thread_count(); }
+
+ private:
+  static size_t mapped_size(size_t bytes) {
+    const size_t unit = bytes >= kHugePage ? kHugePage : kPage;
+    return (bytes + unit - 1) / unit * unit;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace bc

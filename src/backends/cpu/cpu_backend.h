@@ -1,0 +1,11 @@
+#pragma once
+#include <memory>
+
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// The backend of the host's processor: memory from mmap, kernels through the clang in libbroadcloth_jit.so, threads from oneTBB.
+std::unique_ptr<Backend> make_cpu_backend();
+
+}  // namespace bc

@@ -1,0 +1,148 @@
+// Loops that carry a value from element to element, for every binary row. Includes the device library and no other header of the engine:
+// the two use some names for different things.
+#include "backends/cpu/fold_loops.h"
+
+#include "device/device.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace bc::cpu {
+namespace {
+
+// The row files' sets, over the numbers of bc::DType: bool, i8 i16 i32 i64, u8 u16 u32 u64, half, bfloat16, float, double, complex.
+template <int D> struct type_t;
+template <> struct type_t<0> { using type = bool; };
+template <> struct type_t<1> { using type = i8; };
+template <> struct type_t<2> { using type = i16; };
+template <> struct type_t<3> { using type = i32; };
+template <> struct type_t<4> { using type = i64; };
+template <> struct type_t<5> { using type = u8; };
+template <> struct type_t<6> { using type = u16; };
+template <> struct type_t<7> { using type = u32; };
+template <> struct type_t<8> { using type = u64; };
+template <> struct type_t<9> { using type = half; };
+template <> struct type_t<10> { using type = bfloat16; };
+template <> struct type_t<11> { using type = float; };
+template <> struct type_t<12> { using type = double; };
+template <> struct type_t<13> { using type = complex64; };
+template <> struct type_t<14> { using type = complex128; };
+constexpr int kTypes = 15;
+
+[[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
+                               REAL_NUMBERS = 0x1ffe, NUMBERS = 0x7ffe, ALL = 0x7fff, REAL_ALL = 0x1fff, DIVIDE = FLOATS,
+                               DIVIDE_REAL = REALS, F64 = 1u << 12, C128 = 1u << 14, LDEXP = 0, WHERE = 0, RANDOM = 0;
+enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
+
+/// The dtypes whose loop gives back what it takes.
+constexpr u32 closed(u32 set, Result result) { return result == Result::SAME ? set : result == Result::BOOL ? set & BOOLS : 0; }
+
+// Rows that are one or a few instructions are inlined in each loop; the others are called, so that the code stays small.
+constexpr bool cheap(std::string_view name) {
+  for (std::string_view s : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor",
+                             "logical_and", "logical_or", "logical_xor"})
+    if (s == name) return true;
+  return false;
+}
+
+template <class T, class F>
+void scan(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* carry, bool started) {
+  const T* x = static_cast<const T*>(x_);
+  T* out = static_cast<T*>(out_);
+  if (n == 0) return;
+  T acc = started ? F::apply(*static_cast<const T*>(carry), x[0]) : x[0];
+  if (out) {
+    out[0] = acc;
+    if (sx == 1 && so == 1)
+      for (int64_t i = 1; i < n; ++i) out[i] = acc = F::apply(acc, x[i]);
+    else
+      for (int64_t i = 1; i < n; ++i) out[i * so] = acc = F::apply(acc, x[i * sx]);
+  } else {
+    for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * sx]);
+  }
+  *static_cast<T*>(carry) = acc;
+}
+
+template <class T, class F>
+void scan_twice(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* running_, void* total_) {
+  const T* x = static_cast<const T*>(x_);
+  T* out = static_cast<T*>(out_);
+  T running = *static_cast<const T*>(running_), total = x[0];
+  out[0] = running = F::apply(running, total);
+  for (int64_t i = 1; i < n; ++i) {
+    const T v = x[i * sx];
+    total = F::apply(total, v);
+    out[i * so] = running = F::apply(running, v);
+  }
+  *static_cast<T*>(running_) = running;
+  *static_cast<T*>(total_) = total;
+}
+
+template <class T, class F>
+void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int64_t so, int64_t n) {
+  const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
+  T* out = static_cast<T*>(out_);
+  if (sa == 1 && sb == 1 && so == 1) {
+    // `out` is `a`, or meets neither operand.
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = F::apply(a[i], b[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) out[i * so] = F::apply(a[i * sa], b[i * sb]);
+}
+
+template <class T, class F>
+void at_loop(void* base_, const int64_t* at, const void* v_, int64_t sv, int64_t n) {
+  T* base = static_cast<T*>(base_);
+  const T* v = static_cast<const T*>(v_);
+  for (int64_t i = 0; i < n; ++i) base[at[i]] = F::apply(base[at[i]], v[i * sv]);
+}
+
+struct Row {
+  std::string_view name;
+  FoldLoops loops[kTypes];
+};
+
+template <class T, class F> constexpr FoldLoops loops_of() { return {scan<T, F>, scan_twice<T, F>, zip<T, F>, at_loop<T, F>}; }
+
+template <template <class> class F, u32 set, int D> constexpr FoldLoops loops_in() {
+  if constexpr ((set >> D & 1) != 0) return loops_of<typename type_t<D>::type, F<typename type_t<D>::type>>();
+  else return {};
+}
+template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(std::string_view name, std::index_sequence<D...>) {
+  return {name, {loops_in<F, set, static_cast<int>(D)>()...}};
+}
+
+// `float_power` is the one row whose function has another name.
+BC_TFN T float_power(T a, T b) { return power(a, b); }
+// Rows outside T, T -> T name functions that are never instantiated here.
+#define BC_BINARY(name_, set, result, ...)                                                \
+  template <class T> struct Apply_##name_ {                                               \
+    __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); }           \
+    static inline T apply(T a, T b) {                                                     \
+      if constexpr (cheap(#name_)) return name_(a, b);                                    \
+      else return called(a, b);                                                           \
+    }                                                                                     \
+  };
+#define BC_UNARY(...)
+#define BC_TERNARY(...)
+#define BC_FAST(...)
+#include "ops/elementwise.def"
+
+#define BC_BINARY(name_, set, result, ...) row_of<Apply_##name_, closed(set, Result::result)>(#name_, std::make_index_sequence<kTypes>()),
+#define BC_UNARY(...)
+#define BC_TERNARY(...)
+#define BC_FAST(...)
+constexpr Row kRows[] = {
+#include "ops/elementwise.def"
+};
+
+}  // namespace
+
+const FoldLoops* fold_loops(std::string_view name, int dtype) {
+  for (const Row& row : kRows)
+    if (row.name == name) return row.loops[dtype].scan ? &row.loops[dtype] : nullptr;
+  return nullptr;
+}
+
+}  // namespace bc::cpu

@@ -1,0 +1,157 @@
+#include "backends/cpu/jit/jit.h"
+
+#include <clang/Basic/Version.h>
+#include <llvm/Support/raw_ostream.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/cpu/jit/jit_internal.h"
+#include "backends/cpu/jit/jit_load.h"
+
+// No destructor of a static object is ever run in this library, which is not unloaded: a background thread may still be inside clang while the
+// process ends. The definition serves the archives' calls too; the version script keeps it from everybody else.
+extern "C" int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
+
+struct bc_jit_object {
+  std::unique_ptr<bc::jit::Object> object;
+};
+
+namespace bc::jit {
+namespace {
+
+pthread_rwlock_t gate_lock;
+
+void make_gate_lock() {
+  pthread_rwlockattr_t attributes;
+  pthread_rwlockattr_init(&attributes);
+  // Without it a steady flow of compiles could hold off a fork for ever.
+  pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  pthread_rwlock_init(&gate_lock, &attributes);
+  pthread_rwlockattr_destroy(&attributes);
+}
+
+void open_gate() {
+  static const bool opened = [] {
+    make_gate_lock();
+    pthread_atfork([] { pthread_rwlock_wrlock(&gate_lock); }, [] { pthread_rwlock_unlock(&gate_lock); }, make_gate_lock);
+    return true;
+  }();
+  (void)opened;
+}
+
+void give(bc_jit_buffer* buffer, const char* data, size_t size) {
+  if (buffer == nullptr) return;
+  buffer->data = nullptr;
+  buffer->size = 0;
+  if (size == 0) return;
+  buffer->data = static_cast<char*>(std::malloc(size + 1));
+  if (buffer->data == nullptr) return;
+  std::memcpy(buffer->data, data, size);
+  buffer->data[size] = 0;
+  buffer->size = size;
+}
+
+int finish(bool ok, llvm::StringRef out, const std::string& log, bc_jit_buffer* out_buffer, bc_jit_buffer* log_buffer) {
+  give(out_buffer, out.data(), ok ? out.size() : 0);
+  give(log_buffer, log.data(), log.size());
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+Gate::Gate() {
+  open_gate();
+  pthread_rwlock_rdlock(&gate_lock);
+}
+
+Gate::~Gate() { pthread_rwlock_unlock(&gate_lock); }
+
+}  // namespace bc::jit
+
+using bc::jit::Gate;
+using bc::jit::Source;
+using bc::jit::Unit;
+
+extern "C" {
+
+int bc_jit_abi(void) { return BC_JIT_ABI; }
+
+const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING; }
+
+const char* bc_jit_cpu(void) {
+  const Gate gate;
+  return bc::jit::host().cpu.c_str();
+}
+
+const char* bc_jit_features(void) {
+  const Gate gate;
+  return bc::jit::host().features.c_str();
+}
+
+int bc_jit_command_line(const bc_jit_flags* flags, bc_jit_buffer* out) {
+  const Gate gate;
+  std::string line;
+  for (const std::string& option : bc::jit::command_line(*flags)) line += (line.empty() ? "" : " ") + option;
+  return bc::jit::finish(true, line, {}, out, nullptr);
+}
+
+int bc_jit_precompile(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, bc_jit_buffer* out,
+                      bc_jit_buffer* log) {
+  const Gate gate;
+  bc::jit::host();
+  llvm::SmallVector<char, 0> bytes;
+  std::string messages;
+  const bool ok = bc::jit::precompile({text, text_size}, name, *flags, bytes, messages);
+  return bc::jit::finish(ok, {bytes.data(), bytes.size()}, messages, out, log);
+}
+
+int bc_jit_compile(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, const char* pch, size_t pch_size,
+                   bc_jit_buffer* object, bc_jit_buffer* log) {
+  const Gate gate;
+  bc::jit::host();
+  llvm::SmallVector<char, 0> bytes;
+  std::string messages;
+  Unit unit = bc::jit::parse(Source{{text, text_size}, name, {pch, pch_size}}, *flags, messages);
+  const bool ok =
+      unit.module != nullptr && bc::jit::optimise(unit, *flags, messages) && bc::jit::emit(unit, *flags, false, bytes, messages);
+  return bc::jit::finish(ok, {bytes.data(), bytes.size()}, messages, object, log);
+}
+
+int bc_jit_inspect(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, const char* pch, size_t pch_size,
+                   const char* stage, bc_jit_buffer* out, bc_jit_buffer* log) {
+  const Gate gate;
+  bc::jit::host();
+  const bool assembly = std::strcmp(stage, "asm") == 0;
+  llvm::SmallVector<char, 0> bytes;
+  std::string messages;
+  Unit unit = bc::jit::parse(Source{{text, text_size}, name, {pch, pch_size}}, *flags, messages);
+  bool ok = unit.module != nullptr && bc::jit::optimise(unit, *flags, messages);
+  if (ok && assembly) ok = bc::jit::emit(unit, *flags, true, bytes, messages);
+  if (ok && !assembly) {
+    llvm::raw_svector_ostream stream(bytes);
+    unit.module->print(stream, nullptr);
+  }
+  return bc::jit::finish(ok, {bytes.data(), bytes.size()}, messages, out, log);
+}
+
+bc_jit_object* bc_jit_load(const char* object, size_t object_size, bc_jit_buffer* log) {
+  const Gate gate;
+  std::string messages;
+  auto loaded = bc::jit::Object::load({object, object_size}, messages);
+  bc::jit::give(log, messages.data(), messages.size());
+  return loaded == nullptr ? nullptr : new bc_jit_object{std::move(loaded)};
+}
+
+void* bc_jit_symbol(const bc_jit_object* object, const char* name) { return object->object->symbol(name); }
+
+void bc_jit_unload(bc_jit_object* object) { delete object; }
+
+void bc_jit_free(bc_jit_buffer* buffer) {
+  std::free(buffer->data);
+  buffer->data = nullptr;
+  buffer->size = 0;
+}
+
+}  // extern "C"

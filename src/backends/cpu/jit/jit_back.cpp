@@ -1,0 +1,205 @@
+// The back end: LLVM's optimiser and its x86 code generator.
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "backends/cpu/jit/jit_internal.h"
+
+extern "C" {
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetMC();
+void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86AsmParser();
+}
+
+namespace bc::jit {
+namespace {
+
+using Machine = std::unique_ptr<llvm::TargetMachine>;
+using FlagKey = std::tuple<int, int, int>;
+
+Machine make_machine(const bc_jit_flags& flags, std::string& log) {
+  const Host& machine = host();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(machine.triple, error);
+  if (target == nullptr) {
+    log += "error: " + error + "\n";
+    return nullptr;
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = flags.contract != 0 || flags.fast_math != 0 ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  options.UnsafeFPMath = flags.fast_math != 0;
+  options.NoInfsFPMath = flags.fast_math != 0;
+  options.NoNaNsFPMath = flags.fast_math != 0;
+  options.NoTrappingFPMath = true;
+  constexpr llvm::CodeGenOptLevel kLevels[] = {llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less, llvm::CodeGenOptLevel::Default,
+                                               llvm::CodeGenOptLevel::Aggressive};
+  return Machine(target->createTargetMachine(machine.triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_,
+                                             llvm::CodeModel::Small, kLevels[std::clamp(flags.opt_level, 0, 3)]));
+}
+
+/// Target machines that no compile is using. They keep the tables of their subtargets, which take a millisecond to build.
+class MachinePool {
+ public:
+  Machine take(const bc_jit_flags& flags, std::string& log) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::vector<Machine>& free = free_[key(flags)];
+      if (!free.empty()) {
+        Machine machine = std::move(free.back());
+        free.pop_back();
+        return machine;
+      }
+    }
+    return make_machine(flags, log);
+  }
+  void give(const bc_jit_flags& flags, Machine machine) {
+    const std::lock_guard lock(mutex_);
+    free_[key(flags)].push_back(std::move(machine));
+  }
+
+ private:
+  static FlagKey key(const bc_jit_flags& flags) { return {flags.opt_level, flags.contract, flags.fast_math}; }
+  std::mutex mutex_;
+  std::map<FlagKey, std::vector<Machine>> free_;
+};
+
+MachinePool& machine_pool() {
+  static MachinePool& pool = *new MachinePool;
+  return pool;
+}
+
+/// A target machine on loan.
+struct Loan {
+  Loan(const bc_jit_flags& flags, std::string& log) : flags(flags), machine(machine_pool().take(flags, log)) {}
+  ~Loan() {
+    if (machine != nullptr) machine_pool().give(flags, std::move(machine));
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  bc_jit_flags flags;
+  Machine machine;
+};
+
+/// Collects what LLVM reports while it optimises or emits (inline assembly that does not assemble, registers that run out).
+class LogHandler : public llvm::DiagnosticHandler {
+ public:
+  explicit LogHandler(std::string& log) : log_(log) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream stream(log_);
+    stream << "error: ";
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    stream << "\n";
+    HasErrors = true;
+    return true;
+  }
+
+ private:
+  std::string& log_;
+};
+
+}  // namespace
+
+const Host& host() {
+  static const Host& machine = *[] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();  // inline assembly in users' kernels
+    auto* made = new Host;
+    made->triple = "x86_64-pc-linux-gnu";
+    made->cpu = llvm::sys::getHostCPUName().str();
+    if (made->cpu.empty() || made->cpu == "generic") made->cpu = "x86-64";
+    // Only what the CPU's name does not already say: every subtarget of every compile parses this list. Additions come first, because a
+    // feature brings those it is built on, and a virtual machine may have taken one of them away.
+    llvm::StringMap<bool> known;
+    llvm::SmallVector<llvm::StringRef, 64> named;
+    llvm::X86::getFeaturesForCPU(made->cpu, named);
+    for (const llvm::StringRef name : named) {
+      known[name] = true;
+      llvm::X86::updateImpliedFeatures(name, true, known);
+    }
+    // A StringMap has no order; the list is a part of cache keys.
+    std::map<std::string, bool> features;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures()) features[feature.first().str()] = feature.second;
+    for (const auto& [name, there] : features) {
+      if (!there || known.lookup(name)) continue;
+      made->feature_list.push_back("+" + name);
+      known[name] = true;
+      llvm::X86::updateImpliedFeatures(name, true, known);
+    }
+    for (const auto& [name, there] : features) {
+      if (!there && known.lookup(name)) made->feature_list.push_back("-" + name);
+    }
+    for (const std::string& feature : made->feature_list) made->features += (made->features.empty() ? "" : ",") + feature;
+    const auto wide = features.find("avx512vl");
+    made->wide_vectors = wide != features.end() && wide->second;
+    return made;
+  }();
+  return machine;
+}
+
+bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
+  const Loan loan(flags, log);
+  llvm::TargetMachine* machine = loan.machine.get();
+  if (machine == nullptr) return false;
+  unit.context->setDiagnosticHandler(std::make_unique<LogHandler>(log));
+
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = flags.opt_level >= 2;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(machine, tuning);
+  const llvm::TargetLibraryInfoImpl library(machine->getTargetTriple());
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
+                                                        &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
+  const llvm::OptimizationLevel level = *kLevels[std::clamp(flags.opt_level, 0, 3)];
+  llvm::ModulePassManager passes =
+      flags.opt_level <= 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(*unit.module, modules);
+  return !unit.context->getDiagHandlerPtr()->HasErrors;
+}
+
+bool emit(Unit& unit, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log) {
+  const Loan loan(flags, log);
+  llvm::TargetMachine* machine = loan.machine.get();
+  if (machine == nullptr) return false;
+  unit.context->setDiagnosticHandler(std::make_unique<LogHandler>(log));
+  llvm::raw_svector_ostream stream(out);
+  llvm::legacy::PassManager passes;
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(llvm::TargetLibraryInfoImpl(machine->getTargetTriple())));
+  const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind)) {
+    log += "error: this target cannot write object files\n";
+    return false;
+  }
+  passes.run(*unit.module);
+  return !unit.context->getDiagHandlerPtr()->HasErrors;
+}
+
+}  // namespace bc::jit

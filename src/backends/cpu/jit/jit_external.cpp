@@ -1,0 +1,107 @@
+// Names that kernels call without defining them.
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+#include "backends/cpu/jit/jit_internal.h"
+
+// Compiler support routines out of libgcc's static part, which no symbol table of the process shows. Only the addresses are used, so the
+// types do not matter.
+extern "C" {
+void __truncdfhf2();
+void __truncsfhf2();
+void __extendhfsf2();
+void __udivti3();
+void __umodti3();
+void __divti3();
+void __modti3();
+void multiply_complex_float() __asm__("__mulsc3");  // the compiler knows the name with another type
+void multiply_complex_double() __asm__("__muldc3");  // the compiler knows the name with another type
+void divide_complex_float() __asm__("__divsc3");  // the compiler knows the name with another type
+void divide_complex_double() __asm__("__divdc3");  // the compiler knows the name with another type
+void __popcountdi2();
+void __fixsfti();
+void __fixdfti();
+void __fixunssfti();
+void __fixunsdfti();
+void __floattisf();
+void __floattidf();
+void __floatuntisf();
+void __floatuntidf();
+void __powisf2();
+void __powidf2();
+}
+
+namespace bc::jit {
+namespace {
+
+/// A value returned where a 16-bit float goes: the low half of xmm0.
+float low_half(uint16_t bits) {
+  const uint32_t wide = bits;
+  float out;
+  std::memcpy(&out, &wide, sizeof out);
+  return out;
+}
+
+/// __truncsfbf2 (libgcc has it from GCC 13 on): round to nearest, ties to even.
+float float_to_bfloat16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return low_half(static_cast<uint16_t>((bits >> 16) | 0x40u));
+  return low_half(static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16));
+}
+
+/// __truncdfbf2: through a float rounded to odd, so that the value is rounded once.
+float double_to_bfloat16(double value) {
+  float narrow = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &narrow, sizeof bits);
+  if (static_cast<double>(narrow) != value && value == value && (bits & 0x7fffffffu) != 0x7f800000u) {
+    const bool grew = (narrow < 0 ? -static_cast<double>(narrow) : narrow) > (value < 0 ? -value : value);
+    if (grew) --bits;  // towards zero …
+    bits |= 1u;        // … and odd
+    std::memcpy(&narrow, &bits, sizeof bits);
+  }
+  return float_to_bfloat16(narrow);
+}
+
+struct Routine {
+  const char* name;
+  void* address;
+};
+
+template <class F>
+void* address_of(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+const Routine kRoutines[] = {
+    {"__truncdfhf2", address_of(__truncdfhf2)},     {"__truncsfhf2", address_of(__truncsfhf2)},
+    {"__extendhfsf2", address_of(__extendhfsf2)},   {"__truncsfbf2", address_of(float_to_bfloat16)},
+    {"__truncdfbf2", address_of(double_to_bfloat16)}, {"__udivti3", address_of(__udivti3)},
+    {"__umodti3", address_of(__umodti3)},           {"__divti3", address_of(__divti3)},
+    {"__modti3", address_of(__modti3)},             {"__mulsc3", address_of(multiply_complex_float)},
+    {"__muldc3", address_of(multiply_complex_double)},             {"__divsc3", address_of(divide_complex_float)},
+    {"__divdc3", address_of(divide_complex_double)},             {"__popcountdi2", address_of(__popcountdi2)},
+    {"__fixsfti", address_of(__fixsfti)},           {"__fixdfti", address_of(__fixdfti)},
+    {"__fixunssfti", address_of(__fixunssfti)},     {"__fixunsdfti", address_of(__fixunsdfti)},
+    {"__floattisf", address_of(__floattisf)},       {"__floattidf", address_of(__floattidf)},
+    {"__floatuntisf", address_of(__floatuntisf)},   {"__floatuntidf", address_of(__floatuntidf)},
+    {"__powisf2", address_of(__powisf2)},           {"__powidf2", address_of(__powidf2)},
+};
+
+}  // namespace
+
+void* find_external(const char* name) {
+  for (const Routine& routine : kRoutines) {
+    if (std::strcmp(routine.name, name) == 0) return routine.address;
+  }
+  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+  // The program may have opened us with local symbols and itself use no mathematics.
+  static void* const math = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+  return math == nullptr ? nullptr : dlsym(math, name);
+}
+
+}  // namespace bc::jit

@@ -1,0 +1,191 @@
+// The front end: C++ text to LLVM IR, and headers to precompiled ones. All files are in memory; nothing touches the disk.
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/Basic/FileManager.h>
+#include <clang/CodeGen/ModuleBuilder.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <clang/Serialization/ASTWriter.h>
+#include <clang/Serialization/PCHContainerOperations.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "backends/cpu/jit/jit_internal.h"
+
+namespace bc::jit {
+namespace {
+
+constexpr const char* kPchPath = "/broadcloth/device.pch";
+
+/// Turns a text into a module that the action keeps.
+class ModuleAction : public clang::ASTFrontendAction {
+ public:
+  explicit ModuleAction(llvm::LLVMContext& context) : context_(context) {}
+  std::unique_ptr<llvm::Module> take() { return std::move(module_); }
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& ci, llvm::StringRef file) override {
+    generator_ = clang::CreateLLVMCodeGen(ci.getDiagnostics(), file, &ci.getVirtualFileSystem(), ci.getHeaderSearchOpts(),
+                                          ci.getPreprocessorOpts(), ci.getCodeGenOpts(), context_);
+    return std::unique_ptr<clang::ASTConsumer>(generator_);
+  }
+  void EndSourceFileAction() override {
+    // The consumer dies right after this call.
+    if (generator_ != nullptr) module_.reset(generator_->ReleaseModule());
+    generator_ = nullptr;
+  }
+
+ private:
+  llvm::LLVMContext& context_;
+  clang::CodeGenerator* generator_ = nullptr;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+/// Writes the precompiled form of a header into memory.
+class HeaderAction : public clang::ASTFrontendAction {
+ public:
+  std::shared_ptr<clang::PCHBuffer> buffer = std::make_shared<clang::PCHBuffer>();
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& ci, llvm::StringRef) override {
+    return std::make_unique<clang::PCHGenerator>(ci.getPreprocessor(), ci.getModuleCache(), kPchPath, "", buffer,
+                                                 ci.getFrontendOpts().ModuleFileExtensions, /*AllowASTWithErrors=*/false,
+                                                 /*IncludeTimestamps=*/false);
+  }
+  clang::TranslationUnitKind getTranslationUnitKind() override { return clang::TU_Prefix; }
+  bool hasASTFileSupport() const override { return false; }
+  bool BeginSourceFileAction(clang::CompilerInstance& ci) override {
+    ci.getLangOpts().CompilingPCH = true;
+    return true;
+  }
+};
+
+/// The parsed command line of a set of flags; parsing costs more than copying.
+const clang::CompilerInvocation& invocation(const bc_jit_flags& flags) {
+  static std::mutex mutex;
+  static auto& made = *new std::map<std::tuple<int, int, int>, std::unique_ptr<clang::CompilerInvocation>>;
+  const std::lock_guard lock(mutex);
+  auto& slot = made[{flags.opt_level, flags.contract, flags.fast_math}];
+  if (slot == nullptr) {
+    const std::vector<std::string> options = command_line(flags);
+    std::vector<const char*> arguments;
+    for (const std::string& option : options) arguments.push_back(option.c_str());
+    slot = std::make_unique<clang::CompilerInvocation>();
+    clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, new clang::DiagnosticOptions, new clang::IgnoringDiagConsumer);
+    clang::CompilerInvocation::CreateFromArgs(*slot, arguments, diagnostics);
+  }
+  return *slot;
+}
+
+bool run(clang::FrontendAction& action, const Source& source, bool header, const bc_jit_flags& flags, std::string& log) {
+  auto options = std::make_shared<clang::CompilerInvocation>(invocation(flags));
+  const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(source.text, source.name);
+  const clang::InputKind kind(clang::Language::CXX, clang::InputKind::Source, false,
+                              clang::InputKind::HeaderUnit_None, header);
+  options->getFrontendOpts().Inputs.clear();
+  options->getFrontendOpts().Inputs.emplace_back(buffer->getMemBufferRef(), kind);
+
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  if (!source.pch.empty()) {
+    files->addFileNoOwn(kPchPath, 0, llvm::MemoryBufferRef(source.pch, kPchPath));
+    clang::PreprocessorOptions& preprocessor = options->getPreprocessorOpts();
+    preprocessor.ImplicitPCHInclude = kPchPath;
+    // The caller answers for the header: its cache name holds a digest of text, target and flags.
+    preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::PCH;
+  }
+
+  llvm::raw_string_ostream stream(log);
+  clang::TextDiagnosticPrinter printer(stream, &options->getDiagnosticOpts());
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(std::move(options));
+  compiler.setVerboseOutputStream(stream);
+  compiler.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
+  compiler.createFileManager(files);
+  const bool ok = compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred();
+  if (!ok && log.empty()) log = "the compiler gave no reason\n";
+  return ok;
+}
+
+/// What the loader has no way to run, said here rather than found out as wrong results.
+bool loadable(const llvm::Module& module, std::string& log) {
+  for (const char* name : {"llvm.global_ctors", "llvm.global_dtors"}) {
+    if (module.getNamedGlobal(name) != nullptr) {
+      log += "error: a global object needs code to run before or after the kernel; kernels may only hold constant globals\n";
+      return false;
+    }
+  }
+  for (const llvm::GlobalVariable& global : module.globals()) {
+    if (global.isThreadLocal()) {
+      log += "error: '" + global.getName().str() + "' is thread_local; kernels may only hold constant globals\n";
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> command_line(const bc_jit_flags& flags) {
+  const Host& machine = host();
+  std::vector<std::string> options = {"-triple", machine.triple, "-target-cpu", machine.cpu, "-tune-cpu", machine.cpu};
+  for (const std::string& feature : machine.feature_list) {
+    options.emplace_back("-target-feature");
+    options.push_back(feature);
+  }
+  options.push_back("-O" + std::to_string(flags.opt_level));
+  if (flags.opt_level >= 2) {
+    options.emplace_back("-vectorize-loops");
+    options.emplace_back("-vectorize-slp");
+  }
+  if (machine.wide_vectors) options.emplace_back("-mprefer-vector-width=512");
+  options.emplace_back(flags.contract != 0 || flags.fast_math != 0 ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (flags.fast_math != 0) {
+    for (const char* option : {"-ffast-math", "-menable-no-infs", "-menable-no-nans", "-funsafe-math-optimizations", "-fno-signed-zeros",
+                               "-mreassociate", "-freciprocal-math", "-fapprox-func", "-ffinite-math-only"}) {
+      options.emplace_back(option);
+    }
+  }
+  // No -ffreestanding: it would stop LLVM from making memcpy and memset of loops that copy and fill.
+  for (const char* option :
+       {"-std=gnu++20", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fdeprecated-macro", "-fno-rtti", "-fgnuc-version=4.2.1",
+        "-fno-threadsafe-statics", "-fvisibility=hidden", "-mrelocation-model", "pic", "-pic-level", "2", "-mframe-pointer=none",
+        // Views of one storage with two dtypes may meet in a kernel.
+        "-relaxed-aliasing",
+        // Else what the device library's own functions need of its templates is instantiated again by every compile (8 ms).
+        "-fpch-instantiate-templates",
+        // Generated expressions and template recursion go deeper than people write.
+        "-fbracket-depth=4096", "-ferror-limit", "20", "-w"}) {
+    options.emplace_back(option);
+  }
+  return options;
+}
+
+Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log) {
+  Unit unit;
+  unit.context = std::make_unique<llvm::LLVMContext>();
+  unit.context->setDiscardValueNames(true);
+  ModuleAction action(*unit.context);
+  if (run(action, source, /*header=*/false, flags, log)) unit.module = action.take();
+  if (unit.module != nullptr && !loadable(*unit.module, log)) unit.module.reset();
+  return unit;
+}
+
+bool precompile(llvm::StringRef text, llvm::StringRef name, const bc_jit_flags& flags, llvm::SmallVectorImpl<char>& out, std::string& log) {
+  HeaderAction action;
+  if (!run(action, {text, name, {}}, /*header=*/true, flags, log)) return false;
+  if (!action.buffer->IsComplete) {
+    log += "error: the precompiled header could not be written\n";
+    return false;
+  }
+  out.assign(action.buffer->Data.begin(), action.buffer->Data.end());
+  return true;
+}
+
+}  // namespace bc::jit

@@ -1,0 +1,63 @@
+/// The steps of a compile, each a function of its own, so that a pass over the IR can be put between them.
+#pragma once
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+
+#include "backends/cpu/jit/jit.h"
+
+namespace bc::jit {
+
+/// A module with the context that owns its types.
+struct Unit {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// The machine that code is made for, found once.
+struct Host {
+  std::string triple;
+  std::string cpu;
+  std::string features;                    ///< "+sse2,+avx,…", sorted
+  std::vector<std::string> feature_list;   ///< the same, one at a time
+  bool wide_vectors = false;               ///< AVX-512 is there
+};
+const Host& host();
+
+struct Source {
+  llvm::StringRef text;
+  llvm::StringRef name;
+  llvm::StringRef pch;  ///< empty: none
+};
+
+/// clang's options (cc1) for a set of flags.
+std::vector<std::string> command_line(const bc_jit_flags& flags);
+
+// Each returns false (or an empty unit) with the reason added to `log`.
+
+/// C++ text to unoptimised LLVM IR.
+Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log);
+/// A header to the bytes of a precompiled header.
+bool precompile(llvm::StringRef text, llvm::StringRef name, const bc_jit_flags& flags, llvm::SmallVectorImpl<char>& out, std::string& log);
+/// Runs LLVM's pipeline for the level over the module.
+bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log);
+/// IR to a relocatable object or to assembly text.
+bool emit(Unit& unit, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log);
+
+/// The address of a name that kernels may call but do not define: compiler support routines, then the process.
+void* find_external(const char* name);
+
+/// Holds off fork() while a compile or a load runs: LLVM's locks and tables must be whole in the child.
+class Gate {
+ public:
+  Gate();
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+};
+
+}  // namespace bc::jit

@@ -1,0 +1,25 @@
+#pragma once
+#include <llvm/ADT/StringMap.h>
+
+#include <memory>
+#include <string>
+
+namespace bc::jit {
+
+class Slab;
+
+/// An object file in memory, ready to be called.
+class Object {
+ public:
+  ~Object();
+  /// nullptr with the reason added to `log` on failure.
+  static std::unique_ptr<Object> load(llvm::StringRef bytes, std::string& log);
+  void* symbol(llvm::StringRef name) const;
+
+ private:
+  Object();
+  std::unique_ptr<Slab> memory_;
+  llvm::StringMap<void*> symbols_;
+};
+
+}  // namespace bc::jit

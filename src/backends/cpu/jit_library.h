@@ -1,0 +1,58 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/cpu/jit/jit.h"
+
+namespace bc::cpu {
+
+/// libbroadcloth_jit.so, opened at the first call that needs it.
+class JitLibrary {
+ public:
+  /// Throws ErrorKind::Runtime that names the library and what to do when it cannot be opened; a later call tries again.
+  static JitLibrary& get();
+  /// Tells whether `get` would succeed, without throwing.
+  static bool available() noexcept;
+
+  /// CPU, features, compiler and options for cache keys.
+  std::string target(const bc_jit_flags& flags) const;
+  /// Object bytes of a kernel text, with the device library before it.
+  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags);
+  /// The optimised code as "ir" or "asm".
+  std::string inspect(std::string_view text, const bc_jit_flags& flags, const char* stage);
+
+  /// A loaded object file; unloaded with the last owner.
+  using Object = std::unique_ptr<bc_jit_object, void (*)(bc_jit_object*)>;
+  Object load(std::span<const char> bytes);
+  void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
+
+  JitLibrary(const JitLibrary&) = delete;
+  JitLibrary& operator=(const JitLibrary&) = delete;
+
+ private:
+  JitLibrary();
+  struct Headers;
+  /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
+  std::span<const char> header(const bc_jit_flags& flags);
+  std::string take(bc_jit_buffer& buffer) const;
+
+  std::string path_;
+  decltype(&bc_jit_abi) abi_;
+  decltype(&bc_jit_version) version_;
+  decltype(&bc_jit_cpu) cpu_;
+  decltype(&bc_jit_features) features_;
+  decltype(&bc_jit_command_line) command_line_;
+  decltype(&bc_jit_precompile) precompile_;
+  decltype(&bc_jit_compile) compile_;
+  decltype(&bc_jit_inspect) inspect_;
+  decltype(&bc_jit_load) load_;
+  decltype(&bc_jit_symbol) symbol_;
+  decltype(&bc_jit_unload) unload_;
+  decltype(&bc_jit_free) free_;
+  std::unique_ptr<Headers> headers_;
+};
+
+}  // namespace bc::cpu

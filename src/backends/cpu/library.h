@@ -1,0 +1,16 @@
+#pragma once
+#include <span>
+
+#include "ops/library.h"
+
+/// The CPU's bodies of the library ops. They run in the calling thread and its parallel loops.
+namespace bc::cpu {
+
+void run(const MatmulExtra& op, std::span<const View> inputs, const View& output);
+void run(const ScanExtra& op, std::span<const View> inputs, const View& output);
+void run(const ReduceatExtra& op, std::span<const View> inputs, const View& output);
+void run(const NonzeroExtra& op, std::span<const View> inputs, const View& output);
+void run(const CompressExtra& op, std::span<const View> inputs, const View& output);
+void run(const ScatterExtra& op, std::span<const View> inputs, const View& output);
+
+}  // namespace bc::cpu

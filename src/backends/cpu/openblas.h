@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+
+namespace bc::cpu {
+
+/// The functions of OpenBLAS that are used here, with 32-bit sizes. Matrices are column-major: Fortran's interface is the same in every
+/// build of the library.
+struct OpenBlas {
+  using Gemm = void (*)(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const void* alpha, const void* a,
+                        const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
+  using Gemv = void (*)(const char* trans, const int* m, const int* n, const void* alpha, const void* a, const int* lda, const void* x,
+                        const int* incx, const void* beta, void* y, const int* incy);
+  Gemm gemm[4];  ///< s d c z
+  Gemv gemv[4];
+  std::string description;
+};
+
+/// Opens the library at the first call, with one thread of its own: the callers share work out to the pool's threads (parallel.h).
+/// Throws ErrorKind::Runtime when it is not there; a later call tries again.
+const OpenBlas& openblas();
+
+/// An entry point of the library (LAPACK's too), or nullptr.
+void* openblas_symbol(const char* name);
+
+}  // namespace bc::cpu

@@ -1,0 +1,216 @@
+#include "backends/cpu/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+// Why not oneTBB: a loop of two pieces of 5 or 10 µs, run again and again as the steps of a simulation are, took 10 and 20 µs with its release
+// 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 µs here. A thread of this pool spins for a moment after its last
+// piece, so the next loop finds it awake; it sleeps when nothing follows. Another reason is fork(): a child can have new threads.
+namespace bc::cpu {
+namespace {
+
+/// Turns of the waiting loop before a thread sleeps: 20 to 50 µs.
+constexpr int kSpins = 1000;
+/// Loops that can run side by side, nested ones included; one more than that runs in its own thread alone.
+constexpr int kSlots = 16;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// The share of the cores that a container may use, rounded up; a large number when there is no limit.
+int quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double budget = 0, period = 0;
+  if (file >> budget >> period && budget > 0 && period > 0) return std::max(1, static_cast<int>(std::ceil(budget / period)));
+  return 1 << 20;
+}
+
+int configured_threads() {
+  if (const char* text = std::getenv("BROADCLOTH_NUM_THREADS")) {
+    const long wanted = std::strtol(text, nullptr, 10);
+    if (wanted > 0) return static_cast<int>(std::min(wanted, 1024L));
+  }
+  cpu_set_t allowed;
+  const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed)
+                                                                       : static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(cores, 1, quota());
+}
+
+/// A loop that runs now. Slots are never freed, so that a thread may look into one at any time.
+struct alignas(64) Slot {
+  // A thread counts itself in `inside` and then reads `open`; the owner clears `open` and then waits for `inside` to be 0. One of the two
+  // sees the other, so no thread touches a loop that is over.
+  std::atomic<bool> taken{false};
+  std::atomic<bool> open{false};
+  RangeFunction run = nullptr;
+  void* context = nullptr;
+  int64_t items = 0;
+  int64_t grain = 1;
+  int64_t pieces = 0;
+  std::exception_ptr error;
+  std::mutex error_mutex;
+  alignas(64) std::atomic<int64_t> next{0};
+  alignas(64) std::atomic<int> inside{0};
+
+  void drain() {
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
+      try {
+        run(context, i * grain, std::min(items, (i + 1) * grain));
+      } catch (...) {
+        const std::lock_guard lock(error_mutex);
+        if (error == nullptr) error = std::current_exception();
+        next.store(pieces, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  /// Takes part in the loop, if there is one with work left.
+  bool help() {
+    if (!open.load(std::memory_order_acquire)) return false;
+    inside.fetch_add(1);
+    const bool mine = open.load() && next.load(std::memory_order_relaxed) < pieces;
+    if (mine) drain();
+    if (inside.fetch_sub(1) == 1) inside.notify_all();
+    return mine;
+  }
+
+  void wait_until_left() {
+    for (int spin = 0; spin < kSpins; ++spin) {
+      if (inside.load() == 0) return;
+      relax();
+    }
+    for (int count; (count = inside.load()) != 0;) inside.wait(count);
+  }
+};
+
+class Pool {
+ public:
+  explicit Pool(int threads) : threads_(threads) {
+    // Signals belong to the threads of the program: Python expects them in its main thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      for (int i = 1; i < threads; ++i) std::thread([this] { work(); }).detach();
+    } catch (const std::system_error&) {
+      // Fewer threads than wished for compute the same.
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void run(int64_t items, int64_t grain, int64_t pieces, RangeFunction function, void* context) {
+    Slot* slot = nullptr;
+    for (Slot& candidate : slots_) {
+      if (!candidate.taken.load(std::memory_order_relaxed) && !candidate.taken.exchange(true, std::memory_order_acquire)) {
+        slot = &candidate;
+        break;
+      }
+    }
+    if (slot == nullptr) {
+      for (int64_t i = 0; i < pieces; ++i) function(context, i * grain, std::min(items, (i + 1) * grain));
+      return;
+    }
+    slot->run = function;
+    slot->context = context;
+    slot->items = items;
+    slot->grain = grain;
+    slot->pieces = pieces;
+    slot->next.store(0, std::memory_order_relaxed);
+    slot->open.store(true);
+    epoch_.fetch_add(1);
+    for (int64_t wake = std::min<int64_t>(sleepers_.load(), pieces - 1); wake > 0; --wake) epoch_.notify_one();
+    slot->drain();
+    slot->open.store(false);
+    slot->wait_until_left();
+    std::exception_ptr error;
+    std::swap(error, slot->error);
+    slot->taken.store(false, std::memory_order_release);
+    if (error != nullptr) std::rethrow_exception(error);
+  }
+
+  int threads() const { return threads_; }
+
+ private:
+  [[noreturn]] void work() {
+    for (;;) {
+      const uint32_t seen = epoch_.load();
+      bool helped = false;
+      for (Slot& slot : slots_) helped |= slot.help();
+      if (helped) continue;
+      int spin = 0;
+      while (epoch_.load(std::memory_order_relaxed) == seen && spin < kSpins) {
+        relax();
+        ++spin;
+      }
+      if (spin < kSpins) continue;
+      sleepers_.fetch_add(1);
+      epoch_.wait(seen);
+      sleepers_.fetch_sub(1);
+    }
+  }
+
+  const int threads_;
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<int> sleepers_{0};
+  Slot slots_[kSlots];
+};
+
+// Never destroyed: threads sleep in it while the process ends. A child process gets a new one, because threads do not survive a fork.
+std::atomic<Pool*> g_pool{nullptr};
+std::mutex& pool_mutex() {
+  static auto& made = *new std::mutex;
+  return made;
+}
+
+int wanted_threads() {
+  static const int threads = configured_threads();
+  return threads;
+}
+
+Pool& pool() {
+  if (Pool* made = g_pool.load(std::memory_order_acquire)) return *made;
+  static const int watched = pthread_atfork([] { pool_mutex().lock(); }, [] { pool_mutex().unlock(); },
+                                            [] {
+                                              g_pool.store(nullptr, std::memory_order_relaxed);
+                                              pool_mutex().unlock();
+                                            });
+  (void)watched;
+  const std::lock_guard lock(pool_mutex());
+  if (Pool* made = g_pool.load(std::memory_order_relaxed)) return *made;
+  Pool* made = new Pool(wanted_threads());
+  g_pool.store(made, std::memory_order_release);
+  return *made;
+}
+
+}  // namespace
+
+int thread_count() { return wanted_threads(); }
+
+void run_pieces(int64_t items, int64_t grain, RangeFunction run, void* context) {
+  if (items <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  const int64_t pieces = (items - 1) / grain + 1;
+  if (pieces == 1 || wanted_threads() == 1) {
+    for (int64_t i = 0; i < pieces; ++i) run(context, i * grain, std::min(items, (i + 1) * grain));
+    return;
+  }
+  pool().run(items, grain, pieces, run, context);
+}
+
+}  // namespace bc::cpu

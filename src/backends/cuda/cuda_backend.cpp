@@ -1,0 +1,565 @@
+#include "backends/cuda/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/cuda/nvrtc.h"
+
+namespace bc {
+
+using cuda::check;
+using cuda::CUcontext;
+using cuda::CUdeviceptr;
+using cuda::CUevent;
+using cuda::CUresult;
+using cuda::CUstream;
+using cuda::DeviceAttribute;
+using cuda::driver;
+using cuda::driver_gone;
+using cuda::kSuccess;
+
+namespace {
+
+CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+CUstream native(Stream stream) { return static_cast<CUstream>(stream.native); }
+const CudaKernel& cuda_kernel(const LoadedKernel& kernel) { return static_cast<const CudaKernel&>(kernel); }
+
+}  // namespace
+
+int cuda_device_count() { return cuda::device_count(); }
+
+std::unique_ptr<Backend> make_cuda_backend(int index) { return std::make_unique<CudaBackend>(index); }
+
+// ---- Opening ------------------------------------------------------------------------------------------------------------------------
+
+CudaBackend::Primary::Primary(int index) {
+  if (!cuda::driver_available()) raise(ErrorKind::Runtime, "cuda:{}: {}", index, cuda::driver_problem());
+  cuda::check_process();
+  int count = cuda::device_count();
+  BC_CHECK(index >= 0 && index < count, Runtime, "cuda:{}: expected a device below {}, got {}", index, count, index);
+  BC_DRIVER(cuDeviceGet, &device, index);
+  BC_DRIVER(cuDevicePrimaryCtxRetain, &context, device);
+}
+
+CudaBackend::Primary::~Primary() {
+  if (context && !driver_gone()) driver().cuDevicePrimaryCtxRelease(device);
+}
+
+CudaBackend::CudaBackend(int index) : index_(index), primary_(index), context_(primary_.context), host_copy_(context_) {
+  make_current();
+  CudaProperties& p = properties_;
+  char text[256] = {};
+  BC_DRIVER(cuDeviceGetName, text, sizeof(text), primary_.device);
+  p.name = text;
+  BC_DRIVER(cuDeviceGetPCIBusId, text, sizeof(text), primary_.device);
+  p.pci_bus_id = text;
+  BC_DRIVER(cuDeviceTotalMem, &p.memory_bytes, primary_.device);
+  // A number that a driver does not know is left at zero.
+  auto read = [&](DeviceAttribute which) {
+    int value = 0;
+    return driver().cuDeviceGetAttribute(&value, static_cast<int>(which), primary_.device) == kSuccess ? value : 0;
+  };
+  p.compute_major = read(DeviceAttribute::ComputeCapabilityMajor);
+  p.compute_minor = read(DeviceAttribute::ComputeCapabilityMinor);
+  p.multiprocessors = read(DeviceAttribute::MultiprocessorCount);
+  p.warp_size = read(DeviceAttribute::WarpSize);
+  p.max_threads_per_block = read(DeviceAttribute::MaxThreadsPerBlock);
+  p.max_threads_per_multiprocessor = read(DeviceAttribute::MaxThreadsPerMultiprocessor);
+  p.max_blocks_per_multiprocessor = read(DeviceAttribute::MaxBlocksPerMultiprocessor);
+  p.registers_per_multiprocessor = read(DeviceAttribute::MaxRegistersPerMultiprocessor);
+  p.shared_per_block = read(DeviceAttribute::MaxSharedPerBlock);
+  p.shared_per_block_optin = read(DeviceAttribute::MaxSharedPerBlockOptin);
+  p.shared_per_multiprocessor = read(DeviceAttribute::MaxSharedPerMultiprocessor);
+  p.l2_bytes = read(DeviceAttribute::L2CacheSize);
+  p.clock_khz = read(DeviceAttribute::ClockRate);
+  p.memory_clock_khz = read(DeviceAttribute::MemoryClockRate);
+  p.memory_bus_bits = read(DeviceAttribute::MemoryBusWidth);
+  p.copy_engines = read(DeviceAttribute::AsyncEngineCount);
+  p.integrated = read(DeviceAttribute::Integrated) != 0;
+  p.ecc = read(DeviceAttribute::EccEnabled) != 0;
+  p.managed_memory = read(DeviceAttribute::ManagedMemory) != 0;
+  p.concurrent_managed_access = read(DeviceAttribute::ConcurrentManagedAccess) != 0;
+  p.cooperative_launch = read(DeviceAttribute::CooperativeLaunch) != 0;
+  p.virtual_memory = read(DeviceAttribute::VirtualMemoryManagement) != 0;
+}
+
+CudaBackend::~CudaBackend() {
+  if (driver_gone()) {
+    for (auto& [name, state] : libraries_) new std::shared_ptr<void>(std::move(state));  // leaked: their destructors call CUDA
+    return;
+  }
+  driver().cuCtxSetCurrent(context_);
+  driver().cuCtxSynchronize();
+  libraries_.clear();
+  for (CUstream stream : streams_) driver().cuStreamDestroy(stream);
+}
+
+void CudaBackend::make_current() const {
+  cuda::check_process();
+  // The driver keeps the current context in thread-local memory, so that asking costs nanoseconds. A copy of our own would go stale when
+  // another library in the process changes device.
+  CUcontext current = nullptr;
+  if (driver().cuCtxGetCurrent(&current) != kSuccess || current != context_) [[unlikely]]
+    BC_DRIVER(cuCtxSetCurrent, context_);
+}
+
+int CudaBackend::attribute(int number) const {
+  cuda::check_process();
+  int value = 0;
+  BC_DRIVER(cuDeviceGetAttribute, &value, number, primary_.device);
+  return value;
+}
+
+// ---- Memory -------------------------------------------------------------------------------------------------------------------------
+
+void* CudaBackend::allocate_chunk(size_t bytes) {
+  make_current();
+  CUdeviceptr chunk = 0;
+  CUresult result = driver().cuMemAlloc(&chunk, std::max<size_t>(bytes, 1));
+  if (result == cuda::kErrorOutOfMemory) return nullptr;
+  if (result != kSuccess) cuda::detail::raise_driver(result, "cuMemAlloc", fmt::format("{} bytes on cuda:{}", bytes, index_));
+  return reinterpret_cast<void*>(chunk);
+}
+
+void CudaBackend::free_chunk(void* chunk, size_t) {
+  if (!chunk || driver_gone()) return;
+  make_current();
+  CUresult result = driver().cuMemFree(address(chunk));
+  // With the context lost its memory is lost too, and pools are emptied by destructors: only a wrong pointer is the caller's mistake.
+  if (result == cuda::kErrorInvalidValue) check(result, "cuMemFree");
+}
+
+MemoryInfo CudaBackend::memory_info() {
+  make_current();
+  MemoryInfo info;
+  BC_DRIVER(cuMemGetInfo, &info.free, &info.total);
+  return info;
+}
+
+void* CudaBackend::allocate_pinned(size_t bytes, bool write_combined) {
+  make_current();
+  void* memory = nullptr;
+  unsigned flags = cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap | (write_combined ? cuda::kHostAllocWriteCombined : 0u);
+  CUresult result = driver().cuMemHostAlloc(&memory, std::max<size_t>(bytes, 1), flags);
+  if (result == cuda::kErrorOutOfMemory) return nullptr;
+  check(result, "cuMemHostAlloc");
+  return memory;
+}
+
+void CudaBackend::free_pinned(void* memory) noexcept {
+  if (!memory || driver_gone()) return;
+  driver().cuCtxSetCurrent(context_);
+  driver().cuMemFreeHost(memory);
+}
+
+void CudaBackend::register_host(void* memory, size_t bytes) {
+  make_current();
+  BC_DRIVER(cuMemHostRegister, memory, bytes, cuda::kHostRegisterPortable | cuda::kHostRegisterDeviceMap);
+}
+
+void CudaBackend::unregister_host(void* memory) noexcept {
+  if (!memory || driver_gone()) return;
+  driver().cuCtxSetCurrent(context_);
+  driver().cuMemHostUnregister(memory);
+}
+
+void* CudaBackend::allocate_managed(size_t bytes) {
+  make_current();
+  CUdeviceptr memory = 0;
+  CUresult result = driver().cuMemAllocManaged(&memory, std::max<size_t>(bytes, 1), cuda::kMemAttachGlobal);
+  if (result == cuda::kErrorOutOfMemory) return nullptr;
+  check(result, "cuMemAllocManaged");
+  return reinterpret_cast<void*>(memory);
+}
+
+CudaPointerInfo CudaBackend::pointer_info(const void* pointer) const {
+  make_current();
+  CudaPointerInfo info;
+  int type = 0;
+  // Pageable memory is "invalid value" to the driver, or has no type.
+  if (driver().cuPointerGetAttribute(&type, cuda::kPointerMemoryType, address(pointer)) != kSuccess || type == 0) return info;
+  unsigned managed = 0;
+  driver().cuPointerGetAttribute(&managed, cuda::kPointerIsManaged, address(pointer));
+  if (managed)
+    info.kind = CudaPointerInfo::Kind::Managed;
+  else
+    info.kind = type == cuda::kMemoryTypeHost ? CudaPointerInfo::Kind::PinnedHost : CudaPointerInfo::Kind::Device;
+  int device = -1;
+  if (driver().cuPointerGetAttribute(&device, cuda::kPointerDeviceOrdinal, address(pointer)) == kSuccess) info.device = device;
+  return info;
+}
+
+bool CudaBackend::host_is_pinned(const void* pointer) const {
+  int type = 0;
+  return driver().cuPointerGetAttribute(&type, cuda::kPointerMemoryType, address(pointer)) == kSuccess && type != 0;
+}
+
+// ---- Compile and load ---------------------------------------------------------------------------------------------------------------
+
+std::string CudaBackend::arch() const {
+  std::call_once(arch_once_, [this] { arch_ = cuda::arch_for(properties_.compute_major, properties_.compute_minor); });
+  return arch_;
+}
+
+std::string CudaBackend::target() const { return arch() + " " + cuda::compiler_description(); }
+
+std::vector<char> CudaBackend::compile(const KernelSource& source) { return cuda::compile_for(source, arch()); }
+
+std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, std::span<const std::string> entries) {
+  make_current();
+  BC_CHECK(!binary.empty() && !entries.empty(), Value, "load: expected a binary and its entries, got {} bytes and {} entries", binary.size(),
+           entries.size());
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel);
+  kernel->context_ = context_;
+  char log[4096] = {};
+  int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  CUresult result = driver().cuModuleLoadDataEx(&kernel->module_, binary.data(), 2, options, values);
+  if (result != kSuccess) {
+    const bool foreign = result == cuda::kErrorInvalidImage || result == cuda::kErrorNoBinaryForGpu || result == cuda::kErrorUnsupportedPtxVersion;
+    cuda::detail::raise_driver(result, "cuModuleLoadDataEx",
+                               fmt::format("loading {} ({} bytes) on sm_{}{}; {}{}", entries[0], binary.size(), properties_.compute_major,
+                                           properties_.compute_minor, foreign ? ": the code is for another device or a newer driver" : "",
+                                           "driver log: ", log[0] ? log : "empty"));
+  }
+  for (const std::string& name : entries) {
+    auto function = std::make_unique<CudaKernel::Function>();
+    function->name = name;
+    result = driver().cuModuleGetFunction(&function->handle, kernel->module_, name.c_str());
+    if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetFunction", fmt::format("there is no kernel {}", name));
+    if (driver().cuFuncGetParamInfo) {
+      // The size counts only for kernels with exactly one parameter.
+      size_t offset = 0, bytes = 0, second = 0;
+      if (driver().cuFuncGetParamInfo(function->handle, 0, &offset, &bytes) == kSuccess &&
+          driver().cuFuncGetParamInfo(function->handle, 1, &offset, &second) != kSuccess)
+        function->params_bytes = bytes;
+    }
+    kernel->functions_.push_back(std::move(function));
+  }
+  return kernel;
+}
+
+CudaKernel::~CudaKernel() {
+  if (!module_ || driver_gone()) return;
+  driver().cuCtxSetCurrent(context_);
+  driver().cuCtxSynchronize();  // code that runs must not be unloaded
+  driver().cuModuleUnload(module_);
+}
+
+// ---- Launch -------------------------------------------------------------------------------------------------------------------------
+
+void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
+  make_current();
+  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) [[unlikely]]
+    raise_shared_limit(function, launch.shared_bytes);
+  if (params_bytes != function.params_bytes) [[unlikely]]
+    return launch_padded(kernel, launch, params, params_bytes, stream);
+  void* arguments[] = {const_cast<void*>(params)};
+  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
+                                            launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
+  if (result != kSuccess) [[unlikely]]
+    raise_launch(result, function, launch);
+}
+
+void CudaBackend::launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative) {
+  make_current();
+  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
+  CUresult result;
+  if (cooperative)
+    result = driver().cuLaunchCooperativeKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                                                launch.block[1], launch.block[2], launch.shared_bytes, native(stream), arguments);
+  else
+    result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
+                                     launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
+  if (result != kSuccess) raise_launch(result, function, launch);
+}
+
+void CudaBackend::prepare(LoadedKernel& kernel, const Launch& launch) const {
+  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
+}
+
+void CudaBackend::raise_shared_limit(CudaKernel::Function& function, unsigned bytes) const {
+  int fixed = 0;
+  driver().cuFuncGetAttribute(&fixed, cuda::kFunctionSharedBytes, function.handle);
+  int most = std::max(0, properties_.shared_per_block_optin - fixed);
+  BC_CHECK(bytes <= static_cast<unsigned>(most), Value,
+           "launch: kernel {} asks for {} bytes of dynamic shared memory; {} has {} bytes a block, of which the kernel's own arrays use {}",
+           function.name, bytes, properties_.name, properties_.shared_per_block_optin, fixed);
+  BC_DRIVER(cuFuncSetAttribute, function.handle, cuda::kFunctionMaxDynamicShared, most);
+  function.shared_limit.store(static_cast<unsigned>(most), std::memory_order_relaxed);
+}
+
+const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes,
+                                      ParamsRoom& room) const {
+  // The driver reads as many bytes as the kernel's struct has: the caller's may lack the struct's tail padding. Drivers before 12.4 do not
+  // tell the size; zeros are put behind the parameters then.
+  const CudaKernel::Function& function = *cuda_kernel(kernel).functions_[static_cast<size_t>(entry)];
+  if (params_bytes == function.params_bytes) return params;
+  BC_CHECK(params_bytes <= ParamsRoom::kMost, Value, "launch: kernel {} takes at most {} bytes of parameters, got {}", function.name,
+           ParamsRoom::kMost, params_bytes);
+  BC_CHECK(function.params_bytes == 0 ||
+               (params_bytes < function.params_bytes && function.params_bytes - params_bytes < ParamsRoom::kPadding),
+           Value, "launch: kernel {} takes {} bytes of parameters, got {}", function.name, function.params_bytes, params_bytes);
+  if (params_bytes) std::memcpy(room.bytes, params, params_bytes);
+  std::memset(room.bytes + params_bytes, 0, ParamsRoom::kPadding);
+  return room.bytes;
+}
+
+void CudaBackend::launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
+  ParamsRoom room;
+  void* arguments[] = {const_cast<void*>(whole_params(kernel, launch.entry, params, params_bytes, room))};
+  const CudaKernel::Function& function = *cuda_kernel(kernel).functions_[static_cast<size_t>(launch.entry)];
+  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
+                                            launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
+  if (result != kSuccess) raise_launch(result, function, launch);
+}
+
+void CudaBackend::raise_launch(CUresult result, const CudaKernel::Function& function, const Launch& launch) const {
+  int threads = 0, registers = 0;
+  driver().cuFuncGetAttribute(&threads, cuda::kFunctionMaxThreadsPerBlock, function.handle);
+  driver().cuFuncGetAttribute(&registers, cuda::kFunctionRegisters, function.handle);
+  cuda::detail::raise_driver(
+      result, "cuLaunchKernel",
+      fmt::format("kernel {} with grid ({}, {}, {}), block ({}, {}, {}), {} bytes of shared memory; it can have {} threads a block and uses {} "
+                  "registers a thread",
+                  function.name, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1], launch.block[2],
+                  launch.shared_bytes, threads, registers));
+}
+
+CudaFunctionInfo CudaBackend::function_info(LoadedKernel& kernel, int entry) const {
+  make_current();
+  CudaFunctionInfo info;
+  auto read = [&](int number) {
+    int value = 0;
+    BC_DRIVER(cuFuncGetAttribute, &value, number, cuda_kernel(kernel).function(entry));
+    return value;
+  };
+  info.registers = read(cuda::kFunctionRegisters);
+  info.static_shared_bytes = read(cuda::kFunctionSharedBytes);
+  info.constant_bytes = read(cuda::kFunctionConstBytes);
+  info.local_bytes = read(cuda::kFunctionLocalBytes);
+  info.max_threads_per_block = read(cuda::kFunctionMaxThreadsPerBlock);
+  info.binary_version = read(cuda::kFunctionBinaryVersion);
+  return info;
+}
+
+int CudaBackend::max_active_blocks(LoadedKernel& kernel, int entry, int block_threads, size_t shared_bytes) const {
+  make_current();
+  int blocks = 0;
+  BC_DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, cuda_kernel(kernel).function(entry), block_threads, shared_bytes);
+  return blocks;
+}
+
+std::pair<int, int> CudaBackend::best_block(LoadedKernel& kernel, int entry, size_t shared_bytes) const {
+  make_current();
+  int grid = 0, block = 0;
+  BC_DRIVER(cuOccupancyMaxPotentialBlockSize, &grid, &block, cuda_kernel(kernel).function(entry), nullptr, shared_bytes, 0);
+  return {grid, block};
+}
+
+std::pair<void*, size_t> CudaBackend::kernel_variable(LoadedKernel& kernel, const std::string& name) const {
+  make_current();
+  CUdeviceptr variable = 0;
+  size_t bytes = 0;
+  CUresult result = driver().cuModuleGetGlobal(&variable, &bytes, cuda_kernel(kernel).module(), name.c_str());
+  if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetGlobal", fmt::format("there is no variable {}", name));
+  return {reinterpret_cast<void*>(variable), bytes};
+}
+
+// ---- Copy and fill ------------------------------------------------------------------------------------------------------------------
+
+void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
+  make_current();
+  if (bytes == 0) return;
+  CUstream queue = native(stream);
+  switch (kind) {
+    case CopyKind::HostToDevice:
+      if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(src)) {
+        // Pinned memory is read when the copy's turn comes, so the caller may reuse it only after that.
+        BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
+        BC_DRIVER(cuStreamSynchronize, queue);
+      } else {
+        host_copy_.upload(address(dst), src, bytes, queue, owns(queue));
+      }
+      return;
+    case CopyKind::DeviceToHost:
+      if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(dst)) {
+        BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, queue);
+        BC_DRIVER(cuStreamSynchronize, queue);
+      } else {
+        host_copy_.download(dst, address(src), bytes, queue);
+      }
+      return;
+    case CopyKind::DeviceToDevice:
+      // The unified call finds out who owns the pointers, so that memory of another device works too.
+      BC_DRIVER(cuMemcpyAsync, address(dst), address(src), bytes, queue);
+      return;
+    case CopyKind::HostToHost:
+      BC_DRIVER(cuStreamSynchronize, queue);
+      std::memcpy(dst, src, bytes);
+      return;
+  }
+}
+
+void CudaBackend::fill(void* dst, int byte, size_t bytes, Stream stream) {
+  make_current();
+  if (bytes == 0) return;
+  unsigned value = static_cast<unsigned char>(byte);
+  if ((address(dst) | bytes) % 4 == 0)
+    BC_DRIVER(cuMemsetD32Async, address(dst), value * 0x01010101u, bytes / 4, native(stream));
+  else
+    BC_DRIVER(cuMemsetD8Async, address(dst), static_cast<unsigned char>(value), bytes, native(stream));
+}
+
+bool CudaBackend::can_access(const CudaBackend& peer) const {
+  cuda::check_process();
+  int able = 0;
+  BC_DRIVER(cuDeviceCanAccessPeer, &able, primary_.device, peer.primary_.device);
+  return able != 0;
+}
+
+bool CudaBackend::enable_peer_access(const CudaBackend& peer) {
+  if (&peer == this) return true;
+  if (!can_access(peer)) return false;
+  make_current();
+  CUresult result = driver().cuCtxEnablePeerAccess(peer.context_, 0);
+  if (result != cuda::kErrorPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
+  return true;
+}
+
+void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes,
+                            Stream stream) {
+  make_current();
+  if (bytes == 0) return;
+  BC_DRIVER(cuMemcpyPeerAsync, address(dst), dst_device.context_, address(src), src_device.context_, bytes, native(stream));
+}
+
+// ---- Order --------------------------------------------------------------------------------------------------------------------------
+
+void CudaBackend::synchronize(Stream stream) {
+  make_current();
+  BC_DRIVER(cuStreamSynchronize, native(stream));
+}
+
+void CudaBackend::synchronize_device() {
+  make_current();
+  BC_DRIVER(cuCtxSynchronize);
+}
+
+Stream CudaBackend::create_stream(int priority) {
+  make_current();
+  CUstream stream = nullptr;
+  BC_DRIVER(cuStreamCreateWithPriority, &stream, cuda::kStreamNonBlocking, priority);
+  std::unique_lock lock(streams_mutex_);
+  streams_.push_back(stream);
+  return {device(), stream};
+}
+
+void CudaBackend::destroy_stream(Stream stream) noexcept {
+  if (!stream.native || driver_gone()) return;
+  try {
+    make_current();
+    CUstream queue = native(stream);
+    host_copy_.forget(queue);
+    std::vector<std::function<void(CUstream)>> hooks;
+    {
+      std::unique_lock lock(streams_mutex_);
+      std::erase(streams_, queue);
+      hooks = stream_hooks_;
+    }
+    for (const auto& hook : hooks) hook(queue);
+    driver().cuStreamDestroy(queue);
+  } catch (...) {
+    // The context is lost, and its streams with it.
+  }
+}
+
+std::pair<int, int> CudaBackend::stream_priorities() const {
+  make_current();
+  int least = 0, greatest = 0;
+  BC_DRIVER(cuCtxGetStreamPriorityRange, &least, &greatest);
+  return {least, greatest};
+}
+
+bool CudaBackend::query(Stream stream) {
+  make_current();
+  CUresult result = driver().cuStreamQuery(native(stream));
+  if (result == cuda::kErrorNotReady) return false;
+  check(result, "cuStreamQuery");
+  return true;
+}
+
+void CudaBackend::wait_event(Stream stream, CUevent event) {
+  make_current();
+  BC_DRIVER(cuStreamWaitEvent, native(stream), event, 0);
+}
+
+void CudaBackend::on_stream_destroy(std::function<void(CUstream)> hook) {
+  std::unique_lock lock(streams_mutex_);
+  stream_hooks_.push_back(std::move(hook));
+}
+
+bool CudaBackend::owns(CUstream stream) const {
+  if (!stream) return true;
+  std::shared_lock lock(streams_mutex_);
+  return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
+}
+
+void* CudaBackend::library_state(const char* name, const std::function<std::shared_ptr<void>()>& make) {
+  std::lock_guard lock(libraries_mutex_);
+  for (const auto& [known, state] : libraries_)
+    if (known == name) return state.get();
+  libraries_.emplace_back(name, make());
+  return libraries_.back().second.get();
+}
+
+// ---- Events -------------------------------------------------------------------------------------------------------------------------
+
+CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking) : backend_(&backend) {
+  backend.make_current();
+  unsigned flags = (timing ? cuda::kEventDefault : cuda::kEventDisableTiming) | (blocking ? cuda::kEventBlockingSync : 0u);
+  BC_DRIVER(cuEventCreate, &event_, flags);
+}
+
+CudaEvent::~CudaEvent() {
+  if (event_ && !driver_gone()) driver().cuEventDestroy(event_);
+}
+
+CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
+  std::swap(backend_, other.backend_);
+  std::swap(event_, other.event_);
+  return *this;
+}
+
+void CudaEvent::record(Stream stream) {
+  backend_->make_current();
+  BC_DRIVER(cuEventRecord, event_, native(stream));
+}
+
+bool CudaEvent::query() const {
+  backend_->make_current();
+  CUresult result = driver().cuEventQuery(event_);
+  if (result == cuda::kErrorNotReady) return false;
+  check(result, "cuEventQuery");
+  return true;
+}
+
+void CudaEvent::wait() const {
+  backend_->make_current();
+  BC_DRIVER(cuEventSynchronize, event_);
+}
+
+float CudaEvent::elapsed(const CudaEvent& start) const {
+  backend_->make_current();
+  float milliseconds = 0;
+  BC_DRIVER(cuEventElapsedTime, &milliseconds, start.event_, event_);
+  return milliseconds;
+}
+
+}  // namespace bc

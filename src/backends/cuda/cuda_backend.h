@@ -1,0 +1,236 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/cuda_api.h"
+#include "backends/cuda/cuda_libraries.h"
+#include "backends/cuda/host_copy.h"
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// What a device is, read once.
+struct CudaProperties {
+  std::string name;
+  std::string pci_bus_id;
+  int compute_major = 0;
+  int compute_minor = 0;
+  int multiprocessors = 0;
+  int warp_size = 32;
+  int max_threads_per_block = 0;
+  int max_threads_per_multiprocessor = 0;
+  int max_blocks_per_multiprocessor = 0;
+  int registers_per_multiprocessor = 0;
+  int shared_per_block = 0;        ///< bytes without opting in
+  int shared_per_block_optin = 0;  ///< bytes that a launch may ask for
+  int shared_per_multiprocessor = 0;
+  int l2_bytes = 0;
+  int clock_khz = 0;
+  int memory_clock_khz = 0;
+  int memory_bus_bits = 0;
+  int copy_engines = 0;
+  size_t memory_bytes = 0;
+  bool integrated = false;
+  bool ecc = false;
+  bool managed_memory = false;
+  bool concurrent_managed_access = false;
+  bool cooperative_launch = false;
+  bool virtual_memory = false;
+};
+
+/// What the compiler made of one entry point.
+struct CudaFunctionInfo {
+  int registers = 0;
+  int static_shared_bytes = 0;
+  int constant_bytes = 0;
+  int local_bytes = 0;  ///< spills and stack frame, a thread
+  int max_threads_per_block = 0;
+  int binary_version = 0;  ///< 90 for sm_90
+};
+
+/// Who owns a pointer.
+struct CudaPointerInfo {
+  enum class Kind : uint8_t { Unknown, PinnedHost, Device, Managed };
+  Kind kind = Kind::Unknown;  ///< Unknown: pageable host memory, or no memory at all
+  int device = -1;
+};
+
+/// A kernel of one device. Made by CudaBackend::load.
+class CudaKernel final : public LoadedKernel {
+ public:
+  ~CudaKernel() override;
+  CudaKernel(const CudaKernel&) = delete;
+  CudaKernel& operator=(const CudaKernel&) = delete;
+
+  const std::string& entry_name(int entry) const { return functions_[static_cast<size_t>(entry)]->name; }
+  cuda::CUfunction function(int entry) const { return functions_[static_cast<size_t>(entry)]->handle; }
+  cuda::CUmodule module() const { return module_; }
+
+ private:
+  friend class CudaBackend;
+  struct Function {
+    cuda::CUfunction handle = nullptr;
+    size_t params_bytes = 0;                         // of its one parameter; 0: not known
+    std::atomic<unsigned> shared_limit{48u << 10};   // dynamic shared memory that it may use now
+    std::string name;
+  };
+  CudaKernel() = default;
+
+  cuda::CUcontext context_ = nullptr;
+  cuda::CUmodule module_ = nullptr;
+  std::vector<std::unique_ptr<Function>> functions_;
+};
+
+/// One CUDA device. Its primary context is shared with the CUDA runtime, so PyTorch's and CuPy's memory and streams work here too.
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int index);
+  ~CudaBackend() override;
+
+  // ---- Backend
+  Device device() const override { return {DeviceType::cuda, index_}; }
+  std::string device_name() const override { return properties_.name; }
+  void* allocate_chunk(size_t bytes) override;
+  void free_chunk(void* chunk, size_t bytes) override;
+  MemoryInfo memory_info() override;
+  std::string target() const override;
+  std::vector<char> compile(const KernelSource& source) override;
+  std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override;
+  void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override;
+  void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
+  void fill(void* dst, int byte, size_t bytes, Stream stream) override;
+  void synchronize(Stream stream) override;
+  int multiprocessors() const override { return properties_.multiprocessors; }
+
+  // ---- Device
+  const CudaProperties& properties() const { return properties_; }
+  /// Any CUdevice_attribute by its number in cuda.h.
+  int attribute(int number) const;
+  cuda::CUcontext context() const { return context_; }
+  /// What NVRTC compiles for here: "sm_90", or "compute_90" when NVRTC is older than the device.
+  std::string arch() const;
+  /// Makes the context current in the calling thread; throws in a forked child and at exit. Every member that calls the driver does it.
+  void make_current() const;
+  /// Waits for all of the device's work.
+  void synchronize_device();
+
+  // ---- Streams: non-blocking (they do not wait for the default stream); a higher priority is a smaller number.
+  Stream create_stream(int priority = 0);
+  void destroy_stream(Stream stream) noexcept;
+  /// {least, greatest}, such as {0, -5}.
+  std::pair<int, int> stream_priorities() const;
+  /// True when all work is done; throws when it failed.
+  bool query(Stream stream);
+  /// Work queued on `stream` from now on waits for the event.
+  void wait_event(Stream stream, cuda::CUevent event);
+  /// Calls `hook` with a stream's handle before destroy_stream destroys it.
+  void on_stream_destroy(std::function<void(cuda::CUstream)> hook);
+
+  // ---- Kernels
+  /// A kernel with any parameters, one pointer to each argument, as raw kernels have them. `cooperative`: all blocks run at once.
+  void launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative = false);
+  /// Raises the kernel's limit of dynamic shared memory to what the launch asks for; launch() does it by itself, graphs need it before.
+  void prepare(LoadedKernel& kernel, const Launch& launch) const;
+  /// Room for parameters that lack the tail padding of the kernel's struct.
+  struct ParamsRoom {
+    static constexpr size_t kMost = 32764;  // CUDA 12.1 and later on sm_70 and later; 4096 before
+    static constexpr size_t kPadding = 16;
+    alignas(16) char bytes[kMost + kPadding];
+  };
+  /// `params` itself where it has all the bytes that the driver will read, else a copy in `room`. Throws when the sizes do not fit.
+  const void* whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes, ParamsRoom& room) const;
+  CudaFunctionInfo function_info(LoadedKernel& kernel, int entry) const;
+  /// Blocks of a launch that one multiprocessor runs at once.
+  int max_active_blocks(LoadedKernel& kernel, int entry, int block_threads, size_t shared_bytes) const;
+  /// {grid, block} with the highest occupancy.
+  std::pair<int, int> best_block(LoadedKernel& kernel, int entry, size_t shared_bytes) const;
+  /// Address and bytes of a __device__ or __constant__ variable.
+  std::pair<void*, size_t> kernel_variable(LoadedKernel& kernel, const std::string& name) const;
+
+  // ---- Other memory
+  /// Page-locked host memory that every device can copy from and to at full speed and that kernels can use. nullptr when there is no more.
+  void* allocate_pinned(size_t bytes, bool write_combined = false);
+  void free_pinned(void* memory) noexcept;
+  /// Page-locks memory of somebody else.
+  void register_host(void* memory, size_t bytes);
+  void unregister_host(void* memory) noexcept;
+  /// Managed memory, which moves between host and device on demand. nullptr when there is no more.
+  void* allocate_managed(size_t bytes);
+  CudaPointerInfo pointer_info(const void* pointer) const;
+
+  // ---- Other devices
+  bool can_access(const CudaBackend& peer) const;
+  /// Lets kernels of this device use `peer`'s memory. False when the machine cannot.
+  bool enable_peer_access(const CudaBackend& peer);
+  /// Between two devices, in the order of `stream` (of either).
+  void copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes, Stream stream);
+
+  /// Copies between host and device, for measurements.
+  cuda::HostCopy& host_copy() { return host_copy_; }
+  /// State of a library on this device (cuBLASLt's handle, workspaces); made by `make` at the first call.
+  void* library_state(const char* name, const std::function<std::shared_ptr<void>()>& make);
+
+ private:
+  friend class CudaKernel;
+  bool owns(cuda::CUstream stream) const;
+  void raise_shared_limit(CudaKernel::Function& function, unsigned bytes) const;
+  [[noreturn]] void raise_launch(cuda::CUresult result, const CudaKernel::Function& function, const Launch& launch) const;
+  void launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream);
+  bool host_is_pinned(const void* pointer) const;
+  /// The context of primary-context retention: closed after all members that use it.
+  struct Primary {
+    explicit Primary(int index);
+    ~Primary();
+    int device = 0;
+    cuda::CUcontext context = nullptr;
+  };
+
+  const int index_;
+  Primary primary_;
+  const cuda::CUcontext context_;
+  CudaProperties properties_;
+  cuda::HostCopy host_copy_;
+
+  mutable std::shared_mutex streams_mutex_;
+  std::vector<cuda::CUstream> streams_;
+  std::vector<std::function<void(cuda::CUstream)>> stream_hooks_;
+
+  std::mutex libraries_mutex_;
+  std::vector<std::pair<std::string, std::shared_ptr<void>>> libraries_;
+  mutable std::once_flag arch_once_;
+  mutable std::string arch_;
+};
+
+/// A native event. Destroying it is safe at any time, also at exit.
+class CudaEvent {
+ public:
+  /// `timing`: for elapsed(); an event without is cheaper. `blocking`: wait() sleeps instead of spinning.
+  explicit CudaEvent(CudaBackend& backend, bool timing = false, bool blocking = false);
+  ~CudaEvent();
+  CudaEvent(CudaEvent&& other) noexcept : backend_(other.backend_), event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent& operator=(CudaEvent&& other) noexcept;
+
+  void record(Stream stream);
+  bool query() const;
+  void wait() const;
+  /// Milliseconds from `start` to this event; both must have timing and be done.
+  float elapsed(const CudaEvent& start) const;
+  cuda::CUevent get() const { return event_; }
+
+ private:
+  CudaBackend* backend_;
+  cuda::CUevent event_ = nullptr;
+};
+
+/// Opens a device. Throws ErrorKind::Runtime when there is no driver or no such device.
+std::unique_ptr<Backend> make_cuda_backend(int index);
+
+/// Number of devices that can be used; 0 without driver or GPU. Never throws.
+int cuda_device_count();
+
+}  // namespace bc

@@ -1,0 +1,140 @@
+#include "backends/cuda/graph.h"
+
+#include <utility>
+
+namespace bc {
+
+using cuda::CUgraph;
+using cuda::CUgraphNode;
+using cuda::CUresult;
+using cuda::CUstream;
+using cuda::driver;
+using cuda::driver_gone;
+using cuda::kSuccess;
+
+namespace {
+
+cuda::KernelNodeParams node_params(LoadedKernel& kernel, const Launch& launch, void** arguments) {
+  cuda::KernelNodeParams node{};
+  node.func = static_cast<CudaKernel&>(kernel).function(launch.entry);
+  node.gridDimX = launch.grid[0];
+  node.gridDimY = launch.grid[1];
+  node.gridDimZ = launch.grid[2];
+  node.blockDimX = launch.block[0];
+  node.blockDimY = launch.block[1];
+  node.blockDimZ = launch.block[2];
+  node.sharedMemBytes = launch.shared_bytes;
+  node.kernelParams = arguments;
+  return node;
+}
+
+}  // namespace
+
+CudaGraph::CudaGraph(CudaBackend& backend) : backend_(&backend) {
+  backend.make_current();
+  BC_DRIVER(cuGraphCreate, &graph_, 0);
+}
+
+CudaGraph::~CudaGraph() {
+  if (graph_ && !driver_gone()) driver().cuGraphDestroy(graph_);
+}
+
+CudaGraph::CudaGraph(CudaGraph&& other) noexcept : backend_(other.backend_), graph_(std::exchange(other.graph_, nullptr)) {}
+
+CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
+  std::swap(backend_, other.backend_);
+  std::swap(graph_, other.graph_);
+  return *this;
+}
+
+CudaGraph CudaGraph::capture(CudaBackend& backend, const std::function<void(Stream)>& record) {
+  // On a stream of its own: the default stream cannot be captured. Relaxed, so that the pool may allocate meanwhile.
+  struct OwnStream {
+    CudaBackend& backend;
+    Stream stream;
+    ~OwnStream() { backend.destroy_stream(stream); }
+  } own{backend, backend.create_stream()};
+  CUstream queue = static_cast<CUstream>(own.stream.native);
+  BC_DRIVER(cuStreamBeginCapture, queue, cuda::kCaptureRelaxed);
+  CUgraph graph = nullptr;
+  try {
+    record(own.stream);
+  } catch (...) {
+    driver().cuStreamEndCapture(queue, &graph);
+    if (graph) driver().cuGraphDestroy(graph);
+    throw;
+  }
+  CUresult result = driver().cuStreamEndCapture(queue, &graph);
+  if (result != kSuccess) {
+    if (graph) driver().cuGraphDestroy(graph);
+    cuda::check(result, "cuStreamEndCapture");
+  }
+  return CudaGraph(backend, graph);
+}
+
+CUgraphNode CudaGraph::add_launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes,
+                                  std::span<const CUgraphNode> after) {
+  backend_->make_current();
+  backend_->prepare(kernel, launch);
+  CudaBackend::ParamsRoom room;
+  void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
+  cuda::KernelNodeParams node = node_params(kernel, launch, arguments);
+  CUgraphNode added = nullptr;
+  BC_DRIVER(cuGraphAddKernelNode, &added, graph_, after.data(), after.size(), &node);
+  return added;
+}
+
+size_t CudaGraph::node_count() const {
+  backend_->make_current();
+  size_t count = 0;
+  BC_DRIVER(cuGraphGetNodes, graph_, nullptr, &count);
+  return count;
+}
+
+CudaGraphExec::CudaGraphExec(const CudaGraph& graph) : backend_(graph.backend_) {
+  backend_->make_current();
+  BC_DRIVER(cuGraphInstantiate, &exec_, graph.graph_, 0ull);
+}
+
+CudaGraphExec::~CudaGraphExec() {
+  if (exec_ && !driver_gone()) driver().cuGraphExecDestroy(exec_);
+}
+
+CudaGraphExec::CudaGraphExec(CudaGraphExec&& other) noexcept
+    : backend_(other.backend_), exec_(std::exchange(other.exec_, nullptr)) {}
+
+CudaGraphExec& CudaGraphExec::operator=(CudaGraphExec&& other) noexcept {
+  std::swap(backend_, other.backend_);
+  std::swap(exec_, other.exec_);
+  return *this;
+}
+
+void CudaGraphExec::launch(Stream stream) {
+  backend_->make_current();
+  BC_DRIVER(cuGraphLaunch, exec_, static_cast<CUstream>(stream.native));
+}
+
+void CudaGraphExec::upload(Stream stream) {
+  backend_->make_current();
+  BC_DRIVER(cuGraphUpload, exec_, static_cast<CUstream>(stream.native));
+}
+
+void CudaGraphExec::set_launch(CUgraphNode node, LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes) {
+  backend_->make_current();
+  backend_->prepare(kernel, launch);
+  CudaBackend::ParamsRoom room;
+  void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
+  cuda::KernelNodeParams changed = node_params(kernel, launch, arguments);
+  BC_DRIVER(cuGraphExecKernelNodeSetParams, exec_, node, &changed);
+}
+
+bool CudaGraphExec::update(const CudaGraph& graph) {
+  backend_->make_current();
+  cuda::CUgraphExecUpdateResultInfo info{};
+  CUresult result = driver().cuGraphExecUpdate(exec_, graph.graph_, &info);
+  if (result == cuda::kErrorGraphExecUpdateFailure) return false;
+  cuda::check(result, "cuGraphExecUpdate");
+  return true;
+}
+
+}  // namespace bc

@@ -1,0 +1,124 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/cuda_api.h"
+
+namespace bc::cuda {
+
+/// A few threads that copy together with the caller. They start at the first use and sleep in between.
+class CopyThreads {
+ public:
+  explicit CopyThreads(int most) : most_(most) {}
+  ~CopyThreads();
+  CopyThreads(const CopyThreads&) = delete;
+  CopyThreads& operator=(const CopyThreads&) = delete;
+
+  /// How many may run at once, the caller counted in.
+  int most() const { return most_; }
+  /// Calls work(0) in the caller's thread and work(1) … work(count - 1) each in one of its own; returns when all that began have returned.
+  /// Those that no thread has begun when work(0) returns are left out, so the works must share their load. `work` must not throw. One
+  /// caller at a time.
+  void run(int count, const std::function<void(int)>& work);
+
+ private:
+  struct Shared;
+  const int most_;
+  std::shared_ptr<Shared> shared_;
+};
+
+/// Copies with stores that leave the caches alone; for blocks that nobody reads soon. Any alignment.
+void copy_streaming(void* dst, const void* src, size_t bytes);
+
+/// Copies between pageable host memory and one device.
+///
+/// A plain copy of pageable memory makes the driver stage it in one thread (5-9 GB/s seen on an H200 host). Here several threads each own a
+/// pair of pinned buffers: while one buffer is on the bus, the other is filled or emptied, so the bus is the limit.
+///
+/// Small uploads go through a pinned ring and never wait for the device. Small reads, a scalar that Python looks at, avoid the copy
+/// engine, which costs a hand-over between engines and a completion interrupt's worth of latency: a kernel of one warp writes each 4-byte
+/// word together with a 4-byte ticket into mapped host memory, as one 8-byte store, and the host polls the tickets. No fence is needed,
+/// since an 8-byte store arrives whole.
+class HostCopy {
+ public:
+  static constexpr size_t kSmallUpload = 64 << 10;  ///< up to here through the ring
+  static constexpr size_t kSmallRead = 4 << 10;     ///< up to here by the read kernel
+
+  explicit HostCopy(CUcontext context);
+  ~HostCopy();
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
+  /// The context must be current. Returns when `src` may be reused; the device has the bytes in the stream's order. `lasting`: the stream
+  /// cannot be destroyed without forget(stream).
+  void upload(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
+  /// Returns when the bytes are in `dst`.
+  void download(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
+  /// The stream is about to be destroyed.
+  void forget(CUstream stream);
+
+  /// The two ways for small reads, for tests and measurements. Without the driver's PTX compiler the first is the second.
+  void read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
+  void read_by_copy(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
+
+ private:
+  struct Segment {
+    CUevent event = nullptr;
+    size_t used = 0;
+    bool recorded = false;
+  };
+  struct Buffer {
+    char* data = nullptr;
+    CUevent event = nullptr;
+    bool busy = false;  // the event's copy out of it may still run
+  };
+  struct Lane {
+    Buffer buffers[2];
+    size_t bytes = 0;
+  };
+
+  void upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
+  void open_ring();
+  void next_segment();
+  void upload_large(CUdeviceptr dst, const char* src, size_t bytes, CUstream stream);
+  void download_large(char* dst, CUdeviceptr src, size_t bytes, CUstream stream);
+  void run_lanes(size_t bytes, size_t chunk, const char* call, const std::function<CUresult(Lane&, std::atomic<size_t>&)>& lane_work);
+  CUresult prepare_lane(Lane& lane, size_t chunk);
+  bool open_read_slots();
+
+  static constexpr int kSegments = 8;
+  static constexpr size_t kSegmentBytes = 256 << 10;
+  static constexpr int kSlots = 64;
+  static constexpr size_t kSlotBytes = 2 * kSmallRead;
+
+  const CUcontext context_;
+
+  std::mutex ring_mutex_;
+  char* ring_ = nullptr;
+  std::array<Segment, kSegments> segments_;
+  int segment_ = 0;
+  CUstream segment_stream_ = nullptr;
+
+  std::mutex lanes_mutex_;  // one large copy at a time
+  CopyThreads threads_;
+  std::vector<Lane> lanes_;
+
+  std::once_flag slots_once_;
+  char* slots_ = nullptr;        // host address
+  CUdeviceptr slots_device_ = 0;
+  CUmodule read_module_ = nullptr;
+  CUfunction read_kernel_ = nullptr;
+  std::atomic<uint64_t> free_slots_{~uint64_t{0}};
+  std::atomic<unsigned> ticket_{0};
+};
+
+/// The read kernel's PTX, for tests.
+extern const char* const kReadKernelPtx;
+
+}  // namespace bc::cuda

@@ -1,0 +1,16 @@
+#pragma once
+#include <span>
+
+#include "ops/library.h"
+
+/// CUDA's bodies of the library ops. They queue work on the stream; the same result from run to run.
+namespace bc::cuda {
+
+void run(const MatmulExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const ScanExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const ReduceatExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const NonzeroExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const CompressExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+
+}  // namespace bc::cuda

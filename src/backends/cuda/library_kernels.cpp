@@ -1,0 +1,87 @@
+// What several library bodies share: launching, packing, and the scan of one line of numbers.
+#include "backends/cuda/library_kernels.h"
+
+#include <fmt/format.h>
+
+#include "backends/cuda/library_scan.h"
+#include "core/error.h"
+
+namespace bc::cuda {
+namespace {
+
+// The offsets of a linear index under K stride lists over N axes: the shape lies in w[0, N), list k in w[(k + 1) * N, (k + 2) * N).
+constexpr const char* kPrelude = R"(
+template <int N, int K> BC_INLINE void offsets(i64 linear, const i64* w, i64* o) {
+  for (int k = 0; k < K; ++k) o[k] = 0;
+  u64 rest = static_cast<u64>(linear);
+  BC_UNROLL
+  for (int d = N - 1; d >= 0; --d) {
+    const u64 extent = static_cast<u64>(w[d]);
+    u64 q = 0;
+    if (d > 0) q = (rest | extent) >> 32 ? rest / extent : static_cast<u32>(rest) / static_cast<u32>(extent);
+    const i64 c = static_cast<i64>(rest - q * extent);
+    for (int k = 0; k < K; ++k) o[k] += c * w[(k + 1) * N + d];
+    rest = q;
+  }
+}
+)";
+
+}  // namespace
+
+void Queue::run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks,
+                const Words& words) {
+  if (blocks <= 0) return;
+  BC_CHECK(blocks <= 0x7fffffff, Value, "{}: expected at most 2147483647 blocks of work, got {}", name, blocks);
+  Backend& b = backend(device_);
+  const size_t n = words.all().size();
+  const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
+  LoadedKernel& kernel = kernel_cache_get(b, key, [&] {
+    KernelSource source;
+    source.entries.push_back("bc_" + std::string(name));
+    source.text = fmt::format("namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}) bc_{}(const "
+                              "__grid_constant__ P p) {{\nconst int t = threadIdx.x;\n(void)t;\n{}\n}}\n}}\n",
+                              n, kPrelude, head, kThreads, name, body);
+    return source;
+  });
+  Launch launch;
+  launch.grid[0] = static_cast<unsigned>(blocks);
+  launch.block[0] = kThreads;
+  b.launch(kernel, launch, words.all().data(), n * sizeof(int64_t), stream_);
+}
+
+const char* carrier(DType t) {
+  switch (itemsize(t)) {
+    case 1: return "u8";
+    case 2: return "u16";
+    case 4: return "u32";
+    case 8: return "u64";
+    default: return "complex128";
+  }
+}
+
+Ref<Buffer> packed(Queue& queue, const View& v) {
+  const int64_t n = v.layout.size();
+  Ref<Buffer> out = queue.scratch(n * itemsize(v.dtype));
+  Dims shape = v.layout.shape, strides = v.layout.strides;
+  Dims* lists[] = {&strides};
+  collapse(&shape, lists);
+  Words w;
+  w.pointer(out->ptr);
+  w.pointer(first(v));
+  w.integer(n);
+  w.walk(shape, {&strides});
+  const std::string type = carrier(v.dtype);
+  queue.run_for("pack", fmt::format("{} {}", type, shape.size()), "",
+                fmt::format(R"(const i64 i = static_cast<i64>(blockIdx.x) * {1} + t;
+if (i >= p.w[2]) return;
+i64 o[1];
+offsets<{2}, 1>(i, p.w + 3, o);
+load_word<{0}*>(p.w)[i] = load_word<const {0}*>(p.w + 1)[o[0]];)",
+                            type, kThreads, shape.size()),
+                n, w);
+  return out;
+}
+
+void inclusive_sum(Queue& queue, void* data, int64_t n) { scan_line(queue, Op::add, DType::i64, data, n); }
+
+}  // namespace bc::cuda

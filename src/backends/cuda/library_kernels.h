@@ -1,0 +1,69 @@
+#pragma once
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/kernel_cache.h"
+#include "graph/node.h"
+
+/// How the library bodies of this folder write and launch their kernels.
+namespace bc::cuda {
+
+inline constexpr int kThreads = 256;
+
+/// The parameters of a kernel: 64-bit words, read in the text as p.w[k] or load_word<T*>(p.w + k).
+class Words {
+ public:
+  int pointer(const void* p) { return integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(p))); }
+  int integer(int64_t v) {
+    words_.push_back(v);
+    return static_cast<int>(words_.size()) - 1;
+  }
+  /// The shape and then each stride list, as `offsets<N, K>` of the text reads them.
+  int walk(const Dims& shape, std::initializer_list<const Dims*> strides) {
+    const int at = static_cast<int>(words_.size());
+    words_.insert(words_.end(), shape.begin(), shape.end());
+    for (const Dims* s : strides) words_.insert(words_.end(), s->begin(), s->end());
+    return at;
+  }
+  const std::vector<int64_t>& all() const { return words_; }
+
+ private:
+  std::vector<int64_t> words_;
+};
+
+/// One device's queue, as the bodies use it.
+class Queue {
+ public:
+  Queue(Device device, Stream stream) : device_(device), stream_(stream) {}
+
+  /// Launches `threads` threads in blocks of kThreads. `body` is the text of the kernel's function; `head` goes before it. Both may only
+  /// depend on `name` and `variant`, which make the key.
+  void run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks, const Words& words);
+  void run_for(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t threads,
+               const Words& words) {
+    run(name, variant, head, body, (threads + kThreads - 1) / kThreads, words);
+  }
+  Ref<Buffer> scratch(int64_t bytes) { return Buffer::allocate(device_, static_cast<size_t>(bytes)); }
+  Device device() const { return device_; }
+  Stream stream() const { return stream_; }
+
+ private:
+  Device device_;
+  Stream stream_;
+};
+
+/// The address of a view's first element.
+inline char* first(const View& v) { return static_cast<char*>(v.ptr) + v.layout.offset * itemsize(v.dtype); }
+
+/// A type of the device library that has an element's size, for what only moves elements.
+const char* carrier(DType t);
+
+/// A copy of a view, C-contiguous.
+Ref<Buffer> packed(Queue& queue, const View& v);
+
+/// data[i] = data[0] + … + data[i], int64, in place.
+void inclusive_sum(Queue& queue, void* data, int64_t n);
+
+}  // namespace bc::cuda

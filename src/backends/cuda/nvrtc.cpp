@@ -1,0 +1,167 @@
+#include "backends/cuda/nvrtc.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "backends/cuda/cuda_libraries.h"
+#include "codegen/device_library.h"
+
+namespace bc::cuda {
+
+namespace {
+
+constexpr nvrtcResult kInvalidOption = 5;  // NVRTC_ERROR_INVALID_OPTION
+
+// --minimal leaves out the built-in texture, surface and launch declarations, which saves 1-2 ms of the front end; NVRTC before 12.0 does
+// not know it. -default-device lets the device library and user kernels leave out __device__.
+constexpr const char* kMinimal = "--minimal";
+constexpr const char* kCommon[] = {"--std=c++17", "-default-device", "--disable-warnings"};
+
+std::atomic<bool> minimal_known{true};
+
+/// Flags for experiments, separated by spaces; they are in the cache key.
+std::vector<std::string> extra_flags() {
+  std::vector<std::string> flags;
+  const char* text = std::getenv("BROADCLOTH_NVRTC_FLAGS");
+  for (std::string_view rest(text ? text : ""); !rest.empty();) {
+    size_t space = std::min(rest.find(' '), rest.size());
+    if (space) flags.emplace_back(rest.substr(0, space));
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+  }
+  return flags;
+}
+
+void check_nvrtc(nvrtcResult result, const char* call) {
+  if (result != 0) raise(ErrorKind::Runtime, "{}: {}", call, nvrtc().nvrtcGetErrorString(result));
+}
+
+class ProgramHandle {
+ public:
+  explicit ProgramHandle(const Program& program) {
+    std::vector<const char*> names, texts;
+    for (const std::string& name : program.header_names) names.push_back(name.c_str());
+    for (const std::string& text : program.header_texts) texts.push_back(text.c_str());
+    BC_CHECK(names.size() == texts.size(), Value, "compile: expected one text for each header name, got {} texts and {} names", texts.size(),
+             names.size());
+    check_nvrtc(nvrtc().nvrtcCreateProgram(&program_, program.text.c_str(), program.name.c_str(), static_cast<int>(names.size()),
+                                           texts.data(), names.data()),
+                "nvrtcCreateProgram");
+  }
+  ~ProgramHandle() { nvrtc().nvrtcDestroyProgram(&program_); }
+  ProgramHandle(const ProgramHandle&) = delete;
+  ProgramHandle& operator=(const ProgramHandle&) = delete;
+
+  nvrtcProgram get() const { return program_; }
+
+  std::string log() const {
+    size_t bytes = 0;
+    if (nvrtc().nvrtcGetProgramLogSize(program_, &bytes) != 0 || bytes <= 1) return {};
+    std::string text(bytes, '\0');
+    if (nvrtc().nvrtcGetProgramLog(program_, text.data()) != 0) return {};
+    text.resize(bytes - 1);  // the size counts the closing zero
+    return text;
+  }
+
+ private:
+  nvrtcProgram program_ = nullptr;
+};
+
+CompiledProgram compile_once(const Program& program, std::string_view arch, const std::vector<std::string>& options, nvrtcResult& result) {
+  const NvrtcApi& api = nvrtc();
+  ProgramHandle handle(program);
+  for (const std::string& name : program.name_expressions)
+    check_nvrtc(api.nvrtcAddNameExpression(handle.get(), name.c_str()), "nvrtcAddNameExpression");
+  std::vector<const char*> flags;
+  for (const std::string& option : options) flags.push_back(option.c_str());
+  result = api.nvrtcCompileProgram(handle.get(), static_cast<int>(flags.size()), flags.data());
+  CompiledProgram compiled;
+  compiled.log = handle.log();
+  if (result != 0) return compiled;
+  bool cubin = !arch.starts_with("compute_");
+  size_t bytes = 0;
+  if (cubin) {
+    check_nvrtc(api.nvrtcGetCUBINSize(handle.get(), &bytes), "nvrtcGetCUBINSize");
+    compiled.binary.resize(bytes);
+    check_nvrtc(api.nvrtcGetCUBIN(handle.get(), compiled.binary.data()), "nvrtcGetCUBIN");
+  } else {
+    check_nvrtc(api.nvrtcGetPTXSize(handle.get(), &bytes), "nvrtcGetPTXSize");
+    compiled.binary.resize(bytes);
+    check_nvrtc(api.nvrtcGetPTX(handle.get(), compiled.binary.data()), "nvrtcGetPTX");
+  }
+  for (const std::string& name : program.name_expressions) {
+    const char* lowered = nullptr;
+    check_nvrtc(api.nvrtcGetLoweredName(handle.get(), name.c_str(), &lowered), "nvrtcGetLoweredName");
+    compiled.lowered_names.emplace_back(lowered);
+  }
+  return compiled;
+}
+
+}  // namespace
+
+CompiledProgram compile_program(const Program& program, std::string_view arch) {
+  std::vector<std::string> options = program.options;
+  options.push_back(fmt::format("--gpu-architecture={}", arch));
+  auto standard = [](const std::string& option) { return option.starts_with("-std") || option.starts_with("--std"); };
+  if (std::none_of(options.begin(), options.end(), standard)) options.push_back(kCommon[0]);
+  nvrtcResult result = 0;
+  CompiledProgram compiled = compile_once(program, arch, options, result);
+  if (result == kInvalidOption && std::erase(options, std::string(kMinimal)) != 0) {
+    CompiledProgram again = compile_once(program, arch, options, result);
+    if (result != kInvalidOption) minimal_known.store(false, std::memory_order_relaxed);
+    compiled = std::move(again);
+  }
+  if (result != 0)
+    raise(ErrorKind::Runtime, "compile: NVRTC could not compile {} for {} with {} ({}):\n{}", program.name, arch, fmt::join(options, " "),
+          nvrtc().nvrtcGetErrorString(result), compiled.log);
+  return compiled;
+}
+
+std::vector<char> compile_for(const KernelSource& source, std::string_view arch) {
+  constexpr std::string_view kLibraryLine = "#line 1 \"device_library.h\"\n";
+  constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
+  Program program;
+  program.text.reserve(kDeviceLibrarySize + source.text.size() + kLibraryLine.size() + kKernelLine.size());
+  program.text.append(kLibraryLine).append(kDeviceLibrary, kDeviceLibrarySize).append(kKernelLine).append(source.text);
+  program.options.assign(std::begin(kCommon), std::end(kCommon));
+  program.options.push_back(source.contract ? "--fmad=true" : "--fmad=false");
+  if (minimal_known.load(std::memory_order_relaxed)) program.options.push_back(kMinimal);
+  for (std::string& flag : extra_flags()) program.options.push_back(std::move(flag));
+  return compile_program(program, arch).binary;
+}
+
+std::vector<int> supported_archs() {
+  int count = 0;
+  check_nvrtc(nvrtc().nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
+  std::vector<int> archs(static_cast<size_t>(count));
+  check_nvrtc(nvrtc().nvrtcGetSupportedArchs(archs.data()), "nvrtcGetSupportedArchs");
+  std::sort(archs.begin(), archs.end());
+  return archs;
+}
+
+std::string arch_for(int major, int minor) {
+  int own = major * 10 + minor;
+  int best = 0;
+  std::vector<int> archs = supported_archs();
+  for (int arch : archs)
+    if (arch <= own) best = arch;
+  if (best == own) return fmt::format("sm_{}", own);
+  BC_CHECK(best != 0, Runtime,
+           "compile: the device has compute capability {}.{}, older than all that this NVRTC compiles for ({} and later); install an older "
+           "one with: pip install nvidia-cuda-nvrtc-cu12",
+           major, minor, archs.empty() ? 0 : archs.front());
+  return fmt::format("compute_{}", best);
+}
+
+std::string compiler_description() {
+  int major = 0, minor = 0;
+  check_nvrtc(nvrtc().nvrtcVersion(&major, &minor), "nvrtcVersion");
+  std::string text = fmt::format("nvrtc-{}.{} {}", major, minor, fmt::join(kCommon, " "));
+  for (const std::string& flag : extra_flags()) text += " " + flag;
+  return text;
+}
+
+}  // namespace bc::cuda

@@ -1,0 +1,44 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/backend.h"
+
+namespace bc::cuda {
+
+/// CUDA C++ text to compile as it is: nothing is put before it (raw kernels and modules of the user, the backend's own kernels).
+struct Program {
+  std::string text;
+  std::string name = "kernel.cu";             ///< the file name in the compiler's messages
+  std::vector<std::string> options;           ///< after the backend's own ("--gpu-architecture", "--std=c++17")
+  std::vector<std::string> name_expressions;  ///< C++ names whose mangled names are wanted ("kernel<float>")
+  std::vector<std::string> header_names;      ///< headers served from memory, by the name they are included with
+  std::vector<std::string> header_texts;
+};
+
+struct CompiledProgram {
+  std::vector<char> binary;                ///< a cubin, or PTX closed by a zero
+  std::vector<std::string> lowered_names;  ///< one for each name expression
+  std::string log;                         ///< the compiler's warnings
+};
+
+/// Compiles with NVRTC; needs no GPU. `arch` is "sm_90" (a cubin) or "compute_90" (PTX). Throws ErrorKind::Runtime with the compiler's
+/// log, ErrorKind::Import when there is no NVRTC. Thread-safe.
+CompiledProgram compile_program(const Program& program, std::string_view arch);
+
+/// Compiles generated text with the device library before it; needs no GPU.
+std::vector<char> compile_for(const KernelSource& source, std::string_view arch);
+
+/// Compute capabilities that NVRTC compiles for, ascending: 75, 80, … 121.
+std::vector<int> supported_archs();
+
+/// What to compile for on a device: its own architecture ("sm_90"), or the nearest older one as PTX ("compute_90") when NVRTC does not
+/// know it. Throws when the device is older than all that NVRTC knows.
+std::string arch_for(int major, int minor);
+
+/// The compiler with its version and flags, a part of the cache key: "nvrtc-13.0 --std=c++17 …". KernelSource::contract is not in it.
+std::string compiler_description();
+
+}  // namespace bc::cuda

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// A launch that the null device was asked for.
+struct NullLaunch {
+  std::string entry;
+  Device device;
+  void* stream = nullptr;
+  int64_t items = 0;
+  int64_t grain = 1;
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  size_t params_bytes = 0;
+  std::vector<std::byte> params;
+  std::shared_ptr<const std::string> source;  ///< the text that was compiled
+};
+
+/// A copy that the null device made.
+struct NullCopy {
+  CopyKind kind = CopyKind::HostToHost;
+  Device device;
+  size_t bytes = 0;
+};
+
+/// A device that runs nothing: memory is host memory (zeros when fresh) and copies are real, kernels are only written down, so that tests
+/// count them. There are kNullDevices of them.
+inline constexpr int kNullDevices = 4;
+std::unique_ptr<Backend> make_null_backend(int index);
+
+/// The launches and copies since the last null_log_clear, in order, of all null devices.
+std::vector<NullLaunch> null_log();
+std::vector<NullCopy> null_copies();
+/// How often a null device was synchronised since the last null_log_clear.
+size_t null_synchronizations();
+/// How many sources were compiled since the last null_log_clear.
+size_t null_compiles();
+void null_log_clear();
+
+/// "null-cpu" (the first value) or "null-cuda": which skeleton the code generator writes.
+void null_set_target(std::string target);
+/// The memory that a null device seems to have, for tests of the pool; 0: 1 TiB (the first value).
+void null_set_capacity(size_t bytes);
+
+}  // namespace bc

@@ -1,0 +1,162 @@
+#include "bind/args.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace bc::bind {
+namespace {
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+/// A default as written in a signature: None, True, False, ..., a number or a string. Kept for ever.
+PyObject* literal(std::string_view s) {
+  if (s == "None") return new_ref(Py_None);
+  if (s == "True") return new_ref(Py_True);
+  if (s == "False") return new_ref(Py_False);
+  if (s == "...") return new_ref(Py_Ellipsis);
+  if (s.front() == '\'') return to_py(s.substr(1, s.size() - 2)).release();
+  if (s.find_first_of(".e") != std::string_view::npos) return PyFloat_FromDouble(std::stod(std::string(s)));
+  int64_t v = 0;
+  std::from_chars(s.data(), s.data() + s.size(), v);
+  return to_py(v).release();
+}
+
+}  // namespace
+
+void CallSignature::parse(const char* text, const char* doc, bool method) {
+  const std::string_view all(text);
+  const size_t open = all.find('(');
+  name_text = all.substr(0, open);
+  name = name_text.c_str();
+  std::string_view rest = all.substr(open + 1, all.rfind(')') - open - 1);
+  bool by_position = true;
+  while (!rest.empty()) {
+    size_t comma = rest.find(',');
+    std::string_view item = trim(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    if (item == "*") {
+      by_position = false;
+      continue;
+    }
+    if (item == "/") {
+      for (PyObject*& n : names) Py_CLEAR(n);
+      continue;
+    }
+    const size_t equals = item.find('=');
+    const std::string parameter(item.substr(0, equals));
+    if (parameter == "out") out = size();
+    if (parameter == "device") device = size();
+    names.push_back(PyRef::steal(PyUnicode_InternFromString(parameter.c_str())).release());
+    defaults.push_back(equals == std::string_view::npos ? nullptr : literal(item.substr(equals + 1)));
+    if (by_position) ++positional;
+  }
+  // inspect.signature reads "name($self, …)\n--\n\n".
+  doc_text = name_text + (method ? "($self" : "(");
+  std::string_view inside = all.substr(open + 1);
+  if (method) doc_text += inside.front() == ')' ? "" : ", ";
+  if (method && inside.front() != ')' && inside.find('/') == std::string_view::npos) doc_text = name_text + "($self, /, ";
+  doc_text += inside;
+  doc_text += "\n--\n\n";
+  if (doc) doc_text += doc;
+}
+
+const char* Context::parameter_name() const {
+  PyObject* n = signature->names[parameter];
+  return n ? as_string(n).data() : "argument";
+}
+
+void CallSignature::bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const {
+  const int n = size();
+  if (nargs > positional) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", name, positional, nargs);
+    throw PythonError();
+  }
+  int i = 0;
+  for (; i < nargs; ++i) values[i] = args[i];
+  for (; i < n; ++i) values[i] = nullptr;
+  const Py_ssize_t keywords = kwnames ? PyTuple_Size(kwnames) : 0;
+  for (Py_ssize_t k = 0; k < keywords; ++k) {
+    PyObject* key = PyTuple_GetItem(kwnames, k);
+    int at = 0;
+    while (at < n && names[at] != key) ++at;
+    if (at == n) {
+      // Names that were built at run time are not the interned objects.
+      for (at = 0; at < n; ++at)
+        if (names[at] && PyUnicode_Compare(names[at], key) == 0) break;
+    }
+    if (at == n) {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name, key);
+      throw PythonError();
+    }
+    if (values[at]) {
+      PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", name, key);
+      throw PythonError();
+    }
+    values[at] = args[nargs + k];
+  }
+  for (int at = 0; at < n; ++at) {
+    if (values[at]) continue;
+    values[at] = defaults[at];
+    if (!values[at]) {
+      if (names[at])
+        PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%U' (pos %d)", name, names[at], at + 1);
+      else
+        PyErr_Format(PyExc_TypeError, "%s() takes at least %d positional arguments (%zd given)", name, at + 1, nargs);
+      throw PythonError();
+    }
+  }
+}
+
+Array From<Array>::get(PyObject* o, const Context& c) {
+  if (c.parameter == c.signature->out) {
+    if (o == Py_None) return {};
+    return writable(o, c.signature->name);
+  }
+  return to_array(o, c.device);
+}
+
+Scalar From<Scalar>::get(PyObject* o, const Context& c) {
+  if (const auto s = python_scalar(o)) {
+    if (s->first == Weak::integer && s->second.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+    return s->second;
+  }
+  return look(to_array(o, c.device));
+}
+
+std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) {
+  std::vector<Array> list;
+  if (is_array(o)) {
+    const Array& a = array_of(o);
+    if (a.ndim() == 0) raise(ErrorKind::Type, "{}: expected a sequence of arrays, got a 0-d array", c.signature->name);
+    return unstack(a, 0);
+  }
+  PyRef items = PyRef::maybe(PySequence_Tuple(o));
+  if (!items) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_TypeError, "%s: expected a sequence of arrays for '%s', got %s", c.signature->name, c.parameter_name(), type_name(o));
+    throw PythonError();
+  }
+  const Py_ssize_t n = PyTuple_Size(items.get());
+  list.reserve(n);
+  for (Py_ssize_t i = 0; i < n; ++i) list.push_back(to_array(PyTuple_GetItem(items.get(), i), c.device));
+  return list;
+}
+
+PyObject* result(const std::vector<Array>& list, PyObject* first) {
+  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
+  for (size_t i = 0; i < list.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), result(list[i], first)));
+  return t.release();
+}
+
+void add_functions(PyObject* module, std::vector<PyMethodDef> functions) {
+  functions.push_back({});
+  // The interpreter keeps pointers to the definitions.
+  auto* kept = new std::vector<PyMethodDef>(std::move(functions));
+  check(PyModule_AddFunctions(module, kept->data()));
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,213 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "bind/convert.h"
+
+/// Python functions out of C++ ones: a signature in Python's own words gives names and defaults, the C++ parameter types give the conversions.
+///
+///   BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None)", bc::eye)
+///
+/// A parameter called `out` is an array of ours that is written, and what the function then returns; `device` (of None) is the default device.
+namespace bc::bind {
+
+/// A parsed signature.
+struct CallSignature {
+  const char* name = "";
+  std::vector<PyObject*> names;     ///< interned; nullptr: positional only
+  std::vector<PyObject*> defaults;  ///< nullptr: required
+  int positional = 0;               ///< how many may be given by position
+  int out = -1, device = -1;        ///< the places of these parameters
+  std::string name_text, doc_text;
+
+  /// `text` as above. `skip_self` drops nothing: methods are written without self.
+  void parse(const char* text, const char* doc, bool method);
+  int size() const { return static_cast<int>(names.size()); }
+  /// Fills `values` (borrowed) from a vectorcall's arguments. Throws TypeError.
+  void bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const;
+};
+
+/// What a conversion may need to know.
+struct Context {
+  const CallSignature* signature;
+  int parameter;
+  Device device;
+  const char* parameter_name() const;
+};
+
+template <class T>
+struct From;
+
+template <>
+struct From<PyObject*> {
+  static PyObject* get(PyObject* o, const Context&) { return o; }
+};
+template <>
+struct From<int64_t> {
+  static int64_t get(PyObject* o, const Context& c) { return to_int(o, c.parameter_name()); }
+};
+template <>
+struct From<uint64_t> {
+  static uint64_t get(PyObject* o, const Context&) {
+    PyRef index = PyRef::steal(PyNumber_Index(o));
+    const unsigned long long v = PyLong_AsUnsignedLongLong(index.get());
+    if (PyErr_Occurred()) throw PythonError();
+    return v;
+  }
+};
+template <>
+struct From<bool> {
+  static bool get(PyObject* o, const Context&) { return to_bool(o); }
+};
+template <>
+struct From<double> {
+  static double get(PyObject* o, const Context&) {
+    const double v = PyFloat_AsDouble(o);
+    if (v == -1.0 && PyErr_Occurred()) throw PythonError();
+    return v;
+  }
+};
+template <>
+struct From<char> {
+  static char get(PyObject* o, const Context&) { return to_order(o); }
+};
+template <>
+struct From<std::string_view> {
+  static std::string_view get(PyObject* o, const Context& c) {
+    if (!PyUnicode_Check(o)) raise(ErrorKind::Type, "{}: expected a string for '{}', got {}", c.signature->name, c.parameter_name(), type_name(o));
+    return as_string(o);
+  }
+};
+template <>
+struct From<DType> {
+  static DType get(PyObject* o, const Context&) { return o == Py_None ? DType::f64 : to_dtype(o); }
+};
+template <>
+struct From<Casting> {
+  static Casting get(PyObject* o, const Context&) { return to_casting(o); }
+};
+template <>
+struct From<Device> {
+  static Device get(PyObject* o, const Context&) { return to_device(o); }
+};
+template <>
+struct From<Dims> {
+  static Dims get(PyObject* o, const Context&) { return to_shape(o); }
+};
+template <>
+struct From<Axes> {
+  static Axes get(PyObject* o, const Context&) { return to_axes(o); }
+};
+template <>
+struct From<Array> {
+  static Array get(PyObject* o, const Context& c);
+};
+template <>
+struct From<Arg> {
+  static Arg get(PyObject* o, const Context& c) { return to_arg(o, c.device); }
+};
+template <>
+struct From<Scalar> {
+  static Scalar get(PyObject* o, const Context& c);
+};
+template <>
+struct From<std::vector<Array>> {
+  static std::vector<Array> get(PyObject* o, const Context& c);
+};
+template <class T>
+struct From<std::optional<T>> {
+  static std::optional<T> get(PyObject* o, const Context& c) {
+    if (o == Py_None || is_missing(o)) return std::nullopt;
+    return From<T>::get(o, c);
+  }
+};
+
+/// The object behind a parameter: spans are read from vectors.
+template <class T>
+using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>, std::conditional_t<std::is_same_v<T, std::span<const int64_t>>, Axes, T>>;
+
+inline PyObject* result(Array a, PyObject* first) { return first && is_array(first) ? wrap_like(std::move(a), first) : wrap(std::move(a)); }
+inline PyObject* result(const ArrayPair& p, PyObject*) {
+  PyRef a = PyRef::steal(wrap(p.first)), b = PyRef::steal(wrap(p.second));
+  return tuple_of({a.get(), b.get()}).release();
+}
+/// Several arrays come as a tuple.
+PyObject* result(const std::vector<Array>& list, PyObject* first);
+inline PyObject* result(bool v, PyObject*) { return PyBool_FromLong(v); }
+inline PyObject* result(int64_t v, PyObject*) { return PyLong_FromLongLong(v); }
+inline PyObject* result(double v, PyObject*) { return PyFloat_FromDouble(v); }
+inline PyObject* result(PyRef v, PyObject*) { return v.release(); }
+
+template <class F>
+struct Traits : Traits<decltype(&F::operator())> {};
+template <class R, class... A>
+struct Traits<R (*)(A...)> {
+  using Result = R;
+  using Tuple = std::tuple<Held<std::decay_t<A>>...>;
+  static constexpr int size = sizeof...(A);
+};
+template <class R, class C, class... A>
+struct Traits<R (C::*)(A...) const> : Traits<R (*)(A...)> {};
+
+template <auto F>
+inline CallSignature signature_of;
+
+/// The C function that Python calls. `Method`: the first parameter is self.
+template <auto F, bool Method>
+PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    using T = Traits<decltype(F)>;
+    constexpr int n = T::size;
+    constexpr int skip = Method ? 1 : 0;
+    const CallSignature& s = signature_of<F>;
+    PyObject* values[n + 1];
+    if constexpr (Method) values[0] = self;
+    s.bind(args, nargs, kwnames, values + skip);
+    if (s.out >= 0) {
+      // out=(a,) is how ufuncs and __array_function__ pass one output.
+      PyObject*& out = values[s.out + skip];
+      if (PyTuple_Check(out) && PyTuple_Size(out) == 1) out = PyTuple_GetItem(out, 0);
+    }
+    Device device;
+    if (s.device >= 0 && values[s.device + skip] != Py_None) {
+      device = to_device(values[s.device + skip]);
+    } else if (s.out >= 0 && is_array(values[s.out + skip])) {
+      device = array_of(values[s.out + skip]).device();
+    } else {
+      device = device_of(values, n);
+    }
+    LineNote line;
+    return [&]<size_t... I>(std::index_sequence<I...>) -> PyObject* {
+      typename T::Tuple held{From<std::tuple_element_t<I, typename T::Tuple>>::get(
+          values[I], Context{&s, static_cast<int>(I) - skip, device})...};
+      if constexpr (std::is_void_v<typename T::Result>) {
+        F(std::get<I>(held)...);
+        Py_RETURN_NONE;
+      } else {
+        auto made = F(std::get<I>(held)...);
+        PyObject* out = s.out >= 0 ? values[s.out + skip] : nullptr;
+        if (out && is_array(out)) return new_ref(out);
+        return result(std::move(made), n > 0 ? values[0] : nullptr);
+      }
+    }(std::make_index_sequence<n>());
+  });
+}
+
+template <auto F, bool Method>
+PyMethodDef define(const char* signature, const char* doc) {
+  CallSignature& s = signature_of<F>;
+  s.parse(signature, doc, Method);
+  return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Method>)), METH_FASTCALL | METH_KEYWORDS, s.doc_text.c_str()};
+}
+
+/// Adds functions to a module; the table is kept for ever.
+void add_functions(PyObject* module, std::vector<PyMethodDef> functions);
+
+}  // namespace bc::bind
+
+#define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), false>(signature, nullptr)
+#define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), true>(signature, nullptr)

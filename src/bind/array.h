@@ -1,0 +1,80 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "bind/state.h"
+#include "graph/array.h"
+
+namespace bc::bind {
+
+/// broadcloth.ndarray: the engine's handle, and what NumPy's array knows besides.
+struct PyArray {
+  PyObject_HEAD
+  Array a;
+  PyObject* base;  ///< the array that this one is a view of, or nullptr
+  PyObject* weakrefs;
+  bool read_only;
+};
+
+inline bool is_array(PyObject* o) { return Py_TYPE(o) == state().array; }
+inline PyArray* as_py_array(PyObject* o) { return reinterpret_cast<PyArray*>(o); }
+inline Array& array_of(PyObject* o) { return as_py_array(o)->a; }
+
+/// A new Python array. Throws PythonError.
+PyObject* wrap(Array a);
+/// A new Python array over `from`'s storage: its base, and read-only where `from` is.
+PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
+/// wrap_view when `a` still lies in `from`'s storage, else wrap.
+PyObject* wrap_like(Array a, PyObject* from);
+
+/// The array behind an argument that is written to. Throws ValueError when it is read-only, TypeError when it is no array of ours.
+const Array& writable(PyObject* o, const char* op);
+
+/// Notes the Python line for errors that come later, where that is asked for (profiling, tracing) or `always`.
+struct LineNote {
+  explicit LineNote(bool always = false) {
+    if (always || wanted()) note();
+  }
+  ~LineNote() {
+    if (noted_) set_source_location(nullptr, 0);
+  }
+  LineNote(const LineNote&) = delete;
+  LineNote& operator=(const LineNote&) = delete;
+  static std::atomic<bool> trace;
+
+ private:
+  static bool wanted();
+  void note();
+  bool noted_ = false;
+};
+
+// ---- Slots that array_type.cpp puts into the type ----
+void add_number_slots(std::vector<PyType_Slot>* slots);
+void add_index_slots(std::vector<PyType_Slot>* slots);
+void add_buffer_slots(std::vector<PyType_Slot>* slots);
+void add_attributes(std::vector<PyGetSetDef>* attributes);
+void add_methods(std::vector<PyMethodDef>* methods);
+void add_interop_methods(std::vector<PyMethodDef>* methods);
+void add_interop_attributes(std::vector<PyGetSetDef>* attributes);
+
+void add_holder_attributes(std::vector<PyGetSetDef>* attributes);
+void add_holder_methods(std::vector<PyMethodDef>* methods);
+
+/// The address of element `offset` 0; the memory counts as visible outside from now on.
+void* expose_forever(const Array& a);
+
+PyObject* array_repr(PyObject* self);
+PyObject* array_str(PyObject* self);
+
+/// a[key] and a[key] = value.
+PyObject* get_item(PyObject* self, PyObject* key);
+void set_item(PyObject* self, PyObject* key, PyObject* value);
+/// The items of an indexing expression; `plain` tells whether they are basic ones only.
+std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain);
+
+/// The Python scalar of one element's value.
+PyRef to_python(const Scalar& s, DType dtype);
+/// item() without the interpreter's lock.
+Scalar look(const Array& a);
+
+}  // namespace bc::bind

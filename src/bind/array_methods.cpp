@@ -1,0 +1,442 @@
+// ndarray's methods.
+#include "bind/args.h"
+#include "bind/reduce.h"
+
+namespace bc::bind {
+
+// ---- Reductions, also for the module's functions --------------------------------------------------------------------------------
+
+ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
+                             Device device) {
+  ReduceOptions o;
+  if (axis && axis != Py_None && !is_missing(axis)) o.axes = to_axes(axis);
+  o.dtype = to_dtype_or_none(dtype);
+  if (out && out != Py_None) o.out = writable(PyTuple_Check(out) && PyTuple_Size(out) == 1 ? PyTuple_GetItem(out, 0) : out, name);
+  o.keepdims = !is_missing(keepdims) && to_bool(keepdims);
+  if (!is_missing(initial) && initial != Py_None) o.initial = to_arg(initial, device);
+  if (where && where != Py_True && where != Py_None && !is_missing(where)) o.where = astype(to_array(where, device), DType::b1, false, Casting::safe);
+  return o;
+}
+
+PyObject* finish_reduce(Array made, PyObject* out) {
+  if (out && out != Py_None) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
+  return wrap(std::move(made));
+}
+
+Array copy_in_order(const Array& a, char order) {
+  const bool fortran = order == 'F' || ((order == 'A' || order == 'K') && !a.contiguous() && is_f_contiguous(a.shape(), a.strides()));
+  return fortran && a.ndim() > 1 ? transpose(copy(transpose(a))) : copy(a);
+}
+
+namespace {
+
+PyRef steal(PyObject* o) { return PyRef::steal(o); }
+
+template <Op op>
+PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
+  const Array& a = array_of(self);
+  return steal(finish_reduce(reduce(op, a, reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device())), out));
+}
+
+template <Op op>
+PyRef reduction_without_dtype(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
+  return reduction<op>(self, axis, nullptr, out, keepdims, initial, where);
+}
+
+template <Op op>
+PyRef mean_like(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* where) {
+  return reduction<op>(self, axis, dtype, out, keepdims, nullptr, where);
+}
+
+template <Op op>
+PyRef truth_like(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims, PyObject* where) {
+  return reduction<op>(self, axis, nullptr, out, keepdims, nullptr, where);
+}
+
+template <bool root>
+PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, double ddof, PyObject* keepdims, PyObject* where, PyObject* mean,
+             PyObject* correction) {
+  const Array& a = array_of(self);
+  ReduceOptions o = reduce_options(root ? "std" : "var", axis, dtype, out, keepdims, nullptr, where, a.device());
+  o.ddof = ddof;
+  if (!is_missing(correction)) {
+    if (ddof != 0) throw_python(PyExc_ValueError, "ddof and correction can't be provided simultaneously.");
+    o.ddof = PyFloat_AsDouble(correction);
+    if (PyErr_Occurred()) throw PythonError();
+  }
+  if (!is_missing(mean) && mean != Py_None) return steal(finish_reduce(var_about(a, to_array(mean, a.device()), o, root), out));
+  return steal(finish_reduce(reduce(root ? Op::reduce_std : Op::reduce_var, a, o), out));
+}
+
+template <Op op>
+PyRef arg_extreme(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
+  if (axis != Py_None && !PyIndex_Check(axis)) raise(ErrorKind::Type, "{}: expected an integer or None for 'axis', got {}", info(op).name, type_name(axis));
+  if (array_of(self).size() == 0 && axis == Py_None) raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(op).name);
+  return reduction<op>(self, axis, nullptr, out, keepdims, nullptr, nullptr);
+}
+
+PyRef ptp_method(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
+  const Array& a = array_of(self);
+  return steal(finish_reduce(ptp(a, reduce_options("ptp", axis, nullptr, out, keepdims, nullptr, nullptr, a.device())), out));
+}
+
+// ---- Shapes ----------------------------------------------------------------------------------------------------------------------
+
+/// The extents of f(2, 3), f((2, 3)) or f(6).
+Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
+  if (n == 1) return to_shape(args[0]);
+  Dims d;
+  for (Py_ssize_t i = 0; i < n; ++i) d.push_back(to_int(args[i], name));
+  return d;
+}
+
+CallSignature signature(const char* text) {
+  CallSignature s;
+  s.parse(text, nullptr, true);
+  return s;
+}
+
+PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    static const CallSignature s = signature("reshape(*, shape=None, order='C', copy=None)");
+    PyObject* v[3];
+    s.bind(args + n, 0, kwnames, v);
+    if (n == 0 && v[0] == Py_None) throw_python(PyExc_TypeError, "reshape() takes exactly 1 argument (0 given)");
+    const Dims shape = n ? shape_arguments(args, n, "reshape") : to_shape(v[0]);
+    return wrap_like(reshape_in_order(array_of(self), shape, to_order(v[1]), v[2]), self);
+  });
+}
+
+PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    static const CallSignature s = signature("transpose(*, axes=None)");
+    PyObject* v[1];
+    s.bind(args + n, 0, kwnames, v);
+    const Array& a = array_of(self);
+    if (n == 0 && v[0] != Py_None) return wrap_view(transpose(a, to_shape(v[0])), self);
+    if (n == 0 || (n == 1 && args[0] == Py_None)) return wrap_view(transpose(a), self);
+    return wrap_view(transpose(a, shape_arguments(args, n, "transpose")), self);
+  });
+}
+
+PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    static const CallSignature s = signature("resize(*, refcheck=True)");
+    PyObject* v[1];
+    s.bind(args + n, 0, kwnames, v);
+    const Array& a = writable(self, "resize");
+    if (as_py_array(self)->base) throw_python(PyExc_ValueError, "cannot resize this array: it does not own its data");
+    const Dims shape = shape_arguments(args, n, "resize");
+    Array bigger = zeros(Dims{product(shape)}, a.dtype(), a.device());
+    const int64_t kept = std::min(product(shape), a.size());
+    SliceItem front;
+    front.has_stop = true;
+    front.stop = kept;
+    assign(slice(bigger, {&front, 1}), slice(ravel(a), {&front, 1}));
+    array_of(self) = reshape(bigger, shape);
+    Py_RETURN_NONE;
+  });
+}
+
+// ---- Values ----------------------------------------------------------------------------------------------------------------------
+
+PyObject* item_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    if (kwnames && PyTuple_Size(kwnames)) throw_python(PyExc_TypeError, "item() takes no keyword arguments");
+    const Array& a = array_of(self);
+    if (n == 0) {
+      if (a.size() != 1) throw_python(PyExc_ValueError, "can only convert an array of size 1 to a Python scalar");
+      return to_python(look(a), a.dtype()).release();
+    }
+    Dims at;
+    if (n == 1 && PyTuple_Check(args[0])) {
+      at = to_shape(args[0]);
+    } else {
+      for (Py_ssize_t i = 0; i < n; ++i) at.push_back(to_int(args[i], "item"));
+    }
+    if (at.size() == 1 && a.ndim() != 1) {
+      int64_t flat = at[0];
+      if (flat < -a.size() || flat >= a.size()) raise(ErrorKind::Index, "index {} is out of bounds for size {}", flat, a.size());
+      if (flat < 0) flat += a.size();
+      at = Dims(a.ndim());
+      for (int d = a.ndim() - 1; d >= 0; --d) {
+        at[d] = flat % a.shape()[d];
+        flat /= a.shape()[d];
+      }
+    }
+    if (at.size() != a.ndim()) throw_python(PyExc_ValueError, "incorrect number of indices for array");
+    std::vector<SliceItem> items(at.size());
+    for (int d = 0; d < at.size(); ++d) {
+      items[d].kind = SliceItem::Kind::index;
+      items[d].start = at[d];
+    }
+    return to_python(look(slice(a, items)), a.dtype()).release();
+  });
+}
+
+PyRef tolist(PyObject* self) {
+  const Array& a = array_of(self);
+  PyRef host = to_numpy(a.dtype() == DType::bf16 ? astype(a, DType::f32) : a);
+  return steal(PyObject_CallMethod(host.get(), "tolist", nullptr));
+}
+
+/// What NumPy's array of the host copy does.
+template <int Which>
+PyObject* host_method(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static constexpr const char* names[] = {"tobytes", "tofile", "dump", "dumps"};
+  return guard([&] {
+    PyRef host = to_numpy(array_of(self), 'A');
+    PyRef method = attr(host.get(), names[Which]);
+    return PyObject_Call(method.get(), args, kwargs);
+  });
+}
+
+/// Methods that the package writes in Python as functions of the same name.
+template <int Which>
+PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static constexpr const char* names[] = {"argpartition", "argsort", "choose", "compress", "searchsorted", "partition", "sort"};
+  return guard([&]() -> PyObject* {
+    PyRef function = import_attr("broadcloth", names[Which]);
+    const Py_ssize_t n = PyTuple_Size(args);
+    PyRef all = PyRef::steal(PyTuple_New(n + 1));
+    check(PyTuple_SetItem(all.get(), 0, new_ref(self)));
+    for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(all.get(), i + 1, new_ref(PyTuple_GetItem(args, i))));
+    PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
+    // sort and partition write the array in place.
+    if (Which < 5) return made.release();
+    const Array& a = writable(self, names[Which]);
+    assign(a, to_array(made.get(), a.device()));
+    Py_RETURN_NONE;
+  });
+}
+
+PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool, bool copy_it, PyObject* device) {
+  const Array& a = array_of(self);
+  const DType t = dtype == Py_None ? DType::f64 : to_dtype(dtype);
+  Array made = astype(a, t, false, casting);
+  if (device != Py_None) made = bc::to_device(made, to_device(device));
+  if (made.storage() == a.storage()) {
+    if (!copy_it) return PyRef::borrow(self);
+    made = copy_in_order(a, to_order(order, 'K'));
+  }
+  return steal(wrap(std::move(made)));
+}
+
+PyRef view_method(PyObject* self, PyObject* dtype, PyObject*) {
+  const Array& a = array_of(self);
+  if (is_missing(dtype) || dtype == Py_None || dtype == reinterpret_cast<PyObject*>(state().array)) return steal(wrap_view(a, self));
+  return steal(wrap_view(view_dtype(a, to_dtype(dtype)), self));
+}
+
+PyRef get_method(PyObject* self, PyObject*, PyObject* order, PyObject* out, PyObject*) {
+  if (out == Py_None) return to_numpy(array_of(self), to_order(order));
+  to_numpy_out(array_of(self), out);
+  return PyRef::borrow(out);
+}
+
+PyRef to_device_method(PyObject* self, PyObject* device, PyObject*) {
+  const Device d = to_device(device);
+  if (array_of(self).device() == d) return PyRef::borrow(self);
+  return steal(wrap(without_gil([&] { return bc::to_device(array_of(self), d); })));
+}
+
+PyRef to_method(PyObject* self, PyObject* target, PyObject* dtype, PyObject* device, bool copy_it) {
+  if (target != Py_None) {
+    const bool names_dtype = !PyUnicode_Check(target) ? dtype_if_dtype(target).has_value() : dtype_from_name(as_string(target)).has_value();
+    (names_dtype ? dtype : device) = target;
+  }
+  const Array& a = array_of(self);
+  Array made = a;
+  if (device != Py_None) {
+    const Device d = to_device(device);
+    if (!(d == a.device())) made = without_gil([&] { return bc::to_device(a, d); });
+  }
+  if (dtype != Py_None) made = astype(made, to_dtype(dtype), false);
+  if (made.storage() != a.storage() || !(made.layout() == a.layout())) return steal(wrap(std::move(made)));
+  return copy_it ? steal(wrap(copy(a))) : PyRef::borrow(self);
+}
+
+PyRef move_to(PyObject* self, Device d) {
+  if (array_of(self).device() == d) return PyRef::borrow(self);
+  return steal(wrap(without_gil([&] { return bc::to_device(array_of(self), d); })));
+}
+
+PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
+  const Array& a = array_of(self);
+  PyRef host;
+  if (copy_it == Py_False) {
+    if (a.device().type != DeviceType::cpu || a.dtype() == DType::bf16)
+      raise(ErrorKind::Value, "__array__: expected copy=None or True for an array of {} on {}, got copy=False", info(a.dtype()).name,
+            to_string(a.device()));
+    PyRef memory = steal(PyMemoryView_FromObject(self));
+    host = call(state().np_asarray, {memory.get()});
+  } else {
+    host = to_numpy(a, 'K');
+  }
+  if (dtype == Py_None) return host;
+  PyRef no_copy = steal(PyDict_New());
+  check(PyDict_SetItem(no_copy.get(), state().names.copy, Py_False));
+  return call(attr(host.get(), "astype").get(), {dtype}, no_copy.get());
+}
+
+PyRef format_method(PyObject* self, PyObject* spec) {
+  const Array& a = array_of(self);
+  if (a.ndim() == 0) return steal(PyObject_Format(to_python(look(a), a.dtype()).get(), spec));
+  if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) return steal(array_str(self));
+  throw_python(PyExc_TypeError, "unsupported format string passed to broadcloth.ndarray.__format__");
+}
+
+PyRef reduce_dunder(PyObject* self) {
+  const Array& a = array_of(self);
+  PyRef host = to_numpy(a.dtype() == DType::bf16 ? view_dtype(ascontiguous(a), DType::u16) : a);
+  PyRef args = tuple_of({host.get(), to_py(info(a.dtype()).name).get()});
+  return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
+}
+
+PyRef complex_dunder(PyObject* self) {
+  const Array& a = array_of(self);
+  if (a.size() != 1) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  PyRef v = to_python(look(a), a.dtype());
+  if (PyComplex_Check(v.get())) return v;
+  const double re = PyFloat_AsDouble(v.get());
+  if (PyErr_Occurred()) throw PythonError();
+  return steal(PyComplex_FromDoubles(re, 0));
+}
+
+PyRef take_method(PyObject* self, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
+  // An index out of bounds may show only when the gather runs.
+  LineNote line(true);
+  return steal(wrap(take(array_of(self), indices, axis, mode, out)));
+}
+
+PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) {
+  return steal(wrap(repeat_any(array_of(self), repeats, axis)));
+}
+
+PyRef clip_method(PyObject* self, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where) {
+  return steal(clip_any(self, low, high, out, dtype, casting, where));
+}
+
+PyRef nonzero_method(PyObject* self) {
+  const std::vector<Array> list = without_gil([&] { return nonzero(array_of(self)); });
+  return steal(result(list, nullptr));
+}
+
+PyObject* class_getitem(PyObject* cls, PyObject* key) { return Py_GenericAlias(cls, key); }
+
+PyMethodDef raw(const char* name, FastCall f, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)), METH_FASTCALL | METH_KEYWORDS, doc};
+}
+PyMethodDef variadic(const char* name, PyCFunctionWithKeywords f, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)), METH_VARARGS | METH_KEYWORDS, doc};
+}
+
+}  // namespace
+
+Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* copy_it) {
+  if (order == 'A') order = !a.contiguous() && is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C';
+  if (order == 'K') throw_python(PyExc_ValueError, "order 'K' is not permitted for reshaping");
+  const Array made = order == 'F' ? reshape_fortran(a, shape) : reshape(a, shape);
+  const bool view = made.storage() == a.storage();
+  if (copy_it == Py_True && view) return copy_in_order(made, order);
+  if (copy_it == Py_False && !view) throw_python(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
+  return made;
+}
+
+Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis) {
+  if (PyLong_Check(repeats)) return repeat(a, to_int(repeats, "repeats"), axis);
+  const Array counts = to_array(repeats, a.device());
+  return without_gil([&] { return repeat(a, counts, axis); });
+}
+
+void add_methods(std::vector<PyMethodDef>* list) {
+  const std::vector<PyMethodDef> methods = {
+      BC_METHOD("sum(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True)", (reduction<Op::reduce_sum>)),
+      BC_METHOD("prod(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True)", (reduction<Op::reduce_prod>)),
+      BC_METHOD("max(axis=None, out=None, keepdims=False, initial=..., where=True)", (reduction_without_dtype<Op::reduce_max>)),
+      BC_METHOD("min(axis=None, out=None, keepdims=False, initial=..., where=True)", (reduction_without_dtype<Op::reduce_min>)),
+      BC_METHOD("ptp(axis=None, out=None, keepdims=False)", ptp_method),
+      BC_METHOD("mean(axis=None, dtype=None, out=None, keepdims=False, *, where=True)", (mean_like<Op::reduce_mean>)),
+      BC_METHOD("var(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...)", (spread<false>)),
+      BC_METHOD("std(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...)", (spread<true>)),
+      BC_METHOD("any(axis=None, out=None, keepdims=False, *, where=True)", (truth_like<Op::reduce_any>)),
+      BC_METHOD("all(axis=None, out=None, keepdims=False, *, where=True)", (truth_like<Op::reduce_all>)),
+      BC_METHOD("argmax(axis=None, out=None, *, keepdims=False)", (arg_extreme<Op::reduce_argmax>)),
+      BC_METHOD("argmin(axis=None, out=None, *, keepdims=False)", (arg_extreme<Op::reduce_argmin>)),
+      BC_METHOD("cumsum(axis=None, dtype=None, out=None)",
+                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) { return cumsum(array_of(self), axis, dtype, out); }),
+      BC_METHOD("cumprod(axis=None, dtype=None, out=None)",
+                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) { return cumprod(array_of(self), axis, dtype, out); }),
+      BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True)", clip_method),
+      BC_METHOD("round(decimals=0, out=None)", [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
+      BC_METHOD("conj()", [](PyObject* self) { return ufunc(*op_from_name("conjugate"), {Arg(array_of(self))}); }),
+      BC_METHOD("conjugate()", [](PyObject* self) { return ufunc(*op_from_name("conjugate"), {Arg(array_of(self))}); }),
+      BC_METHOD("dot(b, out=None)", [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
+      BC_METHOD("fill(value)", [](PyObject* self, const Arg& value) { assign(writable(self, "fill"), value); }),
+      BC_METHOD("take(indices, axis=None, out=None, mode='raise')", take_method),
+      BC_METHOD("put(indices, values, mode='raise')",
+                [](PyObject* self, const Array& indices, const Arg& values, std::string_view mode) {
+                  put(writable(self, "put"), indices, values, mode);
+                }),
+      BC_METHOD("repeat(repeats, axis=None)", repeat_method),
+      BC_METHOD("nonzero()", nonzero_method),
+      BC_METHOD("diagonal(offset=0, axis1=0, axis2=1)",
+                [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2) {
+                  return PyRef::steal(wrap_view(diagonal(array_of(self), offset, axis1, axis2), self, true));
+                }),
+      BC_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None)",
+                [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
+                  return trace(array_of(self), offset, axis1, axis2, dtype, out);
+                }),
+      raw("reshape", reshape_method, "reshape(*shape, order='C', copy=None): the same elements under another shape; a view where that is possible."),
+      raw("transpose", transpose_method, "transpose(*axes): the axes reversed or in the given order; a view."),
+      raw("resize", resize_method, "resize(*shape, refcheck=True): changes the array's shape and size in place; new elements are 0."),
+      raw("item", item_method, "item(*index): one element as a Python number."),
+      BC_METHOD("ravel(order='C')", [](PyObject* self, char order) { return ravel(array_of(self), order); }),
+      BC_METHOD("flatten(order='C')", [](PyObject* self, char order) { return flatten(array_of(self), order); }),
+      BC_METHOD("swapaxes(axis1, axis2, /)",
+                [](PyObject* self, int64_t axis1, int64_t axis2) { return swapaxes(array_of(self), axis1, axis2); }),
+      BC_METHOD("squeeze(axis=None)", [](PyObject* self, const std::optional<Axes>& axis) { return squeeze(array_of(self), axis); }),
+      BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None)",
+                [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, bool copy_it, PyObject* device) {
+                  return astype_method(self, dtype, order, casting, subok, copy_it, device);
+                }),
+      BC_METHOD("copy(order='C')", [](PyObject* self, char order) { return copy_in_order(array_of(self), order); }),
+      BC_METHOD("view(dtype=..., type=None)", view_method),
+      BC_METHOD("tolist()", tolist),
+      variadic("tobytes", host_method<0>, "tobytes(order='C'): the elements' bytes."),
+      variadic("tofile", host_method<1>, "tofile(fid, sep='', format='%s'): writes the elements, as numpy.ndarray.tofile."),
+      variadic("dump", host_method<2>, "dump(file): pickles a NumPy copy to a file."),
+      variadic("dumps", host_method<3>, "dumps(): a NumPy copy, pickled."),
+      variadic("argpartition", package_method<0>, "See broadcloth.argpartition."),
+      variadic("argsort", package_method<1>, "See broadcloth.argsort."),
+      variadic("choose", package_method<2>, "See broadcloth.choose."),
+      variadic("compress", package_method<3>, "See broadcloth.compress."),
+      variadic("searchsorted", package_method<4>, "See broadcloth.searchsorted."),
+      variadic("partition", package_method<5>, "Partitions in place; see broadcloth.partition."),
+      variadic("sort", package_method<6>, "Sorts in place; see broadcloth.sort."),
+      BC_METHOD("get(stream=None, order='C', out=None, blocking=True)",
+                [](PyObject* self, PyObject* stream, PyObject* order, PyObject* to, PyObject* blocking) {
+                  return get_method(self, stream, order, to, blocking);
+                }),
+      BC_METHOD("numpy()", [](PyObject* self) { return to_numpy(array_of(self)); }),
+      BC_METHOD("set(value, stream=None)", [](PyObject* self, const Arg& value, PyObject*) { assign(writable(self, "set"), value); }),
+      BC_METHOD("to_device(device, /, *, stream=None)", to_device_method),
+      BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False)", to_method),
+      BC_METHOD("cpu()", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),
+      BC_METHOD("cuda()", [](PyObject* self) { return move_to(self, {DeviceType::cuda, 0}); }),
+      BC_METHOD("__array__(dtype=None, copy=None)", array_dunder),
+      BC_METHOD("__format__(spec, /)", format_method),
+      BC_METHOD("__reduce__()", reduce_dunder),
+      BC_METHOD("__complex__()", complex_dunder),
+      BC_METHOD("__copy__()", [](PyObject* self) { return copy(array_of(self)); }),
+      BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self)); }),
+      array_ufunc_method(),
+      array_function_method(),
+      BC_METHOD("__array_namespace__(*, api_version=None)", [](PyObject*, PyObject*) { return import("broadcloth"); }),
+      {"__class_getitem__", class_getitem, METH_O | METH_CLASS, nullptr},
+  };
+  list->insert(list->end(), methods.begin(), methods.end());
+}
+
+}  // namespace bc::bind

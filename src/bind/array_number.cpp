@@ -1,0 +1,252 @@
+// ndarray's operators.
+#include "bind/convert.h"
+
+namespace bc::bind {
+namespace {
+
+/// Python's other operand is taken when it is an array, a number or something with memory to share; else Python tries its own operator.
+bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
+  if (push_fast(args, x) && push_fast(args, y)) [[likely]] return true;
+  const Device device = array_of(is_array(x) ? x : y).device();
+  if (args->size() == 0 && !push_operand(args, x, device)) return false;
+  return args->size() == 2 || push_operand(args, y, device);
+}
+
+PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
+  return guard([&]() -> PyObject* {
+    ArgList args;
+    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    LineNote line;
+    return wrap(apply(op, &args));
+  });
+}
+
+PyObject* inplace_op(Op op, PyObject* x, PyObject* y) {
+  return guard([&]() -> PyObject* {
+    ArgList args;
+    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    LineNote line;
+    UfuncOptions options;
+    options.out = writable(x, info(op).name);
+    apply(op, &args, options);
+    return new_ref(x);
+  });
+}
+
+template <Op op>
+PyObject* binary(PyObject* x, PyObject* y) {
+  return binary_op(op, x, y);
+}
+template <Op op>
+PyObject* inplace(PyObject* x, PyObject* y) {
+  return inplace_op(op, x, y);
+}
+template <Op op>
+PyObject* unary(PyObject* x) {
+  return guard([&] {
+    ArgList args;
+    args.emplace(array_of(x));
+    LineNote line;
+    return wrap(apply(op, &args));
+  });
+}
+
+PyObject* absolute(PyObject* x) {
+  static const Op op = *op_from_name("absolute");
+  return guard([&] {
+    ArgList args;
+    args.emplace(array_of(x));
+    LineNote line;
+    return wrap(apply(op, &args));
+  });
+}
+
+/// The cheaper op that NumPy takes for a power with a Python number: x**2, x**0.5, x**-1, x**1.
+std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
+  if (!is_array(x)) return std::nullopt;
+  const DType t = array_of(x).dtype();
+  double e = 0;
+  if (PyLong_CheckExact(y)) {
+    int overflow = 0;
+    e = static_cast<double>(PyLong_AsLongLongAndOverflow(y, &overflow));
+    if (is_integer(t)) return !overflow && e == 2 ? std::optional(Op::square) : std::nullopt;
+  } else if (PyFloat_CheckExact(y)) {
+    e = PyFloat_AsDouble(y);
+  } else {
+    return std::nullopt;
+  }
+  if (!is_inexact(t)) return std::nullopt;
+  if (e == 2) return Op::square;
+  if (e == 1) return Op::positive;
+  if (e == 0.5) return Op::sqrt;
+  if (e == -1) return Op::reciprocal;
+  return std::nullopt;
+}
+
+PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  if (const auto shortcut = power_shortcut(x, y)) {
+    return guard([&] {
+      ArgList args;
+      args.emplace(array_of(x));
+      LineNote line;
+      return wrap(apply(*shortcut, &args));
+    });
+  }
+  return binary_op(Op::power, x, y);
+}
+
+PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  if (const auto shortcut = power_shortcut(x, y)) {
+    return guard([&] {
+      ArgList args;
+      args.emplace(array_of(x));
+      LineNote line;
+      UfuncOptions options;
+      options.out = writable(x, "power");
+      apply(*shortcut, &args, options);
+      return new_ref(x);
+    });
+  }
+  return inplace_op(Op::power, x, y);
+}
+
+PyObject* divmod_op(PyObject* x, PyObject* y) {
+  return guard([&]() -> PyObject* {
+    ArgList args;
+    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    LineNote line;
+    auto [quotient, remainder] = divmod(args[0], args[1]);
+    PyRef q = PyRef::steal(wrap(std::move(quotient))), r = PyRef::steal(wrap(std::move(remainder)));
+    return tuple_of({q.get(), r.get()}).release();
+  });
+}
+
+PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
+  return guard([&]() -> PyObject* {
+    ArgList args;
+    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    LineNote line;
+    const Device device = array_of(is_array(x) ? x : y).device();
+    Array made = matmul(bc::as_array(args[0], device), bc::as_array(args[1], device), std::nullopt, out ? writable(out, "matmul") : Array());
+    return out ? new_ref(out) : wrap(std::move(made));
+  });
+}
+PyObject* matmul_slot(PyObject* x, PyObject* y) { return matmul_op(x, y, nullptr); }
+PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); }
+
+PyObject* compare(PyObject* x, PyObject* y, int how) {
+  static constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater, Op::greater_equal};
+  // Py_LT 0, Py_LE 1, Py_EQ 2, Py_NE 3, Py_GT 4, Py_GE 5.
+  if ((how == Py_EQ || how == Py_NE) && (y == Py_None || PyUnicode_Check(y))) {
+    return guard([&] { return wrap(full(array_of(x).shape(), Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device())); });
+  }
+  return binary_op(ops[how], x, y);
+}
+
+int truth(PyObject* self) {
+  return guard(-1, [&] {
+    const Array& a = array_of(self);
+    const int64_t n = a.size();
+    if (n == 0)
+      throw_python(PyExc_ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
+    if (n > 1)
+      throw_python(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+    const Scalar s = look(a);
+    return s.dtype == DType::f64 || s.dtype == DType::c128 ? static_cast<int>(s.f != 0 || s.imag != 0) : static_cast<int>(s.u != 0);
+  });
+}
+
+/// The value of an array of one element.
+PyRef only_value(PyObject* self) {
+  const Array& a = array_of(self);
+  if (a.size() != 1) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  return to_python(look(a), a.dtype());
+}
+
+PyObject* to_float(PyObject* self) {
+  return guard([&]() -> PyObject* {
+    PyRef v = only_value(self);
+    if (PyComplex_Check(v.get())) throw_python(PyExc_TypeError, "float() argument must be a string or a real number, not 'complex'");
+    return PyNumber_Float(v.get());
+  });
+}
+
+PyObject* to_long(PyObject* self) {
+  return guard([&]() -> PyObject* {
+    PyRef v = only_value(self);
+    if (PyComplex_Check(v.get())) throw_python(PyExc_TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
+    return PyNumber_Long(v.get());
+  });
+}
+
+PyObject* to_index(PyObject* self) {
+  return guard([&]() -> PyObject* {
+    const Array& a = array_of(self);
+    if (!is_integer(a.dtype()) || a.ndim() != 0) throw_python(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    return only_value(self).release();
+  });
+}
+
+}  // namespace
+
+Array apply(Op op, ArgList* args, const UfuncOptions& options) {
+  for (int i = 0; i < args->size(); ++i)
+    if ((*args)[i].weak == Weak::integer && (*args)[i].value.dtype == DType::f64) {
+      settle_big_integers(op, args);
+      break;
+    }
+  if (op == Op::power && (*args)[1].array && is_signed_int((*args)[1].array.dtype())) [[unlikely]] {
+    const Arg& base = (*args)[0];
+    const bool integers = base.array ? !is_inexact(base.array.dtype()) : base.weak == Weak::integer || base.weak == Weak::boolean;
+    // NumPy's loop looks at each exponent; the values decide, so they must be known now.
+    if (integers && (!options.dtype || !is_inexact(*options.dtype)) && (*args)[1].array.size()) {
+      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {(*args)[1], Arg(int64_t{0})}));
+      if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
+    }
+  }
+  return ufunc(op, args->span(), options);
+}
+
+void add_number_slots(std::vector<PyType_Slot>* slots) {
+  auto add = [&](int slot, auto* f) { slots->push_back({slot, reinterpret_cast<void*>(f)}); };
+  add(Py_nb_add, binary<Op::add>);
+  add(Py_nb_subtract, binary<Op::subtract>);
+  add(Py_nb_multiply, binary<Op::multiply>);
+  add(Py_nb_true_divide, binary<Op::divide>);
+  add(Py_nb_floor_divide, binary<Op::floor_divide>);
+  add(Py_nb_remainder, binary<Op::remainder>);
+  add(Py_nb_divmod, divmod_op);
+  add(Py_nb_power, power_op);
+  add(Py_nb_matrix_multiply, matmul_slot);
+  add(Py_nb_lshift, binary<Op::left_shift>);
+  add(Py_nb_rshift, binary<Op::right_shift>);
+  add(Py_nb_and, binary<Op::bitwise_and>);
+  add(Py_nb_or, binary<Op::bitwise_or>);
+  add(Py_nb_xor, binary<Op::bitwise_xor>);
+  add(Py_nb_inplace_add, inplace<Op::add>);
+  add(Py_nb_inplace_subtract, inplace<Op::subtract>);
+  add(Py_nb_inplace_multiply, inplace<Op::multiply>);
+  add(Py_nb_inplace_true_divide, inplace<Op::divide>);
+  add(Py_nb_inplace_floor_divide, inplace<Op::floor_divide>);
+  add(Py_nb_inplace_remainder, inplace<Op::remainder>);
+  add(Py_nb_inplace_power, inplace_power);
+  add(Py_nb_inplace_matrix_multiply, inplace_matmul);
+  add(Py_nb_inplace_lshift, inplace<Op::left_shift>);
+  add(Py_nb_inplace_rshift, inplace<Op::right_shift>);
+  add(Py_nb_inplace_and, inplace<Op::bitwise_and>);
+  add(Py_nb_inplace_or, inplace<Op::bitwise_or>);
+  add(Py_nb_inplace_xor, inplace<Op::bitwise_xor>);
+  add(Py_nb_negative, unary<Op::negative>);
+  add(Py_nb_positive, unary<Op::positive>);
+  add(Py_nb_absolute, absolute);
+  add(Py_nb_invert, unary<Op::invert>);
+  add(Py_nb_bool, truth);
+  add(Py_nb_float, to_float);
+  add(Py_nb_int, to_long);
+  add(Py_nb_index, to_index);
+  add(Py_tp_richcompare, compare);
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,281 @@
+// broadcloth.ndarray: the type, its life, its attributes and how it prints.
+#include <cstddef>
+
+#include "bind/args.h"
+#include "runtime/profiler.h"
+
+namespace bc::bind {
+
+// ---- Life ------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+PyArray* allocate() {
+  PyArray* self = PyObject_New(PyArray, state().array);
+  if (!self) throw PythonError();
+  self->base = nullptr;
+  self->weakrefs = nullptr;
+  self->read_only = false;
+  return self;
+}
+
+void array_dealloc(PyObject* self) {
+  PyArray* p = as_py_array(self);
+  if (p->weakrefs) PyObject_ClearWeakRefs(self);
+  PyTypeObject* type = Py_TYPE(self);
+  p->a.~Array();
+  Py_XDECREF(p->base);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    static const CallSignature signature = [] {
+      CallSignature s;
+      s.parse("ndarray(shape, dtype=None, *, device=None)", nullptr, false);
+      return s;
+    }();
+    const Py_ssize_t n = PyTuple_Size(args);
+    std::vector<PyObject*> given;
+    for (Py_ssize_t i = 0; i < n; ++i) given.push_back(PyTuple_GetItem(args, i));
+    PyRef names;
+    if (kwargs && PyDict_Size(kwargs)) {
+      PyRef list = PyRef::steal(PyDict_Keys(kwargs));
+      names = PyRef::steal(PyList_AsTuple(list.get()));
+      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) given.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
+    }
+    PyObject* values[3];
+    signature.bind(given.data(), n, names.get(), values);
+    return wrap(empty(to_shape(values[0]), to_dtype_or_none(values[1]).value_or(DType::f64), to_device(values[2])));
+  });
+}
+
+}  // namespace
+
+PyObject* wrap(Array a) {
+  PyArray* self = allocate();
+  new (&self->a) Array(std::move(a));
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
+  PyArray* self = allocate();
+  new (&self->a) Array(std::move(a));
+  PyArray* source = as_py_array(from);
+  self->base = new_ref(source->base ? source->base : from);
+  self->read_only = read_only || source->read_only;
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* wrap_like(Array a, PyObject* from) {
+  return a.storage() == array_of(from).storage() ? wrap_view(std::move(a), from) : wrap(std::move(a));
+}
+
+const Array& writable(PyObject* o, const char* op) {
+  if (!is_array(o)) raise(ErrorKind::Type, "{}: expected a broadcloth.ndarray for the output, got {}", op, type_name(o));
+  if (as_py_array(o)->read_only) raise(ErrorKind::Value, "{}: output array is read-only", op);
+  return array_of(o);
+}
+
+// ---- Lines -----------------------------------------------------------------------------------------------------------------------
+
+std::atomic<bool> LineNote::trace{false};
+
+bool LineNote::wanted() { return trace.load(std::memory_order_relaxed) || profiling(); }
+
+void LineNote::note() {
+  // The innermost frame outside the package. Names are kept for ever: nodes hold the pointer, and programs have few files.
+  PyRef frame = PyRef::maybe(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+  while (frame) {
+    auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
+    PyRef code = PyRef::maybe(reinterpret_cast<PyObject*>(PyFrame_GetCode(f)));
+    PyRef file = PyRef::maybe(PyObject_GetAttr(code.get(), state().names.co_filename));
+    if (!file || !PyUnicode_Check(file.get())) break;
+    const std::string_view name = as_string(file.get());
+    if (name.find("/broadcloth/") == std::string_view::npos || name.find("/tests/") != std::string_view::npos) {
+      PyObject* interned = file.release();
+      PyUnicode_InternInPlace(&interned);
+      // One reference a line noted would never end; the table of interned names keeps one for each file.
+      static PyObject* kept = PyDict_New();
+      PyObject* known = kept ? PyDict_GetItem(kept, interned) : nullptr;
+      if (!known && kept) {
+        PyDict_SetItem(kept, interned, interned);
+        known = interned;
+      }
+      Py_DECREF(interned);
+      if (known) {
+        set_source_location(as_string(known).data(), PyFrame_GetLineNumber(f));
+        noted_ = true;
+      }
+      return;
+    }
+    frame = PyRef::maybe(PyObject_GetAttr(frame.get(), state().names.f_back));
+    if (frame.get() == Py_None) break;
+  }
+  PyErr_Clear();
+}
+
+// ---- Values ----------------------------------------------------------------------------------------------------------------------
+
+PyRef to_python(const Scalar& s, DType dtype) {
+  if (is_bool(dtype)) return PyRef::steal(PyBool_FromLong(s.i != 0));
+  if (is_complex(dtype)) return PyRef::steal(PyComplex_FromDoubles(s.f, s.imag));
+  if (is_real_float(dtype)) return PyRef::steal(PyFloat_FromDouble(s.f));
+  if (s.dtype == DType::u64) return PyRef::steal(PyLong_FromUnsignedLongLong(s.u));
+  return PyRef::steal(PyLong_FromLongLong(s.i));
+}
+
+Scalar look(const Array& a) {
+  return without_gil([&] { return item(a); });
+}
+
+namespace {
+
+/// The array with a host dtype that NumPy prints, and the words that name its own.
+PyObject* format_array(PyObject* self, bool repr) {
+  return guard([&]() -> PyObject* {
+    const Array& a = array_of(self);
+    PyRef host = to_numpy(a);
+    if (!repr) return PyObject_Str(host.get());
+    if (numpy_has(a.dtype())) return PyObject_Repr(host.get());
+    PyRef text = PyRef::steal(PyObject_Repr(host.get()));
+    std::string s(as_string(text.get()));
+    const size_t at = s.rfind("dtype=float32");
+    if (at != std::string::npos) s.replace(at, 13, "dtype=bfloat16");
+    return to_py(s).release();
+  });
+}
+
+}  // namespace
+
+PyObject* array_repr(PyObject* self) { return format_array(self, true); }
+PyObject* array_str(PyObject* self) { return format_array(self, false); }
+
+// ---- Attributes ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <PyRef (*F)(PyObject* self)>
+PyObject* getter(PyObject* self, void*) {
+  return guard([&] { return F(self).release(); });
+}
+template <void (*F)(PyObject* self, PyObject* value)>
+int setter(PyObject* self, PyObject* value, void*) {
+  return guard(-1, [&] {
+    if (!value) throw_python(PyExc_AttributeError, "attributes of an array cannot be deleted");
+    F(self, value);
+    return 0;
+  });
+}
+
+PyRef get_dtype(PyObject* self) { return PyRef::borrow(dtype_object(array_of(self).dtype())); }
+void set_dtype(PyObject* self, PyObject* value) { array_of(self) = view_dtype(array_of(self), to_dtype(value)); }
+PyRef get_shape(PyObject* self) { return shape_tuple(array_of(self).shape()); }
+void set_shape(PyObject* self, PyObject* value) {
+  auto view = reshape_view(array_of(self), to_shape(value));
+  if (!view) throw_python(PyExc_AttributeError, "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.");
+  array_of(self) = std::move(*view);
+}
+PyRef get_strides(PyObject* self) { return shape_tuple(array_of(self).strides(), itemsize(array_of(self).dtype())); }
+PyRef get_ndim(PyObject* self) { return to_py(int64_t{array_of(self).ndim()}); }
+PyRef get_size(PyObject* self) { return to_py(array_of(self).size()); }
+PyRef get_itemsize(PyObject* self) { return to_py(int64_t{itemsize(array_of(self).dtype())}); }
+PyRef get_nbytes(PyObject* self) { return to_py(array_of(self).size() * itemsize(array_of(self).dtype())); }
+PyRef get_base(PyObject* self) {
+  PyObject* base = as_py_array(self)->base;
+  return PyRef::borrow(base ? base : Py_None);
+}
+PyRef get_t(PyObject* self) { return PyRef::steal(wrap_view(transpose(array_of(self)), self)); }
+PyRef get_mt(PyObject* self) {
+  if (array_of(self).ndim() < 2) throw_python(PyExc_ValueError, "matrix transpose with ndim < 2 is undefined");
+  return PyRef::steal(wrap_view(matrix_transpose(array_of(self)), self));
+}
+PyRef get_real(PyObject* self) {
+  if (!is_complex(array_of(self).dtype())) return PyRef::borrow(self);
+  return PyRef::steal(wrap_like(real(array_of(self)), self));
+}
+PyRef get_imag(PyObject* self) {
+  PyObject* made = wrap_like(imag(array_of(self)), self);
+  // NumPy's zeros for real arrays cannot be written either.
+  if (!is_complex(array_of(self).dtype())) as_py_array(made)->read_only = true;
+  return PyRef::steal(made);
+}
+void set_real(PyObject* self, PyObject* value) {
+  const Array& a = writable(self, "real");
+  assign(real(a), to_arg(value, a.device()));
+}
+void set_imag(PyObject* self, PyObject* value) {
+  const Array& a = writable(self, "imag");
+  if (!is_complex(a.dtype())) throw_python(PyExc_TypeError, "array does not have imaginary part to set");
+  assign(imag(a), to_arg(value, a.device()));
+}
+PyRef get_device(PyObject* self) { return device_object(array_of(self).device()); }
+PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }
+
+PyGetSetDef attributes[] = {
+    {"dtype", getter<get_dtype>, setter<set_dtype>, "The elements' type, a numpy.dtype.", nullptr},
+    {"shape", getter<get_shape>, setter<set_shape>, "The extents; setting them is a reshape that never copies.", nullptr},
+    {"strides", getter<get_strides>, nullptr, "Bytes from one element to the next along each axis.", nullptr},
+    {"ndim", getter<get_ndim>, nullptr, "Number of axes.", nullptr},
+    {"size", getter<get_size>, nullptr, "Number of elements.", nullptr},
+    {"itemsize", getter<get_itemsize>, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", getter<get_nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"base", getter<get_base>, nullptr, "The array that this one is a view of, or None.", nullptr},
+    {"T", getter<get_t>, nullptr, "The axes reversed; a view.", nullptr},
+    {"mT", getter<get_mt>, nullptr, "The last two axes swapped; a view.", nullptr},
+    {"real", getter<get_real>, setter<set_real>, "The real part; a view.", nullptr},
+    {"imag", getter<get_imag>, setter<set_imag>, "The imaginary part; a view of a complex array, zeros otherwise.", nullptr},
+    {"device", getter<get_device>, nullptr, "Where the array lives; equal to a string such as 'cuda:0'.", nullptr},
+    {"__array_priority__", getter<get_priority>, nullptr, nullptr, nullptr},
+};
+
+PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr}, {}};
+
+constexpr const char* kDoc =
+    "ndarray(shape, dtype=float64, *, device=None)\n--\n\n"
+    "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.";
+
+}  // namespace
+
+void add_attributes(std::vector<PyGetSetDef>* list) { list->insert(list->end(), std::begin(attributes), std::end(attributes)); }
+
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, const char* name) {
+  PyRef type = PyRef::steal(PyType_FromModuleAndSpec(module, spec, nullptr));
+  if (name) check(PyModule_AddObjectRef(module, name, type.get()));
+  return reinterpret_cast<PyTypeObject*>(type.release());
+}
+
+void init_array(PyObject* module) {
+  // The interpreter keeps pointers into these tables.
+  static std::vector<PyGetSetDef> all_attributes;
+  static std::vector<PyMethodDef> all_methods;
+  add_attributes(&all_attributes);
+  add_holder_attributes(&all_attributes);
+  add_interop_attributes(&all_attributes);
+  all_attributes.push_back({});
+  add_methods(&all_methods);
+  add_holder_methods(&all_methods);
+  add_interop_methods(&all_methods);
+  all_methods.push_back({});
+
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_new, reinterpret_cast<void*>(array_new)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(array_dealloc)},
+      {Py_tp_repr, reinterpret_cast<void*>(array_repr)},
+      {Py_tp_str, reinterpret_cast<void*>(array_str)},
+      {Py_tp_getset, all_attributes.data()},
+      {Py_tp_methods, all_methods.data()},
+      {Py_tp_members, members},
+      {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
+      {Py_tp_doc, const_cast<char*>(kDoc)},
+  };
+  add_number_slots(&slots);
+  add_index_slots(&slots);
+  add_buffer_slots(&slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"broadcloth.ndarray", sizeof(PyArray), 0, Py_TPFLAGS_DEFAULT, slots.data()};
+  state().array = add_type(module, &spec, "ndarray");
+}
+
+}  // namespace bc::bind

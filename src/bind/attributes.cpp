@@ -1,0 +1,305 @@
+// The small objects behind ndarray's attributes: flags, data, flat and device.
+#include "bind/args.h"
+
+namespace bc::bind {
+
+namespace {
+
+/// A heap object that holds one other.
+struct PyHolder {
+  PyObject_HEAD
+  PyObject* held;
+};
+
+PyObject* held(PyObject* self) { return reinterpret_cast<PyHolder*>(self)->held; }
+
+PyObject* hold(PyTypeObject* type, PyObject* o) {
+  PyHolder* made = PyObject_New(PyHolder, type);
+  if (!made) throw PythonError();
+  made->held = new_ref(o);
+  return reinterpret_cast<PyObject*>(made);
+}
+
+void holder_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(held(self));
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+template <PyRef (*F)(PyObject*)>
+PyObject* getter(PyObject* self, void*) {
+  return guard([&] { return F(held(self)).release(); });
+}
+
+// ---- flags -----------------------------------------------------------------------------------------------------------------------
+
+enum Flag : int { kC, kF, kOwn, kWrite, kAligned, kBack, kFnc, kForc, kBehaved, kCarray, kFarray, kFlagCount };
+
+struct FlagName {
+  const char* attribute;
+  const char* key;
+  const char* short_key;
+  Flag flag;
+};
+constexpr FlagName flag_names[] = {
+    {"c_contiguous", "C_CONTIGUOUS", "C", kC},     {"f_contiguous", "F_CONTIGUOUS", "F", kF},
+    {"owndata", "OWNDATA", "O", kOwn},             {"writeable", "WRITEABLE", "W", kWrite},
+    {"aligned", "ALIGNED", "A", kAligned},         {"writebackifcopy", "WRITEBACKIFCOPY", "X", kBack},
+    {"contiguous", "CONTIGUOUS", "", kC},          {"fortran", "FORTRAN", "", kF},
+    {"fnc", "FNC", "", kFnc},                      {"forc", "FORC", "", kForc},
+    {"behaved", "BEHAVED", "B", kBehaved},         {"carray", "CARRAY", "CA", kCarray},
+    {"farray", "FARRAY", "FA", kFarray},
+};
+
+bool flag_value(PyObject* array, Flag flag) {
+  const Array& a = array_of(array);
+  const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
+  const bool write = !as_py_array(array)->read_only && !(a.storage()->current->buffer && a.storage()->current->buffer->read_only);
+  switch (flag) {
+    case kC: return c;
+    case kF: return f;
+    case kOwn: return !as_py_array(array)->base;
+    case kWrite:
+    case kBehaved: return write;
+    case kAligned: return true;
+    case kFnc: return f && !c;
+    case kForc: return f || c;
+    case kCarray: return write && c;
+    case kFarray: return write && f && !c;
+    default: return false;
+  }
+}
+
+template <int I>
+PyObject* flag_getter(PyObject* self, void*) {
+  return PyBool_FromLong(flag_value(held(self), flag_names[I].flag));
+}
+
+/// setflags(write=): an array can always be made read-only; writable only where its base and memory are.
+void set_writeable(PyObject* array, bool write) {
+  PyArray* p = as_py_array(array);
+  if (write) {
+    const Array& a = p->a;
+    const bool memory = a.storage()->current->buffer && a.storage()->current->buffer->read_only;
+    if (memory || (p->base && as_py_array(p->base)->read_only) || self_overlaps(a.layout()))
+      throw_python(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");
+  }
+  p->read_only = !write;
+}
+
+int flag_write_setter(PyObject* self, PyObject* value, void*) {
+  return guard(-1, [&] {
+    if (!value) throw_python(PyExc_AttributeError, "flags cannot be deleted");
+    set_writeable(held(self), to_bool(value));
+    return 0;
+  });
+}
+
+const FlagName* find_flag(PyObject* key) {
+  if (!PyUnicode_Check(key)) return nullptr;
+  const std::string_view k = as_string(key);
+  for (const FlagName& n : flag_names)
+    if (k == n.key || (*n.short_key && k == n.short_key)) return &n;
+  return nullptr;
+}
+
+PyObject* flags_subscript(PyObject* self, PyObject* key) {
+  return guard([&]() -> PyObject* {
+    const FlagName* n = find_flag(key);
+    if (!n) throw_python(PyExc_KeyError, "Unknown flag");
+    return PyBool_FromLong(flag_value(held(self), n->flag));
+  });
+}
+
+int flags_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  return guard(-1, [&] {
+    const FlagName* n = find_flag(key);
+    if (!n || n->flag != kWrite || !value) throw_python(PyExc_KeyError, "only the flag WRITEABLE can be set");
+    set_writeable(held(self), to_bool(value));
+    return 0;
+  });
+}
+
+PyObject* flags_repr(PyObject* self) {
+  std::string s;
+  for (const FlagName& n : {flag_names[0], flag_names[1], flag_names[2], flag_names[3], flag_names[4], flag_names[5]})
+    s += std::string(s.empty() ? "  " : "\n  ") + n.key + " : " + (flag_value(held(self), n.flag) ? "True" : "False");
+  return PyUnicode_FromString(s.c_str());
+}
+
+PyRef flags_num(PyObject* array) {
+  int64_t n = 0;
+  if (flag_value(array, kC)) n |= 1;
+  if (flag_value(array, kF)) n |= 2;
+  if (flag_value(array, kOwn)) n |= 4;
+  if (flag_value(array, kAligned)) n |= 0x100;
+  if (flag_value(array, kWrite)) n |= 0x400;
+  return to_py(n);
+}
+
+#define BC_FLAG(i, setter) {flag_names[i].attribute, flag_getter<i>, setter, nullptr, nullptr}
+PyGetSetDef flags_attributes[] = {BC_FLAG(0, nullptr), BC_FLAG(1, nullptr),  BC_FLAG(2, nullptr),  BC_FLAG(3, flag_write_setter), BC_FLAG(4, nullptr),
+                                  BC_FLAG(5, nullptr), BC_FLAG(6, nullptr),  BC_FLAG(7, nullptr),  BC_FLAG(8, nullptr),           BC_FLAG(9, nullptr),
+                                  BC_FLAG(10, nullptr), BC_FLAG(11, nullptr), BC_FLAG(12, nullptr), {"num", getter<flags_num>, nullptr, nullptr, nullptr},
+                                  {}};
+PyType_Slot flags_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
+                             {Py_tp_repr, reinterpret_cast<void*>(flags_repr)},
+                             {Py_tp_getset, flags_attributes},
+                             {Py_mp_subscript, reinterpret_cast<void*>(flags_subscript)},
+                             {Py_mp_ass_subscript, reinterpret_cast<void*>(flags_ass_subscript)},
+                             {0, nullptr}};
+PyType_Spec flags_spec = {"broadcloth._broadcloth.flagsobj", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, flags_slots};
+
+// ---- data ------------------------------------------------------------------------------------------------------------------------
+
+PyRef pointer_ptr(PyObject* array) {
+  const Array& a = array_of(array);
+  char* base = static_cast<char*>(expose_forever(a));
+  return PyRef::steal(PyLong_FromVoidPtr(base + a.offset() * itemsize(a.dtype())));
+}
+PyRef pointer_device(PyObject* array) { return device_object(array_of(array).device()); }
+PyRef pointer_nbytes(PyObject* array) { return to_py(array_of(array).size() * itemsize(array_of(array).dtype())); }
+PyObject* pointer_int(PyObject* self) {
+  return guard([&] { return pointer_ptr(held(self)).release(); });
+}
+PyObject* pointer_repr(PyObject* self) {
+  return guard([&] {
+    PyRef p = pointer_ptr(held(self));
+    return PyUnicode_FromFormat("<MemoryPointer %s 0x%zx>", to_string(array_of(held(self)).device()).c_str(), PyLong_AsSize_t(p.get()));
+  });
+}
+
+int pointer_buffer(PyObject* self, Py_buffer* view, int flags) {
+  // memoryview(a.data) is memoryview(a), as it is for NumPy's own data attribute.
+  return PyObject_GetBuffer(held(self), view, flags);
+}
+
+PyGetSetDef pointer_attributes[] = {
+    {"ptr", getter<pointer_ptr>, nullptr, "The address of the first element; the memory stays exposed from then on.", nullptr},
+    {"device", getter<pointer_device>, nullptr, nullptr, nullptr},
+    {"nbytes", getter<pointer_nbytes>, nullptr, nullptr, nullptr},
+    {}};
+PyType_Slot pointer_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
+                               {Py_tp_repr, reinterpret_cast<void*>(pointer_repr)},
+                               {Py_tp_getset, pointer_attributes},
+                               {Py_nb_int, reinterpret_cast<void*>(pointer_int)},
+                               {Py_nb_index, reinterpret_cast<void*>(pointer_int)},
+                               {Py_bf_getbuffer, reinterpret_cast<void*>(pointer_buffer)},
+                               {0, nullptr}};
+PyType_Spec pointer_spec = {"broadcloth._broadcloth.MemoryPointer", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                            pointer_slots};
+
+// ---- flat ------------------------------------------------------------------------------------------------------------------------
+
+Py_ssize_t flat_length(PyObject* self) { return array_of(held(self)).size(); }
+
+PyObject* flat_subscript(PyObject* self, PyObject* key) {
+  return guard([&] {
+    PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
+    PyRef item = PyRef::steal(get_item(line.get(), key));
+    // NumPy's flatiter copies.
+    return array_of(item.get()).storage() == array_of(held(self)).storage() ? wrap(copy(array_of(item.get()))) : item.release();
+  });
+}
+
+int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  return guard(-1, [&] {
+    if (!value) throw_python(PyExc_TypeError, "Cannot delete iterator elements");
+    const Array& a = writable(held(self), "flat");
+    PyRef line = PyRef::steal(wrap(ravel(a)));
+    set_item(line.get(), key, value);
+    if (array_of(line.get()).storage() != a.storage()) assign(a, reshape(array_of(line.get()), a.shape()));
+    return 0;
+  });
+}
+
+PyObject* flat_item(PyObject* self, Py_ssize_t at) {
+  PyRef key = PyRef::maybe(PyLong_FromSsize_t(at));
+  return key ? flat_subscript(self, key.get()) : nullptr;
+}
+
+PyObject* flat_iter(PyObject* self) {
+  return guard([&] {
+    PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
+    return PyObject_GetIter(line.get());
+  });
+}
+
+PyObject* flat_copy(PyObject* self, PyObject*) {
+  return guard([&] { return wrap(flatten(array_of(held(self)))); });
+}
+
+PyObject* flat_array(PyObject* self, PyObject*) {
+  return guard([&] { return to_numpy(flatten(array_of(held(self)))).release(); });
+}
+
+PyRef flat_base(PyObject* array) { return PyRef::borrow(array); }
+
+PyGetSetDef flat_attributes[] = {{"base", getter<flat_base>, nullptr, nullptr, nullptr}, {}};
+PyMethodDef flat_methods[] = {{"copy", flat_copy, METH_NOARGS, nullptr}, {"__array__", flat_array, METH_VARARGS, nullptr}, {}};
+PyType_Slot flat_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
+                            {Py_tp_getset, flat_attributes},
+                            {Py_tp_methods, flat_methods},
+                            {Py_tp_iter, reinterpret_cast<void*>(flat_iter)},
+                            {Py_mp_length, reinterpret_cast<void*>(flat_length)},
+                            {Py_sq_length, reinterpret_cast<void*>(flat_length)},
+                            {Py_sq_item, reinterpret_cast<void*>(flat_item)},
+                            {Py_mp_subscript, reinterpret_cast<void*>(flat_subscript)},
+                            {Py_mp_ass_subscript, reinterpret_cast<void*>(flat_ass_subscript)},
+                            {0, nullptr}};
+PyType_Spec flat_spec = {"broadcloth._broadcloth.flatiter", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, flat_slots};
+
+// ---- The array's attributes ------------------------------------------------------------------------------------------------------
+
+template <PyTypeObject* State::*Type>
+PyObject* holder_getter(PyObject* self, void*) {
+  return guard([&] { return hold(state().*Type, self); });
+}
+
+int set_flat(PyObject* self, PyObject* value, void*) {
+  return guard(-1, [&] {
+    if (!value) throw_python(PyExc_AttributeError, "attributes of an array cannot be deleted");
+    const Array& a = writable(self, "flat");
+    // NumPy repeats the values until the array is full.
+    const Array v = ravel(bc::as_array(to_arg(value, a.device()), a.device()));
+    if (v.size() == 0) throw_python(PyExc_ValueError, "Cannot copy from an empty array to a flat iterator");
+    assign(a, v.size() == 1 ? v : resize(v, a.shape()));
+    return 0;
+  });
+}
+
+PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    static const CallSignature s = [] {
+      CallSignature made;
+      made.parse("setflags(write=None, align=None, uic=None)", nullptr, true);
+      return made;
+    }();
+    PyObject* v[3];
+    s.bind(args, n, kwnames, v);
+    if (v[0] != Py_None) set_writeable(self, to_bool(v[0]));
+    Py_RETURN_NONE;
+  });
+}
+
+}  // namespace
+
+void add_holder_attributes(std::vector<PyGetSetDef>* list) {
+  list->push_back({"flags", holder_getter<&State::flags>, nullptr, "Facts about the memory's layout, as numpy.ndarray.flags.", nullptr});
+  list->push_back({"data", holder_getter<&State::pointer>, nullptr, "The memory: data.ptr is the address of the first element.", nullptr});
+  list->push_back({"flat", holder_getter<&State::flat>, set_flat, "The elements in C order.", nullptr});
+}
+
+void add_holder_methods(std::vector<PyMethodDef>* list) {
+  list->push_back({"setflags", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(setflags)), METH_FASTCALL | METH_KEYWORDS,
+                   "setflags(write=None): makes the array read-only, or writable again."});
+}
+
+void init_attributes(PyObject* module) {
+  state().flags = add_type(module, &flags_spec, "flagsobj");
+  state().pointer = add_type(module, &pointer_spec, "MemoryPointer");
+  state().flat = add_type(module, &flat_spec, "flatiter");
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,417 @@
+// Python objects become operands, arrays, shapes and options; arrays become NumPy arrays.
+#include "bind/convert.h"
+
+#include <cstring>
+
+namespace bc::bind {
+namespace {
+
+/// What __array_struct__ holds; NumPy's documented layout.
+struct ArrayInterface {
+  int two;
+  int nd;
+  char typekind;
+  int itemsize;
+  int flags;
+  Py_intptr_t* shape;
+  Py_intptr_t* strides;
+  void* data;
+  PyObject* descr;
+};
+constexpr int kAligned = 0x100, kNotSwapped = 0x200, kWriteable = 0x400;
+
+// Copies of less than this keep the interpreter's lock: letting it go costs more.
+constexpr size_t kSmallCopy = 1 << 15;
+
+bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+Py_ssize_t sequence_size(PyObject* o) { return PyList_Check(o) ? PyList_Size(o) : PyTuple_Size(o); }
+PyObject* sequence_at(PyObject* o, Py_ssize_t i) { return PyList_Check(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i); }
+
+/// The first array of ours in nested lists, or nullptr.
+PyObject* array_inside(PyObject* o, int depth = 0) {
+  if (is_array(o)) return o;
+  if (depth > 8 || !is_sequence(o)) return nullptr;
+  const Py_ssize_t n = sequence_size(o);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = sequence_at(o, i);
+    if (!item || PyFloat_CheckExact(item) || PyLong_CheckExact(item)) continue;
+    if (PyObject* found = array_inside(item, depth + 1)) return found;
+  }
+  return nullptr;
+}
+
+Array scalar_array(const std::pair<Weak, Scalar>& v, std::optional<DType> dtype, Device device) {
+  const auto& [weak, value] = v;
+  if (weak == Weak::integer && value.dtype == DType::f64 && !(dtype && is_inexact(*dtype)))
+    throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+  DType t = dtype ? *dtype : weak == Weak::integer && value.dtype == DType::u64 ? DType::u64 : default_dtype(weak);
+  if (weak == Weak::integer && value.dtype != DType::f64 && !value.fits(t))
+    raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}", value.dtype == DType::u64 ? std::to_string(value.u) : std::to_string(value.i),
+          info(t).name);
+  if (weak == Weak::complex && !is_complex(t))
+    raise(ErrorKind::Type, "array: expected a real number for dtype {}, got a complex one", info(t).name);
+  return full(Dims(), value, t, device);
+}
+
+Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
+  const Layout layout = view.layout();
+  Array a;
+  if (layout.size() == 1) {
+    // One element needs no copy: it becomes a constant of the kernels that read it.
+    a = full(layout.shape, Scalar::load(view.dtype(), view.data()), view.dtype(), device);
+  } else if (static_cast<size_t>(layout.size()) * itemsize(view.dtype()) < kSmallCopy) {
+    a = from_host(view.data(), view.dtype(), layout, device);
+  } else {
+    a = without_gil([&] { return from_host(view.data(), view.dtype(), layout, device); });
+  }
+  return dtype ? astype(a, *dtype, false) : a;
+}
+
+Array numpy_scalar(PyObject* o, Device device) {
+  PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
+  const DType t = to_dtype(type.get());
+  PyRef value = PyRef::steal(PyObject_CallMethodObjArgs(o, state().names.item, nullptr));
+  auto s = python_scalar(value.get());
+  if (!s) {
+    // ml_dtypes' scalars give themselves.
+    value = PyRef::steal(PyNumber_Float(o));
+    s = python_scalar(value.get());
+  }
+  return full(Dims(), s->second, t, device);
+}
+
+[[noreturn]] void cannot_avoid_copy() {
+  throw_python(PyExc_ValueError, "Unable to avoid copy while creating an array as requested. If using `copy=False`, use `copy=None` instead.");
+}
+
+Array stack_nested(PyObject* o, Device device) {
+  const Py_ssize_t n = sequence_size(o);
+  std::vector<Array> parts;
+  parts.reserve(n);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyRef item = PyRef::borrow(sequence_at(o, i));
+    parts.push_back(to_array(item.get(), device));
+    if (!(parts[i].shape() == parts[0].shape()))
+      raise(ErrorKind::Value, "array: expected parts of one shape, got {} and {}", parts[0].shape(), parts[i].shape());
+  }
+  return stack(parts, 0);
+}
+
+}  // namespace
+
+// ---- Small things --------------------------------------------------------------------------------------------------------------
+
+int64_t to_int(PyObject* o, const char* what) {
+  if (PyLong_CheckExact(o)) {
+    const long long v = PyLong_AsLongLong(o);
+    if (v == -1 && PyErr_Occurred()) throw PythonError();
+    return v;
+  }
+  PyRef index = PyRef::maybe(PyNumber_Index(o));
+  if (!index) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Format(PyExc_TypeError, "%s: expected an integer, got %s", what, type_name(o));
+    throw PythonError();
+  }
+  const long long v = PyLong_AsLongLong(index.get());
+  if (v == -1 && PyErr_Occurred()) throw PythonError();
+  return v;
+}
+
+bool to_bool(PyObject* o) {
+  if (o == Py_True) return true;
+  if (o == Py_False) return false;
+  const int v = PyObject_IsTrue(o);
+  check(v);
+  return v != 0;
+}
+
+Dims to_shape(PyObject* o) {
+  Dims d;
+  if (is_sequence(o)) {
+    const Py_ssize_t n = sequence_size(o);
+    if (n > kMaxDims) raise(ErrorKind::Value, "maximum supported dimension for an array is currently {}, found {}", kMaxDims, n);
+    d.resize(static_cast<int>(n));
+    for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_int(sequence_at(o, i), "shape");
+    return d;
+  }
+  if (PyIndex_Check(o) && !(is_numpy_array(o) && PySequence_Check(o) && PySequence_Size(o) >= 0)) {
+    d.push_back(to_int(o, "shape"));
+    return d;
+  }
+  PyErr_Clear();
+  PyRef items = PyRef::steal(PySequence_Tuple(o));
+  return to_shape(items.get());
+}
+
+Axes to_axes(PyObject* o) {
+  Axes axes;
+  if (is_sequence(o)) {
+    const Py_ssize_t n = sequence_size(o);
+    axes.reserve(n);
+    for (Py_ssize_t i = 0; i < n; ++i) axes.push_back(to_int(sequence_at(o, i), "axis"));
+  } else if (PyLong_Check(o) || PyIndex_Check(o)) {
+    axes.push_back(to_int(o, "axis"));
+  } else {
+    PyRef items = PyRef::steal(PySequence_Tuple(o));
+    return to_axes(items.get());
+  }
+  return axes;
+}
+
+char to_order(PyObject* o, char otherwise) {
+  if (!o || o == Py_None) return otherwise;
+  if (PyUnicode_Check(o)) {
+    const std::string_view s = as_string(o);
+    if (s.size() == 1) {
+      const char c = s[0] >= 'a' ? static_cast<char>(s[0] - 32) : s[0];
+      if (c == 'C' || c == 'F' || c == 'A' || c == 'K') return c;
+    }
+    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got '%U')", o);
+    throw PythonError();
+  }
+  PyErr_Format(PyExc_TypeError, "order must be str, not %s", type_name(o));
+  throw PythonError();
+}
+
+Casting to_casting(PyObject* o) {
+  if (!o || !PyUnicode_Check(o)) throw_python(PyExc_TypeError, "casting must be a string");
+  const std::string_view s = as_string(o);
+  for (Casting c : {Casting::same_kind, Casting::unsafe, Casting::safe, Casting::equiv, Casting::no})
+    if (s == to_string(c)) return c;
+  PyErr_Format(PyExc_ValueError, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got '%U')", o);
+  throw PythonError();
+}
+
+PyRef shape_tuple(const Dims& d, int64_t factor) {
+  PyRef t = PyRef::steal(PyTuple_New(d.size()));
+  for (int i = 0; i < d.size(); ++i) check(PyTuple_SetItem(t.get(), i, to_py(d[i] * factor).release()));
+  return t;
+}
+
+// ---- Operands ------------------------------------------------------------------------------------------------------------------
+
+bool is_numpy_array(PyObject* o) { return is_exact(o, state().np_ndarray) || PyType_IsSubtype(Py_TYPE(o), state().np_ndarray); }
+bool is_numpy_scalar(PyObject* o) { return PyType_IsSubtype(Py_TYPE(o), state().np_generic) != 0; }
+
+std::optional<std::pair<Weak, Scalar>> python_scalar(PyObject* o) {
+  if (PyFloat_CheckExact(o)) return std::pair(Weak::real, Scalar::real(PyFloat_AsDouble(o)));
+  if (PyBool_Check(o)) return std::pair(Weak::boolean, Scalar::boolean(o == Py_True));
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (!overflow) return std::pair(Weak::integer, Scalar::integer(v));
+    if (overflow > 0) {
+      const unsigned long long u = PyLong_AsUnsignedLongLong(o);
+      if (!PyErr_Occurred()) return std::pair(Weak::integer, Scalar::uinteger(u));
+      PyErr_Clear();
+    }
+    const double d = PyLong_AsDouble(o);
+    if (d == -1.0 && PyErr_Occurred()) throw PythonError();
+    return std::pair(Weak::integer, Scalar::real(d));
+  }
+  if (is_numpy_scalar(o)) return std::nullopt;
+  if (PyFloat_Check(o)) return std::pair(Weak::real, Scalar::real(PyFloat_AsDouble(o)));
+  if (PyComplex_Check(o)) return std::pair(Weak::complex, Scalar::complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
+  return std::nullopt;
+}
+
+bool push_operand(ArgList* args, PyObject* o, Device device) {
+  if (push_fast(args, o)) return true;
+  if (const auto s = python_scalar(o)) {
+    args->emplace(s->first, s->second);
+    return true;
+  }
+  if (is_numpy_scalar(o)) {
+    args->emplace(numpy_scalar(o, device));
+    return true;
+  }
+  if (is_numpy_array(o)) {
+    args->emplace(upload(NumpyView(o), std::nullopt, device));
+    return true;
+  }
+  if (is_sequence(o)) {
+    args->emplace(to_array(o, device));
+    return true;
+  }
+  if (o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
+  if (auto a = import_foreign(o)) {
+    if (!(a->device() == device) && a->device().type == DeviceType::cpu) a = bc::to_device(*a, device);
+    args->emplace(std::move(*a));
+    return true;
+  }
+  return false;
+}
+
+void push_any(ArgList* args, PyObject* o, Device device) {
+  if (!push_operand(args, o, device)) args->emplace(to_array(o, device));
+}
+
+void settle_big_integers(Op op, ArgList* args) {
+  for (int i = 0; i < args->size(); ++i) {
+    const Arg& arg = (*args)[i];
+    if (arg.weak != Weak::integer || arg.value.dtype != DType::f64) continue;
+    OperandType types[4];
+    for (int k = 0; k < args->size(); ++k) {
+      const Arg& other = (*args)[k];
+      types[k] = other.array ? OperandType{other.array.dtype(), Weak::none} : OperandType{default_dtype(other.weak), other.weak};
+    }
+    const Loop loop = resolve(op, std::span<const OperandType>(types, args->size()), std::nullopt, Casting::unsafe);
+    if (is_inexact(loop.in[i])) continue;
+    BC_CHECK(info(op).result == Result::BOOL, Overflow, "Python int too large to convert to C long");
+    // An integer past every integer type compares as infinity does.
+    Arg& big = (*args)[i];
+    big = Arg(Weak::real, Scalar::real(big.value.f > 0 ? __builtin_inf() : -__builtin_inf()));
+  }
+}
+
+Arg to_arg(PyObject* o, Device device) {
+  ArgList args;
+  push_any(&args, o, device);
+  Arg& a = args[0];
+  if (a.weak == Weak::integer && a.value.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+  return std::move(a);
+}
+
+Device device_of(PyObject* const* objects, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (objects[i] && is_array(objects[i])) return array_of(objects[i]).device();
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (objects[i] && is_sequence(objects[i]))
+      if (PyObject* inside = array_inside(objects[i])) return array_of(inside).device();
+  return default_device();
+}
+
+// ---- Arrays --------------------------------------------------------------------------------------------------------------------
+
+Array to_array(PyObject* o, Device device) {
+  if (is_array(o)) return array_of(o);
+  bool same = false;
+  return as_array(o, std::nullopt, std::nullopt, device, &same);
+}
+
+Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same) {
+  const bool never = copy && !*copy, always = copy && *copy;
+  *same = false;
+  // Arrays that are there already, ours or another library's.
+  auto finish = [&](const Array& a, bool ours) {
+    Array r = a;
+    bool copied = false;
+    if (device && !(r.device() == *device)) {
+      if (never) cannot_avoid_copy();
+      r = bc::to_device(r, *device);
+      copied = true;
+    }
+    if (dtype && r.dtype() != *dtype) {
+      if (never) cannot_avoid_copy();
+      r = astype(r, *dtype);
+      copied = true;
+    }
+    if (always && !copied) r = bc::copy(r);
+    *same = ours && !copied && !always;
+    return r;
+  };
+  if (is_array(o)) return finish(array_of(o), true);
+  const Device where = device ? *device : default_device();
+
+  if (const auto s = python_scalar(o)) {
+    if (never) cannot_avoid_copy();
+    return scalar_array(*s, dtype, where);
+  }
+  if (is_numpy_scalar(o)) {
+    if (never) cannot_avoid_copy();
+    const Array a = numpy_scalar(o, where);
+    return dtype ? astype(a, *dtype, false) : a;
+  }
+  const bool numpy = is_numpy_array(o);
+  if (!numpy) {
+    if (!is_sequence(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))
+      if (const auto a = import_foreign(o)) return finish(*a, false);
+    if (PyObject* inside = is_sequence(o) ? array_inside(o) : nullptr) {
+      if (never) cannot_avoid_copy();
+      const Array a = stack_nested(o, device ? *device : array_of(inside).device());
+      return dtype ? astype(a, *dtype, false) : a;
+    }
+    if (never && !PyObject_CheckBuffer(o) && !attr_or_null(o, state().names.__array_interface__)) cannot_avoid_copy();
+  }
+  PyRef host = PyRef::borrow(o);
+  if (!numpy) {
+    // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
+    host = dtype && numpy_has(*dtype) && *dtype != DType::bf16 ? call(state().np_asarray, {o, dtype_object(*dtype)}) : call(state().np_asarray, {o});
+  }
+  const NumpyView view(host.get());
+  if (never) {
+    if (where.type != DeviceType::cpu || view.copied() || (dtype && *dtype != view.dtype())) cannot_avoid_copy();
+    PyObject* owner = new_ref(view.owner());
+    return from_foreign(view.data(), view.dtype(), view.layout(), where, !view.writable(), [owner] { release_object(owner); });
+  }
+  return upload(view, dtype, where);
+}
+
+void release_object(PyObject* o) noexcept {
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  Py_DECREF(o);
+  PyGILState_Release(gil);
+}
+
+NumpyView::NumpyView(PyObject* array) : owner_(PyRef::borrow(array)) {
+  for (;;) {
+    capsule_ = PyRef::steal(PyObject_GetAttr(owner_.get(), state().names.__array_struct__));
+    const auto* a = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule_.get(), nullptr));
+    if (!a) throw PythonError();
+    PyRef type = PyRef::steal(PyObject_GetAttr(owner_.get(), state().names.dtype));
+    bool usable = (a->flags & kAligned) && (a->flags & kNotSwapped);
+    if (!(a->flags & kNotSwapped)) type = PyRef::steal(PyObject_CallMethodObjArgs(type.get(), state().names.newbyteorder, to_py("=").get(), nullptr));
+    dtype_ = to_dtype(type.get());
+    const int64_t item = itemsize(dtype_);
+    shape_.resize(a->nd);
+    strides_.resize(a->nd);
+    for (int d = 0; d < a->nd && usable; ++d) {
+      shape_[d] = a->shape[d];
+      usable = a->strides[d] % item == 0 || a->shape[d] <= 1;
+      strides_[d] = a->shape[d] <= 1 ? 0 : a->strides[d] / item;
+    }
+    if (usable) {
+      data_ = a->data;
+      writable_ = (a->flags & kWriteable) != 0;
+      return;
+    }
+    // Swapped bytes, or strides that are no whole elements: NumPy makes a plain copy.
+    owner_ = PyRef::steal(PyObject_CallMethodObjArgs(owner_.get(), state().names.astype, type.get(), to_py("C").get(), nullptr));
+    copied_ = true;
+  }
+}
+
+Layout NumpyView::layout() const { return {shape_, strides_, 0}; }
+
+bool NumpyView::contiguous() const { return is_contiguous(shape_, strides_); }
+
+PyRef to_numpy(const Array& a, char order) {
+  if (!numpy_has(a.dtype())) return to_numpy(astype(a, DType::f32), order);
+  const bool fortran = order == 'F' || ((order == 'A' || order == 'K') && !a.contiguous() && is_f_contiguous(a.shape(), a.strides()));
+  PyRef shape = shape_tuple(a.shape());
+  PyRef host = fortran ? call(state().np_empty, {shape.get(), dtype_object(a.dtype()), to_py("F").get()})
+                       : call(state().np_empty, {shape.get(), dtype_object(a.dtype())});
+  const NumpyView view(host.get());
+  if (a.size() == 0) return host;
+  without_gil([&] { to_host(fortran ? transpose(a) : a, view.data()); });
+  return host;
+}
+
+void to_numpy_out(const Array& a, PyObject* out) {
+  if (!is_numpy_array(out)) raise(ErrorKind::Type, "asnumpy: expected a numpy.ndarray for 'out', got {}", type_name(out));
+  {
+    const NumpyView view(out);
+    if (view.layout().shape != a.shape())
+      raise(ErrorKind::Value, "asnumpy: expected 'out' of shape {}, got {}", a.shape(), view.layout().shape);
+    if (!view.copied() && view.writable() && view.contiguous() && view.dtype() == a.dtype()) {
+      if (a.size()) without_gil([&] { to_host(a, view.data()); });
+      return;
+    }
+  }
+  PyRef host = to_numpy(a);
+  PyRef copyto = attr(state().numpy, "copyto");
+  call(copyto.get(), {out, host.get()});
+}
+
+}  // namespace bc::bind

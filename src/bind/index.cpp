@@ -1,0 +1,243 @@
+// ndarray's indexing: Python's keys become the engine's index items.
+#include <climits>
+
+#include "bind/convert.h"
+
+namespace bc::bind {
+namespace {
+
+constexpr const char* kBadIndex =
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices";
+
+SliceItem item_of(int64_t at) {
+  SliceItem item;
+  item.kind = SliceItem::Kind::index;
+  item.start = at;
+  return item;
+}
+
+SliceItem item_of_slice(PyObject* slice) {
+  SliceItem item;
+  Py_ssize_t start, stop, step;
+  check(PySlice_Unpack(slice, &start, &stop, &step));
+  item.step = step;
+  // PySlice_Unpack writes None as the end of the range on that side.
+  item.has_start = start != (step > 0 ? 0 : PY_SSIZE_T_MAX);
+  item.has_stop = stop != (step > 0 ? PY_SSIZE_T_MAX : PY_SSIZE_T_MIN);
+  item.start = item.has_start ? start : 0;
+  item.stop = item.has_stop ? stop : 0;
+  return item;
+}
+
+/// A basic item, when the object is one.
+bool basic_item(PyObject* o, SliceItem* item) {
+  if (PyLong_CheckExact(o)) {
+    const long long v = PyLong_AsLongLong(o);
+    if (v == -1 && PyErr_Occurred()) {
+      PyErr_SetString(PyExc_IndexError, "cannot fit 'int' into an index-sized integer");
+      throw PythonError();
+    }
+    *item = item_of(v);
+    return true;
+  }
+  if (PySlice_Check(o)) {
+    *item = item_of_slice(o);
+    return true;
+  }
+  if (o == Py_None) {
+    item->kind = SliceItem::Kind::newaxis;
+    return true;
+  }
+  if (o == Py_Ellipsis) {
+    item->kind = SliceItem::Kind::ellipsis;
+    return true;
+  }
+  return false;
+}
+
+Array index_array(PyObject* o, Device device) {
+  Array index;
+  if (is_array(o)) {
+    index = array_of(o);
+  } else {
+    index = to_array(o, device);
+    // An empty list has no type of its own.
+    if (index.size() == 0 && !is_numpy_array(o) && is_inexact(index.dtype())) index = astype(index, DType::i64);
+  }
+  if (is_inexact(index.dtype())) throw_python(PyExc_IndexError, "arrays used as indices must be of integer (or boolean) type");
+  if (!(index.device() == device)) index = bc::to_device(index, device);
+  return index;
+}
+
+IndexItem parse_one(const Array& a, PyObject* o) {
+  IndexItem item;
+  if (basic_item(o, &item.basic)) return item;
+  if (is_array(o) || is_numpy_array(o) || PyList_Check(o) || PyTuple_Check(o)) {
+    item.array = index_array(o, a.device());
+    return item;
+  }
+  if (PyBool_Check(o)) {
+    item.array = full(Dims(), Scalar::boolean(o == Py_True), DType::b1, a.device());
+    return item;
+  }
+  if (PyIndex_Check(o)) {
+    PyRef index = PyRef::maybe(PyNumber_Index(o));
+    if (index) {
+      basic_item(index.get(), &item.basic);
+      return item;
+    }
+    PyErr_Clear();
+  }
+  if (is_numpy_scalar(o)) {
+    // numpy.bool_ is no integer to Python.
+    item.array = index_array(o, a.device());
+    return item;
+  }
+  if (PyUnicode_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyBytes_Check(o)) throw_python(PyExc_IndexError, kBadIndex);
+  if (auto foreign = import_foreign(o)) {
+    PyRef wrapped = PyRef::steal(wrap(std::move(*foreign)));
+    item.array = index_array(wrapped.get(), a.device());
+    return item;
+  }
+  if (PySequence_Check(o)) {
+    item.array = index_array(o, a.device());
+    return item;
+  }
+  throw_python(PyExc_IndexError, kBadIndex);
+}
+
+/// Up to this many basic items need no list on the heap.
+constexpr int kFew = 8;
+
+/// Fills `items` when the key holds basic items only and few; returns their number or -1.
+int few_basic(PyObject* key, SliceItem* items) {
+  if (PyTuple_CheckExact(key)) {
+    const Py_ssize_t n = PyTuple_Size(key);
+    if (n > kFew) return -1;
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (!basic_item(PyTuple_GetItem(key, i), &items[i])) return -1;
+    return static_cast<int>(n);
+  }
+  return basic_item(key, items) ? 1 : -1;
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return guard([&] { return get_item(self, key); });
+}
+
+int ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  return guard(-1, [&] {
+    if (!value) throw_python(PyExc_ValueError, "cannot delete array elements");
+    set_item(self, key, value);
+    return 0;
+  });
+}
+
+Py_ssize_t length(PyObject* self) {
+  const Array& a = array_of(self);
+  if (a.ndim() == 0) {
+    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return -1;
+  }
+  return a.shape()[0];
+}
+
+PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
+  return guard([&] {
+    const Array& a = array_of(self);
+    if (a.ndim() == 0) throw_python(PyExc_IndexError, "too many indices for array: array is 0-dimensional, but 1 were indexed");
+    const SliceItem item = item_of(at);
+    return wrap_view(slice(a, {&item, 1}), self);
+  });
+}
+
+PyObject* iterate(PyObject* self) {
+  if (array_of(self).ndim() == 0) {
+    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
+    return nullptr;
+  }
+  return PySeqIter_New(self);
+}
+
+int contains(PyObject* self, PyObject* value) {
+  return guard(-1, [&] {
+    const Array& a = array_of(self);
+    ArgList args;
+    args.emplace(a);
+    if (!push_operand(&args, value, a.device())) return 0;
+    return look(reduce(Op::reduce_any, apply(Op::equal, &args))).i != 0 ? 1 : 0;
+  });
+}
+
+}  // namespace
+
+std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
+  std::vector<IndexItem> items;
+  *plain = true;
+  if (PyTuple_Check(key)) {
+    const Py_ssize_t n = PyTuple_Size(key);
+    items.reserve(n);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      items.push_back(parse_one(a, PyTuple_GetItem(key, i)));
+      if (items.back().array) *plain = false;
+    }
+  } else {
+    items.push_back(parse_one(a, key));
+    *plain = !items[0].array;
+  }
+  return items;
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  const Array& a = array_of(self);
+  SliceItem few[kFew];
+  const int n = few_basic(key, few);
+  if (n >= 0) return wrap_view(slice(a, {few, static_cast<size_t>(n)}), self);
+  bool plain = false;
+  const std::vector<IndexItem> items = parse_index(a, key, &plain);
+  if (plain) {
+    std::vector<SliceItem> basic;
+    for (const IndexItem& i : items) basic.push_back(i.basic);
+    return wrap_view(slice(a, basic), self);
+  }
+  // An index out of bounds may show only when the gather runs.
+  LineNote line(true);
+  return wrap(without_gil([&] { return getitem(a, items); }));
+}
+
+void set_item(PyObject* self, PyObject* key, PyObject* value) {
+  if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only");
+  const Array& a = array_of(self);
+  SliceItem few[kFew];
+  const int n = few_basic(key, few);
+  if (n >= 0) {
+    const Array target = slice(a, {few, static_cast<size_t>(n)});
+    LineNote line;
+    assign(target, to_arg(value, a.device()));
+    return;
+  }
+  bool plain = false;
+  const std::vector<IndexItem> items = parse_index(a, key, &plain);
+  const Arg v = to_arg(value, a.device());
+  LineNote line(true);
+  if (plain) {
+    std::vector<SliceItem> basic;
+    for (const IndexItem& i : items) basic.push_back(i.basic);
+    assign(slice(a, basic), v);
+  } else {
+    without_gil([&] { setitem(a, items, v); });
+  }
+}
+
+void add_index_slots(std::vector<PyType_Slot>* slots) {
+  auto add = [&](int slot, auto* f) { slots->push_back({slot, reinterpret_cast<void*>(f)}); };
+  add(Py_mp_subscript, subscript);
+  add(Py_mp_ass_subscript, ass_subscript);
+  add(Py_mp_length, length);
+  add(Py_sq_length, length);
+  add(Py_sq_item, sequence_item);
+  add(Py_sq_contains, contains);
+  add(Py_tp_iter, iterate);
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,444 @@
+// Memory shared with other libraries: DLPack, the CUDA array interface and the buffer protocol, in both directions.
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "bind/args.h"
+#include "bind/dlpack.h"
+#include "graph/tape.h"
+
+namespace bc::bind {
+namespace {
+
+// ---- Loans -----------------------------------------------------------------------------------------------------------------------
+
+// Exposed memory is never rebound and ordered at call time, which costs fusion. Memory lent to somebody who gives it back (a buffer, a
+// DLPack tensor) is exposed as long as the loan lasts; only an address that was told stays exposed.
+struct Loans {
+  std::mutex mutex;
+  std::unordered_map<Buffer*, int> open;  ///< buffers that were not exposed before their first loan
+};
+Loans& loans() {
+  static auto* l = new Loans;
+  return *l;
+}
+
+/// Keeps a buffer exposed.
+class Loan {
+ public:
+  /// *address gets the place of element `offset` 0 of the storage.
+  Loan(const Array& a, void** address) : device_(a.device()) {
+    *address = without_gil([&] {
+      TapeLock lock(tape(device_));
+      data(a);
+      const Buffer* buffer = a.storage()->current->buffer.get();
+      const bool before = buffer->exposed;
+      void* at = expose(a);
+      // expose() may have moved the value to memory of its own.
+      buffer_ = a.storage()->current->buffer;
+      Loans& l = loans();
+      std::lock_guard guard(l.mutex);
+      const auto known = l.open.find(buffer_.get());
+      if (known != l.open.end())
+        ++known->second;
+      else if (!before || buffer_.get() != buffer)
+        l.open.emplace(buffer_.get(), 1);
+      return at;
+    });
+  }
+  /// Ends the loan; any thread, with or without the interpreter's lock.
+  ~Loan() {
+    TapeLock lock(tape(device_));
+    Loans& l = loans();
+    std::lock_guard guard(l.mutex);
+    const auto known = l.open.find(buffer_.get());
+    if (known == l.open.end() || --known->second > 0) return;
+    buffer_->exposed = false;
+    l.open.erase(known);
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+ private:
+  Device device_;
+  Ref<Buffer> buffer_;
+};
+
+}  // namespace
+
+void* expose_forever(const Array& a) {
+  return without_gil([&] {
+    TapeLock lock(tape(a.device()));
+    void* at = expose(a);
+    Loans& l = loans();
+    std::lock_guard guard(l.mutex);
+    l.open.erase(a.storage()->current->buffer.get());
+    return at;
+  });
+}
+
+namespace {
+
+char* first_element(const Array& a, void* base) { return static_cast<char*>(base) + a.offset() * itemsize(a.dtype()); }
+
+bool is_read_only(PyObject* self) {
+  const Array& a = array_of(self);
+  return as_py_array(self)->read_only || (a.storage()->current->buffer && a.storage()->current->buffer->read_only);
+}
+
+// ---- Buffer protocol -------------------------------------------------------------------------------------------------------------
+
+/// What a Py_buffer points to.
+struct Export {
+  Loan loan;
+  std::vector<Py_ssize_t> shape, strides;
+  Export(const Array& a, void** address) : loan(a, address) {}
+};
+
+const char* format_of(DType t) {
+  static constexpr const char* formats[kDTypeCount] = {"?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "H", "f", "d", "Zf", "Zd"};
+  return formats[static_cast<int>(t)];
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guard(-1, [&] {
+    const Array& a = array_of(self);
+    if (a.device().type != DeviceType::cpu) {
+      PyErr_Format(PyExc_BufferError, "the array is on %s, whose memory Python cannot read; use .get() for a NumPy copy", to_string(a.device()).c_str());
+      throw PythonError();
+    }
+    if (a.dtype() == DType::bf16) throw_python(PyExc_BufferError, "the buffer protocol has no bfloat16; use .view('uint16') or .get()");
+    if ((flags & PyBUF_WRITABLE) && is_read_only(self)) throw_python(PyExc_BufferError, "the array is read-only");
+    const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !f) throw_python(PyExc_BufferError, "ndarray is not Fortran contiguous");
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) throw_python(PyExc_BufferError, "ndarray is not contiguous");
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
+    void* base = nullptr;
+    auto made = std::make_unique<Export>(a, &base);
+    const int64_t item = itemsize(a.dtype());
+    for (int d = 0; d < a.ndim(); ++d) {
+      made->shape.push_back(a.shape()[d]);
+      made->strides.push_back(a.strides()[d] * item);
+    }
+    view->buf = first_element(a, base);
+    view->len = a.size() * item;
+    view->itemsize = item;
+    view->readonly = is_read_only(self);
+    view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format_of(a.dtype())) : nullptr;
+    view->ndim = flags & PyBUF_ND ? a.ndim() : 1;
+    view->shape = flags & PyBUF_ND ? made->shape.data() : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? made->strides.data() : nullptr;
+    view->suboffsets = nullptr;
+    view->internal = made.release();
+    view->obj = new_ref(self);
+    return 0;
+  });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+
+// ---- DLPack ----------------------------------------------------------------------------------------------------------------------
+
+dlpack::DataType dlpack_type(DType t) {
+  dlpack::Code code = is_bool(t)             ? dlpack::kBool
+                      : is_signed_int(t)     ? dlpack::kInt
+                      : is_unsigned(t)       ? dlpack::kUInt
+                      : t == DType::bf16     ? dlpack::kBfloat
+                      : is_complex(t)        ? dlpack::kComplex
+                                             : dlpack::kFloat;
+  return {code, static_cast<uint8_t>(8 * itemsize(t)), 1};
+}
+
+DType from_dlpack_type(dlpack::DataType d) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const dlpack::DataType t = dlpack_type(static_cast<DType>(i));
+    if (t.code == d.code && t.bits == d.bits && d.lanes == 1) return static_cast<DType>(i);
+  }
+  raise(ErrorKind::Type, "from_dlpack: expected a type that broadcloth has, got DLPack code {}, {} bits, {} lanes", d.code, d.bits, d.lanes);
+}
+
+dlpack::Device dlpack_device(Device d) { return {d.type == DeviceType::cuda ? dlpack::kCuda : dlpack::kCpu, d.index}; }
+
+/// What an exported tensor owns.
+struct ExportContext {
+  Loan loan;
+  Array array;
+  std::vector<int64_t> shape, strides;
+  ExportContext(const Array& a, void** address) : loan(a, address), array(a) {}
+};
+
+template <class Managed>
+void delete_managed(Managed* m) {
+  delete static_cast<ExportContext*>(m->context);
+  delete m;
+}
+
+template <class Managed>
+Managed* manage(const Array& a) {
+  void* base = nullptr;
+  auto context = std::make_unique<ExportContext>(a, &base);
+  context->shape.assign(a.shape().begin(), a.shape().end());
+  context->strides.assign(a.strides().begin(), a.strides().end());
+  auto* m = new Managed{};
+  m->deleter = delete_managed<Managed>;
+  m->tensor.data = first_element(a, base);
+  m->tensor.device = dlpack_device(a.device());
+  m->tensor.ndim = a.ndim();
+  m->tensor.dtype = dlpack_type(a.dtype());
+  m->tensor.shape = context->shape.data();
+  m->tensor.strides = context->strides.data();
+  m->context = context.release();
+  return m;
+}
+
+/// A capsule that nobody took frees its tensor.
+template <class Managed>
+void free_capsule(PyObject* capsule) {
+  constexpr const char* name = std::is_same_v<Managed, dlpack::ManagedTensor> ? "dltensor" : "dltensor_versioned";
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* m = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (m && m->deleter) m->deleter(m);
+}
+
+template <class Managed>
+PyRef capsule_of(Managed* m, const char* name) {
+  PyObject* capsule = PyCapsule_New(m, name, free_capsule<Managed>);
+  if (!capsule) m->deleter(m);
+  return PyRef::steal(capsule);
+}
+
+/// Makes the consumer's stream (DLPack's and the CUDA array interface's numbers) see what this array's stream has queued.
+void order_for(const Array& a, PyObject* stream) {
+  if (a.device().type != DeviceType::cuda) {
+    if (stream != Py_None) throw_python(PyExc_BufferError, "__dlpack__: expected stream=None for an array on the CPU");
+    return;
+  }
+  if (stream != Py_None && to_int(stream, "stream") == -1) return;
+  // Waiting on the host orders every stream of the consumer.
+  without_gil([&] { backend(a.device()).synchronize(tape(a.device()).stream()); });
+}
+
+PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy_it) {
+  Array a = array_of(self);
+  bool copied = false;
+  if (dl_device != Py_None) {
+    const Axes want = to_axes(dl_device);
+    if (want.size() != 2) throw_python(PyExc_ValueError, "__dlpack__: expected a pair for 'dl_device'");
+    const dlpack::Device here = dlpack_device(a.device());
+    if (want[0] != here.kind || want[1] != here.index) {
+      if (copy_it == Py_False) throw_python(PyExc_BufferError, "__dlpack__: the array is on another device, and copy=False forbids to copy it");
+      if (want[0] != dlpack::kCpu && want[0] != dlpack::kCuda) throw_python(PyExc_BufferError, "__dlpack__: expected a CPU or CUDA device");
+      a = without_gil([&] { return bc::to_device(a, {want[0] == dlpack::kCuda ? DeviceType::cuda : DeviceType::cpu, static_cast<int>(want[1])}); });
+      copied = true;
+    }
+  }
+  if (a.device().type == DeviceType::null) throw_python(PyExc_BufferError, "__dlpack__: the null device has no memory");
+  if (copy_it == Py_True && !copied) {
+    a = copy(a);
+    copied = true;
+  }
+  const bool read_only = !copied && is_read_only(self);
+  const bool versioned = max_version != Py_None && to_axes(max_version).at(0) >= 1;
+  if (read_only && !versioned) throw_python(PyExc_BufferError, "__dlpack__: the array is read-only, which DLPack can say from version 1.0 on");
+  if (versioned) {
+    auto* m = manage<dlpack::ManagedTensorVersioned>(a);
+    m->version = {1, 0};
+    m->flags = (read_only ? dlpack::kReadOnly : 0) | (copied ? dlpack::kIsCopied : 0);
+    PyRef capsule = capsule_of(m, "dltensor_versioned");
+    order_for(a, stream);
+    return capsule;
+  }
+  PyRef capsule = capsule_of(manage<dlpack::ManagedTensor>(a), "dltensor");
+  order_for(a, stream);
+  return capsule;
+}
+
+PyRef dlpack_device_method(PyObject* self) {
+  const dlpack::Device d = dlpack_device(array_of(self).device());
+  return tuple_of({to_py(int64_t{d.kind}).get(), to_py(int64_t{d.index}).get()});
+}
+
+Array take_tensor(const dlpack::Tensor& t, bool read_only, std::function<void()> release) {
+  Device device;
+  switch (t.device.kind) {
+    case dlpack::kCpu:
+    case dlpack::kCudaHost: break;
+    case dlpack::kCuda:
+    case dlpack::kCudaManaged: device = {DeviceType::cuda, t.device.index}; break;
+    default: raise(ErrorKind::Value, "from_dlpack: expected a tensor on the CPU or on CUDA, got DLPack device kind {}", t.device.kind);
+  }
+  const DType dtype = from_dlpack_type(t.dtype);
+  Layout layout;
+  layout.shape = Dims(std::span<const int64_t>(t.shape, static_cast<size_t>(t.ndim)));
+  layout.strides = t.strides ? Dims(std::span<const int64_t>(t.strides, static_cast<size_t>(t.ndim))) : contiguous_strides(layout.shape);
+  return from_foreign(static_cast<char*>(t.data) + t.byte_offset, dtype, layout, device, read_only, std::move(release));
+}
+
+template <class Managed>
+Array take_capsule(PyObject* capsule, const char* name, const char* used, bool read_only_flag) {
+  auto* m = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (!m) throw PythonError();
+  bool read_only = false;
+  if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
+    if (m->version.major > 1) raise(ErrorKind::Value, "from_dlpack: expected DLPack version 1, got {}.{}", m->version.major, m->version.minor);
+    read_only = (m->flags & dlpack::kReadOnly) != 0;
+  }
+  check(PyCapsule_SetName(capsule, used));
+  // From here on the tensor is ours to delete, also when wrapping it fails.
+  auto owner = std::shared_ptr<Managed>(m, [](Managed* t) {
+    if (!t->deleter || !Py_IsInitialized()) return;
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    t->deleter(t);
+    PyGILState_Release(gil);
+  });
+  return take_tensor(m->tensor, read_only || read_only_flag, [owner] {});
+}
+
+Array from_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
+    return take_capsule<dlpack::ManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", false);
+  if (PyCapsule_IsValid(capsule, "dltensor")) return take_capsule<dlpack::ManagedTensor>(capsule, "dltensor", "used_dltensor", false);
+  throw_python(PyExc_ValueError, "from_dlpack: expected a DLPack capsule that nobody has taken yet");
+}
+
+/// The number by which DLPack and the CUDA array interface name our stream: 1 is CUDA's legacy default stream.
+int64_t stream_number(Device device) {
+  void* native = tape(device).stream().native;
+  return native ? static_cast<int64_t>(reinterpret_cast<intptr_t>(native)) : 1;
+}
+
+// ---- CUDA array interface --------------------------------------------------------------------------------------------------------
+
+PyObject* get_cuda_interface(PyObject* self, void*) {
+  return guard([&]() -> PyObject* {
+    const Array& a = array_of(self);
+    if (a.device().type != DeviceType::cuda || a.dtype() == DType::bf16) {
+      PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: the array of %s is on %s", info(a.dtype()).name, to_string(a.device()).c_str());
+      throw PythonError();
+    }
+    void* base = expose_forever(a);
+    PyRef d = PyRef::steal(PyDict_New());
+    auto put = [&](const char* key, PyRef value) { check(PyDict_SetItemString(d.get(), key, value.get())); };
+    put("shape", shape_tuple(a.shape()));
+    put("typestr", to_py(info(a.dtype()).typestr));
+    const int64_t address = a.size() ? static_cast<int64_t>(reinterpret_cast<intptr_t>(first_element(a, base))) : 0;
+    put("data", tuple_of({to_py(address).get(), is_read_only(self) ? Py_True : Py_False}));
+    put("strides", a.contiguous() ? PyRef::borrow(Py_None) : shape_tuple(a.strides(), itemsize(a.dtype())));
+    put("version", to_py(int64_t{3}));
+    put("stream", to_py(stream_number(a.device())));
+    return d.release();
+  });
+}
+
+Array from_cuda_interface(PyObject* o, PyObject* dict) {
+  auto field = [&](const char* key) -> PyObject* { return PyDict_GetItemString(dict, key); };
+  if (!PyDict_Check(dict) || !field("shape") || !field("typestr") || !field("data"))
+    throw_python(PyExc_TypeError, "__cuda_array_interface__: expected a dict with shape, typestr and data");
+  const DType dtype = to_dtype(field("typestr"));
+  Layout layout;
+  layout.shape = to_shape(field("shape"));
+  layout.strides = contiguous_strides(layout.shape);
+  PyObject* strides = field("strides");
+  if (strides && strides != Py_None) {
+    layout.strides = to_shape(strides);
+    for (int64_t& s : layout.strides) {
+      if (s % itemsize(dtype)) throw_python(PyExc_ValueError, "__cuda_array_interface__: expected strides of whole elements");
+      s /= itemsize(dtype);
+    }
+  }
+  PyRef data = PyRef::steal(PySequence_Tuple(field("data")));
+  void* address = PyLong_AsVoidPtr(PyTuple_GetItem(data.get(), 0));
+  if (PyErr_Occurred()) throw PythonError();
+  const bool read_only = PyObject_IsTrue(PyTuple_GetItem(data.get(), 1)) == 1;
+  Device device{DeviceType::cuda, 0};
+  if (PyRef where = attr_or_null(o, state().names.device)) {
+    PyRef id = attr_or_null(where.get(), state().names.id);
+    if (id && PyLong_Check(id.get())) device.index = static_cast<int>(to_int(id.get(), "device"));
+  }
+  PyObject* stream = field("stream");
+  if (stream && stream != Py_None) {
+    // The producer's work is not in our stream's order: wait for it once.
+    const int64_t number = to_int(stream, "stream");
+    void* native = number <= 2 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));
+    without_gil([&] { backend(device).synchronize({device, native}); });
+  }
+  PyObject* owner = new_ref(o);
+  return from_foreign(address, dtype, layout, device, read_only, [owner] { release_object(owner); });
+}
+
+/// Calls __dlpack__ as version 1.0, or as it was before where the producer does not know the keywords.
+PyRef request_capsule(PyObject* o, PyObject* stream, PyObject* dl_device, PyObject* copy_it) {
+  PyRef method = PyRef::steal(PyObject_GetAttr(o, state().names.__dlpack__));
+  PyRef kwargs = PyRef::steal(PyDict_New());
+  PyRef version = tuple_of({to_py(int64_t{1}).get(), to_py(int64_t{0}).get()});
+  check(PyDict_SetItem(kwargs.get(), state().names.max_version, version.get()));
+  if (stream) check(PyDict_SetItem(kwargs.get(), state().names.stream, stream));
+  if (dl_device) check(PyDict_SetItem(kwargs.get(), state().names.dl_device, dl_device));
+  if (copy_it) check(PyDict_SetItem(kwargs.get(), state().names.copy, copy_it));
+  PyRef none = PyRef::steal(PyTuple_New(0));
+  PyRef capsule = PyRef::maybe(PyObject_Call(method.get(), none.get(), kwargs.get()));
+  if (capsule) return capsule;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError) || dl_device || copy_it) throw PythonError();
+  PyErr_Clear();
+  PyRef old = PyRef::steal(PyDict_New());
+  if (stream) check(PyDict_SetItem(old.get(), state().names.stream, stream));
+  return PyRef::steal(PyObject_Call(method.get(), none.get(), old.get()));
+}
+
+}  // namespace
+
+Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<bool> copy_it) {
+  if (PyCapsule_CheckExact(o)) {
+    Array a = from_capsule(o);
+    if (device && !(a.device() == *device)) a = bc::to_device(a, *device);
+    return copy_it && *copy_it ? copy(a) : a;
+  }
+  PyRef where = PyRef::maybe(PyObject_CallMethodObjArgs(o, state().names.__dlpack_device__, nullptr));
+  if (!where) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError))
+      PyErr_Format(PyExc_TypeError, "from_dlpack: expected an object with __dlpack__ and __dlpack_device__, got %s", type_name(o));
+    throw PythonError();
+  }
+  const int64_t kind = to_int(PyTuple_GetItem(where.get(), 0), "device");
+  const int64_t index = to_int(PyTuple_GetItem(where.get(), 1), "device");
+  const bool cuda = kind == dlpack::kCuda || kind == dlpack::kCudaManaged;
+  PyRef stream = cuda ? to_py(stream_number({DeviceType::cuda, static_cast<int>(index)})) : nullptr;
+  Array a = from_capsule(request_capsule(o, stream.get(), nullptr, nullptr).get());
+  if (device && !(a.device() == *device)) {
+    if (copy_it && !*copy_it) throw_python(PyExc_ValueError, "from_dlpack: the tensor is on another device, and copy=False forbids to copy it");
+    return without_gil([&] { return bc::to_device(a, *device); });
+  }
+  return copy_it && *copy_it ? copy(a) : a;
+}
+
+std::optional<Array> import_foreign(PyObject* o) {
+  if (PyType_Check(o)) return std::nullopt;
+  if (PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__)) return from_cuda_interface(o, dict.get());
+  if (attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__)) return import_dlpack(o, std::nullopt, std::nullopt);
+  return std::nullopt;
+}
+
+void add_buffer_slots(std::vector<PyType_Slot>* slots) {
+  slots->push_back({Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)});
+  slots->push_back({Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)});
+}
+
+void add_interop_methods(std::vector<PyMethodDef>* methods) {
+  methods->push_back(BC_METHOD("__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)", dlpack_method));
+  methods->push_back(BC_METHOD("__dlpack_device__()", dlpack_device_method));
+  methods->push_back(BC_METHOD("toDlpack()", [](PyObject* self) { return dlpack_method(self, Py_None, Py_None, Py_None, Py_None); }));
+}
+
+void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
+  attributes->push_back({"__cuda_array_interface__", get_cuda_interface, nullptr, nullptr, nullptr});
+}
+
+void init_interop(PyObject* module) {
+  add_functions(module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, std::optional<bool> copy_it) {
+                  return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), copy_it);
+                })});
+}
+
+}  // namespace bc::bind

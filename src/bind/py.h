@@ -1,0 +1,119 @@
+#pragma once
+#ifndef PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+#include <structmember.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+/// CPython, as far as the binding needs it: the limited API of 3.11 (also builds against the full API of free-threaded Pythons).
+namespace bc::bind {
+
+using FastCall = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
+/// Thrown when a Python exception is set.
+struct PythonError {};
+
+/// An owned reference.
+class PyRef {
+ public:
+  PyRef() = default;
+  PyRef(std::nullptr_t) {}
+  static PyRef borrow(PyObject* p) {
+    Py_XINCREF(p);
+    return PyRef(p);
+  }
+  /// Takes over a new reference; nullptr throws what Python raised.
+  static PyRef steal(PyObject* p) {
+    if (!p) throw PythonError();
+    return PyRef(p);
+  }
+  /// Takes over a new reference or nullptr.
+  static PyRef maybe(PyObject* p) { return PyRef(p); }
+  PyRef(const PyRef& o) : p_(o.p_) { Py_XINCREF(p_); }
+  PyRef(PyRef&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  PyRef& operator=(PyRef o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~PyRef() { Py_XDECREF(p_); }
+  PyObject* get() const { return p_; }
+  PyObject* release() { return std::exchange(p_, nullptr); }
+  explicit operator bool() const { return p_ != nullptr; }
+
+ private:
+  explicit PyRef(PyObject* p) : p_(p) {}
+  PyObject* p_ = nullptr;
+};
+
+inline PyObject* new_ref(PyObject* p) {
+  Py_INCREF(p);
+  return p;
+}
+
+/// Throws PythonError when a call of the C API failed.
+inline void check(int status) {
+  if (status < 0) throw PythonError();
+}
+
+/// Sets the Python exception for the C++ exception that is being handled.
+void set_python_error() noexcept;
+
+/// Runs `f` and turns what it throws into a Python exception and `failed`.
+template <class F, class R = decltype(std::declval<F>()())>
+R guard(R failed, F&& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_python_error();
+    return failed;
+  }
+}
+template <class F>
+PyObject* guard(F&& f) noexcept {
+  return guard(static_cast<PyObject*>(nullptr), std::forward<F>(f));
+}
+
+/// Lets other Python threads run while kernels do.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() { PyEval_RestoreThread(state_); }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Runs `f` without the interpreter's lock.
+template <class F>
+auto without_gil(F&& f) {
+  GilRelease released;
+  return f();
+}
+
+[[noreturn]] void throw_python(PyObject* type, const char* message);
+
+std::string_view as_string(PyObject* unicode);
+inline PyRef to_py(std::string_view s) { return PyRef::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()))); }
+inline PyRef to_py(int64_t v) { return PyRef::steal(PyLong_FromLongLong(v)); }
+inline PyRef import(const char* module) { return PyRef::steal(PyImport_ImportModule(module)); }
+inline PyRef attr(PyObject* o, const char* name) { return PyRef::steal(PyObject_GetAttrString(o, name)); }
+/// The attribute, or null when there is none; other errors throw.
+PyRef attr_or_null(PyObject* o, PyObject* name);
+PyRef import_attr(const char* module, const char* name);
+PyRef call(PyObject* f, std::initializer_list<PyObject*> args, PyObject* kwargs = nullptr);
+PyRef tuple_of(std::initializer_list<PyObject*> items);
+const char* type_name(PyObject* o);
+
+/// The name of a type without its module, for error messages.
+inline bool is_exact(PyObject* o, PyTypeObject* t) { return Py_TYPE(o) == t; }
+
+}  // namespace bc::bind

@@ -1,0 +1,76 @@
+#pragma once
+#include <atomic>
+
+#include "bind/py.h"
+#include "core/dtype.h"
+
+namespace bc::bind {
+
+// Attribute and keyword names that are looked up often, interned once.
+#define BC_NAMES(X) \
+  X(dtype) X(out) X(where) X(casting) X(order) X(subok) X(axis) X(keepdims) X(initial) X(device) X(signature) X(sig) X(item) X(name) X(kind) \
+  X(itemsize) X(__name__) X(__array_struct__) X(__array_interface__) X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__) \
+  X(__array__) X(__array_ufunc__) X(ptr) X(id) X(copy) X(stream) X(max_version) X(dl_device) X(astype) X(newbyteorder) X(reduce) X(array_repr) \
+  X(f_back) X(f_globals) X(co_filename) X(isnative) X(__call__)
+
+struct Names {
+#define X(name) PyObject* name = nullptr;
+  BC_NAMES(X)
+#undef X
+};
+
+/// What the module makes when it is loaded and keeps until the process ends. Written before any other thread can call in.
+struct State {
+  PyTypeObject* array = nullptr;
+  PyTypeObject* ufunc = nullptr;
+  PyTypeObject* device = nullptr;
+  PyTypeObject* pointer = nullptr;
+  PyTypeObject* flags = nullptr;
+  PyTypeObject* flat = nullptr;
+  PyTypeObject* recorder = nullptr;
+  PyTypeObject* bfloat16_type = nullptr;
+  PyTypeObject* kernel_record = nullptr;
+  PyTypeObject* copy_record = nullptr;
+  PyObject* ufunc_type_error = nullptr;
+  PyObject* ufuncs = nullptr;    ///< dict: name → ufunc
+  PyObject* bfloat16 = nullptr;  ///< the singleton
+  PyObject* module = nullptr;
+
+  PyObject* numpy = nullptr;
+  PyTypeObject* np_ndarray = nullptr;
+  PyTypeObject* np_generic = nullptr;
+  PyTypeObject* np_dtype = nullptr;
+  PyObject* np_empty = nullptr;
+  PyObject* np_asarray = nullptr;
+  PyObject* np_no_value = nullptr;
+  PyObject* dtypes[kDTypeCount] = {};        ///< numpy.dtype objects; bfloat16's is found at first use
+  PyObject* scalar_types[kDTypeCount] = {};  ///< numpy.float32 …; bfloat16 has none here
+  std::atomic<PyObject*> bfloat16_dtype{nullptr};
+  Names names;
+};
+
+namespace detail {
+extern State the_state;
+}
+inline State& state() { return detail::the_state; }
+
+/// The NumPy objects and names above.
+void init_state(PyObject* module);
+
+// Each subject adds its types and functions to the module.
+void init_errors(PyObject* module);
+void init_dtype(PyObject* module);
+void init_device(PyObject* module);
+void init_array(PyObject* module);
+void init_attributes(PyObject* module);
+void init_ufunc(PyObject* module);
+void init_convert(PyObject* module);
+void init_interop(PyObject* module);
+void init_functions(PyObject* module);
+void init_engine(PyObject* module);
+void init_profiler(PyObject* module);
+
+/// Makes a heap type, adds it to the module and returns it (kept for ever).
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, const char* name);
+
+}  // namespace bc::bind

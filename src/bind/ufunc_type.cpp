@@ -1,0 +1,482 @@
+// broadcloth.ufunc: one object an elementwise row, called and used as numpy.ufunc is.
+#include <cstddef>
+#include <cstring>
+
+#include "bind/args.h"
+#include "bind/reduce.h"
+
+// The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
+#ifndef Py_TPFLAGS_HAVE_VECTORCALL
+#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+#endif
+
+namespace bc::bind {
+namespace {
+
+/// Rows that give two results together.
+enum class Pair : uint8_t { none, divmod, modf, frexp };
+
+using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
+
+struct PyUfunc {
+  PyObject_HEAD
+  Vectorcall vectorcall;
+  Op op;  ///< a row whose types stand for a pair's
+  Pair pair;
+  int nin;
+  int nout;
+  PyObject* name;
+  PyObject* doc;
+};
+
+PyUfunc* as_ufunc(PyObject* o) { return reinterpret_cast<PyUfunc*>(o); }
+const char* name_of(PyObject* self) { return as_string(as_ufunc(self)->name).data(); }
+
+/// A view of `array` as a tape of arguments: an operand list of at most three plus up to two outputs.
+constexpr int kMaxPositional = 5;
+
+/// The keywords of a call.
+struct Keywords {
+  PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *device = nullptr;
+
+  void read(PyObject* self, PyObject* const* values, PyObject* kwnames) {
+    const Names& n = state().names;
+    const Py_ssize_t count = PyTuple_Size(kwnames);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* key = PyTuple_GetItem(kwnames, i);
+      auto is = [&](PyObject* name) { return key == name || PyUnicode_Compare(key, name) == 0; };
+      if (is(n.out)) {
+        out = values[i];
+      } else if (is(n.where)) {
+        where = values[i];
+      } else if (is(n.dtype)) {
+        dtype = values[i];
+      } else if (is(n.casting)) {
+        casting = values[i];
+      } else if (is(n.device)) {
+        device = values[i];
+      } else if (is(n.order)) {
+        to_order(values[i]);
+      } else if (is(n.signature) || is(n.sig)) {
+        if (values[i] != Py_None) raise(ErrorKind::NotImplemented, "{}: expected dtype= in the place of signature=", name_of(self));
+      } else if (!is(n.subok)) {
+        PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", as_ufunc(self)->name, key);
+        throw PythonError();
+      }
+    }
+  }
+};
+
+Array where_mask(PyObject* where, Device device) {
+  if (!where || where == Py_True || where == Py_None || is_missing(where)) return {};
+  return astype(to_array(where, device), DType::b1, false, Casting::safe);
+}
+
+PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2]) {
+  Array out[2];
+  for (int i = 0; i < 2; ++i) out[i] = outs[i] ? output(outs[i], info(u->op).name) : Array();
+  settle_big_integers(u->op, args);
+  ArrayPair made;
+  switch (u->pair) {
+    case Pair::divmod: made = divmod((*args)[0], (*args)[1], options, out[0], out[1]); break;
+    case Pair::modf: made = modf((*args)[0], options, out[0], out[1]); break;
+    default: made = frexp((*args)[0], options, out[0], out[1]); break;
+  }
+  PyRef first = outs[0] && outs[0] != Py_None ? PyRef::borrow(outs[0]) : PyRef::steal(wrap(std::move(made.first)));
+  PyRef second = outs[1] && outs[1] != Py_None ? PyRef::borrow(outs[1]) : PyRef::steal(wrap(std::move(made.second)));
+  return tuple_of({first.get(), second.get()}).release();
+}
+
+PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    PyUfunc* u = as_ufunc(self);
+    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    if (nargs < u->nin || nargs > u->nin + u->nout) {
+      PyErr_Format(PyExc_TypeError, "%U() takes from %d to %d positional arguments but %zd were given", u->name, u->nin, u->nin + u->nout, nargs);
+      throw PythonError();
+    }
+    ArgList operands;
+    PyObject* outs[2] = {};
+    UfuncOptions options;
+    Keywords k;
+    if (kwnames) k.read(self, args + nargs, kwnames);
+    int fast = 0;
+    while (fast < u->nin && push_fast(&operands, args[fast])) ++fast;
+    const bool plain = fast == u->nin && nargs == u->nin && !kwnames;
+    if (!plain) [[unlikely]] {
+      for (int i = 0; u->nin + i < nargs; ++i) outs[i] = args[u->nin + i];
+      if (k.out && k.out != Py_None) {
+        if (nargs > u->nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
+        if (PyTuple_Check(k.out)) {
+          if (PyTuple_Size(k.out) != u->nout)
+            throw_python(PyExc_ValueError, u->nout == 1 ? "The 'out' tuple must have exactly one entry per ufunc output"
+                                                        : "The 'out' tuple must have exactly two entries");
+          for (int i = 0; i < u->nout; ++i) outs[i] = PyTuple_GetItem(k.out, i);
+        } else {
+          if (u->nout > 1) throw_python(PyExc_TypeError, "'out' must be a tuple of arrays");
+          outs[0] = k.out;
+        }
+      }
+      options.device = k.device && k.device != Py_None ? to_device(k.device) : device_of(args, nargs);
+      for (PyObject* o : outs)
+        if (o && is_array(o) && !k.device) options.device = array_of(o).device();
+      for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], options.device);
+      options.dtype = to_dtype_or_none(k.dtype);
+      if (k.casting) options.casting = to_casting(k.casting);
+      options.where = where_mask(k.where, options.device);
+      if (outs[0] && u->nout == 1) options.out = output(outs[0], info(u->op).name);
+    } else {
+      bool any = false;
+      for (int i = 0; i < operands.size(); ++i) any = any || operands[i].array;
+      if (!any) options.device = default_device();
+    }
+    LineNote line;
+    if (u->pair != Pair::none) return call_pair(u, &operands, options, outs);
+    Array made = apply(u->op, &operands, options);
+    return options.out ? new_ref(outs[0]) : wrap(std::move(made));
+  });
+}
+
+/// type.__call__ and every caller that has a tuple and a dict.
+PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    std::vector<PyObject*> all;
+    const Py_ssize_t n = PyTuple_Size(args);
+    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
+    PyRef names;
+    if (kwargs && PyDict_Size(kwargs)) {
+      PyRef keys = PyRef::steal(PyDict_Keys(kwargs));
+      names = PyRef::steal(PyList_AsTuple(keys.get()));
+      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
+    }
+    return call_ufunc(self, all.data(), static_cast<size_t>(n), names.get());
+  });
+}
+
+void check_binary(PyObject* self, const char* method) {
+  const PyUfunc* u = as_ufunc(self);
+  if (u->nin != 2) raise(ErrorKind::Value, "{} only supported for binary functions", method);
+  if (u->nout != 1) raise(ErrorKind::Value, "{} only supported for functions returning a single value", method);
+}
+
+PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                    PyObject* where) {
+  check_binary(self, "reduce");
+  const Device device = device_of({array});
+  const Array a = to_array(array, device);
+  ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, device);
+  if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1)) options.axes.reset();
+  return PyRef::steal(finish_reduce(ufunc_reduce(as_ufunc(self)->op, a, options), out));
+}
+
+PyRef accumulate_method(PyObject* self, const Array& array, int64_t axis, std::optional<DType> dtype, const Array& out) {
+  check_binary(self, "accumulate");
+  if (array.ndim() == 0) throw_python(PyExc_TypeError, "cannot accumulate on a scalar");
+  return PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, axis, dtype, out)));
+}
+
+PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, int64_t axis, std::optional<DType> dtype, const Array& out) {
+  check_binary(self, "reduceat");
+  return PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, axis, dtype, out)));
+}
+
+PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    const PyUfunc* u = as_ufunc(self);
+    if (u->nin != 2) throw_python(PyExc_ValueError, "outer product only supported for binary functions");
+    if (n != 2) throw_python(PyExc_TypeError, "outer() takes exactly 2 positional arguments");
+    // a[..., None, None] op b: one new axis at a's end for each axis of b.
+    const Device device = device_of(args, 2);
+    Array a = bc::as_array(to_arg(args[0], device), device);
+    const Array b = bc::as_array(to_arg(args[1], device), device);
+    Dims wide = a.shape();
+    for (int d = 0; d < b.ndim(); ++d) wide.push_back(1);
+    std::vector<PyObject*> all;
+    PyRef first = PyRef::steal(wrap(reshape(a, wide))), second = PyRef::steal(wrap(b));
+    // Python numbers stay weak.
+    all.push_back(python_scalar(args[0]) ? args[0] : first.get());
+    all.push_back(python_scalar(args[1]) ? args[1] : second.get());
+    const Py_ssize_t keywords = kwnames ? PyTuple_Size(kwnames) : 0;
+    for (Py_ssize_t i = 0; i < keywords; ++i) all.push_back(args[n + i]);
+    PyObject* made = call_ufunc(self, all.data(), 2, kwnames);
+    if (!made) throw PythonError();
+    return made;
+  });
+}
+
+PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b) {
+  const PyUfunc* u = as_ufunc(self);
+  if (u->nout != 1) throw_python(PyExc_ValueError, "Only single output ufuncs supported at this time");
+  const Array& a = writable(array, name_of(self));
+  std::optional<Arg> second;
+  if (!is_missing(b)) second = to_arg(b, a.device());
+  if (u->nin == 2 && !second) throw_python(PyExc_ValueError, "second operand needed for ufunc");
+  if (u->nin == 1 && second) throw_python(PyExc_ValueError, "second operand provided when ufunc is unary");
+  bool plain = false;
+  const std::vector<IndexItem> items = parse_index(a, indices, &plain);
+  LineNote line(true);
+  without_gil([&] { ufunc_at(u->op, a, items, second); });
+  return PyRef::borrow(Py_None);
+}
+
+PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* casting) {
+  const PyUfunc* u = as_ufunc(self);
+  std::vector<OperandType> types;
+  PyRef list = PyRef::steal(PySequence_Tuple(dtypes));
+  for (int i = 0; i < u->nin && i < PyTuple_Size(list.get()); ++i) {
+    PyObject* t = PyTuple_GetItem(list.get(), i);
+    Weak weak = t == reinterpret_cast<PyObject*>(&PyLong_Type)      ? Weak::integer
+                : t == reinterpret_cast<PyObject*>(&PyFloat_Type)   ? Weak::real
+                : t == reinterpret_cast<PyObject*>(&PyComplex_Type) ? Weak::complex
+                                                                    : Weak::none;
+    types.push_back(weak == Weak::none ? OperandType{to_dtype(t), weak} : OperandType{default_dtype(weak), weak});
+  }
+  if (static_cast<int>(types.size()) != u->nin) raise(ErrorKind::Value, "{}: resolve_dtypes needs a dtype for each input", name_of(self));
+  const Loop loop = resolve(u->op, types, std::nullopt, casting == Py_None ? Casting::same_kind : to_casting(casting));
+  PyRef made = PyRef::steal(PyTuple_New(u->nin + u->nout));
+  for (int i = 0; i < u->nin; ++i) check(PyTuple_SetItem(made.get(), i, new_ref(dtype_object(loop.in[i]))));
+  for (int i = 0; i < u->nout; ++i) {
+    const DType t = u->pair == Pair::frexp && i == 1 ? DType::i32 : loop.out;
+    check(PyTuple_SetItem(made.get(), u->nin + i, new_ref(dtype_object(t))));
+  }
+  return made;
+}
+
+// ---- Attributes ------------------------------------------------------------------------------------------------------------------
+
+/// NumPy's loop strings ("dd->d") of the row's dtypes.
+PyRef types_list(const PyUfunc* u) {
+  static constexpr const char codes[kDTypeCount] = {'?', 'b', 'h', 'i', 'l', 'B', 'H', 'I', 'L', 'e', 'E', 'f', 'd', 'F', 'D'};
+  const OpInfo& row = info(u->op);
+  PyRef list = PyRef::steal(PyList_New(0));
+  for (int t = 0; t < kDTypeCount; ++t) {
+    if (!(row.set & dtype_bit(static_cast<DType>(t)))) continue;
+    std::vector<OperandType> types(u->nin, OperandType{static_cast<DType>(t), Weak::none});
+    Loop loop;
+    try {
+      loop = resolve(u->op, types);
+    } catch (const Error&) {
+      continue;
+    }
+    std::string text;
+    for (int i = 0; i < u->nin; ++i) text += codes[static_cast<int>(loop.in[i])];
+    text += "->";
+    for (int i = 0; i < u->nout; ++i) text += u->pair == Pair::frexp && i == 1 ? 'i' : codes[static_cast<int>(loop.out)];
+    check(PyList_Append(list.get(), to_py(text).get()));
+  }
+  return list;
+}
+
+PyRef identity_of(const PyUfunc* u) {
+  if (u->pair != Pair::none || u->nin != 2) return PyRef::borrow(Py_None);
+  switch (u->op) {
+    case Op::add:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::gcd:
+    case Op::hypot: return to_py(int64_t{0});
+    case Op::multiply: return to_py(int64_t{1});
+    case Op::bitwise_and: return to_py(int64_t{-1});
+    case Op::logical_and: return PyRef::borrow(Py_True);
+    case Op::logical_or:
+    case Op::logical_xor: return PyRef::borrow(Py_False);
+    case Op::logaddexp:
+    case Op::logaddexp2: return PyRef::steal(PyFloat_FromDouble(-__builtin_inf()));
+    default: return PyRef::borrow(Py_None);
+  }
+}
+
+enum class Attribute : intptr_t { name, nin, nout, nargs, ntypes, types, identity, signature, doc };
+
+PyObject* get_attribute(PyObject* self, void* which) {
+  return guard([&]() -> PyObject* {
+    const PyUfunc* u = as_ufunc(self);
+    switch (static_cast<Attribute>(reinterpret_cast<intptr_t>(which))) {
+      case Attribute::name: return new_ref(u->name);
+      case Attribute::nin: return PyLong_FromLong(u->nin);
+      case Attribute::nout: return PyLong_FromLong(u->nout);
+      case Attribute::nargs: return PyLong_FromLong(u->nin + u->nout);
+      case Attribute::ntypes: return PyLong_FromSsize_t(PyList_Size(types_list(u).get()));
+      case Attribute::types: return types_list(u).release();
+      case Attribute::identity: return identity_of(u).release();
+      case Attribute::signature: Py_RETURN_NONE;
+      case Attribute::doc: return new_ref(u->doc ? u->doc : Py_None);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+int set_doc(PyObject* self, PyObject* value, void*) {
+  PyUfunc* u = as_ufunc(self);
+  PyObject* old = u->doc;
+  Py_XINCREF(value);
+  u->doc = value;
+  Py_XDECREF(old);
+  return 0;
+}
+
+#define BC_ATTRIBUTE(text, which, setter) {text, get_attribute, setter, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
+PyGetSetDef attributes[] = {BC_ATTRIBUTE("__name__", name, nullptr),
+                            BC_ATTRIBUTE("__qualname__", name, nullptr),
+                            BC_ATTRIBUTE("nin", nin, nullptr),
+                            BC_ATTRIBUTE("nout", nout, nullptr),
+                            BC_ATTRIBUTE("nargs", nargs, nullptr),
+                            BC_ATTRIBUTE("ntypes", ntypes, nullptr),
+                            BC_ATTRIBUTE("types", types, nullptr),
+                            BC_ATTRIBUTE("identity", identity, nullptr),
+                            BC_ATTRIBUTE("signature", signature, nullptr),
+                            BC_ATTRIBUTE("__doc__", doc, set_doc),
+                            {}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr}, {}};
+
+PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<ufunc '%U'>", as_ufunc(self)->name); }
+
+PyObject* reduce_dunder(PyObject* self, PyObject*) {
+  return guard([&] {
+    PyRef by_name = attr(state().module, "_ufunc");
+    PyRef args = tuple_of({as_ufunc(self)->name});
+    return tuple_of({by_name.get(), args.get()}).release();
+  });
+}
+
+void dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(as_ufunc(self)->name);
+  Py_XDECREF(as_ufunc(self)->doc);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+/// What NumPy calls a row that has a shorter name here.
+std::string_view numpy_name(std::string_view row) {
+  if (row == "abs") return "absolute";
+  if (row == "conj") return "conjugate";
+  if (row == "bit_count") return "bitwise_count";
+  return row;
+}
+
+void add_ufunc(std::string_view name, Op op, Pair pair, int nin, int nout) {
+  PyUfunc* u = PyObject_New(PyUfunc, state().ufunc);
+  if (!u) throw PythonError();
+  u->vectorcall = call_ufunc;
+  u->op = op;
+  u->pair = pair;
+  u->nin = nin;
+  u->nout = nout;
+  u->name = to_py(name).release();
+  PyUnicode_InternInPlace(&u->name);
+  u->doc = nullptr;
+  PyRef owned = PyRef::steal(reinterpret_cast<PyObject*>(u));
+  check(PyDict_SetItem(state().ufuncs, u->name, owned.get()));
+}
+
+/// numpy.ufunc's way to call us: the ufunc of the same name, with NumPy outputs filled from ours.
+PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    const Py_ssize_t n = PyTuple_Size(args);
+    if (n < 2) throw_python(PyExc_TypeError, "__array_ufunc__: expected a ufunc, a method and its inputs");
+    PyRef name = PyRef::steal(PyObject_GetAttr(PyTuple_GetItem(args, 0), state().names.__name__));
+    PyObject* method = PyTuple_GetItem(args, 1);
+    PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
+    if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {
+      if (!function) Py_RETURN_NOTIMPLEMENTED;
+      function = PyRef::steal(PyObject_GetAttr(function.get(), method));
+    } else if (!function) {
+      // matmul and its kin are no rows but functions of the package.
+      function = PyRef::maybe(PyObject_GetAttr(import("broadcloth").get(), name.get()));
+      if (!function) {
+        PyErr_Clear();
+        Py_RETURN_NOTIMPLEMENTED;
+      }
+    }
+    PyRef inputs = PyRef::steal(PyTuple_GetSlice(args, 2, n));
+    PyObject* out = kwargs ? PyDict_GetItem(kwargs, state().names.out) : nullptr;
+    bool numpy_out = false;
+    if (out && PyTuple_Check(out))
+      for (Py_ssize_t i = 0; i < PyTuple_Size(out); ++i) numpy_out = numpy_out || is_numpy_array(PyTuple_GetItem(out, i));
+    if (!numpy_out) return PyObject_Call(function.get(), inputs.get(), kwargs);
+    PyRef outs = PyRef::borrow(out);
+    PyRef rest = PyRef::steal(PyDict_Copy(kwargs));
+    check(PyDict_DelItem(rest.get(), state().names.out));
+    PyRef made = PyRef::steal(PyObject_Call(function.get(), inputs.get(), rest.get()));
+    if (!PyTuple_Check(made.get())) made = tuple_of({made.get()});
+    PyRef copyto = attr(state().numpy, "copyto");
+    for (Py_ssize_t i = 0; i < PyTuple_Size(outs.get()); ++i) {
+      PyObject* target = PyTuple_GetItem(outs.get(), i);
+      PyObject* value = PyTuple_GetItem(made.get(), i);
+      if (!target || target == Py_None || !value) continue;
+      if (is_array(target))
+        assign(writable(target, "out"), array_of(value));
+      else
+        call(copyto.get(), {target, to_numpy(array_of(value)).get()});
+    }
+    return PyTuple_Size(outs.get()) == 1 ? new_ref(PyTuple_GetItem(outs.get(), 0)) : outs.release();
+  });
+}
+
+PyObject* array_function(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    PyRef f = import_attr("broadcloth._dispatch", "array_function");
+    return PyObject_Call(f.get(), args, kwargs);
+  });
+}
+
+}  // namespace
+
+UfuncOptions ufunc_options(PyObject* where, PyObject* dtype, PyObject* casting, Device device) {
+  UfuncOptions o;
+  o.device = device;
+  o.dtype = to_dtype_or_none(dtype);
+  if (casting && casting != Py_None) o.casting = to_casting(casting);
+  o.where = where_mask(where, device);
+  return o;
+}
+
+Array output(PyObject* out, const char* name) {
+  if (!out || out == Py_None) return {};
+  if (PyTuple_Check(out) && PyTuple_Size(out) == 1) return output(PyTuple_GetItem(out, 0), name);
+  return writable(out, name);
+}
+
+PyMethodDef array_ufunc_method() {
+  return {"__array_ufunc__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_ufunc)), METH_VARARGS | METH_KEYWORDS, nullptr};
+}
+PyMethodDef array_function_method() {
+  return {"__array_function__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_function)), METH_VARARGS | METH_KEYWORDS, nullptr};
+}
+
+void init_ufunc(PyObject* module) {
+  State& s = state();
+  static std::vector<PyMethodDef> methods = {
+      BC_METHOD("reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=..., where=True)", reduce_method),
+      BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method),
+      BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method),
+      {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS, nullptr},
+      BC_METHOD("at(a, indices, b=..., /)", at_method),
+      BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)",
+                [](PyObject* self, PyObject* dtypes, PyObject*, PyObject* casting, bool) { return resolve_method(self, dtypes, casting); }),
+      {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
+      {},
+  };
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}, {Py_tp_repr, reinterpret_cast<void*>(repr)}, {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+      {Py_tp_getset, attributes},                        {Py_tp_methods, methods.data()},             {Py_tp_members, members},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"broadcloth.ufunc", sizeof(PyUfunc), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  s.ufunc = add_type(module, &spec, "ufunc");
+  s.ufuncs = PyRef::steal(PyDict_New()).release();
+  for (int i = 0; i < kOpCount; ++i) {
+    const Op op = static_cast<Op>(i);
+    const OpInfo& row = info(op);
+    if (row.kind != OpKind::elementwise || op == Op::cast || row.signature == Signature::random) continue;
+    add_ufunc(numpy_name(row.name), op, Pair::none, row.nin, 1);
+  }
+  add_ufunc("divmod", Op::floor_divide, Pair::divmod, 2, 2);
+  add_ufunc("modf", Op::modf_fraction, Pair::modf, 1, 2);
+  add_ufunc("frexp", Op::frexp_mantissa, Pair::frexp, 1, 2);
+  check(PyModule_AddObjectRef(module, "ufuncs", s.ufuncs));
+}
+
+}  // namespace bc::bind

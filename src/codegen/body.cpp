@@ -1,0 +1,142 @@
+#include "codegen/body.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace bc {
+
+std::string substitute(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> names) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const bool starts = std::isalpha(static_cast<unsigned char>(text[i])) || text[i] == '_';
+    if (!starts) {
+      out += text[i++];
+      // A number's suffix and a member's name are no identifiers of ours.
+      if (std::isdigit(static_cast<unsigned char>(out.back())))
+        while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '.')) out += text[i++];
+      continue;
+    }
+    size_t j = i;
+    while (j < text.size() && (std::isalnum(static_cast<unsigned char>(text[j])) || text[j] == '_')) ++j;
+    const std::string_view word = text.substr(i, j - i);
+    const bool member = i > 0 && text[i - 1] == '.';
+    const std::string* found = nullptr;
+    for (const auto& [name, with] : names)
+      if (!member && name == word) found = &with;
+    if (found) out += *found;
+    else out += word;
+    i = j;
+  }
+  return out;
+}
+
+std::string BodyPrinter::argument(int value, DType as) const {
+  const std::string name = v(value);
+  return ir_.values[value].dtype == as ? name : fmt::format("cast<{}>({})", info(as).c_name, name);
+}
+
+std::string BodyPrinter::expression(int index) const {
+  const Value& x = ir_.values[index];
+  const ParamLayout p = param_layout(ir_);
+  switch (x.kind) {
+    case Value::Kind::load: {
+      if (std::string have = held(index); !have.empty()) return have;
+      const std::string at = place(x.access);
+      return x.predicate == kNone ? at : fmt::format("{} ? {} : {}()", v(x.predicate), at, info(x.dtype).c_name);
+    }
+    case Value::Kind::coordinate: return place(x.access);
+    case Value::Kind::constant: {
+      const int word = p.constant + 2 * x.slot;
+      if (is_complex(x.dtype)) {
+        const char* part = x.dtype == DType::c64 ? "float" : "double";
+        // complex64 packs both parts into the first word.
+        if (x.dtype == DType::c64) return fmt::format("{}", parameter(word, "complex<float>"));
+        return fmt::format("complex<double>({}, {})", parameter(word, part), parameter(word + 1, part));
+      }
+      return parameter(word, info(x.dtype).c_name);
+    }
+    case Value::Kind::gather: {
+      std::string at = "(0";
+      for (size_t k = 0; k < x.more.size(); ++k) {
+        const int word = p.gather + 2 * (x.slot + static_cast<int>(k));
+        const std::string safe = x.predicate == kNone ? argument(x.more[k], DType::i64)
+                                                      : fmt::format("({} ? {} : i64(0))", v(x.predicate), argument(x.more[k], DType::i64));
+        at += fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
+      }
+      const std::string element = fmt::format("(&{})[{})]", place(x.access), at);
+      return x.predicate == kNone ? element : fmt::format("{} ? {} : {}()", v(x.predicate), element, info(x.dtype).c_name);
+    }
+    case Value::Kind::inside: {
+      // Inside a region: along each tested axis the coordinate c has 0 <= (c - lower), lies on the step, and is below the count.
+      std::string all;
+      for (size_t k = 0; k < x.more.size(); ++k) {
+        const int word = p.inside + 3 * (x.slot + static_cast<int>(k));
+        all += fmt::format("{}in_range({}, {}, {}, {})", k ? " & " : "", v(x.more[k]), parameter(word, "i64"), parameter(word + 1, "i64"),
+                           parameter(word + 2, "i64"));
+      }
+      return all.empty() ? "true" : all;
+    }
+    case Value::Kind::op: {
+      if (x.op == Op::cast) return argument(x.args[0], x.dtype);
+      const OpInfo& row = info(x.op);
+      const DType t = x.loop[row.signature == Signature::where ? 1 : 0];
+      const DType loop_type = row.signature == Signature::random ? x.dtype : t;
+      std::string a[3];
+      for (int k = 0; k < row.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
+      const bool use_fast = fast && (row.fast_set & dtype_bit(t));
+      return substitute(use_fast ? row.fast_text : row.text,
+                        {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
+    }
+    case Value::Kind::result: return "";
+  }
+  return "";
+}
+
+std::string BodyPrinter::values(int stage, bool row) const {
+  std::string out;
+  for (size_t i = 0; i < ir_.values.size(); ++i) {
+    const Value& x = ir_.values[i];
+    if (x.stage != stage || x.row != row || x.kind == Value::Kind::result) continue;
+    out += fmt::format("const {} v{} = {};\n", info(x.dtype).c_name, i, expression(static_cast<int>(i)));
+  }
+  return out;
+}
+
+std::string BodyPrinter::output_value(const Output& o) const { return argument(o.value, ir_.accesses[o.access].dtype); }
+
+std::string BodyPrinter::outputs(int stage, bool row) const {
+  std::string out;
+  for (const Output& o : ir_.outputs) {
+    if (o.stage != stage || o.row != row) continue;
+    if (o.predicate != kNone) out += fmt::format("if ({}) ", v(o.predicate));
+    out += fmt::format("{} = {};\n", place(o.access), output_value(o));
+  }
+  return out;
+}
+
+bool BodyPrinter::has_fast(int stage, bool row) const {
+  for (const Value& x : ir_.values)
+    if (x.kind == Value::Kind::op && x.stage == stage && x.row == row && (info(x.op).fast_set & dtype_bit(x.loop[0]))) return true;
+  return false;
+}
+
+std::string reduction_struct(const Ir& ir, int k) {
+  const Accumulator& a = ir.accumulators[k];
+  const OpInfo& row = info(a.op);
+  const char* t = info(a.loop).c_name;
+  const std::string state = substitute(row.state, {{"T", t}});
+  const char* r = info(a.out).c_name;
+  auto text = [&](const char* source) { return substitute(source, {{"T", "T"}, {"S", "S"}, {"R", "R"}}); };
+  std::string out = fmt::format("struct Red{} {{\n  using T = {};\n  using S = {};\n  using R = {};\n", k, t, state, r);
+  out += fmt::format("  static constexpr bool kIdentity = {};\n", row.identity ? "true" : "false");
+  out += fmt::format("  BC_METHOD S map(T a, i64 i) {{ (void)i; return {}; }}\n", text(row.map));
+  out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(row.join));
+  out += fmt::format("  BC_METHOD S init() {{ return {}; }}\n", row.identity ? text(row.identity) : "S()");
+  out += fmt::format("  BC_METHOD R finish(const S& p, double n, double ddof) {{ (void)n; (void)ddof; return {}; }}\n}};\n", text(row.finish));
+  return out;
+}
+
+std::string params_struct(const Ir& ir) { return fmt::format("struct P {{ i64 w[{}]; }};\n", param_layout(ir).words); }
+
+}  // namespace bc

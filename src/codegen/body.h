@@ -1,0 +1,48 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "codegen/ir.h"
+
+namespace bc {
+
+/// Prints the statements of a kernel's body; the skeletons around it differ, this does not.
+class BodyPrinter {
+ public:
+  explicit BodyPrinter(const Ir& ir) : ir_(ir) {}
+
+  /// How the skeleton spells an access: the element's lvalue, or a coordinate's value.
+  std::function<std::string(int access)> place;
+  /// A load whose value the skeleton holds already ("" if not).
+  std::function<std::string(int value)> held = [](int) { return std::string(); };
+  /// Spells a parameter word, as the type asked for.
+  std::function<std::string(int word, const char* type)> parameter;
+  bool fast = false;  ///< use the CPU's branch-free forms, which set `flag`
+
+  /// The statements that define all values of a stage and scope.
+  std::string values(int stage, bool row) const;
+  /// The statements that store a stage's outputs of a scope.
+  std::string outputs(int stage, bool row) const;
+  std::string output_value(const Output& o) const;
+
+  /// Tells whether any value of the scope has a fast form.
+  bool has_fast(int stage, bool row) const;
+
+ private:
+  std::string expression(int index) const;
+  std::string argument(int value, DType as) const;
+  const Ir& ir_;
+};
+
+/// Replaces whole identifiers of a row's text.
+std::string substitute(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> names);
+
+/// The struct that describes accumulator `k` to the device library's reductions: T, S, R, map, join, init, finish.
+std::string reduction_struct(const Ir& ir, int k);
+
+/// The `struct P` of words that a kernel receives.
+std::string params_struct(const Ir& ir);
+
+inline std::string v(int index) { return "v" + std::to_string(index); }
+
+}  // namespace bc

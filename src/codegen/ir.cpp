@@ -1,0 +1,80 @@
+#include "codegen/ir.h"
+
+namespace bc {
+
+ParamLayout param_layout(const Ir& ir) {
+  ParamLayout p{};
+  int at = 0;
+  auto take = [&](int words) {
+    const int first = at;
+    at += words;
+    return first;
+  };
+  p.kept_size = take(1);
+  p.reduced_size = take(1);
+  p.kept_shape = take(ir.kept);
+  p.reduced_shape = take(ir.reduced);
+  p.segments = take(1);
+  p.segment_length = take(1);
+  p.partials = take(1);
+  p.tickets = take(1);
+  p.error = take(1);
+  p.ddof = take(static_cast<int>(ir.accumulators.size()));
+  p.access_words = 1 + ir.kept + ir.reduced;
+  p.access = take(p.access_words * static_cast<int>(ir.accesses.size()));
+  p.constant = take(2 * ir.constants);
+  p.gather = take(2 * ir.gather_slots);
+  p.inside = take(3 * ir.inside_slots);
+  p.words = at;
+  return p;
+}
+
+Hash128 structure_hash(const Ir& ir) {
+  Hasher h(static_cast<uint64_t>(ir.target) + 1);
+  h.add(static_cast<uint64_t>(ir.walk) | uint64_t(ir.kept) << 8 | uint64_t(ir.reduced) << 16 | uint64_t(ir.stages) << 24 |
+        uint64_t(ir.wide) << 32 | uint64_t(ir.in_place) << 33 | uint64_t(ir.segmented) << 34 | uint64_t(ir.checked) << 35 |
+        uint64_t(ir.cached) << 36 | uint64_t(ir.vector) << 40 | uint64_t(ir.unroll) << 48);
+  h.add(uint64_t(ir.group) | uint64_t(ir.constants) << 16 | uint64_t(ir.gather_slots) << 32 | uint64_t(ir.inside_slots) << 48);
+  for (DType t : ir.constant_dtypes) h.add(static_cast<uint64_t>(t));
+  for (const Access& a : ir.accesses)
+    h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.row) << 24 | uint64_t(a.vector) << 25);
+  h.add(ir.values.size());
+  for (const Value& v : ir.values) {
+    h.add(static_cast<uint64_t>(v.kind) | uint64_t(v.op) << 8 | uint64_t(v.dtype) << 24 | uint64_t(v.loop[0]) << 32 |
+          uint64_t(v.loop[1]) << 40 | uint64_t(v.loop[2]) << 48 | uint64_t(v.stage) << 56 | uint64_t(v.row) << 63);
+    h.add(uint64_t(uint16_t(v.args[0])) | uint64_t(uint16_t(v.args[1])) << 16 | uint64_t(uint16_t(v.args[2])) << 32 |
+          uint64_t(uint16_t(v.access)) << 48);
+    h.add(uint64_t(uint16_t(v.slot)) | uint64_t(uint16_t(v.predicate)) << 16 | uint64_t(v.more.size()) << 32);
+    for (int16_t m : v.more) h.add(uint64_t(uint16_t(m)));
+  }
+  for (const Accumulator& a : ir.accumulators)
+    h.add(uint64_t(a.op) | uint64_t(a.loop) << 16 | uint64_t(a.out) << 24 | uint64_t(uint16_t(a.input)) << 32 | uint64_t(uint16_t(a.result)) << 48)
+        .add(uint64_t(a.stage));
+  for (const Output& o : ir.outputs)
+    h.add(uint64_t(uint16_t(o.value)) | uint64_t(uint16_t(o.access)) << 16 | uint64_t(o.stage) << 32 | uint64_t(o.row) << 40 |
+          uint64_t(uint16_t(o.predicate)) << 48);
+  return h.finish();
+}
+
+std::string kernel_name(const Ir& ir) {
+  std::string name = ir.walk == Walk::map ? "map" : ir.walk == Walk::rows ? "rows" : "columns";
+  int shown = 0, hidden = 0;
+  auto say = [&](const char* word) {
+    if (shown++ < 6) name += std::string("_") + word;
+    else ++hidden;
+  };
+  for (const Value& v : ir.values)
+    if (v.kind == Value::Kind::op && v.op != Op::cast) say(info(v.op).name);
+  for (const Accumulator& a : ir.accumulators) say(info(a.op).name);
+  if (hidden) name += "_" + std::to_string(hidden) + "_more";
+  return name;
+}
+
+int state_bytes(const Accumulator& a) {
+  const std::string_view state = info(a.op).state;
+  if (state.starts_with("var_state")) return 40;  // a count, a mean (perhaps complex) and a sum of squares
+  if (state.starts_with("ArgState")) return 32;
+  return 16;
+}
+
+}  // namespace bc

@@ -1,0 +1,132 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/hash.h"
+#include "core/dtype.h"
+#include "ops/ops.h"
+#include "runtime/backend.h"
+
+namespace bc {
+
+enum class Target : uint8_t { cpu, cuda };
+
+/// One walk through memory (or through indices) along the iteration space.
+struct Access {
+  enum class Role : uint8_t { load, store, coordinate, gather };
+  enum class Step : uint8_t { zero, unit, any };
+  Role role = Role::load;
+  DType dtype = DType::f64;
+  Step step = Step::unit;  ///< along the innermost axis that the skeleton walks
+  bool row = false;        ///< over the kept axes only (what comes after a reduction)
+  bool vector = false;     ///< CUDA: every vector of it is aligned
+};
+
+inline constexpr int16_t kNone = -1;
+
+/// One SSA value of a kernel's body.
+struct Value {
+  enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result };
+  Kind kind = Kind::op;
+  Op op = Op::cast;
+  DType dtype = DType::f64;      ///< of the value
+  DType loop[3] = {};            ///< op: the dtypes its operands are cast to
+  uint8_t stage = 0;
+  bool row = false;              ///< computed once a row, after the stage's reductions
+  int16_t args[3] = {kNone, kNone, kNone};
+  int16_t access = kNone;        ///< load, coordinate, gather
+  int16_t slot = kNone;          ///< constant: its number; gather: the first of its (extent, stride) pairs; inside: its first (lower, count, step) triple
+  int16_t predicate = kNone;     ///< load, gather: read only where this value is true
+  std::vector<int16_t> more;     ///< gather: the index values; inside: the coordinates tested
+};
+
+/// A reduction of one element value.
+struct Accumulator {
+  Op op = Op::reduce_sum;
+  DType loop = DType::f64;
+  DType out = DType::f64;
+  int16_t input = kNone;
+  int16_t result = kNone;  ///< the row value that receives it
+  uint8_t stage = 0;
+};
+
+struct Output {
+  int16_t value = kNone;
+  int16_t access = kNone;
+  uint8_t stage = 0;
+  bool row = false;
+  int16_t predicate = kNone;
+};
+
+/// How the reduced axes are walked.
+enum class Walk : uint8_t {
+  map,      ///< nothing is reduced
+  rows,     ///< the reduced axes are innermost: a row is reduced by one group of threads
+  columns,  ///< the last kept axis is innermost: neighbours are reduced side by side
+};
+
+/// A kernel before it is printed: an iteration space of `kept` axes and `reduced` axes, and what happens at each of its points.
+/// Its structure alone (no extents, strides, addresses or constants) makes the text; those are the kernel's parameters.
+struct Ir {
+  Target target = Target::cpu;
+  Walk walk = Walk::map;
+  int kept = 1;
+  int reduced = 0;
+  int stages = 1;        ///< rows only: how often a row is walked; a stage may use the results of the ones before
+  bool wide = false;     ///< CUDA: indices need 64 bits
+  bool in_place = false;  ///< an output may be an input: no element may be read after its place is written
+  bool segmented = false;  ///< a row is reduced in segments whose partial results a second step joins
+  bool checked = false;    ///< a gather reports indices out of range
+  int vector = 1;          ///< CUDA: elements a thread handles as one access
+  int group = 256;         ///< CUDA rows: threads of a row; a power of two
+  int unroll = 1;          ///< CUDA rows: vectors a thread holds at a time
+  bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage loaded stays in registers
+  int constants = 0;
+  std::vector<DType> constant_dtypes;
+  int gather_slots = 0;    ///< (extent, stride) pairs
+  int inside_slots = 0;    ///< (lower, count, step) triples
+  std::vector<Access> accesses;
+  std::vector<Value> values;
+  std::vector<Accumulator> accumulators;
+  std::vector<Output> outputs;
+};
+
+/// The parameter block that a printed kernel reads, in 8-byte words. Printer and binder both take offsets from here.
+struct ParamLayout {
+  int kept_size, reduced_size;   ///< extents' products: rows (M) and elements of a row (N)
+  int kept_shape, reduced_shape; ///< [kept], [reduced]
+  int segments, segment_length;  ///< how many pieces a row is cut into, and their length in elements
+  int partials, tickets, error;  ///< addresses: partial results, counters of finished blocks, the error word
+  int ddof;                      ///< [accumulators]
+  int access;                    ///< each: address or first index, then strides[kept], then strides[reduced]
+  int access_words;
+  int constant;                  ///< 2 words each
+  int gather;                    ///< (extent, stride) pairs
+  int inside;                    ///< (lower, count, step) triples
+  int words;
+};
+ParamLayout param_layout(const Ir& ir);
+
+/// A digest of everything that the printed text depends on.
+Hash128 structure_hash(const Ir& ir);
+
+/// A readable name: "map_multiply_sin_add" cut to a sensible length.
+std::string kernel_name(const Ir& ir);
+
+/// Elements of one block of a CPU reduction; the tree of a sum depends on it and on nothing else.
+inline constexpr int64_t kReduceBlock = 1024;
+/// Rows that a CPU column reduction adds up in one accumulator before it starts the next.
+inline constexpr int64_t kColumnRun = 64;
+/// Columns that a CPU column reduction walks side by side.
+inline constexpr int64_t kColumnTile = 256;
+inline constexpr int kCudaBlock = 256;
+
+KernelSource print_cpu(const Ir& ir);
+KernelSource print_cuda(const Ir& ir);
+inline KernelSource print(const Ir& ir) { return ir.target == Target::cpu ? print_cpu(ir) : print_cuda(ir); }
+
+/// Bytes of one partial result of an accumulator (the row's state type).
+int state_bytes(const Accumulator& a);
+
+}  // namespace bc

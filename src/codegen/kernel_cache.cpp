@@ -1,0 +1,438 @@
+#include "codegen/kernel_cache.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "codegen/device_library.h"
+#include "codegen/kernel_store.h"
+#include "core/error.h"
+
+namespace bc {
+
+namespace {
+
+enum class State : uint8_t {
+  Idle,     // nobody works on it
+  Queued,   // waits for the background thread
+  Running,  // a thread prints, loads or compiles it
+  Failed,   // could not be compiled; `error` says why
+};
+
+/// A kernel of one backend, from the first time it was asked for. Never deleted: readers hold no lock, and kernels that were handed out
+/// stay.
+struct Entry {
+  Hash128 key;
+  Backend* backend = nullptr;
+  std::atomic<LoadedKernel*> kernel{nullptr};
+  std::atomic<State> state{State::Idle};  // written with the mutex held
+  // The rest is guarded by the mutex, or owned by the thread that set Running.
+  std::exception_ptr error;
+  KernelSource source;
+  Hash128 file;
+  pthread_t owner{};  // who set Running
+};
+
+/// Open addressing. Slots only ever go from nullptr to an entry, so readers need no lock; a full table is replaced by a larger one.
+struct Table {
+  explicit Table(size_t capacity) : mask(capacity - 1), slots(std::make_unique<std::atomic<Entry*>[]>(capacity)) {}
+  const size_t mask;
+  size_t count = 0;
+  std::unique_ptr<std::atomic<Entry*>[]> slots;
+
+  static size_t place(const Backend& backend, const Hash128& key) {
+    return key.lo ^ (reinterpret_cast<uintptr_t>(&backend) >> 4) * 0x9e3779b97f4a7c15u;
+  }
+  Entry* find(const Backend& backend, const Hash128& key) const {
+    for (size_t i = place(backend, key);; ++i) {
+      Entry* entry = slots[i & mask].load(std::memory_order_acquire);
+      if (!entry || (entry->key == key && entry->backend == &backend)) return entry;
+    }
+  }
+  void insert(Entry* entry) {
+    size_t i = place(*entry->backend, entry->key);
+    while (slots[i & mask].load(std::memory_order_relaxed)) ++i;
+    slots[i & mask].store(entry, std::memory_order_release);
+    ++count;
+  }
+};
+
+struct Cache {
+  Cache() : table(new Table(1024)) {}
+
+  std::atomic<Table*> table;
+  std::atomic<uint64_t> memory_hits{0};
+  std::atomic<uint64_t> disk_hits{0};
+  std::atomic<uint64_t> compiles{0};
+  std::atomic<int64_t> compile_nanoseconds{0};
+  KernelStore store;
+
+  std::mutex mutex;
+  std::condition_variable changed;  // an entry left Running, or the queue changed
+  std::vector<Table*> old_tables;   // readers may still look at them; together no larger than the last
+  std::vector<Entry*> entries;      // all there ever were
+  std::deque<Entry*> queue;
+  int running = 0;  // entries in State::Running
+  bool stopping = false;
+  bool exit_registered = false;
+  bool has_worker = false;
+  pthread_t worker{};  // plain, because the child of a fork must be able to forget it
+};
+
+thread_local int t_building = 0;  // entries that this thread has in State::Running
+
+void before_fork();
+void after_fork_in_parent();
+void after_fork_in_child();
+
+Cache& cache() {
+  // Never destroyed: kernels are launched until the very end of the process.
+  static Cache* all = [] {
+    auto* made = new Cache;
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    return made;
+  }();
+  return *all;
+}
+
+// A compile in another thread holds locks of the compiler, which a child could never get: a fork waits for it. Then the mutex is kept over
+// the fork, so none starts.
+void before_fork() {
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  all.changed.wait_for(lock, std::chrono::seconds(10), [&] { return all.running <= t_building; });
+  lock.release();
+  all.store.lock_for_fork();
+}
+
+void after_fork_in_parent() {
+  cache().store.unlock_after_fork();
+  cache().mutex.unlock();
+}
+
+void after_fork_in_child() {
+  Cache& all = cache();
+  all.store.unlock_after_fork();
+  // The child has this thread only. Waiters that are gone would eat notifications, so the variable starts anew.
+  new (&all.changed) std::condition_variable;
+  all.has_worker = false;
+  all.stopping = false;
+  all.queue.clear();
+  all.running = t_building;
+  for (Entry* entry : all.entries) {
+    const State state = entry->state.load(std::memory_order_relaxed);
+    const bool orphan = state == State::Running && !pthread_equal(entry->owner, pthread_self());
+    if (state == State::Queued || orphan) entry->state.store(State::Idle, std::memory_order_relaxed);
+  }
+  all.mutex.unlock();
+}
+
+Entry& find_or_insert(Cache& all, Backend& backend, const Hash128& key) {
+  Table* table = all.table.load(std::memory_order_relaxed);
+  if (Entry* there = table->find(backend, key)) return *there;
+  auto* entry = new Entry;
+  entry->key = key;
+  entry->backend = &backend;
+  all.entries.push_back(entry);
+  if (table->count * 2 >= table->mask) {
+    auto* larger = new Table((table->mask + 1) * 2);
+    for (size_t i = 0; i <= table->mask; ++i) {
+      if (Entry* old = table->slots[i].load(std::memory_order_relaxed)) larger->insert(old);
+    }
+    all.old_tables.push_back(table);
+    larger->insert(entry);
+    all.table.store(larger, std::memory_order_release);
+  } else {
+    table->insert(entry);
+  }
+  return *entry;
+}
+
+// ---- print, load, compile; called without the mutex by the thread that set Running ----
+
+/// Digest of everything that the binary depends on.
+Hash128 file_key(const KernelSource& source, const std::string& target) {
+  static const Hash128 library = digest(kDeviceLibrary, kDeviceLibrarySize);
+  std::string text;
+  text.reserve(source.text.size() + target.size() + 256);
+  const auto put = [&](std::string_view part) {
+    const uint64_t bytes = part.size();
+    text.append(reinterpret_cast<const char*>(&bytes), sizeof bytes).append(part);
+  };
+  text.append(reinterpret_cast<const char*>(&library), sizeof library);
+  text.push_back(static_cast<char>(KernelStore::kVersion));
+  text.push_back(source.contract ? 'c' : 'p');
+  put(target);
+  for (const std::string& entry : source.entries) put(entry);
+  put(source.text);
+  return digest(text.data(), text.size());
+}
+
+void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel) { entry.kernel.store(kernel.release(), std::memory_order_release); }
+
+bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
+  auto stored = all.store.load(entry.file);
+  if (!stored) return false;
+  if (stored->entries == source.entries) {
+    try {
+      publish(entry, entry.backend->load(stored->binary, source.entries));
+      all.disk_hits.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    } catch (const std::exception&) {
+      // Whole, yet not loadable here: compiled anew below, where a real fault shows.
+    }
+  }
+  all.store.remove(entry.file);
+  return false;
+}
+
+void compile(Cache& all, Entry& entry, const KernelSource& source) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<char> binary = entry.backend->compile(source);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+  all.compiles.fetch_add(1, std::memory_order_relaxed);
+  all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
+  publish(entry, entry.backend->load(binary, source.entries));
+  all.store.save(entry.file, entry.backend->target(), source.entries, binary);
+}
+
+void set_running(Cache& all, Entry& entry) {
+  entry.state.store(State::Running, std::memory_order_relaxed);
+  entry.owner = pthread_self();
+  ++all.running;
+  ++t_building;
+}
+
+void leave_running(Cache& all, Entry& entry, State state) {
+  entry.state.store(state, std::memory_order_relaxed);
+  --all.running;
+  --t_building;
+  all.changed.notify_all();
+}
+
+// ---- the background thread ----
+
+void* work(void*) {
+  Cache& all = cache();
+  pthread_setname_np(pthread_self(), "bc-compile");
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);  // on Linux this is the thread's own
+  std::unique_lock lock(all.mutex);
+  for (;;) {
+    all.changed.wait(lock, [&] { return all.stopping || !all.queue.empty(); });
+    if (all.stopping) return nullptr;
+    Entry& entry = *all.queue.front();
+    all.queue.pop_front();
+    const KernelSource source = std::move(entry.source);
+    set_running(all, entry);
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      compile(all, entry, source);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    // save() may have failed after the kernel was published; then the kernel counts.
+    const bool failed = !entry.kernel.load(std::memory_order_relaxed);
+    entry.error = failed ? error : nullptr;
+    leave_running(all, entry, failed ? State::Failed : State::Idle);
+    if (!all.exit_registered) {
+      // Handlers run in reverse order: registered after the compiler was loaded, this one runs before the compiler's own.
+      all.exit_registered = true;
+      std::atexit(kernel_cache_shutdown);
+    }
+  }
+}
+
+/// Called with the mutex held.
+void start_worker(Cache& all) {
+  if (all.has_worker || all.stopping) return;
+  static const int first = std::atexit(kernel_cache_shutdown);
+  (void)first;
+  // Signals are for the program's own threads.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_t{16} << 20);  // a C++ compiler recurses
+  const int error = pthread_create(&all.worker, &attributes, work, nullptr);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  BC_CHECK(error == 0, Runtime, "kernel cache: cannot start the background thread: {}", std::strerror(error));
+  all.has_worker = true;
+}
+
+// ---- misses ----
+
+[[gnu::noinline]] LoadedKernel& get_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
+  std::unique_lock lock(all.mutex);
+  Entry& entry = find_or_insert(all, backend, key);
+  bool waited = false;
+  while (entry.state.load(std::memory_order_relaxed) == State::Running) {
+    all.changed.wait(lock);
+    waited = true;
+  }
+  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) {
+    all.memory_hits.fetch_add(1, std::memory_order_relaxed);
+    return *kernel;
+  }
+  if (waited && entry.error) std::rethrow_exception(entry.error);
+  const bool queued = entry.state.load(std::memory_order_relaxed) == State::Queued;
+  if (queued) std::erase(all.queue, &entry);  // quicker than to wait for what lies before it
+  KernelSource source = std::move(entry.source);
+  set_running(all, entry);
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    if (!queued) {
+      source = print();
+      entry.file = file_key(source, backend.target());
+    }
+    if (queued || !load_from_disk(all, entry, source)) compile(all, entry, source);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
+  entry.error = kernel ? nullptr : error;
+  leave_running(all, entry, kernel ? State::Idle : State::Failed);
+  if (!kernel) std::rethrow_exception(error);
+  return *kernel;
+}
+
+[[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
+  std::unique_lock lock(all.mutex);
+  Entry& entry = find_or_insert(all, backend, key);
+  switch (entry.state.load(std::memory_order_relaxed)) {
+    case State::Running:
+    case State::Queued: return nullptr;
+    case State::Failed: std::rethrow_exception(entry.error);
+    case State::Idle: break;
+  }
+  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) return kernel;
+  set_running(all, entry);
+  lock.unlock();
+  KernelSource source;
+  std::exception_ptr error;
+  bool loaded = false;
+  try {
+    source = print();
+    entry.file = file_key(source, backend.target());
+    loaded = load_from_disk(all, entry, source);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  entry.error = error;
+  if (error || loaded || all.stopping) {
+    leave_running(all, entry, State::Idle);
+    if (error) std::rethrow_exception(error);
+    return entry.kernel.load(std::memory_order_relaxed);
+  }
+  leave_running(all, entry, State::Idle);
+  start_worker(all);
+  entry.source = std::move(source);
+  entry.state.store(State::Queued, std::memory_order_relaxed);
+  all.queue.push_back(&entry);
+  all.changed.notify_all();
+  return nullptr;
+}
+
+}  // namespace
+
+LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print) {
+  Cache& all = cache();
+  if (const Entry* entry = all.table.load(std::memory_order_acquire)->find(backend, key)) {
+    if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_acquire)) [[likely]] {
+      all.memory_hits.fetch_add(1, std::memory_order_relaxed);
+      return *kernel;
+    }
+  }
+  return get_slowly(all, backend, key, print);
+}
+
+LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print) {
+  Cache& all = cache();
+  if (const Entry* entry = all.table.load(std::memory_order_acquire)->find(backend, key)) {
+    if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_acquire)) [[likely]] {
+      all.memory_hits.fetch_add(1, std::memory_order_relaxed);
+      return kernel;
+    }
+    const State state = entry->state.load(std::memory_order_relaxed);
+    if (state == State::Queued || state == State::Running) return nullptr;
+  }
+  return try_slowly(all, backend, key, print);
+}
+
+CacheStats kernel_cache_stats() {
+  Cache& all = cache();
+  CacheStats stats;
+  stats.memory_hits = all.memory_hits.load(std::memory_order_relaxed);
+  stats.disk_hits = all.disk_hits.load(std::memory_order_relaxed);
+  stats.compiles = all.compiles.load(std::memory_order_relaxed);
+  stats.compile_seconds = 1e-9 * static_cast<double>(all.compile_nanoseconds.load(std::memory_order_relaxed));
+  const KernelStore::Usage usage = all.store.usage();
+  stats.disk_bytes = usage.bytes;
+  stats.disk_files = usage.files;
+  stats.disk_limit = all.store.limit();
+  stats.folder = all.store.folder();
+  stats.warning = all.store.warning();
+  return stats;
+}
+
+void kernel_cache_clear(bool disk) {
+  Cache& all = cache();
+  {
+    std::lock_guard lock(all.mutex);
+    for (Entry* entry : all.queue) entry->state.store(State::Idle, std::memory_order_relaxed);
+    all.queue.clear();
+    all.old_tables.push_back(all.table.load(std::memory_order_relaxed));
+    all.table.store(new Table(1024), std::memory_order_release);
+    all.changed.notify_all();
+  }
+  if (disk) all.store.clear();
+}
+
+size_t kernel_cache_export(const std::string& path) { return cache().store.archive(path); }
+size_t kernel_cache_import(const std::string& path) { return cache().store.import(path); }
+void kernel_cache_set_folder(const std::string& folder) { cache().store.set_folder(folder); }
+void kernel_cache_set_limit(size_t bytes) { cache().store.set_limit(bytes); }
+
+void kernel_cache_wait() {
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  all.changed.wait(lock, [&] { return all.queue.empty() && all.running <= t_building; });
+}
+
+void kernel_cache_shutdown() {
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  for (Entry* entry : all.queue) entry->state.store(State::Idle, std::memory_order_relaxed);
+  all.queue.clear();
+  if (!all.has_worker || all.stopping) return;
+  all.stopping = true;
+  all.changed.notify_all();
+  lock.unlock();
+  pthread_join(all.worker, nullptr);
+  lock.lock();
+  all.has_worker = false;
+  all.stopping = false;
+  all.changed.notify_all();
+}
+
+}  // namespace bc

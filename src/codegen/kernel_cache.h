@@ -1,0 +1,69 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "codegen/hash.h"
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// A view of a function that writes a kernel's source text; it is called before kernel_cache_get or kernel_cache_try returns, in the
+/// calling thread, and only when the kernel is not in memory. Owns nothing, so a lambda with captures costs no allocation on a hit.
+class SourcePrinter {
+ public:
+  template <class F>
+    requires(std::is_invocable_r_v<KernelSource, const F&> && !std::same_as<F, SourcePrinter>)
+  SourcePrinter(const F& print)  // NOLINT(google-explicit-constructor)
+      : object_(&print), call_([](const void* object) -> KernelSource { return (*static_cast<const F*>(object))(); }) {}
+  KernelSource operator()() const { return call_(object_); }
+
+ private:
+  const void* object_;
+  KernelSource (*call_)(const void*);
+};
+
+/// The kernel of a structural key on a backend: from memory, from disk, or compiled now. Several threads that ask for one kernel compile it
+/// once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends.
+LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print);
+
+/// As kernel_cache_get, but never waits for a compiler: nullptr while a background thread compiles. A kernel that lies on disk is loaded
+/// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one.
+LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print);
+
+struct CacheStats {
+  uint64_t memory_hits = 0;
+  uint64_t disk_hits = 0;
+  uint64_t compiles = 0;
+  double compile_seconds = 0;
+  size_t disk_bytes = 0;
+  size_t disk_files = 0;
+  size_t disk_limit = 0;
+  std::string folder;   ///< empty when nothing is kept on disk
+  std::string warning;  ///< why the folder is not used, if so
+};
+CacheStats kernel_cache_stats();
+
+/// Forgets the kernels in memory (those handed out stay loaded) and, with `disk`, deletes the files.
+void kernel_cache_clear(bool disk);
+
+/// Writes all entries on disk into one file, to be imported on another machine. Returns their number.
+size_t kernel_cache_export(const std::string& path);
+/// Puts the entries of an exported file into the folder; each is verified. Returns their number.
+size_t kernel_cache_import(const std::string& path);
+
+/// Another folder, in the place of what the environment says (BROADCLOTH_CACHE_DIR, else XDG_CACHE_HOME/broadcloth, else
+/// ~/.cache/broadcloth); empty: keep nothing on disk.
+void kernel_cache_set_folder(const std::string& folder);
+/// Another cap for the bytes on disk than BROADCLOTH_CACHE_LIMIT (2 GiB); the files used longest ago go first. 0: keep nothing on disk.
+void kernel_cache_set_limit(size_t bytes);
+
+/// Waits until the background thread has compiled all it was asked for.
+void kernel_cache_wait();
+/// Ends the background thread after the compile it is at, drops what is queued. Called when the interpreter or the process ends; the
+/// thread starts again when needed.
+void kernel_cache_shutdown();
+
+}  // namespace bc

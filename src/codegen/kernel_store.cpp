@@ -1,0 +1,487 @@
+#include "codegen/kernel_store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+namespace bc {
+
+namespace {
+
+constexpr char kMagic[8] = {'B', 'C', 'K', 'E', 'R', 'N', 'E', 'L'};
+constexpr char kArchiveMagic[8] = {'B', 'C', 'A', 'R', 'C', 'H', 'I', 'V'};
+constexpr uint32_t kVersion = KernelStore::kVersion;
+constexpr uint32_t kCompressed = 1;
+constexpr std::string_view kSuffix = ".bck";
+constexpr std::string_view kTemporary = "tmp-";
+constexpr const char* kCollected = "collected";  // its time is that of the last collect() of any process
+constexpr size_t kDefaultLimit = size_t{2} << 30;
+constexpr size_t kMaxFile = size_t{1} << 30;
+// zstd reads back about 1 GB/s: a CPU object (5-30 KB) would take as long to expand as to load, a large cubin is worth it.
+constexpr size_t kCompressFrom = size_t{128} << 10;
+constexpr time_t kTemporaryAge = 600;  // seconds; a write takes milliseconds
+constexpr time_t kTouchAge = 3600;
+constexpr time_t kCollectAge = 3600;
+
+/// The head of a file. `digest` is of all bytes after it. Then come `meta_bytes` of text (the target, then the entry names, each with its
+/// closing zero) and `stored_bytes` of the binary.
+struct Header {
+  char magic[8];
+  Hash128 digest;
+  Hash128 key;
+  uint64_t raw_bytes;
+  uint64_t stored_bytes;
+  uint32_t version;
+  uint32_t flags;
+  uint32_t meta_bytes;
+  uint32_t entries;
+};
+static_assert(sizeof(Header) == 72);
+constexpr size_t kDigestFrom = 24;
+
+struct ArchiveHeader {
+  char magic[8];
+  uint64_t version;
+  uint64_t files;
+};
+
+class File {
+ public:
+  explicit File(int fd) : fd_(fd) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  bool close_now() { return close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+struct Folder {
+  explicit Folder(const std::string& path) : dir(opendir(path.c_str())) {}
+  ~Folder() {
+    if (dir) closedir(dir);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  DIR* dir;
+};
+
+bool read_all(int fd, char* to, size_t bytes) {
+  while (bytes) {
+    const ssize_t n = read(fd, to, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    to += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool write_all(int fd, const char* from, size_t bytes) {
+  while (bytes) {
+    const ssize_t n = write(fd, from, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    from += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+std::string name_of(const Hash128& key) { return to_string(key) + std::string(kSuffix); }
+
+bool is_entry(std::string_view name) { return name.size() == 32 + kSuffix.size() && name.ends_with(kSuffix); }
+
+bool make_folders(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode) || (errno = ENOTDIR, false);
+  const size_t slash = path.find_last_of('/');
+  if (slash != std::string::npos && slash > 0 && !make_folders(path.substr(0, slash))) return false;
+  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
+}
+
+/// The header of a file that is whole: sizes, version and digest agree with the bytes.
+const Header* verify(std::span<const char> bytes) {
+  if (bytes.size() < sizeof(Header)) return nullptr;
+  const auto* header = reinterpret_cast<const Header*>(bytes.data());
+  if (std::memcmp(header->magic, kMagic, sizeof kMagic) != 0 || header->version != kVersion) return nullptr;
+  if (header->stored_bytes > kMaxFile || header->raw_bytes > kMaxFile) return nullptr;
+  if (bytes.size() != sizeof(Header) + header->meta_bytes + header->stored_bytes) return nullptr;
+  if (header->digest != digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom)) return nullptr;
+  return header;
+}
+
+std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, size_t size, const Hash128& key) {
+  const Header* header = verify({bytes.get(), size});
+  if (!header || header->key != key) return std::nullopt;
+  StoredKernel kernel;
+  std::string_view meta(bytes.get() + sizeof(Header), header->meta_bytes);
+  for (uint32_t i = 0; i <= header->entries; ++i) {  // the target comes first
+    const size_t end = meta.find('\0');
+    if (end == std::string_view::npos) return std::nullopt;
+    if (i) kernel.entries.emplace_back(meta.substr(0, end));
+    meta.remove_prefix(end + 1);
+  }
+  const char* stored = bytes.get() + sizeof(Header) + header->meta_bytes;
+  if (header->flags & kCompressed) {
+    const size_t raw = header->raw_bytes;
+    auto expanded = std::make_unique_for_overwrite<char[]>(raw);
+    if (ZSTD_decompress(expanded.get(), raw, stored, header->stored_bytes) != raw) return std::nullopt;
+    kernel.binary = {expanded.get(), raw};
+    kernel.bytes = std::move(expanded);
+  } else {
+    if (header->raw_bytes != header->stored_bytes) return std::nullopt;
+    kernel.binary = {stored, header->stored_bytes};
+    kernel.bytes = std::move(bytes);
+  }
+  return kernel;
+}
+
+std::string home_folder() {
+  // An empty BROADCLOTH_CACHE_DIR means: keep nothing.
+  if (const char* folder = std::getenv("BROADCLOTH_CACHE_DIR")) return folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/') return std::string(cache) + "/broadcloth";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/broadcloth";
+  return {};
+}
+
+}  // namespace
+
+KernelStore::KernelStore() : limit_(kDefaultLimit) {
+  set_folder(home_folder());
+  if (const char* text = std::getenv("BROADCLOTH_CACHE_LIMIT"); text && *text) {
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    const std::string_view unit = end;
+    const double factor = unit.empty()                   ? 1.0
+                          : unit == "K" || unit == "KiB" ? 1024.0
+                          : unit == "M" || unit == "MiB" ? 1048576.0
+                          : unit == "G" || unit == "GiB" ? 1073741824.0
+                                                         : -1.0;
+    if (end != text && factor > 0 && value >= 0 && value * factor < 9e18) {
+      limit_ = static_cast<size_t>(value * factor);
+    } else {
+      warning_ = fmt::format("BROADCLOTH_CACHE_LIMIT: expected a number of bytes such as 500M or 2G, got '{}'; 2 GiB is used", text);
+    }
+  }
+}
+
+std::string KernelStore::folder() const {
+  std::lock_guard lock(mutex_);
+  return limit_ ? folder_ : std::string();
+}
+
+std::string KernelStore::warning() const {
+  std::lock_guard lock(mutex_);
+  return warning_;
+}
+
+size_t KernelStore::limit() const {
+  std::lock_guard lock(mutex_);
+  return limit_;
+}
+
+void KernelStore::set_folder(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  if (!folder.empty() && folder[0] != '/') {
+    // Made absolute now: programs change their working folder.
+    char here[4096];
+    if (getcwd(here, sizeof here)) folder = std::string(here) + "/" + folder;
+  }
+  std::lock_guard lock(mutex_);
+  folder_ = std::move(folder);
+  warning_.clear();
+  writable_ = true;
+  collected_ = false;
+  written_ = 0;
+}
+
+void KernelStore::set_limit(size_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    limit_ = bytes;
+  }
+  if (bytes) collect();
+}
+
+void KernelStore::stop_writing(const std::string& folder, const char* what, int error) {
+  std::lock_guard lock(mutex_);
+  if (folder != folder_) return;
+  writable_ = false;
+  warning_ = fmt::format("kernel cache: {} {}: {}; new kernels are kept in memory only", what, folder, std::strerror(error));
+}
+
+std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
+  const std::string folder = this->folder();
+  if (folder.empty()) return std::nullopt;
+  const std::string path = folder + "/" + name_of(key);
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) return std::nullopt;
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size <= kMaxFile) {
+    auto bytes = std::make_unique_for_overwrite<char[]>(size);
+    if (read_all(file.get(), bytes.get(), size)) {
+      if (auto kernel = unpack(std::move(bytes), size, key)) {
+        // The time of last use, kept by hand since many file systems do not.
+        if (time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
+        return kernel;
+      }
+    }
+  }
+  unlink(path.c_str());
+  return std::nullopt;
+}
+
+bool KernelStore::write_file(const std::string& folder, const std::string& name, std::span<const char> bytes) {
+  static std::atomic<uint64_t> counter{0};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  // Process ids repeat between machines that share a folder; O_EXCL notices what the clock does not keep apart.
+  const std::string temporary =
+      fmt::format("{}/{}{}-{}-{}{:09}", folder, kTemporary, getpid(), counter.fetch_add(1), now.tv_sec, now.tv_nsec);
+  File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return false;
+  // No fsync: a file that a crash of the machine left short is noticed by its digest.
+  const bool written = write_all(file.get(), bytes.data(), bytes.size());
+  int error = errno;
+  if (written && file.close_now() && rename(temporary.c_str(), (folder + "/" + name).c_str()) == 0) return true;
+  if (written) error = errno;
+  unlink(temporary.c_str());
+  errno = error;
+  return false;
+}
+
+void KernelStore::save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary) {
+  std::string folder;
+  {
+    std::lock_guard lock(mutex_);
+    if (!writable_ || !limit_ || folder_.empty()) return;
+    folder = folder_;
+  }
+  std::string meta = target.substr(0, target.find('\0')) + '\0';
+  for (const std::string& entry : entries) meta += entry + '\0';
+
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key = key;
+  header.version = kVersion;
+  header.raw_bytes = binary.size();
+  header.meta_bytes = static_cast<uint32_t>(meta.size());
+  header.entries = static_cast<uint32_t>(entries.size());
+
+  const size_t before = sizeof(Header) + meta.size();
+  std::vector<char> bytes;
+  if (binary.size() >= kCompressFrom) {
+    bytes.resize(before + ZSTD_compressBound(binary.size()));
+    const size_t stored = ZSTD_compress(bytes.data() + before, bytes.size() - before, binary.data(), binary.size(), 3);
+    if (!ZSTD_isError(stored) && stored < binary.size()) {
+      header.flags = kCompressed;
+      header.stored_bytes = stored;
+    }
+  }
+  if (!(header.flags & kCompressed)) {
+    header.stored_bytes = binary.size();
+    bytes.resize(before + binary.size());
+    std::copy(binary.begin(), binary.end(), bytes.begin() + static_cast<ptrdiff_t>(before));
+  }
+  bytes.resize(before + header.stored_bytes);
+  if (bytes.size() > kMaxFile || header.raw_bytes > kMaxFile) return;
+  std::memcpy(bytes.data() + sizeof(Header), meta.data(), meta.size());
+  std::memcpy(bytes.data(), &header, sizeof(Header));
+  header.digest = digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom);
+  std::memcpy(bytes.data(), &header, sizeof(Header));
+
+  if (!make_folders(folder)) return stop_writing(folder, "cannot make", errno);
+  if (!write_file(folder, name_of(key), bytes)) return stop_writing(folder, "cannot write to", errno);
+
+  bool due = false;
+  {
+    std::lock_guard lock(mutex_);
+    written_ += bytes.size();
+    if (!collected_) {
+      collected_ = true;
+      struct stat status;
+      due = stat((folder + "/" + kCollected).c_str(), &status) != 0 || time(nullptr) - status.st_mtime > kCollectAge;
+    }
+    due = due || written_ > limit_ / 16;
+  }
+  if (due) collect();
+}
+
+void KernelStore::remove(const Hash128& key) {
+  const std::string folder = this->folder();
+  if (!folder.empty()) unlink((folder + "/" + name_of(key)).c_str());
+}
+
+KernelStore::Usage KernelStore::usage() const {
+  Usage usage;
+  const std::string path = this->folder();
+  if (path.empty()) return usage;
+  const Folder folder(path);
+  if (!folder.dir) return usage;
+  while (const dirent* item = readdir(folder.dir)) {
+    struct stat status;
+    if (!is_entry(item->d_name) || fstatat(dirfd(folder.dir), item->d_name, &status, 0) != 0) continue;
+    usage.bytes += static_cast<size_t>(status.st_size);
+    ++usage.files;
+  }
+  return usage;
+}
+
+void KernelStore::clear() {
+  std::string path;
+  {
+    std::lock_guard lock(mutex_);
+    path = folder_;
+  }
+  if (path.empty()) return;
+  const Folder folder(path);
+  if (!folder.dir) return;
+  while (const dirent* item = readdir(folder.dir)) {
+    // Temporary files of writers at work stay: their owners are about to rename them.
+    if (is_entry(item->d_name)) unlinkat(dirfd(folder.dir), item->d_name, 0);
+  }
+}
+
+void KernelStore::collect() {
+  std::string path;
+  size_t limit = 0;
+  {
+    std::lock_guard lock(mutex_);
+    path = folder_;
+    limit = limit_;
+    written_ = 0;
+    if (path.empty() || !writable_) return;
+  }
+  const Folder folder(path);
+  if (!folder.dir) return;
+  const int fd = dirfd(folder.dir);
+  const File marker(openat(fd, kCollected, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (marker) futimens(marker.get(), nullptr);
+
+  struct Found {
+    timespec used;
+    size_t bytes;
+    std::string name;
+  };
+  std::vector<Found> found;
+  size_t total = 0;
+  const time_t now = time(nullptr);
+  while (const dirent* item = readdir(folder.dir)) {
+    const std::string_view name = item->d_name;
+    const bool temporary = name.starts_with(kTemporary);
+    struct stat status;
+    if ((!temporary && !is_entry(name)) || fstatat(fd, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (temporary) {
+      if (now - status.st_mtime > kTemporaryAge) unlinkat(fd, item->d_name, 0);
+      continue;
+    }
+    total += static_cast<size_t>(status.st_size);
+    found.push_back({status.st_mtim, static_cast<size_t>(status.st_size), std::string(name)});
+  }
+  if (total <= limit) return;
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
+  // A little below the cap, so that the next files do not bring it up again at once.
+  for (const Found& file : found) {
+    if (total <= limit / 8 * 7) break;
+    unlinkat(fd, file.name.c_str(), 0);
+    total -= file.bytes;
+  }
+}
+
+size_t KernelStore::archive(const std::string& path) {
+  ArchiveHeader header{};
+  std::memcpy(header.magic, kArchiveMagic, sizeof kArchiveMagic);
+  header.version = kVersion;
+  std::vector<char> out(sizeof header);
+  std::vector<std::string> names;
+  const std::string from = folder();
+  if (!from.empty()) {
+    const Folder folder(from);
+    while (const dirent* item = folder.dir ? readdir(folder.dir) : nullptr) {
+      if (is_entry(item->d_name)) names.emplace_back(item->d_name);
+    }
+  }
+  std::sort(names.begin(), names.end());  // the same kernels make the same archive
+  for (const std::string& name : names) {
+    const File file(open((from + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status;
+    if (!file || fstat(file.get(), &status) != 0) continue;  // deleted meanwhile
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (size > kMaxFile) continue;
+    std::vector<char> bytes(size);
+    const Header* whole = read_all(file.get(), bytes.data(), size) ? verify(bytes) : nullptr;
+    if (!whole || name_of(whole->key) != name) continue;
+    const auto* size_bytes = reinterpret_cast<const char*>(&size);
+    out.insert(out.end(), size_bytes, size_bytes + sizeof size);
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    ++header.files;
+  }
+  std::memcpy(out.data(), &header, sizeof header);
+  const size_t slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  BC_CHECK(!name.empty() && write_file(folder, name, out), Runtime, "cache export: cannot write {}: {}", path,
+           name.empty() ? "it names no file" : std::strerror(errno));
+  return header.files;
+}
+
+size_t KernelStore::import(const std::string& path) {
+  const std::string to = folder();
+  BC_CHECK(!to.empty(), Runtime, "cache import: there is no cache folder; set BROADCLOTH_CACHE_DIR");
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  BC_CHECK(file && fstat(file.get(), &status) == 0, Runtime, "cache import: cannot read {}: {}", path, std::strerror(errno));
+  std::vector<char> bytes(static_cast<size_t>(status.st_size));
+  BC_CHECK(read_all(file.get(), bytes.data(), bytes.size()), Runtime, "cache import: cannot read {}: {}", path, std::strerror(errno));
+  ArchiveHeader header{};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  BC_CHECK(std::memcmp(header.magic, kArchiveMagic, sizeof kArchiveMagic) == 0, Value,
+           "cache import: expected a file that `cache export` wrote, got {}", path);
+  BC_CHECK(header.version == kVersion, Value, "cache import: expected version {}, got version {} in {}", kVersion, header.version, path);
+
+  // All is verified before anything is written. Entries are copied out, because the archive does not keep them aligned.
+  std::vector<std::vector<char>> entries;
+  size_t at = sizeof header;
+  for (uint64_t i = 0; i < header.files; ++i) {
+    uint64_t size = 0;
+    const bool head = bytes.size() - at >= sizeof size;
+    if (head) std::memcpy(&size, bytes.data() + at, sizeof size);
+    at += sizeof size;
+    BC_CHECK(head && size <= bytes.size() - at, Value, "cache import: {} ends in kernel {} of {}", path, i + 1, header.files);
+    entries.emplace_back(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.begin() + static_cast<ptrdiff_t>(at + size));
+    at += size;
+    BC_CHECK(verify(entries.back()), Value, "cache import: kernel {} of {} in {} is damaged", i + 1, header.files, path);
+  }
+  BC_CHECK(make_folders(to), Runtime, "cache import: cannot make {}: {}", to, std::strerror(errno));
+  for (const auto& entry : entries) {
+    const auto* kernel = reinterpret_cast<const Header*>(entry.data());
+    BC_CHECK(write_file(to, name_of(kernel->key), entry), Runtime, "cache import: cannot write to {}: {}", to, std::strerror(errno));
+  }
+  collect();
+  return entries.size();
+}
+
+}  // namespace bc

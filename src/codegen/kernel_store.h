@@ -1,0 +1,74 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/hash.h"
+
+namespace bc {
+
+/// A compiled kernel as it was read from a file: `binary` lies in `bytes`.
+struct StoredKernel {
+  std::unique_ptr<char[]> bytes;
+  std::span<const char> binary;
+  std::vector<std::string> entries;
+};
+
+/// Compiled kernels in a folder, one file each, named by a digest of all that went into the binary. Files appear complete by a rename and
+/// are verified when read, so any number of processes may share a folder and die at any time. Nothing here throws but archive() and
+/// import(): a cache that cannot be used is only slower.
+class KernelStore {
+ public:
+  /// Of the files' format. A part of every key, so that versions of the library may share a folder.
+  static constexpr uint32_t kVersion = 1;
+
+  /// The folder and the cap of the environment.
+  KernelStore();
+
+  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted.
+  std::optional<StoredKernel> load(const Hash128& key);
+  void save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary);
+  void remove(const Hash128& key);
+
+  /// Writes all files into one. Throws ErrorKind::Runtime when it cannot be written.
+  size_t archive(const std::string& path);
+  /// Throws ErrorKind::Value when the file is no archive or damaged, ErrorKind::Runtime when it cannot be read.
+  size_t import(const std::string& path);
+
+  struct Usage {
+    size_t bytes = 0;
+    size_t files = 0;
+  };
+  Usage usage() const;
+  void clear();
+  /// Deletes temporary files that somebody left behind long ago, and what was used longest ago while the cap is exceeded.
+  void collect();
+
+  std::string folder() const;
+  std::string warning() const;
+  size_t limit() const;
+  void set_folder(std::string folder);
+  void set_limit(size_t bytes);
+
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+
+ private:
+  bool write_file(const std::string& folder, const std::string& name, std::span<const char> bytes);
+  void stop_writing(const std::string& folder, const char* what, int error);
+
+  mutable std::mutex mutex_;  // guards the fields; never held over file operations
+  std::string folder_;        // empty: nothing is kept on disk
+  std::string warning_;
+  size_t limit_ = 0;
+  bool writable_ = true;
+  size_t written_ = 0;  // bytes since the last collect()
+  bool collected_ = false;
+};
+
+}  // namespace bc

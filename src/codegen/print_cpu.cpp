@@ -1,0 +1,351 @@
+// The CPU skeletons. Entry 0 walks the items [begin, end): elements of a one-axis map, rows of any other map, (row, segment) pairs of a
+// row reduction, (outer, column tile, segment) triples of a column reduction. Entry 1, where rows are segmented, joins their partials.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/body.h"
+
+namespace bc {
+namespace {
+
+constexpr int kStrip = 1024;  // elements that are redone together when a fast form meets an argument outside its range
+
+class CpuPrinter {
+ public:
+  explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir) {
+    body_.parameter = [](int word, const char* type) { return fmt::format("load_word<{}>(p->w + {})", type, word); };
+    body_.place = [this](int access) { return element(access, index_); };
+  }
+
+  KernelSource print() {
+    KernelSource out;
+    const std::string name = kernel_name(ir_);
+    out.entries.push_back(name);
+    std::string& t = out.text;
+    t += "namespace bc {\n" + params_struct(ir_);
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
+    t += fmt::format("extern \"C\" void {}(const P* p, i64 begin, i64 end) {{\n", name);
+    t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows() : columns();
+    t += "}\n";
+    if (ir_.segmented) {
+      out.entries.push_back(name + "_join");
+      t += fmt::format("extern \"C\" void {}_join(const P* p, i64 begin, i64 end) {{\n{}}}\n", name, join());
+    }
+    t += "}\n";
+    return out;
+  }
+
+ private:
+  std::string word(int at) const { return fmt::format("p->w[{}]", at); }
+  int access_word(int access) const { return p_.access + p_.access_words * access; }
+
+  /// An access at inner index `index` of the pointer (or first coordinate) named for it.
+  std::string element(int access, const std::string& index) const {
+    const Access& a = ir_.accesses[access];
+    const bool plain = a.row && ir_.walk != Walk::map;
+    if (a.role == Access::Role::coordinate)
+      return plain || a.step == Access::Step::zero ? fmt::format("q{}", access) : fmt::format("(q{} + i64({}) * t{})", access, index, access);
+    if (plain || a.step == Access::Step::zero) return fmt::format("q{}[0]", access);
+    if (a.step == Access::Step::unit) return fmt::format("q{}[{}]", access, index);
+    return fmt::format("q{}[i64({}) * t{}]", access, index, access);
+  }
+
+  /// Splits a linear index over axes [first, first + count) of a shape into coordinates PREFIX0, PREFIX1 …
+  std::string coordinates(const std::string& linear, const char* prefix, int shape_word, int count) const {
+    std::string out;
+    if (count == 0) return out;
+    out += fmt::format("i64 {}_rest = {};\n", prefix, linear);
+    for (int d = count - 1; d > 0; --d)
+      out += fmt::format("const i64 {0}{1} = {0}_rest % {2}; {0}_rest /= {2};\n", prefix, d, word(shape_word + d));
+    out += fmt::format("const i64 {0}0 = {0}_rest; (void){0}0;\n", prefix);
+    return out;
+  }
+
+  /// Declares the pointer `TO` of an access at kept coordinates x and reduced coordinates y (as many as given), and its inner step.
+  std::string pointer(int access, int kept, int reduced, const std::string& extra = "") const {
+    const Access& a = ir_.accesses[access];
+    const int w = access_word(access);
+    std::string sum = extra;
+    for (int d = 0; d < kept; ++d) sum += fmt::format(" + x{} * {}", d, word(w + 1 + d));
+    if (!a.row)
+      for (int d = 0; d < reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(w + 1 + ir_.kept + d));
+    if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = {}{};\n", access, word(w), sum);
+    const char* type = info(a.dtype).c_name;
+    const char* qualifier = a.role == Access::Role::store ? "" : "const ";
+    return fmt::format("{1}{2}* {4} q{0} = load_word<{1}{2}*>(p->w + {3}){5};\n", access, qualifier, type, w,
+                       ir_.in_place ? "" : "__restrict__", sum);
+  }
+  std::string step(int access, int axis) const {
+    return ir_.accesses[access].step == Access::Step::any
+               ? fmt::format("const i64 t{} = {};\n", access, word(access_word(access) + 1 + axis))
+               : "";
+  }
+
+  std::set<int> accesses(int stage, bool row) const {
+    std::set<int> used;
+    for (const Value& x : ir_.values)
+      if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
+    for (const Output& o : ir_.outputs)
+      if (o.stage == stage && o.row == row) used.insert(o.access);
+    return used;
+  }
+
+  /// The inner loop over index `j` in [0, count): values, stores into outputs and `sink` (which takes what the loop computed).
+  std::string loop(int stage, const std::string& count, const std::string& sink) {
+    index_ = "j";
+    const bool fast = body_.has_fast(stage, false);
+    auto once = [&](bool use_fast) {
+      body_.fast = use_fast;
+      return fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", count, body_.values(stage, false),
+                         body_.outputs(stage, false), sink);
+    };
+    if (!fast) return once(false);
+    const std::string attempt = once(true);
+    return fmt::format("u32 flag = 0;\n{}if (__builtin_expect(flag != 0, 0)) {{\n{}}}\n", attempt, once(false));
+  }
+
+  std::string map() {
+    const std::set<int> used = accesses(0, false);
+    const int inner = ir_.kept - 1;
+    std::string out, open, close, head;
+    for (int a : used) head += step(a, inner);
+    std::string count = word(p_.kept_shape + inner);
+    if (inner == 0) {
+      for (int a : used) open += pointer(a, 0, 0, ir_.accesses[a].step == Access::Step::zero ? "" : fmt::format(" + begin * {}", word(access_word(a) + 1)));
+      count = "(end - begin)";
+      close = "";
+    } else {
+      open = "for (i64 row = begin; row < end; ++row) {\n" + coordinates("row", "x", p_.kept_shape, inner);
+      for (int a : used) open += pointer(a, inner, 0);
+      close = "}\n";
+    }
+    out = head + open + fmt::format("const i64 total = {};\n", count);
+    if (!body_.has_fast(0, false)) return out + loop(0, "total", "") + close;
+    // Strips: a strip whose fast forms meet an argument out of range is done again exactly. Where an output is an input too, the strip
+    // is kept aside until it is right.
+    out += fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kStrip);
+    for (int a : used) {
+      const Access& x = ir_.accesses[a];
+      const char* move = x.step == Access::Step::zero ? "" : x.step == Access::Step::unit ? " + s" : " + s * t";
+      const std::string by = x.step == Access::Step::any ? fmt::format("{}{}", move, a) : move;
+      if (x.role == Access::Role::coordinate)
+        shifted_ += fmt::format("const i64 s{0} = q{0}{1};\n", a, x.step == Access::Step::zero ? "" : fmt::format(" + s * t{}", a));
+      else
+        shifted_ += fmt::format("auto* {2} s{0} = q{0}{1};\n", a, by, ir_.in_place ? "" : "__restrict__");
+    }
+    out += shifted_;
+    body_.place = [this](int access) {
+      std::string e = element(access, index_);
+      const std::string q = fmt::format("q{}", access);
+      e.replace(e.find(q), q.size(), fmt::format("s{}", access));
+      return e;
+    };
+    if (!ir_.in_place) return out + loop(0, "n", "") + "}\n" + close;
+    std::string aside, back;
+    for (size_t k = 0; k < ir_.outputs.size(); ++k) {
+      aside += fmt::format("alignas(64) {} o{}[{}];\n", info(ir_.accesses[ir_.outputs[k].access].dtype).c_name, k, kStrip);
+      back += fmt::format("for (i64 j = 0; j < n; ++j) {} = o{}[j];\n", body_.place(ir_.outputs[k].access), k);
+    }
+    index_ = "j";
+    auto once = [&](bool use_fast) {
+      body_.fast = use_fast;
+      std::string sink;
+      for (size_t k = 0; k < ir_.outputs.size(); ++k) sink += fmt::format("o{}[j] = {};\n", k, body_.output_value(ir_.outputs[k]));
+      return fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) {{\n{}{}}}\n", body_.values(0, false), sink);
+    };
+    out += aside + "u32 flag = 0;\n" + once(true) + "if (__builtin_expect(flag != 0, 0)) {\n" + once(false) + "}\n" + back;
+    return out + "}\n" + close;
+  }
+
+  /// Tells whether an accumulator can read memory directly: its input is a unit-stride load of its own type.
+  bool direct(const Accumulator& a) const {
+    const Value& x = ir_.values[a.input];
+    return ir_.reduced == 1 && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
+           ir_.accesses[x.access].step == Access::Step::unit && !ir_.accesses[x.access].row && x.stage == a.stage;
+  }
+
+  std::string state(int k) const { return fmt::format("Red{}::S", k); }
+
+  /// Where accumulator k's partial of an item lies.
+  std::string partial(int k, const std::string& item, const std::string& items) const {
+    int before = 0;
+    for (int i = 0; i < k; ++i) before += state_bytes(ir_.accumulators[i]);
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p->w + {}) + {} * ({}) + ({}) * {}))", state(k), p_.partials, before, items,
+                       item, state_bytes(ir_.accumulators[k]));
+  }
+
+  std::string finish(int stage) {
+    std::string out;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      const Accumulator& a = ir_.accumulators[k];
+      if (a.stage == stage)
+        out += fmt::format("const {} v{} = Red{}::finish(total{}, double({}), {});\n", info(a.out).c_name, a.result, k, k, word(p_.reduced_size),
+                           fmt::format("load_word<double>(p->w + {})", p_.ddof + static_cast<int>(k)));
+    }
+    body_.fast = false;
+    return out + body_.values(stage, true) + body_.outputs(stage, true);
+  }
+
+  std::string row_pointers(const std::string& x_of, int stage) {
+    std::string out;
+    (void)x_of;
+    for (int a : accesses(stage, true)) out += pointer(a, ir_.kept, 0);
+    return out;
+  }
+
+  /// One walk over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
+  std::string row_stage(int stage) {
+    std::string out;
+    std::vector<int> mine;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      if (ir_.accumulators[k].stage == stage) mine.push_back(static_cast<int>(k));
+    for (int k : mine) out += fmt::format("Pairwise<Red{0}> tree{0};\n", k);
+    out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 n = hi - r0 < {0} ? hi - r0 : {0};\n", kReduceBlock);
+    std::string sink, push;
+    bool needs_loop = false;
+    for (const Output& o : ir_.outputs) needs_loop |= o.stage == stage && !o.row;
+    std::set<int> buffered;
+    for (int k : mine) {
+      const Accumulator& a = ir_.accumulators[k];
+      if (direct(a)) {
+        push += fmt::format("tree{0}.push(block_state<Red{0}>({1} + r0, n, r0));\n", k, fmt::format("q{}", ir_.values[a.input].access));
+        continue;
+      }
+      needs_loop = true;
+      out += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kReduceBlock);
+      const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
+      sink += fmt::format("b{}[{}] = {};\n", k, ir_.reduced > 1 ? "done + j" : "j", value);
+      push += fmt::format("tree{0}.push(block_state<Red{0}>(b{0}, n, r0));\n", k);
+    }
+    if (needs_loop) {
+      const std::set<int> used = accesses(stage, false);
+      std::string inner;
+      if (ir_.reduced == 1) {
+        out += "{\n";
+        for (int a : used) inner += shift(a, "r0");
+        out += inner + loop(stage, "n", sink) + "}\n";
+      } else {
+        const std::string extent = word(p_.reduced_shape + ir_.reduced - 1);
+        out += "for (i64 done = 0; done < n;) {\n" + coordinates("r0 + done", "y", p_.reduced_shape, ir_.reduced);
+        out += fmt::format("const i64 left = {} - y{};\nconst i64 run = n - done < left ? n - done : left;\n", extent, ir_.reduced - 1);
+        for (int a : used) inner += shift_reduced(a);
+        out += inner + loop(stage, "run", sink) + "done += run;\n}\n";
+      }
+    }
+    out += push + "}\n";
+    for (int k : mine) out += fmt::format("const {0} total{1} = tree{1}.total(); (void)total{1};\n", state(k), k);
+    return out;
+  }
+
+  /// Inside a row's loop, an access starts at element r0 of the row (shadowing the row's own pointer).
+  std::string shift(int a, const std::string& by) {
+    const Access& x = ir_.accesses[a];
+    if (x.row || x.step == Access::Step::zero) return "";
+    const std::string move = x.step == Access::Step::unit && x.role != Access::Role::coordinate ? by : fmt::format("{} * {}", by, word(access_word(a) + 1 + ir_.kept + ir_.reduced - 1));
+    return fmt::format("const auto base{0} = q{0};\nauto q{0} = base{0} + {1};\n", a, move);
+  }
+  std::string shift_reduced(int a) {
+    const Access& x = ir_.accesses[a];
+    if (x.row) return "";
+    std::string sum;
+    for (int d = 0; d < ir_.reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(access_word(a) + 1 + ir_.kept + d));
+    return fmt::format("const auto base{0} = q{0};\nauto q{0} = base{0}{1};\n", a, sum);
+  }
+
+  std::string rows() {
+    std::string out = "for (i64 item = begin; item < end; ++item) {\n";
+    if (ir_.segmented) {
+      out += fmt::format("const i64 segs = {}; const i64 row = item / segs;\n", word(p_.segments));
+      out += fmt::format("const i64 lo = (item % segs) * {0}; const i64 hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
+    } else {
+      out += fmt::format("const i64 row = item, lo = 0, hi = {};\n", word(p_.reduced_size));
+    }
+    out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    std::set<int> declared;
+    for (int s = 0; s < ir_.stages; ++s) {
+      for (bool row : {false, true}) {
+        if (row && ir_.segmented) continue;
+        for (int a : accesses(s, row))
+          if (declared.insert(a).second) out += pointer(a, ir_.kept, 0) + (ir_.accesses[a].row ? "" : step(a, ir_.kept + ir_.reduced - 1));
+      }
+    }
+    for (int s = 0; s < ir_.stages; ++s) {
+      out += row_stage(s);
+      if (ir_.segmented) {
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "item", fmt::format("{} * segs", word(p_.kept_size))), k);
+      } else {
+        out += finish(s);
+      }
+    }
+    return out + "}\n";
+  }
+
+  std::string columns() {
+    const int inner = ir_.kept - 1;
+    std::string out = fmt::format(
+        "const i64 segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\nfor (i64 item = begin; item < end; ++item) {{\n"
+        "const i64 seg = item % segs, tile = item / segs % tiles, outer = item / segs / tiles;\n"
+        "const i64 lo = seg * {3}, hi = lo + {3} < {4} ? lo + {3} : {4};\nconst i64 c0 = tile * {2};\n"
+        "const i64 n = width - c0 < {2} ? width - c0 : {2};\n",
+        word(p_.segments), word(p_.kept_shape + inner), kColumnTile, word(p_.segment_length), word(p_.reduced_size));
+    out += coordinates("outer", "x", p_.kept_shape, inner);
+    const std::set<int> used = accesses(0, false);
+    for (int a : used) {
+      out += pointer(a, inner, 0, fmt::format(" + c0 * {}", word(access_word(a) + 1 + inner))) + step(a, inner);
+    }
+    std::string buffers, sink, start, fold, climb_first, climb;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      const Accumulator& a = ir_.accumulators[k];
+      buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\nalignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
+      const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
+      sink += fmt::format("b{}[j] = {};\n", k, value);
+      start += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
+      fold += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(b{0}[j], r));\n", k);
+      climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
+      climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
+    }
+    out += buffers;
+    out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\nfor (i64 r = r0; r < r1; ++r) {{\n", kColumnRun);
+    out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + "{\n";
+    for (int a : used) out += shift_reduced(a);
+    out += loop(0, "n", sink) + "}\n";
+    out += "if (r == r0) {\n" + start + "} else {\n" + fold + "}\n}\n";
+    out += "if (r0 == lo) {\n" + climb_first + "} else {\n" + climb + "}\n}\n";
+    if (ir_.segmented) {
+      const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+        out += fmt::format("for (i64 j = 0; j < n; ++j) {} = top{}[j];\n",
+                           partial(static_cast<int>(k), "(outer * width + c0 + j) * segs + seg", items), k);
+      return out + "}\n";
+    }
+    out += "for (i64 j = 0; j < n; ++j) {\n";
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      out += fmt::format("const Red{0}::S total{0} = hi > lo ? top{0}[j] : Red{0}::init();\n", k);
+    out += fmt::format("const i64 x{} = c0 + j;\n", inner) + row_pointers("", 0) + finish(0) + "}\n";
+    return out + "}\n";
+  }
+
+  std::string join() {
+    std::string out = fmt::format("const i64 segs = {};\nfor (i64 row = begin; row < end; ++row) {{\n", word(p_.segments));
+    const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      out += fmt::format("Pairwise<Red{0}> tree{0};\nfor (i64 s = 0; s < segs; ++s) tree{0}.push({1});\nconst {2} total{0} = tree{0}.total();\n", k,
+                         partial(static_cast<int>(k), "row * segs + s", items), state(static_cast<int>(k)));
+    out += coordinates("row", "x", p_.kept_shape, ir_.kept) + row_pointers("", 0) + finish(0) + "}\n";
+    return out;
+  }
+
+  const Ir& ir_;
+  const ParamLayout p_;
+  BodyPrinter body_;
+  std::string index_ = "j";
+  std::string shifted_;
+};
+
+}  // namespace
+
+KernelSource print_cpu(const Ir& ir) { return CpuPrinter(ir).print(); }
+
+}  // namespace bc

@@ -1,0 +1,361 @@
+// The CUDA skeletons. A map's thread handles one vector of elements; a row reduction gives each row (or segment of one) to a group of threads; a column
+// reduction gives 32 vectors of neighbouring columns to a block of 32 x 8 threads. The last block to finish joins partial results, in a fixed order.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/body.h"
+
+namespace bc {
+namespace {
+
+constexpr int kColumnThreads = 32, kColumnGroups = 8;
+
+class CudaPrinter {
+ public:
+  explicit CudaPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir) {
+    body_.parameter = [](int word, const char* type) { return fmt::format("load_word<{}>(p.w + {})", type, word); };
+    body_.place = [this](int access) { return element(access); };
+    body_.held = [this](int value) { return held(value); };
+  }
+
+  KernelSource print() {
+    KernelSource out;
+    const std::string name = kernel_name(ir_);
+    out.entries.push_back(name);
+    std::string& t = out.text;
+    t += "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
+    const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
+    t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name);
+    t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows(threads) : columns();
+    t += "}\n}\n";
+    return out;
+  }
+
+ private:
+  std::string word(int at) const { return fmt::format("I(p.w[{}])", at); }
+  int access_word(int access) const { return p_.access + p_.access_words * access; }
+  bool row_access(int access) const { return ir_.accesses[access].row && ir_.walk != Walk::map; }
+  /// An access read or written as one vector.
+  bool vectorized(int access) const {
+    const Access& a = ir_.accesses[access];
+    return ir_.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit && a.role != Access::Role::coordinate && a.role != Access::Role::gather &&
+           !predicated_.contains(access);
+  }
+
+  std::string element(int access) const {
+    const Access& a = ir_.accesses[access];
+    const bool plain = row_access(access) || a.step == Access::Step::zero;
+    if (a.role == Access::Role::coordinate) return plain ? fmt::format("q{}", access) : fmt::format("(q{0} + i64(u) * t{0})", access);
+    if (plain) return fmt::format("q{}[0]", access);
+    if (a.role == Access::Role::store && vectorized(access)) return fmt::format("l{}.v[u]", access);
+    return a.step == Access::Step::unit ? fmt::format("q{}[u]", access) : fmt::format("q{0}[u * t{0}]", access);
+  }
+
+  std::string held(int value) const {
+    const Value& x = ir_.values[value];
+    if (x.row || row_access(x.access)) return "";
+    if (reuse_ && cached_.contains(x.access)) return fmt::format("c{}[e]", x.access);
+    return vectorized(x.access) ? fmt::format("l{}.v[u]", x.access) : "";
+  }
+
+  std::string coordinates(const std::string& linear, const char* prefix, int shape_word, int count) const {
+    std::string out;
+    if (count == 0) return out;
+    // Unsigned division is the cheaper one.
+    const char* type = ir_.wide ? "u64" : "u32";
+    out += fmt::format("{} {}_rest = {};\n", type, prefix, linear);
+    for (int d = count - 1; d > 0; --d)
+      out += fmt::format("const I {0}{1} = I({0}_rest % {3}({2})); {0}_rest /= {3}({2});\n", prefix, d, word(shape_word + d), type);
+    out += fmt::format("const I {0}0 = I({0}_rest); (void){0}0;\n", prefix);
+    return out;
+  }
+
+  /// The address of an access at kept coordinates x and reduced coordinates y, with its inner step.
+  std::string pointer(int access, int kept, int reduced, const std::string& extra = "") const {
+    const Access& a = ir_.accesses[access];
+    const int w = access_word(access);
+    std::string sum = extra;
+    for (int d = 0; d < kept; ++d) sum += fmt::format(" + x{} * {}", d, word(w + 1 + d));
+    if (!row_access(access))
+      for (int d = 0; d < reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(w + 1 + ir_.kept + d));
+    if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = p.w[{}]{};\n", access, w, sum);
+    const char* type = info(a.dtype).c_name;
+    const char* qualifier = a.role == Access::Role::store ? "" : "const ";
+    return fmt::format("{1}{2}* {4} q{0} = load_word<{1}{2}*>(p.w + {3}){5};\n", access, qualifier, type, w, ir_.in_place ? "" : "__restrict__", sum);
+  }
+  std::string step(int access, int axis) const {
+    const Access& a = ir_.accesses[access];
+    if (row_access(access) || (a.step != Access::Step::any && a.role != Access::Role::coordinate)) return "";
+    return fmt::format("const I t{} = {};\n", access, word(access_word(access) + 1 + axis));
+  }
+
+  std::set<int> accesses(int stage, bool row) const {
+    std::set<int> used;
+    for (const Value& x : ir_.values)
+      if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
+    for (const Output& o : ir_.outputs)
+      if (o.stage == stage && o.row == row) used.insert(o.access);
+    return used;
+  }
+
+  void find_predicated(int stage) {
+    predicated_.clear();
+    for (const Value& x : ir_.values)
+      if (x.stage == stage && x.access != kNone && x.predicate != kNone) predicated_.insert(x.access);
+    for (const Output& o : ir_.outputs)
+      if (o.stage == stage && o.predicate != kNone) predicated_.insert(o.access);
+  }
+
+  /// One vector of elements: vector loads, the body for each u, vector stores.
+  std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink) const {
+    std::string load, store;
+    for (int a : used) {
+      if (!vectorized(a)) continue;
+      const char* type = info(ir_.accesses[a].dtype).c_name;
+      if (ir_.accesses[a].role == Access::Role::store) {
+        load += fmt::format("Vec<{}, {}> l{};\n", type, ir_.vector, a);
+        store += fmt::format("*reinterpret_cast<Vec<{0}, {1}>*>(q{2}) = l{2};\n", type, ir_.vector, a);
+      } else if (!(reuse_ && cached_.contains(a))) {
+        load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.vector, a);
+      }
+    }
+    return load + fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
+                              body_.outputs(stage, false), sink) + store;
+  }
+
+  std::string map() {
+    find_predicated(0);
+    const std::set<int> used = accesses(0, false);
+    const int inner = ir_.kept - 1;
+    std::string steps, at;
+    for (int a : used) steps += step(a, inner);
+    auto pointers = [&] {
+      std::string out;
+      for (int a : used) out += pointer(a, ir_.kept, 0);
+      return out;
+    };
+    std::string out = steps;
+    if (ir_.vector == 1) {
+      out += fmt::format("const I total = {0};\nfor (I i = I(blockIdx.x) * {1} + threadIdx.x; i < total; i += I(gridDim.x) * {1}) {{\n", word(p_.kept_size), kCudaBlock);
+      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + vector_body(0, used, "", "") + "}\n";
+    }
+    // Coordinates count vectors along the last axis.
+    out += fmt::format("const I total = {0} / {1};\nfor (I i = I(blockIdx.x) * {2} + threadIdx.x; i < total; i += I(gridDim.x) * {2}) {{\n",
+                       word(p_.kept_size), ir_.vector, kCudaBlock);
+    const char* type = ir_.wide ? "u64" : "u32";
+    if (inner == 0) {
+      out += fmt::format("const I x0 = i * {};\n", ir_.vector);
+    } else {
+      out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), ir_.vector);
+      out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, ir_.vector);
+      out += coordinates(fmt::format("{}(i) / width", type), "x", p_.kept_shape, inner);
+    }
+    out += pointers() + vector_body(0, used, "", "") + "}\n";
+    if (inner == 0) {
+      // What is left over after the last whole vector.
+      out += fmt::format("if (blockIdx.x == 0 && I(threadIdx.x) < {0} - total * {1}) {{\nconst I x0 = total * {1} + threadIdx.x;\nconst int u = 0;\n",
+                         word(p_.kept_size), ir_.vector);
+      predicated_.insert(used.begin(), used.end());  // no access is a vector here
+      out += pointers() + body_.values(0, false) + body_.outputs(0, false) + "}\n";
+    }
+    return out;
+  }
+
+  std::string state(int k) const { return fmt::format("Red{}::S", k); }
+
+  std::string partial(int k, const std::string& item, const std::string& items) const {
+    int before = 0;
+    for (int i = 0; i < k; ++i) before += state_bytes(ir_.accumulators[i]);
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}) + {} * i64({}) + i64({}) * {}))", state(k), p_.partials, before, items, item,
+                       state_bytes(ir_.accumulators[k]));
+  }
+
+  std::string finish(int stage, const std::string& writer) {
+    std::string out;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      const Accumulator& a = ir_.accumulators[k];
+      if (a.stage == stage)
+        out += fmt::format("const {} v{} = Red{}::finish(total{}, double(p.w[{}]), load_word<double>(p.w + {}));\n", info(a.out).c_name, a.result, k, k,
+                           p_.reduced_size, p_.ddof + static_cast<int>(k));
+    }
+    out += body_.values(stage, true);
+    const std::string stores = body_.outputs(stage, true);
+    if (!stores.empty()) out += fmt::format("if ({}) {{\n{}}}\n", writer, stores);
+    return out;
+  }
+
+  /// The ticket that tells the block which finishes last, for the counter numbered `index`.
+  std::string ticket(const std::string& index, const std::string& leader) const {
+    return fmt::format(
+        "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = load_word<u32*>(p.w + {1}) + {2};\n"
+        "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) *counter = 0;\n}}\n__syncthreads();\nif (!last) return;\n__threadfence();\n",
+        leader, p_.tickets, index, word(p_.segments));
+  }
+
+  std::string rows(int threads) {
+    const int g = ir_.group, v = ir_.vector, u = ir_.unroll, held_elements = u * v;
+    const int rows_per_block = threads / g;
+    std::string out;
+    int bytes = 16;
+    for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
+    out += fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * threads);
+    out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
+    if (ir_.segmented) {
+      out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n", word(p_.segments));
+      out += fmt::format("const I lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
+    } else {
+      out += fmt::format("const I row_here = I(blockIdx.x) * {0} + sub;\nconst bool there = row_here < {1};\nconst I row = there ? row_here : {1} - 1;\n",
+                         rows_per_block, word(p_.kept_size));
+      out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
+    }
+    out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
+    out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    // Loads of the first stages may stay in registers for the later ones.
+    std::set<int> later;
+    for (const Value& x : ir_.values)
+      if (x.kind == Value::Kind::load && !x.row && x.stage > 0 && x.predicate == kNone) later.insert(x.access);
+    std::set<int> ready;
+    for (int s = 0; s < ir_.stages; ++s) {
+      find_predicated(s);
+      const std::set<int> used = accesses(s, false);
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+        if (ir_.accumulators[k].stage == s) out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
+      std::set<int> keep;
+      if (ir_.cached)
+        for (int a : used)
+          if (later.contains(a) && !ready.contains(a) && !predicated_.contains(a) && !ir_.accesses[a].row) keep.insert(a);
+      for (int a : keep) out += fmt::format("{} c{}[{}];\n", info(ir_.accesses[a].dtype).c_name, a, held_elements);
+      if (!used.empty()) {
+        std::string body, buffers, join;
+        std::string sink;
+        for (int a : keep) {
+          for (size_t i = 0; i < ir_.values.size(); ++i)
+            if (ir_.values[i].kind == Value::Kind::load && ir_.values[i].access == a && ir_.values[i].stage == s && !ir_.values[i].row) {
+              sink += fmt::format("c{}[e] = v{};\n", a, i);
+              break;
+            }
+        }
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+          const Accumulator& a = ir_.accumulators[k];
+          if (a.stage != s) continue;
+          buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, held_elements);
+          const std::string value = ir_.values[a.input].dtype == a.loop ? bc::v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, bc::v(a.input));
+          sink += fmt::format("b{}[e] = {};\n", k, value);
+          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n", k, held_elements, v, g);
+        }
+        cached_ = ready;
+        reuse_ = ir_.cached;
+        std::string pointers;
+        for (int a : used)
+          if (!(reuse_ && cached_.contains(a) && vectorized(a)) || ir_.accesses[a].role == Access::Role::store)
+            pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
+        out += fmt::format("for (I base = lo; base < hi; base += {}) {{\nint m = 0;\n{}", g * held_elements, buffers);
+        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n", u, g, v,
+                           ir_.segmented ? "" : " && there");
+        out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers;
+        out += vector_body(s, used, fmt::format("const int e = k * {} + u; (void)e;\n", v), sink);
+        out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v, join);
+        for (int a : keep) ready.insert(a);
+        reuse_ = false;
+      }
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+        if (ir_.accumulators[k].stage != s) continue;
+        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {2}, lane, active);\n", state(static_cast<int>(k)), k, g);
+      }
+      if (ir_.segmented) {
+        const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+        out += "if (lane == 0) {\n";
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", items), k);
+        out += "}\n" + ticket("row", "lane == 0");
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+          out += fmt::format("{{\n{0} mine; bool none = true;\nfor (I s = lane; s < segs; s += {1}) {{\nconst {0} other = {2};\nmine = none ? other : Red{3}::join(mine, other);\nnone = false;\n}}\n",
+                             state(static_cast<int>(k)), g, partial(static_cast<int>(k), "row * segs + s", items), k);
+          out += fmt::format("total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n", state(static_cast<int>(k)), k, g);
+        }
+      }
+      for (int a : accesses(s, true)) out += pointer(a, ir_.kept, 0);
+      out += finish(s, "lane == 0 && there");
+    }
+    return out;
+  }
+
+  std::string columns() {
+    find_predicated(0);
+    const int v = ir_.vector, inner = ir_.kept - 1;
+    const std::set<int> used = accesses(0, false);
+    int bytes = 16;
+    for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
+    std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * kColumnThreads * kColumnGroups);
+    out += fmt::format(
+        "const I segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\nconst I seg = I(blockIdx.x) % segs, tile = I(blockIdx.x) / segs % tiles, outer = I(blockIdx.x) / segs / tiles;\n"
+        "const I lo = seg * {3}, hi = lo + {3} < {4} ? lo + {3} : {4};\nconst int lane = threadIdx.x, group = threadIdx.y;\n"
+        "const I column = tile * {2} + lane * {5};\nconst bool there = column < width;\n",
+        word(p_.segments), word(p_.kept_shape + inner), kColumnThreads * v, word(p_.segment_length), word(p_.reduced_size), v);
+    out += fmt::format("const int active = int(hi - lo < {0} ? hi - lo : {0});\n", kColumnGroups);
+    out += coordinates("outer", "x", p_.kept_shape, inner) + fmt::format("const I x{} = there ? column : 0;\n", inner);
+    for (int a : used) out += step(a, inner);
+    std::string sink, totals;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      const Accumulator& a = ir_.accumulators[k];
+      out += fmt::format("{} part{}[{}]; (void)part{};\n", state(static_cast<int>(k)), k, v, k);
+      const std::string value = ir_.values[a.input].dtype == a.loop ? bc::v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, bc::v(a.input));
+      sink += fmt::format("{{ const {0} s = Red{1}::map({2}, i64(r)); part{1}[u] = r == lo + group ? s : Red{1}::join(part{1}[u], s); }}\n", state(static_cast<int>(k)), k, value);
+    }
+    out += fmt::format("if (there) {{\n#pragma unroll 4\nfor (I r = lo + group; r < hi; r += {}) {{\n", kColumnGroups);
+    out += coordinates("r", "y", p_.reduced_shape, ir_.reduced);
+    for (int a : used) out += pointer(a, ir_.kept, ir_.reduced);
+    out += vector_body(0, used, "", sink) + "}\n}\n";
+    const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+    if (ir_.segmented) {
+      for (int u = 0; u < v; ++u) {
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+          out += "{\n" + group_tree(static_cast<int>(k), u, fmt::format("part{}[{}]", k, u), "active");
+          out += fmt::format("if (group == 0 && there) {} = total;\n}}\n", partial(static_cast<int>(k), fmt::format("(i64(outer) * width + column + {}) * segs + seg", u), items));
+        }
+      }
+      out += ticket("outer * tiles + tile", "threadIdx.x == 0 && threadIdx.y == 0");
+    }
+    for (int u = 0; u < v; ++u) {
+      out += "{\n";
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+        const std::string s = state(static_cast<int>(k));
+        out += fmt::format("{} total{};\n{{\n", s, k);
+        if (ir_.segmented) {
+          out += fmt::format("{0} mine;\nif (there)\nfor (I s = group; s < segs; s += {1}) {{\nconst {0} other = {2};\nmine = s == group ? other : Red{3}::join(mine, other);\n}}\n", s,
+                             kColumnGroups, partial(static_cast<int>(k), fmt::format("(i64(outer) * width + column + {}) * segs + s", u), items), k);
+          out += group_tree(static_cast<int>(k), u, "mine", fmt::format("int(segs < {0} ? segs : {0})", kColumnGroups));
+        } else {
+          out += group_tree(static_cast<int>(k), u, fmt::format("part{}[{}]", k, u), "active");
+        }
+        out += fmt::format("total{} = total;\n}}\n", k);
+      }
+      out += "if (group == 0 && there) {\n" + fmt::format("const I at = column + {};\n{{\nconst I x{} = at;\n", u, inner);
+      for (int a : accesses(0, true)) out += pointer(a, ir_.kept, 0);
+      out += finish(0, "true") + "}\n}\n}\n";
+    }
+    return out;
+  }
+
+  /// Joins one column's states across the block's groups; `total` is defined for every thread.
+  std::string group_tree(int k, int, const std::string& mine, const std::string& active) const {
+    return fmt::format(
+        "{0}* sh = reinterpret_cast<{0}*>(shared);\n__syncthreads();\nif (group < {1}) sh[group * {2} + lane] = {3};\n"
+        "for (int w = {4}; w > 0; w /= 2) {{\n__syncthreads();\nif (group < w && group + w < {1}) sh[group * {2} + lane] = Red{5}::join(sh[group * {2} + lane], sh[(group + w) * {2} + lane]);\n}}\n"
+        "__syncthreads();\nconst {0} total = {1} > 0 ? sh[lane] : Red{5}::init();\n",
+        state(k), active, kColumnThreads, mine, kColumnGroups / 2, k);
+  }
+
+  const Ir& ir_;
+  const ParamLayout p_;
+  BodyPrinter body_;
+  std::set<int> predicated_, cached_;
+  bool reuse_ = false;
+};
+
+}  // namespace
+
+KernelSource print_cuda(const Ir& ir) { return CudaPrinter(ir).print(); }
+
+}  // namespace bc

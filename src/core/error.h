@@ -1,0 +1,34 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace bc {
+
+/// The exception type that Python raises; the binding maps each kind to one NumPy or built-in type.
+enum class ErrorKind { Value, Type, Index, Axis, LinAlg, Memory, Overflow, ZeroDivision, UFuncTypeError, Runtime, NotImplemented, Import };
+
+/// An error of broadcloth: `op: what was expected, got what came`.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, std::string message) : std::runtime_error(std::move(message)), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+template <class... Args>
+[[noreturn]] void raise(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(kind, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace bc
+
+/// Raises `bc::Error` of ErrorKind::`kind` unless `condition` holds; the text is formatted only then.
+#define BC_CHECK(condition, kind, ...) \
+  do {                                 \
+    if (!(condition)) [[unlikely]]     \
+      ::bc::raise(::bc::ErrorKind::kind, __VA_ARGS__); \
+  } while (0)

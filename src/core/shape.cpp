@@ -1,0 +1,226 @@
+#include "core/shape.h"
+
+#include <numeric>
+#include <vector>
+
+namespace bc {
+
+int64_t product(const Dims& shape) {
+  int64_t n = 1;
+  bool overflow = false;
+  for (int64_t d : shape) {
+    if (d == 0) return 0;
+    overflow |= __builtin_mul_overflow(n, d, &n);
+  }
+  BC_CHECK(!overflow, Value, "array: expected a size that fits 63 bits, got shape {}", shape);
+  return n;
+}
+
+std::string to_string(const Dims& dims) {
+  std::string s = "(";
+  for (int i = 0; i < dims.size(); ++i) s += (i ? ", " : "") + std::to_string(dims[i]);
+  return s + (dims.size() == 1 ? ",)" : ")");
+}
+
+Dims contiguous_strides(const Dims& shape) {
+  Dims strides(shape.size());
+  int64_t step = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= std::max<int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+Layout contiguous_layout(const Dims& shape) { return {shape, contiguous_strides(shape), 0}; }
+
+bool is_contiguous(const Dims& shape, const Dims& strides) {
+  int64_t step = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != step) {
+      for (int j = i - 1; j >= 0; --j)
+        if (shape[j] == 0) return true;
+      return false;
+    }
+    step *= shape[i];
+  }
+  return true;
+}
+
+bool is_f_contiguous(const Dims& shape, const Dims& strides) {
+  int64_t step = 1;
+  for (int64_t d : shape)
+    if (d == 0) return true;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1 && strides[i] != step) return false;
+    step *= shape[i];
+  }
+  return true;
+}
+
+Dims broadcast_shapes(const char* op, const Dims& a, const Dims& b) {
+  if (a == b) return a;
+  const int n = std::max(a.size(), b.size());
+  Dims out(n);
+  for (int i = 0; i < n; ++i) {
+    const int64_t x = i < n - a.size() ? 1 : a[i - (n - a.size())];
+    const int64_t y = i < n - b.size() ? 1 : b[i - (n - b.size())];
+    BC_CHECK(x == y || x == 1 || y == 1, Value, "{}: operands could not be broadcast together with shapes {} {}", op, a, b);
+    out[i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+Dims broadcast_strides(const char* op, const Layout& layout, const Dims& shape) {
+  if (layout.shape == shape) return layout.strides;
+  const int lead = shape.size() - layout.ndim();
+  BC_CHECK(lead >= 0, Value, "{}: could not broadcast input array from shape {} into shape {}", op, layout.shape, shape);
+  Dims strides(shape.size());
+  for (int i = 0; i < layout.ndim(); ++i) {
+    const int64_t have = layout.shape[i], want = shape[lead + i];
+    BC_CHECK(have == want || have == 1, Value, "{}: could not broadcast input array from shape {} into shape {}", op, layout.shape, shape);
+    strides[lead + i] = have == want ? layout.strides[i] : 0;
+  }
+  return strides;
+}
+
+int normalize_axis(int64_t axis, int ndim, const char* op) {
+  BC_CHECK(axis >= -ndim && axis < ndim, Axis, "{}: axis {} is out of bounds for array of dimension {}", op, axis, ndim);
+  return static_cast<int>(axis < 0 ? axis + ndim : axis);
+}
+
+bool reshape_layout(const Layout& from, const Dims& shape, Layout* to) {
+  to->shape = shape;
+  to->offset = from.offset;
+  to->strides = contiguous_strides(shape);
+  if (from.size() == 0) return true;
+  if (is_contiguous(from.shape, from.strides)) return true;
+  // Walk both shapes together: every group of old axes that makes a group of new ones must itself be one contiguous run.
+  Dims old_shape, old_strides;
+  for (int i = 0; i < from.ndim(); ++i)
+    if (from.shape[i] != 1) {
+      old_shape.push_back(from.shape[i]);
+      old_strides.push_back(from.strides[i]);
+    }
+  int oi = 0, ni = 0;
+  while (oi < old_shape.size() && ni < shape.size()) {
+    int64_t op = old_shape[oi], np = shape[ni];
+    int oj = oi + 1, nj = ni + 1;
+    while (op != np) {
+      if (np < op) {
+        np *= shape[nj++];
+      } else {
+        op *= old_shape[oj++];
+      }
+    }
+    for (int k = oi; k < oj - 1; ++k)
+      if (old_strides[k] != old_shape[k + 1] * old_strides[k + 1]) return false;
+    int64_t step = old_strides[oj - 1];
+    for (int k = nj - 1; k >= ni; --k) {
+      to->strides[k] = step;
+      step *= shape[k];
+    }
+    oi = oj;
+    ni = nj;
+  }
+  const int64_t last = ni > 0 ? to->strides[ni - 1] : 1;
+  for (; ni < shape.size(); ++ni) to->strides[ni] = last;
+  return true;
+}
+
+void bounds(const Layout& layout, int64_t* low, int64_t* high) {
+  *low = *high = layout.offset;
+  for (int i = 0; i < layout.ndim(); ++i) {
+    if (layout.shape[i] == 0) {
+      *low = 1;
+      *high = 0;
+      return;
+    }
+    const int64_t reach = (layout.shape[i] - 1) * layout.strides[i];
+    (reach < 0 ? *low : *high) += reach;
+  }
+}
+
+bool may_overlap(const Layout& a, const Layout& b) {
+  int64_t alow, ahigh, blow, bhigh;
+  bounds(a, &alow, &ahigh);
+  bounds(b, &blow, &bhigh);
+  if (alow > ahigh || blow > bhigh || ahigh < blow || bhigh < alow) return false;
+  // All elements of both lie on one grid of step g; they meet only where the offsets agree modulo g.
+  int64_t g = 0;
+  for (const Layout* l : {&a, &b})
+    for (int i = 0; i < l->ndim(); ++i)
+      if (l->shape[i] > 1) g = std::gcd(g, l->strides[i]);
+  return g == 0 ? a.offset == b.offset : (a.offset - b.offset) % g == 0;
+}
+
+bool self_overlaps(const Layout& layout) {
+  std::vector<std::pair<int64_t, int64_t>> axes;  // |stride|, extent
+  for (int i = 0; i < layout.ndim(); ++i) {
+    if (layout.shape[i] == 0) return false;
+    if (layout.shape[i] > 1) axes.emplace_back(std::abs(layout.strides[i]), layout.shape[i]);
+  }
+  std::sort(axes.begin(), axes.end());
+  int64_t reach = 0;  // the largest distance that the smaller axes span; the next stride must step beyond it
+  for (auto [stride, extent] : axes) {
+    if (stride <= reach) return true;
+    reach += stride * (extent - 1);
+  }
+  return false;
+}
+
+void collapse(Dims* shape, std::span<Dims*> strides) {
+  int out = -1;
+  for (int i = 0; i < shape->size(); ++i) {
+    const int64_t n = (*shape)[i];
+    if (n == 1) continue;
+    bool joins = out >= 0;
+    if (joins)
+      for (Dims* s : strides) joins &= (*s)[out] == (*s)[i] * n;
+    if (joins) {
+      (*shape)[out] *= n;
+      for (Dims* s : strides) (*s)[out] = (*s)[i];
+    } else {
+      ++out;
+      (*shape)[out] = n;
+      for (Dims* s : strides) (*s)[out] = (*s)[i];
+    }
+  }
+  shape->resize(out + 1);
+  for (Dims* s : strides) s->resize(out + 1);
+}
+
+bool axis_map(const Dims& base_shape, const Layout& view, AxisMap* map) {
+  const int nb = base_shape.size();
+  map->start = Dims(nb, 0);
+  map->step = Dims(nb, 0);
+  map->axis = Dims(nb, -1);
+  const Dims base = contiguous_strides(base_shape);
+  int64_t rest = view.offset;
+  if (rest < 0) return false;
+  for (int k = 0; k < nb; ++k) {
+    if (base_shape[k] == 0) return false;
+    map->start[k] = rest / base[k];
+    rest %= base[k];
+  }
+  if (rest != 0) return false;
+  // Give each view axis to the base axis whose stride divides its own and within whose extent its walk stays, widest base stride first.
+  for (int j = 0; j < view.ndim(); ++j) {
+    if (view.shape[j] == 1 || view.strides[j] == 0) continue;
+    bool placed = false;
+    for (int k = 0; k < nb && !placed; ++k) {
+      if (base_shape[k] == 1 || view.strides[j] % base[k] != 0) continue;
+      const int64_t step = view.strides[j] / base[k];
+      const int64_t last = map->start[k] + step * (view.shape[j] - 1);
+      if (map->axis[k] >= 0 || last < 0 || last >= base_shape[k]) continue;
+      map->step[k] = step;
+      map->axis[k] = j;
+      placed = true;
+    }
+    if (!placed) return false;
+  }
+  return true;
+}
+
+}  // namespace bc

@@ -1,0 +1,190 @@
+// How a reduction's elements are put together: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The order of
+// joins depends on counts alone, so a result is the same from run to run, for any number of threads, fused or not.
+#pragma once
+#include "philox.h"
+
+#if BC_CUDA
+#define BC_METHOD static __device__ __forceinline__
+#else
+#define BC_METHOD static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define BC_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define BC_VECTORIZE _Pragma("GCC ivdep")
+#endif
+#endif
+
+namespace bc {
+
+/// Reads a parameter word as a T.
+template <class T> BC_INLINE T load_word(const i64* word) {
+  T value;
+  __builtin_memcpy(&value, word, sizeof(T));
+  return value;
+}
+
+/// A NumPy index along an axis: negative ones count from the end; one out of range sets the error word and becomes 0.
+BC_FN i64 wrap_index(i64 index, u32* error, i64 extent) {
+  const i64 at = index < 0 ? index + extent : index;
+  const bool bad = at < 0 || at >= extent;
+  if (bad) *error = 1;
+  return bad ? 0 : at;
+}
+
+/// Coordinate c lies on lower + k * step for some 0 <= k < count (step > 0).
+BC_FN bool in_range(i64 c, i64 lower, i64 count, i64 step) {
+  const i64 d = c - lower;
+  return step == 1 ? static_cast<u64>(d) < static_cast<u64>(count) : d >= 0 && d < count * step && d % step == 0;
+}
+
+/// The type that a sum of T runs in: 16-bit floats in float.
+template <class T> using acc_t = conditional<is_same<T, half> || is_same<T, bfloat16>, float, T>;
+
+template <class S> BC_INLINE S mean_of(S sum, double n) {
+  if constexpr (is_complex<S>) return S{sum.re / real_of<S>(n), sum.im / real_of<S>(n)};
+  else return sum / static_cast<S>(n);
+}
+
+template <class S> constexpr bool is_var_state = false;
+template <class M> constexpr bool is_var_state<VarState<M>> = true;
+
+/// The moments of a few values about their own mean, in two passes over them.
+template <class Red, class Index> BC_INLINE typename Red::S block_moments(const typename Red::T* x, Index n) {
+  typename Red::S s;
+  using M = decltype(s.mean);
+  M sum = M(0);
+  for (Index k = 0; k < n; ++k) sum = add(sum, cast<M>(x[k]));
+  s.n = static_cast<double>(n);
+  s.mean = mean_of(sum, static_cast<double>(n));
+  s.m2 = 0;
+  for (Index k = 0; k < n; ++k) s.m2 += squared_size(subtract(cast<M>(x[k]), s.mean));
+  return s;
+}
+
+#if !BC_CUDA
+
+/// Joins 2^k neighbours before they meet the next 2^k: the rounding error of a sum grows with the logarithm of the count.
+template <class Red> struct Pairwise {
+  using S = typename Red::S;
+  S level[48];
+  u64 count = 0;
+
+  void push(S s) {
+    int k = 0;
+    for (u64 c = count; c & 1; c >>= 1) s = Red::join(level[k++], s);
+    level[k] = s;
+    ++count;
+  }
+  S total() const {
+    S s = Red::init();
+    bool first = true;
+    for (int k = 0; k < 48; ++k)
+      if (count >> k & 1) {
+        s = first ? level[k] : Red::join(level[k], s);
+        first = false;
+      }
+    return s;
+  }
+};
+
+/// The state of a block of n >= 1 elements, the first at index i0 of its row: lanes that walk side by side, then a tree over them.
+template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 i0) {
+  using S = typename Red::S;
+  if constexpr (is_var_state<S>) {
+    using M = decltype(S().mean);
+    constexpr int kLanes = 16;
+    M sums[kLanes];
+    double squares[kLanes];
+    for (int l = 0; l < kLanes; ++l) sums[l] = M(0), squares[l] = 0;
+    i64 k = 0;
+    for (; k + kLanes <= n; k += kLanes)
+      for (int l = 0; l < kLanes; ++l) sums[l] = add(sums[l], cast<M>(x[k + l]));
+    for (int l = 0; k + l < n; ++l) sums[l] = add(sums[l], cast<M>(x[k + l]));
+    for (int w = kLanes / 2; w > 0; w /= 2)
+      for (int l = 0; l < w; ++l) sums[l] = add(sums[l], sums[l + w]);
+    S s;
+    s.n = static_cast<double>(n);
+    s.mean = mean_of(sums[0], static_cast<double>(n));
+    for (k = 0; k + kLanes <= n; k += kLanes)
+      for (int l = 0; l < kLanes; ++l) squares[l] += squared_size(subtract(cast<M>(x[k + l]), s.mean));
+    for (int l = 0; k + l < n; ++l) squares[l] += squared_size(subtract(cast<M>(x[k + l]), s.mean));
+    for (int w = kLanes / 2; w > 0; w /= 2)
+      for (int l = 0; l < w; ++l) squares[l] += squares[l + w];
+    s.m2 = squares[0];
+    return s;
+  } else {
+    constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
+    if (n < kLanes) {
+      S s = Red::map(x[0], i0);
+      for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], i0 + k));
+      return s;
+    }
+    S lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Red::map(x[l], i0 + l);
+    i64 k = kLanes;
+    for (; k + kLanes <= n; k += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], i0 + k + l));
+    for (int l = 0; k + l < n; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], i0 + k + l));
+    for (int w = kLanes / 2; w > 0; w /= 2)
+      for (int l = 0; l < w; ++l) lane[l] = Red::join(lane[l], lane[l + w]);
+    return lane[0];
+  }
+}
+
+#else
+
+/// V elements read or written by one access.
+template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec { T v[V]; };
+
+/// Joins what a thread holds of one tile into its running state. `m` of the K elements are there, the first ones; element e has index
+/// first + (e / V) * stride + e % V of its row.
+template <class Red, int K, int V> __device__ __forceinline__ void thread_join(typename Red::S& part, bool& empty, const typename Red::T (&x)[K],
+                                                                               int m, i64 first, i64 stride) {
+  using S = typename Red::S;
+  if constexpr (is_var_state<S>) {
+    if (m == 0) return;
+    S tile;
+    if (m == K) {
+      tile = block_moments<Red>(x, K);
+    } else {
+      using M = decltype(tile.mean);
+      M sum = M(0);
+#pragma unroll
+      for (int e = 0; e < K; ++e)
+        if (e < m) sum = add(sum, cast<M>(x[e]));
+      tile.n = m;
+      tile.mean = mean_of(sum, double(m));
+      tile.m2 = 0;
+#pragma unroll
+      for (int e = 0; e < K; ++e)
+        if (e < m) tile.m2 += squared_size(subtract(cast<M>(x[e]), tile.mean));
+    }
+    part = empty ? tile : Red::join(part, tile);
+    empty = false;
+  } else {
+#pragma unroll
+    for (int e = 0; e < K; ++e)
+      if (e < m) {
+        const S s = Red::map(x[e], first + (e / V) * stride + e % V);
+        part = empty ? s : Red::join(part, s);
+        empty = false;
+      }
+  }
+}
+
+/// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block call it.
+template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane, int active) {
+  __syncthreads();
+  if (lane < active) shared[lane] = part;
+#pragma unroll
+  for (int w = G / 2; w > 0; w /= 2) {
+    __syncthreads();
+    if (lane < w && lane + w < active) shared[lane] = Red::join(shared[lane], shared[lane + w]);
+  }
+  __syncthreads();
+  return active > 0 ? shared[0] : Red::init();
+}
+
+#endif
+
+}  // namespace bc

@@ -1,0 +1,19 @@
+// The device library: freestanding C++17 for NVRTC, the embedded clang and the host compiler. Included in order of dependence; the
+// build joins these files into one text.
+#pragma once
+#include "types.h"
+#include "cast.h"
+#include "complex.h"
+#include "arith.h"
+#include "integer.h"
+#include "fp.h"
+#include "exp_log.h"
+#include "trig.h"
+#include "hyperbolic.h"
+#include "power.h"
+#include "complex_math.h"
+#include "special.h"
+#include "reduce.h"
+#include "index.h"
+#include "philox.h"
+#include "blocks.h"

@@ -1,0 +1,39 @@
+// Index arithmetic: high products and division by an invariant.
+#pragma once
+#include "types.h"
+
+namespace bc {
+
+BC_FN u32 mul_high(u32 a, u32 b) { return static_cast<u32>((static_cast<u64>(a) * b) >> 32); }
+BC_FN u64 mul_high(u64 a, u64 b) {
+#if BC_CUDA
+  return ::__umul64hi(a, b);
+#else
+  return static_cast<u64>((static_cast<unsigned __int128>(a) * b) >> 64);
+#endif
+}
+
+/// Division of indices below 2^31 by a fixed divisor with one high product: Granlund & Montgomery (1994).
+struct FastDiv {
+  u32 divisor, multiplier, shift;
+
+  /// 1 <= d < 2^31; meant for the host, the struct then travels as a kernel argument.
+  BC_INLINE static constexpr FastDiv of(u32 d) {
+    u32 s = 0;
+    while ((1ull << s) < d) s++;
+    return {d, static_cast<u32>(((1ull << 32) * ((1ull << s) - d)) / d + 1), s};
+  }
+  BC_INLINE u32 divide(u32 n) const { return (mul_high(n, multiplier) + n) >> shift; }
+  BC_INLINE u32 divide(u32 n, u32& rest) const {
+    u32 q = divide(n);
+    rest = n - q * divisor;
+    return q;
+  }
+};
+
+/// NumPy's index rule: a negative index counts from the end.
+BC_FN i64 wrap_index(i64 i, i64 n) { return i < 0 ? i + n : i; }
+BC_FN bool index_inside(i64 i, i64 n) { return i >= -n && i < n; }
+BC_FN i64 clip_index(i64 i, i64 n) { return i < 0 ? 0 : (i >= n ? n - 1 : i); }
+
+}  // namespace bc

@@ -1,0 +1,112 @@
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011). The same values on every device: only integer
+// operations, + - * /, square root and explicit fused multiply-adds.
+#pragma once
+#include "index.h"
+#include "reduce.h"
+
+#ifndef BC_SKIP_RANDOM  // defined by kernels without random numbers
+namespace bc {
+
+struct u32x4 {
+  u32 x, y, z, w;
+};
+
+/// 128 random bits of the 64-bit key and the 128-bit counter (counter, stream).
+BC_FN u32x4 random_u32x4(u32 key0, u32 key1, u64 counter, u64 stream = 0) {
+  u32x4 c = {static_cast<u32>(counter), static_cast<u32>(counter >> 32), static_cast<u32>(stream), static_cast<u32>(stream >> 32)};
+  BC_UNROLL
+  for (int round = 0; round < 10; round++) {
+    u64 a = static_cast<u64>(c.x) * 0xd2511f53u, b = static_cast<u64>(c.z) * 0xcd9e8d57u;
+    c = {static_cast<u32>(b >> 32) ^ c.y ^ key0, static_cast<u32>(b), static_cast<u32>(a >> 32) ^ c.w ^ key1, static_cast<u32>(a)};
+    key0 += 0x9e3779b9u;
+    key1 += 0xbb67ae85u;
+  }
+  return c;
+}
+BC_FN u32x4 random_block(u64 seed, u64 counter) { return random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), counter); }
+
+/// The 32 bits of element `index`: four elements share a block.
+BC_FN u32 random_u32(u64 seed, u64 index) {
+  u32x4 c = random_block(seed, index >> 2);
+  u32 low = (index & 1) != 0 ? c.y : c.x, high = (index & 1) != 0 ? c.w : c.z;
+  return (index & 2) != 0 ? high : low;
+}
+/// The 64 bits of element `index`: two elements share a block.
+BC_FN u64 random_u64(u64 seed, u64 index) {
+  u32x4 c = random_block(seed, index >> 1);
+  u64 a = (static_cast<u64>(c.x) << 32) | c.y, b = (static_cast<u64>(c.z) << 32) | c.w;
+  return (index & 1) != 0 ? b : a;
+}
+
+BC_FN float uniform_of(u32 bits) { return static_cast<float>(static_cast<i32>(bits >> 8)) * 0x1p-24f; }
+BC_FN double uniform_of(u64 bits) {
+  double high = static_cast<double>(static_cast<i32>(bits >> 37)), low = static_cast<double>(static_cast<i32>((bits >> 11) & 0x3ffffffu));
+  return fma(high, 0x1p26, low) * 0x1p-53;
+}
+
+// Giles (2012): with x in (0, 1) the central probability and w = -log(1 - x^2), the normal quantile is x times a polynomial in w or
+// sqrt(w); own coefficients. `bits`: the lowest is the sign, the others the probability of the tail.
+BC_FN float normal_of(u32 bits) {
+  u32 j = bits | 1u;  // odd: j and 2^32 - j are the tail and the centre, both never zero
+  float tail = static_cast<float>(j) * 0x1p-32f, x = static_cast<float>(0u - j) * 0x1p-32f;
+  float w = -log_any<NaturalBase>(tail * (2.0f - tail)), a = w - 2.75f, b = sqrt(w) - 3.5f;
+  float centre = BC_P9(a, 2.2101185f, 0.34553623f, -0.0071230945f, -0.0014707725f, 0.0002965594f,
+                   -1.2424452e-05f, -3.883048e-06f, 4.9989717e-07f, 1.8439724e-08f);
+  float far = BC_P8(b, 4.7170877f, 1.4246296f, 0.0046641156f, -0.0028718018f, 0.0014220896f, -0.0010627161f,
+                   0.00079362164f, -0.00025385438f);
+  float z = x * (w < 5.5f ? centre : far);
+  return (bits & 1u) != 0 ? -z : z;
+}
+BC_FN double normal_of(u64 bits) {
+  const double centre[] = {
+      2.3386207100265937, 0.3396349587011405, -0.008532899177272794, -0.001047511569500699, 0.0002640820495640745,
+      -1.963285282259484e-05, -1.931065067157947e-06, 5.98889434625142e-07, -4.1111706968106464e-08, -5.8161444171724005e-09,
+      1.48663648242072e-09, -7.658493734626558e-11, -1.8348956307489847e-11, 3.724228927730933e-12, -1.1541166512910051e-13,
+      -5.732499219849733e-14, 9.402604925026613e-15, 2.8430011632863544e-17, -1.8973250202788543e-16, 1.5835191565836458e-17,
+      1.8701218422341805e-18, -2.393791863888957e-19, -6.118558804515623e-21};
+  const double middle[] = {
+      4.36127285516533, 1.4216508658102576, 0.007595620204051831, -0.00530500994673547, 0.0035234312013392374, -0.002387582187329529,
+      0.0013481547851236714, -0.0005020988876990562, 3.39849809799695e-05, 9.656942876749619e-05, -6.691735560094891e-05,
+      1.7642526885994705e-05, 4.132187175264637e-06, -5.676054408993588e-06, 2.129040056419327e-06, 2.5382428479993215e-08,
+      -3.9279516901896e-07, 1.2851925741523127e-07, 4.566531071835765e-09};
+  const double far[] = {
+      6.948101358877542, 1.4287526363525314, -0.0002507448170139997, -0.0002782868521184928, 9.913872123439968e-05,
+      -2.5545117005334167e-05, 5.8200960678410315e-06, -1.2536692918874543e-06, 2.763066985925062e-07, -7.63251188140059e-08,
+      2.9255723418326473e-08, -1.1800182786843059e-08, 7.135237222508028e-09, -5.295807683984095e-09, 1.6898416061309737e-09};
+  // 52 bits and a half: 2^52 + k less 2^52 is k, exactly and without an integer conversion.
+  double j = fma(2.0, bits_as<double>((bits >> 12) | 0x4330000000000000ull) - 0x1p52, 1.0);
+  double tail = j * 0x1p-53, x = (0x1p53 - j) * 0x1p-53;
+  double w = -log_any<NaturalBase>(tail * (2.0 - tail)), root = sqrt(w);
+  double p = horner(w - 3.125, centre), q = horner(root - 3.25, middle), r = horner(root - 5.0625, far);
+  double z = x * (w < 6.25 ? p : (w < 16.0 ? q : r));
+  return (bits & 1u) != 0 ? -z : z;
+}
+
+template <class T> BC_INLINE T uniform(u64 seed, u64 index) {
+  if constexpr (is_same<T, double>) return uniform_of(random_u64(seed, index));
+  else return T(uniform_of(random_u32(seed, index)));
+}
+template <class T> BC_INLINE T standard_normal(u64 seed, u64 index) {
+  if constexpr (is_same<T, double>) return normal_of(random_u64(seed, index));
+  else return T(normal_of(random_u32(seed, index)));
+}
+
+/// A whole number below `range` (0 stands for 2^64): the high part of random bits times the range, Lemire (2019). Enough bits are
+/// used (64 up to 2^32, else 128) that the bias stays below 2^-32.
+BC_FN u64 random_below(u64 seed, u64 index, u64 range) {
+  u32x4 c = random_block(seed, index);
+  if (range - 1 < 0xffffffffu) {
+    return (static_cast<u64>(c.x) * range + ((static_cast<u64>(c.y) * range) >> 32)) >> 32;
+  }
+  u64 high = (static_cast<u64>(c.x) << 32) | c.y, low = (static_cast<u64>(c.z) << 32) | c.w;
+  if (range == 0) return high;
+  u64 a = high * range, sum = a + mul_high(low, range);
+  return mul_high(high, range) + (sum < a ? 1 : 0);
+}
+/// A whole number in [low, low + range).
+BC_TFN T random_integer(u64 seed, u64 index, T low, u64 range) {
+  return static_cast<T>(static_cast<u64>(low) + random_below(seed, index, range));
+}
+
+}  // namespace bc
+#endif

@@ -1,0 +1,694 @@
+#include "graph/array.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "graph/record.h"
+#include "graph/tape.h"
+
+namespace bc {
+namespace {
+
+thread_local const char* source_file = nullptr;
+thread_local int source_line = 0;
+
+Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
+  Ref<Node> node(new Node);
+  node->op = op;
+  node->dtype = dtype;
+  node->device = device;
+  node->shape = shape;
+  node->size = product(shape);
+  node->file = source_file;
+  node->line = source_line;
+  return node;
+}
+
+Ref<Node> new_leaf(Ref<Buffer> buffer, DType dtype, const Dims& shape) {
+  Ref<Node> node = new_node(Op::leaf, dtype, buffer->device, shape);
+  node->buffer = std::move(buffer);
+  return node;
+}
+
+bool touches_exposed(const Node& node) {
+  for (const Operand& o : node.in)
+    if (o.node->buffer && o.node->buffer->exposed) return true;
+  return false;
+}
+
+/// The node of an array that is its storage's whole content, in order; nullptr for any other view.
+Node* whole(const Array& a) {
+  Node* node = a.storage()->current.get();
+  return a.dtype() == node->dtype && a.offset() == 0 && a.contiguous() && a.size() == node->size ? node : nullptr;
+}
+
+void check_writable(const char* op, const Array& a) {
+  const Ref<Buffer>& buffer = a.storage()->current->buffer;
+  BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
+}
+
+/// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
+void settle(Tape& t, const Node& node) {
+  if (!config().lazy || touches_exposed(node)) t.flush();
+}
+
+Operand cast_operand(Operand o, DType dtype, const Dims& shape, Device device) {
+  if (o.dtype == dtype) return o;
+  Ref<Node> node = new_node(Op::cast, dtype, device, shape);
+  node->loop[0] = dtype;
+  node->in.push_back(std::move(o));
+  tape(device).append(node.get());
+  Operand out;
+  out.node = std::move(node);
+  out.dtype = dtype;
+  return out;
+}
+
+bool is_comparison(Op op) {
+  return op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal || op == Op::equal || op == Op::not_equal;
+}
+
+/// The result of comparing any `dtype` with a Python integer that `dtype` cannot hold: it depends on the sign alone.
+bool compare_out_of_range(Op op, bool scalar_is_second, bool scalar_negative) {
+  const bool array_is_less = !scalar_negative;
+  switch (op) {
+    case Op::equal: return false;
+    case Op::not_equal: return true;
+    case Op::less:
+    case Op::less_equal: return scalar_is_second == array_is_less;
+    default: return scalar_is_second != array_is_less;
+  }
+}
+
+}  // namespace
+
+Config& config() {
+  static Config c = [] {
+    Config init;
+    auto off = [](const char* name) {
+      const char* v = std::getenv(name);
+      return v && v[0] == '0';
+    };
+    init.lazy = !off("BROADCLOTH_LAZY");
+    init.jit = !off("BROADCLOTH_JIT_COMPILE");
+    init.background_compile = !off("BROADCLOTH_BACKGROUND");
+    return init;
+  }();
+  return c;
+}
+
+void set_source_location(const char* file, int line) {
+  source_file = file;
+  source_line = line;
+}
+
+// ---- Recording ------------------------------------------------------------------------------------------------------------------
+
+Operand make_operand(const char* op, const Array& a, const Dims& shape) {
+  Operand o;
+  o.node = a.storage()->current;
+  // Bytes seen as another type (`.real`, `.view`) have no node of their own: they are read from memory.
+  if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
+  o.dtype = a.dtype();
+  if (a.shape() == shape && whole(a)) return o;
+  o.identity = false;
+  o.offset = a.offset();
+  o.strides = broadcast_strides(op, a.layout(), shape);
+  return o;
+}
+
+Operand make_constant(const Scalar& value, DType dtype, Device device) {
+  Operand o;
+  o.node = new_node(Op::constant, dtype, device, Dims());
+  o.node->value = value;
+  o.dtype = dtype;
+  o.identity = false;
+  return o;
+}
+
+Array record(Ref<Node> node) {
+  Tape& t = tape(node->device);
+  Array result(new Storage(node), node->dtype, contiguous_layout(node->shape));
+  t.append(node.get());
+  settle(t, *node);
+  return result;
+}
+
+Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options) {
+  return ufunc(op, std::span<const Arg>(args.begin(), args.size()), options);
+}
+
+Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
+  const OpInfo& row = info(op);
+  const int n = static_cast<int>(args.size());
+  BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
+
+  OperandType types[3];
+  const Array* first = nullptr;
+  const Dims* shape = nullptr;
+  Dims broadcast;
+  for (int i = 0; i < n; ++i) {
+    if (!args[i].array) {
+      types[i] = {default_dtype(args[i].weak), args[i].weak};
+      continue;
+    }
+    const Array& a = args[i].array;
+    types[i] = {a.dtype(), Weak::none};
+    if (!first) {
+      first = &a;
+      shape = &a.shape();
+    } else {
+      BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", row.name,
+               to_string(first->device()), to_string(a.device()));
+      if (!(*shape == a.shape())) {
+        broadcast = broadcast_shapes(row.name, *shape, a.shape());
+        shape = &broadcast;
+      }
+    }
+  }
+  if (!shape) shape = &broadcast;
+  const Device device = first ? first->device() : options.out ? options.out.device() : options.device;
+  Dims with_mask;
+  if (options.where && !(options.where.shape() == *shape)) {
+    with_mask = broadcast_shapes(row.name, *shape, options.where.shape());
+    shape = &with_mask;
+  }
+  const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
+  if (options.out) {
+    const Array& out = options.out;
+    BC_CHECK(can_cast(loop.out, out.dtype(), options.casting), UFuncTypeError,
+             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, info(loop.out).name,
+             info(out.dtype()).name, to_string(options.casting));
+    const Dims both = broadcast_shapes(row.name, *shape, out.shape());
+    BC_CHECK(both == out.shape(), Value,
+             "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", row.name, out.shape(), both);
+    check_writable(row.name, out);
+  }
+
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(op, loop.out, device, *shape);
+  node->in.reserve(n);
+  for (int i = 0; i < n; ++i) {
+    node->loop[i] = loop.in[i];
+    if (args[i].array) {
+      node->in.push_back(make_operand(row.name, args[i].array, *shape));
+    } else {
+      if (args[i].weak == Weak::integer && !args[i].value.fits(loop.in[i])) {
+        const bool negative = args[i].value.dtype == DType::i64 && args[i].value.i < 0;
+        BC_CHECK(is_comparison(op), Overflow, "Python integer {} out of bounds for {}",
+                 args[i].value.dtype == DType::u64 ? std::to_string(args[i].value.u) : std::to_string(args[i].value.i),
+                 info(loop.in[i]).name);
+        const Array constant = full(*shape, Scalar::boolean(compare_out_of_range(op, i == 1, negative)), DType::b1, device);
+        if (!options.out) return constant;
+        assign(options.out, constant);
+        return options.out;
+      }
+      BC_CHECK(!(op == Op::power && i == 1 && is_integer(loop.in[1]) && args[i].value.dtype == DType::i64 && args[i].value.i < 0), Value,
+               "Integers to negative integer powers are not allowed.");
+      node->in.push_back(make_constant(args[i].value, loop.in[i], device));
+    }
+  }
+  Array result = record(std::move(node));
+  if (options.where) {
+    if (options.out) {
+      assign_where(options.out, options.where, result);
+      return options.out;
+    }
+    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))});
+  }
+  if (options.out) {
+    assign(options.out, result);
+    return options.out;
+  }
+  return result;
+}
+
+namespace {
+
+/// The elementwise row that joins two results of a reduction, for `initial=`.
+std::optional<Op> joiner(Op op) {
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(Op(i)).kind == OpKind::elementwise && reduction_of(Op(i)) == op) return Op(i);
+  return std::nullopt;
+}
+
+/// What `where=False` elements count as.
+Arg neutral(Op op, DType t) {
+  switch (op) {
+    case Op::reduce_prod:
+    case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
+    case Op::reduce_bitwise_and: return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
+    case Op::reduce_logaddexp:
+    case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
+    default: return Arg(Weak::boolean, Scalar::boolean(false));
+  }
+}
+
+}  // namespace
+
+Array reduce(Op op, const Array& a, const ReduceOptions& options) {
+  const OpInfo& row = info(op);
+  const Loop loop = resolve_reduce(op, a.dtype(), options.dtype);
+
+  if (options.where) {
+    ReduceOptions rest = options;
+    rest.where = Array();
+    const Dims shape = broadcast_shapes(row.name, a.shape(), options.where.shape());
+    const Array wide = broadcast_to(a, shape);
+    if (op == Op::reduce_mean || op == Op::reduce_var || op == Op::reduce_std) {
+      // Masked moments: sums over the mask, divided by how many it holds.
+      rest.out = Array();
+      rest.ddof = 0;
+      rest.dtype = loop.in[0];
+      const Array zero = full(Dims(), Scalar::integer(0), loop.in[0], a.device());
+      const Array masked = ufunc(Op::where, {options.where, astype(wide, loop.in[0], false), zero});
+      ReduceOptions count = rest;
+      count.dtype = std::nullopt;
+      const Array n = reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), count);
+      Array result;
+      if (op == Op::reduce_mean) {
+        result = ufunc(Op::divide, {reduce(Op::reduce_sum, masked, rest), n}, {.dtype = loop.in[0], .casting = Casting::unsafe});
+      } else {
+        ReduceOptions keep = rest, keep_count = count;
+        keep.keepdims = keep_count.keepdims = true;
+        const Array mean = ufunc(Op::divide, {reduce(Op::reduce_sum, masked, keep), reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), keep_count)},
+                                 {.dtype = loop.in[0], .casting = Casting::unsafe});
+        const Array away = ufunc(Op::abs, {ufunc(Op::subtract, {wide, mean})});
+        const Array square = ufunc(Op::where, {options.where, ufunc(Op::square, {away}), full(Dims(), Scalar::integer(0), loop.out, a.device())});
+        const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {n, Arg(options.ddof)}), Arg(0.0)});
+        rest.dtype = loop.out;
+        result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
+        if (op == Op::reduce_std) result = ufunc(Op::sqrt, {result});
+      }
+      if (!options.out) return result;
+      assign(options.out, result);
+      return options.out;
+    }
+    if (!row.identity) {
+      BC_CHECK(options.initial, Value, "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+               row.name);
+      return reduce(op, ufunc(Op::where, {options.where, wide, *options.initial}), rest);
+    }
+    return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
+  }
+
+  auto extra = std::make_unique<ReduceExtra>();
+  extra->shape = a.shape();
+  extra->ddof = options.ddof;
+  const int nd = a.ndim();
+  if (options.axes) {
+    for (int64_t axis : *options.axes) {
+      const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, row.name);
+      BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", row.name);
+      extra->axes |= bit;
+    }
+  } else {
+    extra->axes = nd == 64 ? ~uint64_t{0} : (uint64_t{1} << nd) - 1;
+  }
+  Dims kept, shown;
+  int64_t reduced = 1;
+  for (int d = 0; d < nd; ++d) {
+    if (extra->axes >> d & 1) {
+      reduced *= a.shape()[d];
+      if (options.keepdims) shown.push_back(1);
+    } else {
+      kept.push_back(a.shape()[d]);
+      shown.push_back(a.shape()[d]);
+    }
+  }
+  BC_CHECK(row.identity || reduced > 0 || product(kept) == 0 || options.initial, Value,
+           "zero-size array to reduction operation {} which has no identity", row.name);
+  if (options.out) {
+    BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,
+             options.out.shape());
+    check_writable(row.name, options.out);
+  }
+
+  TapeLock lock(tape(a.device()));
+  Array result;
+  if (!row.identity && reduced == 0) {
+    result = full(shown, Scalar::integer(0), loop.out, a.device());
+    result = ufunc(Op::where, {full(Dims(), Scalar::boolean(true), DType::b1, a.device()), *options.initial, result});
+  } else {
+    Ref<Node> node = new_node(op, loop.out, a.device(), shown);
+    node->loop[0] = loop.in[0];
+    node->in.push_back(make_operand(row.name, a, a.shape()));
+    node->extra = std::move(extra);
+    result = record(std::move(node));
+    if (options.initial) {
+      const std::optional<Op> join = joiner(op);
+      BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", row.name);
+      result = ufunc(*join, {result, *options.initial}, {.dtype = loop.out, .casting = Casting::unsafe});
+    }
+  }
+  if (!options.out) return result;
+  assign(options.out, result);
+  return options.out;
+}
+
+Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
+  BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
+           info(a.dtype()).name, info(dtype).name, to_string(casting));
+  if (a.dtype() == dtype) return copy_it ? copy(a) : a;
+  TapeLock lock(tape(a.device()));
+  Ref<Node> node = new_node(Op::cast, dtype, a.device(), a.shape());
+  node->loop[0] = dtype;
+  node->in.push_back(make_operand("astype", a, a.shape()));
+  return record(std::move(node));
+}
+
+Array copy(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  // Values are immutable: two storages may share one until either is written. Exposed memory changes behind our back and is copied.
+  if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
+    return {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())};
+  Ref<Node> node = new_node(Op::cast, a.dtype(), a.device(), a.shape());
+  node->loop[0] = a.dtype();
+  node->in.push_back(make_operand("copy", a, a.shape()));
+  return record(std::move(node));
+}
+
+Array ascontiguous(const Array& a) { return a.contiguous() ? a : copy(a); }
+
+void assign(const Array& dst, const Array& src_in) {
+  check_writable("assign", dst);
+  Array src = src_in;
+  if (src.device() != dst.device()) src = to_device(src, dst.device());
+  // NumPy drops leading axes of extent 1 that the destination does not have.
+  if (src.ndim() > dst.ndim()) {
+    Layout l = src.layout();
+    while (l.ndim() > dst.ndim() && l.shape[0] == 1) {
+      l.shape.erase(0);
+      l.strides.erase(0);
+    }
+    src = src.with_layout(l);
+  }
+  TapeLock lock(tape(dst.device()));
+  Operand value = make_operand("assign", src, dst.shape());
+  if (dst.size() == 0) return;
+  Tape& t = tape(dst.device());
+  Storage& storage = *dst.storage();
+  if (storage.current.get() == src.storage()->current.get() && dst.dtype() == src.dtype() && dst.layout() == src.layout()) return;
+  if (whole(dst) && !storage.exposed()) {
+    Node* node = value.node.get();
+    const bool shared = value.identity && value.dtype == dst.dtype() && node->op != Op::constant && !(node->buffer && node->buffer->exposed) &&
+                        node->shape == storage.current->shape;
+    if (shared) {
+      storage.rebind(value.node);
+      return;
+    }
+    Ref<Node> cast = new_node(Op::cast, dst.dtype(), dst.device(), dst.shape());
+    cast->loop[0] = dst.dtype();
+    cast->in.push_back(std::move(value));
+    storage.rebind(cast);
+    t.append(cast.get());
+    settle(t, *cast);
+    return;
+  }
+  value = cast_operand(std::move(value), dst.dtype(), dst.shape(), dst.device());
+  if (storage.current->pending() && storage.current->dtype != dst.dtype()) t.flush();
+  // A store through a view of another type (`z.real = x`) sees the storage as one row of that type.
+  const Node& old = *storage.current;
+  const bool same = old.dtype == dst.dtype();
+  const int64_t elements = same ? old.size : static_cast<int64_t>(old.buffer->bytes) / itemsize(dst.dtype());
+  Ref<Node> node = new_node(Op::store, dst.dtype(), dst.device(), same ? old.shape : Dims{elements});
+  node->loop[0] = node->loop[1] = dst.dtype();
+  Operand before;
+  before.node = storage.current;
+  before.dtype = dst.dtype();
+  node->in.push_back(std::move(before));
+  node->in.push_back(std::move(value));
+  auto extra = std::make_unique<StoreExtra>();
+  extra->region = dst.layout();
+  node->extra = std::move(extra);
+  storage.rebind(node);
+  t.append(node.get());
+  settle(t, *node);
+}
+
+void assign(const Array& dst, const Arg& value) {
+  if (value.array) return assign(dst, value.array);
+  BC_CHECK(value.weak != Weak::integer || value.value.fits(dst.dtype()), Overflow, "Python integer {} out of bounds for {}",
+           value.value.dtype == DType::u64 ? std::to_string(value.value.u) : std::to_string(value.value.i), info(dst.dtype()).name);
+  BC_CHECK(value.weak != Weak::complex || is_complex(dst.dtype()), Type, "assign: expected a real number for an array of {}, got a complex one",
+           info(dst.dtype()).name);
+  assign(dst, full(Dims(), value.value, dst.dtype(), dst.device()));
+}
+
+void assign_where(const Array& dst, const Array& mask, const Arg& value) {
+  if (!value.array) {
+    const Array scalar = full(Dims(), value.value, dst.dtype(), dst.device());
+    return assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), scalar, dst}));
+  }
+  const Array same = astype(value.array.device() == dst.device() ? value.array : to_device(value.array, dst.device()), dst.dtype(), false);
+  assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), same, dst}));
+}
+
+Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape) {
+  TapeLock lock(tape(source.device()));
+  Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
+  if (source.storage()->current->pending() && source.dtype() != source.storage()->current->dtype) flush(source.device());
+  Operand from;
+  from.node = source.storage()->current;
+  from.dtype = source.dtype();
+  node->in.push_back(std::move(from));
+  for (const Array& index : indices) node->in.push_back(make_operand("index", astype(index, DType::i64, false), node->shape));
+  node->extra = std::make_unique<GatherExtra>(std::move(extra));
+  return record(std::move(node));
+}
+
+Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
+                     Device device) {
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(Op::library, dtype, device, shape);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    BC_CHECK(inputs[i].device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", extra->name,
+             to_string(device), to_string(inputs[i].device()));
+    node->in.push_back(make_operand(extra->name, inputs[i], shapes[i]));
+  }
+  extra->input_shapes = std::move(shapes);
+  node->extra = std::move(extra);
+  return record(std::move(node));
+}
+
+void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra) {
+  check_writable(extra->name, target);
+  TapeLock lock(tape(target.device()));
+  Tape& t = tape(target.device());
+  Storage& storage = *target.storage();
+  if (storage.current->dtype != target.dtype()) t.flush();
+  const bool same = storage.current->dtype == target.dtype();
+  const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(target.dtype())};
+  Ref<Node> node = new_node(Op::library, target.dtype(), target.device(), shape);
+  Operand before;
+  before.node = storage.current;
+  before.dtype = target.dtype();
+  node->in.push_back(std::move(before));
+  extra->input_shapes = {shape};
+  for (const Array& a : inputs) {
+    node->in.push_back(make_operand(extra->name, a, a.shape()));
+    extra->input_shapes.push_back(a.shape());
+  }
+  extra->in_place = true;
+  extra->region = target.layout();
+  node->extra = std::move(extra);
+  storage.rebind(node);
+  t.append(node.get());
+  settle(t, *node);
+}
+
+// ---- Creation -------------------------------------------------------------------------------------------------------------------
+
+Array empty(const Dims& shape, DType dtype, Device device) {
+  const int64_t n = product(shape);
+  TapeLock lock(tape(device));
+  Ref<Node> leaf = new_leaf(Buffer::allocate(device, static_cast<size_t>(n) * itemsize(dtype)), dtype, shape);
+  return {new Storage(std::move(leaf)), dtype, contiguous_layout(shape)};
+}
+
+Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(Op::cast, dtype, device, shape);
+  node->loop[0] = dtype;
+  node->in.push_back(make_constant(value, dtype, device));
+  return record(std::move(node));
+}
+
+Array iota(const Dims& shape, Device device) {
+  TapeLock lock(tape(device));
+  return record(new_node(Op::iota, DType::i64, device, shape));
+}
+
+Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device) {
+  const Array i = iota(Dims{n}, device);
+  if (is_integer(dtype) || is_bool(dtype)) {
+    const Array wide = ufunc(Op::add, {ufunc(Op::multiply, {i, full(Dims(), step, DType::i64, device)}), full(Dims(), start, DType::i64, device)});
+    return astype(wide, dtype, false);
+  }
+  // NumPy fills start + i * (second - first), with the two computed in the dtype.
+  const DType work = is_complex(dtype) ? DType::c128 : DType::f64;
+  const DType fill = (dtype == DType::f32 || dtype == DType::c64) ? dtype : work;
+  const Array first = astype(astype(full(Dims(), start, work, device), dtype), fill, false);
+  const Array second = astype(astype(ufunc(Op::add, {full(Dims(), start, work, device), full(Dims(), step, work, device)}), dtype), fill, false);
+  const Array delta = ufunc(Op::subtract, {second, first});
+  return astype(ufunc(Op::add, {first, ufunc(Op::multiply, {astype(i, fill), delta})}), dtype, false);
+}
+
+Array from_host(const void* data, DType dtype, const Layout& layout, Device device) {
+  const Array result = empty(layout.shape, dtype, device);
+  const int64_t n = layout.size();
+  if (n == 0) return result;
+  const size_t item = itemsize(dtype), bytes = static_cast<size_t>(n) * item;
+  const char* from = static_cast<const char*>(data) + layout.offset * static_cast<int64_t>(item);
+  std::unique_ptr<char[]> packed;
+  if (!is_contiguous(layout.shape, layout.strides)) {
+    packed.reset(new char[bytes]);
+    Dims shape = layout.shape, strides = layout.strides;
+    Dims* list[] = {&strides};
+    collapse(&shape, list);
+    const int nd = shape.size();
+    const int64_t inner = nd ? shape[nd - 1] : 1, step = nd ? strides[nd - 1] * static_cast<int64_t>(item) : 0;
+    Dims index(nd);
+    char* to = packed.get();
+    for (int64_t row = 0; row < n / inner; ++row) {
+      const char* p = from;
+      for (int d = 0; d < nd - 1; ++d) p += index[d] * strides[d] * static_cast<int64_t>(item);
+      if (step == static_cast<int64_t>(item)) {
+        std::memcpy(to, p, inner * item);
+        to += inner * item;
+      } else {
+        for (int64_t j = 0; j < inner; ++j, p += step, to += item) std::memcpy(to, p, item);
+      }
+      for (int d = nd - 2; d >= 0; --d) {
+        if (++index[d] < shape[d]) break;
+        index[d] = 0;
+      }
+    }
+    from = packed.get();
+  }
+  Tape& t = tape(device);
+  backend(device).copy(result.storage()->current->buffer->ptr, from, bytes,
+                       device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost, t.stream());
+  return result;
+}
+
+Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release) {
+  // The buffer spans from the lowest element reached, so that negative strides stay inside it.
+  int64_t low = 0, high = -1;
+  bounds(layout, &low, &high);
+  const int64_t item = itemsize(dtype);
+  if (low > high) low = 0, high = -1;
+  Layout inside = layout;
+  inside.offset -= low;
+  TapeLock lock(tape(device));
+  Ref<Buffer> buffer = Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
+  buffer->read_only = read_only;
+  Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
+  return {new Storage(std::move(leaf)), dtype, std::move(inside)};
+}
+
+// ---- Looking --------------------------------------------------------------------------------------------------------------------
+
+void* data(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  Node& node = *a.storage()->current;
+  if (node.pending()) node.tape->flush();
+  BC_CHECK(node.buffer, Runtime, "array: its value was lost in an error that was raised earlier");
+  return node.buffer->ptr;
+}
+
+void* expose(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  void* p = data(a);
+  Ref<Node>& current = a.storage()->current;
+  if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1)) {
+    // Another array shares this value (a lazy copy); what outside code writes must not show there.
+    const Array own = empty(current->shape, current->dtype, a.device());
+    Ref<Node> leaf = own.storage()->current;
+    backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes,
+                             a.device().type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost, tape(a.device()).stream());
+    a.storage()->rebind(leaf);
+    p = leaf->buffer->ptr;
+  }
+  a.storage()->current->buffer->exposed = true;
+  return p;
+}
+
+void to_host(const Array& a, void* host) {
+  if (a.size() == 0) return;
+  if (!a.contiguous()) return to_host(copy(a), host);
+  TapeLock lock(tape(a.device()));
+  const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
+  backend(a.device()).copy(host, p, static_cast<size_t>(a.size()) * itemsize(a.dtype()),
+                           a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost, tape(a.device()).stream());
+}
+
+Scalar item(const Array& a) {
+  BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
+  alignas(16) char bytes[16];
+  TapeLock lock(tape(a.device()));
+  const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
+  if (a.device().type == DeviceType::cuda)
+    backend(a.device()).copy(bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost, tape(a.device()).stream());
+  else
+    std::memcpy(bytes, p, itemsize(a.dtype()));
+  return Scalar::load(a.dtype(), bytes);
+}
+
+Array to_device(const Array& a, Device device) {
+  if (a.device() == device) return copy(a);
+  const Array from = ascontiguous(a);
+  const Array result = empty(a.shape(), a.dtype(), device);
+  if (a.size() == 0) return result;
+  const char* p = static_cast<const char*>(data(from)) + from.offset() * itemsize(a.dtype());
+  const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());
+  const bool up = device.type == DeviceType::cuda, down = a.device().type == DeviceType::cuda;
+  const CopyKind kind = up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;
+  const Device mover = up ? device : a.device();
+  if (up && down) backend(a.device()).synchronize(tape(a.device()).stream());
+  backend(mover).copy(result.storage()->current->buffer->ptr, p, bytes, kind, tape(mover).stream());
+  return result;
+}
+
+void flush(Device device) { tape(device).flush(); }
+
+void synchronize() {
+  for (Tape* t : tapes()) {
+    t->flush();
+    backend(t->device()).synchronize(t->stream());
+  }
+}
+
+std::string show_source(const Array& a) { return tape(a.device()).source(); }
+
+namespace {
+
+Device initial_device() {
+  const char* env = std::getenv("BROADCLOTH_DEVICE");
+  const std::string name = env ? env : "";
+  if (name.empty()) return {device_count(DeviceType::cuda) > 0 ? DeviceType::cuda : DeviceType::cpu, 0};
+  const size_t colon = name.find(':');
+  const std::string type = name.substr(0, colon);
+  const int index = colon == std::string::npos ? 0 : std::atoi(name.c_str() + colon + 1);
+  BC_CHECK(type == "cpu" || type == "cuda" || type == "null", Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", name);
+  return {type == "cpu" ? DeviceType::cpu : type == "cuda" ? DeviceType::cuda : DeviceType::null, index};
+}
+
+thread_local std::optional<Device> thread_device;
+
+}  // namespace
+
+Device default_device() {
+  if (!thread_device) {
+    static const Device initial = initial_device();
+    thread_device = initial;
+  }
+  return *thread_device;
+}
+
+void set_default_device(Device device) {
+  backend(device);  // raises where there is none
+  thread_device = device;
+}
+
+}  // namespace bc

@@ -1,0 +1,173 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace bc {
+
+/// The array: a handle on a view of a storage. Copying it copies the handle. Ops on it are recorded and run when somebody looks.
+class Array {
+ public:
+  Array() = default;
+  Array(Ref<Storage> storage, DType dtype, Layout layout) : storage_(std::move(storage)), dtype_(dtype), layout_(std::move(layout)) {}
+
+  explicit operator bool() const { return static_cast<bool>(storage_); }
+  const Ref<Storage>& storage() const { return storage_; }
+  const Layout& layout() const { return layout_; }
+  const Dims& shape() const { return layout_.shape; }
+  const Dims& strides() const { return layout_.strides; }  ///< in elements
+  int64_t offset() const { return layout_.offset; }        ///< in elements
+  int ndim() const { return layout_.ndim(); }
+  int64_t size() const { return layout_.size(); }
+  DType dtype() const { return dtype_; }
+  Device device() const { return storage_->device; }
+  bool contiguous() const { return is_contiguous(layout_.shape, layout_.strides); }
+  /// A view of the same storage under another layout (and dtype of another size only through view_dtype).
+  Array with_layout(Layout layout) const { return {storage_, dtype_, std::move(layout)}; }
+
+ private:
+  Ref<Storage> storage_;
+  DType dtype_ = DType::f64;
+  Layout layout_;
+};
+
+/// An operand of an op: an array, or a Python scalar that lends its kind only (NEP 50).
+struct Arg {
+  Array array;
+  Weak weak = Weak::none;
+  Scalar value;
+
+  Arg(Array a) : array(std::move(a)) {}
+  Arg(Weak kind, Scalar v) : weak(kind), value(v) {}
+  Arg(double v) : weak(Weak::real), value(Scalar::real(v)) {}
+  Arg(int64_t v) : weak(Weak::integer), value(Scalar::integer(v)) {}
+  Arg(int v) : Arg(static_cast<int64_t>(v)) {}
+};
+
+// ---- Recording ------------------------------------------------------------------------------------------------------------------
+
+struct UfuncOptions {
+  std::optional<DType> dtype;
+  Casting casting = Casting::same_kind;
+  Array out;    ///< written and returned when given
+  Array where;  ///< a bool mask; elements of `out` where it is false keep their value
+  Device device;  ///< where a result without array operands lives (when all are scalars)
+};
+
+/// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
+Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options = {});
+Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options = {});
+
+struct ReduceOptions {
+  std::optional<std::vector<int64_t>> axes;  ///< nullopt: all; may be negative
+  bool keepdims = false;
+  std::optional<DType> dtype;
+  std::optional<Arg> initial;
+  Array where;
+  Array out;
+  double ddof = 0;
+};
+/// Records one reduction row (Op::reduce_sum …). An empty reduction without identity or `initial` is a ValueError.
+Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
+
+/// Casts; the same handle when nothing changes and `copy` is false.
+Array astype(const Array& a, DType dtype, bool copy = true, Casting casting = Casting::unsafe);
+/// A new array with the same elements, C-contiguous.
+Array copy(const Array& a);
+/// `a` itself when it is C-contiguous (offset 0 not needed), else a copy.
+Array ascontiguous(const Array& a);
+
+/// dst[...] = src with broadcasting and an unsafe cast (as assignment casts); overlaps behave as if src were copied first.
+void assign(const Array& dst, const Array& src);
+void assign(const Array& dst, const Arg& value);
+/// dst[mask] = value where `mask` broadcasts to dst and value broadcasts to dst (a where).
+void assign_where(const Array& dst, const Array& mask, const Arg& value);
+
+// ---- Creation -------------------------------------------------------------------------------------------------------------------
+
+Array empty(const Dims& shape, DType dtype, Device device);
+Array full(const Dims& shape, const Scalar& value, DType dtype, Device device);
+/// start + step * index, computed as NumPy does in `dtype`.
+Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device);
+/// The linear C-order index of each element, int64.
+Array iota(const Dims& shape, Device device);
+/// Copies host memory (any layout, byte pointer of element offset 0) into a new array.
+Array from_host(const void* data, DType dtype, const Layout& layout, Device device);
+/// Wraps memory that others own and see (NumPy buffers on the CPU, DLPack, CUDA arrays): exposed from the start.
+Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release);
+
+// ---- Views (never copy) ---------------------------------------------------------------------------------------------------------
+
+struct SliceItem {
+  enum class Kind : uint8_t { index, slice, newaxis, ellipsis } kind = Kind::slice;
+  int64_t start = 0, stop = 0, step = 1;              ///< index: start
+  bool has_start = false, has_stop = false;           ///< Python's None where false
+};
+/// Basic indexing. Throws IndexError in NumPy's words.
+Array slice(const Array& a, std::span<const SliceItem> items);
+Array transpose(const Array& a, const Dims& axes);  ///< axes may be negative
+Array transpose(const Array& a);                    ///< all axes reversed
+Array broadcast_to(const Array& a, const Dims& shape);
+/// A view where NumPy's reshape gives one, else a copy. One extent may be -1.
+Array reshape(const Array& a, const Dims& shape);
+/// A view without a copy, or nullopt.
+std::optional<Array> reshape_view(const Array& a, const Dims& shape);
+Array real(const Array& a);  ///< view for complex input, the array itself otherwise
+Array imag(const Array& a);  ///< view for complex input, zeros otherwise
+/// ndarray.view(dtype): the last axis grows or shrinks where the sizes differ.
+Array view_dtype(const Array& a, DType dtype);
+
+// ---- Advanced indexing ----------------------------------------------------------------------------------------------------------
+
+/// One index of a NumPy indexing expression: a basic item, or an integer or boolean array.
+struct IndexItem {
+  SliceItem basic;
+  Array array;  ///< when set, an advanced index
+};
+/// a[items] as NumPy mixes basic and advanced indices (boolean arrays become nonzero()).
+Array getitem(const Array& a, std::span<const IndexItem> items);
+/// a[items] = value. For repeated indices the last value wins, as in NumPy.
+void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value);
+/// The indices where `a` is not zero, one int64 array an axis (synchronises: the count is needed).
+std::vector<Array> nonzero(const Array& a);
+
+// ---- Looking --------------------------------------------------------------------------------------------------------------------
+
+/// Runs everything that waits on the array's device, so that its storage has memory; returns the address of element `offset` 0.
+void* data(const Array& a);
+/// As data(), and marks the memory as visible outside from now on.
+void* expose(const Array& a);
+/// Copies the elements, C-contiguous, to host memory.
+void to_host(const Array& a, void* host);
+/// The one element of an array of size 1. Throws ValueError otherwise.
+Scalar item(const Array& a);
+/// A copy on another device.
+Array to_device(const Array& a, Device device);
+
+/// Runs everything that waits on one device's tape.
+void flush(Device device);
+/// Runs everything that waits on all devices and waits for it; raises errors that came up meanwhile.
+void synchronize();
+/// The C++ text of the kernels that a flush would run to compute `a`.
+std::string show_source(const Array& a);
+
+/// The device that creation functions use: BROADCLOTH_DEVICE, else cuda:0 where there is one, else cpu. Per thread.
+Device default_device();
+void set_default_device(Device device);
+
+/// Names the Python line for nodes recorded by this thread from now on (kept as an interned pointer).
+void set_source_location(const char* file, int line);
+
+/// How a flush runs. `lazy` false runs each op as it is recorded (plain execution); `jit` false keeps to tier 0 on the CPU.
+struct Config {
+  bool lazy = true;
+  bool jit = true;
+  bool background_compile = true;  ///< tier 0 runs while the JIT compiles
+};
+Config& config();
+
+}  // namespace bc

@@ -1,0 +1,528 @@
+#include "graph/fuse.h"
+
+#include <functional>
+
+namespace bc {
+namespace {
+
+// A kernel holds at most this much, so that its parameters fit CUDA's 4 KB and a compile stays short.
+constexpr int kMaxInlined = 96;
+constexpr int kMaxLeaves = 32;
+constexpr int kMaxGroupNodes = 160;
+constexpr size_t kMaxMembers = 20;
+constexpr int kMaxStages = 5;
+
+bool is_fusable(Op op) {
+  const OpKind kind = info(op).kind;
+  return kind == OpKind::elementwise || op == Op::iota || op == Op::gather;
+}
+
+uint64_t non_unit_axes(const Dims& space) {
+  uint64_t bits = 0;
+  for (int d = 0; d < space.size(); ++d)
+    if (space[d] != 1) bits |= uint64_t{1} << d;
+  return bits;
+}
+
+/// The axes of extent other than 1 that a reduction keeps, in order.
+std::vector<int> kept_axes(const Dims& space, uint64_t axes) {
+  std::vector<int> kept;
+  for (int d = 0; d < space.size(); ++d)
+    if (space[d] != 1 && !(axes >> d & 1)) kept.push_back(d);
+  return kept;
+}
+
+/// The map of a node over the kept axes of a group; false when its shape is not theirs.
+bool row_map(const Dims& shape, const Group& g, IndexMap* map) {
+  const std::vector<int> kept = kept_axes(g.space, g.axes);
+  map->start = map->step = Dims(shape.size(), 0);
+  map->axis = Dims(shape.size(), -1);
+  size_t next = 0;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (next == kept.size() || g.space[kept[next]] != shape[d]) return false;
+    map->step[d] = 1;
+    map->axis[d] = kept[next++];
+  }
+  return next == kept.size();
+}
+
+bool same_map(const IndexMap& a, const IndexMap& b, const Dims& shape) {
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (a.start[d] != b.start[d] || a.axis[d] != b.axis[d] || (a.axis[d] >= 0 && a.step[d] != b.step[d])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+IndexMap identity_map(const Dims& shape) {
+  IndexMap m;
+  m.start = Dims(shape.size(), 0);
+  m.step = Dims(shape.size(), 1);
+  m.axis = Dims(shape.size(), 0);
+  for (int d = 0; d < shape.size(); ++d) m.axis[d] = d;
+  return m;
+}
+
+bool is_identity(const IndexMap& map, const Dims& shape, const Dims& space) {
+  return shape == space && same_map(map, identity_map(shape), shape);
+}
+
+bool edge_map(const Operand& edge, const Dims& space, IndexMap* map) {
+  const Node& node = *edge.node;
+  if (edge.identity && node.shape == space) {
+    *map = identity_map(space);
+    return true;
+  }
+  Layout view;
+  view.shape = space;
+  view.strides = edge.identity ? contiguous_strides(space) : edge.strides;
+  view.offset = edge.offset;
+  return axis_map(node.shape, view, map);
+}
+
+IndexMap compose(const IndexMap& inner, const IndexMap& outer) {
+  IndexMap m = inner;
+  for (int k = 0; k < m.axis.size(); ++k) {
+    if (inner.axis[k] < 0) continue;
+    const int c = static_cast<int>(inner.axis[k]);
+    m.start[k] = inner.start[k] + inner.step[k] * outer.start[c];
+    m.step[k] = inner.step[k] * outer.step[c];
+    m.axis[k] = outer.axis[c];
+  }
+  return m;
+}
+
+const Dims& space_of(const Node& node) {
+  if (info(node.op).kind == OpKind::reduce) return static_cast<const ReduceExtra&>(*node.extra).shape;
+  return node.shape;
+}
+
+ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
+  ReduceShape r;
+  int last = -1, last_reduced = -1;
+  for (int d = 0; d < space.size(); ++d) {
+    const bool reduced = axes >> d & 1;
+    (reduced ? r.length : r.rows) *= space[d];
+    if (space[d] == 1) continue;
+    last = d;
+    if (reduced) last_reduced = d;
+  }
+  r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
+  auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  if (target == Target::cpu) {
+    if (r.walk == Walk::rows) {
+      r.segment_length = 64 * kReduceBlock;
+      r.segments = r.length > 2 * r.segment_length && r.rows < 64 ? ceil_div(r.length, r.segment_length) : 1;
+    } else {
+      r.segment_length = kColumnRun * 64;
+      r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
+    }
+  } else if (r.walk == Walk::rows) {
+    r.vector = last_reduced >= 0 && space[last_reduced] % 4 == 0 ? 4 : 1;
+    if (r.length >= 32768 && r.rows <= 512) {
+      r.group = 256;
+      r.unroll = 16 / r.vector;
+      const int64_t tile = int64_t{16} * r.group, tiles = ceil_div(r.length, tile);
+      const int64_t wanted = std::min(tiles, std::max<int64_t>(1, 1056 / r.rows));
+      r.segment_length = ceil_div(tiles, wanted) * tile;
+      r.segments = ceil_div(r.length, r.segment_length);
+    } else {
+      r.group = 1;
+      while (r.group < 1024 && r.group * 16 < r.length) r.group *= 2;
+      r.unroll = 1;
+      while (r.unroll * r.vector < 16 && int64_t{r.group} * r.unroll * r.vector < r.length) r.unroll *= 2;
+      r.cached = int64_t{r.group} * r.unroll * r.vector >= r.length;
+    }
+  } else {
+    r.vector = space[last] % 4 == 0 ? 4 : 1;
+    const int64_t blocks = std::max<int64_t>(1, ceil_div(r.rows, 32 * r.vector));
+    const int64_t wanted = std::clamp<int64_t>(1056 / blocks, 1, std::max<int64_t>(1, r.length / 64));
+    r.segment_length = std::max<int64_t>(1, ceil_div(r.length, wanted));
+    r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
+  }
+  if (r.segments <= 1) {
+    r.segments = 1;
+    r.segment_length = std::max<int64_t>(1, r.length);
+  }
+  return r;
+}
+
+Fusion::Fusion(std::vector<Ref<Node>>& nodes, Target target) : nodes_(nodes), target_(target) {
+  for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i]->mark = static_cast<uint32_t>(i);
+  notes_.resize(nodes_.size());
+  find_users();
+  choose_roots();
+  assign_groups();
+}
+
+int Fusion::index(const Node* node) const {
+  return !node->buffer && node->mark < nodes_.size() && nodes_[node->mark].get() == node ? static_cast<int>(node->mark) : -1;
+}
+
+void Fusion::find_users() {
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    for (size_t k = 0; k < nodes_[i]->in.size(); ++k)
+      if (const int j = index(nodes_[i]->in[k].node.get()); j >= 0) notes_[j].users.emplace_back(static_cast<int>(i), static_cast<int>(k));
+}
+
+int Fusion::inlined_cost(const Node& node) const {
+  const OpInfo& row = info(node.op);
+  if (row.kind != OpKind::elementwise) return node.op == Op::gather ? 2 : 0;
+  if (node.op == Op::cast) return 0;
+  if (node.op == Op::divide || node.op == Op::sqrt) return 2;
+  const bool transcendental = row.result != Result::BOOL && !(row.set & dtype_bit(DType::i32));
+  return transcendental ? 8 : 1;
+}
+
+void Fusion::choose_roots() {
+  for (size_t n = 0; n < nodes_.size(); ++n) {
+    const int i = static_cast<int>(n);
+    const Node& node = *nodes_[i];
+    Note& note = notes_[i];
+    const OpKind kind = info(node.op).kind;
+    if (node.op == Op::store) {
+      choose_store(i);
+      if (nodes_[i].get() != &node) {  // a copy was put before it: look at that first
+        --n;
+        continue;
+      }
+    }
+    if (kind == OpKind::library || kind == OpKind::reduce || node.handles > 0 || (node.op == Op::store && !note.select) || i >= kMaxFused) note.root = true;
+    for (size_t k = 0; k < node.in.size(); ++k) {
+      const int j = index(node.in[k].node.get());
+      if (j < 0) continue;
+      // What a library body, a gather or a store in place reads must lie in memory.
+      if (kind == OpKind::library || ((node.op == Op::gather || (node.op == Op::store && !note.select)) && k == 0)) notes_[j].root = true;
+      IndexMap map;
+      if (!notes_[j].root && !edge_map(node.in[k], node.op == Op::store && k == 1 ? static_cast<const StoreExtra&>(*node.extra).region.shape : space_of(node), &map))
+        notes_[j].root = true;
+    }
+    // Collect what comes along; where that is too much, the operand with the most becomes a root.
+    for (;;) {
+      note.inlined.reset();
+      note.inlined.set(i % kMaxFused);
+      note.cost = inlined_cost(node);
+      note.leaves = 0;
+      int heaviest = -1;
+      for (const Operand& o : node.in) {
+        const int j = index(o.node.get());
+        if (j < 0 || notes_[j].root) {
+          ++note.leaves;
+          continue;
+        }
+        note.inlined |= notes_[j].inlined;
+        note.leaves += notes_[j].leaves;
+        note.cost += notes_[j].cost;
+        if (heaviest < 0 || notes_[j].inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
+      }
+      note.leaves = std::min<int>(note.leaves, 2 * static_cast<int>(note.inlined.count()) + 1);
+      if (heaviest < 0 || (note.inlined.count() <= kMaxInlined && note.leaves <= kMaxLeaves)) break;
+      notes_[heaviest].root = true;
+    }
+    if (note.root) continue;
+    // Several readers, or a reader that repeats elements, would compute it again and again.
+    const bool cheap = note.cost <= 1;
+    bool shifted = false;
+    for (const auto& [u, k] : note.users) {
+      const Node& user = *nodes_[u];
+      const bool region = user.op == Op::store && k == 1;
+      const Dims& space = region ? static_cast<const StoreExtra&>(*user.extra).region.shape : space_of(user);
+      if (product(space) > 2 * std::max<int64_t>(node.size, 1) && note.cost >= 4) note.root = true;
+      if (!(user.in[k].identity && node.shape == space) && !region) shifted = true;
+    }
+    if (note.users.size() > 1 && shifted && !cheap) note.root = true;
+  }
+}
+
+void Fusion::choose_store(int i) {
+  Node& node = *nodes_[i];
+  Note& note = notes_[i];
+  const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
+  const Node& old = *node.in[0].node;
+  const int j = index(&old);
+  const Layout& region = extra.region;
+  IndexMap map;
+  const bool selectable = axis_map(node.shape, region, &map) && old.dtype == node.dtype && old.size == node.size;
+  const bool exposed = old.buffer && old.buffer->exposed;
+  const bool large = 2 * region.size() >= node.size;
+  const bool inlined_old = j >= 0 && !notes_[j].root;
+  bool reads_old = false;  // through another view than the region itself
+  std::vector<bool> seen_node(nodes_.size());
+  std::function<void(const Node&, int)> look = [&](const Node& reader, int k) {
+    const Operand& o = reader.in[k];
+    if (o.node.get() == &old) {
+      const Layout seen{reader.op == Op::store ? region.shape : space_of(reader), o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
+      reads_old |= o.dtype != node.dtype || (!(seen == region) && may_overlap(seen, region));
+      return;
+    }
+    const int at = index(o.node.get());
+    if (at < 0 || notes_[at].root || seen_node[at]) return;
+    seen_node[at] = true;
+    for (size_t m = 0; m < o.node->in.size(); ++m) look(*o.node, static_cast<int>(m));
+  };
+  look(node, 1);
+  const bool shared = old.handles > 0;
+  note.select = selectable && !exposed && (inlined_old || ((reads_old || shared) && large));
+  if (note.select) return;
+  if (j >= 0) notes_[j].root = true;
+  if (!reads_old) return;
+  // NumPy reads all before it writes: a value that sees the old elements elsewhere is computed into memory of its own first.
+  const int value = index(node.in[1].node.get());
+  if (value >= 0 && !notes_[value].root) {
+    notes_[value].root = true;
+    return;
+  }
+  if (shared) return;  // the store works on a copy, the value reads the original
+  Ref<Node> copy(new Node);
+  copy->op = Op::cast;
+  copy->dtype = copy->loop[0] = node.dtype;
+  copy->device = node.device;
+  copy->shape = region.shape;
+  copy->size = region.size();
+  copy->in.push_back(node.in[1]);
+  Operand through;
+  through.node = copy;
+  through.dtype = node.dtype;
+  node.in[1] = std::move(through);
+  nodes_.insert(nodes_.begin() + i, std::move(copy));
+  notes_.insert(notes_.begin() + i, Note());
+  for (size_t k = 0; k < nodes_.size(); ++k) nodes_[k]->mark = static_cast<uint32_t>(k);
+  for (Note& n : notes_) n.users.clear();
+  find_users();
+  notes_[i].root = true;
+}
+
+int Fusion::last_root(int i) const {
+  // Readers come after what they read, so one sweep finds all that the node is inlined into.
+  std::vector<bool> reached(nodes_.size());
+  reached[i] = true;
+  int last = -1;
+  for (size_t n = i; n < nodes_.size(); ++n) {
+    if (!reached[n]) continue;
+    if (notes_[n].root) {
+      last = static_cast<int>(n);
+      continue;
+    }
+    for (const auto& [u, k] : notes_[n].users) reached[u] = true;
+  }
+  return last;
+}
+
+bool Fusion::pure_chain(int from, int store) const {
+  std::vector<bool> reached(nodes_.size());
+  reached[from] = true;
+  for (size_t n = from; n < nodes_.size(); ++n) {
+    if (!reached[n] || static_cast<int>(n) == store) continue;
+    if (notes_[n].root) return false;
+    for (const auto& [u, k] : notes_[n].users) {
+      if (!nodes_[u]->in[k].identity || (u == store && k != 1)) return false;
+      reached[u] = true;
+    }
+  }
+  return true;
+}
+
+/// A store in place overwrites what pending readers of the old value still need: those run before it, by name.
+void Fusion::protect_readers(int i) {
+  const Node& node = *nodes_[i];
+  const Node* old = node.in[0].node.get();
+  if (old->handles > 0 && !(old->buffer && old->buffer->exposed)) return;  // works on a copy
+  const Layout* region = node.op == Op::store ? &static_cast<const StoreExtra&>(*node.extra).region : nullptr;
+  for (int n = 0; n < i; ++n) {
+    if (notes_[n].root) continue;
+    for (const Operand& o : nodes_[n]->in) {
+      if (o.node.get() != old) continue;
+      const bool same_place = region && o.dtype == node.dtype && nodes_[n]->shape == region->shape && !o.identity && o.strides == region->strides && o.offset == region->offset;
+      const bool whole_place = region && o.dtype == node.dtype && o.identity && nodes_[n]->shape == region->shape && region->offset == 0 && is_contiguous(region->shape, region->strides);
+      if ((same_place || whole_place) && pure_chain(n, i)) continue;
+      if (last_root(n) >= i) notes_[n].root = true;
+    }
+  }
+}
+
+bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::function<bool(int, const IndexMap&)>& dep) const {
+  std::vector<std::pair<int, IndexMap>> seen;
+  return visit(i, map, space, dep, &seen);
+}
+
+bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::function<bool(int, const IndexMap&)>& dep,
+                   std::vector<std::pair<int, IndexMap>>* seen) const {
+  const Node& node = *nodes_[i];
+  for (const auto& [n, m] : *seen)
+    if (n == i && m.start == map.start && m.step == map.step && m.axis == map.axis) return true;
+  seen->emplace_back(i, map);
+  for (size_t k = 0; k < node.in.size(); ++k) {
+    const int j = index(node.in[k].node.get());
+    if (j < 0) continue;
+    IndexMap edge;
+    Dims through = space_of(node);
+    IndexMap outer = map;
+    if (node.op == Op::store && k == 1) {
+      // The region's own axes: coordinate (c - start) / step of the storage's.
+      const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
+      through = extra.region.shape;
+      if (notes_[i].select) {
+        IndexMap region;
+        axis_map(node.shape, extra.region, &region);
+        outer = IndexMap{Dims(through.size(), 0), Dims(through.size(), 0), Dims(through.size(), -1)};
+        for (int c = 0; c < region.axis.size(); ++c) {
+          const int r = static_cast<int>(region.axis[c]);
+          if (r < 0) continue;
+          // A region of another step than 1 is no affine walk of the value from outside; the value is then read from memory.
+          outer.start[r] = map.start[c] - region.start[c];
+          outer.step[r] = map.step[c];
+          outer.axis[r] = map.axis[c];
+        }
+      }
+    }
+    const bool mapped = edge_map(node.in[k], through, &edge);
+    const IndexMap whole = mapped ? compose(edge, outer) : IndexMap();
+    if (notes_[j].root) {
+      if (!dep(j, whole)) return false;
+    } else if (!visit(j, whole, space, dep, seen)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Fusion::assign_groups() {
+  // A store whose region steps over elements needs its value in memory (see visit).
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = *nodes_[i];
+    if (node.op != Op::store) continue;
+    if (!notes_[i].select) {
+      protect_readers(static_cast<int>(i));
+      continue;
+    }
+    IndexMap region;
+    axis_map(node.shape, static_cast<const StoreExtra&>(*node.extra).region, &region);
+    bool unit = true;
+    for (int c = 0; c < region.axis.size(); ++c) unit &= region.axis[c] < 0 || region.step[c] == 1;
+    if (!unit)
+      if (const int j = index(node.in[1].node.get()); j >= 0) notes_[j].root = true;
+  }
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i]->op == Op::library && static_cast<const LibraryExtra&>(*nodes_[i]->extra).in_place) protect_readers(static_cast<int>(i));
+
+  for (size_t n = 0; n < nodes_.size(); ++n) {
+    const int i = static_cast<int>(n);
+    const Node& node = *nodes_[i];
+    Note& note = notes_[i];
+    if (!note.root) continue;
+    Group fresh;
+    const bool reduce = info(node.op).kind == OpKind::reduce;
+    if (node.op == Op::library || (node.op == Op::store && !note.select)) {
+      fresh.kind = node.op == Op::library ? Group::Kind::library : Group::Kind::store;
+      fresh.space = node.op == Op::store ? static_cast<const StoreExtra&>(*node.extra).region.shape : node.shape;
+    } else {
+      int last_dep = -1;
+      visit(i, identity_map(space_of(node)), space_of(node), [&](int d, const IndexMap&) {
+        last_dep = std::max(last_dep, notes_[d].group);
+        return true;
+      });
+      bool joined = false;
+      for (int g = std::max(last_dep, 0); g < static_cast<int>(groups_.size()) && !joined; ++g) joined = join(i, groups_[g], g);
+      if (joined) continue;
+      fresh.space = space_of(node);
+      if (reduce) {
+        fresh.axes = static_cast<const ReduceExtra&>(*node.extra).axes;
+        const ReduceShape shape = reduce_shape(fresh.space, fresh.axes, target_);
+        fresh.walk = shape.walk;
+        fresh.segmented = shape.segments > 1;
+      }
+    }
+    fresh.fused_nodes = static_cast<int>(note.inlined.count());
+    fresh.members.push_back(i);
+    note.group = static_cast<int>(groups_.size());
+    groups_.push_back(std::move(fresh));
+  }
+
+  // A result goes to memory when somebody holds it, or when another kernel reads it.
+  for (size_t n = 0; n < nodes_.size(); ++n) {
+    const int i = static_cast<int>(n);
+    Note& note = notes_[i];
+    if (!note.root) continue;
+    note.stored |= nodes_[i]->handles > 0 || groups_[note.group].kind != Group::Kind::fused;
+    visit(i, identity_map(space_of(*nodes_[i])), space_of(*nodes_[i]), [&](int d, const IndexMap&) {
+      if (notes_[d].group != note.group) notes_[d].stored = true;
+      return true;
+    });
+  }
+}
+
+bool Fusion::join(int i, Group& g, int g_index) {
+  const Node& node = *nodes_[i];
+  Note& note = notes_[i];
+  if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers || g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes) return false;
+  const bool reduce = info(node.op).kind == OpKind::reduce;
+  const Dims& space = space_of(node);
+
+  auto row_dep = [&](int d, const IndexMap& map) {
+    IndexMap want;
+    return row_map(nodes_[d]->shape, g, &want) && static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() && same_map(map, want, nodes_[d]->shape);
+  };
+  auto is_row = [&](int d) { return notes_[d].row || info(nodes_[d]->op).kind == OpKind::reduce; };
+
+  if (space == g.space) {
+    uint64_t axes = g.axes;
+    Walk walk = g.walk;
+    bool segmented = g.segmented;
+    if (reduce) {
+      const uint64_t units = non_unit_axes(space), mine = static_cast<const ReduceExtra&>(*node.extra).axes;
+      if (g.walk == Walk::map) {
+        axes = mine;
+        const ReduceShape shape = reduce_shape(space, axes, target_);
+        walk = shape.walk;
+        segmented = shape.segments > 1;
+      } else if ((mine & units) != (g.axes & units)) {
+        return false;
+      }
+    }
+    int stage = 0;
+    const bool fits = visit(i, identity_map(space), space, [&](int d, const IndexMap& map) {
+      if (notes_[d].group != g_index) return true;
+      if (is_row(d)) {
+        if (!row_dep(d, map)) return false;
+        stage = std::max(stage, notes_[d].stage + 1);
+        return true;
+      }
+      stage = std::max(stage, notes_[d].stage);
+      return static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() && is_identity(map, nodes_[d]->shape, space);
+    });
+    if (fits && !(stage > 0 && (walk != Walk::rows || segmented)) && stage < kMaxStages) {
+      g.axes = axes;
+      g.walk = walk;
+      g.segmented = segmented;
+      g.stages = std::max(g.stages, stage + 1);
+      g.fused_nodes += static_cast<int>(note.inlined.count());
+      g.members.push_back(i);
+      note.group = g_index;
+      note.stage = stage;
+      return true;
+    }
+  }
+  // What follows a reduction over the kept axes is computed once a row, where the result is.
+  if (reduce || g.walk == Walk::map || node.op == Op::store || node.op == Op::gather) return false;
+  IndexMap start;
+  if (!row_map(node.shape, g, &start)) return false;
+  int stage = -1;
+  const bool fits = visit(i, start, g.space, [&](int d, const IndexMap& map) {
+    if (notes_[d].group != g_index) return true;
+    if (!is_row(d) || !row_dep(d, map)) return false;
+    stage = std::max(stage, notes_[d].stage);
+    return true;
+  });
+  if (!fits || stage < 0) return false;
+  g.fused_nodes += static_cast<int>(note.inlined.count());
+  g.members.push_back(i);
+  note.group = g_index;
+  note.stage = stage;
+  note.row = true;
+  return true;
+}
+
+}  // namespace bc

@@ -1,0 +1,124 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/ref.h"
+#include "core/scalar.h"
+#include "core/shape.h"
+#include "ops/ops.h"
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// A piece of device memory. Without `release` it goes back to the pool.
+struct Buffer final : RefCounted {
+  Device device;
+  void* ptr = nullptr;
+  size_t bytes = 0;
+  bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time
+  bool read_only = false;         ///< borrowed from a read-only exporter
+  std::function<void()> release;  ///< hands foreign memory back to its owner
+
+  static Ref<Buffer> allocate(Device device, size_t bytes);
+  static Ref<Buffer> foreign(Device device, void* ptr, size_t bytes, std::function<void()> release);
+};
+void destroy(Buffer* buffer);
+
+struct Node;
+class Tape;
+void destroy(Node* node);
+
+/// How a node reads another: the element at iteration index x is at offset + Σ x[d] * strides[d] of the input's own C-contiguous elements
+/// (of its buffer, for a leaf), as `dtype`. `identity` means the same linear index, and `strides` is then empty.
+struct Operand {
+  Ref<Node> node;
+  DType dtype = DType::f64;
+  bool identity = true;
+  int64_t offset = 0;
+  Dims strides;
+};
+
+/// What only some ops carry.
+struct Extra {
+  virtual ~Extra() = default;
+};
+
+/// A reduction walks `shape` and keeps the axes that are not in `axes`, in order.
+struct ReduceExtra final : Extra {
+  Dims shape;
+  uint64_t axes = 0;  ///< bit d: axis d of `shape` is reduced
+  double ddof = 0;
+};
+
+/// A store replaces `region` (a layout over in[0]'s elements) by in[1], which is walked over region.shape.
+struct StoreExtra final : Extra {
+  Layout region;
+};
+
+/// A gather reads in[0] (a leaf or a materialised node) at offset + Σ_d x[d] * base_strides[d] + Σ_k wrap(index_k) * index_strides[k].
+struct GatherExtra final : Extra {
+  int64_t offset = 0;
+  Dims base_strides;   ///< over the result's shape
+  Dims index_extents;  ///< the extent of each indexed axis; an index lies in [-extent, extent)
+  Dims index_strides;  ///< the stride of each indexed axis in the source
+};
+
+/// A pointer with its layout, as library bodies receive it.
+struct View {
+  void* ptr = nullptr;  ///< of element `offset` 0
+  DType dtype = DType::f64;
+  Layout layout;
+};
+
+/// A library op: the body gets every input as memory and writes the C-contiguous result.
+struct LibraryExtra : Extra {
+  const char* name = "";
+  std::vector<Dims> input_shapes;  ///< the shape under which each operand is read
+  uint64_t key = 0;                ///< tells plans of equal structure but different arguments apart
+  bool in_place = false;           ///< the result is in[0]'s content, changed; the body gets `region` of it as output
+  Layout region;
+  /// Runs on the device of the result, in its stream's order.
+  virtual void run(Device device, Stream stream, std::span<const View> inputs, const View& output) = 0;
+};
+
+/// An immutable value. Its elements lie C-contiguous over `shape` once it is computed.
+struct Node final : RefCounted {
+  Op op = Op::leaf;
+  DType dtype = DType::f64;
+  DType loop[3] = {};        ///< dtypes that the row's loop reads
+  Device device;
+  Dims shape;
+  int64_t size = 1;
+  std::vector<Operand> in; 
+  Scalar value;              ///< of a constant
+  std::unique_ptr<Extra> extra;
+  Ref<Buffer> buffer;        ///< set once computed (or a leaf)
+  Tape* tape = nullptr;      ///< where it waits; nullptr once computed
+  uint32_t tape_index = 0;
+  uint32_t handles = 0;      ///< storages whose current value this is
+  int32_t line = 0;          ///< of the Python program, for errors that come later
+  const char* file = nullptr;
+  uint32_t mark = 0;         ///< the planner's scratch: place among the pending nodes
+  uint32_t slot = 0;         ///< the planner's scratch: slot of a plan
+
+  bool pending() const { return tape != nullptr; }
+};
+
+/// A mutable cell: the memory that views share, as a sequence of values.
+struct Storage final : RefCounted {
+  Device device;
+  Ref<Node> current;
+  uint64_t version = 0;
+
+  explicit Storage(Ref<Node> value);
+  ~Storage();
+  /// Makes `value` the content; views of the storage see it from now on.
+  void rebind(Ref<Node> value);
+  bool exposed() const { return current->buffer && current->buffer->exposed; }
+};
+void destroy(Storage* storage);
+
+}  // namespace bc

@@ -1,0 +1,694 @@
+#include "graph/plan.h"
+
+#include <cstring>
+
+#include "graph/fuse.h"
+
+namespace bc {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Builds one group's kernel: the body over the group's space, then the parameters over collapsed axes.
+class KernelBuilder {
+ public:
+  KernelBuilder(const Fusion& fusion, const std::vector<Ref<Node>>& nodes, Target target) : fusion_(fusion), nodes_(nodes) { ir_.target = target; }
+
+  void build(const Group& g, int g_index, Step* step) {
+    group_ = &g;
+    group_index_ = g_index;
+    ir_.walk = g.walk;
+    ir_.stages = g.stages;
+    if (g.kind == Group::Kind::store) {
+      build_store(g, step);
+    } else {
+      for (int i : g.members) build_root(i, step);
+    }
+    finish(step);
+  }
+
+ private:
+  struct Walked {  ///< an access before its axes are collapsed: strides over the group's space
+    int slot = -1;
+    DType dtype;
+    Access::Role role;
+    bool row;
+    int64_t offset;  ///< elements (or the first coordinate)
+    Dims strides;
+    bool operator==(const Walked&) const = default;
+  };
+  struct Memo {
+    const Node* node;
+    IndexMap map;
+    int stage;
+    bool row;
+    int16_t predicate;
+    int16_t value;
+  };
+  struct Scope {
+    int stage = 0;
+    bool row = false;
+    int16_t predicate = kNone;
+  };
+
+  int16_t add(Value v) {
+    ir_.values.push_back(std::move(v));
+    return static_cast<int16_t>(ir_.values.size() - 1);
+  }
+
+  int16_t access(Walked w) {
+    // A walk along an axis of extent 1 goes nowhere.
+    for (int d = 0; d < w.strides.size(); ++d)
+      if (group_->space[d] == 1) w.strides[d] = 0;
+    for (size_t k = 0; k < walked_.size(); ++k)
+      if (walked_[k] == w) return static_cast<int16_t>(k);
+    walked_.push_back(std::move(w));
+    return static_cast<int16_t>(walked_.size() - 1);
+  }
+
+  int16_t add_value(Value v, const Scope& scope) {
+    v.stage = static_cast<uint8_t>(scope.stage);
+    v.row = scope.row;
+    return add(std::move(v));
+  }
+
+  /// The strides over the group's space of a walk that has `strides` over the axes that `map` maps.
+  void walk(const IndexMap& map, const Dims& strides, Walked* w) const {
+    w->strides = Dims(group_->space.size(), 0);
+    for (int c = 0; c < map.axis.size(); ++c) {
+      w->offset += map.start[c] * strides[c];
+      if (map.axis[c] >= 0) w->strides[static_cast<int>(map.axis[c])] += map.step[c] * strides[c];
+    }
+  }
+
+  int16_t load(const Node& node, DType dtype, int64_t offset, const IndexMap& map, const Dims& strides, const Scope& scope) {
+    Walked w{static_cast<int>(node.slot), dtype, Access::Role::load, scope.row, offset, {}};
+    walk(map, strides, &w);
+    Value v;
+    v.kind = Value::Kind::load;
+    v.dtype = dtype;
+    v.access = access(std::move(w));
+    v.predicate = scope.predicate;
+    for (size_t k = 0; k < ir_.values.size(); ++k) {
+      const Value& o = ir_.values[k];
+      if (o.kind == v.kind && o.access == v.access && o.predicate == v.predicate && o.stage == scope.stage && o.row == scope.row) return static_cast<int16_t>(k);
+    }
+    return add_value(std::move(v), scope);
+  }
+
+  int16_t coordinate(int64_t start, const Dims& strides, const Scope& scope) {
+    Value v;
+    v.kind = Value::Kind::coordinate;
+    v.dtype = DType::i64;
+    v.access = access({-1, DType::i64, Access::Role::coordinate, scope.row, start, strides});
+    return add_value(std::move(v), scope);
+  }
+
+  /// The value of `edge` seen by a consumer over `space`, which is itself walked by `map`.
+  int16_t operand(const Operand& edge, const Dims& space, const IndexMap& map, const Scope& scope) {
+    const Node& node = *edge.node;
+    if (node.op == Op::constant) return constant(node, edge.dtype);
+    const int j = fusion_.index(&node);
+    const bool leaf = j < 0;
+    const bool elsewhere = !leaf && fusion_.notes()[j].root && fusion_.notes()[j].group != group_index_;
+    if (leaf || elsewhere) {
+      const Dims strides = edge.identity ? contiguous_strides(space) : edge.strides;
+      return load(node, edge.dtype, edge.offset, map, strides, scope);
+    }
+    IndexMap through;
+    if (!edge_map(edge, space, &through)) raise(ErrorKind::Runtime, "planner: a view that no kernel can walk was inlined");
+    return value(j, compose(through, map), scope);
+  }
+
+  int16_t constant(const Node& node, DType dtype) {
+    for (size_t k = 0; k < constants_.size(); ++k)
+      if (constants_[k].first == static_cast<int>(node.slot) && ir_.constant_dtypes[k] == dtype) return constants_[k].second;
+    Value v;
+    v.kind = Value::Kind::constant;
+    v.dtype = dtype;
+    v.slot = static_cast<int16_t>(ir_.constants++);
+    ir_.constant_dtypes.push_back(dtype);
+    const int16_t at = add(std::move(v));
+    constants_.emplace_back(static_cast<int>(node.slot), at);
+    return at;
+  }
+
+  int16_t value(int i, const IndexMap& map, const Scope& scope) {
+    const Node& node = *nodes_[i];
+    const Note& note = fusion_.notes()[i];
+    // A reduction's result, or what follows it, stands once a row.
+    if (note.root && note.group == group_index_)
+      for (const auto& [root, v] : row_values_)
+        if (root == i) return v;
+    for (const Memo& m : memo_)
+      if (m.node == &node && m.stage == scope.stage && m.row == scope.row && m.predicate == scope.predicate && m.map.start == map.start &&
+          m.map.step == map.step && m.map.axis == map.axis)
+        return m.value;
+    const int16_t v = compute(node, map, scope);
+    memo_.push_back({&node, map, scope.stage, scope.row, scope.predicate, v});
+    return v;
+  }
+
+  int16_t compute(const Node& node, const IndexMap& map, const Scope& scope) {
+    Value v;
+    v.op = node.op;
+    v.dtype = node.dtype;
+    if (node.op == Op::iota) {
+      Walked w{-1, DType::i64, Access::Role::coordinate, scope.row, 0, {}};
+      walk(map, contiguous_strides(node.shape), &w);
+      return coordinate(w.offset, w.strides, scope);
+    }
+    if (node.op == Op::store) return choose(node, map, scope);
+    if (node.op == Op::gather) {
+      const GatherExtra& extra = static_cast<const GatherExtra&>(*node.extra);
+      const Node& source = *node.in[0].node;
+      Walked w{static_cast<int>(source.slot), node.in[0].dtype, Access::Role::gather, scope.row, extra.offset, {}};
+      walk(map, extra.base_strides, &w);
+      v.kind = Value::Kind::gather;
+      v.access = access(std::move(w));
+      v.slot = static_cast<int16_t>(ir_.gather_slots);
+      v.predicate = scope.predicate;
+      for (size_t k = 1; k < node.in.size(); ++k) {
+        v.more.push_back(operand(node.in[k], node.shape, map, scope));
+        gathers_.push_back(extra.index_extents[static_cast<int>(k) - 1]);
+        gathers_.push_back(extra.index_strides[static_cast<int>(k) - 1]);
+        ++ir_.gather_slots;
+      }
+      ir_.checked = true;
+      return add_value(std::move(v), scope);
+    }
+    bool rows = false, elements = false;
+    int stage = 0;
+    for (size_t k = 0; k < node.in.size(); ++k) {
+      v.loop[k] = node.loop[k];
+      v.args[k] = operand(node.in[k], node.shape, map, scope);
+      const Value& arg = ir_.values[v.args[k]];
+      if (arg.kind == Value::Kind::constant) continue;
+      (arg.row ? rows : elements) = true;
+      if (arg.row) stage = std::max<int>(stage, arg.stage);
+    }
+    if (node.op == Op::cast && node.in.size() == 1 && ir_.values[v.args[0]].dtype == node.dtype) return v.args[0];
+    Scope at = scope;
+    // What depends on results alone is computed once a row, not once an element.
+    if (!scope.row && rows && !elements) {
+      at.row = true;
+      at.stage = stage;
+    }
+    return add_value(std::move(v), at);
+  }
+
+  /// A store as a choice: inside the region the new element, elsewhere the old one.
+  int16_t choose(const Node& node, const IndexMap& map, const Scope& scope) {
+    const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
+    IndexMap region;
+    axis_map(node.shape, extra.region, &region);
+    const Dims& inner = extra.region.shape;
+    Value test;
+    test.kind = Value::Kind::inside;
+    test.dtype = DType::b1;
+    test.slot = static_cast<int16_t>(ir_.inside_slots);
+    IndexMap into{Dims(inner.size(), 0), Dims(inner.size(), 0), Dims(inner.size(), -1)};
+    for (int c = 0; c < node.shape.size(); ++c) {
+      const int r = static_cast<int>(region.axis[c]);
+      const int64_t count = r < 0 ? 1 : inner[r];
+      int64_t lower = region.start[c], step = r < 0 ? 1 : region.step[c];
+      if (step < 0) {
+        lower += step * (count - 1);
+        step = -step;
+      }
+      if (r >= 0) {
+        // Only regions of step 1 have their value inlined; of others it is read where the coordinate says.
+        into.start[r] = map.start[c] - region.start[c];
+        into.step[r] = map.step[c];
+        into.axis[r] = map.axis[c];
+      }
+      if (lower == 0 && step == 1 && count == node.shape[c]) continue;
+      Dims strides(group_->space.size(), 0);
+      if (map.axis[c] >= 0) strides[static_cast<int>(map.axis[c])] = map.step[c];
+      test.more.push_back(coordinate(map.start[c], strides, scope));
+      insides_.insert(insides_.end(), {lower, count, step});
+      ++ir_.inside_slots;
+    }
+    if (scope.predicate != kNone) {
+      // Nested regions: what the outer choice does not take is not read.
+    }
+    const bool everywhere = test.more.empty();
+    const int16_t inside = everywhere ? kNone : add_value(std::move(test), scope);
+    const int16_t old = operand(node.in[0], node.shape, map, scope);
+    Scope within = scope;
+    if (!everywhere) within.predicate = scope.predicate == kNone ? inside : both(scope.predicate, inside, scope);
+    const int16_t fresh = stepped(region) ? stepped_value(node, region, map, within) : operand(node.in[1], inner, into, within);
+    if (everywhere) return fresh;
+    Value v;
+    v.op = Op::where;
+    v.dtype = node.dtype;
+    v.loop[0] = DType::b1;
+    v.loop[1] = v.loop[2] = node.dtype;
+    v.args[0] = inside;
+    v.args[1] = fresh;
+    v.args[2] = old;
+    return add_value(std::move(v), scope);
+  }
+
+  static bool stepped(const IndexMap& region) {
+    for (int c = 0; c < region.axis.size(); ++c)
+      if (region.axis[c] >= 0 && region.step[c] != 1) return true;
+    return false;
+  }
+
+  /// The value of a region that steps over elements: a gather from memory at (coordinate - start) / step.
+  int16_t stepped_value(const Node& node, const IndexMap& region, const IndexMap& map, const Scope& scope) {
+    const Operand& edge = node.in[1];
+    const Layout& to = static_cast<const StoreExtra&>(*node.extra).region;
+    if (edge.node->op == Op::constant) return constant(*edge.node, edge.dtype);
+    const Dims strides = edge.identity ? contiguous_strides(to.shape) : edge.strides;
+    Value v;
+    v.kind = Value::Kind::gather;
+    v.dtype = edge.dtype;
+    v.predicate = scope.predicate;
+    v.slot = static_cast<int16_t>(ir_.gather_slots);
+    v.access = access({static_cast<int>(edge.node->slot), edge.dtype, Access::Role::gather, scope.row, edge.offset, Dims(group_->space.size(), 0)});
+    for (int c = 0; c < region.axis.size(); ++c) {
+      const int r = static_cast<int>(region.axis[c]);
+      if (r < 0) continue;
+      Dims along(group_->space.size(), 0);
+      if (map.axis[c] >= 0) along[static_cast<int>(map.axis[c])] = map.step[c];
+      const int16_t x = coordinate(map.start[c] - region.start[c], along, scope);
+      v.more.push_back(divided(x, region.step[c], scope));
+      gathers_.push_back(to.shape[r]);
+      gathers_.push_back(strides[r]);
+      ++ir_.gather_slots;
+    }
+    ir_.checked = true;
+    return add_value(std::move(v), scope);
+  }
+
+  int16_t divided(int16_t x, int64_t step, const Scope& scope) {
+    if (step == 1) return x;
+    Value c;
+    c.kind = Value::Kind::constant;
+    c.dtype = DType::i64;
+    c.slot = static_cast<int16_t>(ir_.constants++);
+    ir_.constant_dtypes.push_back(DType::i64);
+    const int16_t by = add(std::move(c));
+    fixed_.emplace_back(ir_.constants - 1, step);
+    Value v;
+    v.op = Op::floor_divide;
+    v.dtype = v.loop[0] = v.loop[1] = DType::i64;
+    v.args[0] = x;
+    v.args[1] = by;
+    return add_value(std::move(v), scope);
+  }
+
+  int16_t both(int16_t a, int16_t b, const Scope& scope) {
+    Value v;
+    v.op = Op::logical_and;
+    v.dtype = v.loop[0] = v.loop[1] = DType::b1;
+    v.args[0] = a;
+    v.args[1] = b;
+    Scope at = scope;
+    at.predicate = kNone;
+    return add_value(std::move(v), at);
+  }
+
+  void output(int i, int16_t value, const Scope& scope, const IndexMap& node_axes, Step* step) {
+    const Node& node = *nodes_[i];
+    Walked w{static_cast<int>(node.slot), node.dtype, Access::Role::store, scope.row, 0, {}};
+    walk(node_axes, contiguous_strides(node.shape), &w);
+    ir_.outputs.push_back({value, access(std::move(w)), static_cast<uint8_t>(scope.stage), scope.row, kNone});
+    step->allocate.push_back(static_cast<int>(node.slot));
+  }
+
+  void build_root(int i, Step* step) {
+    const Node& node = *nodes_[i];
+    const Note& note = fusion_.notes()[i];
+    Scope scope{note.stage, note.row, kNone};
+    if (info(node.op).kind == OpKind::reduce) {
+      const ReduceExtra& extra = static_cast<const ReduceExtra&>(*node.extra);
+      Accumulator a;
+      a.op = node.op;
+      a.loop = node.loop[0];
+      a.out = node.dtype;
+      a.stage = static_cast<uint8_t>(note.stage);
+      int16_t input = operand(node.in[0], extra.shape, identity_map(extra.shape), scope);
+      // An accumulator reads an element value: a constant or a row's result is repeated as one.
+      const Value& x = ir_.values[input];
+      if (x.kind == Value::Kind::constant || x.row || x.stage != note.stage) {
+        Value copy;
+        copy.op = Op::cast;
+        copy.dtype = copy.loop[0] = x.dtype;
+        copy.args[0] = input;
+        input = add_value(std::move(copy), scope);
+      }
+      a.input = input;
+      Value result;
+      result.kind = Value::Kind::result;
+      result.dtype = node.dtype;
+      a.result = add_value(std::move(result), {note.stage, true, kNone});
+      ir_.accumulators.push_back(a);
+      ddofs_.push_back(extra.ddof);
+      row_values_.emplace_back(i, a.result);
+      if (note.stored) output(i, a.result, {note.stage, true, kNone}, kept_map(node.shape), step);
+      return;
+    }
+    const IndexMap map = note.row ? kept_map(node.shape) : identity_map(node.shape);
+    int16_t v = compute(node, map, scope);
+    if (note.row) {
+      const Value& x = ir_.values[v];
+      if (!x.row || x.kind == Value::Kind::constant || x.stage != note.stage) {
+        Value copy;
+        copy.op = Op::cast;
+        copy.dtype = copy.loop[0] = x.dtype;
+        copy.args[0] = v;
+        v = add_value(std::move(copy), scope);
+      }
+      row_values_.emplace_back(i, v);
+    } else {
+      const Value& x = ir_.values[v];
+      if (x.kind != Value::Kind::constant && x.row) {
+        Value copy;
+        copy.op = Op::cast;
+        copy.dtype = copy.loop[0] = x.dtype;
+        copy.args[0] = v;
+        v = add_value(std::move(copy), scope);
+      }
+      memo_.push_back({&node, map, scope.stage, scope.row, kNone, v});
+    }
+    if (note.stored) output(i, v, scope, map, step);
+  }
+
+  /// The map of a node over the group's kept axes.
+  IndexMap kept_map(const Dims& shape) const {
+    IndexMap m{Dims(shape.size(), 0), Dims(shape.size(), 0), Dims(shape.size(), -1)};
+    int next = 0;
+    for (int d = 0; d < shape.size(); ++d) {
+      if (shape[d] == 1) continue;
+      while (next < group_->space.size() && ((group_->axes >> next & 1) || group_->space[next] == 1)) ++next;
+      m.step[d] = 1;
+      m.axis[d] = next++;
+    }
+    return m;
+  }
+
+  void build_store(const Group& g, Step* step) {
+    const Node& node = *nodes_[g.members[0]];
+    const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
+    ir_.in_place = true;
+    const int16_t v = operand(node.in[1], extra.region.shape, identity_map(extra.region.shape), {});
+    Walked w{static_cast<int>(node.slot), node.dtype, Access::Role::store, false, extra.region.offset, {}};
+    walk(identity_map(extra.region.shape), extra.region.strides, &w);
+    ir_.outputs.push_back({v, access(std::move(w)), 0, false, kNone});
+    step->take.emplace_back(static_cast<int>(node.slot), static_cast<int>(node.in[0].node->slot));
+  }
+
+  void finish(Step* step) {
+    const Group& g = *group_;
+    // Kept axes and reduced axes collapse separately; what only walks the kept ones has no say in the others.
+    Dims kept, reduced;
+    std::vector<Dims> kept_strides(walked_.size()), reduced_strides(walked_.size());
+    for (int d = 0; d < g.space.size(); ++d) {
+      const bool inner = g.walk != Walk::map && (g.axes >> d & 1);
+      (inner ? reduced : kept).push_back(g.space[d]);
+      for (size_t k = 0; k < walked_.size(); ++k) (inner ? reduced_strides : kept_strides)[k].push_back(walked_[k].strides[d]);
+    }
+    auto collapse_all = [](Dims* shape, std::vector<Dims>* strides) {
+      std::vector<Dims*> list;
+      for (Dims& s : *strides) list.push_back(&s);
+      collapse(shape, list);
+      if (shape->empty()) {
+        shape->push_back(1);
+        for (Dims& s : *strides) s.push_back(0);
+      }
+    };
+    const bool empty = product(g.space) == 0;
+    collapse_all(&kept, &kept_strides);
+    if (g.walk != Walk::map) collapse_all(&reduced, &reduced_strides);
+    ir_.kept = kept.size();
+    ir_.reduced = reduced.size();
+    const int64_t m = product(kept), n = product(reduced);
+
+    const ReduceShape shape = g.walk == Walk::map ? ReduceShape() : reduce_shape(g.space, g.axes, ir_.target);
+    ir_.segmented = g.walk != Walk::map && shape.segments > 1;
+    const int inner_axis = g.walk == Walk::rows ? ir_.reduced - 1 : ir_.kept - 1;
+    auto inner_stride = [&](size_t k) { return g.walk == Walk::rows ? reduced_strides[k][inner_axis] : kept_strides[k][inner_axis]; };
+
+    int64_t reach = std::max(m, int64_t{1}) * std::max(n, int64_t{1});
+    for (size_t k = 0; k < walked_.size(); ++k) {
+      const Walked& w = walked_[k];
+      Access a;
+      a.role = w.role;
+      a.dtype = w.dtype;
+      a.row = w.row;
+      const int64_t s = inner_stride(k);
+      a.step = s == 0 ? Access::Step::zero : s == 1 && w.role != Access::Role::coordinate ? Access::Step::unit : Access::Step::any;
+      int64_t span = 0;
+      for (int d = 0; d < ir_.kept; ++d) span += std::abs(kept_strides[k][d]) * std::max<int64_t>(kept[d] - 1, 0);
+      for (int d = 0; d < ir_.reduced; ++d) span += std::abs(reduced_strides[k][d]) * std::max<int64_t>(reduced[d] - 1, 0);
+      if (w.role != Access::Role::coordinate) reach = std::max(reach, span);
+      ir_.accesses.push_back(a);
+    }
+    ir_.wide = ir_.target == Target::cuda && reach >= int64_t{1} << 30;
+    if (ir_.target == Target::cuda) choose_vectors(shape, kept, kept_strides, reduced_strides);
+
+    const ParamLayout p = param_layout(ir_);
+    step->words.assign(p.words, 0);
+    auto& words = step->words;
+    words[p.kept_size] = m;
+    words[p.reduced_size] = n;
+    for (int d = 0; d < ir_.kept; ++d) words[p.kept_shape + d] = kept[d];
+    for (int d = 0; d < ir_.reduced; ++d) words[p.reduced_shape + d] = reduced[d];
+    words[p.segments] = shape.segments;
+    words[p.segment_length] = shape.segment_length;
+    for (size_t k = 0; k < ddofs_.size(); ++k) std::memcpy(&words[p.ddof + static_cast<int>(k)], &ddofs_[k], 8);
+    for (size_t k = 0; k < walked_.size(); ++k) {
+      const Walked& w = walked_[k];
+      const int at = p.access + p.access_words * static_cast<int>(k);
+      if (w.role == Access::Role::coordinate) words[at] = w.offset;
+      else step->patches.push_back({Step::Patch::Kind::address, at, w.slot, w.offset * itemsize(w.dtype), w.dtype});
+      for (int d = 0; d < ir_.kept; ++d) words[at + 1 + d] = kept_strides[k][d];
+      for (int d = 0; d < ir_.reduced; ++d) words[at + 1 + ir_.kept + d] = reduced_strides[k][d];
+      if (w.role != Access::Role::coordinate) step->bytes += (w.row ? m : m * n) * itemsize(w.dtype);
+    }
+    for (const auto& [slot, v] : constants_)
+      step->patches.push_back({Step::Patch::Kind::constant, p.constant + 2 * ir_.values[v].slot, slot, 0, ir_.values[v].dtype});
+    for (const auto& [slot, v] : fixed_) words[p.constant + 2 * slot] = v;
+    std::copy(gathers_.begin(), gathers_.end(), words.begin() + p.gather);
+    std::copy(insides_.begin(), insides_.end(), words.begin() + p.inside);
+    step->elements = m * n;
+    if (!empty || (g.walk != Walk::map && m > 0)) set_launches(shape, kept, m, n, step);
+    if (ir_.segmented)
+      for (const Accumulator& a : ir_.accumulators) step->partial_bytes += static_cast<size_t>(state_bytes(a)) * m * shape.segments;
+    step->name = kernel_name(ir_);
+    step->key = structure_hash(ir_);
+    step->ir = std::move(ir_);
+  }
+
+  void choose_vectors(const ReduceShape& shape, const Dims& kept, const std::vector<Dims>& kept_strides, const std::vector<Dims>& reduced_strides) {
+    const bool is_map = group_->walk == Walk::map;
+    ir_.vector = is_map ? 1 : shape.vector;
+    ir_.group = shape.group;
+    ir_.unroll = shape.unroll;
+    ir_.cached = shape.cached && group_->walk == Walk::rows && ir_.stages > 1;
+    auto aligned = [&](size_t k, int vector) {
+      const Walked& w = walked_[k];
+      const Access& a = ir_.accesses[k];
+      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.row && !is_map)) return false;
+      const int64_t unit = std::min<int64_t>(16, int64_t{vector} * itemsize(w.dtype)) / itemsize(w.dtype);
+      if (unit == 0 || w.offset % unit != 0 || !base_aligned(w.slot)) return false;
+      for (size_t d = 0; d < static_cast<size_t>(kept_strides[k].size()); ++d) {
+        const int64_t s = kept_strides[k][static_cast<int>(d)];
+        if (s != 1 && s % unit != 0) return false;
+      }
+      for (size_t d = 0; d < static_cast<size_t>(reduced_strides[k].size()); ++d) {
+        const int64_t s = reduced_strides[k][static_cast<int>(d)];
+        if (s != 1 && s % unit != 0) return false;
+      }
+      return true;
+    };
+    if (is_map) {
+      int widest = 1;
+      for (const Access& a : ir_.accesses)
+        if (a.role == Access::Role::store || (a.role == Access::Role::load && a.step == Access::Step::unit)) widest = std::max(widest, itemsize(a.dtype));
+      int vector = std::max(1, 16 / widest);
+      if (vector > 8) vector = 8;
+      const int64_t inner = kept.back();
+      bool ok = vector > 1 && (ir_.kept == 1 || inner % vector == 0) && inner >= vector;
+      for (size_t k = 0; k < ir_.accesses.size(); ++k)
+        if (ir_.accesses[k].role == Access::Role::store) ok &= aligned(k, vector);
+      ir_.vector = ok ? vector : 1;
+    }
+    for (size_t k = 0; k < ir_.accesses.size(); ++k) ir_.accesses[k].vector = ir_.vector > 1 && aligned(k, ir_.vector);
+  }
+
+  bool base_aligned(int slot) const {
+    const Node* node = slots_ && slot < static_cast<int>(slots_->nodes.size()) ? slots_->nodes[slot].get() : nullptr;
+    return !node || !node->buffer || reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0;
+  }
+
+  void set_launches(const ReduceShape& shape, const Dims& kept, int64_t m, int64_t n, Step* step) {
+    constexpr int64_t kGrain = 16384;  // elements that are worth a thread
+    Launch l;
+    if (ir_.target == Target::cpu) {
+      const int64_t inner = kept.back();
+      if (ir_.walk == Walk::map) {
+        l.items = ir_.kept == 1 ? m : m / std::max<int64_t>(inner, 1);
+        l.grain = ir_.kept == 1 ? kGrain : std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1));
+      } else if (ir_.walk == Walk::rows) {
+        l.items = m * shape.segments;
+        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length)));
+      } else {
+        l.items = m / inner * ceil_div(inner, kColumnTile) * shape.segments;
+        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length) * std::min(inner, kColumnTile)));
+      }
+      step->launches.push_back(l);
+      if (ir_.segmented) {
+        l.entry = 1;
+        l.items = m;
+        l.grain = std::max<int64_t>(1, 4096 / shape.segments);
+        step->launches.push_back(l);
+      }
+      return;
+    }
+    int64_t grid;
+    l.block[0] = kCudaBlock;
+    if (ir_.walk == Walk::map) {
+      grid = std::max<int64_t>(1, ceil_div(m / ir_.vector, kCudaBlock));
+    } else if (ir_.walk == Walk::rows) {
+      const int threads = std::max(ir_.group, kCudaBlock);
+      l.block[0] = threads;
+      grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group);
+      step->tickets = ir_.segmented ? m : 0;
+    } else {
+      const int64_t inner = kept.back(), tiles = ceil_div(inner, 32 * ir_.vector);
+      l.block[0] = 32;
+      l.block[1] = 8;
+      grid = m / inner * tiles * shape.segments;
+      step->tickets = ir_.segmented ? m / inner * tiles : 0;
+    }
+    l.grid[0] = static_cast<unsigned>(std::min<int64_t>(grid, 0x7fffffff));
+    step->launches.push_back(l);
+  }
+
+ public:
+  const Slots* slots_ = nullptr;
+
+ private:
+  const Fusion& fusion_;
+  const std::vector<Ref<Node>>& nodes_;
+  const Group* group_ = nullptr;
+  int group_index_ = 0;
+  Ir ir_;
+  std::vector<Walked> walked_;
+  std::vector<Memo> memo_;
+  std::vector<std::pair<int, int16_t>> constants_;   // (slot of the constant node, value)
+  std::vector<std::pair<int, int64_t>> fixed_;       // (constant number, value) that the planner made
+  std::vector<std::pair<int, int16_t>> row_values_;  // (root, value)
+  std::vector<int64_t> gathers_, insides_;
+  std::vector<double> ddofs_;
+};
+
+}  // namespace
+
+Target target_of(Device device) {
+  if (device.type == DeviceType::null) return backend(device).target().find("cuda") != std::string::npos ? Target::cuda : Target::cpu;
+  return device.type == DeviceType::cuda ? Target::cuda : Target::cpu;
+}
+
+Plan make_plan(const Slots& slots, int pending, Target target) {
+  Plan plan;
+  plan.pending = pending;
+  plan.slots = static_cast<int>(slots.nodes.size());
+  std::vector<Ref<Node>> nodes(slots.nodes.begin(), slots.nodes.begin() + pending);
+  // The planner may put copies before stores; it works on its own operands then.
+  std::vector<std::pair<Node*, std::vector<Operand>>> saved;
+  for (const Ref<Node>& n : nodes)
+    if (n->op == Op::store) saved.emplace_back(n.get(), n->in);
+  const Fusion fusion(nodes, target);
+  for (const Ref<Node>& n : nodes)
+    if (static_cast<int>(n->slot) >= pending || slots.nodes[n->slot].get() != n.get()) {
+      n->slot = static_cast<uint32_t>(plan.slots + plan.temporaries.size());
+      plan.temporaries.push_back({n->dtype, n->shape});
+    }
+
+  std::vector<int> last_use(plan.slots + plan.temporaries.size(), -1);
+  for (size_t g = 0; g < fusion.groups().size(); ++g) {
+    const Group& group = fusion.groups()[g];
+    Step step;
+    if (group.kind == Group::Kind::library) {
+      const Node& node = *nodes[group.members[0]];
+      step.kind = Step::Kind::library;
+      step.library = static_cast<int>(node.slot);
+      const LibraryExtra& extra = static_cast<const LibraryExtra&>(*node.extra);
+      step.name = extra.name;
+      step.elements = node.size;
+      if (extra.in_place) step.take.emplace_back(static_cast<int>(node.slot), static_cast<int>(node.in[0].node->slot));
+      else step.allocate.push_back(static_cast<int>(node.slot));
+      for (const Operand& o : node.in) last_use[o.node->slot] = static_cast<int>(plan.steps.size());
+      last_use[node.slot] = std::max(last_use[node.slot], static_cast<int>(plan.steps.size()));
+    } else {
+      KernelBuilder builder(fusion, nodes, target);
+      builder.slots_ = &slots;
+      builder.build(group, static_cast<int>(g), &step);
+      for (const Step::Patch& patch : step.patches)
+        if (patch.kind == Step::Patch::Kind::address) last_use[patch.slot] = static_cast<int>(plan.steps.size());
+    }
+    plan.steps.push_back(std::move(step));
+  }
+  for (const Ref<Node>& n : nodes)
+    if (last_use[n->slot] >= 0 && n->handles == 0) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
+  for (auto& [node, in] : saved) node->in = std::move(in);
+  return plan;
+}
+
+Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
+  slots->nodes.assign(pending.begin(), pending.end());
+  for (size_t i = 0; i < pending.size(); ++i) pending[i]->slot = static_cast<uint32_t>(i);
+  Hasher h(pending.size());
+  auto dims = [&](const Dims& d) { h.add(d.span()); };
+  auto place = [&](const Ref<Node>& node) {
+    const bool known = node->slot < slots->nodes.size() && slots->nodes[node->slot] == node;
+    if (!known) {
+      node->slot = static_cast<uint32_t>(slots->nodes.size());
+      slots->nodes.push_back(node);
+      h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16);
+      if (node->buffer)
+        h.add(uint64_t(node->buffer->exposed) | uint64_t(reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0) << 1 | uint64_t(node->handles > 0) << 2)
+            .add(static_cast<uint64_t>(node->size));
+    }
+    h.add(uint64_t{node->slot} | uint64_t{1} << 40);
+  };
+  for (const Ref<Node>& node : pending) {
+    h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16 | uint64_t(node->loop[0]) << 24 | uint64_t(node->loop[1]) << 32 |
+          uint64_t(node->loop[2]) << 40 | uint64_t(node->handles > 0) << 48 | uint64_t(node->in.size()) << 56);
+    dims(node->shape);
+    for (const Operand& o : node->in) {
+      place(o.node);
+      h.add(uint64_t(o.dtype) | uint64_t(o.identity) << 8);
+      if (o.identity) continue;
+      h.add(static_cast<uint64_t>(o.offset));
+      dims(o.strides);
+    }
+    if (!node->extra) continue;
+    if (const auto* r = dynamic_cast<const ReduceExtra*>(node->extra.get())) {
+      dims(r->shape);
+      h.add(r->axes);
+      uint64_t bits;
+      std::memcpy(&bits, &r->ddof, 8);
+      h.add(bits);
+    } else if (const auto* s = dynamic_cast<const StoreExtra*>(node->extra.get())) {
+      dims(s->region.shape);
+      dims(s->region.strides);
+      h.add(static_cast<uint64_t>(s->region.offset));
+    } else if (const auto* g = dynamic_cast<const GatherExtra*>(node->extra.get())) {
+      h.add(static_cast<uint64_t>(g->offset));
+      dims(g->base_strides);
+      dims(g->index_extents);
+      dims(g->index_strides);
+    } else if (const auto* l = dynamic_cast<const LibraryExtra*>(node->extra.get())) {
+      h.add(std::string_view(l->name)).add(l->key).add(uint64_t(l->in_place));
+    }
+  }
+  return h.finish();
+}
+
+}  // namespace bc

@@ -1,0 +1,76 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/ir.h"
+#include "graph/node.h"
+
+namespace bc {
+
+/// One thing that a plan runs.
+struct Step {
+  enum class Kind : uint8_t { kernel, library };
+  Kind kind = Kind::kernel;
+
+  /// A parameter word that holds an address or a constant of this run.
+  struct Patch {
+    enum class Kind : uint8_t { address, constant } kind = Kind::address;
+    int word = 0;
+    int slot = 0;         ///< whose buffer or value
+    int64_t offset = 0;   ///< bytes
+    DType dtype = DType::f64;
+  };
+  std::vector<int> allocate;  ///< slots whose buffer is made before the step
+  /// (slot, from): the slot takes over the buffer of `from`; where somebody else still needs that, a copy of it.
+  std::vector<std::pair<int, int>> take;
+  int library = -1;           ///< the slot of a library node
+
+  Ir ir;
+  Hash128 key;
+  std::string name;
+  std::vector<int64_t> words;  ///< the parameter block, but for what the patches fill in
+  std::vector<Patch> patches;
+  std::vector<Launch> launches;
+  std::vector<int> release;    ///< slots that nothing reads after this step and nobody holds
+  size_t partial_bytes = 0;    ///< scratch for a segmented reduction
+  int64_t tickets = 0;         ///< CUDA: counters of finished blocks
+  int64_t elements = 0, bytes = 0;
+  LoadedKernel* kernel = nullptr;
+};
+
+/// What a flush runs, in order. Slots [0, pending) are the tape's nodes, the rest leaves and constants in the order they are met; a plan
+/// holds no pointer to them, so that an equal tape can run it again.
+struct Plan {
+  struct Temporary {
+    DType dtype;
+    Dims shape;
+  };
+  int pending = 0;
+  int slots = 0;
+  std::vector<Temporary> temporaries;  ///< values that the planner added; their slots follow the others
+  std::vector<Step> steps;
+};
+
+/// The nodes of one flush by slot, in a plan's order.
+struct Slots {
+  std::vector<Ref<Node>> nodes;
+};
+
+/// Plans the pending nodes (in program order, all of them needed). `target` picks the skeletons.
+Plan make_plan(const Slots& slots, int pending, Target target);
+
+/// Runs a plan on the device of its nodes. Throws what the compiler, the device or an index out of range raises.
+void run_plan(Plan& plan, Slots& slots, Device device, Stream stream);
+
+/// A digest of all that make_plan looks at, filling `slots` on the way; equal digests mean that a plan fits.
+Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots);
+
+/// Raises what kernels reported since the last call: an index out of range, on CUDA seen at a synchronisation.
+void check_errors(Device device, Stream stream);
+
+/// The skeletons that a device runs.
+Target target_of(Device device);
+
+}  // namespace bc

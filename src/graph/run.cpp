@@ -1,0 +1,211 @@
+// Runs plans: makes the outputs, fills in addresses and constants, launches, and lets go of what is no longer read.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+
+#include "codegen/kernel_cache.h"
+#include "graph/array.h"
+#include "graph/plan.h"
+#include "graph/tape.h"
+#include "runtime/pool.h"
+#include "runtime/profiler.h"
+
+namespace bc {
+namespace {
+
+CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
+
+/// Counters of finished blocks and the error word of a CUDA device: zero between kernels, which is how kernels leave them.
+struct DeviceWords {
+  uint32_t* tickets = nullptr;
+  int64_t count = 0;
+  uint32_t* error = nullptr;
+  bool watched = false;  ///< a kernel that may report an error ran since the last look
+  const char* file = nullptr;
+  int line = 0;
+};
+
+DeviceWords& device_words(Device device) {
+  static DeviceWords words[2][64];
+  return words[device.type == DeviceType::cuda][device.index];
+}
+
+uint32_t* tickets(Device device, Stream stream, int64_t count) {
+  DeviceWords& w = device_words(device);
+  if (w.count < count) {
+    // The old counters may still be in use by queued kernels; they stay.
+    w.count = std::max<int64_t>(count, 1 << 16);
+    w.tickets = static_cast<uint32_t*>(pool_allocate(device, w.count * sizeof(uint32_t)));
+    backend(device).fill(w.tickets, 0, w.count * sizeof(uint32_t), stream);
+  }
+  return w.tickets;
+}
+
+uint32_t* error_word(Device device, Stream stream) {
+  DeviceWords& w = device_words(device);
+  if (!w.error) {
+    w.error = static_cast<uint32_t*>(pool_allocate(device, 256));
+    backend(device).fill(w.error, 0, 256, stream);
+  }
+  return w.error;
+}
+
+[[noreturn]] void raise_index_error(const char* file, int line) {
+  if (file) raise(ErrorKind::Index, "index out of bounds, in an operation recorded at {}:{}", file, line);
+  raise(ErrorKind::Index, "index is out of bounds for the axis that it indexes");
+}
+
+class Runner {
+ public:
+  Runner(Plan& plan, Slots& slots, Device device, Stream stream) : plan_(plan), slots_(slots), device_(device), stream_(stream), backend_(backend(device)) {}
+
+  void run() {
+    for (const Plan::Temporary& t : plan_.temporaries) {
+      Ref<Node> node(new Node);
+      node->dtype = t.dtype;
+      node->device = device_;
+      node->shape = t.shape;
+      node->size = product(t.shape);
+      slots_.nodes.push_back(std::move(node));
+    }
+    for (Step& step : plan_.steps) {
+      for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
+      for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from]);
+      if (step.kind == Step::Kind::library) run_library(step);
+      else if (!step.launches.empty()) run_kernel(step);
+      for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
+    }
+  }
+
+ private:
+  void allocate(Node& node) {
+    if (!node.buffer) node.buffer = Buffer::allocate(device_, static_cast<size_t>(node.size) * itemsize(node.dtype));
+  }
+
+  /// A store goes to the old value's own memory when nobody else will read that, else to a copy.
+  void take(Node& node, Node& old) {
+    const bool mine = (old.handles == 0 && old.buffer->refs() == 1) || old.buffer->exposed;
+    if (mine) {
+      node.buffer = old.buffer;
+      return;
+    }
+    node.buffer = Buffer::allocate(device_, old.buffer->bytes);
+    backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, device_copy(device_), stream_);
+  }
+
+  void run_library(Step& step) {
+    Node& node = *slots_.nodes[step.library];
+    LibraryExtra& extra = static_cast<LibraryExtra&>(*node.extra);
+    std::vector<View> inputs;
+    for (size_t k = extra.in_place ? 1 : 0; k < node.in.size(); ++k) {
+      const Operand& o = node.in[k];
+      const Dims& shape = extra.input_shapes[k];
+      Node& source = *o.node;
+      if (source.op == Op::constant && !source.buffer) fill_constant(source);
+      inputs.push_back({source.buffer->ptr, o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
+    }
+    const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
+    const auto start = begin_timing();
+    extra.run(device_, stream_, inputs, output);
+    end_timing(step, start, &node);
+  }
+
+  void fill_constant(Node& node) {
+    alignas(16) char bytes[16];
+    node.value.store(node.dtype, bytes);
+    node.buffer = Buffer::allocate(device_, 16);
+    backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), device_.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost, stream_);
+  }
+
+  void run_kernel(Step& step) {
+    if (!step.kernel) step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+    words_.assign(step.words.begin(), step.words.end());
+    for (const Step::Patch& patch : step.patches) {
+      Node& node = *slots_.nodes[patch.slot];
+      if (patch.kind == Step::Patch::Kind::constant) {
+        node.value.store(patch.dtype, &words_[patch.word]);
+        continue;
+      }
+      if (!node.buffer && node.op == Op::constant) fill_constant(node);
+      words_[patch.word] = reinterpret_cast<int64_t>(node.buffer->ptr) + patch.offset;
+    }
+    const ParamLayout p = param_layout(step.ir);
+    void* partials = nullptr;
+    if (step.partial_bytes) {
+      partials = pool_allocate(device_, step.partial_bytes);
+      words_[p.partials] = reinterpret_cast<int64_t>(partials);
+    }
+    uint32_t error = 0;
+    const bool on_device = device_.type == DeviceType::cuda;
+    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tickets(device_, stream_, step.tickets));
+    if (step.ir.checked) {
+      words_[p.error] = reinterpret_cast<int64_t>(on_device ? error_word(device_, stream_) : &error);
+      if (on_device) {
+        DeviceWords& w = device_words(device_);
+        if (!w.watched) note_line(&w);
+        w.watched = true;
+      }
+    }
+    const auto start = begin_timing();
+    for (const Launch& launch : step.launches) backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
+    end_timing(step, start, first_output(step));
+    if (partials) pool_free(device_, partials);
+    if (error) {
+      const Node* node = first_output(step);
+      raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
+    }
+  }
+
+  const Node* first_output(const Step& step) const {
+    const int slot = !step.allocate.empty() ? step.allocate[0] : !step.take.empty() ? step.take[0].first : -1;
+    return slot >= 0 ? slots_.nodes[slot].get() : nullptr;
+  }
+  void note_line(DeviceWords* w) const {
+    w->file = nullptr;
+    for (const Ref<Node>& n : slots_.nodes)
+      if (n->op == Op::gather) {
+        w->file = n->file;
+        w->line = n->line;
+        return;
+      }
+  }
+
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_timing() {
+    if (!profiling()) return {};
+    backend_.synchronize(stream_);
+    return Clock::now();
+  }
+  void end_timing(const Step& step, Clock::time_point start, const Node* node) {
+    if (!profiling()) return;
+    backend_.synchronize(stream_);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    profile_kernel({step.name, device_, step.elements, step.bytes, seconds, node ? node->line : 0, node && node->file ? node->file : ""});
+  }
+
+  Plan& plan_;
+  Slots& slots_;
+  Device device_;
+  Stream stream_;
+  Backend& backend_;
+  std::vector<int64_t> words_;
+};
+
+}  // namespace
+
+void run_plan(Plan& plan, Slots& slots, Device device, Stream stream) { Runner(plan, slots, device, stream).run(); }
+
+void check_errors(Device device, Stream stream) {
+  if (device.type != DeviceType::cuda) return;
+  DeviceWords& w = device_words(device);
+  if (!w.watched) return;
+  w.watched = false;
+  uint32_t error = 0;
+  backend(device).copy(&error, w.error, sizeof(error), CopyKind::DeviceToHost, stream);
+  if (!error) return;
+  backend(device).fill(w.error, 0, sizeof(error), stream);
+  raise_index_error(w.file, w.line);
+}
+
+}  // namespace bc

@@ -1,0 +1,245 @@
+// Elementwise functions that take more than one row.
+#include <cmath>
+
+#include "ops/compose.h"
+
+namespace bc {
+using namespace compose;
+
+Array clip(const Arg& a, const std::optional<Arg>& low, const std::optional<Arg>& high, const UfuncOptions& options) {
+  if (low && high) return ufunc(Op::clip, {a, *low, *high}, options);
+  if (low) return ufunc(Op::maximum, {a, *low}, options);
+  if (high) return ufunc(Op::minimum, {a, *high}, options);
+  return ufunc(Op::positive, {a}, options);
+}
+
+namespace {
+
+/// A complex array from what `f` makes of both parts.
+template <class F>
+Array by_parts(const Array& a, F f) {
+  const Array r = empty(a.shape(), a.dtype(), a.device());
+  assign(real(r), f(real(a)));
+  assign(imag(r), f(imag(a)));
+  return r;
+}
+
+}  // namespace
+
+Array round(const Array& a, int64_t decimals, Array out) {
+  if (is_complex(a.dtype()) && decimals != 0)
+    return deliver("round", by_parts(a, [&](const Array& p) { return round(p, decimals); }), out);
+  if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a);
+  UfuncOptions o;
+  if (decimals == 0) {
+    o.out = std::move(out);
+    return ufunc(Op::rint, {a}, o);
+  }
+  // Scaled there and back by a power of ten, as NumPy does it, with the same roundings.
+  const Arg scale(std::pow(10.0, static_cast<double>(std::abs(decimals))));
+  Array r = ufunc(decimals > 0 ? Op::multiply : Op::divide, {a, scale});
+  r = ufunc(Op::rint, {r});
+  r = ufunc(decimals > 0 ? Op::divide : Op::multiply, {r, scale});
+  if (is_integer(a.dtype())) r = cast(r, a.dtype());
+  return deliver("round", r, out);
+}
+
+Array where3(const Arg& condition, const Arg& x, const Arg& y) { return choose_where(condition, x, y); }
+
+Array isclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_nan) {
+  std::optional<Arg> x, y;
+  Array limit;
+  Array finite;
+  const Device device = device_of(a, device_of(b, default_device()));
+  if (b.weak == Weak::none) {
+    y = Arg(is_inexact(b.array.dtype()) ? b.array : cast(b.array, DType::f64));
+    limit = add(multiply(absolute(*y), Arg(rtol)), Arg(atol));
+    finite = ufunc(Op::isfinite, {*y});
+  } else {
+    y = b.weak == Weak::complex ? b : Arg(b.value.as_double());
+    const double size = std::hypot(y->value.f, y->value.imag);
+    limit = full(Dims(), Scalar::real(atol + rtol * size), DType::f64, device);
+    finite = full(Dims(), Scalar::boolean(std::isfinite(size)), DType::b1, device);
+  }
+  x = a;
+  const Array near = ufunc(Op::less_equal, {absolute(subtract(*x, *y)), b.weak == Weak::none ? Arg(limit) : Arg(atol + rtol * std::hypot(y->value.f, y->value.imag))});
+  Array r = ufunc(Op::logical_or, {ufunc(Op::logical_and, {near, finite}), equal(*x, *y)});
+  if (equal_nan) r = ufunc(Op::logical_or, {r, ufunc(Op::logical_and, {isnan(*x), isnan(*y)})});
+  return r;
+}
+
+bool allclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_nan) {
+  return truth_of(reduce(Op::reduce_all, isclose(a, b, rtol, atol, equal_nan)));
+}
+
+bool array_equal(const Array& a, const Array& b, bool equal_nan) {
+  if (!(a.shape() == b.shape())) return false;
+  Array same = equal(a, b);
+  if (equal_nan && is_inexact(a.dtype()) && is_inexact(b.dtype()))
+    same = ufunc(Op::logical_or, {same, ufunc(Op::logical_and, {isnan(a), isnan(b)})});
+  return truth_of(reduce(Op::reduce_all, same));
+}
+
+bool array_equiv(const Array& a, const Array& b) {
+  const int nd = std::max(a.ndim(), b.ndim());
+  for (int d = 1; d <= std::min(a.ndim(), b.ndim()); ++d) {
+    const int64_t x = a.shape()[a.ndim() - d], y = b.shape()[b.ndim() - d];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  (void)nd;
+  return truth_of(reduce(Op::reduce_all, equal(a, b)));
+}
+
+namespace {
+ArrayPair two(Op first, Op second, std::span<const Arg> args, const UfuncOptions& options, Array out1, Array out2) {
+  UfuncOptions o1 = options, o2 = options;
+  o1.out = std::move(out1);
+  o2.out = std::move(out2);
+  // Both results are computed from the operands as they were, also where an output is one of them.
+  if (o1.out) {
+    const Array target = std::exchange(o1.out, Array());
+    const Array r1 = ufunc(first, args, options), r2 = ufunc(second, args, o2);
+    return {options.where ? (assign_where(target, options.where, r1), target) : deliver(info(first).name, r1, target), r2};
+  }
+  return {ufunc(first, args, o1), ufunc(second, args, o2)};
+}
+}  // namespace
+
+ArrayPair divmod(const Arg& a, const Arg& b, const UfuncOptions& options, Array out1, Array out2) {
+  const Arg args[] = {a, b};
+  return two(Op::floor_divide, Op::remainder, args, options, std::move(out1), std::move(out2));
+}
+ArrayPair modf(const Arg& a, const UfuncOptions& options, Array out1, Array out2) {
+  return two(Op::modf_fraction, Op::modf_integer, {&a, 1}, options, std::move(out1), std::move(out2));
+}
+ArrayPair frexp(const Arg& a, const UfuncOptions& options, Array out1, Array out2) {
+  return two(Op::frexp_mantissa, Op::frexp_exponent, {&a, 1}, options, std::move(out1), std::move(out2));
+}
+
+Array nan_to_num(const Array& a, const Arg& nan, const std::optional<Arg>& posinf, const std::optional<Arg>& neginf) {
+  if (!is_inexact(a.dtype())) return copy(a);
+  if (is_complex(a.dtype())) return by_parts(a, [&](const Array& p) { return nan_to_num(p, nan, posinf, neginf); });
+  double most = 0;
+  switch (a.dtype()) {
+    case DType::f16: most = 65504; break;
+    case DType::bf16: most = 0x1.fep127; break;
+    case DType::f32: most = std::numeric_limits<float>::max(); break;
+    default: most = std::numeric_limits<double>::max();
+  }
+  Array r = choose_where(isnan(a), nan, a);
+  r = choose_where(ufunc(Op::isposinf, {a}), posinf.value_or(Arg(most)), r);
+  return cast(choose_where(ufunc(Op::isneginf, {a}), neginf.value_or(Arg(-most)), r), a.dtype());
+}
+
+Array select(Arrays conditions, Arrays choices, const Arg& otherwise) {
+  BC_CHECK(conditions.size() == choices.size(), Value, "list of cases must be same length as list of conditions");
+  BC_CHECK(!conditions.empty(), Value, "select with an empty condition list is not possible");
+  std::vector<Arg> all(choices.begin(), choices.end());
+  all.push_back(otherwise);
+  const DType t = result_type(all);
+  Dims shape;
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    BC_CHECK(is_bool(conditions[i].dtype()), Type, "invalid entry {} in condlist: should be boolean ndarray", i);
+    shape = broadcast_shapes("select", broadcast_shapes("select", shape, conditions[i].shape()), choices[i].shape());
+  }
+  Array r = cast(as_array(otherwise, choices[0].device()), t);
+  r = broadcast_to(r, broadcast_shapes("select", shape, r.shape()));
+  for (size_t i = conditions.size(); i-- > 0;) r = choose_where(conditions[i], choices[i], r);
+  return r;
+}
+
+Array iscomplex(const Array& a) {
+  if (!is_complex(a.dtype())) return zeros(a.shape(), DType::b1, a.device());
+  return ufunc(Op::not_equal, {ufunc(Op::imag, {a}), Arg(0)});
+}
+Array isreal(const Array& a) {
+  if (!is_complex(a.dtype())) return ones(a.shape(), DType::b1, a.device());
+  return equal(ufunc(Op::imag, {a}), Arg(0));
+}
+
+Array angle(const Array& a, bool degrees) {
+  const Array r = is_complex(a.dtype()) ? ufunc(Op::angle, {a}) : ufunc(Op::arctan2, {full(Dims(), Scalar::integer(0), a.dtype(), a.device()), a});
+  return degrees ? multiply(r, Arg(180.0 / M_PI)) : r;
+}
+
+Array diff(const Array& a_in, int64_t n, int64_t axis, const std::optional<Array>& prepend, const std::optional<Array>& append) {
+  if (n == 0) return a_in;
+  BC_CHECK(n > 0, Value, "order must be non-negative but got {}", n);
+  BC_CHECK(a_in.ndim() > 0, Value, "diff requires input that is at least one dimensional");
+  const int d = normalize_axis(axis, a_in.ndim(), "diff");
+  Array a = a_in;
+  if (prepend || append) {
+    std::vector<Array> all;
+    auto part = [&](const std::optional<Array>& p) {
+      if (!p) return;
+      Dims shape = a_in.shape();
+      shape[d] = 1;
+      all.push_back(p->ndim() == 0 ? broadcast_to(*p, shape) : *p);
+    };
+    part(prepend);
+    all.push_back(a_in);
+    part(append);
+    a = concatenate(all, d);
+  }
+  const Op op = is_bool(a.dtype()) ? Op::not_equal : Op::subtract;
+  for (; n > 0; --n) {
+    const int64_t left = std::max<int64_t>(a.shape()[d] - 1, 0);
+    a = ufunc(op, {narrow(a, d, std::min<int64_t>(1, a.shape()[d]), left), narrow(a, d, 0, left)});
+  }
+  return a;
+}
+
+Array ediff1d(const Array& a_in, const std::optional<Array>& to_end, const std::optional<Array>& to_begin) {
+  const Array a = ravel(a_in);
+  const int64_t left = std::max<int64_t>(a.size() - 1, 0);
+  const Array d = subtract(narrow(a, 0, std::min<int64_t>(1, a.size()), left), narrow(a, 0, 0, left));
+  std::vector<Array> all;
+  for (const auto* extra : {&to_begin, &to_end})
+    BC_CHECK(!*extra || can_cast((*extra)->dtype(), a.dtype(), Casting::same_kind), Type,
+             "dtype of `{}` must be compatible with input `ary` under the `same_kind` rule.", extra == &to_begin ? "to_begin" : "to_end");
+  if (to_begin) all.push_back(cast(ravel(*to_begin), a.dtype()));
+  all.push_back(d);
+  if (to_end) all.push_back(cast(ravel(*to_end), a.dtype()));
+  return all.size() == 1 ? d : concatenate(all);
+}
+
+Array trapezoid(const Array& y, const std::optional<Array>& x, const Arg& dx, int64_t axis) {
+  const int d = normalize_axis(axis, y.ndim(), "trapezoid");
+  Arg step = dx;
+  if (x) {
+    Array w = diff(*x, 1, x->ndim() == 1 ? 0 : d);
+    if (x->ndim() == 1)
+      for (int i = 0; i < y.ndim() - 1; ++i) w = insert_axis(w, i < d ? 0 : w.ndim());
+    step = Arg(w);
+  }
+  const int64_t left = std::max<int64_t>(y.shape()[d] - 1, 0);
+  const Array pairs = add(narrow(y, d, std::min<int64_t>(1, y.shape()[d]), left), narrow(y, d, 0, left));
+  return sum(divide(multiply(step, pairs), Arg(2.0)), over({d}));
+}
+
+Array cross(const Array& a_in, const Array& b_in, int64_t axisa, int64_t axisb, int64_t axisc) {
+  BC_CHECK(a_in.ndim() >= 1 && b_in.ndim() >= 1, Value, "At least one array has zero dimension");
+  const Array a = moveaxis(a_in, {axisa}, {-1}), b = moveaxis(b_in, {axisb}, {-1});
+  const int64_t na = a.shape().back(), nb = b.shape().back();
+  BC_CHECK((na == 2 || na == 3) && (nb == 2 || nb == 3), Value,
+           "Both input arrays must be (arrays of) 3-dimensional vectors, but they are {} and {} dimensional instead.", na, nb);
+  auto at = [](const Array& v, int64_t i) { return pick(v, v.ndim() - 1, i); };
+  const Array z = subtract(multiply(at(a, 0), at(b, 1)), multiply(at(a, 1), at(b, 0)));
+  if (na == 2 && nb == 2) return z;
+  // A missing third component is zero.
+  Array x, y;
+  if (na == 3 && nb == 3) {
+    x = subtract(multiply(at(a, 1), at(b, 2)), multiply(at(a, 2), at(b, 1)));
+    y = subtract(multiply(at(a, 2), at(b, 0)), multiply(at(a, 0), at(b, 2)));
+  } else if (na == 3) {
+    x = ufunc(Op::negative, {multiply(at(a, 2), at(b, 1))});
+    y = multiply(at(a, 2), at(b, 0));
+  } else {
+    x = multiply(at(a, 1), at(b, 2));
+    y = ufunc(Op::negative, {multiply(at(a, 0), at(b, 2))});
+  }
+  const Array parts[] = {x, y, z};
+  return moveaxis(stack(parts, -1), {-1}, {axisc});
+}
+
+}  // namespace bc

@@ -1,0 +1,437 @@
+// Joining, splitting and rearranging. What NumPy gives as a view is a view here.
+#include "ops/compose.h"
+
+namespace bc {
+using namespace compose;
+
+Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting casting, Array out) {
+  BC_CHECK(!arrays.empty(), Value, "need at least one array to concatenate");
+  BC_CHECK(!(out && dtype), Type, "concatenate() only takes `out` or `dtype` as an argument, but both were provided.");
+  std::vector<Array> flat;
+  if (!axis) {
+    for (const Array& a : arrays) flat.push_back(ravel(a));
+    arrays = flat;
+  }
+  const Array& first = arrays[0];
+  BC_CHECK(first.ndim() > 0, Value, "zero-dimensional arrays cannot be concatenated");
+  const int at = normalize_axis(axis.value_or(0), first.ndim(), "concatenate");
+  Dims shape = first.shape();
+  DType t = first.dtype();
+  for (size_t i = 1; i < arrays.size(); ++i) {
+    const Array& a = arrays[i];
+    BC_CHECK(a.ndim() != 0, Value, "zero-dimensional arrays cannot be concatenated");
+    BC_CHECK(a.ndim() == first.ndim(), Value,
+             "all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and the array at index {} "
+             "has {} dimension(s)",
+             first.ndim(), i, a.ndim());
+    for (int d = 0; d < a.ndim(); ++d)
+      BC_CHECK(d == at || a.shape()[d] == first.shape()[d], Value,
+               "all the input array dimensions except for the concatenation axis must match exactly, but along dimension {}, the array at "
+               "index 0 has size {} and the array at index {} has size {}",
+               d, first.shape()[d], i, a.shape()[d]);
+    BC_CHECK(a.device() == first.device(), Value, "concatenate: expected all arrays on one device, got {} and {}; use to_device()",
+             to_string(first.device()), to_string(a.device()));
+    shape[at] += a.shape()[at];
+    t = promote(t, a.dtype());
+  }
+  if (out) {
+    BC_CHECK(out.ndim() == shape.size(), Value, "Output array has wrong dimensionality");
+    BC_CHECK(out.shape() == shape, Value, "Output array is the wrong shape");
+    dtype = out.dtype();
+  }
+  const DType to = dtype.value_or(t);
+  for (const Array& a : arrays)
+    BC_CHECK(can_cast(a.dtype(), to, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
+             info(a.dtype()).name, info(to).name, to_string(casting));
+  if (arrays.size() == 1 && !out) return astype(first, to);
+  const Array r = out ? out : empty(shape, to, first.device());
+  int64_t start = 0;
+  for (const Array& a : arrays) {
+    assign(narrow(r, at, start, a.shape()[at]), a);
+    start += a.shape()[at];
+  }
+  return r;
+}
+
+Array stack(Arrays arrays, int64_t axis, std::optional<DType> dtype, Casting casting, Array out) {
+  BC_CHECK(!arrays.empty(), Value, "need at least one array to stack");
+  const int at = normalize_axis(axis, arrays[0].ndim() + 1, "stack");
+  std::vector<Array> wide;
+  for (const Array& a : arrays) {
+    BC_CHECK(a.shape() == arrays[0].shape(), Value, "all input arrays must have the same shape");
+    wide.push_back(insert_axis(a, at));
+  }
+  return concatenate(wide, at, dtype, casting, std::move(out));
+}
+
+namespace {
+template <class F>
+std::vector<Array> each(Arrays arrays, F f) {
+  std::vector<Array> r;
+  for (const Array& a : arrays) r.push_back(f(a));
+  return r;
+}
+}  // namespace
+
+Array hstack(Arrays arrays, std::optional<DType> dtype, Casting casting) {
+  const auto all = each(arrays, atleast_1d);
+  return concatenate(all, !all.empty() && all[0].ndim() == 1 ? 0 : 1, dtype, casting);
+}
+Array vstack(Arrays arrays, std::optional<DType> dtype, Casting casting) { return concatenate(each(arrays, atleast_2d), 0, dtype, casting); }
+Array dstack(Arrays arrays) { return concatenate(each(arrays, atleast_3d), 2); }
+Array column_stack(Arrays arrays) {
+  return concatenate(each(arrays, [](const Array& a) { return a.ndim() < 2 ? insert_axis(atleast_1d(a), 1) : a; }), 1);
+}
+
+Array append(const Array& a, const Array& values, Axis axis) {
+  const Array both[] = {axis ? a : ravel(a), axis ? values : ravel(values)};
+  return concatenate(both, axis.value_or(0));
+}
+
+std::vector<Array> array_split(const Array& a, std::span<const int64_t> cuts, int64_t axis) {
+  BC_CHECK(a.ndim() > 0, Index, "array_split: expected an array of at least one dimension, got a scalar");
+  const int at = normalize_axis(axis, a.ndim(), "array_split");
+  const int64_t n = a.shape()[at];
+  auto bound = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
+  std::vector<Array> r;
+  for (size_t i = 0; i <= cuts.size(); ++i) {
+    const int64_t start = i ? bound(cuts[i - 1]) : 0, stop = i < cuts.size() ? bound(cuts[i]) : n;
+    r.push_back(narrow(a, at, start, std::max<int64_t>(stop - start, 0)));
+  }
+  return r;
+}
+
+std::vector<Array> array_split(const Array& a, int64_t sections, int64_t axis) {
+  BC_CHECK(sections > 0, Value, "number sections must be larger than 0.");
+  const int64_t n = a.shape()[normalize_axis(axis, a.ndim(), "array_split")];
+  std::vector<int64_t> cuts;
+  for (int64_t i = 1; i < sections; ++i) cuts.push_back(i * (n / sections) + std::min(i, n % sections));
+  return array_split(a, cuts, axis);
+}
+
+std::vector<Array> split(const Array& a, int64_t sections, int64_t axis) {
+  const int64_t n = a.shape()[normalize_axis(axis, a.ndim(), "split")];
+  BC_CHECK(sections > 0, Value, "number sections must be larger than 0.");
+  BC_CHECK(n % sections == 0, Value, "array split does not result in an equal division");
+  return array_split(a, sections, axis);
+}
+std::vector<Array> split(const Array& a, std::span<const int64_t> cuts, int64_t axis) { return array_split(a, cuts, axis); }
+
+std::vector<Array> unstack(const Array& a, int64_t axis) {
+  BC_CHECK(a.ndim() > 0, Value, "Input array must be at least 1-d.");
+  const int at = normalize_axis(axis, a.ndim(), "unstack");
+  std::vector<Array> r;
+  for (int64_t i = 0; i < a.shape()[at]; ++i) r.push_back(pick(a, at, i));
+  return r;
+}
+
+Array repeat(const Array& a_in, int64_t count, Axis axis) {
+  const Array a = axis ? a_in : ravel(a_in);
+  const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
+  BC_CHECK(count >= 0, Value, "repeats may not contain negative values.");
+  Dims wide = a.shape();
+  wide.insert(at + 1, count);
+  Dims shape = a.shape();
+  shape[at] *= count;
+  return reshape(copy(broadcast_to(insert_axis(a, at + 1), wide)), shape);
+}
+
+Array repeat(const Array& a_in, const Array& counts, Axis axis) {
+  BC_CHECK(counts.ndim() <= 1, Value, "object too deep for desired array");
+  BC_CHECK(can_cast(counts.dtype(), DType::i64, Casting::safe), Type,
+           "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(counts.dtype()).name);
+  std::vector<int64_t> n(counts.size());
+  to_host(astype(counts, DType::i64, false), n.data());
+  if (counts.ndim() == 0 || n.size() == 1) return repeat(a_in, n[0], axis);
+  const Array a = axis ? a_in : ravel(a_in);
+  const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
+  BC_CHECK(static_cast<int64_t>(n.size()) == a.shape()[at], Value, "operands could not be broadcast together with shape ({},) ({},)",
+           a.shape()[at], n.size());
+  std::vector<int64_t> from;
+  for (size_t i = 0; i < n.size(); ++i) {
+    BC_CHECK(n[i] >= 0, Value, "repeats may not contain negative values.");
+    from.insert(from.end(), n[i], static_cast<int64_t>(i));
+  }
+  return take(a, from_host(from.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(from.size())}), a.device()), at);
+}
+
+Array tile(const Array& a_in, const Dims& reps_in) {
+  Array a = a_in;
+  Dims reps = reps_in;
+  while (reps.size() < a.ndim()) reps.insert(0, 1);
+  while (a.ndim() < reps.size()) a = insert_axis(a, 0);
+  Dims wide, shape;
+  Layout l;
+  l.offset = a.offset();
+  for (int d = 0; d < reps.size(); ++d) {
+    BC_CHECK(reps[d] >= 0, Value, "negative dimensions are not allowed");
+    if (reps[d] != 1) l.shape.push_back(reps[d]), l.strides.push_back(0);
+    l.shape.push_back(a.shape()[d]), l.strides.push_back(a.strides()[d]);
+    shape.push_back(reps[d] * a.shape()[d]);
+  }
+  return reshape(copy(a.with_layout(std::move(l))), shape);
+}
+
+Array flip(const Array& a, const std::optional<Axes>& axes) {
+  Layout l = a.layout();
+  uint64_t seen = 0;
+  auto turn = [&](int d) {
+    BC_CHECK(!(seen >> d & 1), Value, "repeated axis");
+    seen |= uint64_t{1} << d;
+    if (l.shape[d] > 0) l.offset += (l.shape[d] - 1) * l.strides[d];
+    l.strides[d] = -l.strides[d];
+  };
+  if (axes)
+    for (int64_t axis : *axes) turn(normalize_axis(axis, a.ndim(), "flip"));
+  else
+    for (int d = 0; d < a.ndim(); ++d) turn(d);
+  return a.with_layout(std::move(l));
+}
+
+Array rot90(const Array& a, int64_t k, int64_t axis1, int64_t axis2) {
+  const int x = normalize_axis(axis1, a.ndim(), "rot90"), y = normalize_axis(axis2, a.ndim(), "rot90");
+  BC_CHECK(x != y, Value, "Axes must be different.");
+  switch (((k % 4) + 4) % 4) {
+    case 0: return a;
+    case 1: return swapaxes(flip(a, Axes{y}), x, y);
+    case 2: return flip(a, Axes{x, y});
+    default: return flip(swapaxes(a, x, y), Axes{y});
+  }
+}
+
+Array roll(const Array& a, const Axes& shifts, const std::optional<Axes>& axes) {
+  if (!axes) {
+    int64_t total = 0;
+    for (int64_t s : shifts) total += s;
+    return reshape(roll(ravel(a), {total}, Axes{0}), a.shape());
+  }
+  BC_CHECK(shifts.size() == axes->size() || shifts.size() == 1 || axes->size() == 1, Value,
+           "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape ({},) and arg 1 with shape ({},).",
+           shifts.size(), axes->size());
+  const size_t n = shifts.empty() || axes->empty() ? 0 : std::max(shifts.size(), axes->size());
+  Dims by(a.ndim(), 0);
+  for (size_t i = 0; i < n; ++i) {
+    const int d = normalize_axis((*axes)[axes->size() == 1 ? 0 : i], a.ndim(), "roll");
+    const int64_t extent = a.shape()[d];
+    if (extent > 0) by[d] = ((by[d] + shifts[shifts.size() == 1 ? 0 : i] % extent) % extent + extent) % extent;
+  }
+  // Two pieces along each axis that moves, all combinations of them.
+  Array r = empty(a.shape(), a.dtype(), a.device());
+  std::vector<std::pair<Array, Array>> pieces{{r, a}};
+  for (int d = 0; d < a.ndim(); ++d) {
+    if (by[d] == 0) continue;
+    std::vector<std::pair<Array, Array>> next;
+    const int64_t extent = a.shape()[d], s = by[d];
+    for (const auto& [to, from] : pieces) {
+      next.emplace_back(narrow(to, d, s, extent - s), narrow(from, d, 0, extent - s));
+      next.emplace_back(narrow(to, d, 0, s), narrow(from, d, extent - s, s));
+    }
+    pieces = std::move(next);
+  }
+  for (const auto& [to, from] : pieces) assign(to, from);
+  return r;
+}
+
+namespace {
+std::vector<int> axis_list(const Axes& axes, int ndim, const char* name) {
+  std::vector<int> r;
+  uint64_t seen = 0;
+  for (int64_t axis : axes) {
+    const int d = normalize_axis(axis, ndim, name);
+    BC_CHECK(!(seen >> d & 1), Value, "repeated axis in `{}` argument", name);
+    seen |= uint64_t{1} << d;
+    r.push_back(d);
+  }
+  return r;
+}
+}  // namespace
+
+Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
+  const auto from = axis_list(source, a.ndim(), "source"), to = axis_list(destination, a.ndim(), "destination");
+  BC_CHECK(from.size() == to.size(), Value, "`source` and `destination` arguments must have the same number of elements");
+  Dims order(a.ndim(), -1);
+  for (size_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
+  int next = 0;
+  for (int64_t& d : order) {
+    if (d >= 0) continue;
+    while (std::find(from.begin(), from.end(), next) != from.end()) ++next;
+    d = next++;
+  }
+  return transpose(a, order);
+}
+
+Array swapaxes(const Array& a, int64_t axis1, int64_t axis2) {
+  const int x = normalize_axis(axis1, a.ndim(), "axis1"), y = normalize_axis(axis2, a.ndim(), "axis2");
+  Layout l = a.layout();
+  std::swap(l.shape[x], l.shape[y]);
+  std::swap(l.strides[x], l.strides[y]);
+  return a.with_layout(std::move(l));
+}
+
+Array rollaxis(const Array& a, int64_t axis, int64_t start) {
+  const int n = a.ndim(), from = normalize_axis(axis, n, "axis");
+  int64_t to = start < 0 ? start + n : start;
+  BC_CHECK(to >= 0 && to <= n, Axis, "'start' arg requires {} <= start < {}, but {} was passed in", -n, n + 1, start);
+  if (from < to) --to;
+  return from == to ? a : moveaxis(a, {from}, {to});
+}
+
+Array matrix_transpose(const Array& a) {
+  BC_CHECK(a.ndim() >= 2, Value, "Input array must be at least 2-dimensional, but it is {}", a.ndim());
+  return swapaxes(a, -1, -2);
+}
+
+Array squeeze(const Array& a, const std::optional<Axes>& axes) {
+  uint64_t drop = 0;
+  if (axes) {
+    for (int64_t axis : *axes) {
+      const int d = normalize_axis(axis, a.ndim(), "squeeze");
+      BC_CHECK(!(drop >> d & 1), Value, "duplicate value in 'axis'");
+      BC_CHECK(a.shape()[d] == 1, Value, "cannot select an axis to squeeze out which has size not equal to one");
+      drop |= uint64_t{1} << d;
+    }
+  } else {
+    for (int d = 0; d < a.ndim(); ++d)
+      if (a.shape()[d] == 1) drop |= uint64_t{1} << d;
+  }
+  Layout l;
+  l.offset = a.offset();
+  for (int d = 0; d < a.ndim(); ++d)
+    if (!(drop >> d & 1)) l.shape.push_back(a.shape()[d]), l.strides.push_back(a.strides()[d]);
+  return a.with_layout(std::move(l));
+}
+
+Array expand_dims(const Array& a, const Axes& axes) {
+  const int nd = a.ndim() + static_cast<int>(axes.size());
+  BC_CHECK(nd <= kMaxDims, Value, "expand_dims: expected at most {} dimensions, got {}", kMaxDims, nd);
+  uint64_t fresh = 0;
+  for (int64_t axis : axes) {
+    const int d = normalize_axis(axis, nd, "expand_dims");
+    BC_CHECK(!(fresh >> d & 1), Value, "repeated axis");
+    fresh |= uint64_t{1} << d;
+  }
+  Layout l;
+  l.offset = a.offset();
+  int from = 0;
+  for (int d = 0; d < nd; ++d) {
+    if (fresh >> d & 1) {
+      l.shape.push_back(1), l.strides.push_back(0);
+    } else {
+      l.shape.push_back(a.shape()[from]), l.strides.push_back(a.strides()[from]);
+      ++from;
+    }
+  }
+  return a.with_layout(std::move(l));
+}
+
+Array atleast_1d(const Array& a) { return a.ndim() == 0 ? insert_axis(a, 0) : a; }
+Array atleast_2d(const Array& a) { return a.ndim() < 2 ? insert_axis(atleast_1d(a), 0) : a; }
+Array atleast_3d(const Array& a) { return a.ndim() < 3 ? insert_axis(atleast_2d(a), 2) : a; }
+
+namespace {
+/// The array with its axes in the order that `order` reads them.
+Array ordered(const Array& a, char order) {
+  if (order == 'A') order = is_f_contiguous(a.shape(), a.strides()) && !a.contiguous() ? 'F' : 'C';
+  BC_CHECK(order == 'C' || order == 'F' || order == 'K', Value, "order must be one of 'C', 'F', 'A', or 'K' (got '{}')", order);
+  if (order == 'C') return a;
+  if (order == 'F') return transpose(a);
+  std::vector<int> by(a.ndim());
+  for (int d = 0; d < a.ndim(); ++d) by[d] = d;
+  std::stable_sort(by.begin(), by.end(), [&](int x, int y) { return std::abs(a.strides()[x]) > std::abs(a.strides()[y]); });
+  Dims axes;
+  for (int d : by) axes.push_back(d);
+  return transpose(a, axes);
+}
+}  // namespace
+
+Array ravel(const Array& a, char order) { return reshape(ordered(a, order), Dims{a.size()}); }
+Array flatten(const Array& a, char order) {
+  const Array packed = copy(ordered(a, order));
+  return packed.with_layout(contiguous_layout(Dims{a.size()}));
+}
+
+Array reshape_fortran(const Array& a, const Dims& shape) {
+  Dims reversed(shape.span());
+  std::reverse(reversed.begin(), reversed.end());
+  return transpose(reshape(transpose(a), reversed));
+}
+
+std::vector<Array> broadcast_arrays(Arrays arrays) {
+  Dims shape;
+  for (const Array& a : arrays) shape = broadcast_shapes("broadcast_arrays", shape, a.shape());
+  return each(arrays, [&](const Array& a) { return broadcast_to(a, shape); });
+}
+
+Array resize(const Array& a_in, const Dims& shape) {
+  for (int64_t n : shape) BC_CHECK(n >= 0, Value, "all elements of `new_shape` must be non-negative");
+  const Array a = ravel(a_in);
+  const int64_t n = product(shape);
+  if (a.size() == 0 || n == 0) return zeros(shape, a.dtype(), a.device());
+  const int64_t times = (n + a.size() - 1) / a.size();
+  return reshape(narrow(tile(a, Dims{times}), 0, 0, n), shape);
+}
+
+namespace {
+/// Positions of `n` elements on the device.
+Array positions(const std::vector<int64_t>& at, Device device) {
+  return from_host(at.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(at.size())}), device);
+}
+}  // namespace
+
+Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
+  const Array a = axis ? a_in : ravel(a_in);
+  const int d = normalize_axis(axis.value_or(0), a.ndim(), "delete");
+  const int64_t n = a.shape()[d];
+  std::vector<bool> gone(n);
+  for (int64_t i : at) {
+    BC_CHECK(i >= -n && i < n, Index, "index {} is out of bounds for axis {} with size {}", i, d, n);
+    gone[i < 0 ? i + n : i] = true;
+  }
+  std::vector<int64_t> keep;
+  for (int64_t i = 0; i < n; ++i)
+    if (!gone[i]) keep.push_back(i);
+  return take(a, positions(keep, a.device()), d);
+}
+
+Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis) {
+  const Array a = axis ? a_in : ravel(a_in);
+  const int d = normalize_axis(axis.value_or(0), a.ndim(), "insert");
+  const int64_t n = a.shape()[d];
+  std::vector<int64_t> at(at_in.begin(), at_in.end());
+  for (int64_t& i : at) {
+    BC_CHECK(i >= -n && i <= n, Index, "index {} is out of bounds for axis {} with size {}", i, d, n);
+    if (i < 0) i += n;
+  }
+  Array values = cast(values_in, a.dtype());
+  // A single index takes all values at its place, as a slice would; NumPy moves the first axis of the values there.
+  if (at.size() == 1) {
+    while (values.ndim() < a.ndim()) values = insert_axis(values, 0);
+    if (values_in.ndim() > 0) values = moveaxis(values, {0}, {d});
+    if (values.shape()[d] != 1 && values_in.ndim() > 0) at.assign(values.shape()[d], at[0]);
+  }
+  const int64_t m = static_cast<int64_t>(at.size());
+  std::vector<int64_t> order(m);
+  for (int64_t i = 0; i < m; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return at[x] < at[y]; });
+  std::vector<int64_t> fresh(m), old;
+  std::vector<bool> taken(n + m);
+  for (int64_t i = 0; i < m; ++i) {
+    fresh[order[i]] = at[order[i]] + i;
+    taken[at[order[i]] + i] = true;
+  }
+  for (int64_t i = 0; i < n + m; ++i)
+    if (!taken[i]) old.push_back(i);
+  Dims shape = a.shape();
+  shape[d] = n + m;
+  const Array r = empty(shape, a.dtype(), a.device());
+  auto put_at = [&](const std::vector<int64_t>& where, const Array& v) {
+    std::vector<IndexItem> items(d);
+    items.push_back({{}, positions(where, a.device())});
+    setitem(r, items, Arg(v));
+  };
+  if (n > 0) put_at(old, a);
+  if (m > 0) put_at(fresh, values);
+  return r;
+}
+
+}  // namespace bc

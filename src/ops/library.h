@@ -1,0 +1,61 @@
+#pragma once
+#include <vector>
+
+#include "core/scalar.h"
+#include "graph/node.h"
+
+/// Library ops: what is not one pass of a generated kernel. Each class holds the arguments; `run` calls the body of the device.
+namespace bc {
+
+/// Batched matrix product: inputs (batch…, m, k) and (batch…, k, n), leading axes already broadcast, both of the result's dtype.
+struct MatmulExtra final : LibraryExtra {
+  MatmulExtra() { name = "matmul"; }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// accumulate: out[…, i, …] = op(out[…, i - 1, …], in[…, i, …]) along `axis`; `fold` keeps the last one only.
+/// Associative rows run as blocks of a fixed size, so that the bits do not depend on the number of threads.
+struct ScanExtra final : LibraryExtra {
+  Op op;
+  int axis;
+  bool fold;
+  ScanExtra(Op op_, int axis_, bool fold_) : op(op_), axis(axis_), fold(fold_) {
+    name = fold ? "reduce" : "accumulate";
+    key = static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(axis) << 1 | fold;
+  }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// reduceat: segment j of `axis` is [at[j], at[j + 1]) (the last one ends at the axis' end), or the one element at[j] where that is empty.
+struct ReduceatExtra final : LibraryExtra {
+  Op op;
+  int axis;
+  std::vector<int64_t> at;
+  ReduceatExtra(Op op_, int axis_, std::vector<int64_t> at_);
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// Row d of the (ndim, count) int64 result holds the coordinates along axis d of the input's true elements, in C order.
+struct NonzeroExtra final : LibraryExtra {
+  NonzeroExtra() { name = "nonzero"; }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// The elements of inputs[0] where inputs[1] (bool, of the leading axes of it) is true, in C order.
+struct CompressExtra final : LibraryExtra {
+  CompressExtra() { name = "compress"; }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// In-place on the target: element x of the index space (all inputs have its shape) goes to Σ_d x[d] * stride(axis[d]) where axis[d] >= 0,
+/// plus Σ_k wrap(index_k) * stride(index_axis[k]). Inputs: the values, then the indices (int64).
+/// Op::leaf assigns, the last value wins; a binary row sets target = op(target, value) for every occurrence, in C order.
+struct ScatterExtra final : LibraryExtra {
+  Op op;
+  Dims axis;        ///< the target's axis that axis d of the index space walks, or -1
+  Dims index_axis;  ///< the target's axis that index k addresses
+  ScatterExtra(Op op_, Dims axis_, Dims index_axis_);
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+}  // namespace bc

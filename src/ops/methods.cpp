@@ -1,0 +1,185 @@
+// The methods of ufuncs: reduce, accumulate, outer, reduceat, at.
+#include "graph/indexing.h"
+#include "graph/record.h"
+#include "ops/compose.h"
+#include "ops/library.h"
+
+namespace bc {
+using namespace compose;
+
+namespace {
+
+// A fold over at most this many slices is written out, so that it fuses; a longer one runs as a library op.
+constexpr int64_t kUnrolledFold = 16;
+
+void check_binary(Op op, const char* method) { BC_CHECK(info(op).nin == 2, Value, "{} only supported for binary functions", method); }
+
+/// The dtype in which a binary row folds: its loop must give back what it takes.
+DType fold_dtype(Op op, DType t, std::optional<DType> dtype) {
+  // NumPy's logical rows fold bools, whatever comes in; sums and products of small integers widen.
+  if (op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor) return DType::b1;
+  if (op == Op::add || op == Op::multiply) return resolve_reduce(op == Op::add ? Op::reduce_sum : Op::reduce_prod, t, dtype).in[0];
+  const DType from = dtype.value_or(t);
+  const OperandType operands[] = {{from}, {from}};
+  const Loop loop = resolve(op, operands);
+  BC_CHECK(loop.in[0] == loop.out && loop.in[1] == loop.out, UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", info(op).name);
+  return loop.out;
+}
+
+Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
+  const DType t = fold_dtype(op, a.dtype(), options.dtype);
+  Array x = cast(a, t);
+  Array mask = options.where;
+  const int64_t n = a.shape()[axis];
+  if (mask) {
+    BC_CHECK(options.initial, Value, "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+             info(op).name);
+    mask = broadcast_to(mask, a.shape());
+  }
+  BC_CHECK(n > 0 || options.initial || product(pick(a, axis, 0).shape()) == 0, Value,
+           "zero-size array to reduction operation {} which has no identity", info(op).name);
+  Dims shape = a.shape();
+  shape.erase(axis);
+  Array r;
+  if (options.initial) r = broadcast_to(cast(as_array(*options.initial, a.device()), t), shape);
+  if (n <= kUnrolledFold || mask) {
+    int64_t i = 0;
+    if (!r) r = n > 0 ? pick(x, axis, i++) : empty(shape, t, a.device());
+    for (; i < n; ++i) {
+      const Array next = ufunc(op, {r, pick(x, axis, i)}, {.dtype = t, .casting = Casting::unsafe, .out = {}, .where = {}, .device = {}});
+      r = mask ? choose_where(pick(mask, axis, i), next, r) : next;
+    }
+    // Not a view of the operand: a reduction gives a new array.
+    return n == 1 && !options.initial ? copy(r) : r;
+  }
+  if (r) {
+    const Array both[] = {insert_axis(r, axis), x};
+    x = concatenate(both, axis);
+  }
+  return record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, true), shape, t, a.device());
+}
+
+}  // namespace
+
+Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
+  check_binary(op, "reduce");
+  if (const auto row = reduction_of(op)) return reduce(*row, a, options);
+  const char* name = info(op).name;
+  int axis = 0;
+  if (options.axes) {
+    BC_CHECK(options.axes->size() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
+    if (options.axes->empty()) return deliver(name, astype(a, fold_dtype(op, a.dtype(), options.dtype)), options.out);
+    axis = normalize_axis((*options.axes)[0], a.ndim(), name);
+  } else {
+    BC_CHECK(a.ndim() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
+    if (a.ndim() == 0) return deliver(name, astype(a, fold_dtype(op, a.dtype(), options.dtype)), options.out);
+  }
+  Array r = fold(op, a, axis, options);
+  if (options.keepdims) r = insert_axis(r, axis);
+  return deliver(name, r, options.out);
+}
+
+Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dtype, Array out) {
+  check_binary(op, "accumulate");
+  BC_CHECK(a.ndim() > 0, Type, "cannot accumulate on a scalar");
+  const int axis = normalize_axis(axis_in, a.ndim(), info(op).name);
+  const DType t = fold_dtype(op, a.dtype(), dtype);
+  if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out);
+  const Array x = cast(a, t);
+  return deliver(info(op).name, record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, false), x.shape(), t, a.device()), out);
+}
+
+namespace {
+Array cumulative(Op op, const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
+  return axis ? accumulate(op, a, *axis, dtype, std::move(out)) : accumulate(op, ravel(a), 0, dtype, std::move(out));
+}
+Array without_nan(const Array& a, int64_t value) {
+  return is_inexact(a.dtype()) ? choose_where(isnan(a), full(Dims(), Scalar::integer(value), a.dtype(), a.device()), a) : a;
+}
+}  // namespace
+
+Array cumsum(const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
+  return cumulative(Op::add, axis ? atleast_1d(a) : a, axis, dtype, std::move(out));
+}
+Array cumprod(const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
+  return cumulative(Op::multiply, axis ? atleast_1d(a) : a, axis, dtype, std::move(out));
+}
+Array nancumsum(const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
+  return cumsum(without_nan(a, 0), axis, dtype, std::move(out));
+}
+Array nancumprod(const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
+  return cumprod(without_nan(a, 1), axis, dtype, std::move(out));
+}
+
+Array ufunc_outer(Op op, const Arg& a, const Arg& b, const UfuncOptions& options) {
+  BC_CHECK(info(op).nin == 2, Value, "outer product only supported for binary functions");
+  Arg left = a;
+  if (a.weak == Weak::none && b.weak == Weak::none) {
+    Array wide = a.array;
+    for (int d = 0; d < b.array.ndim(); ++d) wide = insert_axis(wide, wide.ndim());
+    left = Arg(wide);
+  }
+  return ufunc(op, {left, b}, options);
+}
+
+Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std::optional<DType> dtype, Array out) {
+  const char* name = info(op).name;
+  check_binary(op, "reduceat");
+  BC_CHECK(a.ndim() > 0, Type, "cannot reduceat on a scalar");
+  BC_CHECK(indices.ndim() <= 1, Value, "object too deep for desired array");
+  const int axis = normalize_axis(axis_in, a.ndim(), name);
+  std::vector<int64_t> at(indices.size());
+  to_host(astype(indices, DType::i64, false), at.data());
+  for (int64_t i : at)
+    BC_CHECK(i >= 0 && i < a.shape()[axis], Index, "index {} out-of-bounds in {}.reduceat [0, {})", i, name, a.shape()[axis]);
+  const DType t = fold_dtype(op, a.dtype(), dtype);
+  Dims shape = a.shape();
+  shape[axis] = static_cast<int64_t>(at.size());
+  if (product(shape) == 0) return deliver(name, empty(shape, t, a.device()), out);
+  const Array x = cast(a, t);
+  return deliver(name, record_library({x}, {x.shape()}, std::make_unique<ReduceatExtra>(op, axis, std::move(at)), shape, t, a.device()), out);
+}
+
+void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std::optional<Arg>& b) {
+  const OpInfo& row = info(op);
+  BC_CHECK(row.nin <= 2, Value, "Only unary and binary ufuncs supported at this time");
+  BC_CHECK(row.nin == 1 || b, Value, "second operand needed for ufunc");
+  BC_CHECK(row.nin == 2 || !b, Value, "second operand provided when ufunc is unary");
+  OperandType operands[2] = {{a.dtype()}, {}};
+  if (b) operands[1] = {dtype_of(*b), b->weak};
+  const Loop loop = resolve(op, std::span<const OperandType>(operands, row.nin));
+  BC_CHECK(can_cast(loop.out, a.dtype(), Casting::same_kind), UFuncTypeError,
+           "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'", row.name, info(loop.out).name,
+           info(a.dtype()).name);
+  BC_CHECK(row.nin == 1 || (loop.out == loop.in[0] && loop.in[1] == loop.in[0]), UFuncTypeError,
+           "{}.at: expected a loop that gives back the type it takes, got {} -> {}", row.name, info(loop.in[0]).name, info(loop.out).name);
+  bool advanced = false;
+  for (const IndexItem& item : items) advanced |= static_cast<bool>(item.array);
+  if (!advanced) {
+    // Every element is met once: the plain ufunc.
+    const Array view = getitem(a, items);
+    UfuncOptions o;
+    o.out = view;
+    if (b)
+      ufunc(op, {view, *b}, o);
+    else
+      ufunc(op, {view}, o);
+    return;
+  }
+  if (row.nin == 1) {
+    // As often as an element is named the row is applied to it: count, then apply in rounds.
+    const Array count = zeros(a.shape(), DType::i64, a.device());
+    scatter_items(Op::add, count, items, Arg(1));
+    const int64_t rounds = a.size() > 0 ? item(reduce(Op::reduce_max, count)).i : 0;
+    for (int64_t i = 0; i < rounds; ++i) assign_where(a, ufunc(Op::greater, {count, Arg(i)}), Arg(ufunc(op, {a})));
+    return;
+  }
+  if (loop.out == a.dtype()) return scatter_items(op, a, items, *b);
+  // The loop's type is wider: fold in it, and round once at the end.
+  const Array wide = astype(a, loop.out);
+  scatter_items(op, wide, items, *b);
+  assign(a, wide);
+}
+
+}  // namespace bc

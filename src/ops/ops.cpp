@@ -1,0 +1,226 @@
+#include "ops/ops.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+
+#include "core/error.h"
+
+namespace bc {
+namespace {
+
+// The names that the row files use for sets of dtypes.
+constexpr DTypeSet BOOLS = dtype_bit(DType::b1);
+constexpr DTypeSet I8 = dtype_bit(DType::i8), I16 = dtype_bit(DType::i16), I32 = dtype_bit(DType::i32), I64 = dtype_bit(DType::i64);
+constexpr DTypeSet U8 = dtype_bit(DType::u8), U16 = dtype_bit(DType::u16), U32 = dtype_bit(DType::u32), U64 = dtype_bit(DType::u64);
+constexpr DTypeSet F16 = dtype_bit(DType::f16), BF16 = dtype_bit(DType::bf16), F32 = dtype_bit(DType::f32), F64 = dtype_bit(DType::f64);
+constexpr DTypeSet C64 = dtype_bit(DType::c64), C128 = dtype_bit(DType::c128);
+constexpr DTypeSet INTS = I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64;
+constexpr DTypeSet INTS_BOOL = INTS | BOOLS;
+constexpr DTypeSet REALS = F16 | BF16 | F32 | F64;
+constexpr DTypeSet COMPLEX = C64 | C128;
+constexpr DTypeSet FLOATS = REALS | COMPLEX;
+constexpr DTypeSet REAL_NUMBERS = INTS | REALS;
+constexpr DTypeSet NUMBERS = INTS | FLOATS;
+constexpr DTypeSet ALL = BOOLS | NUMBERS;
+constexpr DTypeSet REAL_ALL = BOOLS | REAL_NUMBERS;
+
+// Signatures that are not "all operands alike" stand in a set's place, above the dtype bits.
+constexpr DTypeSet kSignatureShift = 24;
+constexpr DTypeSet DIVIDE = FLOATS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
+constexpr DTypeSet DIVIDE_REAL = REALS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
+constexpr DTypeSet LDEXP = REALS | static_cast<DTypeSet>(Signature::ldexp) << kSignatureShift;
+constexpr DTypeSet WHERE = ALL | static_cast<DTypeSet>(Signature::where) << kSignatureShift;
+constexpr DTypeSet RANDOM = REALS | U32 | U64 | I64 | static_cast<DTypeSet>(Signature::random) << kSignatureShift;
+
+constexpr OpInfo elementwise(const char* name, uint8_t nin, DTypeSet set, Result result, const char* text) {
+  OpInfo o;
+  o.name = name;
+  o.kind = OpKind::elementwise;
+  o.nin = nin;
+  o.set = set & ((DTypeSet{1} << kSignatureShift) - 1);
+  o.signature = static_cast<Signature>(set >> kSignatureShift);
+  o.result = result;
+  o.text = text;
+  return o;
+}
+
+struct Table {
+  std::array<OpInfo, kOpCount> rows;
+  std::unordered_map<std::string_view, Op> names;
+
+  Table() {
+    auto structural = [&](Op op, const char* name, uint8_t nin) {
+      rows[static_cast<int>(op)].name = name;
+      rows[static_cast<int>(op)].nin = nin;
+    };
+    structural(Op::leaf, "leaf", 0);
+    structural(Op::constant, "constant", 0);
+    structural(Op::iota, "iota", 0);
+    structural(Op::gather, "gather", 2);
+    structural(Op::store, "store", 2);
+    rows[static_cast<int>(Op::cast)] = elementwise("cast", 1, ALL, Result::SAME, "a");
+    rows[static_cast<int>(Op::library)].name = "library";
+    rows[static_cast<int>(Op::library)].kind = OpKind::library;
+#define BC_UNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 1, set, Result::result, text);
+#define BC_BINARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 2, set, Result::result, text);
+#define BC_TERNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 3, set, Result::result, text);
+#define BC_FAST(...)
+#include "ops/elementwise.def"
+#define BC_UNARY(...)
+#define BC_BINARY(...)
+#define BC_TERNARY(...)
+#define BC_FAST(name, set_, text)                        \
+  rows[static_cast<int>(Op::name)].fast_set = set_;      \
+  rows[static_cast<int>(Op::name)].fast_text = text;
+#include "ops/elementwise.def"
+#define BC_REDUCE(name_, set_, acc, result_, state_, identity_, map_, join_, finish_, ...) \
+  {                                                                                       \
+    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                               \
+    o.name = #name_;                                                                      \
+    o.kind = OpKind::reduce;                                                              \
+    o.nin = 1;                                                                            \
+    o.set = set_;                                                                         \
+    o.accumulate = Accumulate::acc;                                                       \
+    o.result = Result::result_;                                                           \
+    o.state = state_;                                                                     \
+    o.identity = identity_;                                                               \
+    o.map = map_;                                                                         \
+    o.join = join_;                                                                       \
+    o.finish = finish_;                                                                   \
+  }
+#include "ops/reduce.def"
+#undef BC_REDUCE
+    for (int i = 0; i < kOpCount; ++i)
+      if (rows[i].kind == OpKind::elementwise) names.emplace(rows[i].name, static_cast<Op>(i));
+  }
+};
+
+const Table& table() {
+  static const Table t;
+  return t;
+}
+
+constexpr DType kLoopOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
+                                DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
+
+std::optional<DType> first_loop(DTypeSet set, DType from) {
+  for (DType t : kLoopOrder)
+    if ((set & dtype_bit(t)) && can_cast(from, t, Casting::safe)) return t;
+  return std::nullopt;
+}
+
+DType result_dtype(Result rule, DType t) {
+  switch (rule) {
+    case Result::SAME: return t;
+    case Result::BOOL: return DType::b1;
+    case Result::REAL: return real_type(t);
+    case Result::I32: return DType::i32;
+    case Result::U8: return DType::u8;
+    case Result::INDEX: return DType::i64;
+  }
+  return t;
+}
+
+}  // namespace
+
+const OpInfo& info(Op op) {
+  static const OpInfo* rows = table().rows.data();
+  return rows[static_cast<int>(op)];
+}
+
+std::optional<Op> op_from_name(std::string_view name) {
+  const auto it = table().names.find(name);
+  return it == table().names.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<Op> reduction_of(Op ufunc) {
+  switch (ufunc) {
+    case Op::add: return Op::reduce_sum;
+    case Op::multiply: return Op::reduce_prod;
+    case Op::maximum: return Op::reduce_max;
+    case Op::minimum: return Op::reduce_min;
+    case Op::fmax: return Op::reduce_fmax;
+    case Op::fmin: return Op::reduce_fmin;
+    case Op::logical_and: return Op::reduce_all;
+    case Op::logical_or: return Op::reduce_any;
+    case Op::logical_xor: return Op::reduce_logical_xor;
+    case Op::bitwise_and: return Op::reduce_bitwise_and;
+    case Op::bitwise_or: return Op::reduce_bitwise_or;
+    case Op::bitwise_xor: return Op::reduce_bitwise_xor;
+    case Op::gcd: return Op::reduce_gcd;
+    case Op::lcm: return Op::reduce_lcm;
+    case Op::hypot: return Op::reduce_hypot;
+    case Op::logaddexp: return Op::reduce_logaddexp;
+    case Op::logaddexp2: return Op::reduce_logaddexp2;
+    default: return std::nullopt;
+  }
+}
+
+Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
+  const OpInfo& row = info(op);
+  Loop loop{};
+  const int n = static_cast<int>(operands.size());
+  // `where` and `ldexp` promote only some of their operands; the others have a fixed type.
+  const int first = row.signature == Signature::where ? 1 : 0;
+  const int last = row.signature == Signature::ldexp ? 1 : n;
+
+  std::optional<DType> common;
+  for (int i = first; i < last; ++i)
+    if (operands[i].weak == Weak::none) common = common ? promote(*common, operands[i].dtype) : operands[i].dtype;
+  if (!common) {
+    DType t = DType::b1;
+    for (int i = first; i < last; ++i) t = promote(t, default_dtype(operands[i].weak));
+    common = t;
+  } else {
+    for (int i = first; i < last; ++i)
+      if (operands[i].weak != Weak::none) common = promote_weak(*common, operands[i].weak);
+  }
+  DType t = *common;
+  if (row.signature == Signature::divide && !is_inexact(t) && !dtype) t = DType::f64;
+
+  std::optional<DType> found;
+  if (dtype && row.result != Result::BOOL) {
+    // `dtype=` names the result; a row whose result is the loop's type runs in it.
+    found = first_loop(row.set, *dtype);
+    if (found && *found != *dtype) found.reset();
+    BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", row.name, info(*dtype).name);
+    for (int i = first; i < last; ++i)
+      BC_CHECK(operands[i].weak != Weak::none || can_cast(operands[i].dtype, *found, casting), UFuncTypeError,
+               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
+               info(operands[i].dtype).name, info(*found).name, to_string(casting));
+  } else {
+    found = first_loop(row.set, t);
+    std::string types;
+    if (!found)
+      for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);
+    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", row.name, types);
+  }
+  for (int i = 0; i < n; ++i) loop.in[i] = *found;
+  if (row.signature == Signature::where) loop.in[0] = DType::b1;
+  if (row.signature == Signature::ldexp) loop.in[1] = DType::i32;
+  if (row.signature == Signature::random) loop.in[0] = loop.in[1] = DType::u64;
+  loop.out = result_dtype(row.result, *found);
+  return loop;
+}
+
+Loop resolve_reduce(Op op, DType input, std::optional<DType> dtype) {
+  const OpInfo& row = info(op);
+  DType t = input;
+  if (dtype && row.result != Result::BOOL && row.result != Result::INDEX) {
+    t = *dtype;
+    if (row.accumulate == Accumulate::mean && !is_inexact(t)) t = DType::f64;
+  } else if (row.accumulate == Accumulate::widen && !is_inexact(t)) {
+    t = is_unsigned(t) ? DType::u64 : DType::i64;
+  } else if (row.accumulate == Accumulate::mean && !is_inexact(t)) {
+    t = DType::f64;
+  }
+  BC_CHECK(row.set & dtype_bit(t), UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types {} -> {}", row.name,
+           info(input).name, info(t).name);
+  Loop loop{};
+  loop.in[0] = t;
+  loop.out = result_dtype(row.result, t);
+  return loop;
+}
+
+}  // namespace bc

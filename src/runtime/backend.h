@@ -1,0 +1,107 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bc {
+
+enum class DeviceType : uint8_t { cpu, cuda, null };
+
+/// A device: `cpu`, `cuda:1`.
+struct Device {
+  DeviceType type = DeviceType::cpu;
+  int index = 0;
+  bool operator==(const Device&) const = default;
+};
+
+std::string to_string(Device device);
+
+/// A native queue of one device. `native` is a CUstream on CUDA (nullptr: the device's default stream) and unused on the CPU, where work
+/// runs in the calling thread.
+struct Stream {
+  Device device;
+  void* native = nullptr;
+};
+
+/// A compiled and loaded kernel. Destroying it unloads the module.
+class LoadedKernel {
+ public:
+  virtual ~LoadedKernel() = default;
+};
+
+/// What is compiled: C++ text that includes nothing. The backend puts the device library before it.
+/// CUDA text defines `extern "C" __global__ void NAME(const Params p)`; CPU text defines
+/// `extern "C" void NAME(const Params* p, i64 begin, i64 end)`, one for each entry.
+struct KernelSource {
+  std::string text;
+  std::vector<std::string> entries;  ///< names of the entry points, in the order that Launch::entry counts
+  bool contract = false;             ///< lets the compiler contract a * b + c (user kernels); array expressions keep the bits of plain execution
+};
+
+/// One launch of one entry point.
+struct Launch {
+  int entry = 0;
+  // CPU: the half-open range [0, items) is cut into pieces of `grain` items, run on all threads. Pieces never share an item, and which
+  // thread runs a piece does not change the result. items <= grain runs in the calling thread.
+  int64_t items = 0;
+  int64_t grain = 1;
+  // CUDA
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+};
+
+enum class CopyKind : uint8_t { HostToDevice, DeviceToHost, DeviceToDevice, HostToHost };
+
+struct MemoryInfo {
+  size_t free = 0;
+  size_t total = 0;
+};
+
+/// The four small things a device must do: memory, compile and load, launch and copy, order. One object a device; safe to call from
+/// several threads. Every failure throws bc::Error naming the call and the driver's own message.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Device device() const = 0;
+  virtual std::string device_name() const = 0;
+
+  // Memory: whole chunks for the pool (src/runtime/pool.h), aligned to 256 bytes. nullptr when the device has no more.
+  virtual void* allocate_chunk(size_t bytes) = 0;
+  virtual void free_chunk(void* chunk, size_t bytes) = 0;
+  virtual MemoryInfo memory_info() = 0;
+
+  // Compile and load.
+  /// Names the code's target and the compiler with its version and flags: a part of the cache key ("sm_90 nvrtc-13.0").
+  virtual std::string target() const = 0;
+  /// Compiles to a cubin or an object file. Throws ErrorKind::Runtime with the compiler's log. Thread-safe.
+  virtual std::vector<char> compile(const KernelSource& source) = 0;
+  virtual std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) = 0;
+
+  // Launch and copy, in the stream's order.
+  virtual void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) = 0;
+  /// DeviceToHost returns when the bytes are in `dst`; HostToDevice when `src` may be reused.
+  virtual void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) = 0;
+  virtual void fill(void* dst, int byte, size_t bytes, Stream stream) = 0;
+
+  // Order.
+  virtual void synchronize(Stream stream) = 0;
+
+  /// Bodies of library ops (matmul, sort …) by name; nullptr when this backend has none.
+  virtual const void* library(std::string_view name) const { return nullptr; }
+
+  // Facts that the code generator asks for.
+  virtual int multiprocessors() const { return 1; }
+};
+
+/// The backend of a device; opens it at the first call. Throws ErrorKind::Runtime when there is no such device.
+Backend& backend(Device device);
+
+/// Number of devices of a type that can be used here (0 without driver or GPU); never throws.
+int device_count(DeviceType type);
+
+}  // namespace bc

@@ -1,0 +1,110 @@
+#include "runtime/profiler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+namespace bc {
+
+using Clock = std::chrono::steady_clock;
+
+namespace detail {
+
+std::atomic<int> active_recordings{0};
+
+struct RecordingState {
+  bool active = false;
+  Clock::time_point started{};
+  Clock::time_point stopped{};
+  std::vector<KernelRecord> kernels;
+  std::vector<CopyRecord> copies;
+};
+
+}  // namespace detail
+
+namespace {
+
+using State = std::shared_ptr<detail::RecordingState>;
+
+// One lock for the list and for what is in the recordings: it is taken only while somebody records.
+struct Recordings {
+  std::mutex mutex;
+  std::vector<State> active;
+};
+
+Recordings& recordings() {
+  static auto* all = new Recordings;  // never destroyed: threads may still run kernels while the process ends
+  return *all;
+}
+
+}  // namespace
+
+const char* to_string(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::HostToDevice: return "host to device";
+    case CopyKind::DeviceToHost: return "device to host";
+    case CopyKind::DeviceToDevice: return "device to device";
+    case CopyKind::HostToHost: return "host to host";
+  }
+  return "copy";
+}
+
+void profile_kernel(KernelRecord record) {
+  Recordings& all = recordings();
+  std::lock_guard lock(all.mutex);
+  for (const State& state : all.active) state->kernels.push_back(record);
+}
+
+void profile_copy(CopyRecord record) {
+  Recordings& all = recordings();
+  std::lock_guard lock(all.mutex);
+  for (const State& state : all.active) state->copies.push_back(record);
+}
+
+Recording::Recording() : state_(std::make_shared<detail::RecordingState>()) {}
+
+Recording::~Recording() { stop(); }
+
+void Recording::start() {
+  Recordings& all = recordings();
+  std::lock_guard lock(all.mutex);
+  state_->kernels.clear();
+  state_->copies.clear();
+  state_->started = Clock::now();
+  if (state_->active) return;
+  state_->active = true;
+  all.active.push_back(state_);
+  detail::active_recordings.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Recording::stop() {
+  Recordings& all = recordings();
+  std::lock_guard lock(all.mutex);
+  if (!state_->active) return;
+  state_->active = false;
+  state_->stopped = Clock::now();
+  std::erase(all.active, state_);
+  detail::active_recordings.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool Recording::active() const {
+  std::lock_guard lock(recordings().mutex);
+  return state_->active;
+}
+
+std::vector<KernelRecord> Recording::kernels() const {
+  std::lock_guard lock(recordings().mutex);
+  return state_->kernels;
+}
+
+std::vector<CopyRecord> Recording::copies() const {
+  std::lock_guard lock(recordings().mutex);
+  return state_->copies;
+}
+
+double Recording::seconds() const {
+  std::lock_guard lock(recordings().mutex);
+  return std::chrono::duration<double>((state_->active ? Clock::now() : state_->stopped) - state_->started).count();
+}
+
+}  // namespace bc

@@ -1,0 +1,69 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.h"
+
+namespace bc {
+
+/// One kernel that ran.
+struct KernelRecord {
+  std::string name;
+  Device device;
+  int64_t elements = 0;
+  int64_t bytes = 0;  ///< read and written
+  double seconds = 0;
+  int line = 0;  ///< of the program's source, 0 when not known
+  std::string file;
+};
+
+/// One copy that ran.
+struct CopyRecord {
+  std::string kind;  ///< "host to device", "device to host", "device to device"
+  Device device;
+  int64_t bytes = 0;
+  double seconds = 0;
+};
+
+/// "host to device" and so on.
+const char* to_string(CopyKind kind);
+
+namespace detail {
+extern std::atomic<int> active_recordings;
+struct RecordingState;
+}  // namespace detail
+
+/// Tells whether somebody records: one load, so ask before a record is made.
+inline bool profiling() { return detail::active_recordings.load(std::memory_order_relaxed) != 0; }
+
+/// Hands a record to every recording that has started and not stopped. Thread-safe.
+void profile_kernel(KernelRecord record);
+void profile_copy(CopyRecord record);
+
+/// Collects what runs, in all threads, between start() and stop(). Recordings may overlap; each sees everything.
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  /// Forgets what was recorded before and starts.
+  void start();
+  /// Stops; a second call does nothing.
+  void stop();
+  bool active() const;
+  /// Copies of what was recorded so far.
+  std::vector<KernelRecord> kernels() const;
+  std::vector<CopyRecord> copies() const;
+  /// Seconds between start() and stop(), or until now.
+  double seconds() const;
+
+ private:
+  std::shared_ptr<detail::RecordingState> state_;
+};
+
+}  // namespace bc

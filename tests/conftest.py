@@ -1,0 +1,92 @@
+"""Fixtures of the Python tests.
+
+BROADCLOTH_TEST_MODE picks how everything runs: jit (fused and compiled, waiting for the compiler), tier0 (the loops that are built in), plain
+(one op at a time), default (as a user has it: tier 0 while the compiler works).
+BROADCLOTH_TEST_DEVICES=cpu,cuda picks devices; all that are there unless given.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+MODES = {
+    "default": {"lazy": True, "jit": True, "background_compile": True},
+    "jit": {"lazy": True, "jit": True, "background_compile": False},
+    "tier0": {"lazy": True, "jit": False, "background_compile": False},
+    "plain": {"lazy": False, "jit": True, "background_compile": True},
+}
+
+
+def available_devices() -> list[str]:
+    import broadcloth as bc
+
+    found = ["cpu"] + (["cuda"] if bc.device_count("cuda") else [])
+    wanted = os.environ.get("BROADCLOTH_TEST_DEVICES")
+    return [d for d in found if d in wanted.split(",")] if wanted else found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" in metafunc.fixturenames:
+        marks = {"cuda": [pytest.mark.gpu]}
+        metafunc.parametrize("device", [pytest.param(d, marks=marks.get(d, [])) for d in available_devices()], indirect=True)
+
+
+def pytest_report_header() -> str:
+    return f"broadcloth: devices {', '.join(available_devices())}; mode {os.environ.get('BROADCLOTH_TEST_MODE', 'default')}"
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest):
+    """The name of a device, made the default one for the test."""
+    import broadcloth as bc
+
+    with bc.device(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def xp(device):
+    """broadcloth with a default device: the test runs once on each device that is there."""
+    import broadcloth as bc
+
+    return bc
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _mode():
+    import broadcloth as bc
+
+    bc.synchronize()
+    for name, value in MODES[os.environ.get("BROADCLOTH_TEST_MODE", "default")].items():
+        setattr(bc.config, name, value)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_over():
+    """No test leaves the configuration changed, or an error for the next one."""
+    import broadcloth as bc
+
+    before = dict(bc._c.get_config())
+    yield
+    bc.synchronize()
+    after = dict(bc._c.get_config())
+    if before != after:
+        bc._c.set_config(**before)
+        pytest.fail(f"the test left the configuration changed: {after}")
+
+
+@pytest.fixture(params=["jit", "tier0", "plain"])
+def mode(request: pytest.FixtureRequest, device):
+    """Runs the test in three ways: fused and compiled, fused by the built-in loops, one op at a time."""
+    from support import configured
+
+    if device != "cpu" and request.param == "tier0":
+        pytest.skip("tier 0 is the CPU's")
+    with configured(**MODES[request.param]):
+        yield request.param

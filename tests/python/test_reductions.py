@@ -1,0 +1,291 @@
+"""Reductions and scans against NumPy: axes, dtypes, layouts, keepdims, initial, where, out, empty arrays, NaN, accuracy."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from support import COMPLEX, DTYPES, INTS, LAYOUTS, REALS, assert_same, assert_ulp, base_values, configured, host
+
+import broadcloth as bc
+
+AXES = [None, 0, 1, -1, (0, 1), ()]
+EXACT = ["max", "min", "any", "all", "argmax", "argmin", "count_nonzero", "ptp"]
+ROUNDED = ["sum", "prod", "mean", "var", "std"]
+
+
+def numpy_value(function, *args, **kwargs):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(function(*args, **kwargs))
+
+
+def tame(dtype, shape=(6, 8)):
+    """Values whose sums and products stay far from the limits of the type."""
+    n = base_values(dtype, shape=shape)
+    if np.dtype(dtype).kind == "f":
+        n = np.where(np.isfinite(n), np.clip(n, -3, 3), 1).astype(dtype)
+        n[np.abs(n) < 1e-3] = 0.5
+    return n
+
+
+def close(got, want, dtype, count, context):
+    """Equal for integers; for floats within what a sum in any sensible order may lose, in the type's own units."""
+    want = np.asarray(want)
+    assert host(got).dtype == want.dtype, f"{context}: dtype {host(got).dtype}, NumPy's is {want.dtype}"
+    assert host(got).shape == want.shape, f"{context}: shape {host(got).shape}, NumPy's is {want.shape}"
+    if want.dtype.kind in "biu":
+        np.testing.assert_array_equal(host(got), want, context)
+    else:
+        eps = float(np.finfo(want.dtype).eps)
+        wide = np.complex128 if want.dtype.kind == "c" else np.float64
+        scale = max(1.0, float(np.max(np.abs(want[np.isfinite(want)]), initial=1)))
+        np.testing.assert_allclose(host(got).astype(wide), want.astype(wide), rtol=8 * eps, atol=8 * eps * scale, err_msg=context)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions_match_numpy_over_axes_and_layouts(xp, dtype):
+    base = tame(dtype)
+    ours = xp.asarray(base)
+    work = []
+    for layout in ("contiguous", "transposed", "stepped", "reversed", "broadcast"):
+        n, x = LAYOUTS[layout](base, np), LAYOUTS[layout](ours, xp)
+        for axis in AXES:
+            for name in EXACT + ROUNDED:
+                if name.startswith("arg") and isinstance(axis, tuple):
+                    continue
+                if name == "ptp" and dtype == "bool":
+                    continue
+                if name == "prod" and axis in (None, (0, 1)) and np.dtype(dtype).kind in "fc":
+                    continue
+                f = getattr(np, name)
+                want = numpy_value(f, n.astype(np.float32) if dtype == "float16" and name in ROUNDED and axis != () else n, axis=axis)
+                if dtype == "float16" and name in ROUNDED:
+                    want = want.astype(np.float16)
+                work.append((f"{name}({dtype}, {layout}, axis={axis})", name, getattr(xp, name)(x, axis=axis), want, n.size))
+    xp.synchronize()
+    for context, name, got, want, count in work:
+        if name in EXACT:
+            assert_same(got, want, context)
+        else:
+            close(got, want, dtype, count, context)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex64"])
+def test_reductions_match_numpy_in_every_mode(xp, mode, dtype):
+    n = tame(dtype, (5, 7, 9))
+    x = xp.asarray(n)
+    for axis in (None, 0, 1, 2, (0, 2), (1, 2)):
+        for name in ("sum", "mean", "std", "max", "min", "any", "count_nonzero"):
+            close(getattr(xp, name)(x, axis=axis), numpy_value(getattr(np, name), n, axis=axis), dtype, n.size, f"{name} axis={axis}")
+            got = getattr(xp, name)(x, axis=axis, keepdims=True)
+            assert got.shape == getattr(np, name)(n, axis=axis, keepdims=True).shape
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "std", "var"])
+def test_reductions_take_where(xp, name):
+    n = tame("float64")
+    m = np.arange(n.size).reshape(n.shape) % 3 != 0
+    extra = {"initial": 0.5} if name in ("max", "min") else {}
+    want = numpy_value(getattr(np, name), n, axis=1, where=m, **extra)
+    close(getattr(xp, name)(xp.asarray(n), axis=1, where=xp.asarray(m), **extra), want, "float64", n.size, name)
+    want = numpy_value(getattr(np, name), n, axis=0, where=m[:, :1], **extra)
+    close(getattr(xp, name)(xp.asarray(n), axis=0, where=xp.asarray(m[:, :1]), **extra), want, "float64", n.size, name)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_reductions_take_initial(xp, name):
+    n = np.arange(1, 7).reshape(2, 3)
+    for start in (3, -2):
+        assert_same(getattr(xp, name)(xp.asarray(n), axis=0, initial=start), getattr(np, name)(n, axis=0, initial=start))
+        assert_same(getattr(xp, name)(xp.asarray(n), initial=start), np.asarray(getattr(np, name)(n, initial=start)))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "any", "std", "argmax"])
+def test_reductions_write_to_out(xp, name):
+    n = tame("float64")
+    want = getattr(np, name)(n, axis=1)
+    out = xp.zeros(want.shape, want.dtype)
+    assert getattr(xp, name)(xp.asarray(n), axis=1, out=out) is out
+    close(out, want, "float64", n.size, name)
+    with pytest.raises(ValueError):
+        getattr(xp, name)(xp.asarray(n), axis=1, out=xp.zeros(3, want.dtype))
+
+
+def test_empty_reductions(xp):
+    for name in ("sum", "prod", "any", "all"):
+        assert_same(getattr(xp, name)(xp.zeros((0, 3))), np.asarray(getattr(np, name)(np.zeros((0, 3)))))
+        assert_same(getattr(xp, name)(xp.zeros((0, 3)), axis=0), getattr(np, name)(np.zeros((0, 3)), axis=0))
+        assert_same(getattr(xp, name)(xp.zeros((0, 3)), axis=1), getattr(np, name)(np.zeros((0, 3)), axis=1))
+    for name in ("max", "min", "argmax", "argmin"):
+        with pytest.raises(ValueError):
+            getattr(xp, name)(xp.zeros((0, 3)), axis=0)
+        assert getattr(xp, name)(xp.zeros((0, 3)), axis=1).shape == (0,)
+    assert np.isnan(float(xp.mean(xp.zeros(0))))
+    assert np.isnan(float(xp.std(xp.zeros(0))))
+
+
+def test_nan_wins_in_max_and_is_left_out_of_fmax(xp):
+    n = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, -np.inf]])
+    x = xp.asarray(n)
+    for name in ("max", "min"):
+        assert_same(getattr(xp, name)(x, axis=1), getattr(np, name)(n, axis=1))
+        assert_same(getattr(xp, "nan" + name)(x, axis=1), getattr(np, "nan" + name)(n, axis=1))
+    assert int(xp.argmax(x[0])) == 1 and int(xp.argmin(x[0])) == 1
+    assert_same(xp.argmax(xp.asarray([[2, 7, 7], [7, 7, 1]]), axis=1), np.array([1, 0]))
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "nanargmax", "nanargmin", "nancumsum", "nancumprod"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_nan_functions_match_numpy(xp, name, dtype):
+    n = tame(dtype)
+    if dtype != "int64":
+        n = n.copy()
+        n[::2, 1::3] = np.nan
+    for axis in (None, 0, 1):
+        close(getattr(xp, name)(xp.asarray(n), axis=axis), numpy_value(getattr(np, name), n, axis=axis), dtype, n.size, f"{name} axis={axis}")
+
+
+def test_nan_functions_of_only_nan(xp):
+    x = xp.full((2, 3), xp.nan)
+    with pytest.raises(ValueError, match="All-NaN slice encountered"):
+        xp.nanargmax(x, axis=1)
+    assert np.isnan(host(xp.nanmax(x, axis=1))).all() and np.isnan(host(xp.nanmean(x))).all()
+    assert float(xp.nansum(x)) == 0 and float(xp.nanprod(x)) == 1
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint16", "float32", "float64", "complex128"])
+def test_scans_match_numpy(xp, name, dtype):
+    n = tame(dtype)
+    if name == "cumprod" and np.dtype(dtype).kind in "fc":
+        n = n[:4, :4]
+    x = xp.asarray(n)
+    for axis in (None, 0, 1, -1):
+        close(getattr(xp, name)(x, axis=axis), numpy_value(getattr(np, name), n, axis=axis), dtype, n.size, f"{name} axis={axis}")
+        close(getattr(xp, name)(x[::-1, ::2], axis=axis), numpy_value(getattr(np, name), n[::-1, ::2], axis=axis), dtype, n.size, "view")
+
+
+def test_long_scan(xp):
+    n = np.arange(100_003) % 17 - 8
+    assert_same(xp.cumsum(xp.asarray(n)), np.cumsum(n))
+    assert_same(xp.cumulative_sum(xp.asarray(n[:5]), include_initial=True), np.concatenate([[0], np.cumsum(n[:5])]))
+
+
+@pytest.mark.parametrize("shape", [(1,), (1000,), (65_537,), (300, 257), (7, 3, 4099), (4099, 3), (2, 100_000), (100_000, 2)])
+def test_sums_of_many_shapes(xp, shape):
+    n = (np.arange(np.prod(shape)) % 23 - 11).astype(np.float32).reshape(shape)
+    x = xp.asarray(n)
+    assert_same(xp.sum(x, dtype=xp.float64), np.asarray(n.sum(dtype=np.float64)))  # small integers: exact in any order
+    for axis in range(len(shape)):
+        assert_same(x.sum(axis), n.sum(axis))
+        assert_same(x.max(axis), n.max(axis))
+        assert_same(x.argmin(axis), n.argmin(axis))
+
+
+def test_sum_of_many_float32_is_accurate(xp):
+    rng = np.random.default_rng(0)
+    n = rng.random(3_000_000, dtype=np.float32)
+    exact = float(n.sum(dtype=np.float64))
+    assert abs(float(xp.asarray(n).sum()) - exact) <= 1e-6 * exact
+
+
+def test_std_does_not_lose_digits_far_from_zero(xp):
+    rng = np.random.default_rng(0)
+    n = rng.standard_normal(200_000) + 1e8
+    assert float(xp.std(xp.asarray(n))) == pytest.approx(float(n.std()), rel=1e-10)
+    single = (rng.standard_normal(200_000) + 1e3).astype(np.float32)
+    assert float(xp.std(xp.asarray(single))) == pytest.approx(float(single.astype(np.float64).std()), rel=1e-5)
+
+
+def test_small_integers_are_summed_in_64_bits(xp):
+    for dtype in ["bool", *INTS]:
+        n = np.ones(1000, dtype)
+        assert_same(xp.sum(xp.asarray(n)), np.asarray(n.sum()))
+        assert_same(xp.asarray(n).cumsum()[-1], np.asarray(n.cumsum()[-1]))
+        assert_same(xp.mean(xp.asarray(n)), np.asarray(n.mean()))
+
+
+def test_ddof_correction_and_given_mean(xp):
+    n = tame("float64")
+    x = xp.asarray(n)
+    close(xp.std(x, ddof=1), np.asarray(np.std(n, ddof=1)), "float64", n.size, "ddof")
+    close(xp.var(x, axis=0, correction=2), np.var(n, axis=0, ddof=2), "float64", n.size, "correction")
+    m = xp.mean(x, axis=0, keepdims=True)
+    close(xp.var(x, axis=0, mean=m), np.var(n, axis=0), "float64", n.size, "mean")
+    with pytest.raises(ValueError):
+        xp.var(x, ddof=1, correction=1)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_average_matches_numpy(xp, axis):
+    n, w = tame("float64"), np.arange(1, 49.0).reshape(6, 8)
+    close(xp.average(xp.asarray(n), axis=axis), np.asarray(np.average(n, axis=axis)), "float64", n.size, "plain")
+    got, scale = xp.average(xp.asarray(n), axis=axis, weights=xp.asarray(w), returned=True)
+    want, sums = np.average(n, axis=axis, weights=w, returned=True)
+    close(got, np.asarray(want), "float64", n.size, "weights")
+    close(scale, np.asarray(sums), "float64", n.size, "sum of weights")
+    if axis is not None:
+        line = np.arange(1.0, 1 + n.shape[axis])
+        close(xp.average(xp.asarray(n), axis=axis, weights=line), np.average(n, axis=axis, weights=line), "float64", n.size, "line")
+    with pytest.raises(ZeroDivisionError):
+        xp.average(xp.ones(3), weights=xp.zeros(3))
+
+
+def test_cov_and_corrcoef_match_numpy(xp):
+    n = tame("float64")
+    close(xp.cov(xp.asarray(n)), np.cov(n), "float64", n.size, "cov")
+    close(xp.cov(xp.asarray(n), rowvar=False, ddof=0), np.cov(n, rowvar=False, ddof=0), "float64", n.size, "columns")
+    close(xp.corrcoef(xp.asarray(n)), np.corrcoef(n), "float64", n.size, "corrcoef")
+
+
+def test_full_reductions_are_arrays_without_dimensions(xp):
+    total = xp.arange(5).sum()
+    assert isinstance(total, xp.ndarray) and total.shape == () and int(total) == 10
+    assert total.item() == 10 and isinstance(total.item(), int)
+
+
+def test_same_bits_every_time(xp):
+    """A reduction runs over a fixed tree: the same array gives the same bits, whatever ran before."""
+    rng = np.random.default_rng(3)
+    x = xp.asarray(rng.standard_normal(1_000_003).astype(np.float32))
+    sums = {x.sum().tobytes() for _ in range(5)} | {(x + 0).sum().tobytes()}
+    assert len(sums) == 1
+
+
+@pytest.mark.parametrize("dtype", REALS)
+def test_norms_match_numpy(xp, dtype):
+    n = tame(dtype)
+    x = xp.asarray(n)
+    eps = float(np.finfo(dtype).eps)
+    for order in (None, 0, 1, 2, 3, np.inf, -np.inf, -1):
+        got, want = xp.linalg.norm(x[0], order), np.linalg.norm(n[0].astype(np.float64), order)
+        assert float(got) == pytest.approx(float(want), rel=32 * eps), order
+        got, want = xp.linalg.norm(x, order, axis=1), np.linalg.norm(n.astype(np.float64), order, axis=1)
+        np.testing.assert_allclose(host(got), want, rtol=32 * eps)
+    for order in (None, "fro", 1, -1, np.inf, -np.inf):
+        assert float(xp.linalg.norm(x, order)) == pytest.approx(float(np.linalg.norm(n.astype(np.float64), order)), rel=64 * eps)
+    assert xp.linalg.norm(x, keepdims=True).shape == (1, 1)
+    with pytest.raises(NotImplementedError, match=r"numpy\.linalg\.norm"):
+        xp.linalg.norm(x, 2)
+    with pytest.raises(ValueError):
+        xp.linalg.norm(x, "nonsense")
+
+
+def test_reductions_of_expressions_match_plain_execution(xp):
+    rng = np.random.default_rng(1)
+    n, m = rng.standard_normal((200, 333)), rng.standard_normal((200, 333))
+    x, y = xp.asarray(n), xp.asarray(m)
+
+    def program(a, b, lib):
+        e = lib.exp(a - a.max(axis=1, keepdims=True))
+        s = e / e.sum(axis=1, keepdims=True)
+        return s, (s * b).sum(axis=0), lib.sqrt(((a - b) ** 2).mean()), (a > b).any(axis=0)
+
+    fused = [host(v) for v in program(x, y, xp)]
+    with configured(lazy=False):
+        plain = [host(v) for v in program(x, y, xp)]
+    for f, p, w in zip(fused, plain, program(n, m, np)):
+        assert_same(f, p, "fused and plain differ")
+        np.testing.assert_allclose(f, w, rtol=1e-12)

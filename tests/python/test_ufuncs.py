@@ -1,0 +1,517 @@
+"""Every elementwise row against NumPy: over dtypes, layouts, special values; out=, where=, dtype=, casting=; the methods of ufuncs."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from support import (
+    BOOL,
+    COMPLEX,
+    DTYPES,
+    INTS,
+    LAYOUTS,
+    REALS,
+    assert_same,
+    assert_ulp,
+    base_values,
+    float_specials,
+    host,
+    wide,
+)
+
+import broadcloth as bc
+
+# How far a result may be from the exact one, in units of the last place. 0: the same bits as NumPy.
+UNARY = {
+    "negative": 0, "positive": 0, "square": 0, "reciprocal": 0, "sqrt": 0, "absolute": 0, "fabs": 0, "sign": 0, "rint": 0, "floor": 0, "ceil": 0,
+    "trunc": 0, "spacing": 0, "conjugate": 0, "logical_not": 0, "invert": 0, "bitwise_count": 0, "isfinite": 0, "isinf": 0, "isnan": 0,
+    "signbit": 0, "cbrt": 4, "exp": 4, "exp2": 4, "expm1": 4, "log": 4, "log2": 4, "log10": 4, "log1p": 4, "sin": 4, "cos": 4, "tan": 4,
+    "arcsin": 4, "arccos": 4, "arctan": 4, "sinh": 4, "cosh": 4, "tanh": 4, "arcsinh": 4, "arccosh": 4, "arctanh": 4, "deg2rad": 2,
+    "rad2deg": 2,
+}  # fmt: skip
+BINARY = {
+    "add": 0, "subtract": 0, "multiply": 0, "divide": 0, "floor_divide": 0, "remainder": 0, "fmod": 0, "copysign": 0, "heaviside": 0, "gcd": 0,
+    "lcm": 0, "nextafter": 0, "equal": 0, "not_equal": 0, "less": 0, "less_equal": 0, "greater": 0, "greater_equal": 0, "logical_and": 0,
+    "logical_or": 0, "logical_xor": 0, "bitwise_and": 0, "bitwise_or": 0, "bitwise_xor": 0, "left_shift": 0, "right_shift": 0, "maximum": 0,
+    "minimum": 0, "fmax": 0, "fmin": 0, "hypot": 4, "arctan2": 4, "logaddexp": 4, "logaddexp2": 4, "power": 4, "float_power": 4,
+}  # fmt: skip
+TWO_RESULTS = ["divmod", "modf", "frexp"]
+# The sign of a zero is not NumPy's contract there: it depends on which SIMD loop runs.
+LOOSE_SIGN = {"maximum", "minimum", "fmax", "fmin"}
+# Complex functions are measured against the length of the exact result.
+COMPLEX_ULP = 8
+
+
+def numpy_ufunc(name):
+    return getattr(np, name, None)
+
+
+def call(function, *arrays, **kwargs):
+    """The result, or the TypeError that says there is no loop."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*arrays, **kwargs)
+    except TypeError as error:
+        return error
+
+
+def reference(function, result_dtype, arrays):
+    """What the function gives in a wider type, for inputs first rounded to the type NumPy computes in."""
+    kind = np.dtype(result_dtype)
+    cast = []
+    for a in arrays:
+        a = np.asarray(a)
+        if a.dtype.kind != "c" or kind.kind == "c":
+            a = a.astype(kind, copy=False)
+        cast.append(wide(a))
+    with np.errstate(all="ignore"):
+        return function(*cast)
+
+
+def check(name, ulp, got, want, arrays, context):
+    if isinstance(want, TypeError):
+        assert isinstance(got, TypeError), f"{context}: NumPy has no loop, broadcloth gave {got!r}"
+        return
+    assert not isinstance(got, Exception), f"{context}: {type(got).__name__}: {got}"
+    want = np.asarray(want)
+    if want.dtype.kind not in "fc" or (ulp == 0 and want.dtype.kind == "f" and all(np.asarray(a).dtype.kind != "c" for a in arrays)):
+        if name in LOOSE_SIGN:
+            assert_ulp(got, want, 0, loose_sign=True, context=context) if want.dtype.kind == "f" else assert_same(got, want, context)
+        else:
+            assert_same(got, want, context)
+        return
+    exact = reference(numpy_ufunc(name), want.dtype, arrays)
+    if want.dtype.kind == "c" or np.asarray(arrays[0]).dtype.kind == "c":
+        assert_ulp(got, exact, COMPLEX_ULP, want.dtype, context)
+    else:
+        assert_ulp(got, exact, max(ulp, 1), want.dtype, context, loose_sign=name in ("power", "float_power", "logaddexp", "logaddexp2"))
+
+
+def run_unary(xp, dtype, layouts):
+    base = base_values(dtype)
+    ours = xp.asarray(base)
+    work = []
+    for layout in layouts:
+        n, x = LAYOUTS[layout](base, np), LAYOUTS[layout](ours, xp)
+        for name, ulp in UNARY.items():
+            work.append((name, ulp, layout, n, call(xp._c.ufuncs[name], x)))
+    xp.synchronize()
+    for name, ulp, layout, n, got in work:
+        check(name, ulp, got, call(numpy_ufunc(name), n), [n], f"{name}({dtype}, {layout})")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unary_rows_match_numpy_over_layouts(xp, dtype):
+    run_unary(xp, dtype, LAYOUTS)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", *REALS, *COMPLEX])
+def test_unary_rows_match_numpy_in_every_mode(xp, mode, dtype):
+    run_unary(xp, dtype, ["contiguous", "stepped"])
+
+
+def second_values(dtype, name=""):
+    base = np.roll(base_values(dtype, seed=1), 3, axis=1)
+    if name in ("left_shift", "right_shift"):
+        return np.abs(base.astype(np.int64) % 7).astype(dtype) if np.dtype(dtype).kind in "iu" else base
+    if name == "power" and np.dtype(dtype).kind in "iu":
+        return (np.abs(base.astype(np.int64)) % 4).astype(dtype)
+    return base
+
+
+def run_binary(xp, dtype, layouts):
+    base = base_values(dtype)
+    ours = xp.asarray(base)
+    seconds: dict[bytes, object] = {}
+    work = []
+    for layout in layouts:
+        n, x = LAYOUTS[layout](base, np), LAYOUTS[layout](ours, xp)
+        for name, ulp in BINARY.items():
+            other = second_values(dtype, name)
+            key = other.tobytes()
+            if key not in seconds:
+                seconds[key] = xp.asarray(other)
+            m, y = LAYOUTS[layout](other, np), LAYOUTS[layout](seconds[key], xp)
+            work.append((name, ulp, layout, n, m, call(xp._c.ufuncs[name], x, y)))
+    xp.synchronize()
+    for name, ulp, layout, n, m, got in work:
+        check(name, ulp, got, call(numpy_ufunc(name), n, m), [n, m], f"{name}({dtype}, {layout})")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_binary_rows_match_numpy_over_layouts(xp, dtype):
+    run_binary(xp, dtype, LAYOUTS)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", *REALS, *COMPLEX])
+def test_binary_rows_match_numpy_in_every_mode(xp, mode, dtype):
+    run_binary(xp, dtype, ["contiguous", "stepped"])
+
+
+@pytest.mark.parametrize("dtype", REALS)
+def test_binary_rows_match_numpy_on_all_pairs_of_special_values(xp, dtype):
+    values = float_specials(np.dtype(dtype))
+    n, m = values[:, None], values[None, :]
+    x = xp.asarray(values)
+    work = [(name, ulp, call(xp._c.ufuncs[name], x[:, None], x[None, :])) for name, ulp in BINARY.items()]
+    xp.synchronize()
+    for name, ulp, got in work:
+        check(name, ulp, got, call(numpy_ufunc(name), n, m), [n, m], f"{name}({dtype}, specials)")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_elementwise_functions_stay_within_four_ulp_over_the_whole_range(xp, dtype):
+    """Arguments of every size: all exponents, both signs, denormals."""
+    kind = np.dtype(dtype)
+    rng = np.random.default_rng(5)
+    bits = rng.integers(0, 2 ** (8 * kind.itemsize) - 1, 20_000, dtype=np.uint64, endpoint=True).astype(f"u{kind.itemsize}")
+    whole = bits.view(kind)
+    near = (rng.standard_normal(20_000) * 10).astype(kind)
+    angles = (rng.uniform(-1e6, 1e6, 4_000)).astype(kind)
+    n = np.concatenate([whole[np.isfinite(whole)], near, angles, float_specials(kind)])
+    x = xp.asarray(n)
+    names = [name for name, ulp in UNARY.items() if ulp]
+    work = [(name, call(xp._c.ufuncs[name], x)) for name in names]
+    xp.synchronize()
+    for name, got in work:
+        check(name, UNARY[name], got, call(numpy_ufunc(name), n), [n], f"{name}({dtype}, whole range)")
+
+
+@pytest.mark.parametrize("name", TWO_RESULTS)
+@pytest.mark.parametrize("dtype", [*INTS, *REALS])
+def test_functions_with_two_results_match_numpy(xp, name, dtype):
+    base = base_values(dtype)
+    operands = [base, second_values(dtype)] if name == "divmod" else [base]
+    want = call(numpy_ufunc(name), *operands)
+    got = call(xp._c.ufuncs[name], *map(xp.asarray, operands))
+    if isinstance(want, TypeError):
+        assert isinstance(got, TypeError)
+        return
+    assert isinstance(got, tuple)
+    for k in range(2):
+        if name == "frexp" and k == 1:  # the exponent of an infinity or NaN is not specified
+            finite = np.isfinite(base.astype(np.float64))
+            assert got[1].dtype == want[1].dtype
+            np.testing.assert_array_equal(host(got[1])[finite], want[1][finite])
+        else:
+            assert_same(got[k], want[k], f"{name}({dtype})[{k}]")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_two_results_go_to_out(xp, dtype):
+    a, b = base_values(dtype)[3:], second_values(dtype)[3:]
+    one, two = xp.empty(a.shape, dtype), xp.empty(a.shape, dtype)
+    got = xp.divmod(xp.asarray(a), xp.asarray(b), out=(one, two))
+    assert got[0] is one and got[1] is two
+    with np.errstate(all="ignore"):
+        want = np.divmod(a, b)
+    assert_same(one, want[0])
+    assert_same(two, want[1])
+
+
+@pytest.mark.parametrize("dtype", [*REALS, "int32"])
+def test_ldexp_matches_numpy(xp, dtype):
+    n = base_values(dtype)
+    e = (np.arange(n.size) % 40 - 20).astype(np.int32).reshape(n.shape)
+    with np.errstate(all="ignore"):
+        assert_same(xp.ldexp(xp.asarray(n), xp.asarray(e)), np.ldexp(n, e))
+
+
+@pytest.mark.parametrize("dtype", REALS)
+def test_functions_that_numpy_does_not_call_ufuncs(xp, dtype):
+    n = base_values(dtype)
+    x = xp.asarray(n)
+    with np.errstate(all="ignore"):
+        finite = np.where(np.isfinite(n), np.clip(n, -50, 50), 1).astype(dtype)
+        assert_ulp(xp.sinc(xp.asarray(finite)), np.sinc(wide(finite)), 6, dtype, "sinc", floor=float(np.finfo(dtype).eps))
+        assert_ulp(xp.i0(xp.asarray(finite)), np.i0(finite.astype(np.float64)), 8, dtype, "i0")
+        assert_same(xp.isposinf(x), np.isposinf(n))
+        assert_same(xp.isneginf(x), np.isneginf(n))
+        assert_same(xp.real(x), n)
+        assert_same(xp.imag(x), np.zeros_like(n))
+        assert_same(xp.fix(x), np.fix(n))
+        assert_same(xp.nan_to_num(x), np.nan_to_num(n))
+        assert_same(xp.nan_to_num(x, nan=1, posinf=2, neginf=3), np.nan_to_num(n, nan=1, posinf=2, neginf=3))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_complex_parts_and_angles(xp, dtype):
+    n = base_values(dtype)
+    x = xp.asarray(n)
+    part = "float32" if dtype == "complex64" else "float64"
+    assert_same(xp.real(x), n.real)
+    assert_same(xp.imag(x), n.imag)
+    assert_ulp(xp.angle(x), np.angle(wide(n)), 4, part)
+    assert_same(xp.isreal(x), np.isreal(n))
+    assert_same(xp.iscomplex(x), np.iscomplex(n))
+    assert_same(x.conj(), n.conj())
+
+
+@pytest.mark.parametrize("dtype", [*BOOL, *INTS, *REALS, *COMPLEX])
+def test_where_matches_numpy(xp, dtype):
+    n, m = base_values(dtype), second_values(dtype)
+    c = np.arange(n.size).reshape(n.shape) % 3 == 0
+    x, y, k = xp.asarray(n), xp.asarray(m), xp.asarray(c)
+    assert_same(xp.where(k, x, y), np.where(c, n, m))
+    assert_same(xp.where(k[:, :1], x.T[:1].T, y), np.where(c[:, :1], n.T[:1].T, m))
+    assert_same(xp.where(x, x, y), np.where(n, n, m))
+
+
+@pytest.mark.parametrize("dtype", [*INTS, *REALS])
+def test_clip_matches_numpy(xp, dtype):
+    n = base_values(dtype)
+    x = xp.asarray(n)
+    low, high = (2, 5) if np.dtype(dtype).kind in "iu" else (-0.5, 1.25)
+    assert_same(xp.clip(x, low, high), np.clip(n, low, high))
+    assert_same(xp.clip(x, None, high), np.clip(n, None, high))
+    assert_same(x.clip(low), n.clip(low))
+    assert_same(xp.clip(x, xp.asarray(n[0]), high), np.clip(n, n[0], high))
+    out = xp.empty_like(x)
+    assert xp.clip(x, low, high, out=out) is out
+    assert_same(out, np.clip(n, low, high))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex128"])
+@pytest.mark.parametrize("decimals", [0, 1, 3, -1])
+def test_round_matches_numpy(xp, dtype, decimals):
+    n = base_values(dtype)
+    if np.dtype(dtype).kind == "f":
+        n = np.clip(np.where(np.isfinite(n), n, 0), -500, 500).astype(dtype)
+    elif dtype == "int32":
+        n = n % 1000
+    with np.errstate(all="ignore"):
+        want = np.round(n, decimals)
+    got = xp.round(xp.asarray(n), decimals)
+    if dtype == "float16" and decimals:
+        assert_ulp(got, want, 1, loose_sign=True)
+    else:
+        assert_ulp(got, want, 1, loose_sign=True) if want.dtype.kind in "fc" else assert_same(got, want)
+
+
+def test_out_of_another_type_is_cast(xp):
+    n = np.arange(6, dtype=np.int32)
+    out = xp.zeros(6, xp.float32)
+    assert xp.add(xp.asarray(n), 1, out=out) is out
+    assert_same(out, (n + 1).astype(np.float32))
+    with pytest.raises(TypeError):
+        xp.add(xp.asarray(n), 0.5, out=xp.zeros(6, xp.int32))
+    xp.add(xp.asarray(n), 0.5, out=(out2 := xp.zeros(6, xp.int32)), casting="unsafe")
+    assert_same(out2, n)
+
+
+def test_out_may_be_a_view_and_may_overlap_an_operand(xp):
+    n = np.arange(10.0)
+    x = xp.arange(10.0)
+    np.add(n[:-1].copy(), n[1:].copy(), out=n[1:])
+    xp.add(x[:-1], x[1:], out=x[1:])
+    assert_same(x, n)
+    np.multiply(n[::-1].copy(), n, out=n)
+    xp.multiply(x[::-1], x, out=x)
+    assert_same(x, n)
+
+
+def test_where_keeps_elements_of_out(xp):
+    n, m = np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(3, 4) % 2 == 0
+    x = xp.asarray(n)
+    want = np.multiply(n, 10, out=np.full((3, 4), -1.0), where=m)
+    got = xp.multiply(x, 10, out=xp.full((3, 4), -1.0), where=xp.asarray(m))
+    assert_same(got, want)
+    want = np.sqrt(n, out=n.copy(), where=m[:1])
+    assert_same(xp.sqrt(x, out=x.copy(), where=xp.asarray(m[:1])), want)
+    assert_same(xp.negative(x, out=x.copy(), where=False), n)
+
+
+def test_dtype_says_what_is_computed_in(xp):
+    n = np.array([100, 100], np.int8)
+    assert_same(xp.add(xp.asarray(n), xp.asarray(n), dtype=xp.int32), np.add(n, n, dtype=np.int32))
+    assert_same(xp.sin(xp.asarray(n), dtype="float64").astype("float32"), np.sin(n, dtype="float64").astype("float32"))
+    assert xp.divide(xp.asarray(n), 3, dtype=xp.float32).dtype == np.float32
+    with pytest.raises(TypeError):
+        xp.add(xp.asarray([1.5]), 1, dtype=xp.int32)
+    with pytest.raises(TypeError):
+        xp.add(xp.asarray(n), 1, dtype=xp.int32, casting="no")
+
+
+def test_operands_broadcast(xp):
+    a, b, c = np.arange(4.0), np.arange(3.0)[:, None], np.arange(2.0)[:, None, None]
+    assert_same(xp.asarray(a) * xp.asarray(b) - xp.asarray(c), a * b - c)
+    assert (xp.zeros((0, 3)) + xp.zeros((1, 3))).shape == (0, 3)
+    with pytest.raises(ValueError, match=r"\(4,\).*\(3,\)"):
+        xp.asarray(a) + xp.zeros(3)
+
+
+def test_numpy_operands_and_lists_are_taken(xp):
+    x = xp.arange(3)
+    assert_same(x + np.array([1.5, 2.5, 3.5]), np.arange(3) + np.array([1.5, 2.5, 3.5]))
+    assert_same(np.array([1, 2, 3]) - x, np.array([1, 2, 3]) - np.arange(3))
+    assert isinstance(np.array([1, 2, 3]) - x, xp.ndarray)
+    assert_same(x * [1, 2, 3], np.arange(3) * np.array([1, 2, 3]))
+    assert_same(np.add(x, 1), np.arange(3) + 1)
+    assert isinstance(np.add(x, 1), xp.ndarray)
+    assert_same(np.float32(2) * xp.ones(2, xp.float32), np.float32([2, 2]))
+
+
+def test_operators_match_numpy(xp):
+    n, m = np.array([7, -7, 3, 12]), np.array([2, 2, -2, 5])
+    x, y = xp.asarray(n), xp.asarray(m)
+    pairs = {
+        "+": (x + y, n + m), "-": (x - y, n - m), "*": (x * y, n * m), "/": (x / y, n / m), "//": (x // y, n // m), "%": (x % y, n % m),
+        "**": (x ** abs(y), n ** abs(m)), "<<": (abs(x) << abs(y), abs(n) << abs(m)), ">>": (x >> abs(y), n >> abs(m)), "&": (x & y, n & m),
+        "|": (x | y, n | m), "^": (x ^ y, n ^ m), "~": (~x, ~n), "neg": (-x, -n), "pos": (+x, +n), "<": (x < y, n < m), "<=": (x <= y, n <= m),
+        "==": (x == y, n == m), "!=": (x != y, n != m), ">": (x > y, n > m), ">=": (x >= y, n >= m), "r+": (5 + x, 5 + n), "r-": (5 - x, 5 - n),
+        "r*": (5 * x, 5 * n), "r/": (5 / x, 5 / n), "r//": (5 // x, 5 // n), "r%": (5 % x, 5 % n), "r**": (2.0**x, 2.0**n),
+        "r&": (5 & x, 5 & n), "r|": (5 | x, 5 | n), "r^": (5 ^ x, 5 ^ n), "r<<": (1 << abs(x), 1 << abs(n)), "r<": (3 < x, 3 < n),
+        "divmod0": (divmod(x, y)[0], divmod(n, m)[0]), "divmod1": (divmod(x, y)[1], divmod(n, m)[1]), "rdivmod": (divmod(20, x)[1], divmod(20, n)[1]),
+    }  # fmt: skip
+    for name, (got, want) in pairs.items():
+        if name == "r**":
+            assert_ulp(got, want, 4, context=name)
+        else:
+            assert_same(got, want, name)
+    assert (x == None).tolist() == [False] * 4  # noqa: E711
+    assert (x == "text").tolist() if isinstance(x == "text", xp.ndarray) else not (x == "text")
+
+
+def test_in_place_operators_match_numpy(xp):
+    n, x = np.arange(1, 9.0), xp.arange(1, 9.0)
+    whole_n, whole_x = np.arange(1, 9), xp.arange(1, 9)
+    for a in (n, x):
+        a += 3
+        a -= 1
+        a *= 2
+        a /= 4
+        a **= 2
+        a //= 0.5
+        a %= 7
+    for a in (whole_n, whole_x):
+        a <<= 2
+        a >>= 1
+        a &= 29
+        a |= 64
+        a ^= 3
+    assert_same(x, n)
+    assert_same(whole_x, whole_n)
+    with pytest.raises(TypeError):
+        whole_x /= 2
+    with pytest.raises(TypeError):
+        whole_x += 0.5
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_or", "bitwise_and", "gcd", "subtract"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_reduce_and_accumulate_match_numpy(xp, name, axis):
+    n = np.arange(1, 13).reshape(3, 4) % 7 + 1
+    f, g = getattr(np, name), getattr(xp, name)
+    x = xp.asarray(n)
+    assert_same(g.reduce(x, axis=axis), f.reduce(n, axis=axis), "reduce")
+    assert_same(g.reduce(x, axis=axis, keepdims=True), f.reduce(n, axis=axis, keepdims=True), "keepdims")
+    assert_same(g.accumulate(x, axis=axis), f.accumulate(n, axis=axis), "accumulate")
+    if name != "subtract":
+        assert_same(g.reduce(x, axis=None), np.asarray(f.reduce(n, axis=None)), "all axes")
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "subtract", "maximum"])
+def test_reduceat_and_outer_match_numpy(xp, name):
+    n, at = np.arange(1.0, 11), np.array([0, 4, 4, 9, 2])
+    f, g = getattr(np, name), getattr(xp, name)
+    assert_same(g.reduceat(xp.asarray(n), xp.asarray(at)), f.reduceat(n, at))
+    assert_same(g.outer(xp.asarray(n[:3]), xp.asarray(n[5:7])), f.outer(n[:3], n[5:7]))
+    two = np.arange(20.0).reshape(4, 5)
+    assert_same(g.reduceat(xp.asarray(two), [0, 3, 1], axis=1), f.reduceat(two, [0, 3, 1], axis=1))
+
+
+def test_at_counts_every_occurrence(xp):
+    n, x = np.zeros(5), xp.zeros(5)
+    at = [0, 1, 1, 3, 1, -1]
+    np.add.at(n, at, [1, 2, 3, 4, 5, 6])
+    xp.add.at(x, at, [1, 2, 3, 4, 5, 6])
+    assert_same(x, n)
+    np.negative.at(n, [1, 3])
+    xp.negative.at(x, [1, 3])
+    assert_same(x, n)
+    np.maximum.at(n, [2, 2], [7, 3])
+    xp.maximum.at(x, [2, 2], [7, 3])
+    assert_same(x, n)
+
+
+def test_reduce_takes_initial_where_dtype_and_out(xp):
+    n = np.arange(12, dtype=np.int32).reshape(3, 4)
+    x, m = xp.asarray(n), n % 2 == 0
+    assert_same(xp.add.reduce(x, initial=100), np.add.reduce(n, initial=100))
+    assert_same(xp.add.reduce(x, axis=1, where=xp.asarray(m)), np.add.reduce(n, axis=1, where=m))
+    assert_same(xp.add.reduce(x, axis=1, dtype=xp.float32), np.add.reduce(n, axis=1, dtype=np.float32))
+    out = xp.empty(4, xp.int64)
+    assert xp.add.reduce(x, out=out) is out
+    assert_same(out, np.add.reduce(n))
+    assert_same(xp.maximum.reduce(x, axis=1, initial=5), np.maximum.reduce(n, axis=1, initial=5))
+    with pytest.raises(ValueError):
+        xp.maximum.reduce(xp.zeros((0, 2)))
+    assert_same(xp.add.reduce(xp.zeros((0, 2))), np.zeros(2))
+
+
+def test_a_ufunc_says_what_it_is(xp):
+    assert isinstance(xp.add, xp.ufunc)
+    assert (xp.add.nin, xp.add.nout, xp.add.nargs, xp.add.__name__) == (2, 1, 3, "add")
+    assert (xp.divmod.nin, xp.divmod.nout) == (2, 2)
+    assert xp.add.identity == 0 and xp.multiply.identity == 1 and xp.maximum.identity is None
+    assert xp.absolute is xp.abs and xp.conj is xp.conjugate and xp.mod is xp.remainder and xp.true_divide is xp.divide
+    assert "Examples" in xp.sin.__doc__ and repr(xp.sin)
+
+
+def test_every_numpy_ufunc_over_numbers_is_here(xp):
+    skipped = {"isnat", "matmul", "vecdot", "matvec", "vecmat"}  # times, and functions here
+    names = {n for n in np.__all__ if isinstance(getattr(np, n), np.ufunc)} - skipped
+    missing = sorted(n for n in names if not isinstance(getattr(xp, n, None), xp.ufunc))
+    assert not missing
+
+
+def test_integer_power_of_a_negative_integer_is_an_error(xp):
+    with pytest.raises(ValueError, match="[Ii]ntegers to negative integer powers"):
+        xp.power(xp.array([2, 3]), -1)
+
+
+def test_integer_division_by_zero_gives_zero(xp):
+    n = np.array([5, -5, 0], np.int32)
+    with np.errstate(all="ignore"):
+        assert_same(xp.asarray(n) // 0, n // 0)
+        assert_same(xp.asarray(n) % 0, n % 0)
+
+
+def test_bfloat16_rounds_as_float32_does_to_nearest_even(xp):
+    n = np.concatenate([base_values("float32").ravel(), np.float32([1 + 2**-8, 1 + 3 * 2**-8, 3.3e38, 1e-40])])
+    x = xp.asarray(n).astype(xp.bfloat16)
+    assert x.dtype == xp.bfloat16 and x.itemsize == 2
+
+    def rounded(a):
+        bits = np.asarray(a, np.float32).view(np.uint32).astype(np.uint64)
+        up = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+        return np.where(np.isnan(a), np.float32(np.nan), up.astype(np.uint32).view(np.float32))
+
+    values = rounded(n)
+    assert_same(x.astype(xp.float32), values)
+    with np.errstate(all="ignore"):
+        for name in ("add", "subtract", "multiply", "divide"):
+            other = np.roll(values, 5)
+            got = getattr(xp, name)(x, xp.asarray(other).astype(xp.bfloat16))
+            assert got.dtype == xp.bfloat16
+            assert_same(got.astype(xp.float32), rounded(getattr(np, name)(values, other)), name)
+        assert_same(xp.sqrt(x).astype(xp.float32), rounded(np.sqrt(values)), "sqrt")
+        assert_same((x < 1).get(), values < 1)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"])
+def test_complex_special_values_follow_annex_g(xp, name):
+    """Zeros, ones, infinities and NaN in both parts; C leaves the sign of some zeros and infinities open, and those are not compared."""
+    parts = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
+    n = np.empty((7, 7), complex)
+    n.real, n.imag = parts[:, None], parts[None, :]
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(n)
+    got = getattr(xp, name)(xp.asarray(n)).get()
+    for g, w, which in ((got.real, want.real, "real"), (got.imag, want.imag, "imag")):
+        same = (np.isnan(g) & np.isnan(w)) | (np.isinf(g) & np.isinf(w)) | (np.isfinite(g) & np.isfinite(w) & np.isclose(g, w, rtol=1e-14, atol=1e-300))
+        bad = np.argwhere(~same)
+        assert not len(bad), f"{name}{n[tuple(bad[0])]}: {which} part of {got[tuple(bad[0])]}, C has {want[tuple(bad[0])]}"
