@@ -252,6 +252,18 @@ TEST_F(CpuBackendTest, KernelsSeeTheDeviceLibrary) {
   EXPECT_EQ(value, 9);
 }
 
+TEST_F(CpuBackendTest, RareFunctionsOfTheDeviceLibraryAreLinked) {
+  KernelSource source;
+  source.text = "extern \"C\" void k(double* p, bc::i64, bc::i64) { *p = bc::sin(*p) + bc::cos(static_cast<float>(*p)); }\n";
+  source.entries = {"k"};
+  const auto kernel = cpu_backend().load(cpu_backend().compile(source), source.entries);
+  double value = 1e15;
+  Launch launch;
+  launch.items = 1;
+  cpu_backend().launch(*kernel, launch, &value, sizeof value, {});
+  EXPECT_NEAR(value, std::sin(1e15) + std::cos(static_cast<double>(static_cast<float>(1e15))), 1e-6);
+}
+
 /// Runs in a child process, so that the header in this one's memory does not count.
 int compile_in_child(const fs::path& cache) {
   const pid_t child = fork();

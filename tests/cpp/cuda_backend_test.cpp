@@ -998,6 +998,18 @@ TEST(CudaMatmul, SixteenBitTypesSumInFloat32) {
   }
 }
 
+TEST(CudaMatmul, ABatchMayRunBackwards) {
+  SKIP_WITHOUT_GPU();
+  if (!have(Library::CublasLt)) GTEST_SKIP() << "cuBLASLt is not installed";
+  const std::vector<float> ones{1, 1, 1, 1, 2, 2, 2, 2}, unit{1, 0, 0, 1};
+  Memory a(32), b(16), c(32);
+  upload(a, ones);
+  upload(b, unit);
+  const int64_t sa[] = {-4, 2, 1}, sb[] = {0, 2, 1};
+  cuda::matmul(gpu(), {}, DType::f32, 2, 2, 2, 2, a.as<float>() + 4, sa, b.bytes(), sb, c.bytes());
+  EXPECT_EQ(download<float>(c, 8), (std::vector<float>{2, 2, 2, 2, 1, 1, 1, 1}));
+}
+
 TEST(CudaMatmul, EmptySumsAreZeroAndStridesThatDoNotFitAreRefused) {
   SKIP_WITHOUT_GPU();
   const int64_t strides[] = {0, 4, 1}, spread[] = {0, 8, 2};

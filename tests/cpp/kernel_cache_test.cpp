@@ -26,11 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// What the fake compiler makes of a text: 100 bytes to 200 KB that follow from it, or 2 MB of noise.
+/// What the fake compiler makes of a text: 100 bytes to 200 KB that follow from it, or 512 KB of noise.
 std::vector<char> binary_of(const std::string& text) {
   std::mt19937_64 random(std::hash<std::string>()(text));
   if (text.starts_with("large")) {
-    std::vector<char> noise(size_t{2} << 20);
+    std::vector<char> noise(size_t{512} << 10);
     for (size_t at = 0; at < noise.size(); at += 8) {
       const uint64_t word = random();
       std::memcpy(&noise[at], &word, 8);
@@ -513,12 +513,12 @@ TEST_F(KernelCache, KillingWritersNeverLeavesABadEntry) {
     return child;
   };
   std::vector<pid_t> writers;
-  for (unsigned i = 0; i < 4; ++i) writers.push_back(start_writer(i));
+  for (unsigned i = 0; i < 3; ++i) writers.push_back(start_writer(i));
   FakeBackend backend;
   int kills = 0;
   int wrong = 0;
-  while (kills < 100) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20000));
+  while (kills < 60) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 10000));
     pid_t& writer = writers[random() % writers.size()];
     kill(writer, SIGKILL);
     EXPECT_EQ(wait_for(writer), 128 + SIGKILL);

@@ -2,11 +2,13 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +28,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibraryName = "libbroadcloth_jit.so";
 
+// What the device library is told about the text that it is in: one for kernels, where its rare functions may be left as calls, or one that
+// holds those functions.
+constexpr const char* kKernelPrefix = "#define BC_CPU_KERNEL 1\n";
+constexpr const char* kSupportPrefix = "#define BC_CPU_SUPPORT 1\n";
+constexpr bc_jit_flags kSupportFlags{3, 0, 0};
+
 /// Where the JIT library may be: BROADCLOTH_JIT, else beside the library that holds this function.
 std::string library_path() {
   if (const char* path = std::getenv("BROADCLOTH_JIT"); path != nullptr && *path != 0) return path;
@@ -38,7 +46,7 @@ std::string library_path() {
   return kLibraryName;
 }
 
-std::optional<fs::path> header_folder() {
+std::optional<fs::path> keep_folder() {
   const auto set = [](const char* name) -> const char* {
     const char* value = std::getenv(name);
     return value != nullptr && *value != 0 ? value : nullptr;
@@ -51,7 +59,7 @@ std::optional<fs::path> header_folder() {
 
 XXH128_hash_t digest_of(std::string_view bytes) { return XXH3_128bits(bytes.data(), bytes.size()); }
 
-/// The end of a header file: says that all of it was written.
+/// The end of a kept file: says that all of it was written.
 struct Trailer {
   char magic[8];
   uint64_t size;
@@ -59,8 +67,8 @@ struct Trailer {
 };
 constexpr char kMagic[8] = {'b', 'c', '-', 'p', 'c', 'h', '-', '1'};
 
-/// A header's bytes with the zero byte after them that clang wants. Read, not mapped: a file cut short later would kill the process.
-std::optional<std::vector<char>> read_header(const fs::path& path) {
+/// A kept file's bytes with the zero byte after them that clang wants. Read, not mapped: a file cut short later would kill the process.
+std::optional<std::vector<char>> read_kept(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat status{};
@@ -89,8 +97,8 @@ std::optional<std::vector<char>> read_header(const fs::path& path) {
   return bytes;
 }
 
-/// Headers of older builds and other machines, not touched for a month.
-void drop_old_headers(const fs::path& folder) {
+/// Files of older builds and other machines, written more than a month ago.
+void drop_old(const fs::path& folder) {
   std::error_code error;
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -99,8 +107,8 @@ void drop_old_headers(const fs::path& folder) {
   }
 }
 
-/// Writes a header so that other processes see all of it or nothing. A cache that cannot be written is no error.
-void write_header(const fs::path& path, const std::vector<char>& bytes) {
+/// Writes a file so that other processes see all of it or nothing. A cache that cannot be written is no error.
+void write_kept(const fs::path& path, const std::vector<char>& bytes) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   std::string temporary = path.string() + ".XXXXXX";
@@ -124,7 +132,25 @@ void write_header(const fs::path& path, const std::vector<char>& bytes) {
   const bool ok = fchmod(file, 0644) == 0 && put(bytes.data(), bytes.size() - 1) && put(&trailer, sizeof trailer);
   const bool closed = close(file) == 0;
   if (!ok || !closed || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
-  drop_old_headers(path.parent_path());
+  drop_old(path.parent_path());
+}
+
+/// The bytes of `name` in the cache folder, or those that `make` gives, which are then kept there; a zero byte follows them.
+template <class Make>
+std::vector<char> kept(const std::string& name, const Make& make) {
+  const std::optional<fs::path> folder = keep_folder();
+  if (folder) {
+    if (auto bytes = read_kept(*folder / name)) return std::move(*bytes);
+  }
+  std::vector<char> bytes = make();
+  bytes.push_back(0);
+  if (folder) write_kept(*folder / name, bytes);
+  return bytes;
+}
+
+std::string hex(const std::string& key) {
+  const XXH128_hash_t digest = digest_of(key);
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
 }
 
 }  // namespace
@@ -137,12 +163,26 @@ struct JitLibrary::Headers {
   };
   std::mutex mutex;
   std::map<std::tuple<int, int, int>, Slot> slots;
+  std::mutex support_mutex;
+  bc_jit_object* support = nullptr;  // never unloaded: kernels call into it
+  std::atomic<bool> support_wanted{false};
 };
 
 JitLibrary& JitLibrary::get() {
   // Never destroyed: loaded kernels live on until the process ends. A throw leaves it unmade, so that the next call tries again.
   static JitLibrary& library = *new JitLibrary;
+  // A child must not wait for a lock that a thread of its parent held; it reads the header again.
+  static const int watched = pthread_atfork(nullptr, nullptr, [] { library.forget_headers(); });
+  (void)watched;
   return library;
+}
+
+void JitLibrary::forget_headers() {
+  auto fresh = std::make_unique<Headers>();
+  fresh->support = headers_->support;
+  fresh->support_wanted = headers_->support_wanted.load();
+  headers_.release();  // NOLINT(bugprone-unused-return-value): its locks may be held for ever
+  headers_ = std::move(fresh);
 }
 
 bool JitLibrary::available() noexcept {
@@ -213,28 +253,35 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags) {
   const std::lock_guard lock(slot->mutex);
   if (!slot->bytes.empty()) return {slot->bytes.data(), slot->bytes.size() - 1};
 
-  std::optional<fs::path> path = header_folder();
-  if (path) {
-    const std::string key = target(flags) + '\0' + std::string(kDeviceLibrary, kDeviceLibrarySize);
-    const XXH128_hash_t digest = digest_of(key);
-    *path /= fmt::format("device-{:016x}{:016x}.pch", digest.high64, digest.low64);
-    if (auto bytes = read_header(*path)) {
-      slot->bytes = std::move(*bytes);
-      return {slot->bytes.data(), slot->bytes.size() - 1};
-    }
-  }
-  bc_jit_buffer made{}, log{};
-  const int failed = precompile_(kDeviceLibrary, kDeviceLibrarySize, "device_library.h", &flags, &made, &log);
-  const std::string messages = take(log);
-  if (failed != 0 || made.data == nullptr) {
-    free_(&made);
-    raise(ErrorKind::Runtime, "compile for the CPU: the device library does not compile:\n{}", messages);
-  }
-  slot->bytes.assign(made.data, made.data + made.size);
-  slot->bytes.push_back(0);
-  free_(&made);
-  if (path) write_header(*path, slot->bytes);
+  const std::string text = kKernelPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize);
+  slot->bytes = kept("device-" + hex(target(flags) + '\0' + text) + ".pch", [&] {
+    bc_jit_buffer made{}, log{};
+    const int failed = precompile_(text.data(), text.size(), "device_library.h", &flags, &made, &log);
+    const std::string messages = take(log);
+    const std::string bytes = take(made);
+    BC_CHECK(failed == 0, Runtime, "compile for the CPU: the device library does not compile:\n{}", messages);
+    return std::vector<char>(bytes.begin(), bytes.end());
+  });
   return {slot->bytes.data(), slot->bytes.size() - 1};
+}
+
+const bc_jit_object* JitLibrary::support() {
+  const std::lock_guard lock(headers_->support_mutex);
+  if (headers_->support != nullptr) return headers_->support;
+  const std::string text = kSupportPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize);
+  const std::vector<char> bytes = kept("support-" + hex(target(kSupportFlags) + '\0' + text) + ".o", [&] {
+    bc_jit_buffer made{}, log{};
+    const int failed = compile_(text.data(), text.size(), "device_library.h", &kSupportFlags, nullptr, 0, &made, &log);
+    const std::string messages = take(log);
+    const std::string object = take(made);
+    BC_CHECK(failed == 0, Runtime, "compile for the CPU: the device library does not compile:\n{}", messages);
+    return std::vector<char>(object.begin(), object.end());
+  });
+  bc_jit_buffer log{};
+  headers_->support = load_(bytes.data(), bytes.size() - 1, nullptr, &log);
+  const std::string messages = take(log);
+  BC_CHECK(headers_->support != nullptr, Runtime, "load for the CPU: the device library's functions cannot be loaded: {}", messages);
+  return headers_->support;
 }
 
 std::vector<char> JitLibrary::compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) {
@@ -263,8 +310,18 @@ std::string JitLibrary::inspect(std::string_view text, const bc_jit_flags& flags
 
 JitLibrary::Object JitLibrary::load(std::span<const char> bytes) {
   bc_jit_buffer log{};
-  bc_jit_object* object = load_(bytes.data(), bytes.size(), &log);
-  const std::string messages = take(log);
+  std::string messages;
+  bc_jit_object* object = nullptr;
+  // Few kernels call rare functions; the support object is made when the first one does.
+  if (!headers_->support_wanted.load(std::memory_order_acquire)) {
+    object = load_(bytes.data(), bytes.size(), nullptr, &log);
+    messages = take(log);
+  }
+  if (object == nullptr) {
+    object = load_(bytes.data(), bytes.size(), support(), &log);
+    messages = take(log);
+    if (object != nullptr) headers_->support_wanted.store(true, std::memory_order_release);
+  }
   BC_CHECK(object != nullptr, Runtime, "load for the CPU: the object file of {} bytes cannot be loaded: {}", bytes.size(), messages);
   return Object(object, unload_);
 }

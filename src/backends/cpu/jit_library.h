@@ -37,7 +37,10 @@ class JitLibrary {
   struct Headers;
   /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
   std::span<const char> header(const bc_jit_flags& flags);
+  /// The device library's rare functions, compiled once a machine and loaded once a process; kernels only call them.
+  const bc_jit_object* support();
   std::string take(bc_jit_buffer& buffer) const;
+  void forget_headers();
 
   std::string path_;
   decltype(&bc_jit_abi) abi_;

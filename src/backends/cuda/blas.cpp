@@ -368,7 +368,7 @@ KernelSource matmul_kernel_source(DType dtype) {
 
 bool matmul_takes(DType dtype, int64_t rows, int64_t columns, const int64_t strides[3]) {
   if (!is_inexact(dtype)) return true;
-  return strides[0] >= 0 && operand(rows, columns, strides[1], strides[2]).usable;
+  return operand(rows, columns, strides[1], strides[2]).usable;
 }
 
 void matmul(CudaBackend& backend, Stream stream, DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, const void* a,
@@ -379,7 +379,13 @@ void matmul(CudaBackend& backend, Stream stream, DType dtype, int64_t batch, int
     return;
   }
   backend.make_current();
-  if (is_inexact(dtype))
+  if (is_inexact(dtype) && batch > 1 && (a_strides[0] < 0 || b_strides[0] < 0)) {
+    // cuBLASLt steps forwards through a batch.
+    const int64_t size = itemsize(dtype);
+    for (int64_t i = 0; i < batch; ++i)
+      matmul_blas(backend, stream, dtype, 1, m, n, k, static_cast<const char*>(a) + i * a_strides[0] * size, a_strides,
+                  static_cast<const char*>(b) + i * b_strides[0] * size, b_strides, static_cast<char*>(c) + i * m * n * size);
+  } else if (is_inexact(dtype)) {
     matmul_blas(backend, stream, dtype, batch, m, n, k, a, a_strides, b, b_strides, c);
   else
     matmul_tiled(backend, stream, dtype, batch, m, n, k, a, a_strides, b, b_strides, c);

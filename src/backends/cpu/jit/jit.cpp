@@ -136,10 +136,10 @@ int bc_jit_inspect(const char* text, size_t text_size, const char* name, const b
   return bc::jit::finish(ok, {bytes.data(), bytes.size()}, messages, out, log);
 }
 
-bc_jit_object* bc_jit_load(const char* object, size_t object_size, bc_jit_buffer* log) {
+bc_jit_object* bc_jit_load(const char* object, size_t object_size, const bc_jit_object* support, bc_jit_buffer* log) {
   const Gate gate;
   std::string messages;
-  auto loaded = bc::jit::Object::load({object, object_size}, messages);
+  auto loaded = bc::jit::Object::load({object, object_size}, support == nullptr ? nullptr : support->object.get(), messages);
   bc::jit::give(log, messages.data(), messages.size());
   return loaded == nullptr ? nullptr : new bc_jit_object{std::move(loaded)};
 }

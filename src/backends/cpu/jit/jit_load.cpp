@@ -26,11 +26,13 @@ size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
 class Resolver : public llvm::JITSymbolResolver {
  public:
+  explicit Resolver(const Object* support) : support_(support) {}
   void lookup(const LookupSet& names, OnResolvedFunction done) override {
     LookupResult found;
     std::string missing;
     for (const llvm::StringRef name : names) {
-      void* address = find_external(name.str().c_str());
+      void* address = support_ == nullptr ? nullptr : support_->symbol(name);
+      if (address == nullptr) address = find_external(name.str().c_str());
       if (address == nullptr) missing += (missing.empty() ? "'" : ", '") + name.str() + "'";
       found[name] = JITEvaluatedSymbol(reinterpret_cast<uint64_t>(address), JITSymbolFlags::Exported);
     }
@@ -41,6 +43,9 @@ class Resolver : public llvm::JITSymbolResolver {
     }
   }
   llvm::Expected<LookupSet> getResponsibilitySet(const LookupSet& names) override { return names; }
+
+ private:
+  const Object* support_;
 };
 
 }  // namespace
@@ -107,7 +112,7 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
 Object::Object() : memory_(std::make_unique<Slab>()) {}
 Object::~Object() = default;
 
-std::unique_ptr<Object> Object::load(llvm::StringRef bytes, std::string& log) {
+std::unique_ptr<Object> Object::load(llvm::StringRef bytes, const Object* support, std::string& log) {
   // ELF readers may assume alignment that a cache file's bytes do not have.
   std::unique_ptr<llvm::MemoryBuffer> aligned;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % 16 != 0) {
@@ -130,7 +135,7 @@ std::unique_ptr<Object> Object::load(llvm::StringRef bytes, std::string& log) {
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0) ++externals;
   }
   object->memory_->expect_externals(externals);
-  Resolver resolver;
+  Resolver resolver(support);
   llvm::RuntimeDyld loader(*object->memory_, resolver);
   loader.loadObject(**file);
   if (!loader.hasError()) loader.resolveRelocations();

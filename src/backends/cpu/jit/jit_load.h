@@ -12,8 +12,9 @@ class Slab;
 class Object {
  public:
   ~Object();
-  /// nullptr with the reason added to `log` on failure.
-  static std::unique_ptr<Object> load(llvm::StringRef bytes, std::string& log);
+  /// Names that the file does not define come from `support` (or nullptr) and then from the process. nullptr with the reason added to `log`
+  /// on failure.
+  static std::unique_ptr<Object> load(llvm::StringRef bytes, const Object* support, std::string& log);
   void* symbol(llvm::StringRef name) const;
 
  private:

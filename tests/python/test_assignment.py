@@ -1,0 +1,237 @@
+"""Assignment and in-place operations: overlaps, aliasing, values that wait, order of reads and writes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import assert_same, configured, host
+
+
+def test_shifted_self_assignment_reads_before_it_writes(xp, mode):
+    for write, read in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)), (slice(None), slice(None, None, -1))):
+        n, x = np.arange(10), xp.arange(10)
+        n[write] = n[read].copy()
+        x[write] = x[read]
+        assert_same(x, n)
+        n[write] = n[read].copy() * 2 + 1
+        x[write] = x[read] * 2 + 1
+        assert_same(x, n)
+
+
+@pytest.mark.parametrize("size", [10, 5_000, 200_000])
+def test_overlapping_two_dimensional_views(xp, size):
+    rows = max(3, size // 5)
+    n = np.arange(rows * 5.0).reshape(rows, 5)
+    x = xp.asarray(n)
+    n[1:, 1:] = n[:-1, :-1].copy()
+    x[1:, 1:] = x[:-1, :-1]
+    assert_same(x, n)
+    n[:, ::-1] = n.copy()
+    x[:, ::-1] = x
+    assert_same(x, n)
+    square_n, square_x = n[:5, :5], x[:5, :5]
+    square_n[...] = square_n.T.copy()
+    square_x[...] = square_x.T
+    assert_same(x, n)
+
+
+def test_heat_steps_in_place(xp, mode):
+    n = np.zeros((16, 16))
+    n[8, 8] = 1000
+    x = xp.asarray(n)
+    for _ in range(5):
+        p, q = n.copy(), x.copy()
+        n[1:-1, 1:-1] = 0.25 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2])
+        x[1:-1, 1:-1] = 0.25 * (q[2:, 1:-1] + q[:-2, 1:-1] + q[1:-1, 2:] + q[1:-1, :-2])
+    assert_same(x, n)
+    for _ in range(3):  # without the copy: NumPy computes the right side first
+        n[1:-1, 1:-1] = 0.25 * (n[2:, 1:-1] + n[:-2, 1:-1] + n[1:-1, 2:] + n[1:-1, :-2])
+        x[1:-1, 1:-1] = 0.25 * (x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2])
+    assert_same(x, n)
+
+
+def test_pending_readers_keep_the_old_values(xp, mode):
+    n, x = np.arange(8.0), xp.arange(8.0)
+    doubled_n, doubled_x = n * 2, x * 2
+    view_n, view_x = n[2:5] + 1, x[2:5] + 1
+    n += 100
+    x += 100
+    later_n, later_x = n * 3, x * 3
+    n[::2] = -1
+    x[::2] = -1
+    assert_same(doubled_x, doubled_n)
+    assert_same(view_x, view_n)
+    assert_same(later_x, later_n)
+    assert_same(x, n)
+
+
+def test_in_place_updates_of_a_pending_value(xp, mode):
+    def program(lib):
+        a = lib.arange(6.0) * 2
+        b = a
+        v = a[1:4]
+        a += 1
+        c = a * v.sum()
+        v -= 5
+        a[0] = 99
+        b *= 2
+        return a, b, v, c
+
+    for got, want in zip(program(xp), program(np)):
+        assert_same(got, want)
+
+
+def test_swaps(xp, mode):
+    n, m = np.arange(4.0), np.arange(4.0) + 10
+    x, y = xp.asarray(n), xp.asarray(m)
+    n, m = m, n
+    x, y = y, x
+    assert_same(x, n)
+    n[:2], n[2:] = n[2:].copy(), n[:2].copy()
+    x[:2], x[2:] = x[2:].copy(), x[:2].copy()
+    assert_same(x, n)
+    n[[0, 1]] = n[[1, 0]]
+    x[[0, 1]] = x[[1, 0]]
+    assert_same(x, n)
+    p, q = np.zeros(5), np.arange(5.0)
+    u, v = xp.zeros(5), xp.arange(5.0)
+    for _ in range(4):
+        p[1:] = q[:-1] + 1
+        u[1:] = v[:-1] + 1
+        p, q = q, p
+        u, v = v, u
+    assert_same(u, p)
+    assert_same(v, q)
+
+
+def test_a_buffer_given_away_is_not_seen_by_others(xp):
+    """`a += b` may reuse a's memory for the result, unless somebody still needs the old value."""
+    x = xp.arange(1000.0)
+    xp.synchronize()
+    kept = x + 0
+    old = x[5:10]
+    y = x * 2
+    x += y
+    x *= 2
+    assert_same(kept, np.arange(1000.0))
+    assert_same(y, np.arange(1000.0) * 2)
+    assert_same(x, np.arange(1000.0) * 6)
+    assert_same(old, (np.arange(1000.0) * 6)[5:10])
+    for _ in range(20):
+        x = x + 1
+        x -= 0.5
+    assert_same(x, np.arange(1000.0) * 6 + 10)
+
+
+def test_self_overlapping_destinations(xp):
+    n, x = np.zeros((3, 4)), xp.zeros((3, 4))
+    n[:, 1:] += n[:, :-1] + 1
+    x[:, 1:] += x[:, :-1] + 1
+    assert_same(x, n)
+    n[...] = n[::-1, ::-1].copy() + n
+    x[...] = x[::-1, ::-1] + x
+    assert_same(x, n)
+
+
+def test_assignment_broadcasts_and_casts(xp):
+    n, x = np.zeros((3, 4), np.int32), xp.zeros((3, 4), xp.int32)
+    for key, value in (
+        (slice(None), [1, 2, 3, 4]),
+        ((slice(None), 1), [[7], [8], [9]][0]),
+        ((slice(1, None), slice(None, 2)), 3.9),
+        ((0,), np.arange(4.0) + 0.7),
+        ((slice(None), slice(1, 2)), [[1], [2], [3]]),
+        (Ellipsis, True),
+    ):
+        n[key] = value
+        x[key] = value
+        assert_same(x, n)
+    with pytest.raises(ValueError):
+        x[0] = [1, 2, 3]
+    assert_same(x, n)
+
+
+def test_assigning_an_array_to_itself_changes_nothing(xp):
+    x = xp.arange(12.0).reshape(3, 4)
+    x[...] = x
+    x[1:] = x[1:]
+    x[:, ::2] = x[:, ::2]
+    assert_same(x, np.arange(12.0).reshape(3, 4))
+
+
+def test_zero_dimensional_and_empty_destinations(xp):
+    x = xp.array(3.0)
+    x[()] = 4
+    x += 1
+    assert float(x) == 5.0
+    y = xp.arange(5)
+    y[3:3] = 7
+    y[[]] = 9
+    y[y > 10] = 1
+    assert_same(y, np.arange(5))
+
+
+def test_copyto_matches_numpy(xp):
+    n, x = np.zeros(5), xp.zeros(5)
+    np.copyto(n, np.arange(5), where=np.arange(5) % 2 == 0)
+    xp.copyto(x, xp.arange(5), where=xp.arange(5) % 2 == 0)
+    assert_same(x, n)
+    with pytest.raises(TypeError):
+        xp.copyto(xp.zeros(5, xp.int32), xp.ones(5))
+    xp.copyto(x, 7)
+    assert_same(x, np.full(5, 7.0))
+
+
+def test_fill_and_full_assignment(xp):
+    x = xp.arange(6).reshape(2, 3)
+    x.fill(9)
+    assert_same(x, np.full((2, 3), 9))
+    x.T[0] = [1, 2]
+    assert_same(x, np.array([[1, 9, 9], [2, 9, 9]]))
+
+
+def test_a_long_loop_of_updates(xp, mode):
+    n, x = np.linspace(0, 1, 50), xp.asarray(np.linspace(0, 1, 50))
+    for k in range(60):
+        n = n * 0.5 + k
+        x = x * 0.5 + k
+        if k % 7 == 0:
+            n[k % 50 :] -= 1
+            x[k % 50 :] -= 1
+        if k % 11 == 0:
+            n[::2] = n[1::2]
+            x[::2] = x[1::2]
+    assert_same(x, n)
+
+
+def test_mandelbrot_steps_match_numpy(xp):
+    def program(lib):
+        re, im = lib.linspace(-2, 2, 40), lib.linspace(-2, 2, 30)
+        c = re[None, :] + 1j * im[:, None]
+        z = lib.zeros_like(c)
+        count = lib.zeros(c.shape, dtype=int)
+        for _ in range(30):
+            inside = (z.real * z.real + z.imag * z.imag) < 4
+            z = lib.where(inside, z * z + c, z)
+            count += inside
+        return count
+
+    assert_same(program(xp), program(np))
+
+
+def test_results_do_not_depend_on_when_somebody_looks(xp):
+    def program(look):
+        a = xp.arange(20.0)
+        b = a[::2] * 3
+        look(b)
+        a[5:] = a[:-5] + b.sum()
+        look(a)
+        b -= a[:10]
+        a *= b[0]
+        look(a)
+        return host(a + b.max()).tobytes()
+
+    results = {program(lambda v: None), program(lambda v: float(v[0])), program(lambda v: xp.synchronize())}
+    with configured(lazy=False):
+        results.add(program(lambda v: None))
+    assert len(results) == 1

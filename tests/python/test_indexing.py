@@ -1,0 +1,301 @@
+"""Integer-array and boolean indexing, reading and assigning, mixed with basic indices as NumPy mixes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import assert_same, host
+
+I = np.array  # noqa: E741
+
+INDICES = {
+    "one array": (I([3, 0, -1]),),
+    "list": ([1, 1, 2],),
+    "two arrays": (I([0, 2, 1]), I([3, 3, 0])),
+    "broadcast arrays": (I([[0], [2]]), I([1, 3])),
+    "array and slice": (I([2, 0]), slice(1, 4)),
+    "slice and array": (slice(None, None, 2), I([4, 1, 1])),
+    "array and index": (I([0, 1]), 2),
+    "index and array": (1, I([0, 4])),
+    "arrays apart": (I([0, 1]), slice(None), I([1, 0])),
+    "arrays apart by an index": (0, slice(None), I([1, 0])),
+    "arrays next to each other in the middle": (slice(None), I([0, 1, 2]), I([1, 0, 4])),
+    "newaxis and array": (None, I([1, 0])),
+    "array and newaxis": (I([1, 0]), None, slice(None), I([2, 2])),
+    "ellipsis and array": (Ellipsis, I([4, 0])),
+    "array and ellipsis": (I([1]), Ellipsis, I([0])),
+    "2-d array": (I([[0, 1], [1, 0]]),),
+    "boolean row": (I([True, False]),),
+    "boolean and slice": (I([True, False]), slice(1, 3)),
+    "boolean and array": (I([True, True]), I([0, 2])),
+    "2-d boolean": (np.arange(8).reshape(2, 4) % 3 == 0,),
+    "boolean in the middle": (slice(None), I([True, False, True, True])),
+    "no true": (I([False, False]),),
+    "empty array": (I([], int),),
+    "0-d array": (I(1),),
+    "negative steps and array": (slice(None, None, -1), slice(None), I([0, -1])),
+    "uint8 index": (I([1, 0], np.uint8),),
+    "True": (True,),
+    "False": (False,),
+}
+
+
+def ours(xp, key):
+    return tuple(xp.asarray(k) if isinstance(k, np.ndarray) else k for k in key)
+
+
+@pytest.fixture
+def cube():
+    return np.arange(40.0).reshape(2, 4, 5)
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_reading_matches_numpy(xp, cube, name):
+    key = INDICES[name]
+    if name in ("one array",):
+        key = (slice(None), *key)
+    elif name in ("list", "two arrays", "broadcast arrays"):
+        key = (0, *key)
+    want = cube[key]
+    assert_same(xp.asarray(cube)[ours(xp, key)], want)
+    assert_same(xp.asarray(cube)[key], want, "NumPy's index arrays")
+    assert_same((xp.asarray(cube) + 0.5)[ours(xp, key)], (cube + 0.5)[key], "of an expression")
+
+
+@pytest.mark.parametrize("name", [n for n in INDICES if n not in ("boolean and array",)])
+def test_assigning_matches_numpy(xp, cube, name):
+    key = INDICES[name]
+    if name in ("one array",):
+        key = (slice(None), *key)
+    elif name in ("list", "two arrays", "broadcast arrays"):
+        key = (0, *key)
+    n, x = cube.copy(), xp.asarray(cube)
+    n[key] = -1
+    x[ours(xp, key)] = -1
+    assert_same(x, n, "a scalar")
+    shape = cube[key].shape
+    values = np.arange(100.0, 100 + np.prod(shape)).reshape(shape)
+    n[key] = values
+    x[ours(xp, key)] = xp.asarray(values)
+    if "list" not in name and "slice and array" not in name and "uint8" not in name:
+        assert_same(x, n, "values")
+    else:  # an index occurs twice: the last value stays
+        assert_same(x, n, "the last of repeated indices")
+
+
+@pytest.mark.parametrize("name", ["list", "slice and array", "2-d boolean", "boolean row", "array and slice"])
+def test_in_place_operators_on_selected_elements(xp, cube, name):
+    key = INDICES[name] if name != "list" else (0, [1, 1, 2])
+    n, x = cube.copy(), xp.asarray(cube)
+    n[key] += 10
+    x[ours(xp, key)] += 10
+    assert_same(x, n)
+
+
+def test_masks(xp):
+    n = np.arange(-5.0, 7).reshape(3, 4)
+    x = xp.asarray(n)
+    assert_same(x[x > 0], n[n > 0])
+    assert_same(x[(x > 0) & (x < 4)] * 2, n[(n > 0) & (n < 4)] * 2)
+    m, y = n.copy(), xp.asarray(n)
+    m[m < 0] = 0
+    y[y < 0] = 0
+    assert_same(y, m)
+    m[m > 2] = m[m > 2] * 10
+    y[y > 2] = y[y > 2] * 10
+    assert_same(y, m)
+    m[m > 20] *= -1
+    y[y > 20] *= -1
+    assert_same(y, m)
+    m[:, m[0] == 0] = [[7], [8], [9]]
+    y[:, y[0] == 0] = [[7], [8], [9]]
+    assert_same(y, m)
+    assert x[x > 100].shape == (0,)
+
+
+@pytest.mark.parametrize("key", [5, -6, (0, 9), (slice(None), 8), (0, 0, 0)])
+def test_basic_indices_out_of_range_raise_at_once(xp, key):
+    n = np.zeros((5, 8))
+    x = xp.zeros((5, 8))
+    with pytest.raises(IndexError) as ours_error:
+        x[key]
+    with pytest.raises(IndexError) as theirs:
+        n[key]
+    assert str(ours_error.value).split(" for ")[0].split(",")[0] == str(theirs.value).split(" for ")[0].split(",")[0]
+    with pytest.raises(IndexError):
+        x[key] = 1
+
+
+def test_index_arrays_out_of_range_raise_index_error(xp):
+    """At once on the CPU or when the value is needed; on a GPU at the next synchronisation."""
+    x = xp.arange(10.0)
+    for bad in ([0, 10], [-11], [1 << 40]):
+        with pytest.raises(IndexError, match="out of bounds"):
+            got = x[xp.asarray(bad)]
+            host(got)
+            xp.synchronize()
+        with pytest.raises(IndexError, match="out of bounds"):
+            y = x.copy()
+            y[xp.asarray(bad)] = 1
+            host(y)
+            xp.synchronize()
+    assert_same(x, np.arange(10.0))
+
+
+def test_invalid_indices_raise_index_error(xp):
+    x = xp.zeros((3, 4))
+    for key in (1.5, "a", xp.array([0.5]), (slice(None), 1.0), ([True, False],), xp.array([True, False])):
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(TypeError):
+        x["a":"b"]
+    with pytest.raises(ValueError):
+        x[::0]
+    with pytest.raises(IndexError):
+        x[xp.array([0, 1]), xp.array([0, 1, 2])]
+    with pytest.raises(IndexError):
+        x[..., ...]
+
+
+def test_values_that_do_not_fit_raise_and_write_nothing(xp):
+    x = xp.arange(12.0).reshape(3, 4)
+    for key, value in (((slice(None),), [1, 2, 3]), ((xp.array([0, 1]),), xp.ones((3, 4))), ((x > 5,), [1, 2])):
+        with pytest.raises(ValueError):
+            x[key] = value
+    assert_same(x, np.arange(12.0).reshape(3, 4))
+
+
+def test_an_array_of_size_one_is_an_index(xp):
+    n = np.arange(5)
+    assert int(xp.arange(5)[xp.array(2)]) == n[np.array(2)]
+    assert [10, 20, 30][xp.array(1)] == 20
+    assert list(range(10))[xp.array(2) : xp.array(4)] == [2, 3]
+    with pytest.raises(TypeError):
+        [1, 2][xp.array(1.0)]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_take_matches_numpy(xp, axis, mode):
+    n = np.arange(12).reshape(3, 4)
+    at = np.array([[0, 2], [1, 1]]) if mode == "raise" else np.array([[0, 7], [-9, 1]])
+    assert_same(xp.take(xp.asarray(n), xp.asarray(at), axis, mode=mode), np.take(n, at, axis, mode=mode))
+    assert_same(xp.asarray(n).take([1, 0], axis), n.take([1, 0], axis))
+
+
+def test_take_along_axis_and_put_along_axis(xp):
+    n = np.array([[3, 1, 2], [9, 7, 8]])
+    for axis in (0, 1):
+        at = np.argmax(n, axis=axis, keepdims=True)
+        assert_same(xp.take_along_axis(xp.asarray(n), xp.asarray(at), axis), np.take_along_axis(n, at, axis))
+        m, y = n.copy(), xp.asarray(n)
+        np.put_along_axis(m, at, -5, axis)
+        xp.put_along_axis(y, xp.asarray(at), -5, axis)
+        assert_same(y, m)
+
+
+def test_put_putmask_place_and_fill_diagonal(xp):
+    n = np.arange(12.0).reshape(3, 4)
+    for name, args in {
+        "put": ([0, 5, -1], [100, 200]),
+        "putmask": (n > 4, [-1, -2, -3]),
+        "place": (n > 4, [-1, -2, -3]),
+        "fill_diagonal": (7,),
+    }.items():
+        m, y = n.copy(), xp.asarray(n)
+        getattr(np, name)(m, *args)
+        getattr(xp, name)(y, *(xp.asarray(a) if isinstance(a, np.ndarray) else a for a in args))
+        assert_same(y, m, name)
+    m, y = np.zeros((7, 3)), xp.zeros((7, 3))
+    np.fill_diagonal(m, [1, 2], wrap=True)
+    xp.fill_diagonal(y, [1, 2], wrap=True)
+    assert_same(y, m)
+
+
+def test_nonzero_and_its_kin(xp):
+    n = np.array([[0, 3, 0], [4, 0, 5]])
+    x = xp.asarray(n)
+    for got, want in zip(xp.nonzero(x), np.nonzero(n)):
+        assert_same(got, want)
+    for got, want in zip(x.nonzero(), n.nonzero()):
+        assert_same(got, want)
+    for got, want in zip(xp.where(x > 3), np.where(n > 3)):
+        assert_same(got, want)
+    assert_same(xp.argwhere(x), np.argwhere(n))
+    assert_same(xp.flatnonzero(x), np.flatnonzero(n))
+    assert_same(xp.count_nonzero(x, axis=0), np.count_nonzero(n, axis=0))
+    big = np.arange(100_000) % 7 == 0
+    assert_same(xp.flatnonzero(xp.asarray(big)), np.flatnonzero(big))
+    assert xp.nonzero(xp.zeros(5))[0].shape == (0,)
+    with pytest.raises(ValueError):
+        xp.nonzero(xp.array(1))
+
+
+def test_compress_extract_choose_select(xp):
+    n = np.arange(12).reshape(3, 4)
+    x = xp.asarray(n)
+    assert_same(xp.compress([True, False, True], x, axis=0), np.compress([True, False, True], n, axis=0))
+    assert_same(xp.extract(x % 3 == 0, x), np.extract(n % 3 == 0, n))
+    at = np.array([0, 1, 1, 0])
+    assert_same(xp.choose(xp.asarray(at), [x[0], x[1]]), np.choose(at, [n[0], n[1]]))
+    assert_same(xp.choose(xp.asarray(at + 5), [x[0], x[1]], mode="wrap"), np.choose(at + 5, [n[0], n[1]], mode="wrap"))
+    with pytest.raises(ValueError):
+        xp.choose(xp.asarray(at + 5), [x[0], x[1]])
+    assert_same(xp.select([x < 3, x < 8], [x, x * 10.0], -1), np.select([n < 3, n < 8], [n, n * 10.0], -1))
+
+
+def test_ix_and_index_helpers(xp):
+    n = np.arange(20).reshape(4, 5)
+    x = xp.asarray(n)
+    assert_same(x[xp.ix_([0, 3], [1, 1, 4])], n[np.ix_([0, 3], [1, 1, 4])])
+    assert_same(x[xp.ix_([True, False, True, False], [2])], n[np.ix_([True, False, True, False], [2])])
+    assert_same(x[xp.s_[1:, ::2]], n[np.s_[1:, ::2]])
+    for got, want in zip(xp.unravel_index([3, 19], (4, 5)), np.unravel_index([3, 19], (4, 5))):
+        assert_same(got, want)
+    assert_same(xp.ravel_multi_index(([1, 3], [0, 4]), (4, 5)), np.ravel_multi_index(([1, 3], [0, 4]), (4, 5)))
+
+
+def test_flat(xp):
+    n = np.arange(12).reshape(3, 4)
+    x = xp.asarray(n)
+    assert_same(x.T.flat[3:9], n.T.flat[3:9])
+    assert int(x.flat[5]) == 5 and len(x.flat) == 12
+    x.flat[[0, 11]] = -1
+    n.flat[[0, 11]] = -1
+    assert_same(x, n)
+    x.flat = 3
+    assert_same(x, np.full((3, 4), 3))
+
+
+def test_large_gather_and_scatter(xp):
+    rng = np.random.default_rng(4)
+    n, at = rng.standard_normal(50_000), rng.integers(-50_000, 50_000, 80_000)
+    x, k = xp.asarray(n), xp.asarray(at)
+    assert_same(x[k] * 2, n[at] * 2)
+    perm = rng.permutation(50_000)
+    m, y = np.zeros(50_000), xp.zeros(50_000)
+    m[perm] = n
+    y[xp.asarray(perm)] = x
+    assert_same(y, m)
+
+
+def test_scalars_lists_and_iteration(xp):
+    n = np.arange(6).reshape(2, 3)
+    x = xp.asarray(n)
+    assert len(x) == 2 and [r.tolist() for r in x] == n.tolist() and x.tolist() == n.tolist()
+    assert 4 in x and 9 not in x
+    assert x.item(4) == 4 and x.item(1, 2) == 5 and isinstance(x.item(0), int)
+    assert isinstance(xp.array(1.5).item(), float) and isinstance(xp.array(True).tolist(), bool) and xp.array(1j).item() == 1j
+    for value in (xp.array(3), xp.array([3]), xp.array([[3]])):
+        assert bool(value) is True
+    assert float(xp.array(3)) == 3.0 and int(xp.array(3.7)) == 3 and complex(xp.array(2)) == 2 + 0j
+    with pytest.raises(TypeError):
+        len(xp.array(1))
+    with pytest.raises(TypeError):
+        iter(xp.array(1))
+    with pytest.raises(ValueError, match="truth value"):
+        bool(x)
+    with pytest.raises((TypeError, ValueError)):
+        float(x)
+    with pytest.raises(ValueError):
+        x.item()

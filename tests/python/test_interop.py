@@ -1,0 +1,287 @@
+"""NumPy arrays in and out, DLPack, the buffer protocol, pickles and copies, NumPy's functions on our arrays."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pytest
+from support import DTYPES, assert_same, base_values
+
+cpu_only = pytest.mark.parametrize("device", ["cpu"], indirect=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numpy_in_and_out(xp, dtype):
+    n = base_values(dtype)
+    x = xp.asarray(n)
+    for back in (x.get(), xp.asnumpy(x), x.numpy(), np.array(x.get())):
+        assert type(back) is np.ndarray
+        assert_same(back, n)
+    assert_same(x[::2, ::-1].get(), n[::2, ::-1])
+    assert_same(xp.asarray(n[::2, ::-1]), n[::2, ::-1])
+    out = np.zeros_like(n)
+    assert x.get(out=out) is out
+    assert_same(out, n)
+    x.set(n[::-1])
+    assert_same(x, n[::-1].copy())
+    assert x.tobytes() == n[::-1].tobytes()
+
+
+def test_numpy_scalars_and_zero_dimensional_arrays(xp):
+    assert_same(xp.asarray(np.float32(2.5)), np.asarray(np.float32(2.5)))
+    assert_same(xp.asarray(np.array(7)), np.array(7))
+
+
+@cpu_only
+def test_np_asarray_of_an_array_gives_its_elements(xp, device):
+    x = xp.arange(6).reshape(2, 3) * 2
+    assert_same(np.asarray(x), np.arange(6).reshape(2, 3) * 2)
+    assert np.asarray(x, dtype=np.float32).dtype == np.float32
+    assert_same(np.array(x, copy=True), np.arange(6).reshape(2, 3) * 2)
+
+
+@cpu_only
+def test_memoryview_shares_memory(xp, device):
+    x = xp.arange(6.0).reshape(2, 3)
+    view = memoryview(x)
+    assert view.shape == (2, 3) and view.format == "d" and view.strides == (24, 8)
+    n = np.frombuffer(view, float).reshape(2, 3)
+    n[0, 0] = 42
+    assert float(x[0, 0]) == 42
+    x[1] = [7, 8, 9]
+    assert n[1].tolist() == [7, 8, 9]
+    assert_same(np.asarray(memoryview(x[::-1, ::2])), x.get()[::-1, ::2])
+
+
+@cpu_only
+def test_work_is_done_in_order_once_memory_is_visible(xp, device):
+    """From then on an operation must not wait where the outside could see the difference."""
+    x = xp.arange(4.0)
+    n = np.asarray(memoryview(x))
+    y = x * 10  # reads x as it is now
+    n[0] = 100
+    assert y.tolist() == [0, 10, 20, 30]
+    x += 1
+    assert n.tolist() == [101, 2, 3, 4]
+    x[1:] = x[:-1]
+    assert n.tolist() == [101, 101, 2, 3]
+
+
+@cpu_only
+def test_wrapping_numpy_memory_without_a_copy(xp, device):
+    n = np.arange(5.0)
+    x = xp.asarray(n, copy=False)
+    n[0] = 9
+    assert float(x[0]) == 9
+    x *= 2
+    assert n.tolist() == [18, 2, 4, 6, 8]
+    y = x + 1
+    n[1] = -1
+    assert y.tolist() == [19, 3, 5, 7, 9]
+    del n
+    gc.collect()
+    assert x.tolist() == [18, -1, 4, 6, 8]
+    fixed = np.arange(3.0)
+    fixed.flags.writeable = False
+    z = xp.asarray(fixed, copy=False)
+    with pytest.raises((ValueError, TypeError)):
+        z[0] = 1
+        z.get()
+    assert fixed.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float16", "float32", "float64", "complex64", "bool"])
+def test_dlpack_with_numpy(xp, dtype):
+    n = base_values(dtype)
+    assert_same(xp.from_dlpack(n), n)
+    x = xp.asarray(n)
+    assert x.__dlpack_device__()[0] in (1, 2)
+    if x.__dlpack_device__()[0] == 1:
+        assert_same(np.from_dlpack(x), n)
+        assert_same(np.from_dlpack(x[::2, ::-1]), n[::2, ::-1])
+        shared = np.from_dlpack(x)
+        x[0, 0] = 1
+        assert shared[0, 0] == n.dtype.type(1)
+    own = xp.from_dlpack(x)
+    assert_same(own, x.get())
+
+
+@cpu_only
+def test_dlpack_shares_and_keeps_alive(xp, device):
+    n = np.arange(4.0)
+    x = xp.from_dlpack(n)
+    n[0] = 5
+    assert float(x[0]) == 5
+    m = np.from_dlpack(xp.arange(4.0) * 3)
+    gc.collect()
+    assert m.tolist() == [0, 3, 6, 9]
+    pending = xp.arange(3.0) + 1
+    assert np.from_dlpack(pending).tolist() == [1, 2, 3]
+
+
+def test_dlpack_with_torch(xp):
+    torch = pytest.importorskip("torch")
+    if xp.default_device().type == "cuda" and not torch.cuda.is_available():
+        pytest.skip("torch has no GPU")
+    x = xp.arange(6.0).reshape(2, 3)
+    t = torch.from_dlpack(x)
+    assert t.tolist() == x.tolist()
+    t[0, 0] = 7
+    assert float(x[0, 0]) == 7
+    y = xp.from_dlpack(torch.arange(4, dtype=torch.bfloat16, device=t.device))
+    assert y.dtype == xp.bfloat16 and y.astype(xp.float32).tolist() == [0, 1, 2, 3]
+
+
+def test_cuda_array_interface(xp):
+    x = xp.arange(4.0)
+    if x.device.type == "cpu":
+        assert not hasattr(x, "__cuda_array_interface__")
+        return
+    interface = x.__cuda_array_interface__
+    assert interface["shape"] == (4,) and interface["typestr"] == "<f8" and interface["data"][0] == x.data.ptr
+
+    class Foreign:
+        __cuda_array_interface__ = interface
+
+    y = xp.asarray(Foreign())
+    y[0] = 9
+    xp.synchronize()
+    assert float(x[0]) == 9
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16"])
+def test_pickle(xp, dtype):
+    x = xp.asarray(base_values("float32" if dtype == "bfloat16" else dtype)).astype(dtype)
+    for protocol in (2, pickle.HIGHEST_PROTOCOL):
+        for a in (x, x[::2, ::-1], x[:0], x[1, 1:2].reshape(())):
+            b = pickle.loads(pickle.dumps(a, protocol))
+            assert isinstance(b, xp.ndarray) and b.dtype == a.dtype and b.tobytes() == a.tobytes() and b.shape == a.shape
+
+
+def test_copies_are_independent(xp):
+    x = xp.arange(6.0).reshape(2, 3)
+    for y in (x.copy(), copy.copy(x), copy.deepcopy(x), xp.copy(x), xp.array(x), +x, x.astype(float)):
+        y[0, 0] = 99
+        assert float(x[0, 0]) == 0
+    assert_same(x.T.copy("F"), x.get().T)
+    assert x.T.copy().flags.c_contiguous
+    assert copy.deepcopy({"a": x})["a"].tolist() == x.tolist()
+
+
+NUMPY_CALLS = {
+    "sum": lambda a: np.sum(a, axis=0),
+    "mean": lambda a: np.mean(a, axis=1, keepdims=True),
+    "std": lambda a: np.std(a, ddof=1),
+    "max": lambda a: np.max(a),
+    "concatenate": lambda a: np.concatenate([a, a], axis=1),
+    "stack": lambda a: np.stack((a, a)),
+    "where": lambda a: np.where(a > 3, a, -a),
+    "clip": lambda a: np.clip(a, 1, 4),
+    "transpose": lambda a: np.transpose(a),
+    "reshape": lambda a: np.reshape(a, (3, 2)),
+    "dot": lambda a: np.dot(a, a.T),
+    "matmul": lambda a: np.matmul(a, a.T),
+    "linalg.norm": lambda a: np.linalg.norm(a),
+    "zeros_like": lambda a: np.zeros_like(a),
+    "full_like": lambda a: np.full_like(a, 3),
+    "cumsum": lambda a: np.cumsum(a, axis=1),
+    "diff": lambda a: np.diff(a, axis=0),
+    "roll": lambda a: np.roll(a, 1),
+    "flip": lambda a: np.flip(a, 0),
+    "round": lambda a: np.round(a, 1),
+    "tensordot": lambda a: np.tensordot(a, a.T, 1),
+    "take": lambda a: np.take(a, [0, 2]),
+    "argmax": lambda a: np.argmax(a, axis=1),
+    "broadcast_to": lambda a: np.broadcast_to(a, (2, 2, 3)),
+    "isclose": lambda a: np.isclose(a, a + 1e-12),
+    "sin": lambda a: np.sin(a),
+    "add.reduce": lambda a: np.add.reduce(a),
+    "multiply.outer": lambda a: np.multiply.outer(a[0], a[1]),
+    "maximum.accumulate": lambda a: np.maximum.accumulate(a, axis=1),
+    "nansum": lambda a: np.nansum(a),
+    "expand_dims": lambda a: np.expand_dims(a, 0),
+    "tril": lambda a: np.tril(a),
+    "like": lambda a: np.ones((2,), like=a),
+    "array2string": lambda a: None,
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_CALLS)
+def test_numpy_functions_stay_on_the_device(xp, name):
+    n = np.arange(6.0).reshape(2, 3)
+    want, got = NUMPY_CALLS[name](n), NUMPY_CALLS[name](xp.asarray(n))
+    if want is None:
+        return
+    assert isinstance(got, xp.ndarray), f"np.{name} gave {type(got)}"
+    np.testing.assert_allclose(got.get(), want, rtol=1e-14)
+
+
+def test_numpy_functions_with_plain_answers(xp):
+    x = xp.arange(6.0).reshape(2, 3)
+    assert np.shape(x) == (2, 3) and np.ndim(x) == 2 and np.size(x) == 6
+    assert np.allclose(x, x + 1e-12) is True and np.array_equal(x, x) is True
+    assert np.result_type(x.dtype, np.float32) == np.float64
+    assert np.iscomplexobj(x) is False and np.may_share_memory(x, x[1:]) is True
+
+
+def test_numpy_functions_that_are_missing_say_what_to_do(xp):
+    x = xp.arange(6.0)
+    with pytest.raises(TypeError, match=r"numpy\.sort.*\.get\(\)|numpy\.unique.*\.get\(\)"):
+        np.unique(x)
+    with pytest.raises(TypeError, match=r"\.get\(\)"):
+        np.linalg.svd(x.reshape(2, 3))
+    with pytest.raises(AttributeError, match="numpy.unique"):
+        xp.unique  # noqa: B018
+    with pytest.raises(AttributeError, match="numpy.linalg.svd"):
+        xp.linalg.svd  # noqa: B018
+    with pytest.raises(AttributeError):
+        xp.no_such_name  # noqa: B018
+
+
+def test_other_array_types_keep_their_say(xp):
+    class Mine:
+        __array_priority__ = 1000.0
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "mine"
+
+    assert xp.arange(3) + Mine() == "mine"
+    with pytest.raises(TypeError):
+        xp.arange(3) + object()
+
+
+def test_array_namespace(xp):
+    assert xp.arange(3).__array_namespace__() is xp
+
+
+def test_moving_between_devices(xp):
+    x = xp.arange(5.0) * 2
+    y = x.to_device("cpu")
+    assert y.device == "cpu" and y.tolist() == [0, 2, 4, 6, 8]
+    assert xp.asarray(x, device="cpu").device == "cpu"
+    assert x.to(dtype=xp.float32).dtype == np.float32 and x.cpu().device == "cpu"
+
+
+def test_operands_on_two_devices_are_an_error(xp):
+    if xp.default_device().type == "cpu":
+        pytest.skip("one device only")
+    with pytest.raises((ValueError, RuntimeError)):
+        xp.arange(3.0) + xp.arange(3.0, device="cpu")
+
+
+def test_numpy_array_on_the_left_in_place(xp):
+    n = np.zeros(3)
+    with pytest.raises(TypeError):
+        n += xp.arange(3.0)
+
+
+def test_frombuffer_and_bytes(xp):
+    data = np.arange(5, dtype=np.int16).tobytes()
+    assert_same(xp.frombuffer(data, xp.int16), np.arange(5, dtype=np.int16))
+    assert_same(xp.frombuffer(data, xp.int16, count=2, offset=2), np.array([1, 2], np.int16))
+    with pytest.raises(ValueError):
+        xp.frombuffer(data, xp.int32)

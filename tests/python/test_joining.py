@@ -1,0 +1,170 @@
+"""Joining, splitting, repeating, padding; differences; products of other kinds. All against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import assert_same, assert_ulp
+
+
+def both(xp, *arrays):
+    return [xp.asarray(a) for a in arrays]
+
+
+def test_concatenate_and_stack(xp):
+    a, b, c = np.arange(6).reshape(2, 3), np.arange(6.0).reshape(2, 3) + 0.5, np.arange(3, dtype=np.int8).reshape(1, 3)
+    x, y, z = both(xp, a, b, c)
+    for axis in (0, 1, -1, None):
+        assert_same(xp.concatenate([x, y], axis=axis), np.concatenate([a, b], axis=axis))
+    assert_same(xp.concatenate((x, z, y)), np.concatenate((a, c, b)))
+    assert_same(xp.concat([x, z]), np.concatenate([a, c]))
+    for axis in (0, 1, 2, -1):
+        assert_same(xp.stack([x, y], axis=axis), np.stack([a, b], axis=axis))
+    assert_same(xp.concatenate([x.T, (y + 1).T]), np.concatenate([a.T, (b + 1).T]))
+    assert_same(xp.concatenate([x, y], dtype=xp.float32), np.concatenate([a, b], dtype=np.float32))
+    out = xp.zeros((4, 3))
+    assert xp.concatenate([x, y], out=out) is out
+    assert_same(out, np.concatenate([a, b]))
+    for bad in ([], [x, xp.zeros((2, 4))], [x, xp.zeros(3)], [xp.array(1), xp.array(2)]):
+        with pytest.raises(ValueError):
+            xp.concatenate(bad)
+    with pytest.raises(ValueError):
+        xp.stack([x, z])
+    with pytest.raises(np.exceptions.AxisError):
+        xp.concatenate([x, y], axis=2)
+
+
+def test_stacks_by_name(xp):
+    a, b = np.arange(3), np.arange(3) + 10
+    m = np.arange(6).reshape(2, 3)
+    x, y, k = both(xp, a, b, m)
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        assert_same(getattr(xp, name)((x, y)), getattr(np, name)((a, b)), name)
+        assert_same(getattr(xp, name)([k, k]), getattr(np, name)([m, m]), name)
+    assert_same(xp.append(x, [5, 6.5]), np.append(a, [5, 6.5]))
+    assert_same(xp.append(k, k, axis=1), np.append(m, m, axis=1))
+
+
+@pytest.mark.parametrize("cuts", [1, 3, 4, [2, 5], [0, 3, 3, 20], []])
+def test_splits(xp, cuts):
+    n = np.arange(24).reshape(12, 2)
+    x = xp.asarray(n)
+    for got, want in zip(xp.array_split(x, cuts), np.array_split(n, cuts), strict=True):
+        assert_same(got, want)
+    for got, want in zip(xp.split(x, cuts), np.split(n, cuts), strict=True):
+        assert_same(got, want)
+    for got, want in zip(xp.vsplit(x, cuts), np.vsplit(n, cuts), strict=True):
+        assert_same(got, want)
+
+
+def test_uneven_splits(xp):
+    for got, want in zip(xp.array_split(xp.arange(7), 3), np.array_split(np.arange(7), 3), strict=True):
+        assert_same(got, want)
+    with pytest.raises(ValueError):
+        xp.split(xp.arange(7), 3)
+    with pytest.raises(ValueError):
+        xp.split(xp.arange(7), 0)
+    for got, want in zip(xp.hsplit(xp.arange(8), 2), np.hsplit(np.arange(8), 2), strict=True):
+        assert_same(got, want)
+
+
+def test_repeat_tile_roll_flip(xp):
+    n = np.arange(6).reshape(2, 3)
+    x = xp.asarray(n)
+    for axis in (None, 0, 1):
+        assert_same(xp.repeat(x, 3, axis), np.repeat(n, 3, axis))
+    assert_same(xp.repeat(x, [1, 0, 2], 1), np.repeat(n, [1, 0, 2], 1))
+    for reps in (2, (2, 3), (2, 1, 2), (), 0):
+        assert_same(xp.tile(x, reps), np.tile(n, reps))
+    for shift, axis in ((1, None), (-2, None), (1, 0), (4, 1), ((1, 2), (0, 1)), (1, (0, 1)), (0, 0)):
+        assert_same(xp.roll(x, shift, axis), np.roll(n, shift, axis))
+    for axis in (None, 0, 1, (0, 1)):
+        assert_same(xp.flip(x, axis), np.flip(n, axis))
+    assert_same(xp.roll(x * 2 + 1, 1, 1) - x, np.roll(n * 2 + 1, 1, 1) - n)
+
+
+def test_moveaxis_squeeze_and_errors(xp):
+    n = np.zeros((2, 1, 3, 1))
+    x = xp.asarray(n)
+    assert xp.moveaxis(x, [0, 2], [-1, 0]).shape == np.moveaxis(n, [0, 2], [-1, 0]).shape
+    assert xp.squeeze(x).shape == (2, 3) and xp.squeeze(x, 1).shape == (2, 3, 1) and x.squeeze((1, 3)).shape == (2, 3)
+    with pytest.raises(ValueError):
+        xp.squeeze(x, 0)
+    with pytest.raises(np.exceptions.AxisError):
+        xp.moveaxis(x, 0, 9)
+    with pytest.raises(np.exceptions.AxisError):
+        xp.expand_dims(x, 9)
+    with pytest.raises(ValueError):
+        xp.transpose(x, (0, 1))
+    with pytest.raises(ValueError):
+        xp.broadcast_to(x, (2, 2, 3))
+    assert xp.broadcast_shapes((2, 1), (3,), (1, 1)) == (2, 3)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_delete_and_insert(xp, axis):
+    n = np.arange(12).reshape(3, 4)
+    x = xp.asarray(n)
+    for at in (1, [0, 2], slice(0, 2), -1):
+        assert_same(xp.delete(x, at, axis), np.delete(n, at, axis), f"delete {at}")
+    for at in (1, [2, 0], -1):
+        assert_same(xp.insert(x, at, 99, axis), np.insert(n, at, 99, axis), f"insert {at}")
+    if axis is not None:
+        line = np.arange(n.shape[1 - axis]) + 50
+        assert_same(xp.insert(x, 1, line, axis), np.insert(n, 1, line, axis))
+    else:
+        assert_same(xp.insert(x, [3, 1], [7, 8]), np.insert(n, [3, 1], [7, 8]))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap"])
+@pytest.mark.parametrize("width", [1, (2, 0), ((1, 2), (0, 3))])
+def test_pad(xp, mode, width):
+    n = np.arange(1, 13.0).reshape(3, 4)
+    assert_same(xp.pad(xp.asarray(n), width, mode), np.pad(n, width, mode))
+    if mode == "constant":
+        assert_same(xp.pad(xp.asarray(n), width, constant_values=(7, 8)), np.pad(n, width, constant_values=(7, 8)))
+
+
+def test_resize_and_trim(xp):
+    n = np.arange(5)
+    assert_same(xp.resize(xp.asarray(n), (3, 4)), np.resize(n, (3, 4)))
+    assert_same(xp.resize(xp.asarray(n), 2), np.resize(n, 2))
+    assert_same(xp.trim_zeros(xp.array([0, 1, 0, 2, 0, 0])), np.array([1, 0, 2]))
+
+
+def test_differences(xp):
+    n = np.array([[1, 4, 9, 16], [2, 3, 5, 8]])
+    x = xp.asarray(n)
+    for k in (0, 1, 2):
+        for axis in (0, 1) if k < 2 else (1,):
+            assert_same(xp.diff(x, k, axis), np.diff(n, k, axis))
+    assert_same(xp.diff(x, prepend=0, append=[[7], [8]]), np.diff(n, prepend=0, append=[[7], [8]]))
+    assert_same(xp.diff(x > 3), np.diff(n > 3))
+    assert_same(xp.ediff1d(x, to_end=[1], to_begin=0), np.ediff1d(n, to_end=[1], to_begin=0))
+    assert_same(xp.trapezoid(x * 1.0, dx=0.5), np.trapezoid(n * 1.0, dx=0.5))
+    assert_same(xp.trapezoid(x * 1.0, x=[0.0, 1, 3, 4]), np.trapezoid(n * 1.0, x=[0.0, 1, 3, 4]))
+    f = np.array([[1.0, 4, 9, 16], [2, 3, 5, 8], [0, 1, 0, 1]])
+    for order in (1, 2):
+        for got, want in zip(xp.gradient(xp.asarray(f), 0.5, edge_order=order), np.gradient(f, 0.5, edge_order=order)):
+            assert_ulp(got, want, 8)
+    assert_ulp(xp.unwrap(xp.asarray([0.0, 3, 6.5, -1])), np.unwrap([0.0, 3, 6.5, -1]), 4)
+
+
+def test_closeness(xp):
+    a = np.array([1.0, 2.0, np.nan, np.inf, -np.inf, 0.0])
+    b = np.array([1.0 + 1e-9, 2.1, np.nan, np.inf, np.inf, 1e-9])
+    x, y = both(xp, a, b)
+    assert_same(xp.isclose(x, y), np.isclose(a, b))
+    assert_same(xp.isclose(x, y, equal_nan=True, rtol=0.1), np.isclose(a, b, equal_nan=True, rtol=0.1))
+    assert xp.allclose(x[:1], y[:1]) is True and xp.allclose(x, y) is False
+    assert xp.array_equal(x, x) is False and xp.array_equal(x, x, equal_nan=True) is True and xp.array_equal(x, x[:2]) is False
+    assert xp.array_equiv([1, 2], [[1, 2], [1, 2]]) is True
+    assert bool(xp.isclose(1, 1.0 + 1e-9))
+
+
+def test_questions_about_types(xp):
+    assert xp.iscomplexobj(xp.zeros(1, complex)) and xp.isrealobj(xp.zeros(1))
+    assert xp.ndim(xp.zeros((2, 3))) == 2 and xp.shape([[1, 2]]) == (1, 2) and xp.size(xp.zeros((2, 3)), 0) == 2
+    assert xp.finfo(xp.zeros(1, xp.float32)).eps == np.finfo(np.float32).eps and xp.finfo(xp.bfloat16).bits == 16
+    assert xp.isdtype(xp.zeros(1).dtype, "real floating") and xp.isdtype(xp.bfloat16, "real floating")
+    assert xp.common_type(xp.ones(1, int), xp.ones(1, xp.float32)) is np.float64

@@ -1,0 +1,183 @@
+"""Views: no copy where NumPy makes none, shared memory in both directions, attributes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import assert_same
+
+VIEWS = {
+    "slice": lambda a, xp: a[1:4],
+    "step": lambda a, xp: a[::2, 1::3],
+    "negative": lambda a, xp: a[::-1, ::-2],
+    "index": lambda a, xp: a[2],
+    "negative index": lambda a, xp: a[-1, -2],
+    "newaxis": lambda a, xp: a[:, None, 2:, None],
+    "ellipsis": lambda a, xp: a[..., 1],
+    "empty slice": lambda a, xp: a[4:2],
+    "beyond the end": lambda a, xp: a[3:100, -100:5],
+    "T": lambda a, xp: a.T,
+    "transpose": lambda a, xp: a.transpose(1, 0),
+    "swapaxes": lambda a, xp: a.swapaxes(0, -1),
+    "reshape": lambda a, xp: a.reshape(3, 2, -1),
+    "reshape tuple": lambda a, xp: a.reshape((8, 6)),
+    "ravel": lambda a, xp: a.ravel(),
+    "diagonal": lambda a, xp: xp.diagonal(a, 1) if xp is np else a.diagonal(1),
+    "broadcast_to": lambda a, xp: xp.broadcast_to(a[:, :1], (6, 5)),
+    "expand_dims": lambda a, xp: xp.expand_dims(a, (0, 2)),
+    "squeeze": lambda a, xp: xp.squeeze(a[:1, :, None]),
+    "moveaxis": lambda a, xp: xp.moveaxis(a[None], 0, -1),
+    "flip": lambda a, xp: xp.flip(a, 0),
+    "rot90": lambda a, xp: xp.rot90(a),
+    "split": lambda a, xp: xp.split(a, 3)[1],
+    "real": lambda a, xp: a.real,
+    "chain": lambda a, xp: a[::-1].T[1:7:2, 3:].reshape(3, 3)[..., ::-1],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_show_the_same_elements_as_numpys(xp, name):
+    n = np.arange(48.0).reshape(6, 8)
+    x = xp.arange(48.0).reshape(6, 8)
+    got, want = VIEWS[name](x, xp), VIEWS[name](n, np)
+    assert_same(got, want)
+    assert got.ndim == want.ndim and got.size == want.size and got.nbytes == want.nbytes
+
+
+@pytest.mark.parametrize("name", [n for n in VIEWS if n not in ("broadcast_to", "empty slice", "negative index", "chain", "diagonal")])
+def test_writes_through_a_view_are_seen_by_the_base_and_the_other_way(xp, name):
+    n = np.arange(48.0).reshape(6, 8)
+    x = xp.arange(48.0).reshape(6, 8)
+    v, w = VIEWS[name](x, xp), VIEWS[name](n, np)
+    assert np.shares_memory(w, n)
+    v[...] = v * 2 + 1
+    w[...] = w * 2 + 1
+    assert_same(x, n, "the base after a write through the view")
+    x[...] = x - 100
+    n[...] = n - 100
+    assert_same(v, w, "the view after a write to the base")
+
+
+def test_complex_parts_are_views(xp):
+    n = np.arange(6) * (1 + 2j)
+    x = xp.asarray(n)
+    x.real[1:3] = 9
+    x.imag[::2] = -1
+    n.real[1:3] = 9
+    n.imag[::2] = -1
+    assert_same(x, n)
+    x.real = [0, 1, 2, 3, 4, 5]
+    n.real = [0, 1, 2, 3, 4, 5]
+    assert_same(x, n)
+
+
+def test_view_as_another_type_shares_memory(xp):
+    n = np.arange(8, dtype=np.float32)
+    x = xp.asarray(n)
+    assert_same(x.view(xp.int32), n.view(np.int32))
+    x.view(xp.uint32)[0] = 0x3F800000
+    assert float(x[0]) == 1.0
+    assert_same(x.view("complex64")[1:], n.view("complex64")[1:])
+    assert x.view(xp.uint8).shape == (32,)
+    with pytest.raises(ValueError):
+        x[:3].view(xp.complex64)
+
+
+def test_attributes_match_numpys(xp):
+    n = np.zeros((4, 6), np.float32)
+    x = xp.zeros((4, 6), xp.float32)
+    for a, b in ((x, n), (x.T, n.T), (x[::2, 1:], n[::2, 1:]), (x[0], n[0]), (x[::-1], n[::-1]), (x[:0], n[:0]), (x[1, 1:2].reshape(()), n[1, 1:2].reshape(()))):
+        assert a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype and a.itemsize == b.itemsize
+        assert a.ndim == b.ndim and a.size == b.size and a.nbytes == b.nbytes and len(a.shape) == a.ndim
+        assert a.flags.c_contiguous == b.flags.c_contiguous and a.flags.f_contiguous == b.flags.f_contiguous
+        assert a.flags["C_CONTIGUOUS"] == b.flags["C_CONTIGUOUS"]
+    assert x.flags.owndata and not x.T.flags.owndata and x.flags.writeable
+    assert x.base is None and x[1:].base is x and x[1:].T.base is x
+    assert x.T.T.shape == x.shape and x.mT.shape == (6, 4)
+    assert str(x.device).split(":")[0] == xp.default_device().type
+    assert x.data.ptr % 16 == 0 and x[1:].data.ptr - x.data.ptr == 24
+
+
+def test_shape_and_dtype_can_be_set(xp):
+    x = xp.arange(6)
+    x.shape = (2, 3)
+    assert x.shape == (2, 3)
+    with pytest.raises((ValueError, AttributeError)):
+        x.T.shape = (6,)
+    y = xp.zeros(4, xp.float32)
+    y.dtype = xp.int32
+    assert y.dtype == np.int32
+
+
+def test_reshape_copies_only_when_it_must(xp):
+    x = xp.arange(24).reshape(4, 6)
+    assert xp.shares_memory(x, x.reshape(2, 2, 6))
+    assert not xp.shares_memory(x, x.T.reshape(24))
+    assert xp.shares_memory(x[:, ::2], x[:, ::2].reshape(2, 2, 3))
+    n = np.arange(24).reshape(4, 6)
+    assert_same(x.T.reshape(3, 8), n.T.reshape(3, 8))
+    assert_same(x.reshape(3, 8, order="F"), n.reshape(3, 8, order="F"))
+    assert_same(x.ravel("F"), n.ravel("F"))
+    assert_same(x.flatten(), n.flatten())
+    for shape in ((5, 5), (-1, 5), (-1, -1)):
+        with pytest.raises(ValueError):
+            x.reshape(shape)
+    with pytest.raises(ValueError):
+        xp.reshape(x.T, 24, copy=False)
+
+
+def test_expressions_through_views_match_numpy(xp):
+    n = np.arange(60.0).reshape(3, 4, 5)
+    x = xp.asarray(n)
+    assert_same(x[:, 1:] - x[:, :-1], n[:, 1:] - n[:, :-1])
+    assert_same(x.transpose(2, 0, 1) * 2 + x[0, 0, ::-1][:, None, None], n.transpose(2, 0, 1) * 2 + n[0, 0, ::-1][:, None, None])
+    assert_same((x + 1)[::2].T[1:3], (n + 1)[::2].T[1:3])
+    assert_same((x * 2).reshape(12, 5)[::3].sum(axis=1), (n * 2).reshape(12, 5)[::3].sum(axis=1))
+    assert_same(xp.broadcast_to(x[0] + 1, (7, 4, 5))[3:5, ::2], np.broadcast_to(n[0] + 1, (7, 4, 5))[3:5, ::2])
+
+
+def test_views_of_a_pending_value_stay_views(xp):
+    x = xp.arange(10.0) * 3  # waits
+    v = x[2:5]
+    x += 1
+    v *= 10
+    n = np.arange(10.0) * 3
+    w = n[2:5]
+    n += 1
+    w *= 10
+    assert_same(x, n)
+    assert_same(v, w)
+
+
+def test_many_dimensions(xp):
+    shape = (2,) + (1,) * 62 + (3,)
+    x = xp.arange(6).reshape(shape)
+    assert x.ndim == 64
+    n = np.arange(6).reshape(shape)
+    assert_same(x + x.transpose(tuple(range(64))), n + n)
+    assert_same(x.sum(axis=0), n.sum(axis=0))
+    with pytest.raises((ValueError, IndexError)):
+        x[None]
+
+
+def test_a_read_only_broadcast_cannot_be_written(xp):
+    x = xp.broadcast_to(xp.arange(3), (2, 3))
+    with pytest.raises(ValueError):
+        x[0, 0] = 1
+
+
+def test_numpy_functions_that_give_views(xp):
+    n = np.arange(24).reshape(2, 3, 4)
+    x = xp.asarray(n)
+    assert_same(xp.rollaxis(x, 2), np.rollaxis(n, 2))
+    assert_same(xp.matrix_transpose(x), np.matrix_transpose(n))
+    assert_same(xp.permute_dims(x, (2, 0, 1)), np.permute_dims(n, (2, 0, 1)))
+    assert_same(xp.fliplr(x), np.fliplr(n))
+    assert_same(xp.flipud(x), np.flipud(n))
+    for k in range(-1, 5):
+        assert_same(xp.rot90(x, k, (1, 2)), np.rot90(n, k, (1, 2)))
+    for a, b in zip(xp.unstack(x, axis=1), np.unstack(n, axis=1)) if hasattr(np, "unstack") else ():
+        assert_same(a, b)
+    assert xp.atleast_2d(3).shape == (1, 1) and xp.atleast_3d(xp.ones(2)).shape == (1, 2, 1)
+    one, two = xp.atleast_1d(1, [2])
+    assert one.shape == two.shape == (1,)
