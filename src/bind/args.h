@@ -156,16 +156,23 @@ struct Traits<R (C::*)(A...) const> : Traits<R (*)(A...)> {};
 template <auto F>
 inline CallSignature signature_of;
 
-/// The C function that Python calls. `Method`: the first parameter is self.
-template <auto F, bool Method>
+/// Flags of a bound function.
+enum : int {
+  kMethod = 1,   ///< the first parameter is self
+  kLooking = 2,  ///< runs kernels and waits for them: other Python threads go on meanwhile (the function must not touch Python)
+};
+
+/// The C function that Python calls.
+template <auto F, int Flags>
 PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     using T = Traits<decltype(F)>;
     constexpr int n = T::size;
-    constexpr int skip = Method ? 1 : 0;
+    constexpr bool method = (Flags & kMethod) != 0;
+    constexpr int skip = method ? 1 : 0;
     const CallSignature& s = signature_of<F>;
     PyObject* values[n + 1];
-    if constexpr (Method) values[0] = self;
+    if constexpr (method) values[0] = self;
     s.bind(args, nargs, kwnames, values + skip);
     if (s.out >= 0) {
       // out=(a,) is how ufuncs and __array_function__ pass one output.
@@ -184,11 +191,19 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
     return [&]<size_t... I>(std::index_sequence<I...>) -> PyObject* {
       typename T::Tuple held{From<std::tuple_element_t<I, typename T::Tuple>>::get(
           values[I], Context{&s, static_cast<int>(I) - skip, device})...};
+      auto run = [&] {
+        if constexpr ((Flags & kLooking) != 0) {
+          GilRelease released;
+          return F(std::get<I>(held)...);
+        } else {
+          return F(std::get<I>(held)...);
+        }
+      };
       if constexpr (std::is_void_v<typename T::Result>) {
-        F(std::get<I>(held)...);
+        run();
         Py_RETURN_NONE;
       } else {
-        auto made = F(std::get<I>(held)...);
+        auto made = run();
         PyObject* out = s.out >= 0 ? values[s.out + skip] : nullptr;
         if (out && is_array(out)) return new_ref(out);
         return result(std::move(made), n > 0 ? values[0] : nullptr);
@@ -197,11 +212,11 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
   });
 }
 
-template <auto F, bool Method>
+template <auto F, int Flags>
 PyMethodDef define(const char* signature, const char* doc) {
   CallSignature& s = signature_of<F>;
-  s.parse(signature, doc, Method);
-  return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Method>)), METH_FASTCALL | METH_KEYWORDS, s.doc_text.c_str()};
+  s.parse(signature, doc, (Flags & kMethod) != 0);
+  return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Flags>)), METH_FASTCALL | METH_KEYWORDS, s.doc_text.c_str()};
 }
 
 /// Adds functions to a module; the table is kept for ever.
@@ -209,5 +224,6 @@ void add_functions(PyObject* module, std::vector<PyMethodDef> functions);
 
 }  // namespace bc::bind
 
-#define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), false>(signature, nullptr)
-#define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), true>(signature, nullptr)
+#define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), 0>(signature, nullptr)
+#define BC_LOOKING(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kLooking>(signature, nullptr)
+#define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kMethod>(signature, nullptr)

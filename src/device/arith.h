@@ -5,24 +5,35 @@
 namespace bc {
 
 BC_TFN T add(T a, T b) {
-  if constexpr (is_bool<T>) return a | b;
-  else if constexpr (is_int<T>) return static_cast<T>(static_cast<wrap_of<T>>(a) + static_cast<wrap_of<T>>(b));
-  else return a + b;
+  if constexpr (is_bool<T>)
+    return a | b;
+  else if constexpr (is_int<T>)
+    return static_cast<T>(static_cast<wrap_of<T>>(a) + static_cast<wrap_of<T>>(b));
+  else
+    return a + b;
 }
 BC_TFN T subtract(T a, T b) {
-  if constexpr (is_bool<T>) return a ^ b;
-  else if constexpr (is_int<T>) return static_cast<T>(static_cast<wrap_of<T>>(a) - static_cast<wrap_of<T>>(b));
-  else return a - b;
+  if constexpr (is_bool<T>)
+    return a ^ b;
+  else if constexpr (is_int<T>)
+    return static_cast<T>(static_cast<wrap_of<T>>(a) - static_cast<wrap_of<T>>(b));
+  else
+    return a - b;
 }
 BC_TFN T multiply(T a, T b) {
-  if constexpr (is_bool<T>) return a & b;
-  else if constexpr (is_int<T>) return static_cast<T>(static_cast<wrap_of<T>>(a) * static_cast<wrap_of<T>>(b));
-  else return a * b;
+  if constexpr (is_bool<T>)
+    return a & b;
+  else if constexpr (is_int<T>)
+    return static_cast<T>(static_cast<wrap_of<T>>(a) * static_cast<wrap_of<T>>(b));
+  else
+    return a * b;
 }
 BC_TFN T divide(T a, T b) { return a / b; }
 BC_TFN T negative(T a) {
-  if constexpr (is_int<T>) return static_cast<T>(wrap_of<T>(0) - static_cast<wrap_of<T>>(a));
-  else return -a;
+  if constexpr (is_int<T>)
+    return static_cast<T>(wrap_of<T>(0) - static_cast<wrap_of<T>>(a));
+  else
+    return -a;
 }
 BC_TFN T positive(T a) { return a; }
 BC_TFN T square(T a) { return multiply(a, a); }
@@ -42,16 +53,22 @@ BC_TFN T reciprocal(T a) {
 
 // ---- parts of numbers
 BC_TFN real_of<T> real(T a) {
-  if constexpr (is_complex<T>) return a.re;
-  else return a;
+  if constexpr (is_complex<T>)
+    return a.re;
+  else
+    return a;
 }
 BC_TFN real_of<T> imag(T a) {
-  if constexpr (is_complex<T>) return a.im;
-  else return cast<T>(false);
+  if constexpr (is_complex<T>)
+    return a.im;
+  else
+    return cast<T>(false);
 }
 BC_TFN T conj(T a) {
-  if constexpr (is_complex<T>) return T(a.re, -a.im);
-  else return a;
+  if constexpr (is_complex<T>)
+    return T(a.re, -a.im);
+  else
+    return a;
 }
 
 /// Clears the sign bit of a float.
@@ -59,17 +76,13 @@ BC_FN float fabs(float a) { return bits_as<float>(bits_as<u32>(a) & 0x7fffffffu)
 BC_FN double fabs(double a) { return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull); }
 BC_FN half fabs(half a) { return bits_as<half>(static_cast<u16>(a.bits & 0x7fffu)); }
 BC_FN bfloat16 fabs(bfloat16 a) { return bits_as<bfloat16>(static_cast<u16>(a.bits & 0x7fffu)); }
-BC_FN float copysign(float a, float b) {
-  return bits_as<float>((bits_as<u32>(a) & 0x7fffffffu) | (bits_as<u32>(b) & 0x80000000u));
-}
+BC_FN float copysign(float a, float b) { return bits_as<float>((bits_as<u32>(a) & 0x7fffffffu) | (bits_as<u32>(b) & 0x80000000u)); }
 BC_FN double copysign(double a, double b) {
   constexpr u64 kSign = 0x8000000000000000ull;
   return bits_as<double>((bits_as<u64>(a) & ~kSign) | (bits_as<u64>(b) & kSign));
 }
 BC_FN half copysign(half a, half b) { return bits_as<half>(static_cast<u16>((a.bits & 0x7fffu) | (b.bits & 0x8000u))); }
-BC_FN bfloat16 copysign(bfloat16 a, bfloat16 b) {
-  return bits_as<bfloat16>(static_cast<u16>((a.bits & 0x7fffu) | (b.bits & 0x8000u)));
-}
+BC_FN bfloat16 copysign(bfloat16 a, bfloat16 b) { return bits_as<bfloat16>(static_cast<u16>((a.bits & 0x7fffu) | (b.bits & 0x8000u))); }
 BC_FN bool signbit(float a) { return (bits_as<u32>(a) >> 31) != 0; }
 BC_FN bool signbit(double a) { return (bits_as<u64>(a) >> 63) != 0; }
 BC_FN bool signbit(half a) { return (a.bits >> 15) != 0; }
@@ -77,27 +90,40 @@ BC_FN bool signbit(bfloat16 a) { return (a.bits >> 15) != 0; }
 
 // ---- classes of numbers
 BC_TFN bool isnan(T a) {
-  if constexpr (is_complex<T>) return a.re != a.re || a.im != a.im;
-  else if constexpr (is_float<T>) return a != a;
-  else return false;
+  if constexpr (is_complex<T>)
+    return a.re != a.re || a.im != a.im;
+  else if constexpr (is_float<T>)
+    return a != a;
+  else
+    return false;
 }
 BC_TFN bool isinf(T a) {
-  if constexpr (is_complex<T>) return isinf(a.re) || isinf(a.im);
-  else if constexpr (is_float<T>) return fabs(a) == limits<T>::inf();
-  else return false;
+  if constexpr (is_complex<T>)
+    return isinf(a.re) || isinf(a.im);
+  else if constexpr (is_float<T>)
+    return fabs(a) == limits<T>::inf();
+  else
+    return false;
 }
 BC_TFN bool isfinite(T a) {
-  if constexpr (is_complex<T>) return isfinite(a.re) && isfinite(a.im);
-  else if constexpr (is_float<T>) return fabs(a) < limits<T>::inf();
-  else return true;
+  if constexpr (is_complex<T>)
+    return isfinite(a.re) && isfinite(a.im);
+  else if constexpr (is_float<T>)
+    return fabs(a) < limits<T>::inf();
+  else
+    return true;
 }
 BC_TFN bool isposinf(T a) {
-  if constexpr (is_float<T>) return a == limits<T>::inf();
-  else return false;
+  if constexpr (is_float<T>)
+    return a == limits<T>::inf();
+  else
+    return false;
 }
 BC_TFN bool isneginf(T a) {
-  if constexpr (is_float<T>) return a == -limits<T>::inf();
-  else return false;
+  if constexpr (is_float<T>)
+    return a == -limits<T>::inf();
+  else
+    return false;
 }
 
 // ---- comparison and logic

@@ -18,9 +18,13 @@ namespace bc {
 
 /// Reads a parameter word as a T.
 template <class T> BC_INLINE T load_word(const i64* word) {
+#if BC_CUDA
+  return *reinterpret_cast<const T*>(word);
+#else
   T value;
   __builtin_memcpy(&value, word, sizeof(T));
   return value;
+#endif
 }
 
 /// A NumPy index along an axis: negative ones count from the end; one out of range sets the error word and becomes 0.

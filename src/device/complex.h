@@ -4,33 +4,47 @@
 
 namespace bc {
 
-#define BC_SMALL_FLOAT_OPERATORS(T)                                                                        \
-  BC_FN T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }                 \
-  BC_FN T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }                 \
-  BC_FN T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }                 \
-  BC_FN T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }                 \
-  BC_FN T operator-(T a) { return bits_as<T>(static_cast<u16>(a.bits ^ 0x8000u)); }                        \
-  BC_FN bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); }               \
-  BC_FN bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); }               \
-  BC_FN bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }                 \
-  BC_FN bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); }               \
-  BC_FN bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }                 \
+#define BC_SMALL_FLOAT_OPERATORS(T)                                                          \
+  BC_FN T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }   \
+  BC_FN T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }   \
+  BC_FN T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }   \
+  BC_FN T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }   \
+  BC_FN T operator-(T a) { return bits_as<T>(static_cast<u16>(a.bits ^ 0x8000u)); }          \
+  BC_FN bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); } \
+  BC_FN bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); } \
+  BC_FN bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }   \
+  BC_FN bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); } \
+  BC_FN bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }   \
   BC_FN bool operator>=(T a, T b) { return static_cast<float>(a) >= static_cast<float>(b); }
 BC_SMALL_FLOAT_OPERATORS(half)
 BC_SMALL_FLOAT_OPERATORS(bfloat16)
 #undef BC_SMALL_FLOAT_OPERATORS
 
-template <class R> BC_INLINE complex<R> operator+(complex<R> a, complex<R> b) { return {a.re + b.re, a.im + b.im}; }
-template <class R> BC_INLINE complex<R> operator-(complex<R> a, complex<R> b) { return {a.re - b.re, a.im - b.im}; }
-template <class R> BC_INLINE complex<R> operator-(complex<R> a) { return {-a.re, -a.im}; }
-template <class R> BC_INLINE complex<R> operator*(complex<R> a, complex<R> b) {
+template <class R>
+BC_INLINE complex<R> operator+(complex<R> a, complex<R> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class R>
+BC_INLINE complex<R> operator-(complex<R> a, complex<R> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class R>
+BC_INLINE complex<R> operator-(complex<R> a) {
+  return {-a.re, -a.im};
+}
+template <class R>
+BC_INLINE complex<R> operator*(complex<R> a, complex<R> b) {
   // Two sums: of a difference beside a sum GCC 12 makes a fused instruction, even where contraction is off.
   R minus_im = -a.im;
   return {a.re * b.re + minus_im * b.im, a.re * b.im + a.im * b.re};
 }
-template <class R> BC_INLINE complex<R> operator*(complex<R> a, R b) { return {a.re * b, a.im * b}; }
+template <class R>
+BC_INLINE complex<R> operator*(complex<R> a, R b) {
+  return {a.re * b, a.im * b};
+}
 // Smith (1962): scales by the larger part of the divisor; a zero divisor divides both parts by zero.
-template <class R> BC_INLINE complex<R> operator/(complex<R> a, complex<R> b) {
+template <class R>
+BC_INLINE complex<R> operator/(complex<R> a, complex<R> b) {
   R re_size = b.re < 0 ? -b.re : b.re, im_size = b.im < 0 ? -b.im : b.im;
   bool by_re = re_size >= im_size;
   R big = by_re ? b.re : b.im, small = by_re ? b.im : b.re;
@@ -40,17 +54,31 @@ template <class R> BC_INLINE complex<R> operator/(complex<R> a, complex<R> b) {
   bool zero = big == 0;
   return {zero ? a.re / re_size : re * scale, zero ? a.im / re_size : im * scale};
 }
-template <class R> BC_INLINE bool operator==(complex<R> a, complex<R> b) { return a.re == b.re && a.im == b.im; }
-template <class R> BC_INLINE bool operator!=(complex<R> a, complex<R> b) { return a.re != b.re || a.im != b.im; }
+template <class R>
+BC_INLINE bool operator==(complex<R> a, complex<R> b) {
+  return a.re == b.re && a.im == b.im;
+}
+template <class R>
+BC_INLINE bool operator!=(complex<R> a, complex<R> b) {
+  return a.re != b.re || a.im != b.im;
+}
 
 // NumPy's order of complex numbers: by real part, then by imaginary part; a NaN anywhere in the decision makes it false.
-template <class R> BC_INLINE bool operator<(complex<R> a, complex<R> b) {
+template <class R>
+BC_INLINE bool operator<(complex<R> a, complex<R> b) {
   return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);
 }
-template <class R> BC_INLINE bool operator<=(complex<R> a, complex<R> b) {
+template <class R>
+BC_INLINE bool operator<=(complex<R> a, complex<R> b) {
   return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
 }
-template <class R> BC_INLINE bool operator>(complex<R> a, complex<R> b) { return b < a; }
-template <class R> BC_INLINE bool operator>=(complex<R> a, complex<R> b) { return b <= a; }
+template <class R>
+BC_INLINE bool operator>(complex<R> a, complex<R> b) {
+  return b < a;
+}
+template <class R>
+BC_INLINE bool operator>=(complex<R> a, complex<R> b) {
+  return b <= a;
+}
 
 }  // namespace bc

@@ -4,11 +4,17 @@
 
 // Templates, so that compilers only skim what a kernel does not use.
 #if BC_CUDA
-#define BC_COMPLEX128 template <class R, enable_if<sizeof(R) == 8> = 0> __device__ complex<R>
+#define BC_COMPLEX128                               \
+  template <class R, enable_if<sizeof(R) == 8> = 0> \
+  static __device__ complex<R>
 #else
-#define BC_COMPLEX128 template <class R, enable_if<sizeof(R) == 8> = 0> inline complex<R>
+#define BC_COMPLEX128                               \
+  template <class R, enable_if<sizeof(R) == 8> = 0> \
+  static inline complex<R>
 #endif
-#define BC_COMPLEX64 template <class R, enable_if<sizeof(R) == 4> = 0> BC_INLINE complex<R>
+#define BC_COMPLEX64                                \
+  template <class R, enable_if<sizeof(R) == 4> = 0> \
+  BC_INLINE complex<R>
 
 namespace bc {
 
@@ -17,8 +23,12 @@ BC_FN complex64 narrow(complex128 z) { return {static_cast<float>(z.re), static_
 BC_FN complex128 times_i(complex128 z) { return {-z.im, z.re}; }
 BC_FN complex128 over_i(complex128 z) { return {z.im, -z.re}; }
 
-template <class R> BC_INLINE R abs(complex<R> z) { return hypot(z.re, z.im); }
-template <class R> BC_INLINE complex<R> sign(complex<R> z) {
+template <class R>
+BC_INLINE R abs(complex<R> z) {
+  return hypot(z.re, z.im);
+}
+template <class R>
+BC_INLINE complex<R> sign(complex<R> z) {
   R size = hypot(z.re, z.im);
   bool inf_re = isinf(z.re), inf_im = isinf(z.im);
   R re = inf_re ? copysign(R(1), z.re) : (inf_im ? R(0) : z.re / size);
@@ -27,9 +37,18 @@ template <class R> BC_INLINE complex<R> sign(complex<R> z) {
   R none = bad ? limits<R>::nan() : R(0);
   return bad || size == R(0) ? complex<R>(none, none) : complex<R>(re, im);
 }
-template <class R> BC_INLINE complex<R> rint(complex<R> z) { return {rint(z.re), rint(z.im)}; }
-template <class R> BC_INLINE R angle(complex<R> z) { return arctan2(z.im, z.re); }
-template <class T, enable_if<is_float<T>> = 0> BC_INLINE T angle(T a) { return arctan2(T(0.0f), a); }
+template <class R>
+BC_INLINE complex<R> rint(complex<R> z) {
+  return {rint(z.re), rint(z.im)};
+}
+template <class R>
+BC_INLINE R angle(complex<R> z) {
+  return arctan2(z.im, z.re);
+}
+template <class T, enable_if<is_float<T>> = 0>
+BC_INLINE T angle(T a) {
+  return arctan2(T(0.0f), a);
+}
 
 #ifndef BC_SKIP_COMPLEX_MATH  // defined by kernels without complex numbers
 /// e^x (cos y, sin y) scale, in two factors where e^x alone would overflow.
@@ -281,7 +300,8 @@ BC_COMPLEX128 power(complex<R> a, complex<R> b) {
   return exp(complex128(fma(b.re, l, -b.im * angle), fma(b.im, l, b.re * angle)));
 }
 
-#define BC_COMPLEX1(name) BC_COMPLEX64 name(complex<R> z) { return narrow(name(widen(z))); }
+#define BC_COMPLEX1(name) \
+  BC_COMPLEX64 name(complex<R> z) { return narrow(name(widen(z))); }
 BC_COMPLEX1(exp)
 BC_COMPLEX1(exp2)
 BC_COMPLEX1(expm1)

@@ -1,6 +1,7 @@
 // The device library: freestanding C++17 for NVRTC, the embedded clang and the host compiler. Included in order of dependence; the
 // build joins these files into one text.
 #pragma once
+// clang-format off
 #include "types.h"
 #include "cast.h"
 #include "complex.h"
@@ -17,3 +18,4 @@
 #include "index.h"
 #include "philox.h"
 #include "blocks.h"
+// clang-format on

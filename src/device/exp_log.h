@@ -22,8 +22,8 @@ BC_FN void log_split(double x, double& k, double& f) {
 
 /// log(1 + f) - f
 BC_FN float log_tail(float f) {
-  float p = BC_P9(f, 0.33333313f, -0.25000164f, 0.2000222f, -0.16659519f, 0.14209771f, -0.12547289f, 0.12104939f, -0.1092892f,
-                  0.053626545f);
+  float p =
+      BC_P9(f, 0.33333313f, -0.25000164f, 0.2000222f, -0.16659519f, 0.14209771f, -0.12547289f, 0.12104939f, -0.1092892f, 0.053626545f);
   return f * f * fma(f, p, -0.5f);
 }
 BC_FN double log_tail(double f) {
@@ -56,7 +56,8 @@ struct Base10 {
   BC_TFN static constexpr T scale_lo() { return sizeof(T) == 4 ? T(-0x1.5b235ep-27) : T(0x1.95355baaafad3p-57); }
 };
 
-template <class Base, class T> BC_INLINE T log_join(T k, T f) {
+template <class Base, class T>
+BC_INLINE T log_join(T k, T f) {
   constexpr T hi = Base::template hi<T>(), lo = Base::template lo<T>();
   constexpr T scale = Base::template scale<T>(), scale_lo = Base::template scale_lo<T>();
   T tail = log_tail(f), y = f, y_lo = tail;
@@ -67,7 +68,8 @@ template <class Base, class T> BC_INLINE T log_join(T k, T f) {
   T big = k * hi, sum = big + y;
   return sum + (((big - sum) + y) + fma(k, lo, y_lo));
 }
-template <class Base, class T> BC_INLINE T log_any(T x) {
+template <class Base, class T>
+BC_INLINE T log_any(T x) {
   T k, f;
   log_split(x, k, f);
   T r = log_join<Base>(k, f);
@@ -95,7 +97,8 @@ BC_FN float log10(float x) { return log_any<Base10>(x); }
 BC_FN double log10(double x) { return log_any<Base10>(x); }
 
 /// log(1 + x): k comes from the rounded 1 + x, f from x itself by one fused multiply-add.
-template <class T> BC_INLINE T native_log1p(T x) {
+template <class T>
+BC_INLINE T native_log1p(T x) {
   using L = float_layout<T>;
   T u = T(1) + x, k, f;
   log_split(u, k, f);
@@ -114,14 +117,15 @@ BC_FN double log1p(double x) { return native_log1p(x); }
 /// e^r - 1 - r
 BC_FN float exp_tail(float r) { return r * r * BC_P5(r, 0.49999994f, 0.16666515f, 0.041668087f, 0.0083693005f, 0.0013838373f); }
 BC_FN double exp_tail(double r) {
-  return r * r * BC_P11(r, 0.5, 0.16666666666666688, 0.041666666666666824, 0.008333333333313889, 0.0013888888888777865,
-                        0.00019841269903406994, 2.4801587559806353e-05, 2.755722859541315e-06, 2.755708638054938e-07,
-                        2.5113983462544334e-08, 2.096077590163711e-09);
+  return r * r *
+         BC_P11(r, 0.5, 0.16666666666666688, 0.041666666666666824, 0.008333333333313889, 0.0013888888888777865, 0.00019841269903406994,
+                2.4801587559806353e-05, 2.755722859541315e-06, 2.755708638054938e-07, 2.5113983462544334e-08, 2.096077590163711e-09);
 }
 /// Adding this rounds to an integer, which then lies in the low bits.
 BC_TFN constexpr T round_magic() { return sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52); }
 /// p * 2^n, n given as bits of n + round_magic; two factors, so that overflow and subnormal results are rounded once.
-template <class T> BC_INLINE T scale_by(T p, T n_magic) {
+template <class T>
+BC_INLINE T scale_by(T p, T n_magic) {
   using L = float_layout<T>;
   using U = typename L::uint;
   U biased = bits_as<U>(n_magic) - bits_as<U>(round_magic<T>()) + static_cast<U>(4 * L::kBias);
@@ -129,7 +133,8 @@ template <class T> BC_INLINE T scale_by(T p, T n_magic) {
   constexpr U kShift = static_cast<U>(L::kBias);
   return p * bits_as<T>((first - kShift) << L::kMantissa) * bits_as<T>((second - kShift) << L::kMantissa);
 }
-template <class T> BC_INLINE T exp_reduce(T x, T& n_magic) {
+template <class T>
+BC_INLINE T exp_reduce(T x, T& n_magic) {
   constexpr T kLog2e = sizeof(T) == 4 ? T(0x1.715476p+0) : T(0x1.71547652b82fep+0);
   constexpr T kHi = sizeof(T) == 4 ? T(0x1.62e43p-1) : T(0x1.62e42fefa39efp-1);
   constexpr T kLo = sizeof(T) == 4 ? T(-0x1.05c61p-29) : T(0x1.abc9e3b39803fp-56);
@@ -137,18 +142,21 @@ template <class T> BC_INLINE T exp_reduce(T x, T& n_magic) {
   T n = n_magic - round_magic<T>();
   return fma(n, -kLo, fma(n, -kHi, x));
 }
-template <class T> BC_INLINE T clamp(T x, T lo, T hi) {
+template <class T>
+BC_INLINE T clamp(T x, T lo, T hi) {
   x = x > hi ? hi : x;
   return x < lo ? lo : x;
 }
-template <class T> BC_INLINE T native_exp(T x) {
+template <class T>
+BC_INLINE T native_exp(T x) {
   T n, r = exp_reduce(clamp(x, sizeof(T) == 4 ? T(-105) : T(-750), sizeof(T) == 4 ? T(90) : T(710)), n);
   return scale_by(T(1) + (r + exp_tail(r)), n);
 }
 BC_FN float exp(float x) { return native_exp(x); }
 BC_FN double exp(double x) { return native_exp(x); }
 
-template <class T> BC_INLINE T native_exp2(T x) {
+template <class T>
+BC_INLINE T native_exp2(T x) {
   constexpr T kLn2 = T(0x1.62e42fefa39efp-1);
   x = clamp(x, sizeof(T) == 4 ? T(-152) : T(-1080), sizeof(T) == 4 ? T(129) : T(1025));
   T n_magic = x + round_magic<T>();
@@ -159,7 +167,8 @@ BC_FN float exp2(float x) { return native_exp2(x); }
 BC_FN double exp2(double x) { return native_exp2(x); }
 
 /// (e^x - 1) / 8 for x above -40; an eighth, so that it reaches beyond the overflow of e^x for sinh.
-template <class T> BC_INLINE T expm1_eighth(T x) {
+template <class T>
+BC_INLINE T expm1_eighth(T x) {
   using L = float_layout<T>;
   using U = typename L::uint;
   T n_magic, r = exp_reduce(x, n_magic);
@@ -168,7 +177,8 @@ template <class T> BC_INLINE T expm1_eighth(T x) {
   T scale = bits_as<T>(bits << L::kMantissa);
   return fma(p, scale, scale - T(0.125));
 }
-template <class T> BC_INLINE T native_expm1(T x) {
+template <class T>
+BC_INLINE T native_expm1(T x) {
   T r = T(8) * expm1_eighth(clamp(x, T(-40), sizeof(T) == 4 ? T(90) : T(710)));
   return fabs(x) < pow2<T>(-float_layout<T>::kMantissa - 2) ? x : r;
 }
@@ -186,12 +196,14 @@ BC_LIFT1(log10)
 BC_LIFT1(log1p)
 
 // log(e^a + e^b) from the larger one and the difference; equal infinities have no difference.
-template <class T> BC_INLINE T native_logaddexp(T a, T b) {
+template <class T>
+BC_INLINE T native_logaddexp(T a, T b) {
   constexpr T kLn2 = T(0x1.62e42fefa39efp-1);
   T d = a - b, r = (d > T(0) ? a : b) + log1p(exp(-fabs(d)));
   return a == b ? a + kLn2 : (d != d ? d : r);
 }
-template <class T> BC_INLINE T native_logaddexp2(T a, T b) {
+template <class T>
+BC_INLINE T native_logaddexp2(T a, T b) {
   constexpr T kLog2e = T(0x1.71547652b82fep+0);
   T d = a - b, r = (d > T(0) ? a : b) + log1p(exp2(-fabs(d))) * kLog2e;
   return a == b ? a + T(1) : (d != d ? d : r);

@@ -6,32 +6,40 @@
 #if BC_CUDA
 #define BC_LONG static __device__
 #define BC_RARE static __device__ __noinline__
-#define BC_NATIVE1(name, f32, f64)                  \
-  BC_FN float name(float a) { return ::f32(a); }    \
+#define BC_NATIVE1(name, f32, f64)               \
+  BC_FN float name(float a) { return ::f32(a); } \
   BC_FN double name(double a) { return ::f64(a); }
-#define BC_NATIVE2(name, f32, f64)                                \
-  BC_FN float name(float a, float b) { return ::f32(a, b); }      \
+#define BC_NATIVE2(name, f32, f64)                           \
+  BC_FN float name(float a, float b) { return ::f32(a, b); } \
   BC_FN double name(double a, double b) { return ::f64(a, b); }
 #else
 #define BC_LONG static inline
 #define BC_RARE static __attribute__((noinline, unused))
-#define BC_NATIVE1(name, f32, f64)                            \
-  BC_FN float name(float a) { return __builtin_##f32(a); }    \
+#define BC_NATIVE1(name, f32, f64)                         \
+  BC_FN float name(float a) { return __builtin_##f32(a); } \
   BC_FN double name(double a) { return __builtin_##f64(a); }
 #endif
 
 // half and bfloat16 run in float and are rounded once.
-#define BC_LIFT1(name) \
-  template <class T, enable_if<is_small_float<T>> = 0> BC_INLINE T name(T a) { return T(name(static_cast<float>(a))); }
-#define BC_LIFT2(name)                                                       \
-  template <class T, enable_if<is_small_float<T>> = 0> BC_INLINE T name(T a, T b) { \
-    return T(name(static_cast<float>(a), static_cast<float>(b)));            \
+#define BC_LIFT1(name)                                 \
+  template <class T, enable_if<is_small_float<T>> = 0> \
+  BC_INLINE T name(T a) {                              \
+    return T(name(static_cast<float>(a)));             \
   }
-#define BC_LIFT1_FAST(name) \
-  template <class T, enable_if<is_small_float<T>> = 0> BC_INLINE T name(T a, u32& flag) { return T(name(static_cast<float>(a), flag)); }
-#define BC_LIFT2_FAST(name)                                                             \
-  template <class T, enable_if<is_small_float<T>> = 0> BC_INLINE T name(T a, T b, u32& flag) { \
-    return T(name(static_cast<float>(a), static_cast<float>(b), flag));                 \
+#define BC_LIFT2(name)                                            \
+  template <class T, enable_if<is_small_float<T>> = 0>            \
+  BC_INLINE T name(T a, T b) {                                    \
+    return T(name(static_cast<float>(a), static_cast<float>(b))); \
+  }
+#define BC_LIFT1_FAST(name)                            \
+  template <class T, enable_if<is_small_float<T>> = 0> \
+  BC_INLINE T name(T a, u32& flag) {                   \
+    return T(name(static_cast<float>(a), flag));       \
+  }
+#define BC_LIFT2_FAST(name)                                             \
+  template <class T, enable_if<is_small_float<T>> = 0>                  \
+  BC_INLINE T name(T a, T b, u32& flag) {                               \
+    return T(name(static_cast<float>(a), static_cast<float>(b), flag)); \
   }
 
 // Horner's rule, coefficients from the constant term up. Macros, so that nothing is instantiated where nothing is used.
@@ -58,7 +66,8 @@ BC_FN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 BC_FN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #endif
 /// sum of c[i] x^i
-template <int N> BC_INLINE double horner(double x, const double (&c)[N]) {
+template <int N>
+BC_INLINE double horner(double x, const double (&c)[N]) {
   double r = c[N - 1];
   BC_UNROLL
   for (int i = N - 2; i >= 0; i--) r = fma(r, x, c[i]);
@@ -75,14 +84,19 @@ BC_LIFT1(floor)
 BC_LIFT1(ceil)
 BC_LIFT1(trunc)
 
-template <class T, enable_if<is_float<T>> = 0> BC_INLINE T abs(T a) { return fabs(a); }
-template <class T, enable_if<is_float<T>> = 0> BC_INLINE T sign(T a) {
+template <class T, enable_if<is_float<T>> = 0>
+BC_INLINE T abs(T a) {
+  return fabs(a);
+}
+template <class T, enable_if<is_float<T>> = 0>
+BC_INLINE T sign(T a) {
   return a > T(0.0f) ? T(1.0f) : (a < T(0.0f) ? T(-1.0f) : (a == T(0.0f) ? T(0.0f) : a));
 }
 
 // ---- exponents and neighbours
 /// 2^k for a normal result.
-template <class T, class K> BC_INLINE T pow2(K k) {
+template <class T, class K>
+BC_INLINE T pow2(K k) {
   using L = float_layout<T>;
   return bits_as<T>(static_cast<typename L::uint>(static_cast<typename L::sint>(k) + L::kBias) << L::kMantissa);
 }
@@ -91,14 +105,16 @@ BC_TFN T next_magnitude(T a, bool away) {
   using U = unsigned_of<T>;
   return bits_as<T>(static_cast<U>(bits_as<U>(a) + (away ? U(1) : static_cast<U>(~U(0)))));
 }
-template <class T, enable_if<is_float<T>> = 0> BC_INLINE T nextafter(T a, T b) {
+template <class T, enable_if<is_float<T>> = 0>
+BC_INLINE T nextafter(T a, T b) {
   using U = unsigned_of<T>;
   T step = next_magnitude(a, (a < b) == (a > T(0.0f)));
   T from_zero = copysign(bits_as<T>(U(1)), b);
   return isnan(a) || isnan(b) ? a + b : (a == b ? (is_small_float<T> ? a : b) : (a == T(0.0f) ? from_zero : step));
 }
 /// Distance to the next number: away from zero with the sign of `a` (float, double), or upwards (16 bits), as NumPy has it.
-template <class T, enable_if<is_float<T>> = 0> BC_INLINE T spacing(T a) {
+template <class T, enable_if<is_float<T>> = 0>
+BC_INLINE T spacing(T a) {
   using U = unsigned_of<T>;
   if constexpr (is_small_float<T>) {
     return isfinite(a) ? nextafter(a, limits<T>::inf()) - a : limits<T>::nan();
@@ -140,14 +156,18 @@ BC_TFN T ldexp(T a, i32 n) {
   rest = rest > 100 ? 100 : (rest < -100 ? -100 : rest);
   return T(m * pow2<C>(first) * pow2<C>(rest));
 }
-template <class T> BC_INLINE T ldexp(T a, i64 n) { return ldexp(a, static_cast<i32>(n > 5000 ? 5000 : (n < -5000 ? -5000 : n))); }
+template <class T>
+BC_INLINE T ldexp(T a, i64 n) {
+  return ldexp(a, static_cast<i32>(n > 5000 ? 5000 : (n < -5000 ? -5000 : n)));
+}
 
 BC_TFN T modf_integer(T a) { return trunc(a); }
 BC_TFN T modf_fraction(T a) { return copysign(isinf(a) ? T(0.0f) : a - trunc(a), a); }
 
 // ---- remainders
 /// Exact fmod where the quotient fits the mantissa; sets `flag` elsewhere. The rounded quotient is right or one too large.
-template <class T> BC_INLINE T native_fmod_fast(T a, T b, u32& flag) {
+template <class T>
+BC_INLINE T native_fmod_fast(T a, T b, u32& flag) {
   T x = fabs(a), y = fabs(b);
   T q = trunc(x / y);
   T r = fma(-q, y, x);
@@ -163,8 +183,9 @@ BC_FN double fmod_fast(double a, double b, u32& flag) { return native_fmod_fast(
 BC_NATIVE2(fmod, fmodf, fmod)
 #else
 /// Takes multiples y * 2^k off, largest first, each step exact.
-template <class T> __attribute__((noinline)) T fmod_far(T a, T b) {
-  T x = __builtin_fabs(a), y = __builtin_fabs(b);
+template <class T>
+BC_RARE T fmod_far(T a, T b) {
+  T x = fabs(a), y = fabs(b);
   i32 low;
   native_frexp(y, low);
   while (x >= y) {
@@ -189,12 +210,14 @@ BC_FN double fmod(double a, double b) {
 #endif
 
 /// Python's remainder (sign of the divisor) from C's.
-template <class T> BC_INLINE T remainder_from(T mod, T b) {
+template <class T>
+BC_INLINE T remainder_from(T mod, T b) {
   T fixed = mod == T(0) ? copysign(T(0), b) : ((b < T(0)) != (mod < T(0)) ? mod + b : mod);
   return b == T(0) ? mod : fixed;
 }
 /// Python's floor division from C's remainder; rounds the quotient to the nearest integer as CPython and NumPy do.
-template <class T> BC_INLINE T floor_divide_from(T mod, T a, T b) {
+template <class T>
+BC_INLINE T floor_divide_from(T mod, T a, T b) {
   T div = (a - mod) / b;
   div = mod != T(0) && (b < T(0)) != (mod < T(0)) ? div - T(1) : div;
   T whole = floor(div);
@@ -202,10 +225,10 @@ template <class T> BC_INLINE T floor_divide_from(T mod, T a, T b) {
   T r = div == T(0) ? copysign(T(0), a / b) : whole;
   return b == T(0) ? a / b : r;
 }
-#define BC_REMAINDERS(T)                                                                                              \
-  BC_FN T remainder(T a, T b) { return remainder_from(fmod(a, b), b); }                                               \
-  BC_FN T floor_divide(T a, T b) { return floor_divide_from(fmod(a, b), a, b); }                                      \
-  BC_FN T remainder_fast(T a, T b, u32& flag) { return remainder_from(fmod_fast(a, b, flag), b); }                    \
+#define BC_REMAINDERS(T)                                                                           \
+  BC_FN T remainder(T a, T b) { return remainder_from(fmod(a, b), b); }                            \
+  BC_FN T floor_divide(T a, T b) { return floor_divide_from(fmod(a, b), a, b); }                   \
+  BC_FN T remainder_fast(T a, T b, u32& flag) { return remainder_from(fmod_fast(a, b, flag), b); } \
   BC_FN T floor_divide_fast(T a, T b, u32& flag) { return floor_divide_from(fmod_fast(a, b, flag), a, b); }
 BC_REMAINDERS(float)
 BC_REMAINDERS(double)

@@ -16,39 +16,45 @@ BC_NATIVE1(arctanh, atanhf, atanh)
 #else
 
 /// With e = e^|x| - 1: sinh = (e + e / (e + 1)) / 2, from e / 8 so that e itself may overflow.
-template <class T> BC_INLINE T native_sinh(T x) {
+template <class T>
+BC_INLINE T native_sinh(T x) {
   T a = fabs(x);
   T e = expm1_eighth(a > (sizeof(T) == 4 ? T(90) : T(711)) ? (sizeof(T) == 4 ? T(90) : T(711)) : a);
   T r = T(4) * (e + e / fma(T(8), e, T(1)));
   return copysign(a < pow2<T>(-float_layout<T>::kMantissa / 2 - 2) ? a : r, x);
 }
 /// With t = e^|x| / 8: cosh = 4 t + 1 / (16 t).
-template <class T> BC_INLINE T native_cosh(T x) {
+template <class T>
+BC_INLINE T native_cosh(T x) {
   T a = fabs(x);
   T t = expm1_eighth(a > (sizeof(T) == 4 ? T(90) : T(711)) ? (sizeof(T) == 4 ? T(90) : T(711)) : a) + T(0.125);
   return T(4) * (t + T(0.015625) / t);
 }
-template <class T> BC_INLINE T native_tanh(T x) {
+template <class T>
+BC_INLINE T native_tanh(T x) {
   constexpr T kOne = sizeof(T) == 4 ? T(10) : T(20);
   T a = fabs(x);
   T e = T(8) * expm1_eighth(T(2) * (a > kOne ? kOne : a));
   return copysign(a < pow2<T>(-float_layout<T>::kMantissa / 2 - 2) ? a : e / (e + T(2)), x);
 }
-template <class T> BC_INLINE T native_arcsinh(T x) {
+template <class T>
+BC_INLINE T native_arcsinh(T x) {
   constexpr T kLn2 = T(0x1.62e42fefa39efp-1);
   T a = fabs(x), square = a * a;
   bool big = a > pow2<T>(float_layout<T>::kMantissa / 2 + 4);
   T r = log1p(big ? a - T(1) : a + square / (T(1) + sqrt(square + T(1))));
   return copysign(big ? r + kLn2 : r, x);
 }
-template <class T> BC_INLINE T native_arccosh(T x) {
+template <class T>
+BC_INLINE T native_arccosh(T x) {
   constexpr T kLn2 = T(0x1.62e42fefa39efp-1);
   T t = x - T(1);
   bool big = x > pow2<T>(float_layout<T>::kMantissa / 2 + 4);
   T r = log1p(big ? t : t + sqrt(fma(t, t, T(2) * t)));
   return x < T(1) ? limits<T>::nan() : (big ? r + kLn2 : r);
 }
-template <class T> BC_INLINE T native_arctanh(T x) {
+template <class T>
+BC_INLINE T native_arctanh(T x) {
   T a = fabs(x);
   T r = T(0.5) * log1p(T(2) * (a + a * a / (T(1) - a)));
   return a > T(1) ? limits<T>::nan() : copysign(r, x);

@@ -7,12 +7,15 @@ namespace bc {
 /// Magnitude as an unsigned integer: right for the lowest value too.
 BC_TFN unsigned_of<T> magnitude(T a) {
   using U = unsigned_of<T>;
-  if constexpr (is_signed_int<T>) return a < 0 ? static_cast<U>(wrap_of<T>(0) - static_cast<wrap_of<T>>(a)) : static_cast<U>(a);
-  else return a;
+  if constexpr (is_signed_int<T>)
+    return a < 0 ? static_cast<U>(wrap_of<T>(0) - static_cast<wrap_of<T>>(a)) : static_cast<U>(a);
+  else
+    return a;
 }
 
 /// Quotient of unsigned integers, b > 0. Up to 32 bits it runs in floating point, which is exact and vectorises.
-template <class U> BC_INLINE U quotient(U a, U b) {
+template <class U>
+BC_INLINE U quotient(U a, U b) {
 #if BC_CUDA
   return static_cast<U>(a / b);
 #else
@@ -35,19 +38,26 @@ BC_TFN T trunc_divide(T a, T b) {
   U size = magnitude(b), zero = size == 0 ? U(1) : U(0);
   U q = quotient(magnitude(a), static_cast<U>(size | zero));
   q = zero != 0 ? U(0) : q;
-  if constexpr (is_signed_int<T>) return (a ^ b) < 0 ? static_cast<T>(wrap_of<T>(0) - static_cast<wrap_of<T>>(q)) : static_cast<T>(q);
-  else return q;
+  if constexpr (is_signed_int<T>)
+    return (a ^ b) < 0 ? static_cast<T>(wrap_of<T>(0) - static_cast<wrap_of<T>>(q)) : static_cast<T>(q);
+  else
+    return q;
 }
 
-template <class T, enable_if<is_int<T>> = 0> BC_INLINE T fmod(T a, T b) {
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T fmod(T a, T b) {
   return b == 0 ? T(0) : subtract(a, multiply(trunc_divide(a, b), b));
 }
-template <class T, enable_if<is_int<T>> = 0> BC_INLINE T remainder(T a, T b) {
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T remainder(T a, T b) {
   T r = fmod(a, b);
-  if constexpr (is_signed_int<T>) return add(r, static_cast<T>(r != 0 && (r ^ b) < 0 ? b : T(0)));
-  else return r;
+  if constexpr (is_signed_int<T>)
+    return add(r, static_cast<T>(r != 0 && (r ^ b) < 0 ? b : T(0)));
+  else
+    return r;
 }
-template <class T, enable_if<is_int<T>> = 0> BC_INLINE T floor_divide(T a, T b) {
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T floor_divide(T a, T b) {
   T q = trunc_divide(a, b);
   if constexpr (is_signed_int<T>) {
     bool inexact = multiply(q, b) != a && b != 0;
@@ -58,7 +68,8 @@ template <class T, enable_if<is_int<T>> = 0> BC_INLINE T floor_divide(T a, T b) 
 }
 
 /// Power by squaring, wrapping. A negative exponent (refused above this level for arrays) gives the truncated reciprocal.
-template <class T, enable_if<is_int<T>> = 0> BC_INLINE T power(T a, T b) {
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T power(T a, T b) {
   using U = wrap_of<T>;
   if constexpr (is_signed_int<T>) {
     if (b < 0) return a == 1 ? T(1) : (a == T(-1) ? ((b & 1) != 0 ? T(-1) : T(1)) : T(0));
@@ -75,8 +86,10 @@ BC_TFN T bitwise_and(T a, T b) { return static_cast<T>(a & b); }
 BC_TFN T bitwise_or(T a, T b) { return static_cast<T>(a | b); }
 BC_TFN T bitwise_xor(T a, T b) { return static_cast<T>(a ^ b); }
 BC_TFN T invert(T a) {
-  if constexpr (is_bool<T>) return !a;
-  else return static_cast<T>(~a);
+  if constexpr (is_bool<T>)
+    return !a;
+  else
+    return static_cast<T>(~a);
 }
 BC_TFN T left_shift(T a, T b) {
   using U = unsigned_of<T>;
@@ -88,11 +101,14 @@ BC_TFN T right_shift(T a, T b) {
   using U = unsigned_of<T>;
   constexpr U kBits = static_cast<U>(8 * sizeof(T));
   U n = static_cast<U>(b), last = static_cast<U>(kBits - 1);
-  if constexpr (is_signed_int<T>) return static_cast<T>(a >> (n < kBits ? n : last));
-  else return n < kBits ? static_cast<T>(a >> (n & last)) : T(0);
+  if constexpr (is_signed_int<T>)
+    return static_cast<T>(a >> (n < kBits ? n : last));
+  else
+    return n < kBits ? static_cast<T>(a >> (n & last)) : T(0);
 }
 
-template <class T> BC_INLINE T gcd(T a, T b) {
+template <class T>
+BC_INLINE T gcd(T a, T b) {
   unsigned_of<T> x = magnitude(a), y = magnitude(b);
   while (y != 0) {
     unsigned_of<T> r = static_cast<unsigned_of<T>>(x % y);
@@ -101,7 +117,8 @@ template <class T> BC_INLINE T gcd(T a, T b) {
   }
   return static_cast<T>(x);
 }
-template <class T> BC_INLINE T lcm(T a, T b) {
+template <class T>
+BC_INLINE T lcm(T a, T b) {
   T g = gcd(a, b);
   using U = unsigned_of<T>;
   return g == 0 ? T(0) : static_cast<T>(static_cast<wrap_of<T>>(magnitude(a) / static_cast<U>(g)) * static_cast<wrap_of<T>>(magnitude(b)));
@@ -117,16 +134,25 @@ BC_TFN u8 bit_count(T a) {
 #endif
 }
 
-template <class T, enable_if<is_int<T> || is_bool<T>> = 0> BC_INLINE T abs(T a) {
-  if constexpr (is_signed_int<T>) return a < 0 ? negative(a) : a;
-  else return a;
+template <class T, enable_if<is_int<T> || is_bool<T>> = 0>
+BC_INLINE T abs(T a) {
+  if constexpr (is_signed_int<T>)
+    return a < 0 ? negative(a) : a;
+  else
+    return a;
 }
-template <class T, enable_if<is_int<T>> = 0> BC_INLINE T sign(T a) {
-  if constexpr (is_signed_int<T>) return static_cast<T>((a > 0 ? 1 : 0) - (a < 0 ? 1 : 0));
-  else return static_cast<T>(a != 0 ? 1 : 0);
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T sign(T a) {
+  if constexpr (is_signed_int<T>)
+    return static_cast<T>((a > 0 ? 1 : 0) - (a < 0 ? 1 : 0));
+  else
+    return static_cast<T>(a != 0 ? 1 : 0);
 }
-#define BC_ROUNDED_ALREADY(name) \
-  template <class T, enable_if<is_int<T> || is_bool<T>> = 0> BC_INLINE T name(T a) { return a; }
+#define BC_ROUNDED_ALREADY(name)                             \
+  template <class T, enable_if<is_int<T> || is_bool<T>> = 0> \
+  BC_INLINE T name(T a) {                                    \
+    return a;                                                \
+  }
 BC_ROUNDED_ALREADY(floor)
 BC_ROUNDED_ALREADY(ceil)
 BC_ROUNDED_ALREADY(trunc)

@@ -50,29 +50,29 @@ BC_FN float normal_of(u32 bits) {
   u32 j = bits | 1u;  // odd: j and 2^32 - j are the tail and the centre, both never zero
   float tail = static_cast<float>(j) * 0x1p-32f, x = static_cast<float>(0u - j) * 0x1p-32f;
   float w = -log_any<NaturalBase>(tail * (2.0f - tail)), a = w - 2.75f, b = sqrt(w) - 3.5f;
-  float centre = BC_P9(a, 2.2101185f, 0.34553623f, -0.0071230945f, -0.0014707725f, 0.0002965594f,
-                   -1.2424452e-05f, -3.883048e-06f, 4.9989717e-07f, 1.8439724e-08f);
-  float far = BC_P8(b, 4.7170877f, 1.4246296f, 0.0046641156f, -0.0028718018f, 0.0014220896f, -0.0010627161f,
-                   0.00079362164f, -0.00025385438f);
+  float centre = BC_P9(a, 2.2101185f, 0.34553623f, -0.0071230945f, -0.0014707725f, 0.0002965594f, -1.2424452e-05f, -3.883048e-06f,
+                       4.9989717e-07f, 1.8439724e-08f);
+  float far =
+      BC_P8(b, 4.7170877f, 1.4246296f, 0.0046641156f, -0.0028718018f, 0.0014220896f, -0.0010627161f, 0.00079362164f, -0.00025385438f);
   float z = x * (w < 5.5f ? centre : far);
   return (bits & 1u) != 0 ? -z : z;
 }
 BC_FN double normal_of(u64 bits) {
-  const double centre[] = {
-      2.3386207100265937, 0.3396349587011405, -0.008532899177272794, -0.001047511569500699, 0.0002640820495640745,
-      -1.963285282259484e-05, -1.931065067157947e-06, 5.98889434625142e-07, -4.1111706968106464e-08, -5.8161444171724005e-09,
-      1.48663648242072e-09, -7.658493734626558e-11, -1.8348956307489847e-11, 3.724228927730933e-12, -1.1541166512910051e-13,
-      -5.732499219849733e-14, 9.402604925026613e-15, 2.8430011632863544e-17, -1.8973250202788543e-16, 1.5835191565836458e-17,
-      1.8701218422341805e-18, -2.393791863888957e-19, -6.118558804515623e-21};
-  const double middle[] = {
-      4.36127285516533, 1.4216508658102576, 0.007595620204051831, -0.00530500994673547, 0.0035234312013392374, -0.002387582187329529,
-      0.0013481547851236714, -0.0005020988876990562, 3.39849809799695e-05, 9.656942876749619e-05, -6.691735560094891e-05,
-      1.7642526885994705e-05, 4.132187175264637e-06, -5.676054408993588e-06, 2.129040056419327e-06, 2.5382428479993215e-08,
-      -3.9279516901896e-07, 1.2851925741523127e-07, 4.566531071835765e-09};
-  const double far[] = {
-      6.948101358877542, 1.4287526363525314, -0.0002507448170139997, -0.0002782868521184928, 9.913872123439968e-05,
-      -2.5545117005334167e-05, 5.8200960678410315e-06, -1.2536692918874543e-06, 2.763066985925062e-07, -7.63251188140059e-08,
-      2.9255723418326473e-08, -1.1800182786843059e-08, 7.135237222508028e-09, -5.295807683984095e-09, 1.6898416061309737e-09};
+  const double centre[] = {2.3386207100265937,      0.3396349587011405,      -0.008532899177272794,   -0.001047511569500699,
+                           0.0002640820495640745,   -1.963285282259484e-05,  -1.931065067157947e-06,  5.98889434625142e-07,
+                           -4.1111706968106464e-08, -5.8161444171724005e-09, 1.48663648242072e-09,    -7.658493734626558e-11,
+                           -1.8348956307489847e-11, 3.724228927730933e-12,   -1.1541166512910051e-13, -5.732499219849733e-14,
+                           9.402604925026613e-15,   2.8430011632863544e-17,  -1.8973250202788543e-16, 1.5835191565836458e-17,
+                           1.8701218422341805e-18,  -2.393791863888957e-19,  -6.118558804515623e-21};
+  const double middle[] = {4.36127285516533,      1.4216508658102576,     0.007595620204051831,   -0.00530500994673547,
+                           0.0035234312013392374, -0.002387582187329529,  0.0013481547851236714,  -0.0005020988876990562,
+                           3.39849809799695e-05,  9.656942876749619e-05,  -6.691735560094891e-05, 1.7642526885994705e-05,
+                           4.132187175264637e-06, -5.676054408993588e-06, 2.129040056419327e-06,  2.5382428479993215e-08,
+                           -3.9279516901896e-07,  1.2851925741523127e-07, 4.566531071835765e-09};
+  const double far[] = {6.948101358877542,     1.4287526363525314,      -0.0002507448170139997, -0.0002782868521184928,
+                        9.913872123439968e-05, -2.5545117005334167e-05, 5.8200960678410315e-06, -1.2536692918874543e-06,
+                        2.763066985925062e-07, -7.63251188140059e-08,   2.9255723418326473e-08, -1.1800182786843059e-08,
+                        7.135237222508028e-09, -5.295807683984095e-09,  1.6898416061309737e-09};
   // 52 bits and a half: 2^52 + k less 2^52 is k, exactly and without an integer conversion.
   double j = fma(2.0, bits_as<double>((bits >> 12) | 0x4330000000000000ull) - 0x1p52, 1.0);
   double tail = j * 0x1p-53, x = (0x1p53 - j) * 0x1p-53;
@@ -82,13 +82,35 @@ BC_FN double normal_of(u64 bits) {
   return (bits & 1u) != 0 ? -z : z;
 }
 
-template <class T> BC_INLINE T uniform(u64 seed, u64 index) {
-  if constexpr (is_same<T, double>) return uniform_of(random_u64(seed, index));
-  else return T(uniform_of(random_u32(seed, index)));
+/// The raw bits of element `index`.
+template <class T>
+BC_INLINE T random_bits(u64 seed, u64 index) {
+  if constexpr (sizeof(T) == 8)
+    return static_cast<T>(random_u64(seed, index));
+  else
+    return cast<T>(random_u32(seed, index));
 }
-template <class T> BC_INLINE T standard_normal(u64 seed, u64 index) {
-  if constexpr (is_same<T, double>) return normal_of(random_u64(seed, index));
-  else return T(normal_of(random_u32(seed, index)));
+/// Uniform in [0, 1) with 53, 24, 11 or 8 bits, so that rounding never makes a 1. Integers: all their bits.
+template <class T>
+BC_INLINE T uniform(u64 seed, u64 index) {
+  if constexpr (is_same<T, double>)
+    return uniform_of(random_u64(seed, index));
+  else if constexpr (is_same<T, float>)
+    return uniform_of(random_u32(seed, index));
+  else if constexpr (is_same<T, half>)
+    return T(static_cast<float>(random_u32(seed, index) >> 21) * 0x1p-11f);
+  else if constexpr (is_same<T, bfloat16>)
+    return T(static_cast<float>(random_u32(seed, index) >> 24) * 0x1p-8f);
+  else
+    return random_bits<T>(seed, index);
+}
+/// The standard normal distribution; integer types get it rounded towards zero.
+template <class T>
+BC_INLINE T standard_normal(u64 seed, u64 index) {
+  if constexpr (is_same<T, double>)
+    return normal_of(random_u64(seed, index));
+  else
+    return cast<T>(normal_of(random_u32(seed, index)));
 }
 
 /// A whole number below `range` (0 stands for 2^64): the high part of random bits times the range, Lemire (2019). Enough bits are

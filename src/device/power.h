@@ -64,7 +64,8 @@ BC_FN double hypot(double x, double y) {
 }
 
 /// The signs and special values of x^y, given |x|^y.
-template <class T> BC_INLINE T power_special(T x, T y, T r) {
+template <class T>
+BC_INLINE T power_special(T x, T y, T r) {
   T a = fabs(x);
   bool whole = rint(y) == y;
   T half_y = y * T(0.5);
@@ -83,12 +84,14 @@ BC_FN float power(float x, float y) {
   double k, f;
   log_split(static_cast<double>(fabs(x)), k, f);
   double s = f / (2.0 + f), z = s * s;
-  double log_x = fma(k, 0x1.62e42fefa39efp-1,
-                     s * fma(z, BC_P5(z, 0.6666666667580468, 0.39999995620765655, 0.28572109257663947, 0.22176185000742174,
-                                      0.19584199819640552), 2.0));
+  double log_x = fma(
+      k, 0x1.62e42fefa39efp-1,
+      s * fma(z, BC_P5(z, 0.6666666667580468, 0.39999995620765655, 0.28572109257663947, 0.22176185000742174, 0.19584199819640552), 2.0));
   double n, r = exp_reduce(clamp(static_cast<double>(y) * log_x, -110.0, 95.0), n);
-  double p = fma(r * r, BC_P7(r, 0.5000000000426332, 0.16666666784428688, 0.04166666440821906, 0.008333281811315122,
-                              0.0013889196534129556, 0.00019908941630500265, 2.4708470254351516e-05), 1.0 + r);
+  double p = fma(r * r,
+                 BC_P7(r, 0.5000000000426332, 0.16666666784428688, 0.04166666440821906, 0.008333281811315122, 0.0013889196534129556,
+                       0.00019908941630500265, 2.4708470254351516e-05),
+                 1.0 + r);
   double power_of_two = bits_as<double>((bits_as<u64>(n) - bits_as<u64>(0x1.8p52) + 1023) << 52);
   return power_special(x, y, static_cast<float>(p * power_of_two));
 }

@@ -19,11 +19,14 @@ BC_NATIVE2(arctan2, atan2f, atan2)
 
 /// pi in three parts, all positive: so a negative zero stays one.
 BC_TFN constexpr T pi_part(int i) {
-  if constexpr (sizeof(T) == 4) return i == 0 ? T(0x1.921fb4p+1) : (i == 1 ? T(0x1.4442dp-23) : T(0x1.84698ap-47));
-  else return i == 0 ? T(0x1.921fb54442d18p+1) : (i == 1 ? T(0x1.1a62633145c06p-53) : T(0x1.c1cd129024e09p-106));
+  if constexpr (sizeof(T) == 4)
+    return i == 0 ? T(0x1.921fb4p+1) : (i == 1 ? T(0x1.4442dp-23) : T(0x1.84698ap-47));
+  else
+    return i == 0 ? T(0x1.921fb54442d18p+1) : (i == 1 ? T(0x1.1a62633145c06p-53) : T(0x1.c1cd129024e09p-106));
 }
 /// x - n * pi * Fraction
-template <class T> BC_INLINE T take_turns(T x, T n, T fraction) {
+template <class T>
+BC_INLINE T take_turns(T x, T n, T fraction) {
   x = fma(n, -pi_part<T>(0) * fraction, x);
   x = fma(n, -pi_part<T>(1) * fraction, x);
   return fma(n, -pi_part<T>(2) * fraction, x);
@@ -38,19 +41,26 @@ BC_FN float sin_half_turn(float r) {
 }
 BC_FN double sin_half_turn(double r) {
   double z = r * r;
-  return fma(r * z, BC_P8(z, -0.16666666666666666, 0.008333333333333207, -0.0001984126984121247, 2.755731921156607e-06,
-                          -2.5052106903906024e-08, 1.6058940965833141e-10, -7.643018151073413e-13, 2.7214038851749683e-15), r);
+  return fma(r * z,
+             BC_P8(z, -0.16666666666666666, 0.008333333333333207, -0.0001984126984121247, 2.755731921156607e-06, -2.5052106903906024e-08,
+                   1.6058940965833141e-10, -7.643018151073413e-13, 2.7214038851749683e-15),
+             r);
 }
 /// `magnitude` with the sign of `sign`, turned round where the last bit of `n_magic` is set.
-template <class T> BC_INLINE T with_turn(T magnitude, T sign, T n_magic) {
+template <class T>
+BC_INLINE T with_turn(T magnitude, T sign, T n_magic) {
   using L = float_layout<T>;
   using U = typename L::uint;
   U turned = bits_as<U>(sign) ^ (bits_as<U>(n_magic) << (8 * sizeof(T) - 1));
   return bits_as<T>(static_cast<U>((bits_as<U>(magnitude) & ~L::kSign) | (turned & L::kSign)));
 }
-template <class T> BC_INLINE u32 beyond_trig_range(T x) { return fabs(x) > trig_range<T>() ? 1u : 0u; }
+template <class T>
+BC_INLINE u32 beyond_trig_range(T x) {
+  return fabs(x) > trig_range<T>() ? 1u : 0u;
+}
 
-template <class T> BC_INLINE T native_sin_fast(T x, u32& flag) {
+template <class T>
+BC_INLINE T native_sin_fast(T x, u32& flag) {
   constexpr T kInversePi = T(0x1.45f306dc9c883p-2);
   T n_magic = fma(x, kInversePi, round_magic<T>());
   T r = take_turns(x, n_magic - round_magic<T>(), T(1));
@@ -58,7 +68,8 @@ template <class T> BC_INLINE T native_sin_fast(T x, u32& flag) {
   return with_turn(sin_half_turn(r), r, n_magic);
 }
 /// cos(x) = -(-1)^n sin(|x| - (n + 1/2) pi)
-template <class T> BC_INLINE T native_cos_fast(T x, u32& flag) {
+template <class T>
+BC_INLINE T native_cos_fast(T x, u32& flag) {
   constexpr T kInversePi = T(0x1.45f306dc9c883p-2);
   using U = typename float_layout<T>::uint;
   x = fabs(x);
@@ -77,13 +88,18 @@ BC_FN void sincos_quarter(float r, float& s, float& c) {
 }
 BC_FN void sincos_quarter(double r, double& s, double& c) {
   double z = r * r;
-  s = fma(r * z, BC_P6(z, -0.1666666666666663, 0.00833333333332184, -0.00019841269829358517, 2.7557313538501588e-06,
-                       -2.5050734385540802e-08, 1.5895432969812817e-10), r);
+  s = fma(r * z,
+          BC_P6(z, -0.1666666666666663, 0.00833333333332184, -0.00019841269829358517, 2.7557313538501588e-06, -2.5050734385540802e-08,
+                1.5895432969812817e-10),
+          r);
   double h = fma(z, -0.5, 1.0), h_lo = fma(z, -0.5, 1.0 - h);
-  c = h + fma(z * z, BC_P6(z, 0.041666666666666595, -0.0013888888888873346, 2.4801587289005945e-05, -2.7557314218300807e-07,
-                       2.087570557536408e-09, -1.135875862426921e-11), h_lo);
+  c = h + fma(z * z,
+              BC_P6(z, 0.041666666666666595, -0.0013888888888873346, 2.4801587289005945e-05, -2.7557314218300807e-07, 2.087570557536408e-09,
+                    -1.135875862426921e-11),
+              h_lo);
 }
-template <class T> BC_INLINE T native_tan_fast(T x, u32& flag) {
+template <class T>
+BC_INLINE T native_tan_fast(T x, u32& flag) {
   constexpr T kTwoByPi = T(0x1.45f306dc9c883p-1);
   using U = typename float_layout<T>::uint;
   T n_magic = fma(x, kTwoByPi, round_magic<T>()), s, c;
@@ -94,8 +110,8 @@ template <class T> BC_INLINE T native_tan_fast(T x, u32& flag) {
   bool odd = (bits_as<U>(n_magic) & 1u) != 0;
   return (odd ? -c : s) / (odd ? s : c);
 }
-#define BC_TRIG_FAST(name)                                                                    \
-  BC_FN float name##_fast(float x, u32& flag) { return native_##name##_fast(x, flag); }      \
+#define BC_TRIG_FAST(name)                                                              \
+  BC_FN float name##_fast(float x, u32& flag) { return native_##name##_fast(x, flag); } \
   BC_FN double name##_fast(double x, u32& flag) { return native_##name##_fast(x, flag); }
 BC_TRIG_FAST(sin)
 BC_TRIG_FAST(cos)
@@ -104,12 +120,12 @@ BC_TRIG_FAST(tan)
 
 /// sin(x + quarters * pi / 2) for any x beyond the fast range: Payne & Hanek (1983), with 192 bits of 2 / pi.
 BC_RARE double sin_far(double x, u32 quarters) {
-  static const u64 kTwoByPi[] = {
-      0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
-      0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
-      0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
-      0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
-      0xf0cfbc209af4361dull};
+  static const u64 kTwoByPi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
+                                 0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
+                                 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
+                                 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
+                                 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+                                 0xf0cfbc209af4361dull};
   if (!(fabs(x) < limits<double>::inf())) return limits<double>::nan();
   using u128 = unsigned __int128;
   u64 bits = bits_as<u64>(x);
@@ -185,12 +201,14 @@ BC_FN float arctan_tail(float t) {
 }
 BC_FN double arctan_tail(double t) {
   double z = t * t;
-  return t * z * BC_P11(z, -0.333333333333332, 0.19999999999953666, -0.14285714280183306, 0.11111110781868407, -0.09090897692049747,
-                        0.07692058794926973, -0.06663085724676093, 0.0584774092719032, -0.05038556821650437, 0.03804299236769119,
-                        -0.017880028445520776);
+  return t * z *
+         BC_P11(z, -0.333333333333332, 0.19999999999953666, -0.14285714280183306, 0.11111110781868407, -0.09090897692049747,
+                0.07692058794926973, -0.06663085724676093, 0.0584774092719032, -0.05038556821650437, 0.03804299236769119,
+                -0.017880028445520776);
 }
 /// The angle of (x, y): one division brings y / x, (y - x) / (y + x) or -x / y below tan(pi/8).
-template <class T> BC_INLINE T native_arctan2(T y, T x) {
+template <class T>
+BC_INLINE T native_arctan2(T y, T x) {
   constexpr T kTan = T(0.41421356237309503);
   constexpr T kQuarterHi = sizeof(T) == 4 ? T(0x1.921fb6p-1) : T(0x1.921fb54442d18p-1);
   constexpr T kQuarterLo = sizeof(T) == 4 ? T(-0x1.777a5cp-26) : T(0x1.1a62633145c07p-55);
@@ -217,7 +235,8 @@ template <class T> BC_INLINE T native_arctan2(T y, T x) {
   r = copysign(r, y);
   return y != y || x != x ? x + y : r;
 }
-template <class T> BC_INLINE T native_arctan(T x) {
+template <class T>
+BC_INLINE T native_arctan(T x) {
   constexpr T kTan = T(0.41421356237309503);
   constexpr T kQuarterHi = sizeof(T) == 4 ? T(0x1.921fb6p-1) : T(0x1.921fb54442d18p-1);
   constexpr T kQuarterLo = sizeof(T) == 4 ? T(-0x1.777a5cp-26) : T(0x1.1a62633145c07p-55);
@@ -242,7 +261,8 @@ BC_FN double arcsin_tail(double z) {
                     0.022288422670996462, -0.02206562064675914, 0.03345606122463802);
 }
 /// Above 1/2: arcsin(x) = pi/2 - 2 arcsin(sqrt((1 - x) / 2)).
-template <class T> BC_INLINE T native_arcsin(T x) {
+template <class T>
+BC_INLINE T native_arcsin(T x) {
   constexpr T kHalfPiHi = sizeof(T) == 4 ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0);
   constexpr T kHalfPiLo = sizeof(T) == 4 ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54);
   T a = fabs(x);
@@ -255,7 +275,8 @@ template <class T> BC_INLINE T native_arcsin(T x) {
   T r = high ? kHalfPiHi - (T(2) * s - (kHalfPiLo - T(2) * (tail + root_error))) : s + tail;
   return copysign(r, x);
 }
-template <class T> BC_INLINE T native_arccos(T x) {
+template <class T>
+BC_INLINE T native_arccos(T x) {
   constexpr T kHalfPiHi = sizeof(T) == 4 ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0);
   constexpr T kHalfPiLo = sizeof(T) == 4 ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54);
   T a = fabs(x);

@@ -16,7 +16,9 @@
 #else
 #define BC_UNROLL
 #endif
-#define BC_TFN template <class T> BC_INLINE
+#define BC_TFN       \
+  template <class T> \
+  BC_INLINE
 
 namespace bc {
 
@@ -31,18 +33,35 @@ using u64 = unsigned long long;
 static_assert(sizeof(i64) == 8 && sizeof(i32) == 4, "unexpected data model");
 
 // ---- traits
-template <bool B, class T, class F> struct conditional_t { using type = T; };
-template <class T, class F> struct conditional_t<false, T, F> { using type = F; };
-template <bool B, class T, class F> using conditional = typename conditional_t<B, T, F>::type;
-template <bool B> struct enable_t {};
-template <> struct enable_t<true> { using type = int; };
-template <bool B> using enable_if = typename enable_t<B>::type;
+template <bool B, class T, class F>
+struct conditional_t {
+  using type = T;
+};
+template <class T, class F>
+struct conditional_t<false, T, F> {
+  using type = F;
+};
+template <bool B, class T, class F>
+using conditional = typename conditional_t<B, T, F>::type;
+template <bool B>
+struct enable_t {};
+template <>
+struct enable_t<true> {
+  using type = int;
+};
+template <bool B>
+using enable_if = typename enable_t<B>::type;
 
-template <class A, class B> constexpr bool is_same = false;
-template <class A> constexpr bool is_same<A, A> = true;
+template <class A, class B>
+constexpr bool is_same = false;
+template <class A>
+constexpr bool is_same<A, A> = true;
 
 /// Returns the same bits as another type.
-template <class To, class From> BC_INLINE constexpr To bits_as(From x) { return __builtin_bit_cast(To, x); }
+template <class To, class From>
+BC_INLINE constexpr To bits_as(From x) {
+  return __builtin_bit_cast(To, x);
+}
 
 // ---- 16-bit floating point: storage only, arithmetic goes through float and is rounded once
 BC_FN float half_bits_to_float(u16 h) {
@@ -111,7 +130,8 @@ struct bfloat16 {
 };
 
 /// Same layout as std::complex and CUDA's float2 and double2.
-template <class R> struct alignas(2 * sizeof(R)) complex {
+template <class R>
+struct alignas(2 * sizeof(R)) complex {
   R re, im;
   complex() = default;
 #if defined(__clang__) && !BC_CUDA
@@ -124,39 +144,58 @@ template <class R> struct alignas(2 * sizeof(R)) complex {
 using complex64 = complex<float>;
 using complex128 = complex<double>;
 
-template <class T> constexpr bool is_complex = false;
-template <class R> constexpr bool is_complex<complex<R>> = true;
-template <class T> constexpr bool is_bool = is_same<T, bool>;
-template <class T> constexpr bool is_small_float = is_same<T, half> || is_same<T, bfloat16>;
-template <class T> constexpr bool is_native_float = is_same<T, float> || is_same<T, double>;
-template <class T> constexpr bool is_float = is_native_float<T> || is_small_float<T>;
+template <class T>
+constexpr bool is_complex = false;
+template <class R>
+constexpr bool is_complex<complex<R>> = true;
+template <class T>
+constexpr bool is_bool = is_same<T, bool>;
+template <class T>
+constexpr bool is_small_float = is_same<T, half> || is_same<T, bfloat16>;
+template <class T>
+constexpr bool is_native_float = is_same<T, float> || is_same<T, double>;
+template <class T>
+constexpr bool is_float = is_native_float<T> || is_small_float<T>;
 template <class T>
 constexpr bool is_signed_int = is_same<T, i8> || is_same<T, i16> || is_same<T, i32> || is_same<T, i64> || is_same<T, long>;
 template <class T>
 constexpr bool is_unsigned_int = is_same<T, u8> || is_same<T, u16> || is_same<T, u32> || is_same<T, u64> || is_same<T, unsigned long>;
-template <class T> constexpr bool is_int = is_signed_int<T> || is_unsigned_int<T>;
+template <class T>
+constexpr bool is_int = is_signed_int<T> || is_unsigned_int<T>;
 
-template <class T> struct real_of_t { using type = T; };
-template <class R> struct real_of_t<complex<R>> { using type = R; };
+template <class T>
+struct real_of_t {
+  using type = T;
+};
+template <class R>
+struct real_of_t<complex<R>> {
+  using type = R;
+};
 /// complex<R> -> R, any other type unchanged.
-template <class T> using real_of = typename real_of_t<T>::type;
+template <class T>
+using real_of = typename real_of_t<T>::type;
 /// The type arithmetic runs in: float for the 16-bit types, else the type itself.
-template <class T> using compute_of = conditional<is_small_float<T>, float, T>;
+template <class T>
+using compute_of = conditional<is_small_float<T>, float, T>;
 /// Unsigned integer of at least 32 bits that holds T; overflow in it wraps without undefined behaviour.
-template <class T> using wrap_of = conditional<sizeof(T) == 8, u64, u32>;
+template <class T>
+using wrap_of = conditional<sizeof(T) == 8, u64, u32>;
 /// Unsigned integer of the same size.
 template <class T>
 using unsigned_of = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
 
 // ---- layout of the native floats
-template <class T> struct float_layout;
-template <> struct float_layout<float> {
+template <class T>
+struct float_layout;
+template <>
+struct float_layout<float> {
   using uint = u32;
   using sint = i32;
   enum : i32 { kMantissa = 23, kBias = 127 };  // enumerators, because NVRTC gives each static member memory
   enum : u32 { kSign = 0x80000000u, kInf = 0x7f800000u };
 };
-template <> struct float_layout<double> {
+template <>
+struct float_layout<double> {
   using uint = u64;
   using sint = i64;
   enum : i32 { kMantissa = 52, kBias = 1023 };
@@ -164,14 +203,18 @@ template <> struct float_layout<double> {
 };
 
 // ---- limits; functions, so that no storage is needed on any device
-template <class T> struct limits {  // integers and bool
+template <class T>
+struct limits {  // integers and bool
   BC_INLINE static constexpr T max() {
-    if constexpr (is_bool<T>) return true;
-    else return is_signed_int<T> ? static_cast<T>(~static_cast<unsigned_of<T>>(0) >> 1) : static_cast<T>(~static_cast<unsigned_of<T>>(0));
+    if constexpr (is_bool<T>)
+      return true;
+    else
+      return is_signed_int<T> ? static_cast<T>(~static_cast<unsigned_of<T>>(0) >> 1) : static_cast<T>(~static_cast<unsigned_of<T>>(0));
   }
   BC_INLINE static constexpr T lowest() { return is_signed_int<T> ? static_cast<T>(~max()) : T(0); }
 };
-template <> struct limits<float> {
+template <>
+struct limits<float> {
   BC_INLINE static constexpr float max() { return 0x1.fffffep127f; }
   BC_INLINE static constexpr float lowest() { return -max(); }
   BC_INLINE static constexpr float min() { return 0x1p-126f; }
@@ -179,7 +222,8 @@ template <> struct limits<float> {
   BC_INLINE static constexpr float nan() { return bits_as<float>(0x7fc00000u); }
   BC_INLINE static constexpr float epsilon() { return 0x1p-23f; }
 };
-template <> struct limits<double> {
+template <>
+struct limits<double> {
   BC_INLINE static constexpr double max() { return 0x1.fffffffffffffp1023; }
   BC_INLINE static constexpr double lowest() { return -max(); }
   BC_INLINE static constexpr double min() { return 0x1p-1022; }
@@ -187,7 +231,8 @@ template <> struct limits<double> {
   BC_INLINE static constexpr double nan() { return bits_as<double>(0x7ff8000000000000ull); }
   BC_INLINE static constexpr double epsilon() { return 0x1p-52; }
 };
-template <class T, u32 Max, u32 Inf, u32 Nan, u32 Eps> struct small_limits {
+template <class T, u32 Max, u32 Inf, u32 Nan, u32 Eps>
+struct small_limits {
   BC_INLINE static T of(u32 bits) { return bits_as<T>(static_cast<u16>(bits)); }
   BC_INLINE static T max() { return of(Max); }
   BC_INLINE static T lowest() { return of(Max | 0x8000u); }
@@ -195,7 +240,9 @@ template <class T, u32 Max, u32 Inf, u32 Nan, u32 Eps> struct small_limits {
   BC_INLINE static T nan() { return of(Nan); }
   BC_INLINE static T epsilon() { return of(Eps); }
 };
-template <> struct limits<half> : small_limits<half, 0x7bff, 0x7c00, 0x7e00, 0x1400> {};
-template <> struct limits<bfloat16> : small_limits<bfloat16, 0x7f7f, 0x7f80, 0x7fc0, 0x3c00> {};
+template <>
+struct limits<half> : small_limits<half, 0x7bff, 0x7c00, 0x7e00, 0x1400> {};
+template <>
+struct limits<bfloat16> : small_limits<bfloat16, 0x7f7f, 0x7f80, 0x7fc0, 0x3c00> {};
 
 }  // namespace bc

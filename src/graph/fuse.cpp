@@ -12,10 +12,6 @@ constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
 constexpr int kMaxStages = 5;
 
-bool is_fusable(Op op) {
-  const OpKind kind = info(op).kind;
-  return kind == OpKind::elementwise || op == Op::iota || op == Op::gather;
-}
 
 uint64_t non_unit_axes(const Dims& space) {
   uint64_t bits = 0;

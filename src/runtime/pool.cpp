@@ -39,7 +39,7 @@ constexpr int kAddressBits = 48;
 
 std::string readable(size_t bytes) {
   if (bytes < kKiB) return fmt::format("{} B", bytes);
-  constexpr std::array kNames{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  static constexpr std::array kNames{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes) / 1024;
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < kNames.size(); ++unit) value /= 1024;
@@ -154,6 +154,9 @@ class PageMap {
 };
 
 constinit PageMap g_pages;
+
+Slab* as_slab(uintptr_t entry) { return reinterpret_cast<Slab*>(entry - 1); }  // NOLINT(performance-no-int-to-ptr)
+Block* as_block(uintptr_t entry) { return reinterpret_cast<Block*>(entry); }   // NOLINT(performance-no-int-to-ptr)
 
 /// Free blocks by size: 32 bins for every power of two. Inside a bin (3 % wide) the best fit is looked for, above it any block fits.
 class Bins {
@@ -496,7 +499,7 @@ void DevicePool::put_block(Block* block, Arena& arena) {
 void* DevicePool::take_from(std::vector<void*>& list) {
   void* ptr = list.back();
   list.pop_back();
-  auto* slab = reinterpret_cast<Slab*>(g_pages.find(ptr) - 1);
+  auto* slab = as_slab(g_pages.find(ptr));
   const auto i = static_cast<unsigned>(slab->index(ptr));
   slab->bits[i / 64] |= uint64_t{1} << (i % 64);
   ++slab->live;
@@ -659,7 +662,7 @@ void DevicePool::synchronize_arenas() {
 
 /// Turns slabs without a live item back into blocks. Called with lock_ held.
 void DevicePool::reclaim_slabs() {
-  const auto slab_of = [](void* ptr) { return reinterpret_cast<Slab*>(g_pages.find(ptr) - 1); };
+  const auto slab_of = [](void* ptr) { return as_slab(g_pages.find(ptr)); };
   bool any = false;
   for (Slab* slab : slabs_) {
     slab->listed = 0;
@@ -1026,7 +1029,7 @@ void DevicePool::free_foreign(Device device, void* ptr, void* stream) {
 void DevicePool::free(Device device, void* ptr, void* stream) {
   const uintptr_t entry = g_pages.find(ptr);
   if (entry & 1) [[likely]] {
-    auto* slab = reinterpret_cast<Slab*>(entry - 1);
+    auto* slab = as_slab(entry);
     DevicePool& pool = *slab->pool;
     if (pool.lost_.load(std::memory_order_relaxed)) [[unlikely]]
       return;
@@ -1035,7 +1038,7 @@ void DevicePool::free(Device device, void* ptr, void* stream) {
     pool.free_item(slab, ptr, stream);
     return;
   }
-  auto* block = reinterpret_cast<Block*>(entry);
+  auto* block = as_block(entry);
   if (!block || block->ptr != ptr) {
     DevicePool* pool = find_pool(device);
     if (pool && pool->lost_.load(std::memory_order_relaxed)) return;
@@ -1053,9 +1056,9 @@ void DevicePool::free(Device device, void* ptr, void* stream) {
 size_t DevicePool::usable(Device device, const void* ptr) {
   const uintptr_t entry = g_pages.find(ptr);
   if (entry & 1) {
-    const auto* slab = reinterpret_cast<const Slab*>(entry - 1);
+    const auto* slab = as_slab(entry);
     if (slab->index(ptr) >= 0) return slab->item_bytes;
-  } else if (const auto* block = reinterpret_cast<const Block*>(entry); block && block->ptr == ptr) {
+  } else if (const auto* block = as_block(entry); block && block->ptr == ptr) {
     return block->size;
   } else if (DevicePool* pool = find_pool(device)) {
     std::lock_guard lock(pool->lock_);

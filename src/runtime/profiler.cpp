@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 namespace bc {
 
@@ -37,6 +38,13 @@ Recordings& recordings() {
   return *all;
 }
 
+/// Copies the record to all but the last recording, which gets the record itself.
+template <class Record>
+void hand_out(const std::vector<State>& active, std::vector<Record> detail::RecordingState::* list, Record&& record) {
+  for (size_t i = 0; i + 1 < active.size(); ++i) ((*active[i]).*list).push_back(record);
+  if (!active.empty()) ((*active.back()).*list).push_back(std::move(record));
+}
+
 }  // namespace
 
 const char* to_string(CopyKind kind) {
@@ -52,13 +60,13 @@ const char* to_string(CopyKind kind) {
 void profile_kernel(KernelRecord record) {
   Recordings& all = recordings();
   std::lock_guard lock(all.mutex);
-  for (const State& state : all.active) state->kernels.push_back(record);
+  hand_out(all.active, &detail::RecordingState::kernels, std::move(record));
 }
 
 void profile_copy(CopyRecord record) {
   Recordings& all = recordings();
   std::lock_guard lock(all.mutex);
-  for (const State& state : all.active) state->copies.push_back(record);
+  hand_out(all.active, &detail::RecordingState::copies, std::move(record));
 }
 
 Recording::Recording() : state_(std::make_shared<detail::RecordingState>()) {}

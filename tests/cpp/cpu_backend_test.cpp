@@ -1,3 +1,5 @@
+#include "backends/cpu/cpu_backend.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +17,6 @@
 #include <vector>
 
 #include "backends/cpu/blas.h"
-#include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
 #include "core/error.h"
@@ -33,11 +34,14 @@ struct Params {
 
 KernelSource axpy_source(const std::string& name = "axpy") {
   KernelSource source;
-  source.text = "struct Params { float* out; const float* a; const float* b; };\n"
-                "extern \"C\" void " + name + "(const Params* p, long long begin, long long end) {\n"
-                "  float* out = p->out; const float* a = p->a; const float* b = p->b;\n"
-                "  for (long long i = begin; i < end; ++i) out[i] = a[i] * 2.0f + b[i];\n"
-                "}\n";
+  source.text =
+      "struct Params { float* out; const float* a; const float* b; };\n"
+      "extern \"C\" void " +
+      name +
+      "(const Params* p, long long begin, long long end) {\n"
+      "  float* out = p->out; const float* a = p->a; const float* b = p->b;\n"
+      "  for (long long i = begin; i < end; ++i) out[i] = a[i] * 2.0f + b[i];\n"
+      "}\n";
   source.entries = {name};
   return source;
 }
@@ -76,8 +80,9 @@ TEST_F(CpuBackendTest, CompilesLoadsAndRunsOverAllThreads) {
 
 TEST_F(CpuBackendTest, KnowsAllEntriesOfAModule) {
   KernelSource source;
-  source.text = "extern \"C\" void first(int* p, long long, long long) { *p = 1; }\n"
-                "extern \"C\" void second(int* p, long long, long long) { *p = 2; }\n";
+  source.text =
+      "extern \"C\" void first(int* p, long long, long long) { *p = 1; }\n"
+      "extern \"C\" void second(int* p, long long, long long) { *p = 2; }\n";
   source.entries = {"first", "second"};
   const auto kernel = cpu_backend().load(cpu_backend().compile(source), source.entries);
   for (int entry = 0; entry < 2; ++entry) {
@@ -98,10 +103,11 @@ TEST_F(CpuBackendTest, KnowsAllEntriesOfAModule) {
 
 TEST_F(CpuBackendTest, PiecesBeginAtMultiplesOfTheGrain) {
   KernelSource source;
-  source.text = "extern \"C\" void mark(void* const* p, long long begin, long long end) {\n"
-                "  long long* out = static_cast<long long*>(*p);\n"
-                "  out[begin / 100] = begin * 1000000 + end;\n"
-                "}\n";
+  source.text =
+      "extern \"C\" void mark(void* const* p, long long begin, long long end) {\n"
+      "  long long* out = static_cast<long long*>(*p);\n"
+      "  out[begin / 100] = begin * 1000000 + end;\n"
+      "}\n";
   source.entries = {"mark"};
   const auto kernel = cpu_backend().load(cpu_backend().compile(source), source.entries);
   std::vector<long long> out(51, -1);
@@ -145,8 +151,9 @@ TEST_F(CpuBackendTest, BytesThatAreNoObjectAreRefused) {
 
 TEST_F(CpuBackendTest, NamesOfTheProcessAreFoundAndOthersRefused) {
   KernelSource source;
-  source.text = "extern \"C\" double cosh(double);\n"
-                "extern \"C\" void k(double* p, long long, long long) { *p = cosh(*p); }\n";
+  source.text =
+      "extern \"C\" double cosh(double);\n"
+      "extern \"C\" void k(double* p, long long, long long) { *p = cosh(*p); }\n";
   source.entries = {"k"};
   const auto kernel = cpu_backend().load(cpu_backend().compile(source), source.entries);
   double value = 0.5;
@@ -155,8 +162,9 @@ TEST_F(CpuBackendTest, NamesOfTheProcessAreFoundAndOthersRefused) {
   cpu_backend().launch(*kernel, launch, &value, sizeof value, {});
   EXPECT_EQ(value, std::cosh(0.5));
 
-  source.text = "extern \"C\" double no_such_function_anywhere(double);\n"
-                "extern \"C\" void k(double* p, long long, long long) { *p = no_such_function_anywhere(*p); }\n";
+  source.text =
+      "extern \"C\" double no_such_function_anywhere(double);\n"
+      "extern \"C\" void k(double* p, long long, long long) { *p = no_such_function_anywhere(*p); }\n";
   const std::vector<char> object = cpu_backend().compile(source);
   try {
     cpu_backend().load(object, source.entries);
@@ -168,10 +176,11 @@ TEST_F(CpuBackendTest, NamesOfTheProcessAreFoundAndOthersRefused) {
 
 TEST_F(CpuBackendTest, SupportRoutinesAreThere) {
   KernelSource source;
-  source.text = "struct P { double d; _Float16 h; __bf16 b; __bf16 c; unsigned __int128 q; };\n"
-                "extern \"C\" void k(P* p, long long n, long long) {\n"
-                "  p->h = (_Float16)p->d; p->b = (__bf16)(float)p->d; p->c = (__bf16)p->d; p->q = p->q / (unsigned __int128)(p->d * 3);\n"
-                "}\n";
+  source.text =
+      "struct P { double d; _Float16 h; __bf16 b; __bf16 c; unsigned __int128 q; };\n"
+      "extern \"C\" void k(P* p, long long n, long long) {\n"
+      "  p->h = (_Float16)p->d; p->b = (__bf16)(float)p->d; p->c = (__bf16)p->d; p->q = p->q / (unsigned __int128)(p->d * 3);\n"
+      "}\n";
   source.entries = {"k"};
   struct P {
     double d;
@@ -191,8 +200,9 @@ TEST_F(CpuBackendTest, SupportRoutinesAreThere) {
 
 TEST_F(CpuBackendTest, ContractionOnlyWhereItIsAsked) {
   KernelSource source;
-  source.text = "struct P { double a, b, c, out; };\n"
-                "extern \"C\" void k(P* p, long long, long long) { p->out = p->a * p->b + p->c; }\n";
+  source.text =
+      "struct P { double a, b, c, out; };\n"
+      "extern \"C\" void k(P* p, long long, long long) { p->out = p->a * p->b + p->c; }\n";
   source.entries = {"k"};
   struct P {
     double a, b, c, out;
@@ -269,7 +279,8 @@ int compile_in_child(const fs::path& cache) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("BROADCLOTH_CACHE_DIR", cache.c_str(), 1);
-    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.CompilesLoadsAndRunsOverAllThreads", "--gtest_brief=1", nullptr};
+    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.CompilesLoadsAndRunsOverAllThreads", "--gtest_brief=1",
+                               nullptr};
     execv("/proc/self/exe", const_cast<char* const*>(arguments));
     _exit(127);
   }
@@ -429,9 +440,8 @@ TEST(Parallel, LoopsInLoopsAndFromManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      cpu::parallel_for(16, 1, [&](int64_t, int64_t) {
-        cpu::parallel_for(100, 7, [&](int64_t begin, int64_t end) { sum += end - begin; });
-      });
+      cpu::parallel_for(16, 1,
+                        [&](int64_t, int64_t) { cpu::parallel_for(100, 7, [&](int64_t begin, int64_t end) { sum += end - begin; }); });
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -461,9 +471,12 @@ struct Wide<std::complex<R>> {
 template <class T>
 struct Host {
   static T random(std::mt19937& g) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(g());
-    else if constexpr (std::is_floating_point_v<T>) return std::uniform_real_distribution<T>(-1, 1)(g);
-    else return T(Host<typename T::value_type>::random(g), Host<typename T::value_type>::random(g));
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(g());
+    else if constexpr (std::is_floating_point_v<T>)
+      return std::uniform_real_distribution<T>(-1, 1)(g);
+    else
+      return T(Host<typename T::value_type>::random(g), Host<typename T::value_type>::random(g));
   }
 };
 
@@ -503,12 +516,17 @@ void check_product(DType dtype, Order order_a, Order order_b, int64_t batch, int
         for (int64_t p = 0; p < k; ++p) {
           const T x = a[static_cast<size_t>(offset_a + z * sa[0] + i * sa[1] + p * sa[2])];
           const T y = b[static_cast<size_t>(offset_b + z * sb[0] + p * sb[1] + j * sb[2])];
-          if constexpr (std::is_integral_v<T>) sum = static_cast<T>(sum + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-          else sum += Sum(x) * Sum(y);
+          if constexpr (std::is_integral_v<T>)
+            sum = static_cast<T>(sum + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+          else
+            sum += Sum(x) * Sum(y);
         }
         const T got = c[static_cast<size_t>((z * m + i) * n + j)];
-        if constexpr (std::is_integral_v<T>) ASSERT_EQ(got, sum) << i << "," << j << " of " << m << "x" << n << "x" << k;
-        else ASSERT_LE(std::abs(Sum(got) - sum), tolerance * (1 + std::sqrt(static_cast<double>(k)))) << i << "," << j << " of " << m << "x" << n << "x" << k;
+        const double bound = tolerance * (1 + std::sqrt(static_cast<double>(k)));
+        if constexpr (std::is_integral_v<T>)
+          ASSERT_EQ(got, sum) << i << "," << j << " of " << m << "x" << n << "x" << k;
+        else
+          ASSERT_LE(std::abs(Sum(got) - sum), bound) << i << "," << j << " of " << m << "x" << n << "x" << k;
       }
     }
   }
@@ -517,11 +535,14 @@ void check_product(DType dtype, Order order_a, Order order_b, int64_t batch, int
 template <class T>
 void check_all(DType dtype, double tolerance) {
   const Order orders[] = {Order::plain, Order::turned, Order::gaps, Order::reversed, Order::broadcast};
-  const int64_t sizes[][4] = {{1, 1, 1, 1},  {1, 1, 1, 50},  {1, 7, 1, 9},   {1, 1, 8, 9},    {3, 5, 4, 6},  {1, 33, 17, 1},
+  const int64_t sizes[][4] = {{1, 1, 1, 1},    {1, 1, 1, 50},     {1, 7, 1, 9},  {1, 1, 8, 9},      {3, 5, 4, 6},    {1, 33, 17, 1},
                               {2, 65, 66, 40}, {1, 130, 70, 300}, {40, 3, 3, 3}, {1, 200, 210, 65}, {1, 2, 3, 70000}};
   for (const auto& s : sizes) {
     for (const Order order_a : orders) {
-      for (const Order order_b : orders) check_product<T>(dtype, order_a, order_b, s[0], s[1], s[2], s[3], tolerance);
+      for (const Order order_b : orders) {
+        if (s[3] > 1000 && order_a != order_b) continue;  // long sums only to see that they are cut right
+        check_product<T>(dtype, order_a, order_b, s[0], s[1], s[2], s[3], tolerance);
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 // The CUDA backend. What needs a GPU says so and is skipped where there is none; compiling, finding libraries and the behaviour without a
 // driver are tested everywhere.
+#include "backends/cuda/cuda_backend.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +17,6 @@
 #include <thread>
 
 #include "backends/cuda/blas.h"
-#include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/cuda/graph.h"
 #include "backends/cuda/host_copy.h"
@@ -56,7 +57,10 @@ double microseconds_since(Clock::time_point start) { return std::chrono::duratio
 
 /// What an argument is to the calling convention.
 template <class T>
-constexpr int abi_kind = std::is_pointer_v<T> ? 1 : std::is_floating_point_v<T> ? 2 : std::is_class_v<T> ? 3 : 4;
+constexpr int abi_kind = std::is_pointer_v<T>          ? 1
+                         : std::is_floating_point_v<T> ? 2
+                         : std::is_class_v<T>          ? 3
+                                                       : 4;
 
 template <class Ours, class Theirs>
 struct SameAbi : std::false_type {};
@@ -64,7 +68,7 @@ template <class R1, class... A1, class R2, class... A2>
 struct SameAbi<R1 (*)(A1...), R2 (*)(A2...)> {
   static constexpr bool compare() {
     if constexpr (sizeof...(A1) == sizeof...(A2))
-      return sizeof(R1) == sizeof(R2) && ((sizeof(A1) == sizeof(A2) && abi_kind<A1> == abi_kind<A2>) && ...);
+      return sizeof(R1) == sizeof(R2) && ((sizeof(A1) == sizeof(A2) && abi_kind<A1> == abi_kind<A2>)&&...);
     else
       return false;
   }
@@ -147,20 +151,23 @@ static_assert(cuda::kEventBlockingSync == ::CU_EVENT_BLOCKING_SYNC && cuda::kMem
 static_assert(cuda::kHostAllocPortable == CU_MEMHOSTALLOC_PORTABLE && cuda::kHostAllocDeviceMap == CU_MEMHOSTALLOC_DEVICEMAP);
 static_assert(cuda::kHostAllocWriteCombined == CU_MEMHOSTALLOC_WRITECOMBINED);
 static_assert(cuda::kHostRegisterPortable == CU_MEMHOSTREGISTER_PORTABLE && cuda::kHostRegisterDeviceMap == CU_MEMHOSTREGISTER_DEVICEMAP);
-static_assert(cuda::kPointerMemoryType == ::CU_POINTER_ATTRIBUTE_MEMORY_TYPE && cuda::kPointerIsManaged == ::CU_POINTER_ATTRIBUTE_IS_MANAGED);
+static_assert(cuda::kPointerMemoryType == ::CU_POINTER_ATTRIBUTE_MEMORY_TYPE &&
+              cuda::kPointerIsManaged == ::CU_POINTER_ATTRIBUTE_IS_MANAGED);
 static_assert(cuda::kPointerDeviceOrdinal == ::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 static_assert(cuda::kMemoryTypeHost == ::CU_MEMORYTYPE_HOST);
 static_assert(cuda::kCaptureRelaxed == ::CU_STREAM_CAPTURE_MODE_RELAXED && cuda::kCaptureStatusNone == ::CU_STREAM_CAPTURE_STATUS_NONE);
 static_assert(cuda::kMemAllocationPinned == ::CU_MEM_ALLOCATION_TYPE_PINNED && cuda::kMemLocationDevice == ::CU_MEM_LOCATION_TYPE_DEVICE);
 static_assert(cuda::kMemAccessReadWrite == ::CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(cuda::kGranularityRecommended == ::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-static_assert(cuda::kJitErrorLogBuffer == ::CU_JIT_ERROR_LOG_BUFFER && cuda::kJitErrorLogBufferBytes == ::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+static_assert(cuda::kJitErrorLogBuffer == ::CU_JIT_ERROR_LOG_BUFFER &&
+              cuda::kJitErrorLogBufferBytes == ::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 
 #ifdef BC_HAVE_BLAS_HEADERS
 static_assert(sizeof(cuda::cublasLtMatmulAlgo) == sizeof(::cublasLtMatmulAlgo_t));
 static_assert(sizeof(cuda::cublasLtMatmulHeuristicResult) == sizeof(::cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(cuda::cublasLtMatmulHeuristicResult, state) == offsetof(::cublasLtMatmulHeuristicResult_t, state));
-static_assert(cuda::kBlasOpT == ::CUBLAS_OP_T && cuda::kBlasCompute32F == ::CUBLAS_COMPUTE_32F && cuda::kBlasCompute64F == ::CUBLAS_COMPUTE_64F);
+static_assert(cuda::kBlasOpT == ::CUBLAS_OP_T && cuda::kBlasCompute32F == ::CUBLAS_COMPUTE_32F &&
+              cuda::kBlasCompute64F == ::CUBLAS_COMPUTE_64F);
 static_assert(cuda::kCudaR32F == ::CUDA_R_32F && cuda::kCudaR64F == ::CUDA_R_64F && cuda::kCudaR16F == ::CUDA_R_16F);
 static_assert(cuda::kCudaC32F == ::CUDA_C_32F && cuda::kCudaC64F == ::CUDA_C_64F && cuda::kCudaR16BF == ::CUDA_R_16BF);
 static_assert(cuda::kLtDescTransA == ::CUBLASLT_MATMUL_DESC_TRANSA && cuda::kLtDescTransB == ::CUBLASLT_MATMUL_DESC_TRANSB);
@@ -177,7 +184,7 @@ TEST(CudaApi, EverySymbolIsExportedByTheDriver) {
   std::stringstream all;
   all << file.rdbuf();
   const std::string bytes = all.str();
-#define BC_FIND(member, symbol, parameters)                                                        \
+#define BC_FIND(member, symbol, parameters) \
   EXPECT_NE(bytes.find(std::string("\0" #symbol "\0", sizeof(#symbol) + 1)), std::string::npos) << #symbol;
   BC_CUDA_DRIVER_API(BC_FIND)
   BC_CUDA_DRIVER_OPTIONAL_API(BC_FIND)
@@ -376,7 +383,8 @@ TEST(CudaReadKernel, AssemblesForEveryArchitecture) {
   const std::string path = std::string(folder) + "/read.ptx";
   std::ofstream(path) << cuda::kReadKernelPtx;
   for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"})
-    EXPECT_EQ(std::system(("/usr/local/cuda/bin/ptxas -arch=" + std::string(arch) + " " + path + " -o " + path + ".cubin").c_str()), 0) << arch;
+    EXPECT_EQ(std::system(("/usr/local/cuda/bin/ptxas -arch=" + std::string(arch) + " " + path + " -o " + path + ".cubin").c_str()), 0)
+        << arch;
   std::system(("rm -r " + std::string(folder)).c_str());
 }
 
@@ -477,7 +485,8 @@ TEST(CudaDevice, PropertiesAndMemory) {
   SKIP_WITHOUT_GPU();
   const CudaProperties& p = gpu().properties();
   std::cout << "  " << p.name << ", sm_" << p.compute_major << p.compute_minor << ", " << p.multiprocessors << " multiprocessors, L2 "
-            << p.l2_bytes << ", shared " << p.shared_per_block_optin << ", copy engines " << p.copy_engines << ", target " << gpu().target() << "\n";
+            << p.l2_bytes << ", shared " << p.shared_per_block_optin << ", copy engines " << p.copy_engines << ", target " << gpu().target()
+            << "\n";
   EXPECT_FALSE(p.name.empty());
   EXPECT_GT(p.multiprocessors, 0);
   EXPECT_EQ(gpu().attribute(16), p.multiprocessors);
@@ -497,8 +506,8 @@ TEST(CudaCopy, EverySizeGoesThereAndBack) {
   Memory there(most + 64), other(most + 64);
   Stream own = gpu().create_stream();
   for (Stream stream : {Stream{gpu().device(), nullptr}, own})
-    for (size_t bytes : std::initializer_list<size_t>{1, 2, 3, 4, 5, 7, 8, 63, 128, 129, 4093, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20,
-                                                      (3 << 20) + 1, (20 << 20) + 7, most})
+    for (size_t bytes : std::initializer_list<size_t>{
+             1, 2, 3, 4, 5, 7, 8, 63, 128, 129, 4093, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20, (3 << 20) + 1, (20 << 20) + 7, most})
       for (size_t offset : {0, 1, 3, 4}) {
         if (offset && bytes > (4 << 20)) continue;
         std::vector<char> back(bytes + 2, char{0x11});
@@ -549,7 +558,8 @@ TEST(CudaCopy, ManySmallUploadsFromSeveralThreadsAndStreams) {
       Memory there(count * each);
       const std::vector<char> data = noise(count * each, static_cast<unsigned>(t) + 10);
       for (size_t i = 0; i < count; ++i) {
-        std::vector<char> piece(data.begin() + static_cast<std::ptrdiff_t>(i * each), data.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
+        std::vector<char> piece(data.begin() + static_cast<std::ptrdiff_t>(i * each),
+                                data.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
         gpu().copy(there.bytes() + i * each, piece.data(), each, CopyKind::HostToDevice, stream);
       }
       for (size_t i = 0; i < count; i += 97) {
@@ -577,9 +587,7 @@ TEST(CudaFill, EveryByteAndOnlyThose) {
     }
 }
 
-std::unique_ptr<LoadedKernel> loaded(const KernelSource& source) {
-  return gpu().load(gpu().compile(source), source.entries);
-}
+std::unique_ptr<LoadedKernel> loaded(const KernelSource& source) { return gpu().load(gpu().compile(source), source.entries); }
 
 TEST(CudaLaunch, RunsAKernelFromManyThreads) {
   SKIP_WITHOUT_GPU();
@@ -619,7 +627,8 @@ TEST(CudaLaunch, ParametersWithoutTailPaddingAreWholeAndWrongSizesAreRefused) {
   gpu().launch(*kernel, launch, &params, 28, {});
   EXPECT_EQ(download<float>(y, 4), (std::vector<float>{4, 7, 10, 13}));
   if (cuda::driver().cuFuncGetParamInfo) {
-    EXPECT_TRUE(contains(error_of([&] { gpu().launch(*kernel, launch, &params, 8, {}); }, ErrorKind::Value), "takes 32 bytes of parameters"));
+    EXPECT_TRUE(
+        contains(error_of([&] { gpu().launch(*kernel, launch, &params, 8, {}); }, ErrorKind::Value), "takes 32 bytes of parameters"));
   }
   launch.block[0] = 5000;
   const std::string text = error_of([&] { gpu().launch(*kernel, launch, &params, sizeof(params), {}); }, ErrorKind::Runtime);
@@ -734,9 +743,10 @@ TEST(CudaGraphs, CapturedAndBuiltGraphsRunAgainWithOtherParameters) {
   EXPECT_EQ(download<float>(y, 4, stream), (std::vector<float>{6, 12, 18, 24}));
   EXPECT_FALSE(exec.update(CudaGraph::capture(gpu(), [&](Stream queue) { gpu().fill(y.bytes(), 0, 16, queue); })));
   EXPECT_THROW(CudaGraph::capture(gpu(), [](Stream) { raise(ErrorKind::Value, "stop"); }), Error);
-  EXPECT_TRUE(contains(error_of([&] { CudaGraph::capture(gpu(), [&](Stream queue) { gpu().copy(y.bytes(), &params, 8, CopyKind::HostToDevice, queue); }); },
-                                ErrorKind::Runtime),
-                       "captured"));
+  EXPECT_TRUE(contains(
+      error_of([&] { CudaGraph::capture(gpu(), [&](Stream queue) { gpu().copy(y.bytes(), &params, 8, CopyKind::HostToDevice, queue); }); },
+               ErrorKind::Runtime),
+      "captured"));
 
   CudaGraph built(gpu());
   params.a = 1;
@@ -940,8 +950,8 @@ void check_matmul(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose
         }
         if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) expected = static_cast<T>(sum);
         if (at(raw, (z * m + i) * n + j) != expected && shown++ < 3)
-          ADD_FAILURE() << info(DTypeOf<T>::value).name << " batch " << batch << " m " << m << " n " << n << " k " << k << " ta " << transpose_a
-                        << " tb " << transpose_b << " at " << z << "," << i << "," << j;
+          ADD_FAILURE() << info(DTypeOf<T>::value).name << " batch " << batch << " m " << m << " n " << n << " k " << k << " ta "
+                        << transpose_a << " tb " << transpose_b << " at " << z << "," << i << "," << j;
       }
 }
 
@@ -1049,8 +1059,8 @@ TEST(CudaFigures, LatencyAndBandwidth) {
   for (auto [name, stream] : {std::pair{"default stream", Stream{}}, std::pair{"own stream", own}}) {
     gpu().synchronize(stream);
     std::cout << "  " << name << "\n";
-    std::cout << "    launch, queued           " << best_microseconds(20, 200, [&] { gpu().launch(*kernel, launch, &params, sizeof(params), stream); })
-              << " us\n";
+    std::cout << "    launch, queued           "
+              << best_microseconds(20, 200, [&] { gpu().launch(*kernel, launch, &params, sizeof(params), stream); }) << " us\n";
     gpu().synchronize(stream);
     void* arguments[] = {&params};
     auto function = static_cast<CudaKernel&>(*kernel).function(0);
@@ -1113,7 +1123,8 @@ TEST(CudaFigures, LatencyAndBandwidth) {
     end.record({});
     end.wait();
   }
-  std::cout << "  device to device " << 2e-6 * static_cast<double>(bytes) / static_cast<double>(end.elapsed(start)) << " GB/s read and written\n";
+  std::cout << "  device to device " << 2e-6 * static_cast<double>(bytes) / static_cast<double>(end.elapsed(start))
+            << " GB/s read and written\n";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-// The device library's functions against libm in double (for float) and libquadmath (for double), over the whole range of arguments:
+// The device library's functions against libm, in double for float and in long double for double, over the whole range of arguments:
 // every 997th float, random bit patterns and random magnitudes of doubles. Prints the largest error of each function in ulp.
 #include <gtest/gtest.h>
-#include <quadmath.h>
 
 #include <cmath>
 #include <cstdio>
@@ -14,13 +13,15 @@
 
 namespace {
 
-template <class T> bool same_special(T got, T want) {
+template <class T>
+bool same_special(T got, T want) {
   if (std::isnan(want)) return std::isnan(got);
   return got == want && std::signbit(got) == std::signbit(want);
 }
 
 /// |got - exact| in units of the last place of the exact value rounded to T; infinite where one is NaN, infinite or of wrong sign.
-template <class T, class Wide> double ulp_error(T got, Wide exact) {
+template <class T, class Wide>
+double ulp_error(T got, Wide exact) {
   const T want = static_cast<T>(exact);
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : INFINITY;
   if (std::isinf(want) || std::isinf(got)) {
@@ -30,9 +31,11 @@ template <class T, class Wide> double ulp_error(T got, Wide exact) {
     const T other = std::isinf(got) ? want : got;
     return std::abs(other) == big || std::abs(other) >= std::nextafter(std::nextafter(big, T(0)), T(0)) ? 1 : INFINITY;
   }
-  if (want == 0) return got == 0 ? (std::signbit(got) == std::signbit(want) ? 0 : INFINITY) : std::abs(got) / std::numeric_limits<T>::denorm_min();
+  if (want == 0)
+    return got == 0 ? (std::signbit(got) == std::signbit(want) ? 0 : INFINITY) : std::abs(got) / std::numeric_limits<T>::denorm_min();
   const T next = std::nextafter(std::abs(want), T(INFINITY));
-  const Wide unit = std::isinf(next) ? Wide(std::abs(want)) - Wide(std::nextafter(std::abs(want), T(0))) : Wide(next) - Wide(std::abs(want));
+  const Wide unit =
+      std::isinf(next) ? Wide(std::abs(want)) - Wide(std::nextafter(std::abs(want), T(0))) : Wide(next) - Wide(std::abs(want));
   const Wide diff = Wide(got) - exact;
   return static_cast<double>((diff < 0 ? -diff : diff) / unit);
 }
@@ -40,7 +43,8 @@ template <class T, class Wide> double ulp_error(T got, Wide exact) {
 struct Worst {
   double error = 0;
   double at = 0, at2 = 0, got = 0;
-  template <class T, class Wide> void see(T x, T y, T result, Wide exact) {
+  template <class T, class Wide>
+  void see(T x, T y, T result, Wide exact) {
     const double e = ulp_error(result, exact);
     if (e > error || (std::isinf(e) && !std::isinf(error))) error = e, at = x, at2 = y, got = result;
   }
@@ -52,8 +56,9 @@ struct Worst {
 
 std::vector<double> double_arguments() {
   std::mt19937_64 random(20240607);
-  std::vector<double> v = {0.0, -0.0, INFINITY, -INFINITY, NAN, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
-                           1.0, -1.0, 0.5, -0.5, 2.0, 0x1p30, 0x1.0000001p30, -0x1p31, 6381956970095103.0 * 0x1p797};
+  std::vector<double> v = {
+      0.0,  -0.0, INFINITY, -INFINITY, NAN,    5e-324,         -5e-324, 2.2250738585072014e-308,     1.7976931348623157e308, 1.0,
+      -1.0, 0.5,  -0.5,     2.0,       0x1p30, 0x1.0000001p30, -0x1p31, 6381956970095103.0 * 0x1p797};
   for (int i = 0; i < 12000; i++) {
     const uint64_t bits = random();
     double x;
@@ -72,9 +77,9 @@ std::vector<double> double_arguments() {
 
 using F1 = float (*)(float);
 using D1 = double (*)(double);
-using Q1 = __float128 (*)(__float128);
+using L1 = long double (*)(long double);
 
-void check_unary(const char* name, F1 f32, D1 f64, D1 exact64, Q1 exact128, double bound = 2) {
+void check_unary(const char* name, F1 f32, D1 f64, D1 exact64, L1 exact_wide, double bound = 2) {
   Worst worst32;
   for (uint64_t bits = 0; bits < (1ull << 32); bits += 997) {
     const uint32_t b = static_cast<uint32_t>(bits);
@@ -86,86 +91,100 @@ void check_unary(const char* name, F1 f32, D1 f64, D1 exact64, Q1 exact128, doub
   worst32.report(name, "float", bound);
   static const std::vector<double> arguments = double_arguments();
   Worst worst64;
-  for (double x : arguments) worst64.see(x, 0.0, f64(x), exact128(x));
+  for (double x : arguments) worst64.see(x, 0.0, f64(x), exact_wide(x));
   worst64.report(name, "double", bound);
 }
 
-#define CHECK_UNARY(name, libm, quad, ...)                                                                        \
-  check_unary(#name, [](float x) { return bc::name(x); }, [](double x) { return bc::name(x); },                   \
-              [](double x) -> double { return libm(x); }, [](__float128 x) -> __float128 { return quad(x); } __VA_OPT__(, ) __VA_ARGS__)
-
-__float128 exp2_quad(__float128 x) { return exp2q(x); }
-double log10_wide(double x) { return static_cast<double>(log10q(x)); }
+#define CHECK_UNARY(name, libm, wide, ...)                                                                                          \
+  check_unary(                                                                                                                      \
+      #name, [](float x) { return bc::name(x); }, [](double x) { return bc::name(x); }, [](double x) -> double { return libm(x); }, \
+      [](long double x) -> long double { return wide(x); } __VA_OPT__(, ) __VA_ARGS__)
 
 TEST(DeviceMath, exponentials_and_logarithms) {
-  CHECK_UNARY(exp, std::exp, expq);
-  CHECK_UNARY(exp2, std::exp2, exp2_quad);
-  CHECK_UNARY(expm1, std::expm1, expm1q);
-  CHECK_UNARY(log, std::log, logq);
-  CHECK_UNARY(log2, std::log2, log2q);
-  CHECK_UNARY(log10, log10_wide, log10q);
-  CHECK_UNARY(log1p, std::log1p, log1pq);
+  CHECK_UNARY(exp, std::exp, std::exp);
+  CHECK_UNARY(exp2, std::exp2, std::exp2);
+  CHECK_UNARY(expm1, std::expm1, std::expm1);
+  CHECK_UNARY(log, std::log, std::log);
+  CHECK_UNARY(log2, std::log2, std::log2);
+  CHECK_UNARY(log10, std::log10, std::log10);
+  CHECK_UNARY(log1p, std::log1p, std::log1p);
 }
 
 TEST(DeviceMath, trigonometric) {
-  CHECK_UNARY(sin, std::sin, sinq);
-  CHECK_UNARY(cos, std::cos, cosq);
-  CHECK_UNARY(tan, std::tan, tanq, 3);
-  CHECK_UNARY(arcsin, std::asin, asinq);
-  CHECK_UNARY(arccos, std::acos, acosq);
-  CHECK_UNARY(arctan, std::atan, atanq);
+  CHECK_UNARY(sin, std::sin, std::sin);
+  CHECK_UNARY(cos, std::cos, std::cos);
+  CHECK_UNARY(tan, std::tan, std::tan, 3);
+  CHECK_UNARY(arcsin, std::asin, std::asin);
+  CHECK_UNARY(arccos, std::acos, std::acos);
+  CHECK_UNARY(arctan, std::atan, std::atan);
 }
 
 TEST(DeviceMath, hyperbolic) {
-  CHECK_UNARY(sinh, std::sinh, sinhq, 3);
-  CHECK_UNARY(cosh, std::cosh, coshq, 3);
-  CHECK_UNARY(tanh, std::tanh, tanhq, 3);
-  CHECK_UNARY(arcsinh, std::asinh, asinhq, 4);
-  CHECK_UNARY(arccosh, std::acosh, acoshq, 4);
-  CHECK_UNARY(arctanh, std::atanh, atanhq, 4);
+  CHECK_UNARY(sinh, std::sinh, std::sinh, 3);
+  CHECK_UNARY(cosh, std::cosh, std::cosh, 3);
+  CHECK_UNARY(tanh, std::tanh, std::tanh, 3);
+  CHECK_UNARY(arcsinh, std::asinh, std::asinh, 4);
+  CHECK_UNARY(arccosh, std::acosh, std::acosh, 4);
+  CHECK_UNARY(arctanh, std::atanh, std::atanh, 4);
 }
 
-double i0_quad64(double x) {
-  // The power series in quadruple precision: all its terms are positive.
+long double i0_by_series(double x) {
+  // The power series in long double: all its terms are positive.
   if (std::isnan(x)) return x;
   if (std::abs(x) > 714) return INFINITY;
-  __float128 t = 1, sum = 1, q = static_cast<__float128>(x) * x / 4;
-  for (int k = 1; k < 2000 && t > sum * 1e-36Q; k++) sum += t *= q / (static_cast<__float128>(k) * k);
-  return static_cast<double>(sum);
+  long double t = 1, sum = 1, q = static_cast<long double>(x) * x / 4;
+  for (int k = 1; k < 2000 && t > sum * 1e-25L; k++) sum += t *= q / (static_cast<long double>(k) * k);
+  return sum;
 }
-double i1_quad64(double x) {
+long double i1_by_series(double x) {
   if (std::isnan(x)) return x;
   if (std::abs(x) > 714) return x > 0 ? INFINITY : -INFINITY;
-  __float128 t = 1, sum = 1, q = static_cast<__float128>(x) * x / 4;
-  for (int k = 1; k < 2000 && t > sum * 1e-36Q; k++) sum += t *= q / (static_cast<__float128>(k) * (k + 1));
-  return static_cast<double>(sum * static_cast<__float128>(x) / 2);
+  long double t = 1, sum = 1, q = static_cast<long double>(x) * x / 4;
+  for (int k = 1; k < 2000 && t > sum * 1e-25L; k++) sum += t *= q / (static_cast<long double>(k) * (k + 1));
+  return sum * x / 2;
 }
 
 TEST(DeviceMath, roots_and_bessel) {
-  CHECK_UNARY(sqrt, std::sqrt, sqrtq, 0.5001);
-  CHECK_UNARY(cbrt, std::cbrt, cbrtq, 1);
+  CHECK_UNARY(sqrt, std::sqrt, std::sqrt, 0.5001);
+  CHECK_UNARY(cbrt, std::cbrt, std::cbrt, 1);
   Worst zero, one;
   for (double x = -713; x < 713; x += 0.0371) {
-    zero.see(x, 0.0, bc::i0(x), static_cast<__float128>(i0_quad64(x)));
-    one.see(x, 0.0, bc::bessel_i1(x), static_cast<__float128>(i1_quad64(x)));
+    zero.see(x, 0.0, bc::i0(x), i0_by_series(x));
+    one.see(x, 0.0, bc::bessel_i1(x), i1_by_series(x));
   }
   zero.report("i0", "double", 4);
   one.report("bessel_i1", "double", 4);
 }
 
-template <class Fn32, class Fn64, class Exact64, class Exact128>
-void check_binary(const char* name, Fn32 f32, Fn64 f64, Exact64 exact64, Exact128 exact128, double bound) {
+template <class Fn32, class Fn64, class Exact64, class ExactWide>
+void check_binary(const char* name, Fn32 f32, Fn64 f64, Exact64 exact64, ExactWide exact_wide, double bound) {
   std::mt19937_64 random(42);
   std::uniform_real_distribution<double> near(-4, 4), exponent(-20, 20), small(-40, 40);
   Worst worst32, worst64;
-  const float edges32[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 3.4028235e38f, 0.5f, 2.0f, -3.0f, 1.1754944e-38f};
+  const float edges32[] = {0.0f,   -0.0f,   1.0f,          -1.0f, INFINITY, -INFINITY, NAN,
+                           1e-45f, -1e-45f, 3.4028235e38f, 0.5f,  2.0f,     -3.0f,     1.1754944e-38f};
   for (float x : edges32) {
     for (float y : edges32) worst32.see(x, y, f32(x, y), exact64(x, y));
   }
-  const double edges64[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 5e-324, -5e-324, 1.7976931348623157e308, 0.5, 2.0, -3.0,
-                            2.2250738585072014e-308, 1e200, 1e-200, 9007199254740993.0};
+  const double edges64[] = {0.0,
+                            -0.0,
+                            1.0,
+                            -1.0,
+                            INFINITY,
+                            -INFINITY,
+                            NAN,
+                            5e-324,
+                            -5e-324,
+                            1.7976931348623157e308,
+                            0.5,
+                            2.0,
+                            -3.0,
+                            2.2250738585072014e-308,
+                            1e200,
+                            1e-200,
+                            9007199254740993.0};
   for (double x : edges64) {
-    for (double y : edges64) worst64.see(x, y, f64(x, y), exact128(x, y));
+    for (double y : edges64) worst64.see(x, y, f64(x, y), exact_wide(x, y));
   }
   for (int i = 0; i < 600000; i++) {
     const uint64_t bits = random(), bits2 = random();
@@ -183,25 +202,27 @@ void check_binary(const char* name, Fn32 f32, Fn64 f64, Exact64 exact64, Exact12
     double x, y;
     std::memcpy(&x, &bits, 8);
     std::memcpy(&y, &bits2, 8);
-    worst64.see(x, y, f64(x, y), exact128(x, y));
+    worst64.see(x, y, f64(x, y), exact_wide(x, y));
     x = near(random) * std::exp2(exponent(random)), y = near(random) * std::exp2(exponent(random));
-    worst64.see(x, y, f64(x, y), exact128(x, y));
+    worst64.see(x, y, f64(x, y), exact_wide(x, y));
     x = std::abs(near(random)), y = small(random) * 12;
-    worst64.see(x, y, f64(x, y), exact128(x, y));
+    worst64.see(x, y, f64(x, y), exact_wide(x, y));
   }
   worst32.report(name, "float", bound);
   worst64.report(name, "double", bound);
 }
 
-#define CHECK_BINARY(name, libm, quad, bound)                                                                                     \
-  check_binary(#name, [](float x, float y) { return bc::name(x, y); }, [](double x, double y) { return bc::name(x, y); },         \
-               [](double x, double y) -> double { return libm(x, y); }, [](__float128 x, __float128 y) -> __float128 { return quad(x, y); }, bound)
+#define CHECK_BINARY(name, libm, wide, bound)                                                                                          \
+  check_binary(                                                                                                                        \
+      #name, [](float x, float y) { return bc::name(x, y); }, [](double x, double y) { return bc::name(x, y); },                       \
+      [](double x, double y) -> double { return libm(x, y); }, [](long double x, long double y) -> long double { return wide(x, y); }, \
+      bound)
 
 TEST(DeviceMath, of_two_arguments) {
-  CHECK_BINARY(arctan2, std::atan2, atan2q, 2);
-  CHECK_BINARY(hypot, std::hypot, hypotq, 1);
-  CHECK_BINARY(power, std::pow, powq, 1);
-  CHECK_BINARY(fmod, std::fmod, fmodq, 0);
+  CHECK_BINARY(arctan2, std::atan2, std::atan2, 2);
+  CHECK_BINARY(hypot, std::hypot, std::hypot, 1);
+  CHECK_BINARY(power, std::pow, std::pow, 1);
+  CHECK_BINARY(fmod, std::fmod, std::fmod, 0);
 }
 
 TEST(DeviceMath, fast_forms_give_the_same_bits_or_set_the_flag) {

@@ -101,8 +101,8 @@ void blas_tile(const TileShape& s, const void* a_data, const void* b_data, void*
     library.gemv[Type::kIndex](&trans, &rows, &columns, &one, b.data, &b.layout.ld, a.data, &step, &zero, c_data, &c_step);
   } else {
     const int ldc = static_cast<int>(s.c_row);
-    library.gemm[Type::kIndex](&b.layout.trans, &a.layout.trans, &n, &m, &k, &one, b.data, &b.layout.ld, a.data, &a.layout.ld, &zero, c_data,
-                               &ldc);
+    library.gemm[Type::kIndex](&b.layout.trans, &a.layout.trans, &n, &m, &k, &one, b.data, &b.layout.ld, a.data, &a.layout.ld, &zero,
+                               c_data, &ldc);
   }
   buffers().release();
 }
@@ -235,7 +235,8 @@ struct Problem {
 void split_depth(const Problem& p, TileFunction tile) {
   const int item = itemsize(p.dtype);
   const int64_t outputs = p.m * p.n;
-  const int64_t wanted = std::clamp<int64_t>(p.k / kSplitDepth, 2, std::max<int64_t>(2, std::min<int64_t>(256, (int64_t{1} << 22) / outputs)));
+  const int64_t most = std::clamp<int64_t>((int64_t{1} << 22) / outputs, 2, 256);
+  const int64_t wanted = std::clamp<int64_t>(p.k / kSplitDepth, 2, most);
   const int64_t depth = std::min(kIntMax, (p.k + wanted - 1) / wanted);
   const int64_t parts = (p.k + depth - 1) / depth;
   const auto sums = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(parts * outputs * item));
@@ -351,8 +352,8 @@ void run_small_floats(const Problem& p) {
 
 void matmul(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, const void* a, const int64_t a_strides[3], const void* b,
             const int64_t b_strides[3], void* c) {
-  BC_CHECK(batch >= 0 && m >= 0 && n >= 0 && k >= 0, Value, "matmul: expected sizes of at least 0, got {} matrices of {}x{} by {}x{}", batch, m, k,
-           k, n);
+  BC_CHECK(batch >= 0 && m >= 0 && n >= 0 && k >= 0, Value, "matmul: expected sizes of at least 0, got {} matrices of {}x{} by {}x{}",
+           batch, m, k, k, n);
   if (batch == 0 || m == 0 || n == 0) return;
   if (k == 0) {
     std::memset(c, 0, static_cast<size_t>(batch * m * n) * static_cast<size_t>(itemsize(dtype)));

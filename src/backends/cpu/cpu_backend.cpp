@@ -168,8 +168,9 @@ class CpuBackend final : public Backend {
     if (bytes < kParallelBytes) {
       std::memset(dst, byte, bytes);
     } else {
-      cpu::parallel_for(static_cast<int64_t>(bytes), byte_grain(bytes),
-                        [&](int64_t begin, int64_t end) { std::memset(static_cast<char*>(dst) + begin, byte, static_cast<size_t>(end - begin)); });
+      cpu::parallel_for(static_cast<int64_t>(bytes), byte_grain(bytes), [&](int64_t begin, int64_t end) {
+        std::memset(static_cast<char*>(dst) + begin, byte, static_cast<size_t>(end - begin));
+      });
     }
   }
 

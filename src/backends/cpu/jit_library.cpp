@@ -166,6 +166,7 @@ struct JitLibrary::Headers {
   std::mutex support_mutex;
   bc_jit_object* support = nullptr;  // never unloaded: kernels call into it
   std::atomic<bool> support_wanted{false};
+  std::unique_ptr<Headers> parents;  // of the process that this one was forked from: its locks may be held for ever
 };
 
 JitLibrary& JitLibrary::get() {
@@ -181,7 +182,7 @@ void JitLibrary::forget_headers() {
   auto fresh = std::make_unique<Headers>();
   fresh->support = headers_->support;
   fresh->support_wanted = headers_->support_wanted.load();
-  headers_.release();  // NOLINT(bugprone-unused-return-value): its locks may be held for ever
+  fresh->parents = std::move(headers_);
   headers_ = std::move(fresh);
 }
 
@@ -198,17 +199,18 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
   void* handle = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = dlerror();
-    raise(ErrorKind::Runtime,
-          "compile for the CPU: expected the compiler {} beside libbroadcloth.so, got: {}. Install the wheel of broadcloth, which brings it, build "
-          "with LLVM and clang 19 (apt-get install llvm-19-dev libclang-19-dev lld-19), or set BROADCLOTH_JIT to its path",
-          kLibraryName, reason == nullptr ? "no reason from dlopen" : reason);
+    raise(
+        ErrorKind::Runtime,
+        "compile for the CPU: expected the compiler {} beside libbroadcloth.so, got: {}. Install the wheel of broadcloth, which brings it, "
+        "build with LLVM and clang 19 (apt-get install llvm-19-dev libclang-19-dev lld-19), or set BROADCLOTH_JIT to its path",
+        kLibraryName, reason == nullptr ? "no reason from dlopen" : reason);
   }
   const auto find = [&]<class F>(F& function, const char* name) {
     function = reinterpret_cast<F>(dlsym(handle, name));
     if (function == nullptr) {
       dlclose(handle);
-      raise(ErrorKind::Runtime, "compile for the CPU: expected the function {} in {}, got a library without it; install both from one build", name,
-            path_);
+      raise(ErrorKind::Runtime,
+            "compile for the CPU: expected the function {} in {}, got a library without it; install both from one build", name, path_);
     }
   };
   find(abi_, "bc_jit_abi");
@@ -226,8 +228,8 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
   if (abi_() != BC_JIT_ABI) {
     const int found = abi_();
     dlclose(handle);
-    raise(ErrorKind::Runtime, "compile for the CPU: expected interface {} in {}, got {}; install both libraries from one build", BC_JIT_ABI, path_,
-          found);
+    raise(ErrorKind::Runtime, "compile for the CPU: expected interface {} in {}, got {}; install both libraries from one build", BC_JIT_ABI,
+          path_, found);
   }
 }
 

@@ -74,10 +74,11 @@ Opened open_openblas() {
   std::string problems;
   opened.handle = open_library(path, problems);
   if (opened.handle == nullptr) {
-    raise(ErrorKind::Runtime,
-          "matmul: expected OpenBLAS, got: {}. Install the wheel of broadcloth, which brings it, or apt-get install libopenblas0-pthread, or set "
-          "BROADCLOTH_OPENBLAS to its path",
-          problems);
+    raise(
+        ErrorKind::Runtime,
+        "matmul: expected OpenBLAS, got: {}. Install the wheel of broadcloth, which brings it, or apt-get install libopenblas0-pthread, or "
+        "set BROADCLOTH_OPENBLAS to its path",
+        problems);
   }
   const auto find = [&](const std::string& name) {
     void* address = dlsym(opened.handle, name.c_str());

@@ -6,8 +6,8 @@ namespace bc::cpu {
 /// The functions of OpenBLAS that are used here, with 32-bit sizes. Matrices are column-major: Fortran's interface is the same in every
 /// build of the library.
 struct OpenBlas {
-  using Gemm = void (*)(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const void* alpha, const void* a,
-                        const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
+  using Gemm = void (*)(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const void* alpha,
+                        const void* a, const int* lda, const void* b, const int* ldb, const void* beta, void* c, const int* ldc);
   using Gemv = void (*)(const char* trans, const int* m, const int* n, const void* alpha, const void* a, const int* lda, const void* x,
                         const int* incx, const void* beta, void* y, const int* incy);
   Gemm gemm[4];  ///< s d c z

@@ -14,9 +14,9 @@
 #include <system_error>
 #include <thread>
 
-// Why not oneTBB: a loop of two pieces of 5 or 10 µs, run again and again as the steps of a simulation are, took 10 and 20 µs with its release
-// 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 µs here. A thread of this pool spins for a moment after its last
-// piece, so the next loop finds it awake; it sleeps when nothing follows. Another reason is fork(): a child can have new threads.
+// Why not oneTBB: a loop of two pieces of 5 or 10 us, run again and again as the steps of a simulation are, took 10 and 20 us with its
+// release 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 us here. A thread of this pool spins for a moment after
+// its last piece, so the next loop finds it awake; it sleeps when nothing follows. Another reason is fork(): a child can have new threads.
 namespace bc::cpu {
 namespace {
 
@@ -47,8 +47,8 @@ int configured_threads() {
     if (wanted > 0) return static_cast<int>(std::min(wanted, 1024L));
   }
   cpu_set_t allowed;
-  const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed)
-                                                                       : static_cast<int>(std::thread::hardware_concurrency());
+  const int cores =
+      sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
   return std::clamp(cores, 1, quota());
 }
 

@@ -67,7 +67,8 @@ struct Key {
 struct KeyHash {
   size_t operator()(const Key& key) const {
     Hasher hasher;
-    for (int64_t word : {key.batch, key.m, key.n, key.k, key.lda, key.ldb, key.a_batch, key.b_batch}) hasher.add(static_cast<uint64_t>(word));
+    for (int64_t word : {key.batch, key.m, key.n, key.k, key.lda, key.ldb, key.a_batch, key.b_batch})
+      hasher.add(static_cast<uint64_t>(word));
     hasher.add(static_cast<uint64_t>(key.flags));
     return static_cast<size_t>(hasher.finish().lo);
   }
@@ -142,7 +143,8 @@ cublasLtMatrixLayout make_layout(int type, int64_t rows, int64_t columns, int64_
              "cublasLtMatrixLayoutCreate");
   if (batch > 1) {
     int32_t count = static_cast<int32_t>(batch);
-    check_blas(api.cublasLtMatrixLayoutSetAttribute(layout, kLtLayoutBatchCount, &count, sizeof(count)), "cublasLtMatrixLayoutSetAttribute");
+    check_blas(api.cublasLtMatrixLayoutSetAttribute(layout, kLtLayoutBatchCount, &count, sizeof(count)),
+               "cublasLtMatrixLayoutSetAttribute");
     check_blas(api.cublasLtMatrixLayoutSetAttribute(layout, kLtLayoutBatchOffset, &batch_stride, sizeof(batch_stride)),
                "cublasLtMatrixLayoutSetAttribute");
   }
@@ -178,7 +180,8 @@ std::shared_ptr<const Plan> BlasState::plan(const Key& key, DType dtype, const O
   } preference;
   check_blas(api.cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate");
   auto prefer = [&](int attribute, const void* value, size_t bytes) {
-    check_blas(api.cublasLtMatmulPreferenceSetAttribute(preference.handle, attribute, value, bytes), "cublasLtMatmulPreferenceSetAttribute");
+    check_blas(api.cublasLtMatmulPreferenceSetAttribute(preference.handle, attribute, value, bytes),
+               "cublasLtMatmulPreferenceSetAttribute");
   };
   uint64_t most = workspace_bytes;
   prefer(kLtPreferenceWorkspaceBytes, &most, sizeof(most));
@@ -190,11 +193,11 @@ std::shared_ptr<const Plan> BlasState::plan(const Key& key, DType dtype, const O
 
   cublasLtMatmulHeuristicResult result{};
   int found = 0;
-  cublasStatus status = api.cublasLtMatmulAlgoGetHeuristic(handle, made->desc, made->a, made->b, made->c, made->c, preference.handle, 1,
-                                                           &result, &found);
+  cublasStatus status =
+      api.cublasLtMatmulAlgoGetHeuristic(handle, made->desc, made->a, made->b, made->c, made->c, preference.handle, 1, &result, &found);
   if (status != 0 || found == 0 || result.state != 0)
-    raise(ErrorKind::Runtime, "matmul: cuBLASLt has no way for {} of {} x {} x {} in {} batches ({})", info(dtype).name, key.m, key.k, key.n,
-          key.batch, api.cublasLtGetStatusString(status ? status : result.state));
+    raise(ErrorKind::Runtime, "matmul: cuBLASLt has no way for {} of {} x {} x {} in {} batches ({})", info(dtype).name, key.m, key.k,
+          key.n, key.batch, api.cublasLtGetStatusString(status ? status : result.state));
   made->algo = result.algo;
   made->workspace = result.workspaceSize;
 
@@ -214,8 +217,8 @@ void matmul_blas(CudaBackend& backend, Stream stream, DType dtype, int64_t batch
   const Operand oa = operand(m, k, a_strides[1], a_strides[2]);
   const Operand ob = operand(k, n, b_strides[1], b_strides[2]);
   auto refuse = [&](const char* name, int64_t rows, int64_t columns, const int64_t* strides) {
-    raise(ErrorKind::Value, "matmul: expected {} ({} x {}, {}) with one unit stride, got strides ({}, {}); copy it first", name, rows, columns,
-          info(dtype).name, strides[1], strides[2]);
+    raise(ErrorKind::Value, "matmul: expected {} ({} x {}, {}) with one unit stride, got strides ({}, {}); copy it first", name, rows,
+          columns, info(dtype).name, strides[1], strides[2]);
   };
   if (!oa.usable) refuse("a", m, k, a_strides);
   if (!ob.usable) refuse("b", k, n, b_strides);
@@ -258,8 +261,8 @@ struct TileParams {
 
 constexpr int kTile = 64;  // rows and columns of c that one block computes
 
-// One block computes a 64 x 64 tile of c, each of its 256 threads 4 x 4 of it, over slices of 16 of k in shared memory. Sums are of unsigned
-// integers: they wrap, and the low bits of a product do not depend on the sign.
+// One block computes a 64 x 64 tile of c, each of its 256 threads 4 x 4 of it, over slices of 16 of k in shared memory. Sums are of
+// unsigned integers: they wrap, and the low bits of a product do not depend on the sign.
 constexpr const char* kMatmulText = R"(
 typedef {type} bc_mm_t;
 typedef {sum} bc_mm_sum;
@@ -387,8 +390,9 @@ void matmul(CudaBackend& backend, Stream stream, DType dtype, int64_t batch, int
                   static_cast<const char*>(b) + i * b_strides[0] * size, b_strides, static_cast<char*>(c) + i * m * n * size);
   } else if (is_inexact(dtype)) {
     matmul_blas(backend, stream, dtype, batch, m, n, k, a, a_strides, b, b_strides, c);
-  else
+  } else {
     matmul_tiled(backend, stream, dtype, batch, m, n, k, a, a_strides, b, b_strides, c);
+  }
 }
 
 }  // namespace bc::cuda

@@ -97,27 +97,27 @@ inline constexpr int kFunctionRegisters = 4;
 inline constexpr int kFunctionBinaryVersion = 6;
 inline constexpr int kFunctionMaxDynamicShared = 8;
 
-inline constexpr unsigned kStreamNonBlocking = 1;       // CUstream_flags
-inline constexpr unsigned kEventDefault = 0;            // CUevent_flags
+inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
+inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kEventBlockingSync = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
-inline constexpr unsigned kHostAllocPortable = 1;       // CU_MEMHOSTALLOC_*
+inline constexpr unsigned kHostAllocPortable = 1;  // CU_MEMHOSTALLOC_*
 inline constexpr unsigned kHostAllocDeviceMap = 2;
 inline constexpr unsigned kHostAllocWriteCombined = 4;
-inline constexpr unsigned kHostRegisterPortable = 1;    // CU_MEMHOSTREGISTER_*
+inline constexpr unsigned kHostRegisterPortable = 1;  // CU_MEMHOSTREGISTER_*
 inline constexpr unsigned kHostRegisterDeviceMap = 2;
-inline constexpr unsigned kMemAttachGlobal = 1;         // CUmemAttach_flags
-inline constexpr int kPointerMemoryType = 2;            // CUpointer_attribute
+inline constexpr unsigned kMemAttachGlobal = 1;  // CUmemAttach_flags
+inline constexpr int kPointerMemoryType = 2;     // CUpointer_attribute
 inline constexpr int kPointerIsManaged = 8;
 inline constexpr int kPointerDeviceOrdinal = 9;
-inline constexpr int kMemoryTypeHost = 1;               // CUmemorytype
-inline constexpr int kCaptureRelaxed = 2;               // CUstreamCaptureMode
-inline constexpr int kCaptureStatusNone = 0;            // CUstreamCaptureStatus
-inline constexpr int kMemAllocationPinned = 1;          // CUmemAllocationType
-inline constexpr int kMemLocationDevice = 1;            // CUmemLocationType
-inline constexpr int kMemAccessReadWrite = 3;           // CUmemAccess_flags
+inline constexpr int kMemoryTypeHost = 1;       // CUmemorytype
+inline constexpr int kCaptureRelaxed = 2;       // CUstreamCaptureMode
+inline constexpr int kCaptureStatusNone = 0;    // CUstreamCaptureStatus
+inline constexpr int kMemAllocationPinned = 1;  // CUmemAllocationType
+inline constexpr int kMemLocationDevice = 1;    // CUmemLocationType
+inline constexpr int kMemAccessReadWrite = 3;   // CUmemAccess_flags
 inline constexpr int kGranularityRecommended = 1;
-inline constexpr int kJitErrorLogBuffer = 5;            // CUjit_option
+inline constexpr int kJitErrorLogBuffer = 5;  // CUjit_option
 inline constexpr int kJitErrorLogBufferBytes = 6;
 
 struct CUmemLocation {
@@ -162,110 +162,108 @@ struct CUgraphExecUpdateResultInfo {
 };
 
 // Rows: X(member of the table, exported symbol, parameters). The symbols are the versioned ones that cuda.h maps the plain names to.
-#define BC_CUDA_DRIVER_API(X)                                                                                                              \
-  X(cuInit, cuInit, (unsigned))                                                                                                            \
-  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                                                                        \
-  X(cuGetErrorName, cuGetErrorName, (CUresult, const char**))                                                                              \
-  X(cuGetErrorString, cuGetErrorString, (CUresult, const char**))                                                                          \
-  X(cuDeviceGet, cuDeviceGet, (CUdevice*, int))                                                                                            \
-  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                                                                            \
-  X(cuDeviceGetName, cuDeviceGetName, (char*, int, CUdevice))                                                                              \
-  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char*, int, CUdevice))                                                                      \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                                            \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                                                     \
-  X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int*, CUdevice, CUdevice))                                                              \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                            \
-  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                                   \
-  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                                         \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext*))                                                                                        \
-  X(cuCtxSynchronize, cuCtxSynchronize, ())                                                                                                \
-  X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, (int*, int*))                                                                \
-  X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                                                   \
-  X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, int*, void**))                                              \
-  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                                            \
-  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                                        \
-  X(cuModuleGetGlobal, cuModuleGetGlobal_v2, (CUdeviceptr*, size_t*, CUmodule, const char*))                                               \
-  X(cuFuncGetAttribute, cuFuncGetAttribute, (int*, int, CUfunction))                                                                       \
-  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                                                                        \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, size_t))             \
-  X(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, size_t (*)(int), size_t, int))            \
-  X(cuLaunchKernel, cuLaunchKernel,                                                                                                        \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))                          \
-  X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                                                  \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**))                                  \
-  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t*, size_t*))                                                                                     \
-  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                                     \
-  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                                                \
-  X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr*, size_t, unsigned))                                                                \
-  X(cuMemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                                                                            \
-  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                                                                 \
-  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                              \
-  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, size_t, unsigned))                                                                    \
-  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                                                                     \
-  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, CUdeviceptr))                                                               \
-  X(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                                            \
-  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                                                 \
-  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                                       \
-  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                              \
-  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                                      \
-  X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                                         \
-  X(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr*, size_t, size_t, CUdeviceptr, unsigned long long))                             \
-  X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr, size_t))                                                                             \
-  X(cuMemCreate, cuMemCreate, (CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*, unsigned long long))                     \
-  X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle))                                                                            \
-  X(cuMemMap, cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))                                   \
-  X(cuMemUnmap, cuMemUnmap, (CUdeviceptr, size_t))                                                                                         \
-  X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                                                 \
-  X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t*, const CUmemAllocationProp*, int))                              \
-  X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (CUstream*, unsigned, int))                                                    \
-  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                                                                       \
-  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                                                  \
-  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                                              \
-  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                                   \
-  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                                        \
-  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                                          \
-  X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                            \
-  X(cuEventCreate, cuEventCreate, (CUevent*, unsigned))                                                                                    \
-  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                                     \
-  X(cuEventQuery, cuEventQuery, (CUevent))                                                                                                 \
-  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                                                                     \
-  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                                                                          \
-  X(cuEventElapsedTime, cuEventElapsedTime, (float*, CUevent, CUevent))                                                                    \
-  X(cuGraphCreate, cuGraphCreate, (CUgraph*, unsigned))                                                                                    \
-  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                                                                             \
-  X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                                                    \
-  X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const KernelNodeParams*))           \
-  X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const KernelNodeParams*))                \
-  X(cuGraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*))                                         \
-  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                                          \
-  X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))                                                                                 \
-  X(cuGraphUpload, cuGraphUpload, (CUgraphExec, CUstream))                                                                                 \
+#define BC_CUDA_DRIVER_API(X)                                                                                                    \
+  X(cuInit, cuInit, (unsigned))                                                                                                  \
+  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                                                              \
+  X(cuGetErrorName, cuGetErrorName, (CUresult, const char**))                                                                    \
+  X(cuGetErrorString, cuGetErrorString, (CUresult, const char**))                                                                \
+  X(cuDeviceGet, cuDeviceGet, (CUdevice*, int))                                                                                  \
+  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                                                                  \
+  X(cuDeviceGetName, cuDeviceGetName, (char*, int, CUdevice))                                                                    \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char*, int, CUdevice))                                                            \
+  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                                  \
+  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                                           \
+  X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int*, CUdevice, CUdevice))                                                    \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                  \
+  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                         \
+  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                               \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext*))                                                                              \
+  X(cuCtxSynchronize, cuCtxSynchronize, ())                                                                                      \
+  X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, (int*, int*))                                                      \
+  X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                                         \
+  X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, int*, void**))                                    \
+  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                                  \
+  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                              \
+  X(cuModuleGetGlobal, cuModuleGetGlobal_v2, (CUdeviceptr*, size_t*, CUmodule, const char*))                                     \
+  X(cuFuncGetAttribute, cuFuncGetAttribute, (int*, int, CUfunction))                                                             \
+  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                                                              \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, size_t))   \
+  X(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, size_t (*)(int), size_t, int))  \
+  X(cuLaunchKernel, cuLaunchKernel,                                                                                              \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))                \
+  X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                                        \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**))                        \
+  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t*, size_t*))                                                                           \
+  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                           \
+  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                                      \
+  X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr*, size_t, unsigned))                                                      \
+  X(cuMemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                                                                  \
+  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                                                       \
+  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                    \
+  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, size_t, unsigned))                                                          \
+  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                                                           \
+  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, CUdeviceptr))                                                     \
+  X(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                                  \
+  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                                       \
+  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                             \
+  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                    \
+  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                            \
+  X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                               \
+  X(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr*, size_t, size_t, CUdeviceptr, unsigned long long))                   \
+  X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr, size_t))                                                                   \
+  X(cuMemCreate, cuMemCreate, (CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*, unsigned long long))           \
+  X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle))                                                                  \
+  X(cuMemMap, cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))                         \
+  X(cuMemUnmap, cuMemUnmap, (CUdeviceptr, size_t))                                                                               \
+  X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                                       \
+  X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t*, const CUmemAllocationProp*, int))                    \
+  X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (CUstream*, unsigned, int))                                          \
+  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                                                             \
+  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                                        \
+  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                                    \
+  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                         \
+  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                              \
+  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                                \
+  X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                  \
+  X(cuEventCreate, cuEventCreate, (CUevent*, unsigned))                                                                          \
+  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                           \
+  X(cuEventQuery, cuEventQuery, (CUevent))                                                                                       \
+  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                                                           \
+  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                                                                \
+  X(cuEventElapsedTime, cuEventElapsedTime, (float*, CUevent, CUevent))                                                          \
+  X(cuGraphCreate, cuGraphCreate, (CUgraph*, unsigned))                                                                          \
+  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                                                                   \
+  X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                                          \
+  X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const KernelNodeParams*)) \
+  X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const KernelNodeParams*))      \
+  X(cuGraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*))                               \
+  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                                \
+  X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))                                                                       \
+  X(cuGraphUpload, cuGraphUpload, (CUgraphExec, CUstream))                                                                       \
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
 // Functions that older drivers lack; the pointer is null then.
-#define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                                                     \
-  X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))
+#define BC_CUDA_DRIVER_OPTIONAL_API(X) X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------------------------
 
 using nvrtcResult = int;
 using nvrtcProgram = struct NvrtcProgram*;
 
-#define BC_NVRTC_API(X)                                                                                                                    \
-  X(nvrtcVersion, nvrtcVersion, (int*, int*))                                                                                              \
-  X(nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int*))                                                                          \
-  X(nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int*))                                                                                \
-  X(nvrtcCreateProgram, nvrtcCreateProgram,                                                                                                \
-    (nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*))                                                \
-  X(nvrtcDestroyProgram, nvrtcDestroyProgram, (nvrtcProgram*))                                                                             \
-  X(nvrtcCompileProgram, nvrtcCompileProgram, (nvrtcProgram, int, const char* const*))                                                     \
-  X(nvrtcGetPTXSize, nvrtcGetPTXSize, (nvrtcProgram, size_t*))                                                                             \
-  X(nvrtcGetPTX, nvrtcGetPTX, (nvrtcProgram, char*))                                                                                       \
-  X(nvrtcGetCUBINSize, nvrtcGetCUBINSize, (nvrtcProgram, size_t*))                                                                         \
-  X(nvrtcGetCUBIN, nvrtcGetCUBIN, (nvrtcProgram, char*))                                                                                   \
-  X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (nvrtcProgram, size_t*))                                                               \
-  X(nvrtcGetProgramLog, nvrtcGetProgramLog, (nvrtcProgram, char*))                                                                         \
-  X(nvrtcAddNameExpression, nvrtcAddNameExpression, (nvrtcProgram, const char*))                                                           \
+#define BC_NVRTC_API(X)                                                                                                             \
+  X(nvrtcVersion, nvrtcVersion, (int*, int*))                                                                                       \
+  X(nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int*))                                                                   \
+  X(nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int*))                                                                         \
+  X(nvrtcCreateProgram, nvrtcCreateProgram, (nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*)) \
+  X(nvrtcDestroyProgram, nvrtcDestroyProgram, (nvrtcProgram*))                                                                      \
+  X(nvrtcCompileProgram, nvrtcCompileProgram, (nvrtcProgram, int, const char* const*))                                              \
+  X(nvrtcGetPTXSize, nvrtcGetPTXSize, (nvrtcProgram, size_t*))                                                                      \
+  X(nvrtcGetPTX, nvrtcGetPTX, (nvrtcProgram, char*))                                                                                \
+  X(nvrtcGetCUBINSize, nvrtcGetCUBINSize, (nvrtcProgram, size_t*))                                                                  \
+  X(nvrtcGetCUBIN, nvrtcGetCUBIN, (nvrtcProgram, char*))                                                                            \
+  X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (nvrtcProgram, size_t*))                                                        \
+  X(nvrtcGetProgramLog, nvrtcGetProgramLog, (nvrtcProgram, char*))                                                                  \
+  X(nvrtcAddNameExpression, nvrtcAddNameExpression, (nvrtcProgram, const char*))                                                    \
   X(nvrtcGetLoweredName, nvrtcGetLoweredName, (nvrtcProgram, const char*, const char**))
 
 // ---- cuBLASLt -----------------------------------------------------------------------------------------------------------------------
@@ -308,22 +306,22 @@ inline constexpr int kLtPreferenceAlignmentB = 6;
 inline constexpr int kLtPreferenceAlignmentC = 7;
 inline constexpr int kLtPreferenceAlignmentD = 8;
 
-#define BC_CUBLASLT_API(X)                                                                                                                 \
-  X(cublasLtCreate, cublasLtCreate, (cublasLtHandle*))                                                                                     \
-  X(cublasLtMatmulDescCreate, cublasLtMatmulDescCreate, (cublasLtMatmulDesc*, int, int))                                                   \
-  X(cublasLtMatmulDescDestroy, cublasLtMatmulDescDestroy, (cublasLtMatmulDesc))                                                            \
-  X(cublasLtMatmulDescSetAttribute, cublasLtMatmulDescSetAttribute, (cublasLtMatmulDesc, int, const void*, size_t))                        \
-  X(cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutCreate, (cublasLtMatrixLayout*, int, uint64_t, uint64_t, int64_t))                     \
-  X(cublasLtMatrixLayoutDestroy, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout))                                                      \
-  X(cublasLtMatrixLayoutSetAttribute, cublasLtMatrixLayoutSetAttribute, (cublasLtMatrixLayout, int, const void*, size_t))                  \
-  X(cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference*))                                           \
-  X(cublasLtMatmulPreferenceDestroy, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference))                                          \
-  X(cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPreferenceSetAttribute, (cublasLtMatmulPreference, int, const void*, size_t))      \
-  X(cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulAlgoGetHeuristic,                                                                        \
-    (cublasLtHandle, cublasLtMatmulDesc, cublasLtMatrixLayout, cublasLtMatrixLayout, cublasLtMatrixLayout, cublasLtMatrixLayout,           \
-     cublasLtMatmulPreference, int, cublasLtMatmulHeuristicResult*, int*))                                                                 \
-  X(cublasLtMatmul, cublasLtMatmul,                                                                                                        \
-    (cublasLtHandle, cublasLtMatmulDesc, const void*, const void*, cublasLtMatrixLayout, const void*, cublasLtMatrixLayout, const void*,   \
+#define BC_CUBLASLT_API(X)                                                                                                               \
+  X(cublasLtCreate, cublasLtCreate, (cublasLtHandle*))                                                                                   \
+  X(cublasLtMatmulDescCreate, cublasLtMatmulDescCreate, (cublasLtMatmulDesc*, int, int))                                                 \
+  X(cublasLtMatmulDescDestroy, cublasLtMatmulDescDestroy, (cublasLtMatmulDesc))                                                          \
+  X(cublasLtMatmulDescSetAttribute, cublasLtMatmulDescSetAttribute, (cublasLtMatmulDesc, int, const void*, size_t))                      \
+  X(cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutCreate, (cublasLtMatrixLayout*, int, uint64_t, uint64_t, int64_t))                   \
+  X(cublasLtMatrixLayoutDestroy, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout))                                                    \
+  X(cublasLtMatrixLayoutSetAttribute, cublasLtMatrixLayoutSetAttribute, (cublasLtMatrixLayout, int, const void*, size_t))                \
+  X(cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference*))                                         \
+  X(cublasLtMatmulPreferenceDestroy, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference))                                        \
+  X(cublasLtMatmulPreferenceSetAttribute, cublasLtMatmulPreferenceSetAttribute, (cublasLtMatmulPreference, int, const void*, size_t))    \
+  X(cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulAlgoGetHeuristic,                                                                      \
+    (cublasLtHandle, cublasLtMatmulDesc, cublasLtMatrixLayout, cublasLtMatrixLayout, cublasLtMatrixLayout, cublasLtMatrixLayout,         \
+     cublasLtMatmulPreference, int, cublasLtMatmulHeuristicResult*, int*))                                                               \
+  X(cublasLtMatmul, cublasLtMatmul,                                                                                                      \
+    (cublasLtHandle, cublasLtMatmulDesc, const void*, const void*, cublasLtMatrixLayout, const void*, cublasLtMatrixLayout, const void*, \
      const void*, cublasLtMatrixLayout, void*, cublasLtMatrixLayout, const cublasLtMatmulAlgo*, void*, size_t, CUstream))
 
 // ---- The tables ---------------------------------------------------------------------------------------------------------------------

@@ -210,8 +210,8 @@ std::vector<char> CudaBackend::compile(const KernelSource& source) { return cuda
 
 std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, std::span<const std::string> entries) {
   make_current();
-  BC_CHECK(!binary.empty() && !entries.empty(), Value, "load: expected a binary and its entries, got {} bytes and {} entries", binary.size(),
-           entries.size());
+  BC_CHECK(!binary.empty() && !entries.empty(), Value, "load: expected a binary and its entries, got {} bytes and {} entries",
+           binary.size(), entries.size());
   std::unique_ptr<CudaKernel> kernel(new CudaKernel);
   kernel->context_ = context_;
   char log[4096] = {};
@@ -219,7 +219,8 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
   void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
   CUresult result = driver().cuModuleLoadDataEx(&kernel->module_, binary.data(), 2, options, values);
   if (result != kSuccess) {
-    const bool foreign = result == cuda::kErrorInvalidImage || result == cuda::kErrorNoBinaryForGpu || result == cuda::kErrorUnsupportedPtxVersion;
+    const bool foreign =
+        result == cuda::kErrorInvalidImage || result == cuda::kErrorNoBinaryForGpu || result == cuda::kErrorUnsupportedPtxVersion;
     cuda::detail::raise_driver(result, "cuModuleLoadDataEx",
                                fmt::format("loading {} ({} bytes) on sm_{}{}; {}{}", entries[0], binary.size(), properties_.compute_major,
                                            properties_.compute_minor, foreign ? ": the code is for another device or a newer driver" : "",
@@ -259,8 +260,8 @@ void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void*
   if (params_bytes != function.params_bytes) [[unlikely]]
     return launch_padded(kernel, launch, params, params_bytes, stream);
   void* arguments[] = {const_cast<void*>(params)};
-  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                                            launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
+  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                                            launch.block[1], launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
   if (result != kSuccess) [[unlikely]]
     raise_launch(result, function, launch);
 }
@@ -303,9 +304,9 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
   if (params_bytes == function.params_bytes) return params;
   BC_CHECK(params_bytes <= ParamsRoom::kMost, Value, "launch: kernel {} takes at most {} bytes of parameters, got {}", function.name,
            ParamsRoom::kMost, params_bytes);
-  BC_CHECK(function.params_bytes == 0 ||
-               (params_bytes < function.params_bytes && function.params_bytes - params_bytes < ParamsRoom::kPadding),
-           Value, "launch: kernel {} takes {} bytes of parameters, got {}", function.name, function.params_bytes, params_bytes);
+  BC_CHECK(
+      function.params_bytes == 0 || (params_bytes < function.params_bytes && function.params_bytes - params_bytes < ParamsRoom::kPadding),
+      Value, "launch: kernel {} takes {} bytes of parameters, got {}", function.name, function.params_bytes, params_bytes);
   if (params_bytes) std::memcpy(room.bytes, params, params_bytes);
   std::memset(room.bytes + params_bytes, 0, ParamsRoom::kPadding);
   return room.bytes;
@@ -315,8 +316,8 @@ void CudaBackend::launch_padded(LoadedKernel& kernel, const Launch& launch, cons
   ParamsRoom room;
   void* arguments[] = {const_cast<void*>(whole_params(kernel, launch.entry, params, params_bytes, room))};
   const CudaKernel::Function& function = *cuda_kernel(kernel).functions_[static_cast<size_t>(launch.entry)];
-  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                                            launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
+  CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                                            launch.block[1], launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
   if (result != kSuccess) raise_launch(result, function, launch);
 }
 
@@ -326,10 +327,11 @@ void CudaBackend::raise_launch(CUresult result, const CudaKernel::Function& func
   driver().cuFuncGetAttribute(&registers, cuda::kFunctionRegisters, function.handle);
   cuda::detail::raise_driver(
       result, "cuLaunchKernel",
-      fmt::format("kernel {} with grid ({}, {}, {}), block ({}, {}, {}), {} bytes of shared memory; it can have {} threads a block and uses {} "
-                  "registers a thread",
-                  function.name, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1], launch.block[2],
-                  launch.shared_bytes, threads, registers));
+      fmt::format(
+          "kernel {} with grid ({}, {}, {}), block ({}, {}, {}), {} bytes of shared memory; it can have {} threads a block and uses {} "
+          "registers a thread",
+          function.name, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1], launch.block[2],
+          launch.shared_bytes, threads, registers));
 }
 
 CudaFunctionInfo CudaBackend::function_info(LoadedKernel& kernel, int entry) const {

@@ -75,8 +75,8 @@ class CudaKernel final : public LoadedKernel {
   friend class CudaBackend;
   struct Function {
     cuda::CUfunction handle = nullptr;
-    size_t params_bytes = 0;                         // of its one parameter; 0: not known
-    std::atomic<unsigned> shared_limit{48u << 10};   // dynamic shared memory that it may use now
+    size_t params_bytes = 0;                        // of its one parameter; 0: not known
+    std::atomic<unsigned> shared_limit{48u << 10};  // dynamic shared memory that it may use now
     std::string name;
   };
   CudaKernel() = default;

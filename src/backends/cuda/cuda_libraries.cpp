@@ -93,7 +93,7 @@ DriverState start_driver() {
   state.path = loaded_path(handle);
   const char* missing = nullptr;
   DriverApi api;
-#define BC_RESOLVE(member, symbol, parameters)                              \
+#define BC_RESOLVE(member, symbol, parameters)                                 \
   api.member = reinterpret_cast<decltype(api.member)>(dlsym(handle, #symbol)); \
   if (!api.member && !missing) missing = #symbol;
   BC_CUDA_DRIVER_API(BC_RESOLVE)
@@ -102,7 +102,8 @@ DriverState start_driver() {
   BC_CUDA_DRIVER_OPTIONAL_API(BC_RESOLVE)
 #undef BC_RESOLVE
   if (missing) {
-    state.problem = fmt::format("the driver {} is too old: it has no {}; broadcloth needs a driver for CUDA 12.0 or later", state.path, missing);
+    state.problem =
+        fmt::format("the driver {} is too old: it has no {}; broadcloth needs a driver for CUDA 12.0 or later", state.path, missing);
     return state;
   }
   detail::driver = api;
@@ -171,10 +172,8 @@ bool is_sticky(CUresult result) noexcept {
     case kErrorMisalignedAddress:
     case kErrorInvalidAddressSpace:
     case kErrorInvalidPc:
-    case kErrorLaunchFailed:
-      return true;
-    default:
-      return false;
+    case kErrorLaunchFailed: return true;
+    default: return false;
   }
 }
 
@@ -204,26 +203,86 @@ struct LibraryRow {
 constexpr int id(Library which) { return static_cast<int>(which); }
 
 constexpr LibraryRow kRows[kLibraryCount] = {
-    {Library::Nvrtc, "libnvrtc", {{{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}}}, "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12",
-     VersionCall::Nvrtc, "nvrtcVersion", {-1}},
-    {Library::NvJitLink, "libnvJitLink", {{{"libnvJitLink.so.13", 13}, {"libnvJitLink.so.12", 12}}}, "nvidia-nvjitlink",
-     "nvidia-nvjitlink-cu12", VersionCall::None, nullptr, {-1}},
-    {Library::CublasLt, "libcublasLt", {{{"libcublasLt.so.13", 13}, {"libcublasLt.so.12", 12}}}, "nvidia-cublas", "nvidia-cublas-cu12",
-     VersionCall::Property, "cublasLtGetProperty", {-1}},
-    {Library::Cublas, "libcublas", {{{"libcublas.so.13", 13}, {"libcublas.so.12", 12}}}, "nvidia-cublas", "nvidia-cublas-cu12",
-     VersionCall::Property, "cublasGetProperty", {id(Library::CublasLt), -1}},
-    {Library::Cufft, "libcufft", {{{"libcufft.so.12", 13}, {"libcufft.so.11", 12}}}, "nvidia-cufft", "nvidia-cufft-cu12",
-     VersionCall::Property, "cufftGetProperty", {id(Library::NvJitLink), -1}},
-    {Library::Cusparse, "libcusparse", {{{"libcusparse.so.12", 0}, {nullptr, 0}}}, "nvidia-cusparse", "nvidia-cusparse-cu12",
-     VersionCall::Property, "cusparseGetProperty", {id(Library::NvJitLink), -1}},
-    {Library::Cusolver, "libcusolver", {{{"libcusolver.so.12", 13}, {"libcusolver.so.11", 12}}}, "nvidia-cusolver", "nvidia-cusolver-cu12",
-     VersionCall::Property, "cusolverGetProperty", {id(Library::CublasLt), id(Library::Cublas), id(Library::Cusparse), -1}},
-    {Library::Curand, "libcurand", {{{"libcurand.so.10", 0}, {nullptr, 0}}}, "nvidia-curand", "nvidia-curand-cu12", VersionCall::Property,
-     "curandGetProperty", {-1}},
-    {Library::Cudnn, "libcudnn", {{{"libcudnn.so.9", 0}, {nullptr, 0}}}, "nvidia-cudnn-cu13", "nvidia-cudnn-cu12", VersionCall::Property,
-     "cudnnGetProperty", {id(Library::CublasLt), id(Library::Cublas), -1}},
-    {Library::Nccl, "libnccl", {{{"libnccl.so.2", 0}, {nullptr, 0}}}, "nvidia-nccl-cu13", "nvidia-nccl-cu12", VersionCall::Integer,
-     "ncclGetVersion", {-1}},
+    {Library::Nvrtc,
+     "libnvrtc",
+     {{{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}}},
+     "nvidia-cuda-nvrtc",
+     "nvidia-cuda-nvrtc-cu12",
+     VersionCall::Nvrtc,
+     "nvrtcVersion",
+     {-1}},
+    {Library::NvJitLink,
+     "libnvJitLink",
+     {{{"libnvJitLink.so.13", 13}, {"libnvJitLink.so.12", 12}}},
+     "nvidia-nvjitlink",
+     "nvidia-nvjitlink-cu12",
+     VersionCall::None,
+     nullptr,
+     {-1}},
+    {Library::CublasLt,
+     "libcublasLt",
+     {{{"libcublasLt.so.13", 13}, {"libcublasLt.so.12", 12}}},
+     "nvidia-cublas",
+     "nvidia-cublas-cu12",
+     VersionCall::Property,
+     "cublasLtGetProperty",
+     {-1}},
+    {Library::Cublas,
+     "libcublas",
+     {{{"libcublas.so.13", 13}, {"libcublas.so.12", 12}}},
+     "nvidia-cublas",
+     "nvidia-cublas-cu12",
+     VersionCall::Property,
+     "cublasGetProperty",
+     {id(Library::CublasLt), -1}},
+    {Library::Cufft,
+     "libcufft",
+     {{{"libcufft.so.12", 13}, {"libcufft.so.11", 12}}},
+     "nvidia-cufft",
+     "nvidia-cufft-cu12",
+     VersionCall::Property,
+     "cufftGetProperty",
+     {id(Library::NvJitLink), -1}},
+    {Library::Cusparse,
+     "libcusparse",
+     {{{"libcusparse.so.12", 0}, {nullptr, 0}}},
+     "nvidia-cusparse",
+     "nvidia-cusparse-cu12",
+     VersionCall::Property,
+     "cusparseGetProperty",
+     {id(Library::NvJitLink), -1}},
+    {Library::Cusolver,
+     "libcusolver",
+     {{{"libcusolver.so.12", 13}, {"libcusolver.so.11", 12}}},
+     "nvidia-cusolver",
+     "nvidia-cusolver-cu12",
+     VersionCall::Property,
+     "cusolverGetProperty",
+     {id(Library::CublasLt), id(Library::Cublas), id(Library::Cusparse), -1}},
+    {Library::Curand,
+     "libcurand",
+     {{{"libcurand.so.10", 0}, {nullptr, 0}}},
+     "nvidia-curand",
+     "nvidia-curand-cu12",
+     VersionCall::Property,
+     "curandGetProperty",
+     {-1}},
+    {Library::Cudnn,
+     "libcudnn",
+     {{{"libcudnn.so.9", 0}, {nullptr, 0}}},
+     "nvidia-cudnn-cu13",
+     "nvidia-cudnn-cu12",
+     VersionCall::Property,
+     "cudnnGetProperty",
+     {id(Library::CublasLt), id(Library::Cublas), -1}},
+    {Library::Nccl,
+     "libnccl",
+     {{{"libnccl.so.2", 0}, {nullptr, 0}}},
+     "nvidia-nccl-cu13",
+     "nvidia-nccl-cu12",
+     VersionCall::Integer,
+     "ncclGetVersion",
+     {-1}},
 };
 
 constexpr bool rows_in_order() {
@@ -400,8 +459,7 @@ std::string library_version(const LibraryRow& row, void* handle) {
     case VersionCall::Integer:
       if (reinterpret_cast<int (*)(int*)>(symbol)(&parts[0]) != 0) return {};
       return dotted(parts[0] / 10000, parts[0] / 100 % 100, parts[0] % 100);
-    case VersionCall::None:
-      break;
+    case VersionCall::None: break;
   }
   return {};
 }
@@ -409,7 +467,7 @@ std::string library_version(const LibraryRow& row, void* handle) {
 template <class Api, class Fill>
 const Api& table(std::atomic<const Api*>& slot, Library which, Fill fill) {
   if (const Api* api = slot.load(std::memory_order_acquire)) return *api;
-  library(which);  // throws when it is not there
+  library(which);       // throws when it is not there
   auto* api = new Api;  // leaked with the library
   fill(*api);
   const Api* expected = nullptr;
@@ -450,8 +508,7 @@ std::string library_path(Library which) {
 const NvrtcApi& nvrtc() {
   static std::atomic<const NvrtcApi*> slot{nullptr};
   return table<NvrtcApi>(slot, Library::Nvrtc, [](NvrtcApi& api) {
-#define BC_RESOLVE(member, symbol, parameters) \
-  api.member = reinterpret_cast<decltype(api.member)>(library_symbol(Library::Nvrtc, #symbol));
+#define BC_RESOLVE(member, symbol, parameters) api.member = reinterpret_cast<decltype(api.member)>(library_symbol(Library::Nvrtc, #symbol));
     BC_NVRTC_API(BC_RESOLVE)
 #undef BC_RESOLVE
     api.nvrtcGetErrorString = reinterpret_cast<const char* (*)(nvrtcResult)>(library_symbol(Library::Nvrtc, "nvrtcGetErrorString"));

@@ -31,18 +31,18 @@ extern std::atomic<ProcessState> process_state;
 inline const DriverApi& driver() { return detail::driver; }
 
 /// True while the process exits and in a child made by fork(): no CUDA call may be made then, so destructors leak instead.
-inline bool driver_gone() noexcept {
-  return detail::process_state.load(std::memory_order_relaxed) != detail::ProcessState::Normal;
-}
+inline bool driver_gone() noexcept { return detail::process_state.load(std::memory_order_relaxed) != detail::ProcessState::Normal; }
 
 /// Throws when this process may not call the driver (see driver_gone).
 inline void check_process() {
-  if (driver_gone()) [[unlikely]] detail::raise_process_state();
+  if (driver_gone()) [[unlikely]]
+    detail::raise_process_state();
 }
 
 /// Throws bc::Error with the driver's name and text for the result of `call`.
 inline void check(CUresult result, const char* call) {
-  if (result != kSuccess) [[unlikely]] detail::raise_driver(result, call, {});
+  if (result != kSuccess) [[unlikely]]
+    detail::raise_driver(result, call, {});
 }
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".

@@ -100,8 +100,7 @@ CudaGraphExec::~CudaGraphExec() {
   if (exec_ && !driver_gone()) driver().cuGraphExecDestroy(exec_);
 }
 
-CudaGraphExec::CudaGraphExec(CudaGraphExec&& other) noexcept
-    : backend_(other.backend_), exec_(std::exchange(other.exec_, nullptr)) {}
+CudaGraphExec::CudaGraphExec(CudaGraphExec&& other) noexcept : backend_(other.backend_), exec_(std::exchange(other.exec_, nullptr)) {}
 
 CudaGraphExec& CudaGraphExec::operator=(CudaGraphExec&& other) noexcept {
   std::swap(backend_, other.backend_);

@@ -16,8 +16,8 @@
 
 namespace bc::cuda {
 
-// Written by hand, so that it needs no NVRTC (a process that only reads scalars compiles nothing): the driver turns it into machine code
-// in about a millisecond. One thread per 4-byte word; a word at an odd address or the last, partial one is put together from bytes.
+// Written by hand, so that it needs no NVRTC: a process that only reads scalars compiles nothing, and the driver translates so few lines
+// at once. One thread per 4-byte word; a word at an odd address or the last, partial one is put together from bytes.
 const char* const kReadKernelPtx = R"(
 .version 6.3
 .target sm_50
@@ -182,7 +182,7 @@ constexpr size_t kMinChunk = 256 << 10;
 constexpr size_t kKeepInCache = 16 << 20;  // results up to here stay in the host's caches: the caller reads them next
 constexpr auto kSpin = std::chrono::microseconds(50);
 
-/// BROADCLOTH_COPY_THREADS, else half the cores, at most 8: five or so saturate PCIe 5.
+/// BROADCLOTH_COPY_THREADS, else half the cores, at most 8: the bus is the limit before the memory is.
 int copy_thread_count() {
   if (const char* text = std::getenv("BROADCLOTH_COPY_THREADS"))
     if (int wanted = std::atoi(text); wanted > 0) return std::min(wanted, 64);
@@ -347,9 +347,7 @@ void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream
   BC_DRIVER(cuLaunchKernel, read_kernel_, 1, 1, 1, threads, 1, 1, 0, stream, arguments, nullptr);
 
   auto* packed = reinterpret_cast<const uint64_t*>(slots_ + slot * kSlotBytes);
-  auto arrived = [&](unsigned word) {
-    return static_cast<unsigned>(__atomic_load_n(packed + word, __ATOMIC_ACQUIRE) >> 32) == ticket;
-  };
+  auto arrived = [&](unsigned word) { return static_cast<unsigned>(__atomic_load_n(packed + word, __ATOMIC_ACQUIRE) >> 32) == ticket; };
   const auto deadline = std::chrono::steady_clock::now() + kSpin;
   unsigned word = 0;
   for (unsigned spins = 0; word < words;) {
@@ -364,7 +362,8 @@ void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream
     // Work queued before takes longer, or has failed: the driver waits better, and tells what went wrong.
     BC_DRIVER(cuStreamSynchronize, stream);
     for (; word < words; ++word)
-      BC_CHECK(arrived(word), Runtime, "copy: the device finished its work, but {} of {} bytes did not reach the host", bytes - word * 4, bytes);
+      BC_CHECK(arrived(word), Runtime, "copy: the device finished its work, but {} of {} bytes did not reach the host", bytes - word * 4,
+               bytes);
   }
   auto* out = static_cast<char*>(dst);
   for (unsigned i = 0; i < words; ++i) {

@@ -42,7 +42,7 @@ void copy_streaming(void* dst, const void* src, size_t bytes);
 /// pair of pinned buffers: while one buffer is on the bus, the other is filled or emptied, so the bus is the limit.
 ///
 /// Small uploads go through a pinned ring and never wait for the device. Small reads, a scalar that Python looks at, avoid the copy
-/// engine, which costs a hand-over between engines and a completion interrupt's worth of latency: a kernel of one warp writes each 4-byte
+/// engine and its hand-over from the compute engine (CudaFigures in the tests times both): a kernel of one warp writes each 4-byte
 /// word together with a 4-byte ticket into mapped host memory, as one 8-byte store, and the host polls the tickets. No fence is needed,
 /// since an 8-byte store arrives whole.
 class HostCopy {
@@ -110,7 +110,7 @@ class HostCopy {
   std::vector<Lane> lanes_;
 
   std::once_flag slots_once_;
-  char* slots_ = nullptr;        // host address
+  char* slots_ = nullptr;  // host address
   CUdeviceptr slots_device_ = 0;
   CUmodule read_module_ = nullptr;
   CUfunction read_kernel_ = nullptr;

@@ -11,6 +11,7 @@ namespace {
 
 // The offsets of a linear index under K stride lists over N axes: the shape lies in w[0, N), list k in w[(k + 1) * N, (k + 2) * N).
 constexpr const char* kPrelude = R"(
+template <class T> BC_INLINE T word_as(const i64* word) { return reinterpret_cast<T>(*word); }
 template <int N, int K> BC_INLINE void offsets(i64 linear, const i64* w, i64* o) {
   for (int k = 0; k < K; ++k) o[k] = 0;
   u64 rest = static_cast<u64>(linear);
@@ -76,7 +77,7 @@ Ref<Buffer> packed(Queue& queue, const View& v) {
 if (i >= p.w[2]) return;
 i64 o[1];
 offsets<{2}, 1>(i, p.w + 3, o);
-load_word<{0}*>(p.w)[i] = load_word<const {0}*>(p.w + 1)[o[0]];)",
+word_as<{0}*>(p.w)[i] = word_as<const {0}*>(p.w + 1)[o[0]];)",
                             type, kThreads, shape.size()),
                 n, w);
   return out;

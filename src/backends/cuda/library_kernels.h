@@ -12,7 +12,7 @@ namespace bc::cuda {
 
 inline constexpr int kThreads = 256;
 
-/// The parameters of a kernel: 64-bit words, read in the text as p.w[k] or load_word<T*>(p.w + k).
+/// The parameters of a kernel: 64-bit words, read in the text as p.w[k] or word_as<T*>(p.w + k).
 class Words {
  public:
   int pointer(const void* p) { return integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(p))); }

@@ -98,8 +98,8 @@ struct Scan {
 if (line >= p.w[6]) return;
 i64 o[2];
 offsets<{1}, 2>(line, p.w + 7, o);
-const T* x = load_word<const T*>(p.w) + o[0];
-T* out = load_word<T*>(p.w + 1) + o[1];
+const T* x = word_as<const T*>(p.w) + o[0];
+T* out = word_as<T*>(p.w + 1) + o[1];
 T acc = x[0];
 {2}
 for (i64 i = 1; i < p.w[3]; ++i) {{
@@ -120,20 +120,20 @@ const i64 line = blockIdx.x / p.w[6], chunk = blockIdx.x % p.w[6], start = chunk
 const int count = static_cast<int>(p.w[3] - start < kTile ? p.w[3] - start : kTile);
 i64 o[2];
 offsets<{}, 2>(line, p.w + 7, o);
-load_tile(load_word<const T*>(p.w) + o[0] + start * p.w[4], p.w[4], count, s, t);
+load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[4], p.w[4], count, s, t);
 )",
                                           shape.size());
     if (chunks > 1) {
       totals = queue.scratch(lines * chunks * itemsize(t));
       queue.run("scan_totals", variant(), head, place + R"(scan_tile(count, false, false, s.tile[0], s, t);
-if (t == (count - 1) / kItems) load_word<T*>(p.w + 2)[blockIdx.x] = s.totals[t];)",
+if (t == (count - 1) / kItems) word_as<T*>(p.w + 2)[blockIdx.x] = s.totals[t];)",
                 lines * chunks, words(totals->ptr, chunks));
       // One block a line walks the totals.
       Words w;
       w.pointer(totals->ptr);
       w.integer(chunks);
       queue.run("scan_carry", fmt::format("{} {}", info(op).name, info(t).name), head, R"(__shared__ Shared s;
-T* data = load_word<T*>(p.w) + static_cast<i64>(blockIdx.x) * p.w[1];
+T* data = word_as<T*>(p.w) + static_cast<i64>(blockIdx.x) * p.w[1];
 T carry = data[0];
 for (i64 start = 0; start < p.w[1]; start += kTile) {
   const int count = static_cast<int>(p.w[1] - start < kTile ? p.w[1] - start : kTile);
@@ -146,9 +146,9 @@ for (i64 start = 0; start < p.w[1]; start += kTile) {
                 lines, w);
     }
     queue.run("scan_chunks", variant(), head, place + R"(const bool have = chunk > 0;
-const T carry = have ? load_word<const T*>(p.w + 2)[blockIdx.x - 1] : s.tile[0];
+const T carry = have ? word_as<const T*>(p.w + 2)[blockIdx.x - 1] : s.tile[0];
 scan_tile(count, true, have, carry, s, t);
-store_tile(load_word<T*>(p.w + 1) + o[1] + start * p.w[5], p.w[5], count, s, t);)",
+store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[5], p.w[5], count, s, t);)",
               lines * chunks, words(totals ? totals->ptr : nullptr, chunks));
   }
 };
@@ -211,11 +211,11 @@ void run(const ReduceatExtra& op, Device device, Stream stream, std::span<const 
   const std::string place = fmt::format(R"(const i64 segment = job / p.w[7], line = job % p.w[7];
 i64 o[2];
 offsets<{}, 2>(line, p.w + 8, o);
-const i64* at = load_word<const i64*>(p.w + 2);
+const i64* at = word_as<const i64*>(p.w + 2);
 const i64 begin = at[segment];
 i64 end = segment + 1 < p.w[3] ? at[segment + 1] : p.w[4];
 if (end <= begin) end = begin + 1;
-const T* x = load_word<const T*>(p.w) + o[0];
+const T* x = word_as<const T*>(p.w) + o[0];
 )",
                                         shape.size());
   if (!associative(op.op) || n / segments < 512) {
@@ -223,7 +223,7 @@ const T* x = load_word<const T*>(p.w) + o[0];
                   fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[3] * p.w[7]) return;\n", kThreads) + place +
                       R"(T acc = x[begin * p.w[5]];
 for (i64 i = begin + 1; i < end; ++i) acc = apply(acc, x[i * p.w[5]]);
-load_word<T*>(p.w + 1)[o[1] + segment * p.w[6]] = acc;)",
+word_as<T*>(p.w + 1)[o[1] + segment * p.w[6]] = acc;)",
                   segments * lines, w);
     return;
   }
@@ -241,7 +241,7 @@ for (int d = kThreads / 2; d > 0; d /= 2) {
   __syncthreads();
   if (t < d && t + d < held) s[t] = apply(s[t], s[t + d]);
 }
-if (t == 0) load_word<T*>(p.w + 1)[o[1] + segment * p.w[6]] = s[0];)",
+if (t == 0) word_as<T*>(p.w + 1)[o[1] + segment * p.w[6]] = s[0];)",
             segments * lines, w);
 }
 

@@ -90,7 +90,7 @@ bool bad = false;
     all.integer(output.layout.strides[axis]);
     text += fmt::format(R"({{
   const i64 extent = p.w[{0} + 1];
-  i64 i = load_word<const i64*>(p.w + {0})[o[{1}]];
+  i64 i = word_as<const i64*>(p.w + {0})[o[{1}]];
   if (i < 0) i += extent;
   bad |= i < 0 || i >= extent;
   at += i * p.w[{0} + 2];
@@ -100,7 +100,7 @@ bool bad = false;
 )",
                         word, k + 2);
   }
-  text += fmt::format("load_word<i64*>(p.w)[place] = bad ? -1 : at;\nif (p.w[1] != 0) load_word<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[3] : key);",
+  text += fmt::format("word_as<i64*>(p.w)[place] = bad ? -1 : at;\nif (p.w[1] != 0) word_as<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[3] : key);",
                       key_type);
   queue.run_for("places", fmt::format("{} {} {}", s.outer.size(), indices, key_type), "", text, s.places, all);
 }
@@ -118,8 +118,8 @@ std::string value_text(const Space& s, int at, const char* type) {
   return fmt::format(R"(i64 vo[1], io[2];
 offsets<{1}, 1>(place, p.w + {2}, vo);
 offsets<{3}, 2>(e, p.w + {4}, io);
-const {0}* v = load_word<const {0}*>(p.w + {5}) + vo[0] + io[0];
-{0}* to = load_word<{0}*>(p.w + {6}) + io[1];
+const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
+{0}* to = word_as<{0}*>(p.w + {6}) + io[1];
 )",
                      type, s.outer.size(), at + 3, s.inner.size(), at + 3 + 2 * s.outer.size(), at, at + 1);
 }
@@ -139,10 +139,10 @@ void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, 
     w.integer(s.places);
     const std::string head = fmt::format("const i64 place = static_cast<i64>(blockIdx.x) * {} + t;\nif (place >= p.w[2]) return;\n", kThreads);
     // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
-    queue.run_for("claim", wide, "", head + fmt::format("load_word<{0}*>(p.w + 1)[load_word<const u64*>(p.w)[place]] = static_cast<{0}>(place);", wide),
+    queue.run_for("claim", wide, "", head + fmt::format("word_as<{0}*>(p.w + 1)[word_as<const u64*>(p.w)[place]] = static_cast<{0}>(place);", wide),
                   s.places, w);
     queue.run_for("settle", wide, "",
-                  head + fmt::format("atomicMax(load_word<{0}*>(p.w + 1) + load_word<const u64*>(p.w)[place], static_cast<{0}>(place));", wide), s.places,
+                  head + fmt::format("atomicMax(word_as<{0}*>(p.w + 1) + word_as<const u64*>(p.w)[place], static_cast<{0}>(place));", wide), s.places,
                   w);
   }
   Words w;
@@ -156,11 +156,11 @@ void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, 
                 fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
 if (job >= p.w[3]) return;
 const i64 place = job / p.w[{1}], e = job - place * p.w[{1}];
-const i64 at = load_word<const i64*>(p.w)[place];
+const i64 at = word_as<const i64*>(p.w)[place];
 if (at < 0) return;
 {2}{3}to[at] = *v;)",
                             kThreads, base + 2,
-                            owners ? fmt::format("if (load_word<const {}*>(p.w + 2)[load_word<const u64*>(p.w + 1)[place]] != place) return;\n", wide) : "",
+                            owners ? fmt::format("if (word_as<const {}*>(p.w + 2)[word_as<const u64*>(p.w + 1)[place]] != place) return;\n", wide) : "",
                             value_text(s, base, type)),
                 s.places * s.count, w);
 }
@@ -228,7 +228,7 @@ void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> i
                 fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
 if (job >= p.w[1]) return;
 const i64 place = job / p.w[{1}], e = job - place * p.w[{1}];
-const i64 at = load_word<const i64*>(p.w)[place];
+const i64 at = word_as<const i64*>(p.w)[place];
 if (at < 0) return;
 {2}atomic_apply(to + at, *v);)",
                             kThreads, base + 2, value_text(s, base, "T")),
@@ -261,10 +261,10 @@ __syncthreads();
 const i64 start = static_cast<i64>(blockIdx.x) * kThreads * kItems;
 for (int k = 0; k < kItems; ++k) {
   const i64 i = start + k * kThreads + t;
-  if (i < p.w[5]) atomicAdd(&s[digit_of(load_word<const K*>(p.w)[i], p.w[6])], 1u);
+  if (i < p.w[5]) atomicAdd(&s[digit_of(word_as<const K*>(p.w)[i], p.w[6])], 1u);
 }
 __syncthreads();
-load_word<i64*>(p.w + 4)[t * p.w[7] + blockIdx.x] = s[t];)",
+word_as<i64*>(p.w + 4)[t * p.w[7] + blockIdx.x] = s[t];)",
               blocks, w);
     inclusive_sum(queue, counts->ptr, 256 * blocks);
     queue.run("sort_move", type, head, R"(__shared__ u32 s[kWarps][256];
@@ -273,8 +273,8 @@ const int warp = t / 32, lane = t % 32;
 for (int k = 0; k < kWarps; ++k) s[k][t] = 0;
 __syncthreads();
 const i64 start = static_cast<i64>(blockIdx.x) * kThreads * kItems + warp * kRow + lane;
-const K* keys = load_word<const K*>(p.w);
-const u32* places = load_word<const u32*>(p.w + 1);
+const K* keys = word_as<const K*>(p.w);
+const u32* places = word_as<const u32*>(p.w + 1);
 const u32 before = (1u << lane) - 1u;
 for (int k = 0; k < kItems; ++k) {
   const i64 i = start + 32 * k;
@@ -291,7 +291,7 @@ for (int k = 0; k < kWarps; ++k) {
   sum += here;
 }
 const i64 at = t * p.w[7] + blockIdx.x;
-base[t] = at > 0 ? load_word<const i64*>(p.w + 4)[at - 1] : 0;
+base[t] = at > 0 ? word_as<const i64*>(p.w + 4)[at - 1] : 0;
 __syncthreads();
 for (int k = 0; k < kItems; ++k) {
   const i64 i = start + 32 * k;
@@ -301,8 +301,8 @@ for (int k = 0; k < kItems; ++k) {
   const u32 peers = __match_any_sync(0xffffffffu, d);
   if (in) {
     const i64 to = base[d] + s[warp][d] + __popc(peers & before);
-    load_word<K*>(p.w + 2)[to] = key;
-    load_word<u32*>(p.w + 3)[to] = places ? places[i] : static_cast<u32>(i);
+    word_as<K*>(p.w + 2)[to] = key;
+    word_as<u32*>(p.w + 3)[to] = places ? places[i] : static_cast<u32>(i);
   }
   __syncwarp();
   if (in && (peers & before) == 0) s[warp][d] += __popc(peers);
@@ -337,10 +337,10 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
                   fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
 const i64 j = job / p.w[{1}], e = job - j * p.w[{1}];
 if (j >= p.w[3]) return;
-const K* keys = load_word<const K*>(p.w);
-const u32* places = load_word<const u32*>(p.w + 1);
+const K* keys = word_as<const K*>(p.w);
+const u32* places = word_as<const u32*>(p.w + 1);
 if (j > 0 && keys[j - 1] == keys[j]) return;
-const i64 at = load_word<const i64*>(p.w + 2)[places[j]];
+const i64 at = word_as<const i64*>(p.w + 2)[places[j]];
 if (at < 0) return;
 T acc;
 for (i64 k = j; k < p.w[3] && keys[k] == keys[j]; ++k) {{
@@ -348,7 +348,7 @@ for (i64 k = j; k < p.w[3] && keys[k] == keys[j]; ++k) {{
   {2}if (k == j) acc = to[at];
   acc = apply(acc, *v);
 }}
-load_word<T*>(p.w + {3})[at + [&] {{ i64 io[2]; offsets<{4}, 2>(e, p.w + {5}, io); return io[1]; }}()] = acc;)",
+word_as<T*>(p.w + {3})[at + [&] {{ i64 io[2]; offsets<{4}, 2>(e, p.w + {5}, io); return io[1]; }}()] = acc;)",
                               kThreads, base + 2, value, base + 1, s.inner.size(), base + 3 + 2 * s.outer.size()),
                   s.places * s.count, w);
     return;
@@ -360,16 +360,16 @@ constexpr i64 kShort = 32;
 __shared__ i64 starts[kThreads], ends[kThreads];
 __shared__ bool is_long[kThreads];
 __shared__ T s[kThreads];
-const K* keys = load_word<const K*>(p.w);
-const u32* places = load_word<const u32*>(p.w + 1);
-const i64* at = load_word<const i64*>(p.w + 2);
+const K* keys = word_as<const K*>(p.w);
+const u32* places = word_as<const u32*>(p.w + 1);
+const i64* at = word_as<const i64*>(p.w + 2);
 const i64 j = static_cast<i64>(blockIdx.x) * kThreads + t, n = p.w[3], e = 0;
 auto value_of = [&](i64 k) {{
   const i64 place = places[k];
   {1}(void)to;
   return *v;
 }};
-T* target = load_word<T*>(p.w + {2});
+T* target = word_as<T*>(p.w + {2});
 is_long[t] = false;
 if (j < n && (j == 0 || keys[j - 1] != keys[j]) && at[places[j]] >= 0) {{
   i64 end = j + 1;

@@ -55,10 +55,10 @@ Counted count(Queue& queue, const View& mask) {
 if (t == 0) total = 0;
 __syncthreads();
 const i64 at = (static_cast<i64>(blockIdx.x) * kThreads + t) * kBytes;
-const int found = at < p.w[2] ? __popc(load_bits(load_word<const u8*>(p.w), at, p.w[2])) : 0;
+const int found = at < p.w[2] ? __popc(load_bits(word_as<const u8*>(p.w), at, p.w[2])) : 0;
 if (found > 0) atomicAdd(&total, found);
 __syncthreads();
-if (t == 0) load_word<i64*>(p.w + 1)[blockIdx.x] = total;)",
+if (t == 0) word_as<i64*>(p.w + 1)[blockIdx.x] = total;)",
             c.chunks, w);
   inclusive_sum(queue, c.counts->ptr, c.chunks);
   return c;
@@ -68,7 +68,7 @@ if (t == 0) load_word<i64*>(p.w + 1)[blockIdx.x] = total;)",
 void each_set(Queue& queue, std::string_view name, std::string_view variant, const Counted& c, const Words& w, const std::string& text) {
   queue.run(name, variant, kCount, R"(__shared__ int s[kThreads];
 const i64 at = (static_cast<i64>(blockIdx.x) * kThreads + t) * kBytes;
-u32 bits = at < p.w[2] ? load_bits(load_word<const u8*>(p.w), at, p.w[2]) : 0;
+u32 bits = at < p.w[2] ? load_bits(word_as<const u8*>(p.w), at, p.w[2]) : 0;
 const int found = __popc(bits);
 s[t] = found;
 __syncthreads();
@@ -79,7 +79,7 @@ for (int d = 1; d < kThreads; d *= 2) {
   __syncthreads();
 }
 i64 r = s[t] - found;
-if (blockIdx.x > 0) r += load_word<const i64*>(p.w + 1)[blockIdx.x - 1];
+if (blockIdx.x > 0) r += word_as<const i64*>(p.w + 1)[blockIdx.x - 1];
 for (; bits != 0; bits &= bits - 1, ++r) {
   const i64 i = at + __ffs(bits) - 1;
 )" + text + "\n}",
@@ -108,7 +108,7 @@ void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View
   w.walk(inputs[0].layout.shape, {});
   // The mask may have changed since it was counted only if somebody outside writes it; ranks past the result are dropped.
   each_set(queue, "nonzero", std::to_string(nd), c, w, fmt::format(R"(if (r >= p.w[4]) break;
-i64* out = load_word<i64*>(p.w + 3) + r;
+i64* out = word_as<i64*>(p.w + 3) + r;
 u64 rest = static_cast<u64>(i);
 BC_UNROLL
 for (int d = {} - 1; d >= 0; --d) {{
@@ -144,14 +144,14 @@ void run(const CompressExtra&, Device device, Stream stream, std::span<const Vie
     each_set(queue, "compress", fmt::format("{} {}", type, lead.size()), c, w, fmt::format(R"(if (r >= p.w[4]) break;
 i64 o[1];
 offsets<{1}, 1>(i, p.w + 6, o);
-load_word<{0}*>(p.w + 3)[r] = load_word<const {0}*>(p.w + 5)[o[0]];)",
+word_as<{0}*>(p.w + 3)[r] = word_as<const {0}*>(p.w + 5)[o[0]];)",
                                                                                           type, lead.size()));
     return;
   }
   Ref<Buffer> found = queue.scratch(count_ * static_cast<int64_t>(sizeof(int64_t)));
   w.pointer(found->ptr);
   w.integer(count_);
-  each_set(queue, "positions", "", c, w, "if (r >= p.w[4]) break;\nload_word<i64*>(p.w + 3)[r] = i;");
+  each_set(queue, "positions", "", c, w, "if (r >= p.w[4]) break;\nword_as<i64*>(p.w + 3)[r] = i;");
   Words g;
   g.pointer(found->ptr);
   g.pointer(first(inputs[0]));
@@ -164,9 +164,9 @@ load_word<{0}*>(p.w + 3)[r] = load_word<const {0}*>(p.w + 5)[o[0]];)",
 if (e >= p.w[4]) return;
 const i64 r = e / p.w[3];
 i64 o[1], q[1];
-offsets<{2}, 1>(load_word<const i64*>(p.w)[r], p.w + {3}, o);
+offsets<{2}, 1>(word_as<const i64*>(p.w)[r], p.w + {3}, o);
 offsets<{4}, 1>(e - r * p.w[3], p.w + {5}, q);
-load_word<{0}*>(p.w + 2)[e] = load_word<const {0}*>(p.w + 1)[o[0] + q[0]];)",
+word_as<{0}*>(p.w + 2)[e] = word_as<const {0}*>(p.w + 1)[o[0] + q[0]];)",
                             type, kThreads, lead.size(), lead_at, rest.size(), rest_at),
                 count_ * row, g);
 }

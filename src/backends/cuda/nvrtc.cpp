@@ -45,8 +45,8 @@ class ProgramHandle {
     std::vector<const char*> names, texts;
     for (const std::string& name : program.header_names) names.push_back(name.c_str());
     for (const std::string& text : program.header_texts) texts.push_back(text.c_str());
-    BC_CHECK(names.size() == texts.size(), Value, "compile: expected one text for each header name, got {} texts and {} names", texts.size(),
-             names.size());
+    BC_CHECK(names.size() == texts.size(), Value, "compile: expected one text for each header name, got {} texts and {} names",
+             texts.size(), names.size());
     check_nvrtc(nvrtc().nvrtcCreateProgram(&program_, program.text.c_str(), program.name.c_str(), static_cast<int>(names.size()),
                                            texts.data(), names.data()),
                 "nvrtcCreateProgram");

@@ -40,8 +40,8 @@ class VirtualArena {
   const size_t capacity_;
   const size_t granularity_;
   size_t committed_ = 0;
-  std::vector<size_t> pieces_;    // bytes of each mapping, in the order of addresses
-  std::vector<int> access_;       // devices that may use the range
+  std::vector<size_t> pieces_;  // bytes of each mapping, in the order of addresses
+  std::vector<int> access_;     // devices that may use the range
 };
 
 }  // namespace bc

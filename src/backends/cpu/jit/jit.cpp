@@ -10,8 +10,8 @@
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_load.h"
 
-// No destructor of a static object is ever run in this library, which is not unloaded: a background thread may still be inside clang while the
-// process ends. The definition serves the archives' calls too; the version script keeps it from everybody else.
+// No destructor of a static object is ever run in this library, which is not unloaded: a background thread may still be inside clang while
+// the process ends. The definition serves the archives' calls too; the version script keeps it from everybody else.
 extern "C" int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
 struct bc_jit_object {

@@ -53,8 +53,8 @@ BC_JIT_EXPORT int bc_jit_compile(const char* text, size_t text_size, const char*
 BC_JIT_EXPORT int bc_jit_inspect(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, const char* pch,
                                  size_t pch_size, const char* stage, bc_jit_buffer* out, bc_jit_buffer* log);
 
-/// Loads an object file into memory. Names it does not define come from `support`, a loaded object that must live longer (or NULL), and then
-/// from the process. NULL with the reason in `log` on failure.
+/// Loads an object file into memory. Names it does not define come from `support`, a loaded object that must live longer (or NULL), and
+/// then from the process. NULL with the reason in `log` on failure.
 BC_JIT_EXPORT bc_jit_object* bc_jit_load(const char* object, size_t object_size, const bc_jit_object* support, bc_jit_buffer* log);
 /// The address of a function that the object defines, or NULL.
 BC_JIT_EXPORT void* bc_jit_symbol(const bc_jit_object* object, const char* name);

@@ -17,10 +17,10 @@ void __udivti3();
 void __umodti3();
 void __divti3();
 void __modti3();
-void multiply_complex_float() __asm__("__mulsc3");  // the compiler knows the name with another type
+void multiply_complex_float() __asm__("__mulsc3");   // the compiler knows the name with another type
 void multiply_complex_double() __asm__("__muldc3");  // the compiler knows the name with another type
-void divide_complex_float() __asm__("__divsc3");  // the compiler knows the name with another type
-void divide_complex_double() __asm__("__divdc3");  // the compiler knows the name with another type
+void divide_complex_float() __asm__("__divsc3");     // the compiler knows the name with another type
+void divide_complex_double() __asm__("__divdc3");    // the compiler knows the name with another type
 void __popcountdi2();
 void __fixsfti();
 void __fixdfti();
@@ -78,18 +78,30 @@ void* address_of(F* function) {
 }
 
 const Routine kRoutines[] = {
-    {"__truncdfhf2", address_of(__truncdfhf2)},     {"__truncsfhf2", address_of(__truncsfhf2)},
-    {"__extendhfsf2", address_of(__extendhfsf2)},   {"__truncsfbf2", address_of(float_to_bfloat16)},
-    {"__truncdfbf2", address_of(double_to_bfloat16)}, {"__udivti3", address_of(__udivti3)},
-    {"__umodti3", address_of(__umodti3)},           {"__divti3", address_of(__divti3)},
-    {"__modti3", address_of(__modti3)},             {"__mulsc3", address_of(multiply_complex_float)},
-    {"__muldc3", address_of(multiply_complex_double)},             {"__divsc3", address_of(divide_complex_float)},
-    {"__divdc3", address_of(divide_complex_double)},             {"__popcountdi2", address_of(__popcountdi2)},
-    {"__fixsfti", address_of(__fixsfti)},           {"__fixdfti", address_of(__fixdfti)},
-    {"__fixunssfti", address_of(__fixunssfti)},     {"__fixunsdfti", address_of(__fixunsdfti)},
-    {"__floattisf", address_of(__floattisf)},       {"__floattidf", address_of(__floattidf)},
-    {"__floatuntisf", address_of(__floatuntisf)},   {"__floatuntidf", address_of(__floatuntidf)},
-    {"__powisf2", address_of(__powisf2)},           {"__powidf2", address_of(__powidf2)},
+    {"__truncdfhf2", address_of(__truncdfhf2)},
+    {"__truncsfhf2", address_of(__truncsfhf2)},
+    {"__extendhfsf2", address_of(__extendhfsf2)},
+    {"__truncsfbf2", address_of(float_to_bfloat16)},
+    {"__truncdfbf2", address_of(double_to_bfloat16)},
+    {"__udivti3", address_of(__udivti3)},
+    {"__umodti3", address_of(__umodti3)},
+    {"__divti3", address_of(__divti3)},
+    {"__modti3", address_of(__modti3)},
+    {"__mulsc3", address_of(multiply_complex_float)},
+    {"__muldc3", address_of(multiply_complex_double)},
+    {"__divsc3", address_of(divide_complex_float)},
+    {"__divdc3", address_of(divide_complex_double)},
+    {"__popcountdi2", address_of(__popcountdi2)},
+    {"__fixsfti", address_of(__fixsfti)},
+    {"__fixdfti", address_of(__fixdfti)},
+    {"__fixunssfti", address_of(__fixunssfti)},
+    {"__fixunsdfti", address_of(__fixunsdfti)},
+    {"__floattisf", address_of(__floattisf)},
+    {"__floattidf", address_of(__floattidf)},
+    {"__floatuntisf", address_of(__floatuntisf)},
+    {"__floatuntidf", address_of(__floatuntidf)},
+    {"__powisf2", address_of(__powisf2)},
+    {"__powidf2", address_of(__powidf2)},
 };
 
 }  // namespace

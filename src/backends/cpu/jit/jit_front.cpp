@@ -87,8 +87,7 @@ const clang::CompilerInvocation& invocation(const bc_jit_flags& flags) {
 bool run(clang::FrontendAction& action, const Source& source, bool header, const bc_jit_flags& flags, std::string& log) {
   auto options = std::make_shared<clang::CompilerInvocation>(invocation(flags));
   const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(source.text, source.name);
-  const clang::InputKind kind(clang::Language::CXX, clang::InputKind::Source, false,
-                              clang::InputKind::HeaderUnit_None, header);
+  const clang::InputKind kind(clang::Language::CXX, clang::InputKind::Source, false, clang::InputKind::HeaderUnit_None, header);
   options->getFrontendOpts().Inputs.clear();
   options->getFrontendOpts().Inputs.emplace_back(buffer->getMemBufferRef(), kind);
 

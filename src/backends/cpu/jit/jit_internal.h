@@ -22,9 +22,9 @@ struct Unit {
 struct Host {
   std::string triple;
   std::string cpu;
-  std::string features;                    ///< "+sse2,+avx,…", sorted
-  std::vector<std::string> feature_list;   ///< the same, one at a time
-  bool wide_vectors = false;               ///< AVX-512 is there
+  std::string features;                   ///< "+sse2,+avx,…", sorted
+  std::vector<std::string> feature_list;  ///< the same, one at a time
+  bool wide_vectors = false;              ///< AVX-512 is there
 };
 const Host& host();
 

@@ -1,4 +1,6 @@
 // Puts an object file into memory and makes it callable.
+#include "backends/cpu/jit/jit_load.h"
+
 #include <dlfcn.h>
 #include <llvm/ExecutionEngine/JITSymbol.h>
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
@@ -9,7 +11,6 @@
 #include <cstring>
 
 #include "backends/cpu/jit/jit_internal.h"
-#include "backends/cpu/jit/jit_load.h"
 
 namespace bc::jit {
 namespace {

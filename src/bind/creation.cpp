@@ -1,0 +1,270 @@
+// The module's functions that make arrays and answer questions about dtypes.
+#include <cmath>
+#include <limits>
+
+#include "bind/args.h"
+#include "bind/reduce.h"
+
+namespace bc::bind {
+namespace {
+
+std::optional<bool> copy_mode(PyObject* o) {
+  if (o == Py_None) return std::nullopt;
+  return to_bool(o);
+}
+
+std::optional<Device> device_or_none(PyObject* o) { return o == Py_None ? std::nullopt : std::optional(to_device(o)); }
+
+/// numpy.array and numpy.asarray.
+PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int64_t ndmin, PyObject* device) {
+  bool same = false;
+  std::optional<bool> copy = copy_mode(copy_it);
+  Array a = as_array(obj, to_dtype_or_none(dtype), copy, device_or_none(device), &same);
+  if (order == 'F' && !is_f_contiguous(a.shape(), a.strides())) {
+    a = transpose(bc::copy(transpose(a)));
+    same = false;
+  } else if (order == 'C' && !a.contiguous()) {
+    a = bc::copy(a);
+    same = false;
+  }
+  if (a.ndim() < ndmin) {
+    Dims shape = a.shape();
+    while (shape.size() < ndmin) shape.insert(0, 1);
+    a = reshape(a, shape);
+    same = false;
+  }
+  if (same) return PyRef::borrow(obj);
+  return PyRef::steal(is_array(obj) ? wrap_like(std::move(a), obj) : wrap(std::move(a)));
+}
+
+/// Python's scalar, or what an array of one element holds.
+std::pair<Weak, Scalar> number(PyObject* o, const char* what) {
+  if (auto s = python_scalar(o)) return *s;
+  const Array a = to_array(o, device_of({o}));
+  if (a.size() != 1) raise(ErrorKind::Type, "arange: expected a number for '{}', got an array of shape {}", what, a.shape());
+  const Scalar v = look(a);
+  return {is_bool(a.dtype()) ? Weak::boolean : is_integer(a.dtype()) ? Weak::integer : is_complex(a.dtype()) ? Weak::complex : Weak::real, v};
+}
+
+__int128 as_wide(const Scalar& s) { return s.dtype == DType::u64 ? static_cast<__int128>(s.u) : static_cast<__int128>(s.i); }
+
+Scalar narrow(__int128 v) {
+  if (v > std::numeric_limits<int64_t>::max()) return Scalar::uinteger(static_cast<uint64_t>(v));
+  return Scalar::integer(static_cast<int64_t>(v));
+}
+
+Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, Device device) {
+  PyRef zero = to_py(int64_t{0}), one = to_py(int64_t{1});
+  if (stop == Py_None) {
+    stop = start;
+    start = zero.get();
+  }
+  if (step == Py_None) step = one.get();
+  const auto [k0, first] = number(start, "start");
+  const auto [k1, last] = number(stop, "stop");
+  const auto [k2, by] = number(step, "step");
+  if (k0 == Weak::complex || k1 == Weak::complex || k2 == Weak::complex) throw_python(PyExc_TypeError, "arange: expected real numbers");
+  const bool real = k0 == Weak::real || k1 == Weak::real || k2 == Weak::real || first.dtype == DType::f64 || last.dtype == DType::f64;
+
+  DType t = real ? DType::f64 : DType::i64;
+  if (auto given = to_dtype_or_none(dtype)) {
+    t = *given;
+  } else {
+    // NumPy's scalars and arrays bring a dtype; NumPy itself says which one comes out.
+    bool typed = false;
+    for (PyObject* o : {start, stop, step}) typed = typed || !python_scalar(o);
+    if (typed) {
+      auto host = [](PyObject* o) { return is_array(o) ? PyRef::steal(PyObject_CallMethod(to_numpy(array_of(o)).get(), "reshape", "(())")) : PyRef::borrow(o); };
+      PyRef f = attr(state().numpy, "arange");
+      PyRef none = call(f.get(), {host(start).get(), host(start).get(), host(step).get()});
+      PyRef two = call(f.get(), {host(stop).get(), host(stop).get(), host(step).get()});
+      t = promote(to_dtype(attr(none.get(), "dtype").get()), to_dtype(attr(two.get(), "dtype").get()));
+    }
+  }
+
+  int64_t n = 0;
+  if (!real) {
+    const __int128 a = as_wide(first), b = as_wide(last), s = as_wide(by);
+    if (s == 0) throw_python(PyExc_ZeroDivisionError, "division by zero");
+    const __int128 span = b - a;
+    if ((span > 0) == (s > 0) && span != 0) {
+      const __int128 count = (span + s - (s > 0 ? 1 : -1)) / s;
+      if (count > std::numeric_limits<int64_t>::max()) throw_python(PyExc_ValueError, "Maximum allowed size exceeded");
+      n = static_cast<int64_t>(count);
+    }
+  } else {
+    const double span = last.as_double() - first.as_double(), length = span / by.as_double();
+    if (length == 0 && span != 0) {
+      n = std::signbit(length) ? 0 : 1;
+    } else {
+      if (std::isnan(length)) throw_python(PyExc_ValueError, "arange: cannot compute length");
+      const double count = std::ceil(length);
+      if (count > 9.2e18) throw_python(PyExc_ValueError, "Maximum allowed size exceeded");
+      n = count > 0 ? static_cast<int64_t>(count) : 0;
+    }
+  }
+  if (is_bool(t) && n > 2) throw_python(PyExc_TypeError, "arange() is only supported for booleans when the result has at most length 2.");
+  if (real && (is_integer(t) || is_bool(t))) {
+    // The second element less the first, as integers, is the step.
+    const auto a = static_cast<int64_t>(first.as_double()), b = static_cast<int64_t>(first.as_double() + by.as_double());
+    return arange(Scalar::integer(a), Scalar::integer(b - a), n, t, device);
+  }
+  if (!real && n > 0 && is_integer(t)) {
+    const __int128 a = as_wide(first), b = as_wide(first) + as_wide(by) * (n - 1);
+    for (__int128 v : {a, b})
+      if (v < std::numeric_limits<int64_t>::min() || v > static_cast<__int128>(std::numeric_limits<uint64_t>::max()) || !narrow(v).fits(t))
+        raise(ErrorKind::Overflow, "Python integer out of bounds for {}", info(t).name);
+  }
+  return arange(first, by, n, t, device);
+}
+
+/// An array whose first axis is the nearest in memory where order is 'F'.
+template <class Make>
+Array in_order(const Dims& shape, char order, Make make) {
+  if (order != 'F' || shape.size() < 2) return make(shape);
+  Dims turned = shape;
+  std::reverse(turned.begin(), turned.end());
+  return transpose(make(turned));
+}
+
+Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char order, Device device) {
+  const std::optional<DType> t = to_dtype_or_none(dtype);
+  const Arg value = to_arg(fill, device);
+  if (value.array) {
+    Array a = in_order(shape, order, [&](const Dims& s) { return empty(s, t.value_or(value.array.dtype()), device); });
+    assign(a, value);
+    return a;
+  }
+  const DType made = t.value_or(value.value.dtype == DType::u64 ? DType::u64 : default_dtype(value.weak));
+  // The engine's assignment knows which Python numbers fit which dtype.
+  if ((value.weak == Weak::integer && is_integer(made)) || value.weak == Weak::complex) assign(empty(Dims(), made, device), value);
+  return in_order(shape, order, [&](const Dims& s) { return full(s, value.value, made, device); });
+}
+
+Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device) {
+  const DType t = to_dtype_or_none(dtype).value_or(a.dtype());
+  const Device where = device == Py_None ? a.device() : to_device(device);
+  const Dims d = shape == Py_None ? a.shape() : to_shape(shape);
+  if (fill == Py_None) return empty(d, t, where);
+  return full_function(d, fill, dtype_object(t), 'C', where);
+}
+
+Array from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
+  PyRef f = attr(state().numpy, "frombuffer");
+  const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
+  const DType host = t == DType::bf16 ? DType::u16 : t;
+  PyRef made = call(f.get(), {buffer, dtype_object(host), to_py(count).get(), to_py(offset).get()});
+  bool same = false;
+  const Array a = as_array(made.get(), std::nullopt, std::nullopt, device, &same);
+  return t == host ? a : view_dtype(a, t);
+}
+
+// ---- Questions about dtypes ------------------------------------------------------------------------------------------------------
+
+/// The dtype that an object brings to a promotion: of arrays, dtypes and NumPy scalars.
+DType dtype_of(PyObject* o) {
+  if (is_array(o)) return array_of(o).dtype();
+  if (is_numpy_array(o) || is_numpy_scalar(o)) return to_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
+  if (const auto t = dtype_if_dtype(o)) return *t;
+  return to_array(o, default_device()).dtype();
+}
+
+PyRef promoted(PyObject* const* args, Py_ssize_t n) {
+  if (n == 0) throw_python(PyExc_ValueError, "at least one array or dtype is required");
+  std::optional<DType> strong;
+  Weak weak = Weak::none;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (const auto s = python_scalar(args[i])) {
+      weak = std::max(weak, s->first);
+    } else {
+      const DType t = dtype_of(args[i]);
+      strong = strong ? promote(*strong, t) : t;
+    }
+  }
+  const DType t = !strong ? default_dtype(weak) : weak == Weak::none ? *strong : promote_weak(*strong, weak);
+  return PyRef::borrow(dtype_object(t));
+}
+
+PyObject* result_type(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guard([&] { return promoted(args, n).release(); });
+}
+
+}  // namespace
+
+void init_convert(PyObject* module) {
+  add_functions(
+      module,
+      {
+          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None)",
+                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device) {
+                        return convert(o, dtype, copy_it, order, ndmin, device);
+                      }),
+          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None)",
+                      [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device) {
+                        return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
+                      }),
+          BC_FUNCTION("ascontiguousarray(a, dtype=None, *, like=None)",
+                      [](PyObject* o, PyObject* dtype, PyObject*) { return convert(o, dtype, Py_None, 'C', 1, Py_None); }),
+          BC_FUNCTION("asnumpy(a, out=None, order='C')",
+                      [](PyObject* o, PyObject* to, char order) {
+                        if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
+                        const Array a = to_array(o, device_of({o}));
+                        if (to == Py_None) return to_numpy(a, order);
+                        to_numpy_out(a, to);
+                        return PyRef::borrow(to);
+                      }),
+          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None)", from_buffer),
+          BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None)",
+                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
+                        return in_order(shape, order, [&](const Dims& s) { return empty(s, dtype, device); });
+                      }),
+          BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None)",
+                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
+                        return in_order(shape, order, [&](const Dims& s) { return zeros(s, dtype, device); });
+                      }),
+          BC_FUNCTION("ones(shape, dtype=None, order='C', *, like=None, device=None)",
+                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
+                        return in_order(shape, order, [&](const Dims& s) { return ones(s, dtype, device); });
+                      }),
+          BC_FUNCTION("full(shape, fill_value, dtype=None, order='C', *, like=None, device=None)",
+                      [](const Dims& shape, PyObject* fill, PyObject* dtype, char order, PyObject*, Device device) {
+                        return full_function(shape, fill, dtype, order, device);
+                      }),
+          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None)", full_like_function),
+          BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None)",
+                      [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
+                        return arange_function(start, stop, step, dtype, device);
+                      }),
+          BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)",
+                      [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis, Device device) {
+                        return linspace(start, stop, num, endpoint, dtype, axis, device);
+                      }),
+          BC_FUNCTION("iota(shape, *, device=None)", [](const Dims& shape, Device device) { return iota(shape, device); }),
+          BC_FUNCTION("get_dtype(dtype)", [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
+          {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(result_type)), METH_FASTCALL,
+           "result_type(*arrays_and_dtypes)\n--\n\nThe dtype of an op over these operands."},
+          BC_FUNCTION("promote_types(type1, type2)",
+                      [](PyObject* a, PyObject* b) { return PyRef::borrow(dtype_object(promote(to_dtype(a), to_dtype(b)))); }),
+          BC_FUNCTION("can_cast(from_, to, casting='safe')",
+                      [](PyObject* from, PyObject* to, Casting casting) {
+                        if (python_scalar(from))
+                          throw_python(PyExc_TypeError, "can_cast() does not support Python ints, floats, and complex because the result used to depend "
+                                                        "on the value.");
+                        return can_cast(dtype_of(from), to_dtype(to), casting);
+                      }),
+          BC_FUNCTION("_rebuild(host, dtype_name)",
+                      [](PyObject* host, std::string_view name) {
+                        bool same = false;
+                        const Array a = as_array(host, std::nullopt, std::nullopt, std::nullopt, &same);
+                        return name == "bfloat16" && a.dtype() == DType::u16 ? view_dtype(a, DType::bf16) : a;
+                      }),
+          BC_FUNCTION("_ufunc(name)",
+                      [](PyObject* name) {
+                        PyObject* u = PyDict_GetItem(state().ufuncs, name);
+                        if (!u) raise(ErrorKind::Value, "_ufunc: no ufunc is called {}", as_string(name));
+                        return PyRef::borrow(u);
+                      }),
+      });
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,253 @@
+// The module's functions about the engine itself: running, devices, memory, the kernel cache, and facts for the doctor.
+#include "backends/cpu/jit_library.h"
+#include "backends/cpu/openblas.h"
+#include "backends/cuda/cuda_libraries.h"
+#include "backends/null/null_backend.h"
+#include "bind/args.h"
+#include "codegen/kernel_cache.h"
+#include "runtime/pool.h"
+#include "runtime/profiler.h"
+
+namespace bc::bind {
+namespace {
+
+/// A dict that is filled key by key.
+class Dict {
+ public:
+  Dict() : d_(PyRef::steal(PyDict_New())) {}
+  void put(const char* key, const PyRef& value) { check(PyDict_SetItemString(d_.get(), key, value.get())); }
+  void put(const char* key, std::string_view text) { put(key, to_py(text)); }
+  void put(const char* key, const std::string& text) { put(key, to_py(text)); }
+  void put(const char* key, const char* text) { put(key, to_py(text)); }
+  void put(const char* key, bool v) { put(key, PyRef::borrow(v ? Py_True : Py_False)); }
+  void put(const char* key, double v) { put(key, PyRef::steal(PyFloat_FromDouble(v))); }
+  template <class I>
+    requires std::is_integral_v<I>
+  void put(const char* key, I v) {
+    put(key, PyRef::steal(PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(v))));
+  }
+  PyRef take() { return std::move(d_); }
+
+ private:
+  PyRef d_;
+};
+
+// ---- Configuration ---------------------------------------------------------------------------------------------------------------
+
+struct Option {
+  const char* name;
+  bool Config::*field;
+};
+constexpr Option options[] = {{"lazy", &Config::lazy}, {"jit", &Config::jit}, {"background_compile", &Config::background_compile}};
+
+PyRef get_config() {
+  Dict d;
+  for (const Option& o : options) d.put(o.name, config().*o.field);
+  return d.take();
+}
+
+PyObject* set_config(PyObject*, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    if (PyTuple_Size(args)) throw_python(PyExc_TypeError, "set_config() takes keyword arguments only");
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t at = 0;
+    while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
+      const Option* found = nullptr;
+      for (const Option& o : options)
+        if (PyUnicode_CompareWithASCIIString(key, o.name) == 0) found = &o;
+      if (!found) raise(ErrorKind::Type, "set_config: there is no option '{}'", as_string(key));
+      const bool v = to_bool(value);
+      // What was recorded before runs as it was meant to.
+      if (config().*found->field != v) without_gil([] { synchronize(); });
+      config().*found->field = v;
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+// ---- Devices and memory ----------------------------------------------------------------------------------------------------------
+
+PyRef device_info(Device d) {
+  Dict info;
+  Backend& b = backend(d);
+  info.put("name", b.device_name());
+  info.put("target", b.target());
+  info.put("multiprocessors", b.multiprocessors());
+  const MemoryInfo memory = b.memory_info();
+  info.put("memory_free", memory.free);
+  info.put("memory_total", memory.total);
+  return info.take();
+}
+
+int64_t count_devices(std::string_view kind) {
+  if (kind == "cpu") return device_count(DeviceType::cpu);
+  if (kind == "cuda") return device_count(DeviceType::cuda);
+  if (kind == "null") return device_count(DeviceType::null);
+  raise(ErrorKind::Value, "device_count: expected 'cpu', 'cuda' or 'null', got '{}'", kind);
+}
+
+PyRef pool_facts(Device d) {
+  const PoolStats s = pool_stats(d);
+  Dict facts;
+  facts.put("used", s.used);
+  facts.put("held", s.held);
+  facts.put("peak", s.peak);
+  facts.put("limit", s.limit);
+  facts.put("allocations", s.allocations);
+  facts.put("frees", s.frees);
+  facts.put("chunk_allocations", s.chunk_allocations);
+  return facts.take();
+}
+
+int64_t pool_limit(Device d, std::optional<uint64_t> bytes) {
+  if (bytes) pool_set_limit(d, *bytes);
+  return static_cast<int64_t>(pool_stats(d).limit);
+}
+
+int64_t trim(Device d, uint64_t keep) {
+  const size_t before = pool_stats(d).held;
+  if (before > keep) pool_trim(d);
+  const size_t after = pool_stats(d).held;
+  return static_cast<int64_t>(before > after ? before - after : 0);
+}
+
+// ---- The kernel cache and the doctor ---------------------------------------------------------------------------------------------
+
+PyRef cache_stats() {
+  const CacheStats s = without_gil([] { return kernel_cache_stats(); });
+  Dict d;
+  d.put("memory_hits", s.memory_hits);
+  d.put("disk_hits", s.disk_hits);
+  d.put("compiles", s.compiles);
+  d.put("compile_seconds", s.compile_seconds);
+  d.put("disk_bytes", s.disk_bytes);
+  d.put("disk_files", s.disk_files);
+  d.put("disk_limit", s.disk_limit);
+  d.put("folder", s.folder);
+  d.put("warning", s.warning);
+  return d.take();
+}
+
+PyRef library_status() {
+  PyRef list = PyRef::steal(PyList_New(0));
+  auto add = [&](std::string_view name, const std::string& path, const std::string& version, const std::string& error) {
+    Dict d;
+    d.put("name", name);
+    d.put("found", error.empty());
+    d.put("path", path);
+    d.put("version", version);
+    d.put("error", error);
+    check(PyList_Append(list.get(), d.take().get()));
+  };
+  try {
+    cpu::JitLibrary::get();
+    add("broadcloth_jit", "", backend({DeviceType::cpu, 0}).target(), "");
+  } catch (const Error& e) {
+    add("broadcloth_jit", "", "", e.what());
+  }
+  try {
+    add("openblas", "", cpu::openblas().description, "");
+  } catch (const Error& e) {
+    add("openblas", "", "", e.what());
+  }
+  for (const cuda::LibraryStatus& s : without_gil([] { return cuda::cuda_library_status(); })) add(s.name, s.path, s.version, s.error);
+  return list;
+}
+
+void set_paths(PyObject* folders) {
+  PyRef items = PyRef::steal(PySequence_Tuple(folders));
+  std::vector<std::string> paths;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) paths.emplace_back(as_string(PyTuple_GetItem(items.get(), i)));
+  cuda::set_library_paths(std::move(paths));
+}
+
+// ---- The null device -------------------------------------------------------------------------------------------------------------
+
+PyRef null_launches() {
+  PyRef list = PyRef::steal(PyList_New(0));
+  for (const NullLaunch& l : null_log()) {
+    Dict d;
+    d.put("entry", l.entry);
+    d.put("device", to_string(l.device));
+    d.put("items", l.items);
+    d.put("grain", l.grain);
+    d.put("grid", tuple_of({to_py(int64_t{l.grid[0]}).get(), to_py(int64_t{l.grid[1]}).get(), to_py(int64_t{l.grid[2]}).get()}));
+    d.put("block", tuple_of({to_py(int64_t{l.block[0]}).get(), to_py(int64_t{l.block[1]}).get(), to_py(int64_t{l.block[2]}).get()}));
+    d.put("shared_bytes", l.shared_bytes);
+    d.put("source", l.source ? *l.source : std::string());
+    check(PyList_Append(list.get(), d.take().get()));
+  }
+  return list;
+}
+
+PyRef null_copy_list() {
+  PyRef list = PyRef::steal(PyList_New(0));
+  for (const NullCopy& c : null_copies())
+    check(PyList_Append(list.get(), tuple_of({to_py(to_string(c.kind)).get(), to_py(static_cast<int64_t>(c.bytes)).get()}).get()));
+  return list;
+}
+
+const Array& ours(PyObject* o, const char* function) {
+  if (!is_array(o)) raise(ErrorKind::Type, "{}: expected a broadcloth.ndarray, got {}", function, type_name(o));
+  return array_of(o);
+}
+
+}  // namespace
+
+void init_engine(PyObject* module) {
+  add_functions(
+      module,
+      {
+          BC_FUNCTION("flush(device=None)", [](Device d) { without_gil([&] { flush(d); }); }),
+          BC_LOOKING("synchronize()", bc::synchronize),
+          BC_FUNCTION("show_source(a)",
+                      [](PyObject* a) {
+                        const Array& array = ours(a, "show_source");
+                        return to_py(without_gil([&] { return show_source(array); }));
+                      }),
+          BC_FUNCTION("is_pending(a)", [](PyObject* a) { return ours(a, "is_pending").storage()->current->pending(); }),
+          BC_FUNCTION("get_config()", get_config),
+          {"set_config", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_config)), METH_VARARGS | METH_KEYWORDS,
+           "set_config(**options): changes options of get_config()."},
+          BC_FUNCTION("default_device()", [] { return device_object(default_device()); }),
+          BC_FUNCTION("set_default_device(device)",
+                      [](Device d) {
+                        backend(d);
+                        set_default_device(d);
+                      }),
+          BC_FUNCTION("device_count(kind='cuda')", count_devices),
+          BC_FUNCTION("device_info(device=None)", device_info),
+          BC_FUNCTION("set_trace(enabled)", [](bool enabled) { LineNote::trace.store(enabled); }),
+          BC_FUNCTION("pool_stats(device=None)", pool_facts),
+          BC_FUNCTION("pool_reset_peak(device=None)", pool_reset_peak),
+          BC_FUNCTION("pool_limit(device=None, bytes=None)", pool_limit),
+          BC_FUNCTION("pool_trim(device=None, keep=0)", [](Device d, uint64_t keep) { return without_gil([&] { return trim(d, keep); }); }),
+          BC_FUNCTION("cache_stats()", cache_stats),
+          BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
+          BC_FUNCTION("cache_export(path)",
+                      [](PyObject* path) {
+                        const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
+                        return static_cast<int64_t>(without_gil([&] { return kernel_cache_export(p); }));
+                      }),
+          BC_FUNCTION("cache_import(path)",
+                      [](PyObject* path) {
+                        const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
+                        return static_cast<int64_t>(without_gil([&] { return kernel_cache_import(p); }));
+                      }),
+          BC_FUNCTION("cache_set_folder(path)", [](std::string_view path) { kernel_cache_set_folder(std::string(path)); }),
+          BC_FUNCTION("cache_set_limit(bytes)", [](uint64_t bytes) { kernel_cache_set_limit(bytes); }),
+          BC_LOOKING("cache_wait()", kernel_cache_wait),
+          BC_LOOKING("_shutdown()", kernel_cache_shutdown),
+          BC_FUNCTION("library_status()", library_status),
+          BC_FUNCTION("set_library_paths(folders)", set_paths),
+          BC_FUNCTION("null_log()", null_launches),
+          BC_FUNCTION("null_copies()", null_copy_list),
+          BC_FUNCTION("null_log_clear()", null_log_clear),
+          BC_FUNCTION("null_set_target(target)", [](std::string_view target) { null_set_target(std::string(target)); }),
+      });
+  // The compiling thread must end while the interpreter still stands.
+  PyRef hook = attr(module, "_shutdown");
+  call(import_attr("atexit", "register").get(), {hook.get()});
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,489 @@
+// The module's functions over arrays: ops, views, and the composites of ops/composite.h under NumPy's parameter names.
+#include <algorithm>
+#include <unordered_map>
+
+#include "bind/args.h"
+#include "bind/reduce.h"
+
+namespace bc::bind {
+
+PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where) {
+  const Device device = device_of({a, low, high});
+  UfuncOptions options = ufunc_options(where, dtype, casting, device);
+  options.out = output(out, "clip");
+  const Arg value = to_arg(a, device);
+  // A Python integer past the dtype's range is no bound at all.
+  auto bound = [&](PyObject* o, bool lower) -> std::optional<Arg> {
+    if (is_missing(o) || o == Py_None) return std::nullopt;
+    if (const auto s = python_scalar(o); s && s->first == Weak::integer && value.array && is_integer(value.array.dtype())) {
+      const bool fits = s->second.dtype != DType::f64 && s->second.fits(value.array.dtype());
+      const bool negative = s->second.dtype == DType::f64 ? s->second.f < 0 : s->second.dtype == DType::i64 && s->second.i < 0;
+      if (!fits && negative == lower) return std::nullopt;
+    }
+    return to_arg(o, device);
+  };
+  Array made = clip(value, bound(low, true), bound(high, false), options);
+  if (options.out) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
+  return wrap(std::move(made));
+}
+
+namespace {
+
+PyRef steal(PyObject* o) { return PyRef::steal(o); }
+
+// ---- Ops -------------------------------------------------------------------------------------------------------------------------
+
+std::optional<Op> reduction_named(std::string_view name) {
+  static const std::unordered_map<std::string_view, Op> rows = [] {
+    std::unordered_map<std::string_view, Op> m;
+    for (int i = 0; i < kOpCount; ++i)
+      if (info(static_cast<Op>(i)).kind == OpKind::reduce) m.emplace(info(static_cast<Op>(i)).name, static_cast<Op>(i));
+    // Rows may carry the ufunc's name.
+    for (auto [name, op] : {std::pair{"sum", Op::reduce_sum}, {"prod", Op::reduce_prod}, {"max", Op::reduce_max}, {"min", Op::reduce_min},
+                            {"any", Op::reduce_any}, {"all", Op::reduce_all}})
+      m.emplace(name, op);
+    return m;
+  }();
+  const auto it = rows.find(name);
+  return it == rows.end() ? std::nullopt : std::optional(it->second);
+}
+
+PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                      PyObject* where, double ddof) {
+  const std::optional<Op> row = reduction_named(op);
+  if (!row) raise(ErrorKind::Value, "reduce: no reduction is called '{}'", op);
+  const Device device = device_of({a});
+  const Array array = to_array(a, device);
+  ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, device);
+  options.ddof = ddof;
+  if ((*row == Op::reduce_argmax || *row == Op::reduce_argmin) && axis == Py_None && array.size() == 0)
+    raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(*row).name);
+  return steal(finish_reduce(reduce(*row, array, options), out));
+}
+
+Array scan_function(std::string_view op, const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+  if (op == "sum") return cumsum(a, axis, dtype, out);
+  if (op == "prod") return cumprod(a, axis, dtype, out);
+  BC_CHECK(op == "max" || op == "min", Value, "scan: expected 'sum', 'prod', 'max' or 'min', got '{}'", op);
+  return accumulate(op == "max" ? Op::maximum : Op::minimum, axis ? a : ravel(a), axis.value_or(0), dtype, out);
+}
+
+PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
+  const Device device = device_of({condition, x, y});
+  if (is_missing(x) != is_missing(y)) throw_python(PyExc_ValueError, "either both or neither of x and y should be given");
+  if (is_missing(x)) {
+    const Array a = to_array(condition, device);
+    const std::vector<Array> list = without_gil([&] { return nonzero(a); });
+    return steal(result(list, nullptr));
+  }
+  ArgList args;
+  push_any(&args, condition, device);
+  push_any(&args, x, device);
+  push_any(&args, y, device);
+  UfuncOptions options;
+  options.device = device;
+  return steal(wrap(apply(Op::where, &args, options)));
+}
+
+void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
+  const Array& to = writable(dst, "copyto");
+  const Arg value = to_arg(src, to.device());
+  const DType from = value.array ? value.array.dtype() : default_dtype(value.weak);
+  const bool fits = can_cast(from, to.dtype(), casting) || (!value.array && promote_weak(to.dtype(), value.weak) == to.dtype());
+  if (!fits)
+    raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name, info(to.dtype()).name,
+          to_string(casting));
+  if (where == Py_True || where == Py_None) return assign(to, value);
+  assign_where(to, astype(to_array(where, to.device()), DType::b1, false, Casting::safe), value);
+}
+
+// ---- Views -----------------------------------------------------------------------------------------------------------------------
+
+/// A view of what was given, or an array when a list was given.
+PyRef view_of(PyObject* o, const Array& a, bool read_only = false) {
+  if (!is_array(o)) {
+    PyObject* made = wrap(a);
+    as_py_array(made)->read_only = read_only;
+    return steal(made);
+  }
+  if (a.storage() != array_of(o).storage()) return steal(wrap(a));
+  return steal(wrap_view(a, o, read_only));
+}
+Array given(PyObject* o) { return to_array(o, device_of({o})); }
+
+PyRef broadcast_arrays_function(PyObject* const* args, Py_ssize_t n) {
+  const Device device = device_of(args, n);
+  std::vector<Array> arrays;
+  for (Py_ssize_t i = 0; i < n; ++i) arrays.push_back(to_array(args[i], device));
+  const std::vector<Array> made = broadcast_arrays(arrays);
+  PyRef list = steal(PyTuple_New(n));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    check(PyTuple_SetItem(list.get(), i, view_of(args[i], made[i], !(made[i].shape() == arrays[i].shape())).release()));
+  return list;
+}
+
+PyObject* broadcast_arrays_entry(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guard([&] { return broadcast_arrays_function(args, n).release(); });
+}
+
+PyObject* broadcast_shapes_entry(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guard([&] {
+    Dims shape;
+    for (Py_ssize_t i = 0; i < n; ++i) shape = broadcast_shapes("broadcast_shapes", shape, to_shape(args[i]));
+    return shape_tuple(shape).release();
+  });
+}
+
+/// Elements that a storage holds, counted in a dtype.
+int64_t storage_elements(const Array& a) {
+  const Node& node = *a.storage()->current;
+  return node.size * itemsize(node.dtype) / itemsize(a.dtype());
+}
+
+PyRef as_strided(PyObject* array, const Dims& shape, const Dims& strides, int64_t offset) {
+  if (!is_array(array)) raise(ErrorKind::Type, "as_strided: expected a broadcloth.ndarray, got {}", type_name(array));
+  const Array& a = array_of(array);
+  const int64_t item = itemsize(a.dtype());
+  if (shape.size() != strides.size()) raise(ErrorKind::Value, "as_strided: expected one stride an axis, got {} and {}", shape, strides);
+  Layout layout;
+  layout.shape = shape;
+  layout.strides = strides;
+  layout.offset = a.offset() + offset / item;
+  bool whole = offset % item == 0;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] < 0) throw_python(PyExc_ValueError, "negative dimensions are not allowed");
+    whole = whole && strides[d] % item == 0;
+    layout.strides[d] = strides[d] / item;
+  }
+  if (!whole) raise(ErrorKind::Value, "as_strided: expected strides and offset in multiples of {} bytes, got {} and {}", item, strides, offset);
+  int64_t low = 0, high = -1;
+  bounds(layout, &low, &high);
+  if (low <= high && (low < 0 || high >= storage_elements(a)))
+    raise(ErrorKind::Value, "as_strided: a view of shape {} with strides {} leaves the array's memory", shape, strides);
+  return steal(wrap_view(a.with_layout(std::move(layout)), array));
+}
+
+/// The bytes that an array lies in, where they are known without running anything.
+std::optional<std::pair<intptr_t, intptr_t>> byte_range(PyObject* o) {
+  Layout layout;
+  const char* base = nullptr;
+  int64_t item = 1;
+  if (is_array(o)) {
+    const Array& a = array_of(o);
+    const Ref<Buffer>& buffer = a.storage()->current->buffer;
+    if (!buffer || !buffer->exposed || a.device().type != DeviceType::cpu) return std::nullopt;
+    base = static_cast<const char*>(buffer->ptr);
+    layout = a.layout();
+    item = itemsize(a.dtype());
+  } else if (is_numpy_array(o)) {
+    const NumpyView view(o);
+    if (view.copied()) return std::nullopt;
+    base = static_cast<const char*>(view.data());
+    layout = view.layout();
+    item = itemsize(view.dtype());
+  } else {
+    return std::nullopt;
+  }
+  int64_t low = 0, high = -1;
+  bounds(layout, &low, &high);
+  if (low > high) return std::nullopt;
+  return std::pair(reinterpret_cast<intptr_t>(base + low * item), reinterpret_cast<intptr_t>(base + (high + 1) * item));
+}
+
+bool shares_memory(PyObject* x, PyObject* y) {
+  if (is_array(x) && is_array(y) && array_of(x).storage() == array_of(y).storage()) {
+    const Array &a = array_of(x), &b = array_of(y);
+    if (a.size() == 0 || b.size() == 0) return false;
+    if (a.dtype() == b.dtype()) return may_overlap(a.layout(), b.layout());
+    int64_t low[2], high[2];
+    bounds(a.layout(), &low[0], &high[0]);
+    bounds(b.layout(), &low[1], &high[1]);
+    const int64_t sa = itemsize(a.dtype()), sb = itemsize(b.dtype());
+    return low[0] * sa < (high[1] + 1) * sb && low[1] * sb < (high[0] + 1) * sa;
+  }
+  const auto p = byte_range(x), q = byte_range(y);
+  return p && q && p->first < q->second && q->first < p->second;
+}
+
+// ---- Random numbers --------------------------------------------------------------------------------------------------------------
+
+Array random_function(std::string_view kind, uint64_t seed, uint64_t counter, const Dims& shape, std::optional<DType> dtype, const Scalar& low,
+                      const Scalar& high, bool endpoint, Device device) {
+  if (kind == "uniform") return random_uniform(seed, counter, shape, dtype.value_or(DType::f64), device);
+  if (kind == "normal") return random_standard_normal(seed, counter, shape, dtype.value_or(DType::f64), device);
+  if (kind == "integers") return random_integers(seed, counter, low, high, shape, dtype.value_or(DType::i64), endpoint, device);
+  if (kind == "uint32") return random_integers(seed, counter, Scalar::integer(0), Scalar::integer(0xffffffff), shape, DType::u32, true, device);
+  if (kind == "uint64") return random_integers(seed, counter, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), shape, DType::u64, true, device);
+  raise(ErrorKind::Value, "random: expected 'uniform', 'normal', 'integers', 'uint32' or 'uint64', got '{}'", kind);
+}
+
+// ---- Composites whose C++ signature is not Python's -------------------------------------------------------------------------------
+
+/// split and array_split: a number of sections, or the places to cut.
+template <auto BySections, auto ByCuts>
+PyRef split_function(PyObject* o, PyObject* where, int64_t axis) {
+  const Array a = given(o);
+  std::vector<Array> made;
+  if (PyLong_Check(where) || is_numpy_scalar(where)) {
+    made = BySections(a, to_int(where, "indices_or_sections"), axis);
+  } else {
+    const Axes cuts = to_axes(is_array(where) ? to_numpy(array_of(where)).get() : where);
+    made = ByCuts(a, cuts, axis);
+  }
+  PyRef list = steal(PyList_New(0));
+  for (const Array& part : made) check(PyList_Append(list.get(), view_of(o, part).get()));
+  return list;
+}
+
+template <Array (*F)(const Array&, const ReduceOptions&)>
+PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where, double ddof) {
+  const Device device = device_of({a});
+  ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, device);
+  options.ddof = ddof;
+  return steal(finish_reduce(F(to_array(a, device), options), out));
+}
+
+PyRef tensordot_function(const Array& a, const Array& b, PyObject* axes) {
+  if (PyLong_Check(axes)) return steal(wrap(tensordot(a, b, to_int(axes, "axes"))));
+  PyRef pair = steal(PySequence_Tuple(axes));
+  if (PyTuple_Size(pair.get()) != 2) throw_python(PyExc_ValueError, "tensordot: expected a number or two lists for 'axes'");
+  return steal(wrap(tensordot(a, b, to_axes(PyTuple_GetItem(pair.get(), 0)), to_axes(PyTuple_GetItem(pair.get(), 1)))));
+}
+
+/// Integers from a number, a list or any array.
+std::vector<int64_t> integers(PyObject* o) {
+  PyRef host = is_array(o) ? to_numpy(ravel(array_of(o))) : is_numpy_array(o) ? steal(PyObject_CallMethod(o, "ravel", nullptr)) : nullptr;
+  if (!host) return to_axes(o);
+  return to_axes(steal(PyObject_CallMethod(host.get(), "tolist", nullptr)).get());
+}
+
+std::vector<PyMethodDef> op_functions() {
+  return {
+      BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", reduce_function),
+      BC_FUNCTION("scan(op, a, axis=None, dtype=None, out=None)", scan_function),
+      BC_FUNCTION("where(condition, x=..., y=..., /)", where_function),
+      BC_FUNCTION("clip(a, a_min=..., a_max=..., out=None, *, min=..., max=..., dtype=None, casting='same_kind', where=True)",
+                  [](PyObject* a, PyObject* a_min, PyObject* a_max, PyObject* out, PyObject* low, PyObject* high, PyObject* dtype, PyObject* casting,
+                     PyObject* where) {
+                    if ((!is_missing(low) && !is_missing(a_min)) || (!is_missing(high) && !is_missing(a_max)))
+                      throw_python(PyExc_ValueError, "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.");
+                    return steal(clip_any(a, is_missing(low) ? a_min : low, is_missing(high) ? a_max : high, out, dtype, casting, where));
+                  }),
+      BC_FUNCTION("round(a, decimals=0, out=None)", [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
+      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True)",
+                  [](const Array& a, const Array& b, const Array& out, Casting casting, char, std::optional<DType> dtype, bool) {
+                    return matmul(a, b, dtype, out, casting);
+                  }),
+      BC_FUNCTION("dot(a, b, out=None)", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
+      BC_LOOKING("nonzero(a)", [](const Array& a) { return nonzero(a); }),
+      BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True)", copy_to),
+      BC_FUNCTION("shares_memory(a, b)", shares_memory),
+      BC_FUNCTION("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None)", random_function),
+  };
+}
+
+std::vector<PyMethodDef> view_functions() {
+  return {
+      BC_FUNCTION("transpose(a, axes=None)",
+                  [](PyObject* a, PyObject* axes) {
+                    return view_of(a, axes == Py_None ? transpose(given(a)) : transpose(given(a), to_shape(axes)));
+                  }),
+      BC_FUNCTION("reshape(a, shape, order='C', *, copy=None)",
+                  [](PyObject* a, const Dims& shape, char order, PyObject* copy_it) { return view_of(a, reshape_in_order(given(a), shape, order, copy_it)); }),
+      BC_FUNCTION("broadcast_to(array, shape, subok=False)",
+                  [](PyObject* a, const Dims& shape, bool) { return view_of(a, broadcast_to(given(a), shape), true); }),
+      {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL,
+       "broadcast_arrays(*args)\n--\n\nViews of one common shape."},
+      {"broadcast_shapes", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_shapes_entry)), METH_FASTCALL,
+       "broadcast_shapes(*shapes)\n--\n\nThe shape that the shapes broadcast to."},
+      BC_FUNCTION("moveaxis(a, source, destination)",
+                  [](PyObject* a, const Axes& from, const Axes& to) { return view_of(a, moveaxis(given(a), from, to)); }),
+      BC_FUNCTION("swapaxes(a, axis1, axis2)", [](PyObject* a, int64_t x, int64_t y) { return view_of(a, swapaxes(given(a), x, y)); }),
+      BC_FUNCTION("rollaxis(a, axis, start=0)", [](PyObject* a, int64_t axis, int64_t start) { return view_of(a, rollaxis(given(a), axis, start)); }),
+      BC_FUNCTION("matrix_transpose(x, /)", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
+      BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
+      BC_FUNCTION("squeeze(a, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, squeeze(given(a), axis)); }),
+      BC_FUNCTION("flip(m, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, flip(given(a), axis)); }),
+      BC_FUNCTION("rot90(m, k=1, axes=...)",
+                  [](PyObject* a, int64_t k, PyObject* axes) {
+                    const Axes at = is_missing(axes) ? Axes{0, 1} : to_axes(axes);
+                    BC_CHECK(at.size() == 2, Value, "len(axes) must be 2.");
+                    return view_of(a, rot90(given(a), k, at[0], at[1]));
+                  }),
+      BC_FUNCTION("diagonal(a, offset=0, axis1=0, axis2=1)",
+                  [](PyObject* a, int64_t offset, int64_t axis1, int64_t axis2) { return view_of(a, diagonal(given(a), offset, axis1, axis2), true); }),
+      BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, ravel(given(a), order)); }),
+      BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return view_of(a, atleast_1d(given(a))); }),
+      BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return view_of(a, atleast_2d(given(a))); }),
+      BC_FUNCTION("atleast_3d(a)", [](PyObject* a) { return view_of(a, atleast_3d(given(a))); }),
+      BC_FUNCTION("unstack(x, /, *, axis=0)", [](const Array& a, int64_t axis) { return unstack(a, axis); }),
+      BC_FUNCTION("split(ary, indices_or_sections, axis=0)",
+                  split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::split),
+                                 static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::split)>),
+      BC_FUNCTION("array_split(ary, indices_or_sections, axis=0)",
+                  split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::array_split),
+                                 static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::array_split)>),
+      BC_FUNCTION("as_strided(x, shape, strides, offset=0)", as_strided),
+  };
+}
+
+std::vector<PyMethodDef> creation_composites() {
+  return {
+      BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
+      BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
+      BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None)", bc::eye),
+      BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
+      BC_FUNCTION("diag(v, k=0)", bc::diag),
+      BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
+      BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
+      BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None)", bc::tri),
+      BC_FUNCTION("tril(m, k=0)", bc::tril),
+      BC_FUNCTION("triu(m, k=0)", bc::triu),
+      BC_FUNCTION("vander(x, N=None, increasing=False)", bc::vander),
+      BC_FUNCTION("meshgrid(arrays, indexing='xy', sparse=False, copy=True)",
+                  [](const std::vector<Array>& arrays, std::string_view indexing, bool sparse, bool copy_it) {
+                    return meshgrid(arrays, indexing, sparse, copy_it);
+                  }),
+      BC_FUNCTION("indices(dimensions, dtype=None, sparse=False, *, device=None)",
+                  [](const Dims& shape, std::optional<DType> dtype, bool sparse, Device device) {
+                    const DType t = dtype.value_or(DType::i64);
+                    return sparse ? steal(result(indices_sparse(shape, t, device), nullptr)) : steal(wrap(indices(shape, t, device)));
+                  }),
+  };
+}
+
+std::vector<PyMethodDef> joining_composites() {
+  return {
+      BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    return concatenate(arrays, axis, dtype, casting, out);
+                  }),
+      BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    return stack(arrays, axis, dtype, casting, out);
+                  }),
+      BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) { return hstack(arrays, dtype, casting); }),
+      BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) { return vstack(arrays, dtype, casting); }),
+      BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
+      BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
+      BC_FUNCTION("append(arr, values, axis=None)", bc::append),
+      BC_FUNCTION("roll(a, shift, axis=None)",
+                  [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, integers(shift), axis); }),
+      BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
+      BC_FUNCTION("repeat(a, repeats, axis=None)", [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),
+      BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
+      BC_FUNCTION("delete(arr, obj, axis=None)",
+                  [](const Array& a, PyObject* at, const Axis& axis) { return delete_(a, integers(at), axis); }),
+      BC_FUNCTION("insert(arr, obj, values, axis=None)",
+                  [](const Array& a, PyObject* at, const Array& values, const Axis& axis) { return insert(a, integers(at), values, axis); }),
+  };
+}
+
+std::vector<PyMethodDef> value_composites() {
+  return {
+      BC_FUNCTION("isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", bc::isclose),
+      BC_LOOKING("allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", bc::allclose),
+      BC_LOOKING("array_equal(a1, a2, equal_nan=False)", bc::array_equal),
+      BC_LOOKING("array_equiv(a1, a2)", bc::array_equiv),
+      BC_FUNCTION("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", bc::nan_to_num),
+      BC_FUNCTION("select(condlist, choicelist, default=0)",
+                  [](const std::vector<Array>& conditions, const std::vector<Array>& choices, const Arg& otherwise) {
+                    return select(conditions, choices, otherwise);
+                  }),
+      BC_FUNCTION("iscomplex(x)", bc::iscomplex),
+      BC_FUNCTION("isreal(x)", bc::isreal),
+      BC_FUNCTION("angle(z, deg=False)", bc::angle),
+      BC_FUNCTION("diff(a, n=1, axis=-1, prepend=None, append=None)", bc::diff),
+      BC_FUNCTION("ediff1d(ary, to_end=None, to_begin=None)", bc::ediff1d),
+      BC_FUNCTION("trapezoid(y, x=None, dx=1.0, axis=-1)", bc::trapezoid),
+      BC_FUNCTION("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
+      BC_FUNCTION("ptp(a, axis=None, out=None, keepdims=False)",
+                  [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
+                    return nan_reduction<bc::ptp>(a, axis, nullptr, out, keepdims, nullptr, nullptr, 0);
+                  }),
+      BC_FUNCTION("average(a, axis=None, weights=None, *, keepdims=False)",
+                  [](const Array& a, const std::optional<Axes>& axis, const std::optional<Array>& weights, bool keepdims) {
+                    return average(a, axis, weights, keepdims);
+                  }),
+      BC_FUNCTION("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
+      BC_FUNCTION("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanprod>),
+      BC_FUNCTION("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmax>),
+      BC_FUNCTION("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmin>),
+      BC_FUNCTION("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmean>),
+      BC_FUNCTION("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanvar>),
+      BC_FUNCTION("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanstd>),
+      BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
+      BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)", bc::nanargmin),
+      BC_FUNCTION("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
+      BC_FUNCTION("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
+      BC_FUNCTION("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
+      BC_FUNCTION("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
+      BC_FUNCTION("cumsum(a, axis=None, dtype=None, out=None)", bc::cumsum),
+      BC_FUNCTION("cumprod(a, axis=None, dtype=None, out=None)", bc::cumprod),
+      BC_FUNCTION("nancumsum(a, axis=None, dtype=None, out=None)", bc::nancumsum),
+      BC_FUNCTION("nancumprod(a, axis=None, dtype=None, out=None)", bc::nancumprod),
+      BC_FUNCTION("vdot(a, b)", bc::vdot),
+      BC_FUNCTION("inner(a, b)", bc::inner),
+      BC_FUNCTION("outer(a, b, out=None)", bc::outer),
+      BC_FUNCTION("tensordot(a, b, axes=2)", tensordot_function),
+      BC_FUNCTION("kron(a, b)", bc::kron),
+      BC_FUNCTION("vecdot(x1, x2, /, axis=-1)", bc::vecdot),
+      BC_FUNCTION("matvec(x1, x2, /)", bc::matvec),
+      BC_FUNCTION("vecmat(x1, x2, /)", bc::vecmat),
+  };
+}
+
+std::vector<PyMethodDef> selection_composites() {
+  return {
+      BC_FUNCTION("take(a, indices, axis=None, out=None, mode='raise')",
+                  [](const Array& a, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
+                    LineNote line(true);
+                    return take(a, indices, axis, mode, out);
+                  }),
+      BC_FUNCTION("put(a, ind, v, mode='raise')",
+                  [](PyObject* a, const Array& indices, const Arg& values, std::string_view mode) {
+                    LineNote line(true);
+                    put(writable(a, "put"), indices, values, mode);
+                  }),
+      BC_FUNCTION("take_along_axis(arr, indices, axis=-1)",
+                  [](const Array& a, const Array& indices, const Axis& axis) {
+                    LineNote line(true);
+                    return take_along_axis(a, indices, axis);
+                  }),
+      BC_FUNCTION("put_along_axis(arr, indices, values, axis)",
+                  [](PyObject* a, const Array& indices, const Arg& values, const Axis& axis) {
+                    LineNote line(true);
+                    put_along_axis(writable(a, "put_along_axis"), indices, values, axis);
+                  }),
+      BC_FUNCTION("putmask(a, mask, values)",
+                  [](PyObject* a, const Array& mask, const Array& values) { putmask(writable(a, "putmask"), mask, values); }),
+      BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),
+      BC_LOOKING("extract(condition, arr)", bc::extract),
+      BC_FUNCTION("choose(a, choices, out=None, mode='raise')",
+                  [](const Array& a, const std::vector<Array>& choices, const Array& out, std::string_view mode) {
+                    Array made = choose(a, choices, mode);
+                    if (!out) return made;
+                    assign(out, made);
+                    return out;
+                  }),
+      BC_LOOKING("argwhere(a)", bc::argwhere),
+      BC_LOOKING("flatnonzero(a)", bc::flatnonzero),
+      BC_FUNCTION("fill_diagonal(a, val, wrap=False)",
+                  [](PyObject* a, const Arg& value, bool wrap_around) { fill_diagonal(writable(a, "fill_diagonal"), value, wrap_around); }),
+  };
+}
+
+}  // namespace
+
+void init_functions(PyObject* module) {
+  for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites})
+    add_functions(module, table());
+  PyRef names = steal(PyList_New(0));
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(static_cast<Op>(i)).kind == OpKind::reduce) check(PyList_Append(names.get(), to_py(info(static_cast<Op>(i)).name).get()));
+  check(PyModule_AddObjectRef(module, "reductions", steal(PyList_AsTuple(names.get())).get()));
+}
+
+}  // namespace bc::bind

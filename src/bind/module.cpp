@@ -1,0 +1,66 @@
+// The extension module broadcloth._broadcloth.
+#include <cstdlib>
+
+#include "bind/array.h"
+
+namespace bc::bind {
+
+namespace detail {
+State the_state;
+}
+
+void init_state(PyObject* module) {
+  State& s = state();
+  s.module = new_ref(module);
+#define X(text) s.names.text = PyRef::steal(PyUnicode_InternFromString(#text)).release();
+  BC_NAMES(X)
+#undef X
+  PyRef numpy = import("numpy");
+  auto type = [&](const char* name) { return reinterpret_cast<PyTypeObject*>(attr(numpy.get(), name).release()); };
+  s.np_ndarray = type("ndarray");
+  s.np_generic = type("generic");
+  s.np_dtype = type("dtype");
+  s.np_empty = attr(numpy.get(), "empty").release();
+  s.np_asarray = attr(numpy.get(), "asarray").release();
+  PyRef no_value = PyRef::maybe(PyObject_GetAttrString(numpy.get(), "_NoValue"));
+  if (!no_value) PyErr_Clear();
+  s.np_no_value = no_value.release();
+  s.numpy = numpy.release();
+}
+
+namespace {
+
+int exec_module(PyObject* module) {
+  return guard(-1, [&] {
+    // Types and names are one set a process: objects of two loads would not know each other.
+    if (state().module) throw_python(PyExc_ImportError, "broadcloth._broadcloth can be loaded once a process");
+    init_state(module);
+    for (auto* init : {init_errors, init_dtype, init_device, init_attributes, init_array, init_ufunc, init_convert, init_interop, init_functions,
+                       init_profiler, init_engine})
+      init(module);
+    check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
+    const char* trace = std::getenv("BROADCLOTH_TRACE");
+    LineNote::trace.store(trace && *trace && *trace != '0');
+    return 0;
+  });
+}
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(exec_module)},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr},
+};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_broadcloth", "broadcloth's engine. Programs use the package broadcloth.", 0, nullptr, slots, nullptr, nullptr, nullptr,
+};
+
+}  // namespace
+}  // namespace bc::bind
+
+PyMODINIT_FUNC PyInit__broadcloth() { return PyModuleDef_Init(&bc::bind::definition); }

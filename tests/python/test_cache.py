@@ -1,0 +1,120 @@
+"""The kernel cache on disk: a second process compiles nothing; many processes at once; a process killed while it writes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support import child_environment
+
+import broadcloth as bc
+
+PROGRAM = """
+import sys
+import numpy as np
+import broadcloth as bc
+bc.config.background_compile = False
+device = sys.argv[1]
+bc.set_default_device(device)
+n = np.linspace(0.1, 5, 100_003)
+a = bc.asarray(n)
+results = [
+    bc.sin(a) * a + 1, a[::2] - a[1::2][:1].sum(), (a > 2).astype(bc.int32).cumsum(), bc.exp(-a).reshape(-1, 1)[::7],
+    bc.asarray(n.astype(np.float32)) ** 2, (a.reshape(1, -1) * 2).max(axis=1),
+]
+for k in range(int(sys.argv[2])):
+    results.append(eval(f"bc.sqrt(a + {k}.5)" + " * a" * k))
+expected = np.sin(n) * n + 1
+assert np.allclose(results[0].get(), expected)
+assert np.array_equal(results[2].get(), (n > 2).astype(np.int32).cumsum())
+bc.synchronize()
+print(bc._c.cache_stats()["compiles"])
+"""
+
+
+def devices():
+    return ["cpu"] + (["cuda"] if bc.device_count("cuda") else [])
+
+
+def start(folder, device="cpu", extra=2):
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(folder), "OPENBLAS_NUM_THREADS": "1"})
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, device, str(extra)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    return int(out.strip())
+
+
+@pytest.mark.parametrize("device", devices())
+def test_a_second_process_compiles_nothing(tmp_path, device):
+    assert finish(start(tmp_path, device)) > 0
+    assert finish(start(tmp_path, device)) == 0
+
+
+def test_sixteen_processes_at_once(tmp_path):
+    processes = [start(tmp_path, extra=k % 4) for k in range(16)]
+    for p in processes:
+        finish(p)
+    assert finish(start(tmp_path, extra=3)) == 0
+    assert not [f for f in tmp_path.rglob("*") if f.suffix in (".tmp", ".part") and time.time() - f.stat().st_mtime > 300]
+
+
+@pytest.mark.slow
+def test_processes_killed_while_they_write(tmp_path):
+    rng = random.Random(1)
+    for _ in range(12):
+        p = start(tmp_path, extra=6)
+        time.sleep(rng.uniform(0.3, 1.2))
+        p.send_signal(signal.SIGKILL)
+        p.communicate()
+    finish(start(tmp_path, extra=6))
+    assert finish(start(tmp_path, extra=6)) == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "garbage"])
+def test_damaged_entries_are_compiled_again(tmp_path, damage):
+    first = finish(start(tmp_path))
+    files = [f for f in tmp_path.rglob("*") if f.is_file() and f.stat().st_size > 200]
+    assert files
+    for f in files:
+        data = bytearray(f.read_bytes())
+        if damage == "cut":
+            data = data[: len(data) // 2]
+        elif damage == "flip":
+            data[len(data) // 2] ^= 0x40
+        elif damage == "empty":
+            data = bytearray()
+        else:
+            data = bytearray(os.urandom(len(data)))
+        f.write_bytes(data)
+    assert 0 < finish(start(tmp_path)) <= first
+    assert finish(start(tmp_path)) == 0
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert finish(start(blocked / "cache")) > 0
+
+
+def test_a_cap_on_the_size_is_kept(tmp_path):
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path), "BROADCLOTH_CACHE_LIMIT": "20000"})
+    done = subprocess.run([sys.executable, "-c", PROGRAM, "cpu", "8"], env=env, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    # The precompiled header of the CPU's compiler is no kernel and not counted.
+    kernels = [f for f in tmp_path.rglob("*") if f.is_file() and "pch" not in f.name]
+    assert sum(f.stat().st_size for f in kernels) < 200_000
+
+
+def test_clear_forgets(tmp_path):
+    finish(start(tmp_path))
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path)})
+    subprocess.run([sys.executable, "-m", "broadcloth", "cache", "clear"], env=env, check=True, timeout=120)
+    assert finish(start(tmp_path)) > 0

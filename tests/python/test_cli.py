@@ -1,0 +1,72 @@
+"""`python -m broadcloth`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from support import child_environment
+
+import broadcloth as bc
+
+
+def cli(*arguments, env=None):
+    return subprocess.run([sys.executable, "-m", "broadcloth", *arguments], env=child_environment(env), capture_output=True, text=True, timeout=240)
+
+
+def test_doctor_names_what_it_found():
+    done = cli("doctor")
+    assert done.returncode in (0, 1), done.stderr
+    text = done.stdout
+    for part in ("Python", "NumPy", f"broadcloth {bc.__version__}", "CPU:", "Devices", "Libraries", "cache", "arithmetic checked"):
+        assert part in text, text
+    assert ("To do" in text) == (done.returncode == 1)
+    if done.returncode == 1:
+        assert text.strip().splitlines()[-1].strip(), "a command that helps"
+
+
+def test_doctor_is_content_on_a_machine_that_lacks_nothing():
+    done = cli("doctor", env={"BROADCLOTH_DEVICE": "cpu"})
+    if "MISSING" not in done.stdout:
+        assert done.returncode == 0 and "All that this machine can use is there." in done.stdout
+
+
+def test_usage_and_unknown_commands():
+    assert cli("--help").returncode == 0 and "usage" in cli("--help").stdout
+    for arguments in ((), ("nonsense",), ("cache", "nonsense"), ("cache", "export"), ("program.py",)):
+        done = cli(*arguments)
+        assert done.returncode == 2 and "usage" in done.stdout + done.stderr
+    assert cli("--version").stdout.strip() == f"broadcloth {bc.__version__}"
+
+
+def test_cache_commands(tmp_path):
+    env = {"BROADCLOTH_CACHE_DIR": str(tmp_path / "one"), "BROADCLOTH_DEVICE": "cpu"}
+    program = "import broadcloth as bc; bc.config.background_compile = False; float((bc.arange(1e5) * 3 + 1).sum())"
+    subprocess.run([sys.executable, "-c", program], env=child_environment(env), check=True, timeout=240)
+    info = cli("cache", "info", env=env)
+    assert info.returncode == 0 and str(tmp_path / "one") in info.stdout
+    exported = cli("cache", "export", str(tmp_path / "kernels"), env=env)
+    assert exported.returncode == 0 and (tmp_path / "kernels").exists(), exported.stderr
+    other = {**env, "BROADCLOTH_CACHE_DIR": str(tmp_path / "two")}
+    imported = cli("cache", "import", str(tmp_path / "kernels"), env=other)
+    assert imported.returncode == 0, imported.stderr
+    assert imported.stdout.split()[0] == exported.stdout.split()[0]
+    assert cli("cache", "clear", env=env).returncode == 0
+    assert cli("cache", env=env).returncode == 0
+    missing = cli("cache", "import", str(tmp_path / "nothing"), env=env)
+    assert missing.returncode == 1 and "nothing" in missing.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"not a cache", b"\0" * 1000])
+def test_a_bad_file_is_refused(tmp_path, content):
+    (tmp_path / "bad").write_bytes(content)
+    done = cli("cache", "import", str(tmp_path / "bad"), env={"BROADCLOTH_CACHE_DIR": str(tmp_path / "c")})
+    assert done.returncode == 1 and done.stderr and "Traceback" not in done.stderr
+
+
+def test_import_is_quick():
+    """At most 0.1 s more than NumPy's own import, the best of five."""
+    code = "import time; import numpy; t = time.perf_counter(); import broadcloth; print(time.perf_counter() - t)"
+    best = min(float(subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    assert best <= 0.10, f"{best:.3f} s"

@@ -1,0 +1,206 @@
+"""How many kernels a program becomes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import assert_same, assert_ulp
+
+
+class Count:
+    """Kernels that a block ran, copies of host memory left out."""
+
+    def __init__(self, xp):
+        self.xp = xp
+
+    def __enter__(self):
+        self.record = self.xp.profiler.record()
+        self.record.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.record.__exit__(*error)
+        self.kernels = len(self.record.kernels)
+        self.names = [k.name for k in self.record.kernels]
+
+
+def test_an_elementwise_expression_is_one_kernel(xp):
+    n, m = np.random.default_rng(0).random((2, 500, 300), dtype=np.float32)
+    a, b = xp.asarray(n), xp.asarray(m)
+    with Count(xp) as c:
+        y = a * b + xp.sin(a) + xp.cos(b)
+    assert c.kernels == 1, c.names
+    assert_ulp(y, n.astype(float) * m + np.sin(n.astype(float)) + np.cos(m.astype(float)), 8, "float32")
+
+
+def test_a_heat_step_is_one_kernel_and_its_norm_another(xp):
+    n = np.zeros((256, 256))
+    n[128, 128] = 10000
+    p, q = xp.asarray(n), xp.asarray(n)
+    with Count(xp) as step:
+        q[1:-1, 1:-1] = 0.25 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2])
+    assert step.kernels == 1, step.names
+    with Count(xp) as norm:
+        change = xp.linalg.norm(q - p)
+    assert norm.kernels == 1, norm.names
+    m = n.copy()
+    m[1:-1, 1:-1] = 0.25 * (n[2:, 1:-1] + n[:-2, 1:-1] + n[1:-1, 2:] + n[1:-1, :-2])
+    assert_same(q, m)
+    assert float(change) == pytest.approx(float(np.linalg.norm(m - n)), rel=1e-14)
+
+
+def test_a_whole_heat_loop_stays_at_two_kernels_a_step(xp):
+    n = np.zeros((64, 64))
+    n[32, 32] = 1000
+    p = xp.asarray(n)
+    for _ in range(3):  # the first steps decide who owns which buffer
+        q = p.copy()
+        q[1:-1, 1:-1] = 0.25 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2])
+        float(xp.linalg.norm(q - p))
+        p = q
+    with Count(xp) as c:
+        for _ in range(10):
+            q = p.copy()
+            q[1:-1, 1:-1] = 0.25 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2])
+            change = float(xp.linalg.norm(q - p))
+            p = q
+    assert c.kernels <= 30, c.names
+    assert change > 0
+
+
+def test_sum_mean_and_std_read_the_array_once(xp):
+    n = np.random.default_rng(0).random((1000, 700))
+    a = xp.asarray(n)
+    with Count(xp) as c:
+        s, m, d = a.sum(), a.mean(), a.std()
+    assert c.kernels <= 2, c.names
+    for got, want in ((s, n.sum()), (m, n.mean()), (d, n.std())):
+        assert float(got) == pytest.approx(float(want), rel=1e-12)
+
+
+def test_softmax_over_rows_is_one_kernel(xp):
+    n = np.random.default_rng(0).standard_normal((64, 8192)).astype(np.float32)
+    a = xp.asarray(n)
+    with Count(xp) as c:
+        e = xp.exp(a - a.max(axis=-1, keepdims=True))
+        y = e / e.sum(axis=-1, keepdims=True)
+        del e
+    assert c.kernels == 1, c.names
+    w = np.exp(n.astype(float) - n.max(axis=-1, keepdims=True))
+    np.testing.assert_allclose(y.get(), w / w.sum(axis=-1, keepdims=True), rtol=2e-5)
+
+
+def test_layer_norm_over_rows_is_one_kernel(xp):
+    n = np.random.default_rng(0).standard_normal((40, 1024)).astype(np.float32)
+    a = xp.asarray(n)
+    with Count(xp) as c:
+        y = (a - a.mean(axis=-1, keepdims=True)) / xp.sqrt(a.var(axis=-1, keepdims=True) + 1e-5)
+    assert c.kernels == 1, c.names
+    w = n.astype(float)
+    np.testing.assert_allclose(y.get(), (w - w.mean(-1, keepdims=True)) / np.sqrt(w.var(-1, keepdims=True) + 1e-5), rtol=1e-4, atol=1e-5)
+
+
+def test_siblings_share_a_kernel(xp):
+    n = np.arange(10_000.0)
+    a = xp.asarray(n)
+    with Count(xp) as c:
+        outs = [a + k for k in range(6)] + [xp.sin(a), a > 5, a.astype(xp.float32)]
+    assert c.kernels == 1, c.names
+    assert_same(outs[5], n + 5)
+    assert_same(outs[7], n > 5)
+
+
+def test_a_chain_is_one_kernel(xp):
+    n = np.random.default_rng(0).random(10_000, dtype=np.float32)
+    x = xp.asarray(n)
+    with Count(xp) as c:
+        for _ in range(10):
+            x = x * 1.5 + 0.25
+    assert c.kernels == 1, c.names
+    for _ in range(10):
+        n = n * np.float32(1.5) + np.float32(0.25)
+    assert_same(x, n)
+
+
+def test_black_scholes_is_one_kernel(xp):
+    rng = np.random.default_rng(0)
+    s, k, t = rng.uniform(10, 50, 5000), rng.uniform(10, 50, 5000), rng.uniform(0.1, 2, 5000)
+
+    def cdf(d, lib):
+        w = 1 / (1 + 0.2316419 * lib.abs(d))
+        poly = w * (0.31938153 + w * (-0.356563782 + w * (1.781477937 + w * (-1.821255978 + w * 1.330274429))))
+        tail = 0.3989422804014327 * lib.exp(-0.5 * d * d) * poly
+        return lib.where(d > 0, 1 - tail, tail)
+
+    def program(s, k, t, lib):
+        d1 = (lib.log(s / k) + (0.02 + 0.5 * 0.3 * 0.3) * t) / (0.3 * lib.sqrt(t))
+        d2 = d1 - 0.3 * lib.sqrt(t)
+        discounted = k * lib.exp(-0.02 * t)
+        call = s * cdf(d1, lib) - discounted * cdf(d2, lib)
+        return call, call - s + discounted
+
+    x = [xp.asarray(v) for v in (s, k, t)]
+    with Count(xp) as c:
+        call, put = program(*x, xp)
+    assert c.kernels == 1, c.names
+    for got, want in zip((call, put), program(s, k, t, np)):
+        np.testing.assert_allclose(got.get(), want, rtol=1e-10, atol=1e-12)
+
+
+def test_in_place_updates_fuse(xp):
+    x = xp.asarray(np.arange(1000.0))
+    with Count(xp) as c:
+        x += 1
+        x *= 2
+        x -= 3
+    assert c.kernels == 1, c.names
+    assert_same(x, (np.arange(1000.0) + 1) * 2 - 3)
+
+
+def test_views_and_casts_fuse(xp):
+    n = np.arange(10_000, dtype=np.int32).reshape(100, 100)
+    a = xp.asarray(n)
+    with Count(xp) as c:
+        y = a[1:, ::2].astype(xp.float64) * 2 - a.T[:99, 50:] + xp.where(a[0, :50] > 20, 1.0, -1.0)
+    assert c.kernels == 1, c.names
+    assert_same(y, n[1:, ::2].astype(float) * 2 - n.T[:99, 50:] + np.where(n[0, :50] > 20, 1.0, -1.0))
+
+
+def test_a_reduction_takes_its_producers_and_consumers(xp):
+    n, m = np.random.default_rng(0).random((2, 300, 400))
+    a, b = xp.asarray(n), xp.asarray(m)
+    with Count(xp) as c:
+        y = xp.sqrt(((a - b) ** 2).sum(axis=1)) * 2 + 1
+    assert c.kernels == 1, c.names
+    np.testing.assert_allclose(y.get(), np.sqrt(((n - m) ** 2).sum(axis=1)) * 2 + 1, rtol=1e-12)
+
+
+def test_fifty_mandelbrot_steps_are_few_kernels(xp):
+    re, im = xp.linspace(-2, 1, 200), xp.linspace(-1, 1, 100)
+    c = re[None, :] + 1j * im[:, None]
+    xp.synchronize()
+    with Count(xp) as count:
+        z = xp.zeros_like(c)
+        steps = xp.zeros(c.shape, dtype=xp.int32)
+        for _ in range(50):
+            inside = z.real * z.real + z.imag * z.imag < 4
+            z = xp.where(inside, z * z + c, z)
+            steps += inside
+        del z, inside
+    assert count.kernels <= 20, count.names
+
+
+def test_random_numbers_are_made_inside_the_kernel(xp):
+    rng = xp.random.default_rng(0)
+    with Count(xp) as c:
+        x = rng.random(1000) * 2 - 1
+    assert c.kernels == 1, c.names
+    assert x.shape == (1000,)
+
+
+def test_masked_assignment_is_one_kernel(xp):
+    x = xp.asarray(np.arange(-500.0, 500))
+    with Count(xp) as c:
+        x[x < 0] = 0
+    assert c.kernels == 1, c.names
+    assert float(x.sum()) == sum(range(500))
