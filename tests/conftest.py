@@ -1,7 +1,7 @@
 """Fixtures of the Python tests.
 
-BROADCLOTH_TEST_MODE picks how everything runs: jit (fused and compiled, waiting for the compiler), tier0 (the loops that are built in), plain
-(one op at a time), default (as a user has it: tier 0 while the compiler works).
+BROADCLOTH_TEST_MODE picks how everything runs: jit (fused and compiled, waiting for the compiler), tier0 (the loops that are built in),
+plain (one op at a time), default (as a user has it: tier 0 while the compiler works).
 BROADCLOTH_TEST_DEVICES=cpu,cuda picks devices; all that are there unless given.
 """
 
@@ -32,7 +32,8 @@ def available_devices() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "device" in metafunc.fixturenames:
+    chosen = any("device" in str(m.args[0]).split(",") for m in metafunc.definition.iter_markers("parametrize"))
+    if "device" in metafunc.fixturenames and not chosen:
         marks = {"cuda": [pytest.mark.gpu]}
         metafunc.parametrize("device", [pytest.param(d, marks=marks.get(d, [])) for d in available_devices()], indirect=True)
 

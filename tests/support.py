@@ -22,7 +22,7 @@ DTYPES = BOOL + INTS + REALS + COMPLEX  # what NumPy has too; bfloat16 has tests
 
 
 def base_values(dtype: str, seed: int = 0, shape: tuple[int, ...] = (6, 8)) -> np.ndarray:
-    """A C-contiguous array with the values that break things: zeros of both signs, infinities, NaN, denormals, extremes, and ordinary numbers."""
+    """A C-contiguous array with the values that break things (signed zeros, infinities, NaN, denormals, extremes) and ordinary numbers."""
     rng = np.random.default_rng([seed, DTYPES.index(dtype)])
     dt = np.dtype(dtype)
     size = int(np.prod(shape))
@@ -49,7 +49,24 @@ def base_values(dtype: str, seed: int = 0, shape: tuple[int, ...] = (6, 8)) -> n
 def float_specials(dtype: np.dtype) -> np.ndarray:
     info = np.finfo(dtype)
     return np.array(
-        [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, info.smallest_subnormal, info.tiny, info.max / 2, info.eps, 0.5, 2.0, -2.5, 1.5, 3.0],
+        [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            info.smallest_subnormal,
+            info.tiny,
+            info.max / 2,
+            info.eps,
+            0.5,
+            2.0,
+            -2.5,
+            1.5,
+            3.0,
+        ],
         dtype=dtype,
     )
 
@@ -181,5 +198,11 @@ def _fail_unless(same, got, want, context) -> None:
 
 def wide(a: np.ndarray) -> np.ndarray:
     """The same values in a type with many more bits, in which a reference is computed: double for single, extended for double."""
-    kinds = {"float16": np.float64, "float32": np.float64, "float64": np.longdouble, "complex64": np.complex128, "complex128": np.clongdouble}
+    kinds = {
+        "float16": np.float64,
+        "float32": np.float64,
+        "float64": np.longdouble,
+        "complex64": np.complex128,
+        "complex128": np.clongdouble,
+    }
     return a.astype(kinds.get(a.dtype.name, a.dtype))

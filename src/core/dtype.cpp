@@ -73,6 +73,16 @@ constexpr auto promote_table() {
 }
 constexpr auto kPromote = promote_table();
 
+/// For each type the set of those it casts to safely.
+constexpr auto safe_sets() {
+  std::array<DTypeSet, kDTypeCount> sets{};
+  for (int a = 0; a < kDTypeCount; ++a)
+    for (int b = 0; b < kDTypeCount; ++b)
+      if (safe(DType(a), DType(b))) sets[a] |= dtype_bit(DType(b));
+  return sets;
+}
+constexpr auto kSafe = safe_sets();
+
 int kind_rank(DType t) { return is_bool(t) ? 0 : is_unsigned(t) ? 1 : is_signed_int(t) ? 2 : is_real_float(t) ? 3 : 4; }
 
 }  // namespace
@@ -91,8 +101,8 @@ bool can_cast(DType from, DType to, Casting casting) {
   switch (casting) {
     case Casting::no:
     case Casting::equiv: return from == to;
-    case Casting::safe: return safe(from, to);
-    case Casting::same_kind: return safe(from, to) || kind_rank(from) <= kind_rank(to);
+    case Casting::safe: return kSafe[static_cast<int>(from)] & dtype_bit(to);
+    case Casting::same_kind: return (kSafe[static_cast<int>(from)] & dtype_bit(to)) || kind_rank(from) <= kind_rank(to);
     case Casting::unsafe: return true;
   }
   return false;

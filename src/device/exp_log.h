@@ -5,6 +5,9 @@
 
 namespace bc {
 
+/// Adding this rounds to an integer, which then lies in the low bits.
+BC_TFN constexpr T round_magic() { return sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52); }
+
 // ---- shared by all devices: the random generator needs the same logarithm everywhere
 /// Splits x > 0 into 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
 BC_FN void log_split(float x, float& k, float& f) {
@@ -121,8 +124,6 @@ BC_FN double exp_tail(double r) {
          BC_P11(r, 0.5, 0.16666666666666688, 0.041666666666666824, 0.008333333333313889, 0.0013888888888777865, 0.00019841269903406994,
                 2.4801587559806353e-05, 2.755722859541315e-06, 2.755708638054938e-07, 2.5113983462544334e-08, 2.096077590163711e-09);
 }
-/// Adding this rounds to an integer, which then lies in the low bits.
-BC_TFN constexpr T round_magic() { return sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52); }
 /// p * 2^n, n given as bits of n + round_magic; two factors, so that overflow and subnormal results are rounded once.
 template <class T>
 BC_INLINE T scale_by(T p, T n_magic) {

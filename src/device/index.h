@@ -1,17 +1,8 @@
-// Index arithmetic: high products and division by an invariant.
+// Index arithmetic: division by an invariant and the rules of indices.
 #pragma once
-#include "types.h"
+#include "integer.h"
 
 namespace bc {
-
-BC_FN u32 mul_high(u32 a, u32 b) { return static_cast<u32>((static_cast<u64>(a) * b) >> 32); }
-BC_FN u64 mul_high(u64 a, u64 b) {
-#if BC_CUDA
-  return ::__umul64hi(a, b);
-#else
-  return static_cast<u64>((static_cast<unsigned __int128>(a) * b) >> 64);
-#endif
-}
 
 /// Division of indices below 2^31 by a fixed divisor with one high product: Granlund & Montgomery (1994).
 struct FastDiv {

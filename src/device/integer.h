@@ -4,6 +4,24 @@
 
 namespace bc {
 
+BC_FN u32 mul_high(u32 a, u32 b) { return static_cast<u32>((static_cast<u64>(a) * b) >> 32); }
+BC_FN u64 mul_high(u64 a, u64 b) {
+#if BC_CUDA
+  return ::__umul64hi(a, b);
+#else
+  return static_cast<u64>((static_cast<unsigned __int128>(a) * b) >> 64);
+#endif
+}
+
+/// Of x != 0.
+BC_FN i32 count_leading_zeros(u64 x) {
+#if BC_CUDA
+  return ::__clzll(static_cast<i64>(x));
+#else
+  return __builtin_clzll(x);
+#endif
+}
+
 /// Magnitude as an unsigned integer: right for the lowest value too.
 BC_TFN unsigned_of<T> magnitude(T a) {
   using U = unsigned_of<T>;

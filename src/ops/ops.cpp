@@ -104,10 +104,26 @@ const Table& table() {
 constexpr DType kLoopOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
                                 DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
 
-std::optional<DType> first_loop(DTypeSet set, DType from) {
-  for (DType t : kLoopOrder)
-    if ((set & dtype_bit(t)) && can_cast(from, t, Casting::safe)) return t;
-  return std::nullopt;
+/// The loop that each row runs for each promoted dtype; kDTypeCount where it has none.
+struct LoopTable {
+  uint8_t loop[kOpCount][kDTypeCount];
+  LoopTable() {
+    for (int op = 0; op < kOpCount; ++op)
+      for (int from = 0; from < kDTypeCount; ++from) {
+        loop[op][from] = kDTypeCount;
+        for (DType t : kLoopOrder)
+          if ((info(Op(op)).set & dtype_bit(t)) && can_cast(DType(from), t, Casting::safe)) {
+            loop[op][from] = static_cast<uint8_t>(t);
+            break;
+          }
+      }
+  }
+};
+
+std::optional<DType> first_loop(Op op, DType from) {
+  static const LoopTable table;
+  const uint8_t t = table.loop[static_cast<int>(op)][static_cast<int>(from)];
+  return t == kDTypeCount ? std::nullopt : std::optional(DType(t));
 }
 
 DType result_dtype(Result rule, DType t) {
@@ -182,7 +198,7 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
   std::optional<DType> found;
   if (dtype && row.result != Result::BOOL) {
     // `dtype=` names the result; a row whose result is the loop's type runs in it.
-    found = first_loop(row.set, *dtype);
+    found = first_loop(op, *dtype);
     if (found && *found != *dtype) found.reset();
     BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", row.name, info(*dtype).name);
     for (int i = first; i < last; ++i)
@@ -190,7 +206,7 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
                "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
                info(operands[i].dtype).name, info(*found).name, to_string(casting));
   } else {
-    found = first_loop(row.set, t);
+    found = first_loop(op, t);
     std::string types;
     if (!found)
       for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);

@@ -10,9 +10,9 @@ import sys
 import time
 
 import pytest
-from support import child_environment
 
 import broadcloth as bc
+from support import child_environment
 
 PROGRAM = """
 import sys
@@ -43,7 +43,9 @@ def devices():
 
 def start(folder, device="cpu", extra=2):
     env = child_environment({"BROADCLOTH_CACHE_DIR": str(folder), "OPENBLAS_NUM_THREADS": "1"})
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, device, str(extra)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, device, str(extra)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def finish(process):

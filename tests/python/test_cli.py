@@ -6,13 +6,15 @@ import subprocess
 import sys
 
 import pytest
-from support import child_environment
 
 import broadcloth as bc
+from support import child_environment
 
 
 def cli(*arguments, env=None):
-    return subprocess.run([sys.executable, "-m", "broadcloth", *arguments], env=child_environment(env), capture_output=True, text=True, timeout=240)
+    return subprocess.run(
+        [sys.executable, "-m", "broadcloth", *arguments], env=child_environment(env), capture_output=True, text=True, timeout=240
+    )
 
 
 def test_doctor_names_what_it_found():
@@ -68,5 +70,8 @@ def test_a_bad_file_is_refused(tmp_path, content):
 def test_import_is_quick():
     """At most 0.1 s more than NumPy's own import, the best of five."""
     code = "import time; import numpy; t = time.perf_counter(); import broadcloth; print(time.perf_counter() - t)"
-    best = min(float(subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    best = min(
+        float(subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True).stdout)
+        for _ in range(5)
+    )
     assert best <= 0.10, f"{best:.3f} s"

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+
 from support import DTYPES, assert_same, assert_ulp
 
 
@@ -54,7 +55,9 @@ def test_arange_errors_and_types(xp):
 def test_linspace(xp, num, endpoint):
     for start, stop in ((0, 1), (-2.5, 7), (5, 5), (3, -3)):
         assert_same(xp.linspace(start, stop, num, endpoint), np.linspace(start, stop, num, endpoint))
-        assert_ulp(xp.linspace(start, stop, num, endpoint, dtype="float32"), np.linspace(start, stop, num, endpoint), 1, "float32", loose_sign=True)
+        assert_ulp(
+            xp.linspace(start, stop, num, endpoint, dtype="float32"), np.linspace(start, stop, num, endpoint), 1, "float32", loose_sign=True
+        )
         assert_same(xp.linspace(start, stop, num, endpoint, dtype=int), np.linspace(start, stop, num, endpoint, dtype=int))
         got, step = xp.linspace(start, stop, num, endpoint, retstep=True)
         want, theirs = np.linspace(start, stop, num, endpoint, retstep=True)
@@ -104,7 +107,9 @@ def test_grids(xp):
     a, b, c = np.arange(3), np.arange(4.0), np.arange(2)
     for indexing in ("xy", "ij"):
         for sparse in (False, True):
-            for got, want in zip(xp.meshgrid(a, b, c, indexing=indexing, sparse=sparse), np.meshgrid(a, b, c, indexing=indexing, sparse=sparse)):
+            for got, want in zip(
+                xp.meshgrid(a, b, c, indexing=indexing, sparse=sparse), np.meshgrid(a, b, c, indexing=indexing, sparse=sparse)
+            ):
                 assert_same(got, want)
     with pytest.raises(ValueError):
         xp.meshgrid(a, b, indexing="ab")

@@ -9,11 +9,24 @@ import re
 
 import numpy as np
 import pytest
-from support import ROOT
 
 import broadcloth as bc
+from support import ROOT
 
-MODULES = ["_creation", "_device", "_indexing", "_manipulation", "_math", "_products", "_reductions", "_types", "linalg", "random", "profiler", "_dispatch"]
+MODULES = [
+    "_creation",
+    "_device",
+    "_indexing",
+    "_manipulation",
+    "_math",
+    "_products",
+    "_reductions",
+    "_types",
+    "linalg",
+    "random",
+    "profiler",
+    "_dispatch",
+]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -57,7 +70,7 @@ def test_examples_of_ufuncs():
 
 
 def test_every_public_name_has_a_docstring():
-    missing = [name for name, doc in documented() if not doc and not name.split(".")[-1] in ("show", "clear")]
+    missing = [name for name, doc in documented() if not doc and name.split(".")[-1] not in ("show", "clear")]
     missing += [name for name in bc._docs.TABLE if not bc._c.ufuncs[name].__doc__]
     assert not missing
 

@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 import pytest
+
 from support import assert_same, host
 
 AxisError = np.exceptions.AxisError
@@ -95,7 +96,11 @@ def test_bad_input(xp, name):
     assert_same(x, n, "the operand changed")
 
 
-NUMPY_AGREES = [n for n in CASES if n not in ("device", "out of another library", "axis of a float", "unsupported dtype", "text operand", "hash", "norm", "view")]
+NUMPY_AGREES = [
+    n
+    for n in CASES
+    if n not in ("device", "out of another library", "axis of a float", "unsupported dtype", "text operand", "hash", "norm", "view")
+]
 
 
 @pytest.mark.parametrize("name", NUMPY_AGREES)

@@ -6,6 +6,7 @@ import os
 import sys
 
 import pytest
+
 from support import run_python
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from support import DTYPES, assert_same, base_values
 
 cpu_only = pytest.mark.parametrize("device", ["cpu"], indirect=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support import assert_same, host
 
 
@@ -24,7 +25,13 @@ def close(got, want, context=""):
     else:
         eps = float(np.finfo(want.dtype).eps)
         wide = np.complex128 if want.dtype.kind == "c" else np.float64
-        np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=64 * eps, atol=64 * eps * max(1, np.abs(want.astype(wide)).max(initial=0)), err_msg=context)
+        np.testing.assert_allclose(
+            got.astype(wide),
+            want.astype(wide),
+            rtol=64 * eps,
+            atol=64 * eps * max(1, np.abs(want.astype(wide)).max(initial=0)),
+            err_msg=context,
+        )
 
 
 SHAPES = [

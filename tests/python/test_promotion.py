@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support import DTYPES, assert_same
 
 SCALARS = [True, 3, 2.5, 1j]
-NAMES = ["add", "multiply", "divide", "floor_divide", "power", "maximum", "less", "logical_and", "bitwise_or", "hypot", "arctan2", "copysign", "left_shift"]
+NAMES = [
+    "add",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "power",
+    "maximum",
+    "less",
+    "logical_and",
+    "bitwise_or",
+    "hypot",
+    "arctan2",
+    "copysign",
+    "left_shift",
+]
 
 
 def kind(function, *args):
@@ -41,7 +56,22 @@ def test_types_with_python_scalars_match_numpy(xp, name):
 
 
 def test_types_of_unary_results_match_numpy(xp):
-    for name in ("negative", "sqrt", "sin", "exp", "absolute", "floor", "rint", "reciprocal", "square", "isnan", "logical_not", "invert", "sign", "conjugate"):
+    for name in (
+        "negative",
+        "sqrt",
+        "sin",
+        "exp",
+        "absolute",
+        "floor",
+        "rint",
+        "reciprocal",
+        "square",
+        "isnan",
+        "logical_not",
+        "invert",
+        "sign",
+        "conjugate",
+    ):
         for a in DTYPES:
             got, want = kind(getattr(xp, name), xp.ones(2, a)), kind(getattr(np, name), np.ones(2, a))
             assert got == want or (isinstance(got, type) and isinstance(want, type)), f"{name}({a}): {got}, NumPy's is {want}"

@@ -6,9 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-from support import assert_same, host
 
 import broadcloth as bc
+from support import assert_same, host
 
 
 @pytest.mark.parametrize("draw", [lambda r, d: r.random(1000, device=d), lambda r, d: r.standard_normal((10, 7), device=d),

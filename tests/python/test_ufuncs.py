@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from support import (
     BOOL,
     COMPLEX,
@@ -20,8 +21,6 @@ from support import (
     host,
     wide,
 )
-
-import broadcloth as bc
 
 # How far a result may be from the exact one, in units of the last place. 0: the same bits as NumPy.
 UNARY = {
@@ -364,7 +363,8 @@ def test_operators_match_numpy(xp):
         "==": (x == y, n == m), "!=": (x != y, n != m), ">": (x > y, n > m), ">=": (x >= y, n >= m), "r+": (5 + x, 5 + n), "r-": (5 - x, 5 - n),
         "r*": (5 * x, 5 * n), "r/": (5 / x, 5 / n), "r//": (5 // x, 5 // n), "r%": (5 % x, 5 % n), "r**": (2.0**x, 2.0**n),
         "r&": (5 & x, 5 & n), "r|": (5 | x, 5 | n), "r^": (5 ^ x, 5 ^ n), "r<<": (1 << abs(x), 1 << abs(n)), "r<": (3 < x, 3 < n),
-        "divmod0": (divmod(x, y)[0], divmod(n, m)[0]), "divmod1": (divmod(x, y)[1], divmod(n, m)[1]), "rdivmod": (divmod(20, x)[1], divmod(20, n)[1]),
+        "divmod 0": (divmod(x, y)[0], divmod(n, m)[0]), "divmod 1": (divmod(x, y)[1], divmod(n, m)[1]),
+        "rdivmod": (divmod(20, x)[1], divmod(20, n)[1]),
     }  # fmt: skip
     for name, (got, want) in pairs.items():
         if name == "r**":
@@ -400,7 +400,9 @@ def test_in_place_operators_match_numpy(xp):
         whole_x += 0.5
 
 
-@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_or", "bitwise_and", "gcd", "subtract"])
+@pytest.mark.parametrize(
+    "name", ["add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_or", "bitwise_and", "gcd", "subtract"]
+)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_reduce_and_accumulate_match_numpy(xp, name, axis):
     n = np.arange(1, 13).reshape(3, 4) % 7 + 1
@@ -502,7 +504,10 @@ def test_bfloat16_rounds_as_float32_does_to_nearest_even(xp):
         assert_same((x < 1).get(), values < 1)
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"])
+@pytest.mark.parametrize(
+    "name",
+    ["exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"],
+)
 def test_complex_special_values_follow_annex_g(xp, name):
     """Zeros, ones, infinities and NaN in both parts; C leaves the sign of some zeros and infinities open, and those are not compared."""
     parts = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
@@ -512,6 +517,10 @@ def test_complex_special_values_follow_annex_g(xp, name):
         want = getattr(np, name)(n)
     got = getattr(xp, name)(xp.asarray(n)).get()
     for g, w, which in ((got.real, want.real, "real"), (got.imag, want.imag, "imag")):
-        same = (np.isnan(g) & np.isnan(w)) | (np.isinf(g) & np.isinf(w)) | (np.isfinite(g) & np.isfinite(w) & np.isclose(g, w, rtol=1e-14, atol=1e-300))
+        same = (
+            (np.isnan(g) & np.isnan(w))
+            | (np.isinf(g) & np.isinf(w))
+            | (np.isfinite(g) & np.isfinite(w) & np.isclose(g, w, rtol=1e-14, atol=1e-300))
+        )
         bad = np.argwhere(~same)
         assert not len(bad), f"{name}{n[tuple(bad[0])]}: {which} part of {got[tuple(bad[0])]}, C has {want[tuple(bad[0])]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support import assert_same
 
 VIEWS = {
@@ -86,7 +87,15 @@ def test_view_as_another_type_shares_memory(xp):
 def test_attributes_match_numpys(xp):
     n = np.zeros((4, 6), np.float32)
     x = xp.zeros((4, 6), xp.float32)
-    for a, b in ((x, n), (x.T, n.T), (x[::2, 1:], n[::2, 1:]), (x[0], n[0]), (x[::-1], n[::-1]), (x[:0], n[:0]), (x[1, 1:2].reshape(()), n[1, 1:2].reshape(()))):
+    for a, b in (
+        (x, n),
+        (x.T, n.T),
+        (x[::2, 1:], n[::2, 1:]),
+        (x[0], n[0]),
+        (x[::-1], n[::-1]),
+        (x[:0], n[:0]),
+        (x[1, 1:2].reshape(()), n[1, 1:2].reshape(())),
+    ):
         assert a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype and a.itemsize == b.itemsize
         assert a.ndim == b.ndim and a.size == b.size and a.nbytes == b.nbytes and len(a.shape) == a.ndim
         assert a.flags.c_contiguous == b.flags.c_contiguous and a.flags.f_contiguous == b.flags.f_contiguous

@@ -165,7 +165,13 @@ void run(const CompressExtra&, std::span<const View> inputs, const View& output)
 }
 
 void run(const ScatterExtra& op, std::span<const View> inputs, const View& output) {
-  const View& value = inputs[0];
+  View value = inputs[0];
+  // A value that is a part of the target is read as it was. (Indices are read before anything is written.)
+  std::vector<char> held;
+  if (value.ptr == output.ptr) {
+    held = packed(value);
+    value = {held.data(), value.dtype, contiguous_layout(value.layout.shape)};
+  }
   const Dims& shape = value.layout.shape;
   const Layout& target = output.layout;
   const int64_t bytes = itemsize(output.dtype);

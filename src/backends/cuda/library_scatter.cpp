@@ -411,8 +411,15 @@ for (int run = 0; run < kThreads; ++run) {{
 
 }  // namespace
 
-void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs_in, const View& output) {
   Queue queue(device, stream);
+  // A value that is a part of the target is read as it was. (Indices are read before anything is written.)
+  Ref<Buffer> held;
+  std::vector<View> inputs(inputs_in.begin(), inputs_in.end());
+  if (inputs[0].ptr == output.ptr) {
+    held = packed(queue, inputs[0]);
+    inputs[0] = {held->ptr, inputs[0].dtype, contiguous_layout(inputs[0].layout.shape)};
+  }
   const Space s(op, inputs, output);
   if (s.places == 0 || s.count == 0 || s.keys == 0) return;
   if (op.op == Op::leaf) return assign(queue, op, inputs, output, s);
