@@ -33,6 +33,15 @@ def _size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def _short(version: Any) -> str:
+    """A version without the compiler flags that follow it; the processor that is compiled for is kept."""
+    words = str(version or "").split()
+    kept = words[: next((k for k, w in enumerate(words) if w.startswith("-")), len(words))]
+    if "-target-cpu" in words[:-1]:
+        kept.append("for " + words[words.index("-target-cpu") + 1])
+    return " ".join(kept)
+
+
 def _line(ok: bool | None, name: str, text: str) -> None:
     mark = {True: "ok", False: "MISSING", None: "-"}[ok]
     print(f"  {mark:<8} {name:<16} {text}")
@@ -107,7 +116,7 @@ def doctor() -> int:
             info = bc.device_info(d)
             memory = f"{_size(info.get('memory_free', 0))} free of {_size(info.get('memory_total', 0))}"
             default = ", the default" if d == bc.default_device() else ""
-            _line(True, str(d), f"{info.get('name', '')}, {memory}, target {info.get('target', '')}{default}")
+            _line(True, str(d), f"{info.get('name', '')}, {memory}, {_short(info.get('target'))}{default}")
         except Exception as error:  # the doctor must get to the end
             _line(False, str(d), str(error))
             commands.append(_CUDA_WHEELS if d.type == "cuda" else "pip install --force-reinstall broadcloth")
@@ -120,7 +129,7 @@ def doctor() -> int:
     for entry in c.library_status():
         found = entry.get("found")
         where = entry.get("path") or ""
-        version = entry.get("version") or ""
+        version = _short(entry.get("version"))
         if found:
             _line(True, str(entry.get("name", "")), f"{version}  {where}".strip())
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -165,37 +164,13 @@ def linspace(
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    values = _c.linspace(start, stop, num, endpoint, dtype, axis, device=device)
+    if not retstep:
+        return values
     div = num - 1 if endpoint else num
-    if _plain(start) and _plain(stop):
-        if not retstep:
-            return _c.linspace(start, stop, num, endpoint, dtype, device=device)
-        step = (stop - start) / div if div > 0 else np.nan
-        return _c.linspace(start, stop, num, endpoint, dtype, device=device), step
-    first, last = _c.asarray(start) * 1.0, _c.asarray(stop) * 1.0
-    loop = _c.result_type(first, last, float(num))
-    delta = (last - first).astype(loop, copy=False)
-    y = _c.arange(num, dtype=np.float64, device=device).astype(loop).reshape((-1,) + (1,) * delta.ndim)
-    if div > 0:
-        step = delta / div
-        # A step too small for the type would be zero: divide first then, as NumPy does.
-        y = _c.where(step == 0, (y / div) * delta, y * step)
-    else:
-        step = _c.full((), np.nan, loop)
-        y = y * delta
-    y = y + first
-    if endpoint and num > 1:
-        y[-1] = last
-    if axis != 0:
-        y = _c.moveaxis(y, 0, axis)
-    if dtype is not None and np.issubdtype(_c.get_dtype(dtype), np.integer):
-        y = _ufuncs["floor"](y)
-    if dtype is not None:
-        y = y.astype(dtype, copy=False)
-    return (y, step) if retstep else y
-
-
-def _plain(x: Any) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+    plain = isinstance(start, (int, float)) and isinstance(stop, (int, float))
+    width = stop - start if plain else _c.asarray(stop) * 1.0 - start
+    return values, width / div if div > 0 else np.nan
 
 
 def logspace(
@@ -208,11 +183,7 @@ def logspace(
     >>> bc.logspace(0, 3, 4)
     array([   1.,   10.,  100., 1000.])
     """
-    exponents = linspace(start, stop, num, endpoint=endpoint, axis=axis, device=device)
-    if not np.isscalar(base):
-        base = _c.expand_dims(_c.asarray(base), axis)
-    y = _ufuncs["power"](base, exponents)
-    return y if dtype is None else y.astype(dtype, copy=False)
+    return _c.logspace(start, stop, num, endpoint, base, dtype, axis, device=device)
 
 
 def geomspace(
@@ -230,32 +201,7 @@ def geomspace(
     >>> bc.geomspace(1, 1000, 4)
     array([   1.,   10.,  100., 1000.])
     """
-    a, b = (np.asarray(x.get() if isinstance(x, ndarray) else x) for x in (start, stop))
-    if np.any(a == 0) or np.any(b == 0):
-        raise ValueError("Geometric sequence cannot include zero")
-    kind = np.result_type(a, b, float(num), np.zeros((), _c.get_dtype(dtype) if dtype is not None else np.bool_))
-    a, b = np.broadcast_arrays(a.astype(kind), b.astype(kind))
-    # Turning both ends by start's direction keeps real (or imaginary) sequences exactly so.
-    turn = np.sign(a)
-    a, b = a / turn, b / turn
-    if kind.kind != "c":
-        a, b = a.real, b.real
-    y = logspace(
-        np.log10(a).tolist() if a.ndim == 0 else np.log10(a),
-        np.log10(b).tolist() if b.ndim == 0 else np.log10(b),
-        num,
-        endpoint,
-        10.0,
-        device=device,
-    )
-    if num > 0:
-        y[0] = a
-        if num > 1 and endpoint:
-            y[-1] = b
-    y = y * _c.asarray(turn, device=device)
-    if axis != 0:
-        y = _c.moveaxis(y, 0, axis)
-    return y.astype(kind if dtype is None else dtype, copy=False)
+    return _c.geomspace(start, stop, num, endpoint, dtype, axis, device=device)
 
 
 def identity(n: int, dtype: Any = None, *, device: Any = None) -> ndarray:
@@ -267,7 +213,7 @@ def identity(n: int, dtype: Any = None, *, device: Any = None) -> ndarray:
     array([[1., 0.],
            [0., 1.]])
     """
-    return _c.eye(n, dtype=np.float64 if dtype is None else dtype, device=device)
+    return _c.identity(n, dtype, device=device)
 
 
 def diag(v: Any, k: int = 0) -> ndarray:
@@ -284,17 +230,7 @@ def diag(v: Any, k: int = 0) -> ndarray:
     array([[1, 0],
            [0, 2]])
     """
-    x = _c.asarray(v)
-    if x.ndim == 2:
-        return _c.diagonal(x, k)
-    if x.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    n = x.size + builtins.abs(k)
-    result = _c.zeros((n, n), x.dtype, device=x.device)
-    if x.size:
-        rows = _c.arange(x.size, device=x.device)
-        result[rows + builtins.max(-k, 0), rows + builtins.max(k, 0)] = x
-    return result
+    return _c.diag(v, k)
 
 
 def diagflat(v: Any, k: int = 0) -> ndarray:
@@ -306,7 +242,7 @@ def diagflat(v: Any, k: int = 0) -> ndarray:
     array([[1, 0],
            [0, 2]])
     """
-    return diag(_c.asarray(v).ravel(), k)
+    return _c.diagflat(v, k)
 
 
 def tril(m: Any, k: int = 0) -> ndarray:
@@ -318,9 +254,7 @@ def tril(m: Any, k: int = 0) -> ndarray:
     array([[1., 0.],
            [1., 1.]])
     """
-    x = _c.asarray(m)
-    mask = _c.tri(*_matrix_shape(x), k=k, dtype=np.bool_, device=x.device)
-    return _c.where(mask, x, _c.zeros((), x.dtype, device=x.device))
+    return _c.tril(m, k)
 
 
 def triu(m: Any, k: int = 0) -> ndarray:
@@ -332,16 +266,7 @@ def triu(m: Any, k: int = 0) -> ndarray:
     array([[1., 1.],
            [0., 1.]])
     """
-    x = _c.asarray(m)
-    mask = _c.tri(*_matrix_shape(x), k=k - 1, dtype=np.bool_, device=x.device)
-    return _c.where(mask, _c.zeros((), x.dtype, device=x.device), x)
-
-
-def _matrix_shape(x: ndarray) -> tuple[int, int]:
-    """The shape of the mask: NumPy lets a 1-d operand broadcast to a square."""
-    if x.ndim == 0:
-        raise ValueError("tril and triu: expected at least 1 dimension, got a 0-d array")
-    return (x.shape[-2], x.shape[-1]) if x.ndim > 1 else (x.shape[0], x.shape[0])
+    return _c.triu(m, k)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
@@ -354,14 +279,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
            [4, 2, 1],
            [9, 3, 1]])
     """
-    v = _c.asarray(x)
-    if v.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    n = v.size if N is None else N
-    powers = _c.arange(n, device=v.device)
-    kind = _c.promote_types(v.dtype, np.int64)
-    columns = _ufuncs["power"](v.astype(kind)[:, None], powers if increasing else powers[::-1])
-    return columns
+    return _c.vander(x, N, increasing)
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
@@ -378,16 +296,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     >>> x.shape
     (3, 2)
     """
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    n = len(xi)
-    grids = [_c.asarray(x).reshape((1,) * i + (-1,) + (1,) * (n - 1 - i)) for i, x in enumerate(xi)]
-    if indexing == "xy" and n > 1:
-        grids[0] = grids[0].reshape((1, -1) + (1,) * (n - 2))
-        grids[1] = grids[1].reshape((-1, 1) + (1,) * (n - 2))
-    if not sparse:
-        grids = list(_c.broadcast_arrays(*grids)) if grids else []
-    return tuple(g.copy() for g in grids) if copy else tuple(grids)
+    return tuple(_c.meshgrid(xi, indexing, sparse, copy))
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False, *, device: Any = None) -> Any:
@@ -402,15 +311,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False, *, device: 
            [[0, 1],
             [0, 1]]])
     """
-    shape = tuple(operator.index(d) for d in dimensions)
-    n = len(shape)
-    thin = [_c.arange(d, dtype=dtype, device=device).reshape((1,) * i + (d,) + (1,) * (n - 1 - i)) for i, d in enumerate(shape)]
-    if sparse:
-        return tuple(thin)
-    result = _c.empty((n, *shape), dtype, device=device)
-    for i, x in enumerate(thin):
-        result[i] = x
-    return result
+    return _c.indices(dimensions, dtype, sparse, device=device)
 
 
 class _Grid:

@@ -98,7 +98,7 @@ def flatnonzero(a: Any) -> ndarray:
     >>> bc.flatnonzero([0, 3, 0, 4])
     array([1, 3])
     """
-    return _c.nonzero(_asarray(a).ravel())[0]
+    return _c.flatnonzero(a)
 
 
 def argwhere(a: Any) -> ndarray:
@@ -110,10 +110,7 @@ def argwhere(a: Any) -> ndarray:
     array([[0, 1],
            [1, 0]])
     """
-    x = _asarray(a)
-    if x.ndim == 0:
-        return _c.zeros((1 if bool(x) else 0, 0), np.int64, device=x.device)
-    return _c.stack(_c.nonzero(x), 1)
+    return _c.argwhere(a)
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
@@ -132,20 +129,6 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return _c.take(a, indices, axis, out, mode)
 
 
-def _along(x: ndarray, indices: ndarray, axis: int) -> tuple[Any, ...]:
-    if indices.dtype.kind not in "iu":
-        raise IndexError("`indices` must be an integer array")
-    if x.ndim != indices.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    key: list[Any] = []
-    for d in range(x.ndim):
-        if d == axis:
-            key.append(indices)
-        else:
-            key.append(_c.arange(x.shape[d], device=x.device).reshape((1,) * d + (-1,) + (1,) * (x.ndim - 1 - d)))
-    return tuple(key)
-
-
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
     """Elements at one index for each place along an axis, as argmax gives them.
 
@@ -154,12 +137,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
     >>> bc.take_along_axis(bc.array([[10, 30, 20]]), bc.array([[1]]), 1)
     array([[30]])
     """
-    x, at = _asarray(arr), _asarray(indices)
-    if axis is None:
-        if at.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
-        x, axis = x.ravel(), 0
-    return x[_along(x, at, normalize_axis_index(axis, x.ndim))]
+    return _c.take_along_axis(arr, indices, axis)
 
 
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) -> None:
@@ -172,13 +150,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
     >>> a
     array([[10, 99, 20]])
     """
-    at = _asarray(indices)
-    if axis is None:
-        if at.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
-        arr.flat[at] = values
-        return
-    arr[_along(arr, at, normalize_axis_index(axis, arr.ndim))] = values
+    _c.put_along_axis(arr, indices, values, axis)
 
 
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
@@ -191,19 +163,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
-    if not isinstance(a, ndarray):
-        raise TypeError(f"argument 1 must be broadcloth.ndarray, not {type(a).__name__}")
-    m, v = _asarray(mask, np.bool_), _asarray(values)
-    if m.shape != a.shape and m.size == a.size:
-        m = m.reshape(a.shape)
-    if m.shape != a.shape:
-        raise ValueError("putmask: mask and data must be the same size")
-    if v.size == 0:
-        return
-    if v.shape != a.shape:
-        flat = v.ravel()
-        v = flat[_c.iota(a.shape, device=a.device) % flat.size] if flat.size > 1 else flat[0]
-    _c.copyto(a, v, casting="unsafe", where=m)
+    _c.putmask(a, mask, values)
 
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
@@ -236,10 +196,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     >>> bc.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    c, x = _asarray(condition), _asarray(a)
-    if c.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
-    return _c.take(x, _c.nonzero(c)[0], axis, out)
+    return _c.compress(condition, a, axis, out)
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
@@ -251,7 +208,7 @@ def extract(condition: Any, arr: Any) -> ndarray:
     >>> bc.extract(a % 2 == 0, a)
     array([0, 2, 4])
     """
-    return _c.take(_asarray(arr).ravel(), flatnonzero(condition))
+    return _c.extract(condition, arr)
 
 
 def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> ndarray:
@@ -267,28 +224,7 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     >>> bc.choose([1, 0], [[10, 20], [30, 40]])
     array([30, 20])
     """
-    index = _asarray(a)
-    n = len(choices)
-    if index.dtype.kind not in "biu":
-        raise TypeError(f"Cannot cast array data from dtype('{index.dtype}') to dtype('int64') according to the rule 'safe'")
-    if mode == "raise":
-        if index.size and bool(_c.reduce("any", (index < 0) | (index >= n))):
-            raise ValueError("invalid entry in choice array")
-    elif mode == "wrap":
-        index = index % n
-    elif mode == "clip":
-        index = _c.clip(index, 0, n - 1)
-    else:
-        raise ValueError(f"clipmode not understood: {mode!r}")
-    kind = _c.result_type(*(_asarray(c).dtype for c in choices))
-    result = _asarray(choices[0], kind)
-    for k in range(1, n):
-        result = _c.where(index == k, _asarray(choices[k], kind), result)
-    result = _c.broadcast_to(result, _c.broadcast_shapes(index.shape, result.shape)).copy() if n == 1 else result
-    if out is None:
-        return result
-    _c.copyto(out, result)
-    return out
+    return _c.choose(a, choices, out, mode)
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
@@ -302,21 +238,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
     array([[5, 0],
            [0, 5]])
     """
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    if a.ndim == 2:
-        step, end = a.shape[1] + 1, (None if wrap else a.shape[1] * a.shape[1])
-    else:
-        if len(set(a.shape)) != 1:
-            raise ValueError("All dimensions of input must be of equal length")
-        step, end = 1 + int(np.cumprod(a.shape[:-1]).sum()), None
-    at = np.arange(a.size)[:end:step]
-    v = _asarray(val).ravel()
-    if v.size > 1:
-        v = v[_c.arange(len(at)) % v.size]
-    elif v.size == 1:
-        v = v[0]
-    a[tuple(_asarray(i) for i in np.unravel_index(at, a.shape))] = v
+    _c.fill_diagonal(a, val, wrap)
 
 
 def ix_(*args: Any) -> tuple[ndarray, ...]:

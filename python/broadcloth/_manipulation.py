@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
-import itertools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
@@ -51,7 +48,7 @@ def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, newshape: Any = N
         if newshape is None:
             raise TypeError("reshape() missing 1 required positional argument: 'shape'")
         shape = newshape
-    return _c.reshape(a, shape, order, copy)
+    return _c.reshape(a, shape, order, copy=copy)
 
 
 def ravel(a: Any, order: Any = "C") -> ndarray:
@@ -62,7 +59,7 @@ def ravel(a: Any, order: Any = "C") -> ndarray:
     >>> bc.ravel([[1, 2], [3, 4]])
     array([1, 2, 3, 4])
     """
-    return _c.asarray(a).ravel(order)
+    return _c.ravel(a, order)
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
@@ -73,7 +70,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
     >>> bc.swapaxes(bc.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    return _c.asarray(a).swapaxes(axis1, axis2)
+    return _c.swapaxes(a, axis1, axis2)
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
@@ -84,12 +81,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
     >>> bc.rollaxis(bc.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    x = _c.asarray(a)
-    axis = normalize_axis_index(axis, x.ndim)
-    start = start + x.ndim if start < 0 else start
-    if not 0 <= start <= x.ndim:
-        raise np.exceptions.AxisError(f"'start' arg requires {-x.ndim} <= start < {x.ndim + 1}, but {start} was passed in")
-    return _c.moveaxis(x, axis, start - 1 if axis < start else start)
+    return _c.rollaxis(a, axis, start)
 
 
 def matrix_transpose(x: Any, /) -> ndarray:
@@ -105,10 +97,7 @@ def matrix_transpose(x: Any, /) -> ndarray:
     >>> bc.matrix_transpose(bc.zeros((5, 2, 3))).shape
     (5, 3, 2)
     """
-    a = _c.asarray(x)
-    if a.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {a.ndim}")
-    return a.swapaxes(-1, -2)
+    return _c.matrix_transpose(x)
 
 
 def fliplr(m: Any) -> ndarray:
@@ -149,26 +138,11 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
     array([[2, 4],
            [1, 3]])
     """
-    x = _c.asarray(m)
-    if len(axes) != 2:
-        raise ValueError("len(axes) must be 2.")
-    first, second = axes
-    if first == second or builtins.abs(first - second) == x.ndim:
-        raise ValueError("Axes must be different.")
-    if not all(-x.ndim <= d < x.ndim for d in axes):
-        raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={x.ndim}.")
-    k %= 4
-    if k == 0:
-        return x[...]
-    if k == 2:
-        return _c.flip(x, (first, second))
-    if k == 1:
-        return _c.flip(x, second).swapaxes(first, second)
-    return _c.flip(x.swapaxes(first, second), second)
+    return _c.rot90(m, k, axes)
 
 
-def _atleast(make: Any, arrays: tuple[Any, ...]) -> Any:
-    made = tuple(make(_c.asarray(a)) for a in arrays)
+def _each(make: Any, arrays: tuple[Any, ...]) -> Any:
+    made = tuple(map(make, arrays))
     return made[0] if len(made) == 1 else made
 
 
@@ -180,7 +154,7 @@ def atleast_1d(*arys: Any) -> Any:
     >>> bc.atleast_1d(3.0)
     array([3.])
     """
-    return _atleast(lambda a: a if a.ndim else a.reshape(1), arys)
+    return _each(_c.atleast_1d, arys)
 
 
 def atleast_2d(*arys: Any) -> Any:
@@ -191,7 +165,7 @@ def atleast_2d(*arys: Any) -> Any:
     >>> bc.atleast_2d([1, 2])
     array([[1, 2]])
     """
-    return _atleast(lambda a: a if a.ndim > 1 else a[None, :] if a.ndim else a.reshape(1, 1), arys)
+    return _each(_c.atleast_2d, arys)
 
 
 def atleast_3d(*arys: Any) -> Any:
@@ -202,20 +176,7 @@ def atleast_3d(*arys: Any) -> Any:
     >>> bc.atleast_3d([1, 2]).shape
     (1, 2, 1)
     """
-
-    def make(a: ndarray) -> ndarray:
-        if a.ndim == 0:
-            return a.reshape(1, 1, 1)
-        if a.ndim == 1:
-            return a[None, :, None]
-        return a[:, :, None] if a.ndim == 2 else a
-
-    return _atleast(make, arys)
-
-
-def _tuple_of(arrays: Any, make: Any) -> list[ndarray]:
-    made = make(*arrays)
-    return list(made) if isinstance(made, tuple) else [made]
+    return _each(_c.atleast_3d, arys)
 
 
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
@@ -226,8 +187,7 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     >>> bc.hstack(([1, 2], [3]))
     array([1, 2, 3])
     """
-    arrays = _tuple_of(tup, atleast_1d) if len(tup) else []
-    return _c.concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, None, dtype, casting)
+    return _c.hstack(tup, dtype=dtype, casting=casting)
 
 
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
@@ -239,7 +199,7 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     array([[1, 2],
            [3, 4]])
     """
-    return _c.concatenate(_tuple_of(tup, atleast_2d) if len(tup) else [], 0, None, dtype, casting)
+    return _c.vstack(tup, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[Any]) -> ndarray:
@@ -250,7 +210,7 @@ def dstack(tup: Sequence[Any]) -> ndarray:
     >>> bc.dstack(([1, 2], [3, 4])).shape
     (1, 2, 2)
     """
-    return _c.concatenate(_tuple_of(tup, atleast_3d) if len(tup) else [], 2)
+    return _c.dstack(tup)
 
 
 def column_stack(tup: Sequence[Any]) -> ndarray:
@@ -262,8 +222,7 @@ def column_stack(tup: Sequence[Any]) -> ndarray:
     array([[1, 3],
            [2, 4]])
     """
-    arrays = [_c.asarray(a) for a in tup]
-    return _c.concatenate([a if a.ndim > 1 else atleast_2d(a).T for a in arrays], 1)
+    return _c.column_stack(tup)
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -274,9 +233,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
     >>> bc.append([1, 2], [3])
     array([1, 2, 3])
     """
-    if axis is None:
-        return _c.concatenate([ravel(arr), ravel(values)])
-    return _c.concatenate([arr, values], axis)
+    return _c.append(arr, values, axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -287,18 +244,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarr
     >>> bc.array_split(bc.arange(5), 2)
     [array([0, 1, 2]), array([3, 4])]
     """
-    x = _c.asarray(ary)
-    total = x.shape[axis]
-    if isinstance(indices_or_sections, (Sequence, np.ndarray, ndarray)) and np.ndim(indices_or_sections) > 0:
-        cuts = [0, *(operator.index(i) for i in indices_or_sections), total]
-    else:
-        sections = operator.index(indices_or_sections)
-        if sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        each, extra = divmod(total, sections)
-        cuts = np.cumsum([0] + extra * [each + 1] + (sections - extra) * [each]).tolist()
-    before = (slice(None),) * normalize_axis_index(axis, x.ndim)
-    return [x[(*before, slice(a, b))] for a, b in itertools.pairwise(cuts)]
+    return _c.array_split(ary, indices_or_sections, axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -314,12 +260,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     >>> bc.split(bc.arange(4), 2)
     [array([0, 1]), array([2, 3])]
     """
-    x = _c.asarray(ary)
-    if not hasattr(indices_or_sections, "__len__") or np.ndim(indices_or_sections) == 0:
-        sections = operator.index(indices_or_sections)
-        if sections > 0 and x.shape[axis] % sections:
-            raise ValueError("array split does not result in an equal division")
-    return array_split(x, indices_or_sections, axis)
+    return _c.split(ary, indices_or_sections, axis)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
@@ -372,11 +313,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:
     >>> bc.unstack([[1, 2], [3, 4]])
     (array([1, 2]), array([3, 4]))
     """
-    a = _c.asarray(x)
-    if a.ndim == 0:
-        raise ValueError("Input array must be at least 1-d.")
-    moved = _c.moveaxis(a, axis, 0)
-    return tuple(moved[i] for i in range(moved.shape[0]))
+    return tuple(_c.unstack(x, axis=axis))
 
 
 def resize(a: Any, new_shape: Any) -> ndarray:
@@ -388,17 +325,7 @@ def resize(a: Any, new_shape: Any) -> ndarray:
     array([[1, 2],
            [3, 1]])
     """
-    shape = (operator.index(new_shape),) if hasattr(new_shape, "__index__") else tuple(map(operator.index, new_shape))
-    x = ravel(a)
-    total = 1
-    for extent in shape:
-        if extent < 0:
-            raise ValueError("all elements of `new_shape` must be non-negative")
-        total *= extent
-    if x.size == 0 or total == 0:
-        return _c.zeros(shape, x.dtype, device=x.device)
-    times = -(-total // x.size)
-    return _c.tile(x, times)[:total].reshape(shape)
+    return _c.resize(a, new_shape)
 
 
 def _chosen(a: Any, kept: np.ndarray, axis: int) -> ndarray:
@@ -413,10 +340,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
     >>> bc.delete([10, 20, 30], 1)
     array([10, 30])
     """
-    x = ravel(arr) if axis is None else _c.asarray(arr)
-    axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
-    kept = np.delete(np.arange(x.shape[axis]), _c.asnumpy(obj) if isinstance(obj, ndarray) else obj)
-    return _chosen(x, kept, axis)
+    return _c.delete(arr, obj, axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -427,34 +351,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     >>> bc.insert([1, 2, 3], 1, 9)
     array([1, 9, 2, 3])
     """
-    x = ravel(arr) if axis is None else _c.asarray(arr)
-    axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
-    where = _c.asnumpy(obj) if isinstance(obj, ndarray) else obj
-    single = not isinstance(where, slice) and np.ndim(where) == 0
-    new = _c.asarray(values, x.dtype, device=x.device)
-    if single:
-        # As NumPy: with one index, `values` holds whole sub-arrays whose first axis goes to `axis`.
-        new = new.reshape((1,) * (x.ndim - new.ndim) + new.shape) if new.ndim < x.ndim else new
-        new = _c.moveaxis(new, 0, axis)
-        count = new.shape[axis]
-        places = np.insert(np.arange(x.shape[axis]), [operator.index(where)] * count, -1)
-    else:
-        slots = np.arange(x.shape[axis])[where] if isinstance(where, slice) else np.asarray(where)
-        if slots.dtype == bool:
-            slots = np.flatnonzero(slots)
-        places = np.insert(np.arange(x.shape[axis]), slots, -1)
-    mask = places < 0
-    shape = list(x.shape)
-    shape[axis] = len(places)
-    result = _c.empty(shape, x.dtype, device=x.device)
-    before = (slice(None),) * axis
-    result[(*before, _c.asarray(np.flatnonzero(~mask)))] = x
-    if not single and new.ndim and new.shape[axis if new.ndim == x.ndim else -1] > 1:
-        # Values belong to the indices in the order given, places to the sorted ones.
-        order = np.argsort(np.where(slots < 0, slots + x.shape[axis], slots), kind="stable")
-        new = _chosen(new, order, axis if new.ndim == x.ndim else new.ndim - 1)
-    result[(*before, _c.asarray(np.flatnonzero(mask)))] = new
-    return result
+    return _c.insert(arr, obj, values, axis)
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:

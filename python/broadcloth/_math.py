@@ -133,11 +133,7 @@ def angle(z: Any, deg: bool = False) -> ndarray:
     >>> bc.angle(bc.array([1j]), deg=True)
     array([90.])
     """
-    x = _asarray(z)
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    result = angle_row(x)
-    return result * (180 / np.pi) if deg else result
+    return _c.angle(z, deg)
 
 
 def real_if_close(a: Any, tol: float = 100) -> ndarray:
@@ -163,8 +159,7 @@ def iscomplex(x: Any) -> ndarray:
     >>> bc.iscomplex(bc.array([1 + 1j, 1 + 0j]))
     array([ True, False])
     """
-    a = _asarray(x)
-    return a.imag != 0 if a.dtype.kind == "c" else _c.zeros(a.shape, np.bool_, device=a.device)
+    return _c.iscomplex(x)
 
 
 def isreal(x: Any) -> ndarray:
@@ -175,8 +170,7 @@ def isreal(x: Any) -> ndarray:
     >>> bc.isreal(bc.array([1 + 1j, 1 + 0j]))
     array([False,  True])
     """
-    a = _asarray(x)
-    return a.imag == 0 if a.dtype.kind == "c" else _c.ones(a.shape, np.bool_, device=a.device)
+    return _c.isreal(x)
 
 
 def isposinf(x: Any, out: Any = None) -> ndarray:
@@ -217,24 +211,12 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     >>> bc.nan_to_num(bc.array([bc.nan, 1.0]))
     array([0., 1.])
     """
-    a = _asarray(x)
-    if a.dtype.kind == "c":
-        result = _c.empty(a.shape, a.dtype, device=a.device)
-        result.real = nan_to_num(a.real, True, nan, posinf, neginf)
-        result.imag = nan_to_num(a.imag, True, nan, posinf, neginf)
-    elif a.dtype.kind in "biu":
-        result = a.copy()
-    else:
-        from ._types import finfo
-
-        info = finfo(a)
-        high = float(info.max) if posinf is None else posinf
-        low = float(info.min) if neginf is None else neginf
-        result = where(_ufuncs["isnan"](a), nan, where(_ufuncs["isposinf"](a), high, where(_ufuncs["isneginf"](a), low, a)))
+    result = _c.nan_to_num(x, nan, posinf, neginf)
     if copy:
         return result
-    a[...] = result
-    return a
+    target = _asarray(x)
+    target[...] = result
+    return target
 
 
 # ---- Closeness --------------------------------------------------------------------------------------------------------------------------
@@ -248,17 +230,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     >>> bc.isclose(bc.array([1.0, 2.0]), [1.0 + 1e-9, 2.1])
     array([ True, False])
     """
-    x, y = (v if isinstance(v, (int, float, complex)) else _asarray(v) for v in (a, b))
-    if not isinstance(x, ndarray) and not isinstance(y, ndarray):
-        x = _asarray(x)
-    if not isinstance(y, (int, float, complex)) and y.dtype.kind in "biu":
-        y = y.astype(_c.result_type(y.dtype, 1.0))  # abs of the smallest integer would overflow
-    kind = _ufuncs
-    near = kind["less_equal"](kind["absolute"](kind["subtract"](x, y)), kind["add"](atol, kind["multiply"](rtol, kind["absolute"](y))))
-    result = kind["logical_or"](kind["logical_and"](near, kind["isfinite"](y)), kind["equal"](x, y))
-    if equal_nan:
-        result = kind["logical_or"](result, kind["logical_and"](kind["isnan"](x), kind["isnan"](y)))
-    return result
+    return _c.isclose(a, b, rtol, atol, equal_nan)
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
@@ -269,7 +241,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     >>> bc.allclose(bc.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
-    return bool(_reduce("all", isclose(a, b, rtol, atol, equal_nan)))
+    return _c.allclose(a, b, rtol, atol, equal_nan)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -281,15 +253,9 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     True
     """
     try:
-        x, y = _asarray(a1), _asarray(a2)
+        return _c.array_equal(a1, a2, equal_nan)
     except (TypeError, ValueError):
         return False
-    if x.shape != y.shape:
-        return False
-    same = _ufuncs["equal"](x, y)
-    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
-        same = _ufuncs["logical_or"](same, _ufuncs["logical_and"](_ufuncs["isnan"](x), _ufuncs["isnan"](y)))
-    return bool(_reduce("all", same))
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
@@ -301,10 +267,9 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     True
     """
     try:
-        x, y = _c.broadcast_arrays(a1, a2)
+        return _c.array_equiv(a1, a2)
     except (TypeError, ValueError):
         return False
-    return bool(_reduce("all", _ufuncs["equal"](x, y)))
 
 
 # ---- Differences ------------------------------------------------------------------------------------------------------------------------
@@ -334,30 +299,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: An
     """
     if n == 0:
         return a
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n!r}")
-    x = _asarray(a)
-    if x.ndim == 0:
-        raise ValueError("diff requires input that is at least one dimensional")
-    axis = normalize_axis_index(axis, x.ndim)
-    ends = []
-    for end in (prepend, append):
-        if end is _NoValue:
-            ends.append([])
-            continue
-        e = _asarray(end)
-        if e.ndim == 0:
-            shape = list(x.shape)
-            shape[axis] = 1
-            e = _c.broadcast_to(e, shape)
-        ends.append([e])
-    if ends[0] or ends[1]:
-        x = _c.concatenate([*ends[0], x, *ends[1]], axis)
-    minus = _ufuncs["not_equal" if x.dtype.kind == "b" else "subtract"]
-    before = (slice(None),) * axis
-    for _ in range(n):
-        x = minus(x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
-    return x
+    return _c.diff(a, n, axis, None if prepend is _NoValue else prepend, None if append is _NoValue else append)
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
@@ -368,17 +310,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     >>> bc.ediff1d([1, 2, 4], to_begin=-99)
     array([-99,   1,   2])
     """
-    x = _asarray(ary).ravel()
-    d = x[1:] - x[:-1]
-    parts = [d]
-    if to_begin is not None:
-        parts.insert(0, _asarray(to_begin).ravel())
-    if to_end is not None:
-        parts.append(_asarray(to_end).ravel())
-    for part in parts:
-        if not _c.can_cast(part.dtype, x.dtype, "same_kind"):
-            raise TypeError("dtype of `to_end` and `to_begin` must be compatible with input `ary` under the `same_kind` rule.")
-    return d if len(parts) == 1 else _c.concatenate([p.astype(x.dtype, copy=False) for p in parts])
+    return _c.ediff1d(ary, to_end, to_begin)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
@@ -389,17 +321,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
     >>> bc.trapezoid([1.0, 2.0, 3.0])
     array(4.)
     """
-    v = _asarray(y)
-    axis = normalize_axis_index(axis, v.ndim)
-    if x is None:
-        d = dx
-    else:
-        points = _asarray(x)
-        d = diff(points, axis=0 if points.ndim == 1 else axis)
-        if points.ndim == 1:
-            d = d.reshape(tuple(-1 if k == axis else 1 for k in range(v.ndim)))
-    before = (slice(None),) * axis
-    return _reduce("sum", d * (v[(*before, slice(1, None))] + v[(*before, slice(None, -1))]) / 2.0, axis)
+    return _c.trapezoid(y, x, dx, axis)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -467,14 +389,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = _c.moveaxis(a, axisa, -1), _c.moveaxis(b, axisb, -1)
-    if x.ndim < 1 or y.ndim < 1:
-        raise ValueError("At least one array has zero dimension")
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ValueError(f"cross: expected vectors with 3 components, got {x.shape[-1]} and {y.shape[-1]}")
-    x0, x1, x2 = x[..., 0], x[..., 1], x[..., 2]
-    y0, y1, y2 = y[..., 0], y[..., 1], y[..., 2]
-    return _c.stack([x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0], axisc)
+    return _c.cross(a, b, axisa, axisb, axisc)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:
@@ -486,19 +401,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> bc.select([x < 1, x < 3], [x, x * 10], -1)
     array([ 0, 10, 20, -1])
     """
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if not len(condlist):
-        raise ValueError("select with an empty condition list is not possible")
-    choices = [c if isinstance(c, (int, float, complex)) else _asarray(c) for c in choicelist]
-    kind = _c.result_type(*choices, default if isinstance(default, (int, float, complex)) else _asarray(default))
-    result: Any = _asarray(default, kind)
-    for i, condition in reversed(list(enumerate(condlist))):
-        mask = _asarray(condition)
-        if mask.dtype.kind != "b":
-            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
-        result = where(mask, _asarray(choices[i], kind), result)
-    return result.copy() if not condlist else result
+    return _c.select(condlist, choicelist, default)
 
 
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> ndarray:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
-from ._manipulation import normalized_axes
 
 _NoValue: Any = np._NoValue  # type: ignore[attr-defined]
 _reduce = _c.reduce
@@ -162,6 +160,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> ndarray
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> ndarray:
     return _asarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
+    return _c.ptp(a, axis, out, False if keepdims is _NoValue else keepdims)
 
 
 _document(
@@ -177,7 +176,12 @@ _document(min, "The smallest element; NaN where there is one.", ">>> bc.min([3, 
 _document(any, "Tells whether any element is true.", ">>> bc.any([0, 1, 0])\narray(True)", "", _WHERE)
 _document(all, "Tells whether all elements are true.", ">>> bc.all([0, 1, 0])\narray(False)", "", _WHERE)
 _document(mean, "The arithmetic mean; of integers as float64.", ">>> bc.mean([1, 2, 4, 5])\narray(3.)", _DTYPE, _WHERE)
-_DDOF = "    ddof, correction : number\n        What is taken off the number of elements before the division.\n    mean : ndarray, optional\n        The mean, where it is known (with the reduced axes kept).\n"
+_DDOF = (
+    "    ddof, correction : number\n"
+    "        What is taken off the number of elements before the division.\n"
+    "    mean : ndarray, optional\n"
+    "        The mean, where it is known (with the reduced axes kept).\n"
+)
 _document(var, "The variance, in one pass over the elements.", ">>> bc.var([1.0, 2.0, 3.0, 4.0])\narray(1.25)", _DTYPE, _DDOF + _WHERE)
 _document(
     std, "The standard deviation, in one pass over the elements.", ">>> bc.std([1.0, 1.0, 3.0, 3.0])\narray(1.)", _DTYPE, _DDOF + _WHERE
@@ -226,40 +230,19 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     >>> bc.average([1.0, 2.0, 3.0], weights=[3, 1, 0])
     array(1.25)
     """
-    x = _asarray(a)
-    keep = False if keepdims is _NoValue else keepdims
-    if weights is None:
-        result = mean(x, axis, keepdims=keep)
-        if not returned:
-            return result
-        count = x.size
-        if axis is not None:
-            count = int(np.prod([x.shape[d] for d in normalized_axes(axis, x.ndim)], dtype=np.int64))
-        return result, _c.full(result.shape, count, result.dtype, device=x.device)
-    w = _asarray(weights, device=x.device)
-    kind = _c.result_type(x.dtype, w.dtype, *([np.float64] if x.dtype.kind in "biu" else []))
-    if x.shape != w.shape:
-        if axis is None:
-            raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        axes = normalized_axes(axis, x.ndim)
-        if w.shape != tuple(x.shape[d] for d in axes):
-            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-        w = _c.transpose(w, np.argsort(axes).tolist()) if len(axes) > 1 else w
-        w = w.reshape(tuple(x.shape[d] if d in axes else 1 for d in range(x.ndim)))
-        w = _c.broadcast_to(w, x.shape)
-    scale = _reduce("sum", w, axis, kind, None, keep)
-    if bool(_reduce("any", scale == 0)):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    result = _reduce("sum", _ufuncs["multiply"](x, w, dtype=kind), axis, None, None, keep) / scale
-    return (result, _c.broadcast_to(scale, result.shape).copy()) if returned else result
+    result, scale = _c.average(a, axis, weights, keepdims=False if keepdims is _NoValue else keepdims)
+    return (result, scale) if returned else result
 
 
 # ---- NaN left out ---------------------------------------------------------------------------------------------------------------------
 
 
-def _without_nan(a: Any, filler: Any) -> ndarray:
-    x = _asarray(a)
-    return _c.where(_ufuncs["isnan"](x), filler, x) if x.dtype.kind in "fc" or x.dtype == _c.bfloat16 else x
+def _run_nan(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> ndarray:
+    keep = False if keepdims is _NoValue else keepdims
+    mask = True if where is _NoValue else where
+    if initial is _NoValue:
+        return function(a, axis, dtype, out, keep, where=mask)
+    return function(a, axis, dtype, out, keep, initial, mask)
 
 
 def nansum(
@@ -272,7 +255,7 @@ def nansum(
     >>> bc.nansum([1.0, bc.nan, 2.0])
     array(3.)
     """
-    return _run("sum", _without_nan(a, 0), axis, dtype, out, keepdims, initial, where)
+    return _run_nan(_c.nansum, a, axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
@@ -285,7 +268,7 @@ def nanprod(
     >>> bc.nanprod([2.0, bc.nan, 3.0])
     array(6.)
     """
-    return _run("prod", _without_nan(a, 1), axis, dtype, out, keepdims, initial, where)
+    return _run_nan(_c.nanprod, a, axis, dtype, out, keepdims, initial, where)
 
 
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
@@ -296,7 +279,7 @@ def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, ini
     >>> bc.nanmax([1.0, bc.nan, 2.0])
     array(2.)
     """
-    return _run("fmax", a, axis, None, out, keepdims, initial, where)
+    return _run_nan(_c.nanmax, a, axis, None, out, keepdims, initial, where)
 
 
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
@@ -307,12 +290,29 @@ def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, ini
     >>> bc.nanmin([1.0, bc.nan, 2.0])
     array(1.)
     """
-    return _run("fmin", a, axis, None, out, keepdims, initial, where)
+    return _run_nan(_c.nanmin, a, axis, None, out, keepdims, initial, where)
 
 
 def _present(x: ndarray, where: Any) -> ndarray:
     there = _ufuncs["logical_not"](_ufuncs["isnan"](x))
     return there if where is True or where is _NoValue else _ufuncs["logical_and"](there, where)
+
+
+def _nan_spread(
+    function: Any, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, given_mean: Any, correction: Any
+) -> ndarray:
+    if correction is not _NoValue:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    keep = False if keepdims is _NoValue else keepdims
+    mask = True if where is _NoValue else where
+    if given_mean is _NoValue:
+        return function(a, axis, dtype, out, keep, where=mask, ddof=ddof)
+    present = _present(_asarray(a), mask)
+    result = _spread("std" if function is _c.nanstd else "var", a, axis, dtype, None, ddof, keep, present, given_mean, _NoValue)
+    count = _reduce("count_nonzero", present, axis, None, None, keep)
+    return _into(out, _c.where(count > ddof, result, _c.full((), np.nan, result.dtype, device=result.device)))
 
 
 def _into(out: Any, result: ndarray) -> ndarray:
@@ -330,10 +330,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     >>> bc.nanmean([1.0, bc.nan, 3.0])
     array(2.)
     """
-    x = _asarray(a)
-    if x.dtype.kind in "biu":
-        return _run("mean", x, axis, dtype, out, keepdims, _NoValue, where)
-    return _run("mean", x, axis, dtype, out, keepdims, _NoValue, _present(x, where))
+    return _run_nan(_c.nanmean, a, axis, dtype, out, keepdims, _NoValue, where)
 
 
 def nanvar(
@@ -355,18 +352,7 @@ def nanvar(
     >>> bc.nanvar([1.0, bc.nan, 3.0])
     array(1.)
     """
-    x = _asarray(a)
-    if x.dtype.kind in "biu":
-        return var(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    if correction is not _NoValue:
-        if ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
-    keep = False if keepdims is _NoValue else keepdims
-    mask = _present(x, where)
-    count = _reduce("count_nonzero", mask, axis, None, None, keep)
-    result = _spread("var", x, axis, dtype, None, ddof, keep, mask, mean, _NoValue)
-    return _into(out, _c.where(count > ddof, result, _c.full((), np.nan, result.dtype, device=x.device)))
+    return _nan_spread(_c.nanvar, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 def nanstd(
@@ -388,20 +374,7 @@ def nanstd(
     >>> bc.nanstd([1.0, bc.nan, 3.0])
     array(1.)
     """
-    result = _ufuncs["sqrt"](nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
-    return _into(out, result)
-
-
-def _nanarg(op: str, a: Any, axis: int | None, out: Any, keepdims: Any) -> ndarray:
-    x = _asarray(a)
-    keep = False if keepdims is _NoValue else keepdims
-    if x.dtype.kind in "biu":
-        return _reduce(op, x, axis, None, out, keep)
-    missing = _ufuncs["isnan"](x)
-    # The one reduction here that must look: NumPy raises where only NaN is left.
-    if x.size and bool(_reduce("any", _reduce("all", missing, axis))):
-        raise ValueError("All-NaN slice encountered")
-    return _reduce(op, _c.where(missing, -np.inf if op == "argmax" else np.inf, x), axis, None, out, keep)
+    return _nan_spread(_c.nanstd, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
@@ -417,7 +390,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
     >>> bc.nanargmax([1.0, bc.nan, 2.0])
     array(2)
     """
-    return _nanarg("argmax", a, axis, out, keepdims)
+    return _c.nanargmax(a, axis, False if keepdims is _NoValue else keepdims, out)
 
 
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
@@ -433,7 +406,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
     >>> bc.nanargmin([bc.nan, 1.0, 2.0])
     array(1)
     """
-    return _nanarg("argmin", a, axis, out, keepdims)
+    return _c.nanargmin(a, axis, False if keepdims is _NoValue else keepdims, out)
 
 
 # ---- Scans ------------------------------------------------------------------------------------------------------------------------------
@@ -447,7 +420,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     >>> bc.cumsum([1, 2, 3])
     array([1, 3, 6])
     """
-    return _asarray(a).cumsum(axis, dtype, out)
+    return _c.cumsum(a, axis, dtype, out)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
@@ -458,7 +431,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     >>> bc.cumprod([1, 2, 3])
     array([1, 2, 6])
     """
-    return _asarray(a).cumprod(axis, dtype, out)
+    return _c.cumprod(a, axis, dtype, out)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
@@ -469,7 +442,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
     >>> bc.nancumsum([1.0, bc.nan, 2.0])
     array([1., 1., 3.])
     """
-    return _without_nan(a, 0).cumsum(axis, dtype, out)
+    return _c.nancumsum(a, axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
@@ -480,7 +453,7 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
     >>> bc.nancumprod([1.0, bc.nan, 2.0])
     array([1., 1., 2.])
     """
-    return _without_nan(a, 1).cumprod(axis, dtype, out)
+    return _c.nancumprod(a, axis, dtype, out)
 
 
 def _cumulative(op: str, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool, start: int) -> ndarray:
@@ -550,25 +523,10 @@ def cov(
     """
     if fweights is not None or aweights is not None:
         raise NotImplementedError("cov: weights are not built in; use numpy.cov(x.get(), …) on the host")
-    x = _asarray(m)
-    if x.ndim > 2:
-        raise ValueError("m has more than 2 dimensions")
-    kind = _c.result_type(x.dtype, np.float64) if dtype is None else _c.get_dtype(dtype)
-    x = x.astype(kind, copy=False)
-    x = x.reshape(1, -1) if x.ndim < 2 else x
-    if not rowvar and _asarray(m).ndim == 2:
-        x = x.T
-    if y is not None:
-        other = _asarray(y).astype(kind, copy=False)
-        other = other.reshape(1, -1) if other.ndim < 2 else other if rowvar else other.T
-        x = _c.concatenate([x, other], 0)
-    if ddof is None:
-        ddof = 0 if bias else 1
-    elif ddof != int(ddof):
+    if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    centred = x - _reduce("mean", x, 1, None, None, True)
-    product = _c.matmul(centred, _ufuncs["conjugate"](centred.T))
-    return (product / builtins.max(x.shape[1] - ddof, 0)).squeeze()
+    result = _c.cov(m if dtype is None else _asarray(m, dtype), y, rowvar, bias, ddof)
+    return result if dtype is None else result.astype(dtype, copy=False)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
@@ -580,9 +538,5 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    c = cov(x, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
-        return c / c
-    spread = _ufuncs["sqrt"](_c.diagonal(c).real)
-    c = c / spread[:, None] / spread[None, :]
-    return c if c.dtype.kind == "c" else _c.clip(c, -1, 1)
+    result = _c.corrcoef(x if dtype is None else _asarray(x, dtype), y, rowvar)
+    return result if dtype is None else result.astype(dtype, copy=False)

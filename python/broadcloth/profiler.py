@@ -31,7 +31,7 @@ class Record:
     Attributes
     ----------
     kernels : list of KernelRecord
-        name, device, elements, bytes_read, bytes_written, time (seconds), in the order of launch.
+        name, device, elements, bytes (read and written), time (seconds), file and line of the program, in the order of launch.
     copies : list of CopyRecord
         kind, device, bytes, time.
     """
@@ -75,7 +75,7 @@ class Record:
             row = groups.setdefault((k.name, k.device), [0, 0.0, 0])
             row[0] += 1
             row[1] += k.time
-            row[2] += k.bytes_read + k.bytes_written
+            row[2] += k.bytes
         for c in self.copies:
             row = groups.setdefault((f"copy {c.kind}", c.device), [0, 0.0, 0])
             row[0] += 1

@@ -124,8 +124,8 @@ class Generator:
 
     Notes
     -----
-    The methods have the signatures of numpy.random.Generator and a `device=`. The numbers differ from NumPy's. Without a `size` the result is a
-    0-d array.
+    The methods have the signatures of numpy.random.Generator and a `device=`. The numbers differ from NumPy's. Without a `size` the result
+    is a 0-d array.
 
     Examples
     --------

@@ -27,12 +27,13 @@ PyObject* literal(std::string_view s) {
 
 }  // namespace
 
-void CallSignature::parse(const char* text, const char* doc, bool method) {
+void CallSignature::parse(const char* text, bool method) {
   const std::string_view all(text);
   const size_t open = all.find('(');
   name_text = all.substr(0, open);
   name = name_text.c_str();
-  std::string_view rest = all.substr(open + 1, all.rfind(')') - open - 1);
+  const size_t close = all.find(')');
+  std::string_view rest = all.substr(open + 1, close - open - 1);
   bool by_position = true;
   while (!rest.empty()) {
     size_t comma = rest.find(',');
@@ -56,12 +57,12 @@ void CallSignature::parse(const char* text, const char* doc, bool method) {
   }
   // inspect.signature reads "name($self, …)\n--\n\n".
   doc_text = name_text + (method ? "($self" : "(");
-  std::string_view inside = all.substr(open + 1);
+  const std::string_view inside = all.substr(open + 1, close - open);
   if (method) doc_text += inside.front() == ')' ? "" : ", ";
   if (method && inside.front() != ')' && inside.find('/') == std::string_view::npos) doc_text = name_text + "($self, /, ";
   doc_text += inside;
   doc_text += "\n--\n\n";
-  if (doc) doc_text += doc;
+  doc_text += trim(all.substr(close + 1));
 }
 
 const char* Context::parameter_name() const {
@@ -121,7 +122,8 @@ Array From<Array>::get(PyObject* o, const Context& c) {
 
 Scalar From<Scalar>::get(PyObject* o, const Context& c) {
   if (const auto s = python_scalar(o)) {
-    if (s->first == Weak::integer && s->second.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+    if (s->first == Weak::integer && s->second.dtype == DType::f64)
+      throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
     return s->second;
   }
   return look(to_array(o, c.device));
@@ -137,7 +139,8 @@ std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) 
   PyRef items = PyRef::maybe(PySequence_Tuple(o));
   if (!items) {
     if (PyErr_ExceptionMatches(PyExc_TypeError))
-      PyErr_Format(PyExc_TypeError, "%s: expected a sequence of arrays for '%s', got %s", c.signature->name, c.parameter_name(), type_name(o));
+      PyErr_Format(PyExc_TypeError, "%s: expected a sequence of arrays for '%s', got %s", c.signature->name, c.parameter_name(),
+                   type_name(o));
     throw PythonError();
   }
   const Py_ssize_t n = PyTuple_Size(items.get());

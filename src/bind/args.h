@@ -8,11 +8,13 @@
 
 #include "bind/convert.h"
 
-/// Python functions out of C++ ones: a signature in Python's own words gives names and defaults, the C++ parameter types give the conversions.
+/// Python functions out of C++ ones: a signature in Python's own words gives names and defaults, the C++ parameter types give the
+/// conversions.
 ///
-///   BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None)", bc::eye)
+///   BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None) Ones on a diagonal.", bc::eye)
 ///
-/// A parameter called `out` is an array of ours that is written, and what the function then returns; `device` (of None) is the default device.
+/// A parameter called `out` is an array of ours that is written, and what the function then returns; `device` (of None) is the default
+/// device.
 namespace bc::bind {
 
 /// A parsed signature.
@@ -24,8 +26,8 @@ struct CallSignature {
   int out = -1, device = -1;        ///< the places of these parameters
   std::string name_text, doc_text;
 
-  /// `text` as above. `skip_self` drops nothing: methods are written without self.
-  void parse(const char* text, const char* doc, bool method);
+  /// `text` as above, the doc string after the signature; methods are written without self.
+  void parse(const char* text, bool method);
   int size() const { return static_cast<int>(names.size()); }
   /// Fills `values` (borrowed) from a vectorcall's arguments. Throws TypeError.
   void bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const;
@@ -78,7 +80,8 @@ struct From<char> {
 template <>
 struct From<std::string_view> {
   static std::string_view get(PyObject* o, const Context& c) {
-    if (!PyUnicode_Check(o)) raise(ErrorKind::Type, "{}: expected a string for '{}', got {}", c.signature->name, c.parameter_name(), type_name(o));
+    if (!PyUnicode_Check(o))
+      raise(ErrorKind::Type, "{}: expected a string for '{}', got {}", c.signature->name, c.parameter_name(), type_name(o));
     return as_string(o);
   }
 };
@@ -128,7 +131,8 @@ struct From<std::optional<T>> {
 
 /// The object behind a parameter: spans are read from vectors.
 template <class T>
-using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>, std::conditional_t<std::is_same_v<T, std::span<const int64_t>>, Axes, T>>;
+using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>,
+                                std::conditional_t<std::is_same_v<T, std::span<const int64_t>>, Axes, T>>;
 
 inline PyObject* result(Array a, PyObject* first) { return first && is_array(first) ? wrap_like(std::move(a), first) : wrap(std::move(a)); }
 inline PyObject* result(const ArrayPair& p, PyObject*) {
@@ -189,8 +193,8 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
     }
     LineNote line;
     return [&]<size_t... I>(std::index_sequence<I...>) -> PyObject* {
-      typename T::Tuple held{From<std::tuple_element_t<I, typename T::Tuple>>::get(
-          values[I], Context{&s, static_cast<int>(I) - skip, device})...};
+      typename T::Tuple held{
+          From<std::tuple_element_t<I, typename T::Tuple>>::get(values[I], Context{&s, static_cast<int>(I) - skip, device})...};
       auto run = [&] {
         if constexpr ((Flags & kLooking) != 0) {
           GilRelease released;
@@ -213,10 +217,11 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
 }
 
 template <auto F, int Flags>
-PyMethodDef define(const char* signature, const char* doc) {
+PyMethodDef define(const char* signature) {
   CallSignature& s = signature_of<F>;
-  s.parse(signature, doc, (Flags & kMethod) != 0);
-  return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Flags>)), METH_FASTCALL | METH_KEYWORDS, s.doc_text.c_str()};
+  s.parse(signature, (Flags & kMethod) != 0);
+  return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Flags>)), METH_FASTCALL | METH_KEYWORDS,
+          s.doc_text.c_str()};
 }
 
 /// Adds functions to a module; the table is kept for ever.
@@ -224,6 +229,6 @@ void add_functions(PyObject* module, std::vector<PyMethodDef> functions);
 
 }  // namespace bc::bind
 
-#define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), 0>(signature, nullptr)
-#define BC_LOOKING(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kLooking>(signature, nullptr)
-#define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kMethod>(signature, nullptr)
+#define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), 0>(signature)
+#define BC_LOOKING(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kLooking>(signature)
+#define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kMethod>(signature)

@@ -9,8 +9,7 @@ namespace bc::bind {
 
 /// broadcloth.ndarray: the engine's handle, and what NumPy's array knows besides.
 struct PyArray {
-  PyObject_HEAD
-  Array a;
+  PyObject_HEAD Array a;
   PyObject* base;  ///< the array that this one is a view of, or nullptr
   PyObject* weakrefs;
   bool read_only;
@@ -71,6 +70,10 @@ PyObject* get_item(PyObject* self, PyObject* key);
 void set_item(PyObject* self, PyObject* key, PyObject* value);
 /// The items of an indexing expression; `plain` tells whether they are basic ones only.
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain);
+
+/// Throws NumPy's IndexError when the indices are known (few, computed, in host memory) and one is out of [-extent, extent). Others are
+/// checked by the kernel that reads them.
+void check_indices(const Array& index, int64_t extent, int axis);
 
 /// The Python scalar of one element's value.
 PyRef to_python(const Scalar& s, DType dtype);

@@ -6,15 +6,15 @@ namespace bc::bind {
 
 // ---- Reductions, also for the module's functions --------------------------------------------------------------------------------
 
-ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
-                             Device device) {
+ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                             PyObject* where, Device device) {
   ReduceOptions o;
   if (axis && axis != Py_None && !is_missing(axis)) o.axes = to_axes(axis);
   o.dtype = to_dtype_or_none(dtype);
   if (out && out != Py_None) o.out = writable(PyTuple_Check(out) && PyTuple_Size(out) == 1 ? PyTuple_GetItem(out, 0) : out, name);
   o.keepdims = !is_missing(keepdims) && to_bool(keepdims);
   if (!is_missing(initial) && initial != Py_None) o.initial = to_arg(initial, device);
-  if (where && where != Py_True && where != Py_None && !is_missing(where)) o.where = astype(to_array(where, device), DType::b1, false, Casting::safe);
+  o.where = where_mask(where, device);
   return o;
 }
 
@@ -54,8 +54,8 @@ PyRef truth_like(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdi
 }
 
 template <bool root>
-PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, double ddof, PyObject* keepdims, PyObject* where, PyObject* mean,
-             PyObject* correction) {
+PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, double ddof, PyObject* keepdims, PyObject* where,
+             PyObject* mean, PyObject* correction) {
   const Array& a = array_of(self);
   ReduceOptions o = reduce_options(root ? "std" : "var", axis, dtype, out, keepdims, nullptr, where, a.device());
   o.ddof = ddof;
@@ -70,7 +70,8 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
 
 template <Op op>
 PyRef arg_extreme(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
-  if (axis != Py_None && !PyIndex_Check(axis)) raise(ErrorKind::Type, "{}: expected an integer or None for 'axis', got {}", info(op).name, type_name(axis));
+  if (axis != Py_None && !PyIndex_Check(axis))
+    raise(ErrorKind::Type, "{}: expected an integer or None for 'axis', got {}", info(op).name, type_name(axis));
   if (array_of(self).size() == 0 && axis == Py_None) raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(op).name);
   return reduction<op>(self, axis, nullptr, out, keepdims, nullptr, nullptr);
 }
@@ -92,7 +93,7 @@ Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
 
 CallSignature signature(const char* text) {
   CallSignature s;
-  s.parse(text, nullptr, true);
+  s.parse(text, true);
   return s;
 }
 
@@ -213,11 +214,13 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
 PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool, bool copy_it, PyObject* device) {
   const Array& a = array_of(self);
   const DType t = dtype == Py_None ? DType::f64 : to_dtype(dtype);
-  Array made = astype(a, t, false, casting);
+  const char kept = to_order(order, 'K');
+  const bool fortran = a.ndim() > 1 && kept != 'C' && (kept == 'F' || (!a.contiguous() && is_f_contiguous(a.shape(), a.strides())));
+  Array made = fortran ? transpose(astype(transpose(a), t, false, casting)) : astype(a, t, false, casting);
   if (device != Py_None) made = bc::to_device(made, to_device(device));
   if (made.storage() == a.storage()) {
     if (!copy_it) return PyRef::borrow(self);
-    made = copy_in_order(a, to_order(order, 'K'));
+    made = copy_in_order(a, kept);
   }
   return steal(wrap(std::move(made)));
 }
@@ -242,7 +245,7 @@ PyRef to_device_method(PyObject* self, PyObject* device, PyObject*) {
 
 PyRef to_method(PyObject* self, PyObject* target, PyObject* dtype, PyObject* device, bool copy_it) {
   if (target != Py_None) {
-    const bool names_dtype = !PyUnicode_Check(target) ? dtype_if_dtype(target).has_value() : dtype_from_name(as_string(target)).has_value();
+    const bool names_dtype = PyUnicode_Check(target) ? !names_device(as_string(target)) : !is_exact(target, state().device);
     (names_dtype ? dtype : device) = target;
   }
   const Array& a = array_of(self);
@@ -304,17 +307,19 @@ PyRef complex_dunder(PyObject* self) {
 }
 
 PyRef take_method(PyObject* self, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-  // An index out of bounds may show only when the gather runs.
-  LineNote line(true);
-  return steal(wrap(take(array_of(self), indices, axis, mode, out)));
+  return steal(wrap(take_checked(array_of(self), indices, axis, mode, out)));
 }
 
-PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) {
-  return steal(wrap(repeat_any(array_of(self), repeats, axis)));
-}
+PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) { return steal(wrap(repeat_any(array_of(self), repeats, axis))); }
 
 PyRef clip_method(PyObject* self, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where) {
   return steal(clip_any(self, low, high, out, dtype, casting, where));
+}
+
+/// NumPy gives a real array itself.
+PyRef conjugate(PyObject* self) {
+  if (!is_complex(array_of(self).dtype())) return PyRef::borrow(self);
+  return steal(wrap(ufunc(Op::conj, {Arg(array_of(self))})));
 }
 
 PyRef nonzero_method(PyObject* self) {
@@ -349,61 +354,92 @@ Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis) {
   return without_gil([&] { return repeat(a, counts, axis); });
 }
 
+Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out) {
+  if (mode == "raise" && a.ndim() > 0) {
+    const int at = axis ? normalize_axis(*axis, a.ndim(), "take") : 0;
+    check_indices(indices, axis ? a.shape()[at] : a.size(), at);
+  }
+  // An index out of bounds may show only when the gather runs.
+  LineNote line(true);
+  return take(a, indices, axis, mode, out);
+}
+
 void add_methods(std::vector<PyMethodDef>* list) {
   const std::vector<PyMethodDef> methods = {
-      BC_METHOD("sum(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True)", (reduction<Op::reduce_sum>)),
-      BC_METHOD("prod(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True)", (reduction<Op::reduce_prod>)),
-      BC_METHOD("max(axis=None, out=None, keepdims=False, initial=..., where=True)", (reduction_without_dtype<Op::reduce_max>)),
-      BC_METHOD("min(axis=None, out=None, keepdims=False, initial=..., where=True)", (reduction_without_dtype<Op::reduce_min>)),
-      BC_METHOD("ptp(axis=None, out=None, keepdims=False)", ptp_method),
-      BC_METHOD("mean(axis=None, dtype=None, out=None, keepdims=False, *, where=True)", (mean_like<Op::reduce_mean>)),
-      BC_METHOD("var(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...)", (spread<false>)),
-      BC_METHOD("std(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...)", (spread<true>)),
-      BC_METHOD("any(axis=None, out=None, keepdims=False, *, where=True)", (truth_like<Op::reduce_any>)),
-      BC_METHOD("all(axis=None, out=None, keepdims=False, *, where=True)", (truth_like<Op::reduce_all>)),
-      BC_METHOD("argmax(axis=None, out=None, *, keepdims=False)", (arg_extreme<Op::reduce_argmax>)),
-      BC_METHOD("argmin(axis=None, out=None, *, keepdims=False)", (arg_extreme<Op::reduce_argmin>)),
-      BC_METHOD("cumsum(axis=None, dtype=None, out=None)",
-                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) { return cumsum(array_of(self), axis, dtype, out); }),
-      BC_METHOD("cumprod(axis=None, dtype=None, out=None)",
-                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) { return cumprod(array_of(self), axis, dtype, out); }),
-      BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True)", clip_method),
-      BC_METHOD("round(decimals=0, out=None)", [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
-      BC_METHOD("conj()", [](PyObject* self) { return ufunc(*op_from_name("conjugate"), {Arg(array_of(self))}); }),
-      BC_METHOD("conjugate()", [](PyObject* self) { return ufunc(*op_from_name("conjugate"), {Arg(array_of(self))}); }),
-      BC_METHOD("dot(b, out=None)", [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
-      BC_METHOD("fill(value)", [](PyObject* self, const Arg& value) { assign(writable(self, "fill"), value); }),
-      BC_METHOD("take(indices, axis=None, out=None, mode='raise')", take_method),
-      BC_METHOD("put(indices, values, mode='raise')",
+      BC_METHOD("sum(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True) The sum over axes.",
+                (reduction<Op::reduce_sum>)),
+      BC_METHOD("prod(axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True) The product over axes.",
+                (reduction<Op::reduce_prod>)),
+      BC_METHOD("max(axis=None, out=None, keepdims=False, initial=..., where=True) The largest element over axes.",
+                (reduction_without_dtype<Op::reduce_max>)),
+      BC_METHOD("min(axis=None, out=None, keepdims=False, initial=..., where=True) The smallest element over axes.",
+                (reduction_without_dtype<Op::reduce_min>)),
+      BC_METHOD("ptp(axis=None, out=None, keepdims=False) The largest less the smallest element over axes.", ptp_method),
+      BC_METHOD("mean(axis=None, dtype=None, out=None, keepdims=False, *, where=True) The mean over axes.", (mean_like<Op::reduce_mean>)),
+      BC_METHOD(
+          "var(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...) The variance over axes.",
+          (spread<false>)),
+      BC_METHOD("std(axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=...) The standard "
+                "deviation over axes.",
+                (spread<true>)),
+      BC_METHOD("any(axis=None, out=None, keepdims=False, *, where=True) Whether any element is true.", (truth_like<Op::reduce_any>)),
+      BC_METHOD("all(axis=None, out=None, keepdims=False, *, where=True) Whether all elements are true.", (truth_like<Op::reduce_all>)),
+      BC_METHOD("argmax(axis=None, out=None, *, keepdims=False) Where the largest element is.", (arg_extreme<Op::reduce_argmax>)),
+      BC_METHOD("argmin(axis=None, out=None, *, keepdims=False) Where the smallest element is.", (arg_extreme<Op::reduce_argmin>)),
+      BC_METHOD("cumsum(axis=None, dtype=None, out=None) The running sum along an axis.",
+                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                  return cumsum(array_of(self), axis, dtype, out);
+                }),
+      BC_METHOD("cumprod(axis=None, dtype=None, out=None) The running product along an axis.",
+                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                  return cumprod(array_of(self), axis, dtype, out);
+                }),
+      BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True) The elements limited to [min, max].",
+                clip_method),
+      BC_METHOD("round(decimals=0, out=None) The elements rounded to so many decimals.",
+                [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
+      BC_METHOD("conj() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
+      BC_METHOD("conjugate() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
+      BC_METHOD("dot(b, out=None) The dot product with b.",
+                [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
+      BC_METHOD("fill(value) Sets every element to one value.",
+                [](PyObject* self, const Arg& value) { assign(writable(self, "fill"), value); }),
+      BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
+      BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",
                 [](PyObject* self, const Array& indices, const Arg& values, std::string_view mode) {
                   put(writable(self, "put"), indices, values, mode);
                 }),
-      BC_METHOD("repeat(repeats, axis=None)", repeat_method),
-      BC_METHOD("nonzero()", nonzero_method),
-      BC_METHOD("diagonal(offset=0, axis1=0, axis2=1)",
+      BC_METHOD("repeat(repeats, axis=None) Each element several times, along an axis.", repeat_method),
+      BC_METHOD("nonzero() The indices of the elements that are not zero.", nonzero_method),
+      BC_METHOD("diagonal(offset=0, axis1=0, axis2=1) A diagonal, as a view.",
                 [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2) {
                   return PyRef::steal(wrap_view(diagonal(array_of(self), offset, axis1, axis2), self, true));
                 }),
-      BC_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None)",
+      BC_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None) The sum of a diagonal.",
                 [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
                   return trace(array_of(self), offset, axis1, axis2, dtype, out);
                 }),
-      raw("reshape", reshape_method, "reshape(*shape, order='C', copy=None): the same elements under another shape; a view where that is possible."),
+      raw("reshape", reshape_method,
+          "reshape(*shape, order='C', copy=None): the same elements under another shape; a view where that is possible."),
       raw("transpose", transpose_method, "transpose(*axes): the axes reversed or in the given order; a view."),
       raw("resize", resize_method, "resize(*shape, refcheck=True): changes the array's shape and size in place; new elements are 0."),
       raw("item", item_method, "item(*index): one element as a Python number."),
-      BC_METHOD("ravel(order='C')", [](PyObject* self, char order) { return ravel(array_of(self), order); }),
-      BC_METHOD("flatten(order='C')", [](PyObject* self, char order) { return flatten(array_of(self), order); }),
-      BC_METHOD("swapaxes(axis1, axis2, /)",
+      BC_METHOD("ravel(order='C') The elements in one axis; a view where that is possible.",
+                [](PyObject* self, char order) { return ravel(array_of(self), order); }),
+      BC_METHOD("flatten(order='C') The elements in one axis, copied.",
+                [](PyObject* self, char order) { return flatten(array_of(self), order); }),
+      BC_METHOD("swapaxes(axis1, axis2, /) Two axes exchanged; a view.",
                 [](PyObject* self, int64_t axis1, int64_t axis2) { return swapaxes(array_of(self), axis1, axis2); }),
-      BC_METHOD("squeeze(axis=None)", [](PyObject* self, const std::optional<Axes>& axis) { return squeeze(array_of(self), axis); }),
-      BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None)",
+      BC_METHOD("squeeze(axis=None) The axes of extent 1 dropped; a view.",
+                [](PyObject* self, const std::optional<Axes>& axis) { return squeeze(array_of(self), axis); }),
+      BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None) The elements cast to another dtype.",
                 [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, bool copy_it, PyObject* device) {
                   return astype_method(self, dtype, order, casting, subok, copy_it, device);
                 }),
-      BC_METHOD("copy(order='C')", [](PyObject* self, char order) { return copy_in_order(array_of(self), order); }),
-      BC_METHOD("view(dtype=..., type=None)", view_method),
-      BC_METHOD("tolist()", tolist),
+      BC_METHOD("copy(order='C') A new array with the same elements.",
+                [](PyObject* self, char order) { return copy_in_order(array_of(self), order); }),
+      BC_METHOD("view(dtype=..., type=None) The same memory, seen as another dtype.", view_method),
+      BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
       variadic("tobytes", host_method<0>, "tobytes(order='C'): the elements' bytes."),
       variadic("tofile", host_method<1>, "tofile(fid, sep='', format='%s'): writes the elements, as numpy.ndarray.tofile."),
       variadic("dump", host_method<2>, "dump(file): pickles a NumPy copy to a file."),
@@ -415,16 +451,17 @@ void add_methods(std::vector<PyMethodDef>* list) {
       variadic("searchsorted", package_method<4>, "See broadcloth.searchsorted."),
       variadic("partition", package_method<5>, "Partitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>, "Sorts in place; see broadcloth.sort."),
-      BC_METHOD("get(stream=None, order='C', out=None, blocking=True)",
+      BC_METHOD("get(stream=None, order='C', out=None, blocking=True) A NumPy array with the elements.",
                 [](PyObject* self, PyObject* stream, PyObject* order, PyObject* to, PyObject* blocking) {
                   return get_method(self, stream, order, to, blocking);
                 }),
-      BC_METHOD("numpy()", [](PyObject* self) { return to_numpy(array_of(self)); }),
-      BC_METHOD("set(value, stream=None)", [](PyObject* self, const Arg& value, PyObject*) { assign(writable(self, "set"), value); }),
-      BC_METHOD("to_device(device, /, *, stream=None)", to_device_method),
-      BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False)", to_method),
-      BC_METHOD("cpu()", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),
-      BC_METHOD("cuda()", [](PyObject* self) { return move_to(self, {DeviceType::cuda, 0}); }),
+      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self)); }),
+      BC_METHOD("set(value, stream=None) Sets the elements from any array.",
+                [](PyObject* self, const Arg& value, PyObject*) { assign(writable(self, "set"), value); }),
+      BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
+      BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
+      BC_METHOD("cpu() The array on the CPU.", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),
+      BC_METHOD("cuda() The array on the first GPU.", [](PyObject* self) { return move_to(self, {DeviceType::cuda, 0}); }),
       BC_METHOD("__array__(dtype=None, copy=None)", array_dunder),
       BC_METHOD("__format__(spec, /)", format_method),
       BC_METHOD("__reduce__()", reduce_dunder),

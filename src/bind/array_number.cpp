@@ -6,7 +6,8 @@ namespace {
 
 /// Python's other operand is taken when it is an array, a number or something with memory to share; else Python tries its own operator.
 bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
-  if (push_fast(args, x) && push_fast(args, y)) [[likely]] return true;
+  if (push_fast(args, x) && push_fast(args, y)) [[likely]]
+    return true;
   const Device device = array_of(is_array(x) ? x : y).device();
   if (args->size() == 0 && !push_operand(args, x, device)) return false;
   return args->size() == 2 || push_operand(args, y, device);
@@ -43,16 +44,6 @@ PyObject* inplace(PyObject* x, PyObject* y) {
 }
 template <Op op>
 PyObject* unary(PyObject* x) {
-  return guard([&] {
-    ArgList args;
-    args.emplace(array_of(x));
-    LineNote line;
-    return wrap(apply(op, &args));
-  });
-}
-
-PyObject* absolute(PyObject* x) {
-  static const Op op = *op_from_name("absolute");
   return guard([&] {
     ArgList args;
     args.emplace(array_of(x));
@@ -129,7 +120,8 @@ PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
     const Device device = array_of(is_array(x) ? x : y).device();
-    Array made = matmul(bc::as_array(args[0], device), bc::as_array(args[1], device), std::nullopt, out ? writable(out, "matmul") : Array());
+    Array made =
+        matmul(bc::as_array(args[0], device), bc::as_array(args[1], device), std::nullopt, out ? writable(out, "matmul") : Array());
     return out ? new_ref(out) : wrap(std::move(made));
   });
 }
@@ -150,7 +142,8 @@ int truth(PyObject* self) {
     const Array& a = array_of(self);
     const int64_t n = a.size();
     if (n == 0)
-      throw_python(PyExc_ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
+      throw_python(PyExc_ValueError,
+                   "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
     if (n > 1)
       throw_python(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
     const Scalar s = look(a);
@@ -176,7 +169,8 @@ PyObject* to_float(PyObject* self) {
 PyObject* to_long(PyObject* self) {
   return guard([&]() -> PyObject* {
     PyRef v = only_value(self);
-    if (PyComplex_Check(v.get())) throw_python(PyExc_TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
+    if (PyComplex_Check(v.get()))
+      throw_python(PyExc_TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'");
     return PyNumber_Long(v.get());
   });
 }
@@ -184,7 +178,8 @@ PyObject* to_long(PyObject* self) {
 PyObject* to_index(PyObject* self) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
-    if (!is_integer(a.dtype()) || a.ndim() != 0) throw_python(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    if (!is_integer(a.dtype()) || a.ndim() != 0)
+      throw_python(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
     return only_value(self).release();
   });
 }
@@ -240,7 +235,7 @@ void add_number_slots(std::vector<PyType_Slot>* slots) {
   add(Py_nb_inplace_xor, inplace<Op::bitwise_xor>);
   add(Py_nb_negative, unary<Op::negative>);
   add(Py_nb_positive, unary<Op::positive>);
-  add(Py_nb_absolute, absolute);
+  add(Py_nb_absolute, unary<Op::abs>);
   add(Py_nb_invert, unary<Op::invert>);
   add(Py_nb_bool, truth);
   add(Py_nb_float, to_float);

@@ -33,7 +33,7 @@ PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
     static const CallSignature signature = [] {
       CallSignature s;
-      s.parse("ndarray(shape, dtype=None, *, device=None)", nullptr, false);
+      s.parse("ndarray(shape, dtype=None, *, device=None)", false);
       return s;
     }();
     const Py_ssize_t n = PyTuple_Size(args);
@@ -173,9 +173,11 @@ PyRef get_dtype(PyObject* self) { return PyRef::borrow(dtype_object(array_of(sel
 void set_dtype(PyObject* self, PyObject* value) { array_of(self) = view_dtype(array_of(self), to_dtype(value)); }
 PyRef get_shape(PyObject* self) { return shape_tuple(array_of(self).shape()); }
 void set_shape(PyObject* self, PyObject* value) {
-  auto view = reshape_view(array_of(self), to_shape(value));
-  if (!view) throw_python(PyExc_AttributeError, "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.");
-  array_of(self) = std::move(*view);
+  Array view = reshape(array_of(self), to_shape(value));
+  if (view.storage() != array_of(self).storage())
+    throw_python(PyExc_AttributeError,
+                 "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.");
+  array_of(self) = std::move(view);
 }
 PyRef get_strides(PyObject* self) { return shape_tuple(array_of(self).strides(), itemsize(array_of(self).dtype())); }
 PyRef get_ndim(PyObject* self) { return to_py(int64_t{array_of(self).ndim()}); }

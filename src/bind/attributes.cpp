@@ -7,8 +7,7 @@ namespace {
 
 /// A heap object that holds one other.
 struct PyHolder {
-  PyObject_HEAD
-  PyObject* held;
+  PyObject_HEAD PyObject* held;
 };
 
 PyObject* held(PyObject* self) { return reinterpret_cast<PyHolder*>(self)->held; }
@@ -43,12 +42,18 @@ struct FlagName {
   Flag flag;
 };
 constexpr FlagName flag_names[] = {
-    {"c_contiguous", "C_CONTIGUOUS", "C", kC},     {"f_contiguous", "F_CONTIGUOUS", "F", kF},
-    {"owndata", "OWNDATA", "O", kOwn},             {"writeable", "WRITEABLE", "W", kWrite},
-    {"aligned", "ALIGNED", "A", kAligned},         {"writebackifcopy", "WRITEBACKIFCOPY", "X", kBack},
-    {"contiguous", "CONTIGUOUS", "", kC},          {"fortran", "FORTRAN", "", kF},
-    {"fnc", "FNC", "", kFnc},                      {"forc", "FORC", "", kForc},
-    {"behaved", "BEHAVED", "B", kBehaved},         {"carray", "CARRAY", "CA", kCarray},
+    {"c_contiguous", "C_CONTIGUOUS", "C", kC},
+    {"f_contiguous", "F_CONTIGUOUS", "F", kF},
+    {"owndata", "OWNDATA", "O", kOwn},
+    {"writeable", "WRITEABLE", "W", kWrite},
+    {"aligned", "ALIGNED", "A", kAligned},
+    {"writebackifcopy", "WRITEBACKIFCOPY", "X", kBack},
+    {"contiguous", "CONTIGUOUS", "", kC},
+    {"fortran", "FORTRAN", "", kF},
+    {"fnc", "FNC", "", kFnc},
+    {"forc", "FORC", "", kForc},
+    {"behaved", "BEHAVED", "B", kBehaved},
+    {"carray", "CARRAY", "CA", kCarray},
     {"farray", "FARRAY", "FA", kFarray},
 };
 
@@ -139,9 +144,20 @@ PyRef flags_num(PyObject* array) {
 }
 
 #define BC_FLAG(i, setter) {flag_names[i].attribute, flag_getter<i>, setter, nullptr, nullptr}
-PyGetSetDef flags_attributes[] = {BC_FLAG(0, nullptr), BC_FLAG(1, nullptr),  BC_FLAG(2, nullptr),  BC_FLAG(3, flag_write_setter), BC_FLAG(4, nullptr),
-                                  BC_FLAG(5, nullptr), BC_FLAG(6, nullptr),  BC_FLAG(7, nullptr),  BC_FLAG(8, nullptr),           BC_FLAG(9, nullptr),
-                                  BC_FLAG(10, nullptr), BC_FLAG(11, nullptr), BC_FLAG(12, nullptr), {"num", getter<flags_num>, nullptr, nullptr, nullptr},
+PyGetSetDef flags_attributes[] = {BC_FLAG(0, nullptr),
+                                  BC_FLAG(1, nullptr),
+                                  BC_FLAG(2, nullptr),
+                                  BC_FLAG(3, flag_write_setter),
+                                  BC_FLAG(4, nullptr),
+                                  BC_FLAG(5, nullptr),
+                                  BC_FLAG(6, nullptr),
+                                  BC_FLAG(7, nullptr),
+                                  BC_FLAG(8, nullptr),
+                                  BC_FLAG(9, nullptr),
+                                  BC_FLAG(10, nullptr),
+                                  BC_FLAG(11, nullptr),
+                                  BC_FLAG(12, nullptr),
+                                  {"num", getter<flags_num>, nullptr, nullptr, nullptr},
                                   {}};
 PyType_Slot flags_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
                              {Py_tp_repr, reinterpret_cast<void*>(flags_repr)},
@@ -149,7 +165,8 @@ PyType_Slot flags_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_deal
                              {Py_mp_subscript, reinterpret_cast<void*>(flags_subscript)},
                              {Py_mp_ass_subscript, reinterpret_cast<void*>(flags_ass_subscript)},
                              {0, nullptr}};
-PyType_Spec flags_spec = {"broadcloth._broadcloth.flagsobj", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, flags_slots};
+PyType_Spec flags_spec = {"broadcloth._broadcloth.flagsobj", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                          flags_slots};
 
 // ---- data ------------------------------------------------------------------------------------------------------------------------
 
@@ -166,7 +183,7 @@ PyObject* pointer_int(PyObject* self) {
 PyObject* pointer_repr(PyObject* self) {
   return guard([&] {
     PyRef p = pointer_ptr(held(self));
-    return PyUnicode_FromFormat("<MemoryPointer %s 0x%zx>", to_string(array_of(held(self)).device()).c_str(), PyLong_AsSize_t(p.get()));
+    return PyUnicode_FromFormat("<MemoryPointer %s %p>", to_string(array_of(held(self)).device()).c_str(), PyLong_AsVoidPtr(p.get()));
   });
 }
 
@@ -187,8 +204,8 @@ PyType_Slot pointer_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_de
                                {Py_nb_index, reinterpret_cast<void*>(pointer_int)},
                                {Py_bf_getbuffer, reinterpret_cast<void*>(pointer_buffer)},
                                {0, nullptr}};
-PyType_Spec pointer_spec = {"broadcloth._broadcloth.MemoryPointer", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                            pointer_slots};
+PyType_Spec pointer_spec = {"broadcloth._broadcloth.MemoryPointer", sizeof(PyHolder), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, pointer_slots};
 
 // ---- flat ------------------------------------------------------------------------------------------------------------------------
 
@@ -248,11 +265,12 @@ PyType_Slot flat_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_deall
                             {Py_mp_subscript, reinterpret_cast<void*>(flat_subscript)},
                             {Py_mp_ass_subscript, reinterpret_cast<void*>(flat_ass_subscript)},
                             {0, nullptr}};
-PyType_Spec flat_spec = {"broadcloth._broadcloth.flatiter", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, flat_slots};
+PyType_Spec flat_spec = {"broadcloth._broadcloth.flatiter", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                         flat_slots};
 
 // ---- The array's attributes ------------------------------------------------------------------------------------------------------
 
-template <PyTypeObject* State::*Type>
+template <PyTypeObject* State::* Type>
 PyObject* holder_getter(PyObject* self, void*) {
   return guard([&] { return hold(state().*Type, self); });
 }
@@ -273,7 +291,7 @@ PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject
   return guard([&]() -> PyObject* {
     static const CallSignature s = [] {
       CallSignature made;
-      made.parse("setflags(write=None, align=None, uic=None)", nullptr, true);
+      made.parse("setflags(write=None, align=None, uic=None)", true);
       return made;
     }();
     PyObject* v[3];

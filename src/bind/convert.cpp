@@ -46,8 +46,8 @@ Array scalar_array(const std::pair<Weak, Scalar>& v, std::optional<DType> dtype,
     throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
   DType t = dtype ? *dtype : weak == Weak::integer && value.dtype == DType::u64 ? DType::u64 : default_dtype(weak);
   if (weak == Weak::integer && value.dtype != DType::f64 && !value.fits(t))
-    raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}", value.dtype == DType::u64 ? std::to_string(value.u) : std::to_string(value.i),
-          info(t).name);
+    raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}",
+          value.dtype == DType::u64 ? std::to_string(value.u) : std::to_string(value.i), info(t).name);
   if (weak == Weak::complex && !is_complex(t))
     raise(ErrorKind::Type, "array: expected a real number for dtype {}, got a complex one", info(t).name);
   return full(Dims(), value, t, device);
@@ -81,7 +81,8 @@ Array numpy_scalar(PyObject* o, Device device) {
 }
 
 [[noreturn]] void cannot_avoid_copy() {
-  throw_python(PyExc_ValueError, "Unable to avoid copy while creating an array as requested. If using `copy=False`, use `copy=None` instead.");
+  throw_python(PyExc_ValueError,
+               "Unable to avoid copy while creating an array as requested. If using `copy=False`, use `copy=None` instead.");
 }
 
 Array stack_nested(PyObject* o, Device device) {
@@ -239,6 +240,12 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
     args->emplace(std::move(*a));
     return true;
   }
+  // What only NumPy can read, unless it has operators of its own for arrays.
+  const Names& n = state().names;
+  if (!attr_or_null(o, n.__array_ufunc__) && (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__))) {
+    args->emplace(to_array(o, device));
+    return true;
+  }
   return false;
 }
 
@@ -268,7 +275,8 @@ Arg to_arg(PyObject* o, Device device) {
   ArgList args;
   push_any(&args, o, device);
   Arg& a = args[0];
-  if (a.weak == Weak::integer && a.value.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+  if (a.weak == Weak::integer && a.value.dtype == DType::f64)
+    throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
   return std::move(a);
 }
 
@@ -336,7 +344,8 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   PyRef host = PyRef::borrow(o);
   if (!numpy) {
     // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
-    host = dtype && numpy_has(*dtype) && *dtype != DType::bf16 ? call(state().np_asarray, {o, dtype_object(*dtype)}) : call(state().np_asarray, {o});
+    host = dtype && numpy_has(*dtype) && *dtype != DType::bf16 ? call(state().np_asarray, {o, dtype_object(*dtype)})
+                                                               : call(state().np_asarray, {o});
   }
   const NumpyView view(host.get());
   if (never) {
@@ -349,9 +358,8 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
 
 void release_object(PyObject* o) noexcept {
   if (!Py_IsInitialized()) return;
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  GilHold hold;
   Py_DECREF(o);
-  PyGILState_Release(gil);
 }
 
 NumpyView::NumpyView(PyObject* array) : owner_(PyRef::borrow(array)) {
@@ -361,7 +369,8 @@ NumpyView::NumpyView(PyObject* array) : owner_(PyRef::borrow(array)) {
     if (!a) throw PythonError();
     PyRef type = PyRef::steal(PyObject_GetAttr(owner_.get(), state().names.dtype));
     bool usable = (a->flags & kAligned) && (a->flags & kNotSwapped);
-    if (!(a->flags & kNotSwapped)) type = PyRef::steal(PyObject_CallMethodObjArgs(type.get(), state().names.newbyteorder, to_py("=").get(), nullptr));
+    if (!(a->flags & kNotSwapped))
+      type = PyRef::steal(PyObject_CallMethodObjArgs(type.get(), state().names.newbyteorder, to_py("=").get(), nullptr));
     dtype_ = to_dtype(type.get());
     const int64_t item = itemsize(dtype_);
     shape_.resize(a->nd);

@@ -23,6 +23,7 @@ PyObject* dtype_object(DType t);
 bool numpy_has(DType t);
 
 Device to_device(PyObject* o);  ///< None: the default device
+bool names_device(std::string_view text);
 PyRef device_object(Device d);
 Casting to_casting(PyObject* o);
 char to_order(PyObject* o, char otherwise = 'C');
@@ -93,7 +94,9 @@ Arg to_arg(PyObject* o, Device device);
 
 /// The device of the first array of ours among the objects (and the lists in them), else the default.
 Device device_of(PyObject* const* objects, Py_ssize_t n);
-inline Device device_of(std::initializer_list<PyObject*> objects) { return device_of(objects.begin(), static_cast<Py_ssize_t>(objects.size())); }
+inline Device device_of(std::initializer_list<PyObject*> objects) {
+  return device_of(objects.begin(), static_cast<Py_ssize_t>(objects.size()));
+}
 
 // ---- Arrays --------------------------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,11 @@ std::pair<Weak, Scalar> number(PyObject* o, const char* what) {
   const Array a = to_array(o, device_of({o}));
   if (a.size() != 1) raise(ErrorKind::Type, "arange: expected a number for '{}', got an array of shape {}", what, a.shape());
   const Scalar v = look(a);
-  return {is_bool(a.dtype()) ? Weak::boolean : is_integer(a.dtype()) ? Weak::integer : is_complex(a.dtype()) ? Weak::complex : Weak::real, v};
+  return {is_bool(a.dtype())      ? Weak::boolean
+          : is_integer(a.dtype()) ? Weak::integer
+          : is_complex(a.dtype()) ? Weak::complex
+                                  : Weak::real,
+          v};
 }
 
 __int128 as_wide(const Scalar& s) { return s.dtype == DType::u64 ? static_cast<__int128>(s.u) : static_cast<__int128>(s.i); }
@@ -74,7 +78,9 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
     bool typed = false;
     for (PyObject* o : {start, stop, step}) typed = typed || !python_scalar(o);
     if (typed) {
-      auto host = [](PyObject* o) { return is_array(o) ? PyRef::steal(PyObject_CallMethod(to_numpy(array_of(o)).get(), "reshape", "(())")) : PyRef::borrow(o); };
+      auto host = [](PyObject* o) {
+        return is_array(o) ? PyRef::steal(PyObject_CallMethod(to_numpy(array_of(o)).get(), "reshape", "(())")) : PyRef::borrow(o);
+      };
       PyRef f = attr(state().numpy, "arange");
       PyRef none = call(f.get(), {host(start).get(), host(start).get(), host(step).get()});
       PyRef two = call(f.get(), {host(stop).get(), host(stop).get(), host(step).get()});
@@ -195,17 +201,19 @@ void init_convert(PyObject* module) {
   add_functions(
       module,
       {
-          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None)",
+          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None) A new array from "
+                      "any array, number or nested list.",
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device) {
                         return convert(o, dtype, copy_it, order, ndmin, device);
                       }),
-          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None)",
+          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None) An array from any array, number or nested "
+                      "list; itself when it is one.",
                       [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device) {
                         return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
                       }),
-          BC_FUNCTION("ascontiguousarray(a, dtype=None, *, like=None)",
+          BC_FUNCTION("ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order.",
                       [](PyObject* o, PyObject* dtype, PyObject*) { return convert(o, dtype, Py_None, 'C', 1, Py_None); }),
-          BC_FUNCTION("asnumpy(a, out=None, order='C')",
+          BC_FUNCTION("asnumpy(a, out=None, order='C') A NumPy array with the elements.",
                       [](PyObject* o, PyObject* to, char order) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
                         const Array a = to_array(o, device_of({o}));
@@ -213,43 +221,48 @@ void init_convert(PyObject* module) {
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),
-          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None)", from_buffer),
-          BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None)",
+          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None) An array with a buffer's elements.", from_buffer),
+          BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
                         return in_order(shape, order, [&](const Dims& s) { return empty(s, dtype, device); });
                       }),
-          BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None)",
+          BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None) Zeros.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
                         return in_order(shape, order, [&](const Dims& s) { return zeros(s, dtype, device); });
                       }),
-          BC_FUNCTION("ones(shape, dtype=None, order='C', *, like=None, device=None)",
+          BC_FUNCTION("ones(shape, dtype=None, order='C', *, like=None, device=None) Ones.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
                         return in_order(shape, order, [&](const Dims& s) { return ones(s, dtype, device); });
                       }),
-          BC_FUNCTION("full(shape, fill_value, dtype=None, order='C', *, like=None, device=None)",
+          BC_FUNCTION("full(shape, fill_value, dtype=None, order='C', *, like=None, device=None) One value everywhere.",
                       [](const Dims& shape, PyObject* fill, PyObject* dtype, char order, PyObject*, Device device) {
                         return full_function(shape, fill, dtype, order, device);
                       }),
-          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None)", full_like_function),
-          BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None)",
+          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None) One value everywhere, with a's shape, dtype and "
+                      "device; None leaves the elements unset.",
+                      full_like_function),
+          BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",
                       [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
                         return arange_function(start, stop, step, dtype, device);
                       }),
-          BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)",
-                      [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis, Device device) {
-                        return linspace(start, stop, num, endpoint, dtype, axis, device);
-                      }),
-          BC_FUNCTION("iota(shape, *, device=None)", [](const Dims& shape, Device device) { return iota(shape, device); }),
-          BC_FUNCTION("get_dtype(dtype)", [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
+          BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced numbers from "
+                      "start to stop.",
+                      [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis,
+                         Device device) { return linspace(start, stop, num, endpoint, dtype, axis, device); }),
+          BC_FUNCTION("iota(shape, *, device=None) The linear C-order index of each element.",
+                      [](const Dims& shape, Device device) { return iota(shape, device); }),
+          BC_FUNCTION("get_dtype(dtype) The dtype object of a dtype, type or name.",
+                      [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
           {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(result_type)), METH_FASTCALL,
            "result_type(*arrays_and_dtypes)\n--\n\nThe dtype of an op over these operands."},
-          BC_FUNCTION("promote_types(type1, type2)",
+          BC_FUNCTION("promote_types(type1, type2) The smallest dtype that both cast to safely.",
                       [](PyObject* a, PyObject* b) { return PyRef::borrow(dtype_object(promote(to_dtype(a), to_dtype(b)))); }),
-          BC_FUNCTION("can_cast(from_, to, casting='safe')",
+          BC_FUNCTION("can_cast(from_, to, casting='safe') Whether a cast is allowed under a casting rule.",
                       [](PyObject* from, PyObject* to, Casting casting) {
                         if (python_scalar(from))
-                          throw_python(PyExc_TypeError, "can_cast() does not support Python ints, floats, and complex because the result used to depend "
-                                                        "on the value.");
+                          throw_python(PyExc_TypeError,
+                                       "can_cast() does not support Python ints, floats, and complex because the result used to depend "
+                                       "on the value.");
                         return can_cast(dtype_of(from), to_dtype(to), casting);
                       }),
           BC_FUNCTION("_rebuild(host, dtype_name)",

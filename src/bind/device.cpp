@@ -8,8 +8,7 @@ namespace bc::bind {
 namespace {
 
 struct PyDevice {
-  PyObject_HEAD
-  Device device;
+  PyObject_HEAD Device device;
 };
 
 Device device_in(PyObject* self) { return reinterpret_cast<PyDevice*>(self)->device; }
@@ -32,7 +31,8 @@ std::optional<Device> parse(std::string_view text) {
   if (colon == std::string_view::npos) return d;
   const std::string_view number = text.substr(colon + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), d.index);
-  if (error != std::errc() || end != number.data() + number.size() || d.index < 0 || (d.type == DeviceType::cpu && d.index != 0)) return std::nullopt;
+  if (error != std::errc() || end != number.data() + number.size() || d.index < 0 || (d.type == DeviceType::cpu && d.index != 0))
+    return std::nullopt;
   return d;
 }
 
@@ -131,22 +131,25 @@ PyGetSetDef attributes[] = {{"type", device_type, nullptr, "'cpu', 'cuda' or 'nu
                             {"index", device_index, nullptr, "Which one of its type", nullptr},
                             {"id", device_index, nullptr, "Which one of its type, as CuPy calls it", nullptr},
                             {}};
-PyMethodDef methods[] = {{"__enter__", device_enter, METH_NOARGS, nullptr},
-                         {"__exit__", device_exit, METH_VARARGS, nullptr},
-                         {"synchronize", device_synchronize, METH_NOARGS, "synchronize()\n--\n\nRuns what waits on the device and waits for it."},
-                         {"__reduce__", device_reduce, METH_NOARGS, nullptr},
-                         {}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(device_new)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(device_dealloc)},
-                       {Py_tp_str, reinterpret_cast<void*>(device_str)},
-                       {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
-                       {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
-                       {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
-                       {Py_tp_getset, attributes},
-                       {Py_tp_methods, methods},
-                       {Py_tp_doc, const_cast<char*>("device(spec=None, /)\n--\n\nA device by name ('cpu', 'cuda', 'cuda:1'); `with device('cpu'):` makes it the "
-                                                     "default of this thread.")},
-                       {0, nullptr}};
+PyMethodDef methods[] = {
+    {"__enter__", device_enter, METH_NOARGS, nullptr},
+    {"__exit__", device_exit, METH_VARARGS, nullptr},
+    {"synchronize", device_synchronize, METH_NOARGS, "synchronize()\n--\n\nRuns what waits on the device and waits for it."},
+    {"__reduce__", device_reduce, METH_NOARGS, nullptr},
+    {}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(device_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(device_dealloc)},
+    {Py_tp_str, reinterpret_cast<void*>(device_str)},
+    {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+    {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
+    {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {Py_tp_doc,
+     const_cast<char*>("device(spec=None, /)\n--\n\nA device by name ('cpu', 'cuda', 'cuda:1'); `with device('cpu'):` makes it the "
+                       "default of this thread.")},
+    {0, nullptr}};
 PyType_Spec spec = {"broadcloth.device", sizeof(PyDevice), 0, Py_TPFLAGS_DEFAULT, slots};
 
 }  // namespace
@@ -160,6 +163,8 @@ Device to_device(PyObject* o) {
   }
   raise(ErrorKind::Type, "device: expected a device or its name, got {}", type_name(o));
 }
+
+bool names_device(std::string_view text) { return parse(text).has_value(); }
 
 PyRef device_object(Device d) {
   PyDevice* made = PyObject_New(PyDevice, state().device);

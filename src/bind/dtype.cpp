@@ -80,12 +80,13 @@ PyObject* bfloat16_get(PyObject* self, void* what) {
     case 1: return PyLong_FromLong(2);
     case 2: return PyUnicode_FromString("f");
     case 3: return PyUnicode_FromString("<V2");
-    case 4: return guard([&] {
-      PyObject* d = bfloat16_dtype();
-      // numpy.dtype(bfloat16) follows this attribute, so it must not lead back here.
-      if (d == self) throw_python(PyExc_AttributeError, "bfloat16.dtype: NumPy has no bfloat16 without the package ml_dtypes");
-      return new_ref(d);
-    });
+    case 4:
+      return guard([&] {
+        PyObject* d = bfloat16_dtype();
+        // numpy.dtype(bfloat16) follows this attribute, so it must not lead back here.
+        if (d == self) throw_python(PyExc_AttributeError, "bfloat16.dtype: NumPy has no bfloat16 without the package ml_dtypes");
+        return new_ref(d);
+      });
     case 5: return PyUnicode_FromString("E");
     case 6: Py_RETURN_TRUE;
     case 7: return PyLong_FromLong(2);
@@ -151,8 +152,8 @@ PyType_Slot bfloat16_slots[] = {
     {Py_tp_doc, const_cast<char*>("The dtype bfloat16: float32's range with 8 bits of precision.")},
     {0, nullptr},
 };
-PyType_Spec bfloat16_spec = {"broadcloth._broadcloth.BFloat16DType", sizeof(PyBfloat16), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                             bfloat16_slots};
+PyType_Spec bfloat16_spec = {"broadcloth._broadcloth.BFloat16DType", sizeof(PyBfloat16), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bfloat16_slots};
 
 }  // namespace
 

@@ -36,7 +36,7 @@ class Dict {
 
 struct Option {
   const char* name;
-  bool Config::*field;
+  bool Config::* field;
 };
 constexpr Option options[] = {{"lazy", &Config::lazy}, {"jit", &Config::jit}, {"background_compile", &Config::background_compile}};
 

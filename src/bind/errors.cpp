@@ -50,7 +50,8 @@ PyObject* exception_of(ErrorKind kind) {
 void init_errors(PyObject* module) {
   PyRef base = numpy_ufunc_type_error();
   PyRef type = PyRef::steal(PyErr_NewExceptionWithDoc(
-      "broadcloth.UFuncTypeError", "A ufunc has no loop for the operands' types, or the casting rule forbids the way to one.", base.get(), nullptr));
+      "broadcloth.UFuncTypeError", "A ufunc has no loop for the operands' types, or the casting rule forbids the way to one.", base.get(),
+      nullptr));
   state().ufunc_type_error = type.get();
   check(PyModule_AddObjectRef(module, "UFuncTypeError", type.release()));
 }

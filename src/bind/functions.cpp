@@ -39,8 +39,12 @@ std::optional<Op> reduction_named(std::string_view name) {
     for (int i = 0; i < kOpCount; ++i)
       if (info(static_cast<Op>(i)).kind == OpKind::reduce) m.emplace(info(static_cast<Op>(i)).name, static_cast<Op>(i));
     // Rows may carry the ufunc's name.
-    for (auto [name, op] : {std::pair{"sum", Op::reduce_sum}, {"prod", Op::reduce_prod}, {"max", Op::reduce_max}, {"min", Op::reduce_min},
-                            {"any", Op::reduce_any}, {"all", Op::reduce_all}})
+    for (auto [name, op] : {std::pair{"sum", Op::reduce_sum},
+                            {"prod", Op::reduce_prod},
+                            {"max", Op::reduce_max},
+                            {"min", Op::reduce_min},
+                            {"any", Op::reduce_any},
+                            {"all", Op::reduce_all}})
       m.emplace(name, op);
     return m;
   }();
@@ -48,8 +52,8 @@ std::optional<Op> reduction_named(std::string_view name) {
   return it == rows.end() ? std::nullopt : std::optional(it->second);
 }
 
-PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
-                      PyObject* where, double ddof) {
+PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims,
+                      PyObject* initial, PyObject* where, double ddof) {
   const std::optional<Op> row = reduction_named(op);
   if (!row) raise(ErrorKind::Value, "reduce: no reduction is called '{}'", op);
   const Device device = device_of({a});
@@ -80,6 +84,14 @@ PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
   push_any(&args, condition, device);
   push_any(&args, x, device);
   push_any(&args, y, device);
+  // A Python integer past an array's dtype wraps here, as in NumPy.
+  for (int i = 1; i < 3; ++i) {
+    Arg& scalar = args[i];
+    const Array& other = args[3 - i].array;
+    if (scalar.weak == Weak::integer && other && is_integer(other.dtype()) && scalar.value.dtype != DType::f64 &&
+        !scalar.value.fits(other.dtype()))
+      scalar = Arg(astype(full(Dims(), scalar.value, scalar.value.dtype, device), other.dtype()));
+  }
   UfuncOptions options;
   options.device = device;
   return steal(wrap(apply(Op::where, &args, options)));
@@ -91,8 +103,8 @@ void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
   const DType from = value.array ? value.array.dtype() : default_dtype(value.weak);
   const bool fits = can_cast(from, to.dtype(), casting) || (!value.array && promote_weak(to.dtype(), value.weak) == to.dtype());
   if (!fits)
-    raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name, info(to.dtype()).name,
-          to_string(casting));
+    raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name,
+          info(to.dtype()).name, to_string(casting));
   if (where == Py_True || where == Py_None) return assign(to, value);
   assign_where(to, astype(to_array(where, to.device()), DType::b1, false, Casting::safe), value);
 }
@@ -155,7 +167,8 @@ PyRef as_strided(PyObject* array, const Dims& shape, const Dims& strides, int64_
     whole = whole && strides[d] % item == 0;
     layout.strides[d] = strides[d] / item;
   }
-  if (!whole) raise(ErrorKind::Value, "as_strided: expected strides and offset in multiples of {} bytes, got {} and {}", item, strides, offset);
+  if (!whole)
+    raise(ErrorKind::Value, "as_strided: expected strides and offset in multiples of {} bytes, got {} and {}", item, strides, offset);
   int64_t low = 0, high = -1;
   bounds(layout, &low, &high);
   if (low <= high && (low < 0 || high >= storage_elements(a)))
@@ -207,13 +220,15 @@ bool shares_memory(PyObject* x, PyObject* y) {
 
 // ---- Random numbers --------------------------------------------------------------------------------------------------------------
 
-Array random_function(std::string_view kind, uint64_t seed, uint64_t counter, const Dims& shape, std::optional<DType> dtype, const Scalar& low,
-                      const Scalar& high, bool endpoint, Device device) {
+Array random_function(std::string_view kind, uint64_t seed, uint64_t counter, const Dims& shape, std::optional<DType> dtype,
+                      const Scalar& low, const Scalar& high, bool endpoint, Device device) {
   if (kind == "uniform") return random_uniform(seed, counter, shape, dtype.value_or(DType::f64), device);
   if (kind == "normal") return random_standard_normal(seed, counter, shape, dtype.value_or(DType::f64), device);
   if (kind == "integers") return random_integers(seed, counter, low, high, shape, dtype.value_or(DType::i64), endpoint, device);
-  if (kind == "uint32") return random_integers(seed, counter, Scalar::integer(0), Scalar::integer(0xffffffff), shape, DType::u32, true, device);
-  if (kind == "uint64") return random_integers(seed, counter, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), shape, DType::u64, true, device);
+  if (kind == "uint32")
+    return random_integers(seed, counter, Scalar::integer(0), Scalar::integer(0xffffffff), shape, DType::u32, true, device);
+  if (kind == "uint64")
+    return random_integers(seed, counter, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), shape, DType::u64, true, device);
   raise(ErrorKind::Value, "random: expected 'uniform', 'normal', 'integers', 'uint32' or 'uint64', got '{}'", kind);
 }
 
@@ -236,7 +251,8 @@ PyRef split_function(PyObject* o, PyObject* where, int64_t axis) {
 }
 
 template <Array (*F)(const Array&, const ReduceOptions&)>
-PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where, double ddof) {
+PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
+                    double ddof) {
   const Device device = device_of({a});
   ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, device);
   options.ddof = ddof;
@@ -259,26 +275,35 @@ std::vector<int64_t> integers(PyObject* o) {
 
 std::vector<PyMethodDef> op_functions() {
   return {
-      BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", reduce_function),
-      BC_FUNCTION("scan(op, a, axis=None, dtype=None, out=None)", scan_function),
-      BC_FUNCTION("where(condition, x=..., y=..., /)", where_function),
-      BC_FUNCTION("clip(a, a_min=..., a_max=..., out=None, *, min=..., max=..., dtype=None, casting='same_kind', where=True)",
-                  [](PyObject* a, PyObject* a_min, PyObject* a_max, PyObject* out, PyObject* low, PyObject* high, PyObject* dtype, PyObject* casting,
-                     PyObject* where) {
+      BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0) One reduction row by "
+                  "name (see `reductions`).",
+                  reduce_function),
+      BC_FUNCTION("scan(op, a, axis=None, dtype=None, out=None) Inclusive running 'sum', 'prod', 'max' or 'min'.", scan_function),
+      BC_FUNCTION(
+          "where(condition, x=..., y=..., /) x where the condition holds, else y; the indices of true elements when x and y are missing.",
+          where_function),
+      BC_FUNCTION("clip(a, a_min=..., a_max=..., out=None, *, min=..., max=..., dtype=None, casting='same_kind', where=True) The elements "
+                  "limited to [a_min, a_max].",
+                  [](PyObject* a, PyObject* a_min, PyObject* a_max, PyObject* out, PyObject* low, PyObject* high, PyObject* dtype,
+                     PyObject* casting, PyObject* where) {
                     if ((!is_missing(low) && !is_missing(a_min)) || (!is_missing(high) && !is_missing(a_max)))
-                      throw_python(PyExc_ValueError, "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.");
+                      throw_python(PyExc_ValueError,
+                                   "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.");
                     return steal(clip_any(a, is_missing(low) ? a_min : low, is_missing(high) ? a_max : high, out, dtype, casting, where));
                   }),
-      BC_FUNCTION("round(a, decimals=0, out=None)", [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
-      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True)",
+      BC_FUNCTION("round(a, decimals=0, out=None) The elements rounded to so many decimals.",
+                  [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
+      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True) The matrix product.",
                   [](const Array& a, const Array& b, const Array& out, Casting casting, char, std::optional<DType> dtype, bool) {
                     return matmul(a, b, dtype, out, casting);
                   }),
-      BC_FUNCTION("dot(a, b, out=None)", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
-      BC_LOOKING("nonzero(a)", [](const Array& a) { return nonzero(a); }),
-      BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True)", copy_to),
-      BC_FUNCTION("shares_memory(a, b)", shares_memory),
-      BC_FUNCTION("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None)", random_function),
+      BC_FUNCTION("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
+      BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
+      BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),
+      BC_FUNCTION("shares_memory(a, b) Whether two arrays may touch the same element.", shares_memory),
+      BC_FUNCTION("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
+                  "from number `counter` on.",
+                  random_function),
   };
 }
 
@@ -289,7 +314,9 @@ std::vector<PyMethodDef> view_functions() {
                     return view_of(a, axes == Py_None ? transpose(given(a)) : transpose(given(a), to_shape(axes)));
                   }),
       BC_FUNCTION("reshape(a, shape, order='C', *, copy=None)",
-                  [](PyObject* a, const Dims& shape, char order, PyObject* copy_it) { return view_of(a, reshape_in_order(given(a), shape, order, copy_it)); }),
+                  [](PyObject* a, const Dims& shape, char order, PyObject* copy_it) {
+                    return view_of(a, reshape_in_order(given(a), shape, order, copy_it));
+                  }),
       BC_FUNCTION("broadcast_to(array, shape, subok=False)",
                   [](PyObject* a, const Dims& shape, bool) { return view_of(a, broadcast_to(given(a), shape), true); }),
       {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL,
@@ -299,10 +326,12 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("moveaxis(a, source, destination)",
                   [](PyObject* a, const Axes& from, const Axes& to) { return view_of(a, moveaxis(given(a), from, to)); }),
       BC_FUNCTION("swapaxes(a, axis1, axis2)", [](PyObject* a, int64_t x, int64_t y) { return view_of(a, swapaxes(given(a), x, y)); }),
-      BC_FUNCTION("rollaxis(a, axis, start=0)", [](PyObject* a, int64_t axis, int64_t start) { return view_of(a, rollaxis(given(a), axis, start)); }),
+      BC_FUNCTION("rollaxis(a, axis, start=0)",
+                  [](PyObject* a, int64_t axis, int64_t start) { return view_of(a, rollaxis(given(a), axis, start)); }),
       BC_FUNCTION("matrix_transpose(x, /)", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
       BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
-      BC_FUNCTION("squeeze(a, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, squeeze(given(a), axis)); }),
+      BC_FUNCTION("squeeze(a, axis=None)",
+                  [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, squeeze(given(a), axis)); }),
       BC_FUNCTION("flip(m, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, flip(given(a), axis)); }),
       BC_FUNCTION("rot90(m, k=1, axes=...)",
                   [](PyObject* a, int64_t k, PyObject* axes) {
@@ -311,7 +340,9 @@ std::vector<PyMethodDef> view_functions() {
                     return view_of(a, rot90(given(a), k, at[0], at[1]));
                   }),
       BC_FUNCTION("diagonal(a, offset=0, axis1=0, axis2=1)",
-                  [](PyObject* a, int64_t offset, int64_t axis1, int64_t axis2) { return view_of(a, diagonal(given(a), offset, axis1, axis2), true); }),
+                  [](PyObject* a, int64_t offset, int64_t axis1, int64_t axis2) {
+                    return view_of(a, diagonal(given(a), offset, axis1, axis2), true);
+                  }),
       BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, ravel(given(a), order)); }),
       BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return view_of(a, atleast_1d(given(a))); }),
       BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return view_of(a, atleast_2d(given(a))); }),
@@ -323,7 +354,8 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("array_split(ary, indices_or_sections, axis=0)",
                   split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::array_split),
                                  static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::array_split)>),
-      BC_FUNCTION("as_strided(x, shape, strides, offset=0)", as_strided),
+      BC_FUNCTION("as_strided(x, shape, strides, offset=0) A view with any shape and strides (in bytes) inside the array's memory.",
+                  as_strided),
   };
 }
 
@@ -362,22 +394,23 @@ std::vector<PyMethodDef> joining_composites() {
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
                     return stack(arrays, axis, dtype, casting, out);
                   }),
-      BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')",
-                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) { return hstack(arrays, dtype, casting); }),
-      BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')",
-                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) { return vstack(arrays, dtype, casting); }),
+      BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
+                                                                        Casting casting) { return hstack(arrays, dtype, casting); }),
+      BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
+                                                                        Casting casting) { return vstack(arrays, dtype, casting); }),
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
       BC_FUNCTION("append(arr, values, axis=None)", bc::append),
       BC_FUNCTION("roll(a, shift, axis=None)",
                   [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, integers(shift), axis); }),
       BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
-      BC_FUNCTION("repeat(a, repeats, axis=None)", [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),
+      BC_FUNCTION("repeat(a, repeats, axis=None)",
+                  [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
                   [](const Array& a, PyObject* at, const Axis& axis) { return delete_(a, integers(at), axis); }),
-      BC_FUNCTION("insert(arr, obj, values, axis=None)",
-                  [](const Array& a, PyObject* at, const Array& values, const Axis& axis) { return insert(a, integers(at), values, axis); }),
+      BC_FUNCTION("insert(arr, obj, values, axis=None)", [](const Array& a, PyObject* at, const Array& values,
+                                                            const Axis& axis) { return insert(a, integers(at), values, axis); }),
   };
 }
 
@@ -388,10 +421,8 @@ std::vector<PyMethodDef> value_composites() {
       BC_LOOKING("array_equal(a1, a2, equal_nan=False)", bc::array_equal),
       BC_LOOKING("array_equiv(a1, a2)", bc::array_equiv),
       BC_FUNCTION("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", bc::nan_to_num),
-      BC_FUNCTION("select(condlist, choicelist, default=0)",
-                  [](const std::vector<Array>& conditions, const std::vector<Array>& choices, const Arg& otherwise) {
-                    return select(conditions, choices, otherwise);
-                  }),
+      BC_FUNCTION("select(condlist, choicelist, default=0)", [](const std::vector<Array>& conditions, const std::vector<Array>& choices,
+                                                                const Arg& otherwise) { return select(conditions, choices, otherwise); }),
       BC_FUNCTION("iscomplex(x)", bc::iscomplex),
       BC_FUNCTION("isreal(x)", bc::isreal),
       BC_FUNCTION("angle(z, deg=False)", bc::angle),
@@ -408,10 +439,12 @@ std::vector<PyMethodDef> value_composites() {
                     return average(a, axis, weights, keepdims);
                   }),
       BC_FUNCTION("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
-      BC_FUNCTION("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanprod>),
+      BC_FUNCTION("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanprod>),
       BC_FUNCTION("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmax>),
       BC_FUNCTION("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmin>),
-      BC_FUNCTION("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmean>),
+      BC_FUNCTION("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanmean>),
       BC_FUNCTION("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanvar>),
       BC_FUNCTION("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanstd>),
       BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
@@ -439,8 +472,7 @@ std::vector<PyMethodDef> selection_composites() {
   return {
       BC_FUNCTION("take(a, indices, axis=None, out=None, mode='raise')",
                   [](const Array& a, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-                    LineNote line(true);
-                    return take(a, indices, axis, mode, out);
+                    return take_checked(a, indices, axis, mode, out);
                   }),
       BC_FUNCTION("put(a, ind, v, mode='raise')",
                   [](PyObject* a, const Array& indices, const Arg& values, std::string_view mode) {

@@ -1,7 +1,9 @@
 // ndarray's indexing: Python's keys become the engine's index items.
+#include <algorithm>
 #include <climits>
 
 #include "bind/convert.h"
+#include "graph/tape.h"
 
 namespace bc::bind {
 namespace {
@@ -55,17 +57,52 @@ bool basic_item(PyObject* o, SliceItem* item) {
   return false;
 }
 
+// More indices than this are checked by the kernel that reads them.
+constexpr int64_t kFewIndices = 1 << 16;
+
+/// The lowest and highest index, when they are few and lie in host memory, computed.
+bool known_range(const Array& index, int64_t* low, int64_t* high) {
+  if (index.device().type != DeviceType::cpu || index.size() == 0 || index.size() > kFewIndices || !is_integer(index.dtype())) return false;
+  TapeLock lock(tape(index.device()));
+  const Node& node = *index.storage()->current;
+  if (node.op == Op::cast && node.in.size() == 1 && node.in[0].node->op == Op::constant && is_integer(node.in[0].node->value.dtype)) {
+    const Scalar& s = node.in[0].node->value;
+    *low = *high = s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i;
+    return true;
+  }
+  if (node.pending() || !node.buffer || index.dtype() != node.dtype) return false;
+  const char* base = static_cast<const char*>(node.buffer->ptr);
+  const int64_t item = itemsize(index.dtype());
+  *low = INT64_MAX;
+  *high = INT64_MIN;
+  Dims at(index.ndim());
+  for (int64_t n = index.size(); n > 0; --n) {
+    int64_t place = index.offset();
+    for (int d = 0; d < index.ndim(); ++d) place += at[d] * index.strides()[d];
+    const Scalar s = Scalar::load(index.dtype(), base + place * item);
+    const int64_t v = s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i;
+    *low = std::min(*low, v);
+    *high = std::max(*high, v);
+    for (int d = index.ndim() - 1; d >= 0; --d) {
+      if (++at[d] < index.shape()[d]) break;
+      at[d] = 0;
+    }
+  }
+  return true;
+}
+
+/// Indices come to the array's device checked where that costs little.
 Array index_array(PyObject* o, Device device) {
   Array index;
   if (is_array(o)) {
     index = array_of(o);
   } else {
-    index = to_array(o, device);
+    // Lists and NumPy arrays can be checked before they leave the host.
+    index = to_array(o, device.type == DeviceType::cuda ? Device{DeviceType::cpu, 0} : device);
     // An empty list has no type of its own.
     if (index.size() == 0 && !is_numpy_array(o) && is_inexact(index.dtype())) index = astype(index, DType::i64);
   }
   if (is_inexact(index.dtype())) throw_python(PyExc_IndexError, "arrays used as indices must be of integer (or boolean) type");
-  if (!(index.device() == device)) index = bc::to_device(index, device);
   return index;
 }
 
@@ -108,6 +145,32 @@ IndexItem parse_one(const Array& a, PyObject* o) {
 
 /// Up to this many basic items need no list on the heap.
 constexpr int kFew = 8;
+
+/// Looks at the indices that are known, in NumPy's words, and brings them all to the array's device.
+void settle_indices(const Array& a, std::vector<IndexItem>* items) {
+  int used = 0;
+  for (const IndexItem& i : *items) {
+    if (i.array)
+      used += is_bool(i.array.dtype()) ? i.array.ndim() : 1;
+    else
+      used += i.basic.kind == SliceItem::Kind::index || i.basic.kind == SliceItem::Kind::slice;
+  }
+  int axis = 0;
+  for (IndexItem& i : *items) {
+    if (!i.array) {
+      if (i.basic.kind == SliceItem::Kind::ellipsis) axis += std::max(0, a.ndim() - used);
+      if (i.basic.kind == SliceItem::Kind::index || i.basic.kind == SliceItem::Kind::slice) ++axis;
+      continue;
+    }
+    if (is_bool(i.array.dtype())) {
+      axis += i.array.ndim();
+    } else if (axis < a.ndim()) {
+      check_indices(i.array, a.shape()[axis], axis);
+      ++axis;
+    }
+    if (!(i.array.device() == a.device())) i.array = bc::to_device(i.array, a.device());
+  }
+}
 
 /// Fills `items` when the key holds basic items only and few; returns their number or -1.
 int few_basic(PyObject* key, SliceItem* items) {
@@ -171,6 +234,12 @@ int contains(PyObject* self, PyObject* value) {
 
 }  // namespace
 
+void check_indices(const Array& index, int64_t extent, int axis) {
+  int64_t low = 0, high = 0;
+  if (!known_range(index, &low, &high) || (low >= -extent && high < extent)) return;
+  raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", high >= extent ? high : low, axis, extent);
+}
+
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
   std::vector<IndexItem> items;
   *plain = true;
@@ -185,6 +254,7 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
     items.push_back(parse_one(a, key));
     *plain = !items[0].array;
   }
+  if (!*plain) settle_indices(a, &items);
   return items;
 }
 

@@ -105,7 +105,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return guard(-1, [&] {
     const Array& a = array_of(self);
     if (a.device().type != DeviceType::cpu) {
-      PyErr_Format(PyExc_BufferError, "the array is on %s, whose memory Python cannot read; use .get() for a NumPy copy", to_string(a.device()).c_str());
+      PyErr_Format(PyExc_BufferError, "the array is on %s, whose memory Python cannot read; use .get() for a NumPy copy",
+                   to_string(a.device()).c_str());
       throw PythonError();
     }
     if (a.dtype() == DType::bf16) throw_python(PyExc_BufferError, "the buffer protocol has no bfloat16; use .view('uint16') or .get()");
@@ -142,12 +143,12 @@ void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(vi
 // ---- DLPack ----------------------------------------------------------------------------------------------------------------------
 
 dlpack::DataType dlpack_type(DType t) {
-  dlpack::Code code = is_bool(t)             ? dlpack::kBool
-                      : is_signed_int(t)     ? dlpack::kInt
-                      : is_unsigned(t)       ? dlpack::kUInt
-                      : t == DType::bf16     ? dlpack::kBfloat
-                      : is_complex(t)        ? dlpack::kComplex
-                                             : dlpack::kFloat;
+  dlpack::Code code = is_bool(t)         ? dlpack::kBool
+                      : is_signed_int(t) ? dlpack::kInt
+                      : is_unsigned(t)   ? dlpack::kUInt
+                      : t == DType::bf16 ? dlpack::kBfloat
+                      : is_complex(t)    ? dlpack::kComplex
+                                         : dlpack::kFloat;
   return {code, static_cast<uint8_t>(8 * itemsize(t)), 1};
 }
 
@@ -156,7 +157,8 @@ DType from_dlpack_type(dlpack::DataType d) {
     const dlpack::DataType t = dlpack_type(static_cast<DType>(i));
     if (t.code == d.code && t.bits == d.bits && d.lanes == 1) return static_cast<DType>(i);
   }
-  raise(ErrorKind::Type, "from_dlpack: expected a type that broadcloth has, got DLPack code {}, {} bits, {} lanes", d.code, d.bits, d.lanes);
+  raise(ErrorKind::Type, "from_dlpack: expected a type that broadcloth has, got DLPack code {}, {} bits, {} lanes", d.code, d.bits,
+        d.lanes);
 }
 
 dlpack::Device dlpack_device(Device d) { return {d.type == DeviceType::cuda ? dlpack::kCuda : dlpack::kCpu, d.index}; }
@@ -228,9 +230,11 @@ PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyO
     if (want.size() != 2) throw_python(PyExc_ValueError, "__dlpack__: expected a pair for 'dl_device'");
     const dlpack::Device here = dlpack_device(a.device());
     if (want[0] != here.kind || want[1] != here.index) {
-      if (copy_it == Py_False) throw_python(PyExc_BufferError, "__dlpack__: the array is on another device, and copy=False forbids to copy it");
+      if (copy_it == Py_False)
+        throw_python(PyExc_BufferError, "__dlpack__: the array is on another device, and copy=False forbids to copy it");
       if (want[0] != dlpack::kCpu && want[0] != dlpack::kCuda) throw_python(PyExc_BufferError, "__dlpack__: expected a CPU or CUDA device");
-      a = without_gil([&] { return bc::to_device(a, {want[0] == dlpack::kCuda ? DeviceType::cuda : DeviceType::cpu, static_cast<int>(want[1])}); });
+      a = without_gil(
+          [&] { return bc::to_device(a, {want[0] == dlpack::kCuda ? DeviceType::cuda : DeviceType::cpu, static_cast<int>(want[1])}); });
       copied = true;
     }
   }
@@ -241,7 +245,8 @@ PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyO
   }
   const bool read_only = !copied && is_read_only(self);
   const bool versioned = max_version != Py_None && to_axes(max_version).at(0) >= 1;
-  if (read_only && !versioned) throw_python(PyExc_BufferError, "__dlpack__: the array is read-only, which DLPack can say from version 1.0 on");
+  if (read_only && !versioned)
+    throw_python(PyExc_BufferError, "__dlpack__: the array is read-only, which DLPack can say from version 1.0 on");
   if (versioned) {
     auto* m = manage<dlpack::ManagedTensorVersioned>(a);
     m->version = {1, 0};
@@ -282,16 +287,16 @@ Array take_capsule(PyObject* capsule, const char* name, const char* used, bool r
   if (!m) throw PythonError();
   bool read_only = false;
   if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
-    if (m->version.major > 1) raise(ErrorKind::Value, "from_dlpack: expected DLPack version 1, got {}.{}", m->version.major, m->version.minor);
+    if (m->version.major > 1)
+      raise(ErrorKind::Value, "from_dlpack: expected DLPack version 1, got {}.{}", m->version.major, m->version.minor);
     read_only = (m->flags & dlpack::kReadOnly) != 0;
   }
   check(PyCapsule_SetName(capsule, used));
   // From here on the tensor is ours to delete, also when wrapping it fails.
   auto owner = std::shared_ptr<Managed>(m, [](Managed* t) {
     if (!t->deleter || !Py_IsInitialized()) return;
-    const PyGILState_STATE gil = PyGILState_Ensure();
+    GilHold hold;
     t->deleter(t);
-    PyGILState_Release(gil);
   });
   return take_tensor(m->tensor, read_only || read_only_flag, [owner] {});
 }
@@ -315,7 +320,8 @@ PyObject* get_cuda_interface(PyObject* self, void*) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
     if (a.device().type != DeviceType::cuda || a.dtype() == DType::bf16) {
-      PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: the array of %s is on %s", info(a.dtype()).name, to_string(a.device()).c_str());
+      PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: the array of %s is on %s", info(a.dtype()).name,
+                   to_string(a.device()).c_str());
       throw PythonError();
     }
     void* base = expose_forever(a);
@@ -407,7 +413,8 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
   PyRef stream = cuda ? to_py(stream_number({DeviceType::cuda, static_cast<int>(index)})) : nullptr;
   Array a = from_capsule(request_capsule(o, stream.get(), nullptr, nullptr).get());
   if (device && !(a.device() == *device)) {
-    if (copy_it && !*copy_it) throw_python(PyExc_ValueError, "from_dlpack: the tensor is on another device, and copy=False forbids to copy it");
+    if (copy_it && !*copy_it)
+      throw_python(PyExc_ValueError, "from_dlpack: the tensor is on another device, and copy=False forbids to copy it");
     return without_gil([&] { return bc::to_device(a, *device); });
   }
   return copy_it && *copy_it ? copy(a) : a;
@@ -416,7 +423,8 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
 std::optional<Array> import_foreign(PyObject* o) {
   if (PyType_Check(o)) return std::nullopt;
   if (PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__)) return from_cuda_interface(o, dict.get());
-  if (attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__)) return import_dlpack(o, std::nullopt, std::nullopt);
+  if (attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__))
+    return import_dlpack(o, std::nullopt, std::nullopt);
   return std::nullopt;
 }
 
@@ -436,9 +444,10 @@ void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
 }
 
 void init_interop(PyObject* module) {
-  add_functions(module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, std::optional<bool> copy_it) {
-                  return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), copy_it);
-                })});
+  add_functions(
+      module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, std::optional<bool> copy_it) {
+        return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), copy_it);
+      })});
 }
 
 }  // namespace bc::bind

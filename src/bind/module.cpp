@@ -32,11 +32,18 @@ namespace {
 
 int exec_module(PyObject* module) {
   return guard(-1, [&] {
-    // Types and names are one set a process: objects of two loads would not know each other.
-    if (state().module) throw_python(PyExc_ImportError, "broadcloth._broadcloth can be loaded once a process");
+    if (state().module) {
+      // Types are one set a process, or arrays of two loads would not know each other: a second load shares the first one's.
+      PyObject *key = nullptr, *value = nullptr;
+      Py_ssize_t at = 0;
+      while (PyDict_Next(PyModule_GetDict(state().module), &at, &key, &value))
+        if (as_string(key).substr(0, 2) != "__") check(PyObject_SetAttr(module, key, value));
+      check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
+      return 0;
+    }
     init_state(module);
-    for (auto* init : {init_errors, init_dtype, init_device, init_attributes, init_array, init_ufunc, init_convert, init_interop, init_functions,
-                       init_profiler, init_engine})
+    for (auto* init : {init_errors, init_dtype, init_device, init_attributes, init_array, init_ufunc, init_convert, init_interop,
+                       init_functions, init_profiler, init_engine})
       init(module);
     check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
     const char* trace = std::getenv("BROADCLOTH_TRACE");
@@ -57,7 +64,15 @@ PyModuleDef_Slot slots[] = {
 };
 
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_broadcloth", "broadcloth's engine. Programs use the package broadcloth.", 0, nullptr, slots, nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT,
+    "_broadcloth",
+    "broadcloth's engine. Programs use the package broadcloth.",
+    0,
+    nullptr,
+    slots,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 }  // namespace

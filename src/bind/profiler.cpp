@@ -7,8 +7,7 @@ namespace bc::bind {
 namespace {
 
 struct PyRecorder {
-  PyObject_HEAD
-  Recording* recording;
+  PyObject_HEAD Recording* recording;
 };
 
 Recording& recording(PyObject* self) { return *reinterpret_cast<PyRecorder*>(self)->recording; }
@@ -44,9 +43,10 @@ PyObject* kernels(PyObject* self, void*) {
   return guard([&] {
     PyRef list = PyRef::steal(PyList_New(0));
     for (const KernelRecord& k : recording(self).kernels())
-      check(PyList_Append(list.get(), sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
-                                                                       real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)})
-                                          .get()));
+      check(PyList_Append(list.get(),
+                          sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
+                                                           real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)})
+                              .get()));
     return list.release();
   });
 }
@@ -118,24 +118,22 @@ PyMethodDef methods[] = {{"start", start, METH_NOARGS, "start()\n--\n\nForgets w
                          {"__enter__", enter, METH_NOARGS, nullptr},
                          {"__exit__", leave, METH_VARARGS, nullptr},
                          {}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(recorder_new)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(recorder_dealloc)},
-                       {Py_tp_getset, attributes},
-                       {Py_tp_methods, methods},
-                       {Py_tp_doc, const_cast<char*>("recorder()\n--\n\nCollects the kernels and copies that run between start() and stop().")},
-                       {0, nullptr}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(recorder_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(recorder_dealloc)},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, const_cast<char*>("recorder()\n--\n\nCollects the kernels and copies that run between start() and stop().")},
+    {0, nullptr}};
 PyType_Spec spec = {"broadcloth._broadcloth.recorder", sizeof(PyRecorder), 0, Py_TPFLAGS_DEFAULT, slots};
 
-PyStructSequence_Field kernel_fields[] = {{"name", nullptr},
-                                          {"device", nullptr},
-                                          {"elements", nullptr},
-                                          {"bytes", "read and written"},
-                                          {"time", "seconds"},
-                                          {"line", "of the program, 0 when not known"},
-                                          {"file", nullptr},
-                                          {nullptr, nullptr}};
+PyStructSequence_Field kernel_fields[] = {{"name", nullptr},     {"device", nullptr},
+                                          {"elements", nullptr}, {"bytes", "read and written"},
+                                          {"time", "seconds"},   {"line", "of the program, 0 when not known"},
+                                          {"file", nullptr},     {nullptr, nullptr}};
 PyStructSequence_Desc kernel_desc = {"broadcloth.profiler.KernelRecord", "A kernel that ran.", kernel_fields, 7};
-PyStructSequence_Field copy_fields[] = {{"kind", nullptr}, {"device", nullptr}, {"bytes", nullptr}, {"time", "seconds"}, {nullptr, nullptr}};
+PyStructSequence_Field copy_fields[] = {
+    {"kind", nullptr}, {"device", nullptr}, {"bytes", nullptr}, {"time", "seconds"}, {nullptr, nullptr}};
 PyStructSequence_Desc copy_desc = {"broadcloth.profiler.CopyRecord", "A copy that ran.", copy_fields, 4};
 
 PyTypeObject* record_type(PyObject* module, PyStructSequence_Desc* desc, const char* name) {

@@ -3,7 +3,9 @@
 #define PY_SSIZE_T_CLEAN
 #endif
 #include <Python.h>
+#include <cxxabi.h>
 #include <structmember.h>
+#include <unistd.h>
 
 #include <exception>
 #include <string>
@@ -67,24 +69,40 @@ void set_python_error() noexcept;
 
 /// Runs `f` and turns what it throws into a Python exception and `failed`.
 template <class F, class R = decltype(std::declval<F>()())>
-R guard(R failed, F&& f) noexcept {
+R guard(R failed, F&& f) {
   try {
     return f();
+  } catch (abi::__forced_unwind&) {
+    // A daemon thread that the ending interpreter stops.
+    throw;
   } catch (...) {
     set_python_error();
     return failed;
   }
 }
 template <class F>
-PyObject* guard(F&& f) noexcept {
+PyObject* guard(F&& f) {
   return guard(static_cast<PyObject*>(nullptr), std::forward<F>(f));
+}
+
+/// Calls a function that takes the interpreter's lock. Where the interpreter is ending it stops daemon threads right there, by unwinding
+/// them, which C++ frames do not stand; such a thread sleeps instead until the process is gone (as Python does itself from 3.14 on).
+template <class F>
+auto or_sleep(F&& take_lock) noexcept {
+  try {
+    return take_lock();
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
 }
 
 /// Lets other Python threads run while kernels do.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
-  ~GilRelease() { PyEval_RestoreThread(state_); }
+  ~GilRelease() {
+    or_sleep([&] { PyEval_RestoreThread(state_); });
+  }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
 
@@ -98,6 +116,18 @@ auto without_gil(F&& f) {
   GilRelease released;
   return f();
 }
+
+/// The interpreter's lock in a thread that may or may not have it.
+class GilHold {
+ public:
+  GilHold() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
+  ~GilHold() { PyGILState_Release(state_); }
+  GilHold(const GilHold&) = delete;
+  GilHold& operator=(const GilHold&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
 
 [[noreturn]] void throw_python(PyObject* type, const char* message);
 

@@ -5,16 +5,19 @@
 namespace bc::bind {
 
 /// The options of a reduction from NumPy's arguments; a missing one is nullptr, `...` or NumPy's _NoValue.
-ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
-                             Device device);
+ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                             PyObject* where, Device device);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
 
 Array copy_in_order(const Array& a, char order);
 Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* copy_it);
+Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out);
 Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis);
 PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where);
 
+/// The mask of `where=`; null for True.
+Array where_mask(PyObject* where, Device device);
 /// UfuncOptions from NumPy's keywords; `out` is not read.
 UfuncOptions ufunc_options(PyObject* where, PyObject* dtype, PyObject* casting, Device device);
 /// The array of ours behind `out`; null when it is None.

@@ -19,8 +19,7 @@ enum class Pair : uint8_t { none, divmod, modf, frexp };
 using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
 struct PyUfunc {
-  PyObject_HEAD
-  Vectorcall vectorcall;
+  PyObject_HEAD Vectorcall vectorcall;
   Op op;  ///< a row whose types stand for a pair's
   Pair pair;
   int nin;
@@ -67,11 +66,6 @@ struct Keywords {
   }
 };
 
-Array where_mask(PyObject* where, Device device) {
-  if (!where || where == Py_True || where == Py_None || is_missing(where)) return {};
-  return astype(to_array(where, device), DType::b1, false, Casting::safe);
-}
-
 PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2]) {
   Array out[2];
   for (int i = 0; i < 2; ++i) out[i] = outs[i] ? output(outs[i], info(u->op).name) : Array();
@@ -92,7 +86,8 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     PyUfunc* u = as_ufunc(self);
     const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
     if (nargs < u->nin || nargs > u->nin + u->nout) {
-      PyErr_Format(PyExc_TypeError, "%U() takes from %d to %d positional arguments but %zd were given", u->name, u->nin, u->nin + u->nout, nargs);
+      PyErr_Format(PyExc_TypeError, "%U() takes from %d to %d positional arguments but %zd were given", u->name, u->nin, u->nin + u->nout,
+                   nargs);
       throw PythonError();
     }
     ArgList operands;
@@ -165,7 +160,8 @@ PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* d
   const Device device = device_of({array});
   const Array a = to_array(array, device);
   ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, device);
-  if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1)) options.axes.reset();
+  if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1))
+    options.axes.reset();
   return PyRef::steal(finish_reduce(ufunc_reduce(as_ufunc(self)->op, a, options), out));
 }
 
@@ -175,7 +171,8 @@ PyRef accumulate_method(PyObject* self, const Array& array, int64_t axis, std::o
   return PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, axis, dtype, out)));
 }
 
-PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, int64_t axis, std::optional<DType> dtype, const Array& out) {
+PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, int64_t axis, std::optional<DType> dtype,
+                      const Array& out) {
   check_binary(self, "reduceat");
   return PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, axis, dtype, out)));
 }
@@ -315,7 +312,8 @@ int set_doc(PyObject* self, PyObject* value, void*) {
   return 0;
 }
 
-#define BC_ATTRIBUTE(text, which, setter) {text, get_attribute, setter, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
+#define BC_ATTRIBUTE(text, which, setter) \
+  {text, get_attribute, setter, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
 PyGetSetDef attributes[] = {BC_ATTRIBUTE("__name__", name, nullptr),
                             BC_ATTRIBUTE("__qualname__", name, nullptr),
                             BC_ATTRIBUTE("nin", nin, nullptr),
@@ -423,6 +421,16 @@ PyObject* array_function(PyObject*, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
+Array where_mask(PyObject* where, Device device) {
+  if (!where || where == Py_True || where == Py_None || is_missing(where)) return {};
+  if (PyList_Check(where) || PyTuple_Check(where)) {
+    // Lists are read as booleans; arrays must be boolean.
+    bool same = false;
+    return as_array(where, DType::b1, std::nullopt, device, &same);
+  }
+  return astype(to_array(where, device), DType::b1, false, Casting::safe);
+}
+
 UfuncOptions ufunc_options(PyObject* where, PyObject* dtype, PyObject* casting, Device device) {
   UfuncOptions o;
   o.device = device;
@@ -442,7 +450,8 @@ PyMethodDef array_ufunc_method() {
   return {"__array_ufunc__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_ufunc)), METH_VARARGS | METH_KEYWORDS, nullptr};
 }
 PyMethodDef array_function_method() {
-  return {"__array_function__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_function)), METH_VARARGS | METH_KEYWORDS, nullptr};
+  return {"__array_function__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_function)), METH_VARARGS | METH_KEYWORDS,
+          nullptr};
 }
 
 void init_ufunc(PyObject* module) {
@@ -459,12 +468,17 @@ void init_ufunc(PyObject* module) {
       {},
   };
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}, {Py_tp_repr, reinterpret_cast<void*>(repr)}, {Py_tp_call, reinterpret_cast<void*>(call_slot)},
-      {Py_tp_getset, attributes},                        {Py_tp_methods, methods.data()},             {Py_tp_members, members},
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+      {Py_tp_getset, attributes},
+      {Py_tp_methods, methods.data()},
+      {Py_tp_members, members},
       {0, nullptr},
   };
   PyType_Spec spec = {"broadcloth.ufunc", sizeof(PyUfunc), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                      slots};
   s.ufunc = add_type(module, &spec, "ufunc");
   s.ufuncs = PyRef::steal(PyDict_New()).release();
   for (int i = 0; i < kOpCount; ++i) {

@@ -93,11 +93,19 @@ std::string BodyPrinter::expression(int index) const {
   return "";
 }
 
+std::string BodyPrinter::constants() const {
+  std::string out;
+  for (size_t i = 0; i < ir_.values.size(); ++i)
+    if (ir_.values[i].kind == Value::Kind::constant)
+      out += fmt::format("const {} v{} = {};\n", info(ir_.values[i].dtype).c_name, i, expression(static_cast<int>(i)));
+  return out;
+}
+
 std::string BodyPrinter::values(int stage, bool row) const {
   std::string out;
   for (size_t i = 0; i < ir_.values.size(); ++i) {
     const Value& x = ir_.values[i];
-    if (x.stage != stage || x.row != row || x.kind == Value::Kind::result) continue;
+    if (x.stage != stage || x.row != row || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
     out += fmt::format("const {} v{} = {};\n", info(x.dtype).c_name, i, expression(static_cast<int>(i)));
   }
   return out;

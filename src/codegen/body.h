@@ -19,6 +19,8 @@ class BodyPrinter {
   std::function<std::string(int word, const char* type)> parameter;
   bool fast = false;  ///< use the CPU's branch-free forms, which set `flag`
 
+  /// The statements that define the constants, for the kernel's top.
+  std::string constants() const;
   /// The statements that define all values of a stage and scope.
   std::string values(int stage, bool row) const;
   /// The statements that store a stage's outputs of a scope.

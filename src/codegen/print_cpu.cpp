@@ -25,12 +25,12 @@ class CpuPrinter {
     std::string& t = out.text;
     t += "namespace bc {\n" + params_struct(ir_);
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
-    t += fmt::format("extern \"C\" void {}(const P* __restrict__ p, i64 begin, i64 end) {{\n", name);
+    t += fmt::format("extern \"C\" void {}(const P* __restrict__ p, i64 begin, i64 end) {{\n", name) + body_.constants();
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows() : columns();
     t += "}\n";
     if (ir_.segmented) {
       out.entries.push_back(name + "_join");
-      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}}}\n", name, join());
+      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}}}\n", name, body_.constants(), join());
     }
     t += "}\n";
     return out;

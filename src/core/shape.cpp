@@ -8,10 +8,13 @@ namespace bc {
 int64_t product(const Dims& shape) {
   int64_t n = 1;
   bool overflow = false;
+  bool empty = false;
   for (int64_t d : shape) {
-    if (d == 0) return 0;
+    BC_CHECK(d >= 0, Value, "negative dimensions are not allowed");
+    empty |= d == 0;
     overflow |= __builtin_mul_overflow(n, d, &n);
   }
+  if (empty) return 0;
   BC_CHECK(!overflow, Value, "array: expected a size that fits 63 bits, got shape {}", shape);
   return n;
 }

@@ -92,7 +92,7 @@ class Dims {
   int64_t inline_[kInline] = {};
 };
 
-/// Number of elements. Throws ValueError when it does not fit 63 bits.
+/// Number of elements. Throws ValueError for a negative extent, and when it does not fit 63 bits.
 int64_t product(const Dims& shape);
 /// "(3, 4)", "(3,)", "()".
 std::string to_string(const Dims& dims);

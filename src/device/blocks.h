@@ -28,7 +28,7 @@ template <class T> BC_INLINE T load_word(const i64* word) {
 }
 
 /// A NumPy index along an axis: negative ones count from the end; one out of range sets the error word and becomes 0.
-BC_FN i64 wrap_index(i64 index, u32* error, i64 extent) {
+BC_FN i64 wrap_index(i64 index, i64 extent, u32* error) {
   const i64 at = index < 0 ? index + extent : index;
   const bool bad = at < 0 || at >= extent;
   if (bad) *error = 1;

@@ -15,7 +15,6 @@
 #include "complex_math.h"
 #include "special.h"
 #include "reduce.h"
-#include "index.h"
 #include "philox.h"
 #include "blocks.h"
 // clang-format on

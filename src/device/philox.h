@@ -1,7 +1,6 @@
 // Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011). The same values on every device: only integer
 // operations, + - * /, square root and explicit fused multiply-adds.
 #pragma once
-#include "index.h"
 #include "reduce.h"
 
 #ifndef BC_SKIP_RANDOM  // defined by kernels without random numbers
@@ -31,9 +30,9 @@ BC_FN u32 random_u32(u64 seed, u64 index) {
   u32 low = (index & 1) != 0 ? c.y : c.x, high = (index & 1) != 0 ? c.w : c.z;
   return (index & 2) != 0 ? high : low;
 }
-/// The 64 bits of element `index`: two elements share a block.
+/// The 64 bits of element `index`: two elements share a block, of a stream that 32-bit numbers never touch.
 BC_FN u64 random_u64(u64 seed, u64 index) {
-  u32x4 c = random_block(seed, index >> 1);
+  u32x4 c = random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), index >> 1, 1);
   u64 a = (static_cast<u64>(c.x) << 32) | c.y, b = (static_cast<u64>(c.z) << 32) | c.w;
   return (index & 1) != 0 ? b : a;
 }

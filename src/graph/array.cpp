@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "graph/plan.h"
 #include "graph/record.h"
 #include "graph/tape.h"
+#include "runtime/pool.h"
 
 namespace bc {
 namespace {
@@ -104,10 +106,29 @@ void set_source_location(const char* file, int line) {
 
 // ---- Recording ------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// `.real` or `.imag` of a pending complex value as an op on it; nullopt for any other view.
+std::optional<Array> pending_component(const Array& a, const Node& node) {
+  if (!is_complex(node.dtype) || a.dtype() != real_type(node.dtype)) return std::nullopt;
+  Layout l = a.layout();
+  for (int d = 0; d < l.ndim(); ++d) {
+    if (l.strides[d] % 2 != 0 && l.shape[d] > 1) return std::nullopt;
+    l.strides[d] /= 2;
+  }
+  const bool imaginary = l.offset & 1;
+  l.offset >>= 1;
+  return ufunc(imaginary ? Op::imag : Op::real, {Array(a.storage(), node.dtype, std::move(l))});
+}
+
+}  // namespace
+
 Operand make_operand(const char* op, const Array& a, const Dims& shape) {
   Operand o;
   o.node = a.storage()->current;
-  // Bytes seen as another type (`.real`, `.view`) have no node of their own: they are read from memory.
+  if (a.dtype() != o.node->dtype && o.node->pending())
+    if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
+  // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
   if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
   o.dtype = a.dtype();
   if (a.shape() == shape && whole(a)) return o;
@@ -621,6 +642,7 @@ void to_host(const Array& a, void* host) {
   const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
   backend(a.device()).copy(host, p, static_cast<size_t>(a.size()) * itemsize(a.dtype()),
                            a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost, tape(a.device()).stream());
+  check_errors(a.device(), tape(a.device()).stream());
 }
 
 Scalar item(const Array& a) {
@@ -629,7 +651,7 @@ Scalar item(const Array& a) {
   TapeLock lock(tape(a.device()));
   const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
   if (a.device().type == DeviceType::cuda)
-    backend(a.device()).copy(bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost, tape(a.device()).stream());
+    backend(a.device()).copy(bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost, tape(a.device()).stream()), check_errors(a.device(), tape(a.device()).stream());
   else
     std::memcpy(bytes, p, itemsize(a.dtype()));
   return Scalar::load(a.dtype(), bytes);
@@ -656,6 +678,8 @@ void synchronize() {
   for (Tape* t : tapes()) {
     t->flush();
     backend(t->device()).synchronize(t->stream());
+    check_errors(t->device(), t->stream());
+    pool_synchronized(t->device(), t->stream().native);
   }
 }
 

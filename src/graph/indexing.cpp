@@ -325,6 +325,18 @@ Array value_for(const Array& target, const Advanced& x, const Arg& value, bool b
   return astype(v.with_layout(std::move(l)), target.dtype(), false);
 }
 
+/// On CUDA a body cannot raise: the index goes through a gather of one zero, whose kernel reports an index out of range at the next
+/// synchronisation, with the program's line. (The CPU's body checks before it writes.)
+Array checked(const Array& index, int64_t extent) {
+  if (index.device().type != DeviceType::cuda || index.size() == 0) return index;
+  GatherExtra extra;
+  extra.base_strides = Dims(index.ndim(), 0);
+  extra.index_extents = Dims{extent};
+  extra.index_strides = Dims{0};
+  const Array zero = full(Dims{1}, Scalar::integer(0), DType::i64, index.device());
+  return ufunc(Op::add, {index, record_gather(zero, {index}, std::move(extra), index.shape())});
+}
+
 }  // namespace
 
 Array slice(const Array& a, std::span<const SliceItem> items) {
@@ -380,9 +392,8 @@ void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, st
              const Array& value) {
   if (product(shape) == 0) return;
   std::vector<Array> inputs;
-  // An index that is computed from the target reads it before it is written, because the body gets it as a value of its own.
   inputs.push_back(broadcast_to(value, shape));
-  for (Array& index : indices) inputs.push_back(broadcast_to(index, shape));
+  for (size_t k = 0; k < indices.size(); ++k) inputs.push_back(broadcast_to(checked(indices[k], target.shape()[static_cast<int>(index_axis[k])]), shape));
   record_store_library(target, std::move(inputs), std::make_unique<ScatterExtra>(op, axis, index_axis));
 }
 

@@ -631,6 +631,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
       builder.build(group, static_cast<int>(g), &step);
       for (const Step::Patch& patch : step.patches)
         if (patch.kind == Step::Patch::Kind::address) last_use[patch.slot] = static_cast<int>(plan.steps.size());
+      for (const auto& [slot, from] : step.take) last_use[from] = static_cast<int>(plan.steps.size());
     }
     plan.steps.push_back(std::move(step));
   }

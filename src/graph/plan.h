@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/tier0/tier0.h"
 #include "codegen/ir.h"
 #include "graph/node.h"
 
@@ -38,6 +39,8 @@ struct Step {
   int64_t tickets = 0;         ///< CUDA: counters of finished blocks
   int64_t elements = 0, bytes = 0;
   LoadedKernel* kernel = nullptr;
+  std::shared_ptr<const Tier0Program> tier0;  ///< CPU: the loops that run it while there is no kernel
+  int tier0_runs = 0;
 };
 
 /// What a flush runs, in order. Slots [0, pending) are the tape's nodes, the rest leaves and constants in the order they are met; a plan

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/cpu/jit_library.h"
+#include "backends/cpu/parallel.h"
 #include "codegen/kernel_cache.h"
 #include "graph/array.h"
 #include "graph/plan.h"
@@ -13,6 +15,10 @@
 
 namespace bc {
 namespace {
+
+// A step of fewer elements is compiled only when it has run this often.
+constexpr int64_t kSmallStep = 2048;
+constexpr int kSmallRuns = 64;
 
 CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
 
@@ -85,9 +91,10 @@ class Runner {
 
   /// A store goes to the old value's own memory when nobody else will read that, else to a copy.
   void take(Node& node, Node& old) {
-    const bool mine = (old.handles == 0 && old.buffer->refs() == 1) || old.buffer->exposed;
+    const bool mine = old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
     if (mine) {
-      node.buffer = old.buffer;
+      node.buffer = std::move(old.buffer);
+      old.buffer = Ref<Buffer>();
       return;
     }
     node.buffer = Buffer::allocate(device_, old.buffer->bytes);
@@ -119,7 +126,8 @@ class Runner {
   }
 
   void run_kernel(Step& step) {
-    if (!step.kernel) step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+    on_tier0_ = false;
+    if (!step.kernel || !config().jit) choose_engine(step);
     words_.assign(step.words.begin(), step.words.end());
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
@@ -148,13 +156,44 @@ class Runner {
       }
     }
     const auto start = begin_timing();
-    for (const Launch& launch : step.launches) backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
+    for (const Launch& launch : step.launches) {
+      if (!on_tier0_) {
+        backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
+        continue;
+      }
+      const int64_t* words = words_.data();
+      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, words](int64_t begin, int64_t end) {
+        program.run(entry, words, begin, end);
+      });
+    }
     end_timing(step, start, first_output(step));
     if (partials) pool_free(device_, partials);
     if (error) {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
     }
+  }
+
+  /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.
+  void choose_engine(Step& step) {
+    static const bool loops = Tier0Program::supported();
+    if (device_.type == DeviceType::cpu && loops) {
+      static const bool compiler = cpu::JitLibrary::available();
+      const Config& c = config();
+      // Few elements take less time than the compiler would, again and again.
+      const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
+      on_tier0_ = !c.jit || !compiler || (c.background_compile && small);
+      if (!on_tier0_ && c.background_compile) {
+        step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); });
+        on_tier0_ = !step.kernel;
+      }
+      if (on_tier0_) {
+        if (!step.tier0) step.tier0 = std::make_shared<const Tier0Program>(step.ir);
+        ++step.tier0_runs;
+        return;
+      }
+    }
+    if (!step.kernel) step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
   }
 
   const Node* first_output(const Step& step) const {
@@ -190,6 +229,7 @@ class Runner {
   Stream stream_;
   Backend& backend_;
   std::vector<int64_t> words_;
+  bool on_tier0_ = false;  ///< the step that runs
 };
 
 }  // namespace

@@ -27,11 +27,25 @@ PlanCache& plan_cache(Device device) {
 }  // namespace
 
 Tape& tape(Device device) {
+  BC_CHECK(device.index >= 0 && device.index < 64, Value, "device: expected an index from 0 to 63, got {}", device.index);
   std::atomic<Tape*>& place = registry[static_cast<int>(device.type) * 64 + device.index];
   if (Tape* t = place.load(std::memory_order_acquire)) return *t;
+  backend(device);  // raises where there is none
   std::lock_guard lock(registry_mutex);
   if (!place.load()) place.store(new Tape(device), std::memory_order_release);
   return *place.load();
+}
+
+void before_fork() {
+  for (Tape* t : tapes()) t->mutex().lock();
+}
+
+void after_fork(bool child) {
+  for (Tape* t : tapes()) {
+    // The lock names the thread that took it, which has another number in the child.
+    if (child) new (&t->mutex()) std::recursive_mutex;
+    else t->mutex().unlock();
+  }
 }
 
 std::vector<Tape*> tapes() {

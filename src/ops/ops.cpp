@@ -104,7 +104,7 @@ const Table& table() {
 constexpr DType kLoopOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
                                 DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
 
-/// The loop that each row runs for each promoted dtype; kDTypeCount where it has none.
+/// The loop that each row runs for each promoted dtype; kDTypeCount where it has none. (Two operands of mixed kinds are looked up by hand.)
 struct LoopTable {
   uint8_t loop[kOpCount][kDTypeCount];
   LoopTable() {
@@ -181,6 +181,15 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
   const int first = row.signature == Signature::where ? 1 : 0;
   const int last = row.signature == Signature::ldexp ? 1 : n;
 
+  bool all_bool = true;
+  for (int i = first; i < last; ++i) all_bool &= is_bool(operands[i].dtype);
+  if (all_bool && !dtype) {
+    BC_CHECK(op != Op::subtract, Type,
+             "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor function instead.");
+    BC_CHECK(op != Op::negative, Type,
+             "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
+    BC_CHECK(op != Op::positive && op != Op::sign, UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
+  }
   std::optional<DType> common;
   for (int i = first; i < last; ++i)
     if (operands[i].weak == Weak::none) common = common ? promote(*common, operands[i].dtype) : operands[i].dtype;
@@ -207,6 +216,12 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
                info(operands[i].dtype).name, info(*found).name, to_string(casting));
   } else {
     found = first_loop(op, t);
+    // NumPy takes the first loop that each operand casts to: int8 with uint8 is int16 as a sum, but float16 as an arctan2.
+    if (n == 2 && found && is_inexact(*found) && !is_inexact(t) && row.signature == Signature::same && operands[0].weak == Weak::none &&
+        operands[1].weak == Weak::none) {
+      const std::optional<DType> a = first_loop(op, operands[0].dtype), b = first_loop(op, operands[1].dtype);
+      if (a && b) found = promote(*a, *b);
+    }
     std::string types;
     if (!found)
       for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);

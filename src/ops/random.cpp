@@ -1,5 +1,5 @@
-// Random numbers. `counter` counts numbers, and each has a Philox block of its own to come from: types that need fewer bits put several numbers
-// in a block and leave the rest unused, so that streams of different types never share bits.
+// Random numbers. `counter` counts numbers: element i of a draw is number counter + i of its stream, however the draws are cut. 32-bit and 64-bit
+// numbers come from Philox streams of their own, so that they never share bits.
 #include "ops/compose.h"
 
 namespace bc {
@@ -16,12 +16,10 @@ Array stream(const Dims& shape, uint64_t first, Device device) {
 
 Array draw(Op op, uint64_t seed, uint64_t counter, const Dims& shape, DType dtype, Device device) {
   BC_CHECK(is_real_float(dtype), Type, "Unsupported dtype dtype('{}') for {}", info(dtype).name, op == Op::random_uniform ? "random" : "standard_normal");
-  // Two float64 or four narrower numbers lie in a block.
-  const uint64_t first = counter * (dtype == DType::f64 ? 2 : 4);
   UfuncOptions o;
   o.dtype = dtype;
   o.casting = Casting::unsafe;
-  return ufunc(op, {seed_of(seed), stream(shape, first, device)}, o);
+  return ufunc(op, {seed_of(seed), stream(shape, counter, device)}, o);
 }
 
 /// The integer as 64 bits, two's complement.

@@ -1,15 +1,20 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "graph/array.h"
 
-/// Arrays from and to vectors, for tests that run on the CPU.
+/// Arrays from and to vectors. The tests run on the CPU, or on a GPU where BC_TEST_DEVICE is "cuda".
 namespace bc::test {
 
-inline Device cpu() { return {DeviceType::cpu, 0}; }
+inline Device device() {
+  static const char* const wanted = std::getenv("BC_TEST_DEVICE");
+  return {wanted && std::string_view(wanted) == "cuda" ? DeviceType::cuda : DeviceType::cpu, 0};
+}
 
 template <class T>
 constexpr DType dtype_of() {
@@ -27,9 +32,9 @@ template <class T>
 Array make(const std::vector<T>& values, const Dims& shape) {
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(values.begin(), values.end());
-    return from_host(bytes.data(), DType::b1, contiguous_layout(shape), cpu());
+    return from_host(bytes.data(), DType::b1, contiguous_layout(shape), device());
   } else {
-    return from_host(values.data(), dtype_of<T>(), contiguous_layout(shape), cpu());
+    return from_host(values.data(), dtype_of<T>(), contiguous_layout(shape), device());
   }
 }
 template <class T>
@@ -39,7 +44,7 @@ Array make(const std::vector<T>& values) {
 inline Array ints(const std::vector<int64_t>& v) { return make<int64_t>(v); }
 inline Array doubles(const std::vector<double>& v) { return make<double>(v); }
 /// 0, 1, … as int64 or another type.
-inline Array count(const Dims& shape, DType t = DType::i64) { return astype(iota(shape, cpu()), t); }
+inline Array count(const Dims& shape, DType t = DType::i64) { return astype(iota(shape, device()), t); }
 
 template <class T>
 std::vector<T> values(const Array& a) {

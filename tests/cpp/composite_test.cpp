@@ -1,4 +1,5 @@
 // Ops made of other ops. Expected values are NumPy's.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -32,24 +33,24 @@ ReduceOptions along(int64_t axis) {
 // ---- Creation
 
 TEST(Creation, Spaces) {
-  expect_near(linspace(Arg(0), Arg(1), 5, true, {}, 0, cpu()), {0, .25, .5, .75, 1});
-  expect_near(linspace(Arg(0), Arg(1), 4, false, {}, 0, cpu()), {0, .25, .5, .75});
-  expect<int64_t>(linspace(Arg(0), Arg(3), 4, true, DType::i64, 0, cpu()), {4}, {0, 1, 2, 3});
+  expect_near(linspace(Arg(0), Arg(1), 5, true, {}, 0, device()), {0, .25, .5, .75, 1});
+  expect_near(linspace(Arg(0), Arg(1), 4, false, {}, 0, device()), {0, .25, .5, .75});
+  expect<int64_t>(linspace(Arg(0), Arg(3), 4, true, DType::i64, 0, device()), {4}, {0, 1, 2, 3});
   EXPECT_EQ(linspace(Arg(make<float>({0})), Arg(make<float>({1})), 3).dtype(), DType::f32);
   const Array two = linspace(Arg(doubles({0, 10})), Arg(doubles({1, 20})), 3);
   EXPECT_EQ(two.shape(), (Dims{3, 2}));
   expect_near(two, {0, 10, .5, 15, 1, 20});
   expect_near(linspace(Arg(doubles({0, 10})), Arg(doubles({1, 20})), 3, true, {}, -1), {0, .5, 1, 10, 15, 20});
-  expect_near(linspace(Arg(2.0), Arg(2.0), 3, true, {}, 0, cpu()), {2, 2, 2});
-  expect_near(logspace(Arg(0), Arg(2), 3, true, Arg(10.0), {}, 0, cpu()), {1, 10, 100});
-  expect_near(geomspace(Arg(1), Arg(1000), 4, true, {}, 0, cpu()), {1, 10, 100, 1000});
-  expect_near(geomspace(Arg(-1), Arg(-1000), 4, true, {}, 0, cpu()), {-1, -10, -100, -1000});
-  expect_error(ErrorKind::Value, "Number of samples, -1, must be non-negative.", [] { linspace(Arg(0), Arg(1), -1, true, {}, 0, cpu()); });
-  expect_error(ErrorKind::Value, "Geometric sequence cannot include zero", [] { geomspace(Arg(0), Arg(1), 3, true, {}, 0, cpu()); });
+  expect_near(linspace(Arg(2.0), Arg(2.0), 3, true, {}, 0, device()), {2, 2, 2});
+  expect_near(logspace(Arg(0), Arg(2), 3, true, Arg(10.0), {}, 0, device()), {1, 10, 100});
+  expect_near(geomspace(Arg(1), Arg(1000), 4, true, {}, 0, device()), {1, 10, 100, 1000});
+  expect_near(geomspace(Arg(-1), Arg(-1000), 4, true, {}, 0, device()), {-1, -10, -100, -1000});
+  expect_error(ErrorKind::Value, "Number of samples, -1, must be non-negative.", [] { linspace(Arg(0), Arg(1), -1, true, {}, 0, device()); });
+  expect_error(ErrorKind::Value, "Geometric sequence cannot include zero", [] { geomspace(Arg(0), Arg(1), 3, true, {}, 0, device()); });
 }
 
 TEST(Creation, Matrices) {
-  expect<double>(eye(2, 3, 1, DType::f64, cpu()), {2, 3}, {0, 1, 0, 0, 0, 1});
+  expect<double>(eye(2, 3, 1, DType::f64, device()), {2, 3}, {0, 1, 0, 0, 0, 1});
   expect<int64_t>(diag(ints({1, 2})), {2, 2}, {1, 0, 0, 2});
   expect<int64_t>(diag(ints({1, 2}), -1), {3, 3}, {0, 0, 0, 1, 0, 0, 0, 2, 0});
   expect<int64_t>(diag(count({3, 3}), 1), {2}, {1, 5});
@@ -64,11 +65,11 @@ TEST(Creation, Matrices) {
   expect<int64_t>(grid[0], {2, 3}, {1, 2, 3, 1, 2, 3});
   expect<int64_t>(grid[1], {2, 3}, {4, 4, 4, 5, 5, 5});
   EXPECT_EQ(meshgrid(xy, "ij", true)[0].shape(), (Dims{3, 1}));
-  expect<int64_t>(indices({2, 2}, DType::i64, cpu()), {2, 2, 2}, {0, 0, 1, 1, 0, 1, 0, 1});
-  Array a = zeros({3, 3}, DType::i64, cpu());
+  expect<int64_t>(indices({2, 2}, DType::i64, device()), {2, 2, 2}, {0, 0, 1, 1, 0, 1, 0, 1});
+  Array a = zeros({3, 3}, DType::i64, device());
   fill_diagonal(a, Arg(5));
   expect<int64_t>(a, {3, 3}, {5, 0, 0, 0, 5, 0, 0, 0, 5});
-  Array tall = zeros({5, 2}, DType::i64, cpu());
+  Array tall = zeros({5, 2}, DType::i64, device());
   fill_diagonal(tall, Arg(1), true);
   expect<int64_t>(tall, {5, 2}, {1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
 }
@@ -230,18 +231,85 @@ TEST(Methods, OuterReduceatAt) {
   expect<int64_t>(reduceat(Op::add, count({8}), ints({0, 4, 1, 5})), {4}, {6, 4, 10, 18});
   expect<int64_t>(reduceat(Op::multiply, count({2, 3}), ints({0, 2}), 1), {2, 2}, {0, 2, 12, 5});
   expect_error(ErrorKind::Index, "index 10 out-of-bounds in add.reduceat [0, 4)", [] { reduceat(Op::add, count({4}), ints({0, 10})); });
-  Array a = zeros({3}, DType::i64, cpu());
+  Array a = zeros({3}, DType::i64, device());
   const IndexItem items[] = {{{}, ints({0, 1, 0, -1})}};
   ufunc_at(Op::add, a, items, Arg(ints({1, 2, 3, 4})));
   expect<int64_t>(a, {3}, {4, 2, 4});
   ufunc_at(Op::negative, a, items);
   expect<int64_t>(a, {3}, {4, -2, -4});
-  Array f = zeros({2, 2}, DType::f32, cpu());
+  Array f = zeros({2, 2}, DType::f32, device());
   const IndexItem rows[] = {{{}, ints({1, 1})}};
   ufunc_at(Op::add, f, rows, Arg(doubles({0.5, 1})));
   expect<float>(f, {2, 2}, {0, 0, 1, 2});
   expect_error(ErrorKind::UFuncTypeError, "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with casting rule 'same_kind'",
                [&] { ufunc_at(Op::add, a, items, Arg(1.5)); });
+}
+
+template <class T>
+void check_at(Op op, T (*apply)(T, T), int64_t places, int64_t targets, int64_t row) {
+  std::mt19937 rng(5);
+  std::vector<int64_t> index(static_cast<size_t>(places));
+  std::vector<T> value(static_cast<size_t>(places * row)), expected(static_cast<size_t>(targets * row), T(1));
+  for (size_t p = 0; p < index.size(); ++p) {
+    index[p] = static_cast<int64_t>(rng() % static_cast<uint64_t>(targets));
+    for (size_t j = 0; j < static_cast<size_t>(row); ++j) {
+      T& v = value[p * static_cast<size_t>(row) + j];
+      v = static_cast<T>(rng() % 100);
+      T& e = expected[static_cast<size_t>(index[p]) * static_cast<size_t>(row) + j];
+      e = apply(e, v);
+    }
+  }
+  const Array a = ones({targets, row}, dtype_of<T>(), device());
+  const IndexItem items[] = {{{}, ints(index)}};
+  ufunc_at(op, a, items, Arg(make<T>(value, {places, row})));
+  EXPECT_EQ(values<T>(a), expected) << info(op).name << " " << info(dtype_of<T>()).name << " " << places << " " << targets << " " << row;
+}
+
+TEST(Methods, LargeAtMatchesALoop) {
+  for (int64_t row : {1, 3})
+    for (int64_t targets : {3, 1000, 70000}) {
+      check_at<int64_t>(Op::add, [](int64_t a, int64_t b) { return a + b; }, 50000, targets, row);
+      check_at<int8_t>(Op::add, [](int8_t a, int8_t b) { return static_cast<int8_t>(a + b); }, 50000, targets, row);
+      check_at<uint8_t>(Op::maximum, [](uint8_t a, uint8_t b) { return std::max(a, b); }, 50000, targets, row);
+      check_at<int32_t>(Op::subtract, [](int32_t a, int32_t b) { return a - b; }, 50000, targets, row);
+      check_at<uint64_t>(Op::multiply, [](uint64_t a, uint64_t b) { return a * b; }, 50000, targets, row);
+      check_at<double>(Op::add, [](double a, double b) { return a + b; }, 50000, targets, row);
+      check_at<float>(Op::maximum, [](float a, float b) { return std::max(a, b); }, 50000, targets, row);
+      check_at<float>(Op::subtract, [](float a, float b) { return a - b; }, 5000, targets, row);
+    }
+}
+
+TEST(Methods, LongReduceatMatchesALoop) {
+  const int64_t n = 100000;
+  std::vector<int64_t> at = {0, 7, 7, 50000, 20, 99999};
+  for (const Dims& shape : {Dims{n}, Dims{n, 3}, Dims{2, n}}) {
+    const int axis = shape[0] == n ? 0 : 1;
+    const Array a = ufunc(Op::remainder, {count(shape), Arg(1001)});
+    const auto x = values<int64_t>(a);
+    const int64_t step = contiguous_strides(shape)[axis], lines = product(shape) / n;
+    const auto got = values<int64_t>(reduceat(Op::add, a, ints(at), axis));
+    for (int64_t line = 0; line < lines; ++line)
+      for (size_t j = 0; j < at.size(); ++j) {
+        const int64_t end = std::max(at[j] + 1, j + 1 < at.size() ? at[j + 1] : n), base = axis == 0 ? line : line * n;
+        int64_t sum = 0;
+        for (int64_t i = at[j]; i < end; ++i) sum += x[static_cast<size_t>(base + i * step)];
+        const int64_t place = axis == 0 ? static_cast<int64_t>(j) * step + line : line * static_cast<int64_t>(at.size()) + static_cast<int64_t>(j);
+        EXPECT_EQ(got[static_cast<size_t>(place)], sum) << to_string(shape) << " line " << line << " segment " << j;
+      }
+  }
+}
+
+TEST(Methods, LongScansOfFloatsAreAccurateAndRepeat) {
+  const Array a = ufunc(Op::sqrt, {count({1 << 20}, DType::f64)});
+  const auto x = values<double>(a), got = values<double>(cumsum(a));
+  EXPECT_EQ(got, values<double>(cumsum(a)));
+  long double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    sum += x[i];
+    ASSERT_NEAR(got[i], static_cast<double>(sum), 1e-11 * static_cast<double>(sum)) << i;
+  }
+  const auto peak = values<double>(accumulate(Op::maximum, ufunc(Op::sin, {a})));
+  EXPECT_TRUE(std::is_sorted(peak.begin(), peak.end()));
 }
 
 // ---- Products
@@ -265,7 +333,7 @@ TEST(Products, Matmul) {
           for (int k = 0; k < 3; ++k) sum += static_cast<float>(i * 6 + r * 3 + k) * static_cast<float>(j * 12 + k * 4 + c);
           EXPECT_EQ(v[static_cast<size_t>(((i * 5 + j) * 2 + r) * 4 + c)], sum);
         }
-  expect<double>(matmul(zeros({2, 0}, DType::f64, cpu()), zeros({0, 2}, DType::f64, cpu())), {2, 2}, {0, 0, 0, 0});
+  expect<double>(matmul(zeros({2, 0}, DType::f64, device()), zeros({0, 2}, DType::f64, device())), {2, 2}, {0, 0, 0, 0});
   expect_error(ErrorKind::Value, "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size 4 is different from 3)",
                [] { matmul(count({2, 3}), count({4, 5})); });
   expect_error(ErrorKind::Value, "remapped shapes [original->remapped]: (2,2,3)->(2,newaxis,newaxis) (3,3,5)->(3,newaxis,newaxis)  and requested shape (2,5)",
@@ -312,9 +380,9 @@ TEST(Selection, Takes) {
 // ---- Random numbers
 
 TEST(Random, StreamsAreRepeatableAndInRange) {
-  const Array u = random_uniform(7, 0, {1000}, DType::f64, cpu());
+  const Array u = random_uniform(7, 0, {1000}, DType::f64, device());
   const auto v = values<double>(u);
-  EXPECT_EQ(v, values<double>(random_uniform(7, 0, {1000}, DType::f64, cpu())));
+  EXPECT_EQ(v, values<double>(random_uniform(7, 0, {1000}, DType::f64, device())));
   double sum = 0;
   for (double x : v) {
     EXPECT_GE(x, 0);
@@ -322,21 +390,21 @@ TEST(Random, StreamsAreRepeatableAndInRange) {
     sum += x;
   }
   EXPECT_NEAR(sum / 1000, 0.5, 0.05);
-  const auto tail = values<double>(random_uniform(7, 500, {10}, DType::f64, cpu()));
-  EXPECT_EQ(tail[0], values<double>(random_uniform(7, 500, {1}, DType::f64, cpu()))[0]);
-  const auto z = values<double>(random_standard_normal(1, 0, {20000}, DType::f64, cpu()));
+  const auto tail = values<double>(random_uniform(7, 500, {10}, DType::f64, device()));
+  EXPECT_EQ(tail[0], values<double>(random_uniform(7, 500, {1}, DType::f64, device()))[0]);
+  const auto z = values<double>(random_standard_normal(1, 0, {20000}, DType::f64, device()));
   double m = 0, s = 0;
   for (double x : z) m += x, s += x * x;
   EXPECT_NEAR(m / 20000, 0, 0.05);
   EXPECT_NEAR(s / 20000, 1, 0.05);
-  for (int8_t x : values<int8_t>(random_integers(1, 0, Scalar::integer(-128), Scalar::integer(-125), {100}, DType::i8, false, cpu()))) {
+  for (int8_t x : values<int8_t>(random_integers(1, 0, Scalar::integer(-128), Scalar::integer(-125), {100}, DType::i8, false, device()))) {
     EXPECT_LE(x, -126);
   }
-  const auto wide = values<uint64_t>(random_integers(1, 0, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), {100}, DType::u64, true, cpu()));
+  const auto wide = values<uint64_t>(random_integers(1, 0, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), {100}, DType::u64, true, device()));
   EXPECT_NE(wide[0], wide[1]);
-  expect_error(ErrorKind::Value, "low >= high", [] { random_integers(1, 0, Scalar::integer(3), Scalar::integer(3), {1}, DType::i64, false, cpu()); });
+  expect_error(ErrorKind::Value, "low >= high", [] { random_integers(1, 0, Scalar::integer(3), Scalar::integer(3), {1}, DType::i64, false, device()); });
   expect_error(ErrorKind::Value, "high is out of bounds for int8",
-               [] { random_integers(1, 0, Scalar::integer(0), Scalar::integer(129), {1}, DType::i8, false, cpu()); });
+               [] { random_integers(1, 0, Scalar::integer(0), Scalar::integer(129), {1}, DType::i8, false, device()); });
 }
 
 }  // namespace

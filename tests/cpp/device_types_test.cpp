@@ -380,20 +380,4 @@ TEST(DeviceTypes, bounded_integers_cover_their_range) {
   }
 }
 
-TEST(DeviceTypes, fast_division_is_exact) {
-  std::mt19937 random(4);
-  for (uint32_t d : {1u, 2u, 3u, 5u, 7u, 10u, 255u, 256u, 641u, 65535u, 65537u, 0x40000001u, 0x7fffffffu}) {
-    const bc::FastDiv f = bc::FastDiv::of(d);
-    for (uint32_t n : {0u, 1u, d - 1, d, d + 1, 2 * d - 1, 0x7fffffffu, 0x7ffffffeu}) {
-      if (n < 0x80000000u) {
-        EXPECT_EQ(f.divide(n), n / d) << n << " / " << d;
-      }
-    }
-    for (int i = 0; i < 100000; i++) {
-      const uint32_t n = random() >> 1;
-      ASSERT_EQ(f.divide(n), n / d) << n << " / " << d;
-    }
-  }
-}
-
 }  // namespace

@@ -194,21 +194,43 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   if (places == 0 || count == 0) return;
 
   // The target's offset of each place. All are checked before anything is written.
-  std::vector<int64_t> at(static_cast<size_t>(places));
+  std::vector<Dims*> joint{&value_outer, &walk_outer};
+  for (Dims& d : index_outer) joint.push_back(&d);
+  collapse(&outer, joint);
+  const Ref<Buffer> offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
+  int64_t* const at = static_cast<int64_t*>(offsets->ptr);
+  struct Index {
+    const int64_t* data;
+    int axis;
+    int64_t extent, stride;
+    int64_t offset(int64_t i) const {
+      BC_CHECK(i >= -extent && i < extent, Index, "index {} is out of bounds for axis {} with size {}", i, axis, extent);
+      return (i < 0 ? i + extent : i) * stride;
+    }
+  };
+  std::vector<Index> index;
+  for (size_t k = 0; k < indices; ++k) {
+    const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
+    index.push_back({reinterpret_cast<const int64_t*>(first(inputs[k + 1])), axis, target.shape[axis], target.strides[axis]});
+  }
   parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
+    if (outer.size() <= 1) {
+      const int64_t walk = outer.empty() ? 0 : walk_outer[0];
+      for (int64_t p = begin; p < end; ++p) at[p] = p * walk;
+      for (size_t k = 0; k < indices; ++k) {
+        const Index x = index[k];
+        const int64_t step = outer.empty() ? 0 : index_outer[k][0];
+        for (int64_t p = begin; p < end; ++p) at[p] += x.offset(x.data[p * step]);
+      }
+      return;
+    }
     std::vector<const Dims*> lists{&walk_outer};
     for (const Dims& s : index_outer) lists.push_back(&s);
     Walker w(outer, lists);
     w.seek(begin);
     for (int64_t p = begin; p < end; ++p, w.next()) {
-      int64_t offset = w.offset(0);
-      for (size_t k = 0; k < indices; ++k) {
-        const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
-        const int64_t extent = target.shape[axis], i = reinterpret_cast<const int64_t*>(first(inputs[k + 1]))[w.offset(k + 1)];
-        BC_CHECK(i >= -extent && i < extent, Index, "index {} is out of bounds for axis {} with size {}", i, axis, extent);
-        offset += (i < 0 ? i + extent : i) * target.strides[axis];
-      }
-      at[static_cast<size_t>(p)] = offset;
+      at[p] = w.offset(0);
+      for (size_t k = 0; k < indices; ++k) at[p] += index[k].offset(index[k].data[w.offset(k + 1)]);
     }
   });
 
@@ -216,30 +238,27 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   const char* from = first(value);
   const FoldLoops* f = op.op == Op::leaf ? nullptr : fold_loops(info(op.op).name, static_cast<int>(output.dtype));
   BC_CHECK(f || op.op == Op::leaf, UFuncTypeError, "{}.at: no loop that takes and gives {}", info(op.op).name, info(output.dtype).name);
-  Dims* outer_value[] = {&value_outer};
-  Dims outer_joined = outer;
-  collapse(&outer_joined, outer_value);
-  const bool even = outer_joined.size() <= 1;
-  const int64_t step = outer_joined.empty() ? 0 : value_outer[0];
+  const bool even = outer.size() <= 1;
+  const int64_t step = outer.empty() ? 0 : value_outer[0];
   auto value_offsets = [&](auto&& each) {
-    Walker w(outer_joined, {&value_outer});
+    Walker w(outer, {&value_outer});
     for (int64_t p = 0; p < places; ++p, w.next()) each(p, w.offset(0));
   };
 
   if (count == 1) {
     if (even) {
       if (f) {
-        f->at(base, at.data(), from, step, places);
+        f->at(base, at, from, step, places);
         return;
       }
       by_size(static_cast<int>(bytes), [&]<class U>() {
         U* to = reinterpret_cast<U*>(base);
         const U* v = reinterpret_cast<const U*>(from);
-        for (int64_t p = 0; p < places; ++p) to[at[static_cast<size_t>(p)]] = v[p * step];
+        for (int64_t p = 0; p < places; ++p) to[at[p]] = v[p * step];
       });
     } else {
       value_offsets([&](int64_t p, int64_t v) {
-        char* to = base + at[static_cast<size_t>(p)] * bytes;
+        char* to = base + at[p] * bytes;
         if (f)
           f->zip(to, 1, from + v * bytes, 1, to, 1, 1);
         else
@@ -265,7 +284,7 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
       const int64_t start = piece % pieces * width, n = std::min(width, row - start);
       const int64_t value_base = r.offset(0) + start * value_step, target_base = r.offset(1) + start * target_step;
       value_offsets([&](int64_t p, int64_t v) {
-        char* to = base + (at[static_cast<size_t>(p)] + target_base) * bytes;
+        char* to = base + (at[p] + target_base) * bytes;
         const char* source = from + (v + value_base) * bytes;
         if (f) {
           f->zip(to, target_step, source, value_step, to, target_step, n);

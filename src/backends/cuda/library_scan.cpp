@@ -14,6 +14,7 @@ constexpr int kItems = 8;                  // of a thread
 constexpr int64_t kTile = kThreads * kItems;
 constexpr int64_t kManyLines = 32 * 1024;  // enough for one thread a line
 constexpr int64_t kShortLine = 64;
+constexpr int64_t kLongColumn = 1024;
 
 // A tile of kTile elements: thread t holds items [t * kItems, (t + 1) * kItems).
 std::string tile_text() {
@@ -153,6 +154,47 @@ store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[5], p.w[5], count, s, t);)"
   }
 };
 
+/// Lines that lie side by side: a thread walks a run of one line, and neighbouring threads neighbouring lines, so every access is coalesced.
+/// Totals of the runs are scanned the same way.
+void scan_columns(const Scan& scan) {
+  constexpr int64_t kRun = 64;
+  const int64_t runs = (scan.n + kRun - 1) / kRun;
+  if (runs <= 4) return scan.serial(false);
+  Ref<Buffer> totals = scan.queue.scratch(runs * scan.lines * itemsize(scan.t));
+  const std::string head = apply_text(scan.op, scan.t);
+  const std::string place = fmt::format(R"(constexpr i64 kRun = {0};
+const i64 job = static_cast<i64>(blockIdx.x) * {1} + t;
+if (job >= p.w[7]) return;
+const i64 run = job / p.w[6], line = job - run * p.w[6], start = run * kRun;
+const i64 count = p.w[3] - start < kRun ? p.w[3] - start : kRun;
+i64 o[2];
+offsets<{2}, 2>(line, p.w + 8, o);
+const T* x = word_as<const T*>(p.w) + o[0] + start * p.w[4];
+T* totals = word_as<T*>(p.w + 2);
+)",
+                                        kRun, kThreads, scan.shape.size());
+  Words w;
+  w.pointer(scan.x);
+  w.pointer(scan.out);
+  w.pointer(totals->ptr);
+  for (int64_t v : {scan.n, scan.x_step, scan.out_step, scan.lines, runs * scan.lines}) w.integer(v);
+  w.walk(scan.shape, {&scan.x_strides, &scan.out_strides});
+  scan.queue.run_for("scan_run_totals", scan.variant(), head, place + R"(T acc = x[0];
+for (i64 i = 1; i < count; ++i) acc = apply(acc, x[i * p.w[4]]);
+totals[job] = acc;)",
+                     runs * scan.lines, w);
+  scan_columns({scan.queue, scan.op, scan.t, totals->ptr, totals->ptr, runs, scan.lines, scan.lines, scan.lines, Dims{scan.lines}, Dims{1}, Dims{1}});
+  scan.queue.run_for("scan_runs", scan.variant(), head, place + R"(T* out = word_as<T*>(p.w + 1) + o[1] + start * p.w[5];
+T acc = x[0];
+if (run > 0) acc = apply(totals[job - p.w[6]], acc);
+out[0] = acc;
+for (i64 i = 1; i < count; ++i) {
+  acc = apply(acc, x[i * p.w[4]]);
+  out[i * p.w[5]] = acc;
+})",
+                     runs * scan.lines, w);
+}
+
 /// The axes of x but `axis`, with the strides of both sides, joined where they can be.
 void line_axes(const Layout& x, const Layout& out, int axis, bool axis_in_out, Dims* shape, Dims* xs, Dims* os) {
   for (int d = 0; d < x.ndim(); ++d) {
@@ -184,9 +226,11 @@ void run(const ScanExtra& op, Device device, Stream stream, std::span<const View
   line_axes(x, out, op.axis, !op.fold, &scan.shape, &scan.x_strides, &scan.out_strides);
   scan.lines = product(scan.shape);
   if (scan.lines == 0 || scan.n == 0) return;
-  const bool side_by_side = !scan.shape.empty() && scan.x_strides.back() == 1;
-  if (op.fold || !associative(op.op) || scan.n <= kShortLine || (side_by_side && scan.lines >= kManyLines))
+  const bool side_by_side = !scan.shape.empty() && scan.shape.back() >= 32 && scan.x_strides.back() == 1;
+  if (op.fold || !associative(op.op) || scan.n <= kShortLine || (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
     scan.serial(op.fold);
+  else if (side_by_side)
+    scan_columns(scan);
   else
     scan.tiled();
 }

@@ -56,41 +56,32 @@ struct Space {
   }
 };
 
-/// at[place]: the target's offset, -1 where an index is out of range; key[place]: the number of the element, `keys` where out of range.
-void resolve_places(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s, void* at, void* key,
-                    const char* key_type) {
-  const size_t indices = s.index_outer.size();
-  Words w;
-  w.pointer(at);
-  w.pointer(key);
-  w.integer(s.places);
-  w.integer(s.keys);
-  const int walk = w.integer(0) + 1;
-  Dims walk_outer = s.walk_outer;
-  w.walk(s.outer, {&walk_outer, &s.key_outer});
-  for (const Dims& d : s.index_outer)
-    for (int64_t stride : d) w.integer(stride);
-  int64_t base = 1;
-  for (int d = 0; d < s.outer.size(); ++d)
-    if (s.key_outer[d] != 0) base *= s.outer[d];
-  std::string text = fmt::format(R"(const i64 place = static_cast<i64>(blockIdx.x) * {0} + t;
-if (place >= p.w[2]) return;
-i64 o[{2}];
-offsets<{1}, {2}>(place, p.w + {3}, o);
-i64 at = o[0], key = o[1], scale = {4};
+/// Text that finds where a place lies: `at`, the target's offset, `key`, the number of the element, and `bad`, an index out of range.
+class Places {
+ public:
+  Places(Words& w, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
+    const size_t indices = s.index_outer.size();
+    const int walk = w.walk(s.outer, {&s.walk_outer, &s.key_outer});
+    for (const Dims& d : s.index_outer)
+      for (int64_t stride : d) w.integer(stride);
+    int64_t walked = 1;
+    for (int d = 0; d < s.outer.size(); ++d)
+      if (s.key_outer[d] != 0) walked *= s.outer[d];
+    const int scale = w.integer(walked);
+    text_ = fmt::format(R"(i64 po[{1}];
+offsets<{0}, {1}>(place, p.w + {2}, po);
+i64 at = po[0], key = po[1], scale = p.w[{3}];
 bool bad = false;
 )",
-                                 kThreads, s.outer.size(), indices + 2, walk, "p.w[4]");
-  Words all;
-  for (size_t i = 0; i < w.all().size(); ++i) all.integer(static_cast<int>(i) == walk - 1 ? base : w.all()[i]);
-  for (size_t k = 0; k < indices; ++k) {
-    const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
-    const int word = all.pointer(first(inputs[k + 1]));
-    all.integer(output.layout.shape[axis]);
-    all.integer(output.layout.strides[axis]);
-    text += fmt::format(R"({{
+                        s.outer.size(), indices + 2, walk, scale);
+    for (size_t k = 0; k < indices; ++k) {
+      const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
+      const int word = w.pointer(first(inputs[k + 1]));
+      w.integer(output.layout.shape[axis]);
+      w.integer(output.layout.strides[axis]);
+      text_ += fmt::format(R"({{
   const i64 extent = p.w[{0} + 1];
-  i64 i = word_as<const i64*>(p.w + {0})[o[{1}]];
+  i64 i = word_as<const i64*>(p.w + {0})[po[{1}]];
   if (i < 0) i += extent;
   bad |= i < 0 || i >= extent;
   at += i * p.w[{0} + 2];
@@ -98,70 +89,75 @@ bool bad = false;
   scale *= extent;
 }}
 )",
-                        word, k + 2);
+                           word, k + 2);
+    }
+    // Reported by the kernel that checked the indices; nothing is written for it.
+    text_ += "(void)at, (void)key;\n";
+    variant_ = fmt::format("{} {} {}", s.outer.size(), s.inner.size(), indices);
   }
-  text += fmt::format("word_as<i64*>(p.w)[place] = bad ? -1 : at;\nif (p.w[1] != 0) word_as<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[3] : key);",
-                      key_type);
-  queue.run_for("places", fmt::format("{} {} {}", s.outer.size(), indices, key_type), "", text, s.places, all);
-}
+  const std::string& text() const { return text_; }
+  /// What the text depends on; a part of the key.
+  std::string variant(const std::string& rest) const { return variant_ + " " + rest; }
 
-/// Words from `at` on: the value, the target, count, then the walks of the value's places and of both sides' elements. Defines v and to.
-int value_words(Words& w, const Space& s, const View& value, const View& output) {
-  const int at = w.pointer(first(value));
-  w.pointer(first(output));
-  w.integer(s.count);
-  w.walk(s.outer, {&s.value_outer});
-  w.walk(s.inner, {&s.value_inner, &s.target_inner});
-  return at;
-}
-std::string value_text(const Space& s, int at, const char* type) {
-  return fmt::format(R"(i64 vo[1], io[2];
+ private:
+  std::string text_, variant_;
+};
+
+/// The value and the target of a place's element `e`: defines v and to.
+class Elements {
+ public:
+  Elements(Words& w, const Space& s, const View& value, const View& output, const char* type) {
+    const int at = w.pointer(first(value));
+    target_ = w.pointer(first(output));
+    count_ = w.integer(s.count);
+    const int outer = w.walk(s.outer, {&s.value_outer}), inner = w.walk(s.inner, {&s.value_inner, &s.target_inner});
+    text_ = fmt::format(R"(i64 vo[1], io[2];
 offsets<{1}, 1>(place, p.w + {2}, vo);
 offsets<{3}, 2>(e, p.w + {4}, io);
 const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
 {0}* to = word_as<{0}*>(p.w + {6}) + io[1];
+(void)to;
 )",
-                     type, s.outer.size(), at + 3, s.inner.size(), at + 3 + 2 * s.outer.size(), at, at + 1);
-}
-std::string variant(const Space& s, const std::string& what) { return fmt::format("{} {} {}", what, s.outer.size(), s.inner.size()); }
+                        type, s.outer.size(), outer, s.inner.size(), inner, at, target_);
+  }
+  const std::string& text() const { return text_; }
+  int target_word() const { return target_; }
+  /// Cuts the thread's `job` into the place and the element.
+  std::string split(const char* job, const char* place) const {
+    return fmt::format("const i64 {1} = {0} / p.w[{2}], e = {0} - {1} * p.w[{2}];\n(void)e;\n", job, place, count_);
+  }
+
+ private:
+  std::string text_;
+  int target_, count_;
+};
+
+const std::string kJob = fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[0]) return;\n", kThreads);
 
 void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
-  Ref<Buffer> at = queue.scratch(s.places * 8), key, owner;
   const bool owners = !s.uniform_value();
   const char* wide = s.places > 0x7fffffff ? "u64" : "u32";
-  if (owners) key = queue.scratch(s.places * 8);
-  resolve_places(queue, op, inputs, output, s, at->ptr, owners ? key->ptr : nullptr, "u64");
+  Ref<Buffer> owner;
   if (owners) {
-    owner = queue.scratch((s.keys + 1) * (wide[1] == '6' ? 8 : 4));
+    owner = queue.scratch(s.keys * (wide[1] == '6' ? 8 : 4));
     Words w;
-    w.pointer(key->ptr);
-    w.pointer(owner->ptr);
     w.integer(s.places);
-    const std::string head = fmt::format("const i64 place = static_cast<i64>(blockIdx.x) * {} + t;\nif (place >= p.w[2]) return;\n", kThreads);
+    w.pointer(owner->ptr);
+    const Places places(w, op, inputs, output, s);
+    const std::string head = kJob + "const i64 place = job;\n" + places.text() + fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide);
     // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
-    queue.run_for("claim", wide, "", head + fmt::format("word_as<{0}*>(p.w + 1)[word_as<const u64*>(p.w)[place]] = static_cast<{0}>(place);", wide),
-                  s.places, w);
-    queue.run_for("settle", wide, "",
-                  head + fmt::format("atomicMax(word_as<{0}*>(p.w + 1) + word_as<const u64*>(p.w)[place], static_cast<{0}>(place));", wide), s.places,
-                  w);
+    queue.run_for("claim", places.variant(wide), "", head + fmt::format("*owner = static_cast<{}>(place);", wide), s.places, w);
+    queue.run_for("settle", places.variant(wide), "", head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide), s.places, w);
   }
   Words w;
-  w.pointer(at->ptr);
-  w.pointer(key ? key->ptr : nullptr);
-  w.pointer(owner ? owner->ptr : nullptr);
   w.integer(s.places * s.count);
-  const int base = value_words(w, s, inputs[0], output);
+  w.pointer(owner ? owner->ptr : nullptr);
   const char* type = carrier(output.dtype);
-  queue.run_for("assign", variant(s, fmt::format("{} {} {}", type, wide, owners)), "",
-                fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
-if (job >= p.w[3]) return;
-const i64 place = job / p.w[{1}], e = job - place * p.w[{1}];
-const i64 at = word_as<const i64*>(p.w)[place];
-if (at < 0) return;
-{2}{3}to[at] = *v;)",
-                            kThreads, base + 2,
-                            owners ? fmt::format("if (word_as<const {}*>(p.w + 2)[word_as<const u64*>(p.w + 1)[place]] != place) return;\n", wide) : "",
-                            value_text(s, base, type)),
+  const Places places(w, op, inputs, output, s);
+  const Elements elements(w, s, inputs[0], output, type);
+  const std::string mine = owners ? fmt::format(" || word_as<const {}*>(p.w + 1)[key] != place", wide) : "";
+  queue.run_for("assign", places.variant(fmt::format("{} {} {}", type, wide, owners)), "",
+                kJob + elements.split("job", "place") + places.text() + fmt::format("if (bad{}) return;\n", mine) + elements.text() + "to[at] = *v;",
                 s.places * s.count, w);
 }
 
@@ -218,20 +214,12 @@ do {
 }
 
 void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s, const std::string& head) {
-  Ref<Buffer> at = queue.scratch(s.places * 8);
-  resolve_places(queue, op, inputs, output, s, at->ptr, nullptr, "u64");
   Words w;
-  w.pointer(at->ptr);
   w.integer(s.places * s.count);
-  const int base = value_words(w, s, inputs[0], output);
-  queue.run_for("at_atomic", variant(s, fmt::format("{} {}", info(op.op).name, info(output.dtype).name)), head,
-                fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
-if (job >= p.w[1]) return;
-const i64 place = job / p.w[{1}], e = job - place * p.w[{1}];
-const i64 at = word_as<const i64*>(p.w)[place];
-if (at < 0) return;
-{2}atomic_apply(to + at, *v);)",
-                            kThreads, base + 2, value_text(s, base, "T")),
+  const Places places(w, op, inputs, output, s);
+  const Elements elements(w, s, inputs[0], output, "T");
+  queue.run_for("at_atomic", places.variant(fmt::format("{} {}", info(op.op).name, info(output.dtype).name)), head,
+                kJob + elements.split("job", "place") + places.text() + "if (bad) return;\n" + elements.text() + "atomic_apply(to + at, *v);",
                 s.places * s.count, w);
 }
 
@@ -320,72 +308,85 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
   BC_CHECK(s.places <= 0xffffffff, Value, "{}.at: expected at most 4294967295 indices, got {}", info(op.op).name, s.places);
   const bool narrow = s.keys < 0xffffffff;
   const char* key_type = narrow ? "u32" : "u64";
-  Ref<Buffer> at = queue.scratch(s.places * 8), key = queue.scratch(s.places * (narrow ? 4 : 8));
-  resolve_places(queue, op, inputs, output, s, at->ptr, key->ptr, key_type);
-  auto [keys, places] = sort_places(queue, key, s.places, s.keys, key_type, narrow ? 4 : 8);
+  Ref<Buffer> key = queue.scratch(s.places * (narrow ? 4 : 8));
+  {
+    Words w;
+    w.integer(s.places);
+    w.pointer(key->ptr);
+    w.integer(s.keys);
+    const Places places(w, op, inputs, output, s);
+    queue.run_for("keys", places.variant(key_type), "",
+                  kJob + "const i64 place = job;\n" + places.text() + fmt::format("word_as<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[2] : key);", key_type),
+                  s.places, w);
+  }
+  auto [keys, sorted] = sort_places(queue, key, s.places, s.keys, key_type, narrow ? 4 : 8);
+  const bool by_block = s.count == 1 && associative(op.op);
   Words w;
+  w.integer(by_block ? s.places : s.places * s.count);
   w.pointer(keys->ptr);
-  w.pointer(places->ptr);
-  w.pointer(at->ptr);
+  w.pointer(sorted->ptr);
   w.integer(s.places);
-  const int base = value_words(w, s, inputs[0], output);
+  const Places places(w, op, inputs, output, s);
+  const Elements elements(w, s, inputs[0], output, "T");
   const std::string head = apply_text(op.op, output.dtype) + fmt::format("using K = {};\n", key_type);
-  const std::string kind = variant(s, fmt::format("{} {} {}", info(op.op).name, info(output.dtype).name, key_type));
-  const std::string value = value_text(s, base, "T");
-  if (s.count > 1 || !associative(op.op)) {
-    queue.run_for("at_runs", kind, head,
-                  fmt::format(R"(const i64 job = static_cast<i64>(blockIdx.x) * {0} + t;
-const i64 j = job / p.w[{1}], e = job - j * p.w[{1}];
-if (j >= p.w[3]) return;
-const K* keys = word_as<const K*>(p.w);
-const u32* places = word_as<const u32*>(p.w + 1);
-if (j > 0 && keys[j - 1] == keys[j]) return;
-const i64 at = word_as<const i64*>(p.w + 2)[places[j]];
-if (at < 0) return;
+  const std::string variant = places.variant(fmt::format("{} {} {}", info(op.op).name, info(output.dtype).name, key_type));
+  const std::string common = R"(const K* keys = word_as<const K*>(p.w + 1);
+const u32* sorted = word_as<const u32*>(p.w + 2);
+const i64 n = p.w[3];
+)";
+  if (!by_block) {
+    // One thread folds the whole run of an element.
+    queue.run_for("at_runs", variant, head,
+                  kJob + elements.split("job", "j") + common + R"(if (j > 0 && keys[j - 1] == keys[j]) return;
 T acc;
-for (i64 k = j; k < p.w[3] && keys[k] == keys[j]; ++k) {{
-  const i64 place = places[k];
-  {2}if (k == j) acc = to[at];
+T* target = nullptr;
+for (i64 k = j; k < n && keys[k] == keys[j]; ++k) {
+  const i64 place = sorted[k];
+)" + elements.text() + "if (k == j) {\n" +
+                      places.text() + R"(if (bad) return;
+    target = to + at;
+    acc = *target;
+  }
   acc = apply(acc, *v);
-}}
-word_as<T*>(p.w + {3})[at + [&] {{ i64 io[2]; offsets<{4}, 2>(e, p.w + {5}, io); return io[1]; }}()] = acc;)",
-                              kThreads, base + 2, value, base + 1, s.inner.size(), base + 3 + 2 * s.outer.size()),
+}
+*target = acc;)",
                   s.places * s.count, w);
     return;
   }
   // A block looks at 256 sorted places; a thread folds a short run by itself, all threads together a long one, by a fixed tree.
-  queue.run_for("at_runs_block", kind, head,
-                fmt::format(R"(constexpr int kThreads = {0};
+  queue.run_for("at_runs_block", variant, head,
+                common + fmt::format(R"(constexpr int kThreads = {0};
 constexpr i64 kShort = 32;
 __shared__ i64 starts[kThreads], ends[kThreads];
+__shared__ T* targets[kThreads];
 __shared__ bool is_long[kThreads];
 __shared__ T s[kThreads];
-const K* keys = word_as<const K*>(p.w);
-const u32* places = word_as<const u32*>(p.w + 1);
-const i64* at = word_as<const i64*>(p.w + 2);
-const i64 j = static_cast<i64>(blockIdx.x) * kThreads + t, n = p.w[3], e = 0;
+const i64 j = static_cast<i64>(blockIdx.x) * kThreads + t, e = 0;
 auto value_of = [&](i64 k) {{
-  const i64 place = places[k];
-  {1}(void)to;
-  return *v;
+  const i64 place = sorted[k];
+  {1}return *v;
 }};
-T* target = word_as<T*>(p.w + {2});
+auto target_of = [&](i64 k) -> T* {{
+  const i64 place = sorted[k];
+  {2}return bad ? nullptr : word_as<T*>(p.w + {3}) + at;
+}};
 is_long[t] = false;
-if (j < n && (j == 0 || keys[j - 1] != keys[j]) && at[places[j]] >= 0) {{
+if (j < n && (j == 0 || keys[j - 1] != keys[j])) {{
+  T* target = target_of(j);
   i64 end = j + 1;
   while (end < n && end - j <= kShort && keys[end] == keys[j]) ++end;
-  if (end - j > kShort) {{
+  if (target && end - j > kShort) {{
     // The run's end, by bisection.
     i64 low = end, high = n;
     while (low < high) {{
       const i64 middle = low + (high - low) / 2;
       if (keys[middle] == keys[j]) low = middle + 1; else high = middle;
     }}
-    starts[t] = j, ends[t] = low, is_long[t] = true;
-  }} else {{
-    T acc = target[at[places[j]]];
+    starts[t] = j, ends[t] = low, targets[t] = target, is_long[t] = true;
+  }} else if (target) {{
+    T acc = *target;
     for (i64 k = j; k < end; ++k) acc = apply(acc, value_of(k));
-    target[at[places[j]]] = acc;
+    *target = acc;
   }}
 }}
 __syncthreads();
@@ -402,10 +403,10 @@ for (int run = 0; run < kThreads; ++run) {{
     __syncthreads();
     if (t < d && t + d < held) s[t] = apply(s[t], s[t + d]);
   }}
-  if (t == 0) target[at[places[begin]]] = apply(target[at[places[begin]]], s[0]);
+  if (t == 0) *targets[run] = apply(*targets[run], s[0]);
   __syncthreads();
 }})",
-                            kThreads, value, base + 1),
+                                     kThreads, elements.text(), places.text(), elements.target_word()),
                 s.places, w);
 }
 
