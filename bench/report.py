@@ -33,7 +33,8 @@ def markdown(result: dict[str, Any]) -> str:
     peers = [p for p in TITLES if any(p in r["peers"] for r in rows)]
     versions = ", ".join(f"{TITLES.get(n, n)} {v}" for n, v in result["versions"].items() if n != "torch_compiled")
     floor = any("floor" in r for r in rows)
-    head = ["", "broadcloth", *(TITLES[p] for p in peers), "best of them / broadcloth"] + (["floor"] if floor else [])
+    ratio = f"{TITLES[peers[0]]} / broadcloth" if len(peers) == 1 else "best of them / broadcloth"
+    head = ["", "broadcloth", *(TITLES[p] for p in peers), ratio] + (["floor"] if floor else [])
     lines = [f"{result['machine']['name']}, {result['date'][:10]}: {versions}.", ""]
     lines.append("| " + " | ".join(head) + " |")
     lines.append("|---|" + "---:|" * (len(head) - 1))

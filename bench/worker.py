@@ -245,16 +245,14 @@ class Worker:
     def bandwidth(self) -> float:
         """Bytes a second, read and written, of the fastest plain copy of a large array here."""
         count = 10**6 if self.quick else (4 * 10**8 if self.device == "cuda" else 10**8)
-        if self.device == "cpu":
-            return cpu_bandwidth(count)
-        best = 0.0
+        best = cpu_bandwidth(count) if self.device == "cpu" else 0.0
         for peer in self.peers.values():
             try:
                 copy = peer.copy_function()
                 if copy is None and peer.name != "broadcloth":
                     continue
-                src = peer.array(np.zeros(count, "float32"))
-                dst = src if copy is None else peer.array(np.zeros(count, "float32"))
+                src = peer.array(np.ones(count, "float32"))
+                dst = src if copy is None else peer.array(np.ones(count, "float32"))
                 call = src.copy if copy is None else lambda copy=copy, dst=dst, src=src: copy(dst, src)
                 for r in range(4):
                     peer.synchronize(src)

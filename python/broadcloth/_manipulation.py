@@ -332,6 +332,16 @@ def _chosen(a: Any, kept: np.ndarray, axis: int) -> ndarray:
     return _c.take(a, _c.asarray(kept), axis)
 
 
+def _places(arr: Any, obj: Any, axis: int | None) -> Any:
+    """Indices as numbers, where they are given as a slice or a mask."""
+    if isinstance(obj, slice):
+        extents = np.shape(arr) if not isinstance(arr, ndarray) else arr.shape
+        extent = int(np.prod(extents)) if axis is None else extents[axis]
+        return list(range(*obj.indices(extent)))
+    found = obj.get() if isinstance(obj, ndarray) else np.asarray(obj)
+    return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
+
+
 def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
     """A new array without the elements (or the sub-arrays along an axis) at the given indices.
 
@@ -340,7 +350,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
     >>> bc.delete([10, 20, 30], 1)
     array([10, 30])
     """
-    return _c.delete(arr, obj, axis)
+    return _c.delete(arr, _places(arr, obj, axis), axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -351,7 +361,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     >>> bc.insert([1, 2, 3], 1, 9)
     array([1, 9, 2, 3])
     """
-    return _c.insert(arr, obj, values, axis)
+    return _c.insert(arr, _places(arr, obj, axis), values, axis)
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:

@@ -225,7 +225,8 @@ Advanced expand(const Array& a, const Walk& w) {
   }
   if (!fits) {
     std::string shapes;
-    for (const Array& index : indices) shapes += numpy_shape(index.shape()) + " ";
+    for (const Array& index : indices)
+      if (index.ndim() > 0) shapes += numpy_shape(index.shape()) + " ";
     raise(ErrorKind::Index, "shape mismatch: indexing arrays could not be broadcast together with shapes {}", shapes);
   }
   if (groups > 1) at = 0;  // parted by a slice: NumPy puts their axes first
@@ -304,11 +305,11 @@ bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& 
   return true;
 }
 
-/// The value as an array of the index space's shape and the target's dtype.
-Array value_for(const Array& target, const Advanced& x, const Arg& value, bool by_mask) {
-  BC_CHECK(value.weak != Weak::integer || value.value.fits(target.dtype()), Overflow, "Python integer {} out of bounds for {}",
-           value.value.i, info(target.dtype()).name);
-  Array v = value.weak == Weak::none ? value.array : full(Dims{}, value.value, target.dtype(), target.device());
+/// The value as an array of `dtype` that broadcasts to the index space.
+Array value_for(const Array& target, const Advanced& x, const Arg& value, bool by_mask, DType dtype) {
+  BC_CHECK(value.weak != Weak::integer || value.value.fits(dtype), Overflow, "Python integer {} out of bounds for {}",
+           value.value.i, info(dtype).name);
+  Array v = value.weak == Weak::none ? value.array : full(Dims{}, value.value, dtype, target.device());
   if (v.device() != target.device()) v = to_device(v, target.device());
   Layout l = v.layout();
   while (l.ndim() > x.shape.size() && l.shape[0] == 1) l.shape.erase(0), l.strides.erase(0);
@@ -322,7 +323,7 @@ Array value_for(const Array& target, const Advanced& x, const Arg& value, bool b
           v.size(), product(x.shape));
   BC_CHECK(fits, Value, "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", numpy_shape(v.shape()),
            numpy_shape(x.shape));
-  return astype(v.with_layout(std::move(l)), target.dtype(), false);
+  return astype(v.with_layout(std::move(l)), dtype, false);
 }
 
 /// On CUDA a body cannot raise: the index goes through a gather of one zero, whose kernel reports an index out of range at the next
@@ -378,14 +379,16 @@ void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value)
     if (value.weak != Weak::none) return assign(target, value);
     return assign(target, value.array.device() == a.device() ? value.array : to_device(value.array, a.device()));
   }
+  const bool by_mask = w.entries.size() == 1 && w.entries[0].what == Entry::What::mask && w.entries[0].array.ndim() == a.ndim();
+  BC_CHECK(!by_mask || value.weak != Weak::none || value.array.ndim() <= 1, Type,
+           "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {} dimensions", value.array.ndim());
   if (const Entry* mask = only_mask(w)) {
     if (value.weak != Weak::none || value.array.device() == a.device()) {
       if (assign_masked(a, w, *mask, value)) return;
     }
   }
   Advanced x = expand(a, w);
-  const bool by_mask = w.entries.size() == 1 && w.entries[0].what == Entry::What::mask;
-  scatter(Op::leaf, x.view, x.shape, x.axis, std::move(x.indices), x.index_axis, value_for(a, x, value, by_mask));
+  scatter(Op::leaf, x.view, x.shape, x.axis, std::move(x.indices), x.index_axis, value_for(a, x, value, by_mask, a.dtype()));
 }
 
 void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, std::vector<Array> indices, const Dims& index_axis,
@@ -397,9 +400,9 @@ void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, st
   record_store_library(target, std::move(inputs), std::make_unique<ScatterExtra>(op, axis, index_axis));
 }
 
-void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value) {
+void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop) {
   Advanced x = expand(a, walk(a, items));
-  scatter(op, x.view, x.shape, x.axis, std::move(x.indices), x.index_axis, value_for(a, x, value, false));
+  scatter(op, x.view, x.shape, x.axis, std::move(x.indices), x.index_axis, value_for(a, x, value, false, loop));
 }
 
 std::vector<Array> nonzero(const Array& a) {

@@ -80,6 +80,8 @@ class Runner {
       for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from]);
       if (step.kind == Step::Kind::library) run_library(step);
       else if (!step.launches.empty()) run_kernel(step);
+      for (const auto& [slot, from] : step.take)
+        if (slots_.nodes[from]->buffer == slots_.nodes[slot]->buffer) slots_.nodes[from]->buffer = Ref<Buffer>();
       for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
     }
   }
@@ -93,8 +95,7 @@ class Runner {
   void take(Node& node, Node& old) {
     const bool mine = old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
     if (mine) {
-      node.buffer = std::move(old.buffer);
-      old.buffer = Ref<Buffer>();
+      node.buffer = old.buffer;  // the step still reads the old value there; run() takes it from `old` afterwards
       return;
     }
     node.buffer = Buffer::allocate(device_, old.buffer->bytes);

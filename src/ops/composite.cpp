@@ -29,6 +29,8 @@ Array by_parts(const Array& a, F f) {
 Array round(const Array& a, int64_t decimals, Array out) {
   if (is_complex(a.dtype()) && decimals != 0)
     return deliver("round", by_parts(a, [&](const Array& p) { return round(p, decimals); }), out);
+  BC_CHECK(!is_bool(a.dtype()) || decimals == 0, UFuncTypeError,
+           "Cannot cast ufunc '{}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'", decimals > 0 ? "multiply" : "divide");
   if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a);
   UfuncOptions o;
   if (decimals == 0) {

@@ -49,7 +49,8 @@ struct CompressExtra final : LibraryExtra {
 
 /// In-place on the target: element x of the index space (all inputs have its shape) goes to Σ_d x[d] * stride(axis[d]) where axis[d] >= 0,
 /// plus Σ_k wrap(index_k) * stride(index_axis[k]). Inputs: the values, then the indices (int64).
-/// Op::leaf assigns, the last value wins; a binary row sets target = op(target, value) for every occurrence, in C order.
+/// Op::leaf assigns, the last value wins; a binary row sets target = op(target, value) for every occurrence, in C order;
+/// it runs in the value's dtype, and the target is cast there and back each time where it has another.
 struct ScatterExtra final : LibraryExtra {
   Op op;
   Dims axis;        ///< the target's axis that axis d of the index space walks, or -1

@@ -27,9 +27,15 @@ DType fold_dtype(Op op, DType t, std::optional<DType> dtype) {
   return loop.out;
 }
 
+/// 16-bit floats are summed and multiplied in float32 and rounded at the end, as NumPy's reductions do (its accumulate rounds each step).
+DType running_dtype(Op op, DType t) {
+  const bool arithmetic = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
+  return arithmetic && (t == DType::f16 || t == DType::bf16) ? DType::f32 : t;
+}
+
 Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
-  const DType t = fold_dtype(op, a.dtype(), options.dtype);
-  Array x = cast(a, t);
+  const DType result = fold_dtype(op, a.dtype(), options.dtype), t = running_dtype(op, result);
+  Array x = cast(cast(a, result), t);
   Array mask = options.where;
   const int64_t n = a.shape()[axis];
   if (mask) {
@@ -51,20 +57,27 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
       r = mask ? choose_where(pick(mask, axis, i), next, r) : next;
     }
     // Not a view of the operand: a reduction gives a new array.
-    return n == 1 && !options.initial ? copy(r) : r;
+    return astype(r, result, n == 1 && !options.initial);
   }
   if (r) {
     const Array both[] = {insert_axis(r, axis), x};
     x = concatenate(both, axis);
   }
-  return record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, true), shape, t, a.device());
+  return cast(record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, true), shape, t, a.device()), result);
 }
 
 }  // namespace
 
 Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   check_binary(op, "reduce");
-  if (const auto row = reduction_of(op)) return reduce(*row, a, options);
+  if (const auto row = reduction_of(op)) {
+    const bool direct = op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::add || op == Op::multiply;
+    if (direct || options.dtype) return reduce(*row, a, options);
+    Array x = cast(a, fold_dtype(op, a.dtype(), {}));
+    // The identity 0 of hypot makes even a single element positive.
+    if (op == Op::hypot) x = absolute(x);
+    return reduce(*row, x, options);
+  }
   const char* name = info(op).name;
   int axis = 0;
   if (options.axes) {
@@ -133,12 +146,13 @@ Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std
   to_host(astype(indices, DType::i64, false), at.data());
   for (int64_t i : at)
     BC_CHECK(i >= 0 && i < a.shape()[axis], Index, "index {} out-of-bounds in {}.reduceat [0, {})", i, name, a.shape()[axis]);
-  const DType t = fold_dtype(op, a.dtype(), dtype);
+  const DType t = fold_dtype(op, a.dtype(), dtype), run = running_dtype(op, t);
   Dims shape = a.shape();
   shape[axis] = static_cast<int64_t>(at.size());
   if (product(shape) == 0) return deliver(name, empty(shape, t, a.device()), out);
-  const Array x = cast(a, t);
-  return deliver(name, record_library({x}, {x.shape()}, std::make_unique<ReduceatExtra>(op, axis, std::move(at)), shape, t, a.device()), out);
+  const Array x = cast(cast(a, t), run);
+  const Array r = record_library({x}, {x.shape()}, std::make_unique<ReduceatExtra>(op, axis, std::move(at)), shape, run, a.device());
+  return deliver(name, cast(r, t), out);
 }
 
 void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std::optional<Arg>& b) {
@@ -149,9 +163,6 @@ void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std
   OperandType operands[2] = {{a.dtype()}, {}};
   if (b) operands[1] = {dtype_of(*b), b->weak};
   const Loop loop = resolve(op, std::span<const OperandType>(operands, row.nin));
-  BC_CHECK(can_cast(loop.out, a.dtype(), Casting::same_kind), UFuncTypeError,
-           "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'", row.name, info(loop.out).name,
-           info(a.dtype()).name);
   BC_CHECK(row.nin == 1 || (loop.out == loop.in[0] && loop.in[1] == loop.in[0]), UFuncTypeError,
            "{}.at: expected a loop that gives back the type it takes, got {} -> {}", row.name, info(loop.in[0]).name, info(loop.out).name);
   bool advanced = false;
@@ -161,6 +172,7 @@ void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std
     const Array view = getitem(a, items);
     UfuncOptions o;
     o.out = view;
+    o.casting = Casting::unsafe;
     if (b)
       ufunc(op, {view, *b}, o);
     else
@@ -170,16 +182,12 @@ void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std
   if (row.nin == 1) {
     // As often as an element is named the row is applied to it: count, then apply in rounds.
     const Array count = zeros(a.shape(), DType::i64, a.device());
-    scatter_items(Op::add, count, items, Arg(1));
+    scatter_items(Op::add, count, items, Arg(1), DType::i64);
     const int64_t rounds = a.size() > 0 ? item(reduce(Op::reduce_max, count)).i : 0;
     for (int64_t i = 0; i < rounds; ++i) assign_where(a, ufunc(Op::greater, {count, Arg(i)}), Arg(ufunc(op, {a})));
     return;
   }
-  if (loop.out == a.dtype()) return scatter_items(op, a, items, *b);
-  // The loop's type is wider: fold in it, and round once at the end.
-  const Array wide = astype(a, loop.out);
-  scatter_items(op, wide, items, *b);
-  assign(a, wide);
+  scatter_items(op, a, items, *b, loop.out);
 }
 
 }  // namespace bc

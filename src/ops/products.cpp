@@ -144,7 +144,7 @@ Array outer(const Array& a, const Array& b, Array out) {
 
 Array tensordot(const Array& a, const Array& b, int64_t n) {
   BC_CHECK(n >= 0, Value, "tensordot: expected a number of axes of at least 0, got {}", n);
-  BC_CHECK(n <= a.ndim() && n <= b.ndim(), Value, "shape-mismatch for sum");
+  BC_CHECK(n <= a.ndim() && n <= b.ndim(), Index, "tuple index out of range");
   Axes x, y;
   for (int64_t i = 0; i < n; ++i) x.push_back(i - n), y.push_back(i);
   return tensordot(a, b, x, y);

@@ -224,7 +224,10 @@ Array vector_norm(const Array& a_in, double ord, const std::optional<Axes>& axes
   ReduceOptions o;
   o.axes = axes;
   o.keepdims = keepdims;
-  if (std::isinf(ord)) return reduce(ord > 0 ? Op::reduce_max : Op::reduce_min, absolute(a), o);
+  if (std::isinf(ord)) {
+    if (ord > 0) o.initial = Arg(0.0);  // the norm of nothing is zero
+    return reduce(ord > 0 ? Op::reduce_max : Op::reduce_min, absolute(a), o);
+  }
   if (ord == 0) return sum(cast(ufunc(Op::not_equal, {a, Arg(0)}), real_type(a.dtype())), o);
   if (ord == 1) return sum(absolute(a), o);
   if (ord == 2) return ufunc(Op::sqrt, {sum(squared_size(a), o)});

@@ -21,7 +21,7 @@ def test_shifted_self_assignment_reads_before_it_writes(xp, mode):
 
 @pytest.mark.parametrize("size", [10, 5_000, 200_000])
 def test_overlapping_two_dimensional_views(xp, size):
-    rows = max(3, size // 5)
+    rows = max(6, size // 5)
     n = np.arange(rows * 5.0).reshape(rows, 5)
     x = xp.asarray(n)
     n[1:, 1:] = n[:-1, :-1].copy()

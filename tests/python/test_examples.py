@@ -84,7 +84,9 @@ def test_heat_takes_the_same_steps_as_numpy_and_ends_in_a_solution(xp):
 def test_benchmark_harness_writes_its_results(device, tmp_path):
     only = ("ewise_10000,heat_256" if device == "cuda" else "ewise_1e6,heat_256") + ",import"
     options = ["--quick", "--device", device, "--only", only, "--peers", "broadcloth,numpy", "--out", str(tmp_path)]
-    done = subprocess.run([sys.executable, "bench/run.py", *options], cwd=ROOT, capture_output=True, text=True, timeout=240, env={**os.environ, "BROADCLOTH_DEVICE": device})
+    environment = {**os.environ, "BROADCLOTH_DEVICE": device}
+    command = [sys.executable, "bench/run.py", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = tmp_path.glob("*.json")
     result = json.loads(found.read_text())

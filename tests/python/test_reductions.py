@@ -48,9 +48,11 @@ def test_reductions_match_numpy_over_axes_and_layouts(xp, dtype):
     base = tame(dtype)
     ours = xp.asarray(base)
     work = []
-    for layout in ("contiguous", "transposed", "stepped", "reversed", "broadcast"):
+    # Every axis of the plain layout, and what is particular to the others: fewer kernels to compile than all pairs.
+    axes_of = {"contiguous": AXES, "transposed": [0], "stepped": [None, 1], "reversed": [1], "broadcast": [0]}
+    for layout, axes in axes_of.items():
         n, x = LAYOUTS[layout](base, np), LAYOUTS[layout](ours, xp)
-        for axis in AXES:
+        for axis in axes:
             for name in EXACT + ROUNDED:
                 if name.startswith("arg") and isinstance(axis, tuple):
                     continue

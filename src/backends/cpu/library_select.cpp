@@ -236,8 +236,8 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
 
   char* base = first(output);
   const char* from = first(value);
-  const FoldLoops* f = op.op == Op::leaf ? nullptr : fold_loops(info(op.op).name, static_cast<int>(output.dtype));
-  BC_CHECK(f || op.op == Op::leaf, UFuncTypeError, "{}.at: no loop that takes and gives {}", info(op.op).name, info(output.dtype).name);
+  const FoldLoops* f = op.op == Op::leaf ? nullptr : fold_loops(info(op.op).name, static_cast<int>(value.dtype));
+  BC_CHECK(f || op.op == Op::leaf, UFuncTypeError, "{}.at: no loop that takes and gives {}", info(op.op).name, info(value.dtype).name);
   const bool even = outer.size() <= 1;
   const int64_t step = outer.empty() ? 0 : value_outer[0];
   auto value_offsets = [&](auto&& each) {
@@ -245,6 +245,22 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
     for (int64_t p = 0; p < places; ++p, w.next()) each(p, w.offset(0));
   };
 
+  if (value.dtype != output.dtype) {
+    // Each occurrence is cast to the loop's type and back, as in NumPy; rare, so one at a time.
+    Dims* mixed[] = {&value_inner, &target_inner};
+    collapse(&inner, mixed);
+    value_offsets([&](int64_t p, int64_t v) {
+      Walker w(inner, {&value_inner, &target_inner});
+      for (int64_t i = 0; i < count; ++i, w.next()) {
+        char* to = base + (at[p] + w.offset(1)) * bytes;
+        alignas(16) char wide[16];
+        Scalar::load(output.dtype, to).store(value.dtype, wide);
+        f->zip(wide, 1, from + (v + w.offset(0)) * itemsize(value.dtype), 1, wide, 1, 1);
+        Scalar::load(value.dtype, wide).store(output.dtype, to);
+      }
+    });
+    return;
+  }
   if (count == 1) {
     if (even) {
       if (f) {

@@ -106,7 +106,8 @@ bool bad = false;
 /// The value and the target of a place's element `e`: defines v and to.
 class Elements {
  public:
-  Elements(Words& w, const Space& s, const View& value, const View& output, const char* type) {
+  Elements(Words& w, const Space& s, const View& value, const View& output, const char* type, const char* target_type = nullptr) {
+    if (!target_type) target_type = type;
     const int at = w.pointer(first(value));
     target_ = w.pointer(first(output));
     count_ = w.integer(s.count);
@@ -115,10 +116,10 @@ class Elements {
 offsets<{1}, 1>(place, p.w + {2}, vo);
 offsets<{3}, 2>(e, p.w + {4}, io);
 const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
-{0}* to = word_as<{0}*>(p.w + {6}) + io[1];
+{7}* to = word_as<{7}*>(p.w + {6}) + io[1];
 (void)to;
 )",
-                        type, s.outer.size(), outer, s.inner.size(), inner, at, target_);
+                        type, s.outer.size(), outer, s.inner.size(), inner, at, target_, target_type);
   }
   const std::string& text() const { return text_; }
   int target_word() const { return target_; }
@@ -320,16 +321,18 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
                   s.places, w);
   }
   auto [keys, sorted] = sort_places(queue, key, s.places, s.keys, key_type, narrow ? 4 : 8);
-  const bool by_block = s.count == 1 && associative(op.op);
+  const DType loop = inputs[0].dtype;
+  const bool by_block = s.count == 1 && associative(op.op) && loop == output.dtype;
   Words w;
   w.integer(by_block ? s.places : s.places * s.count);
   w.pointer(keys->ptr);
   w.pointer(sorted->ptr);
   w.integer(s.places);
   const Places places(w, op, inputs, output, s);
-  const Elements elements(w, s, inputs[0], output, "T");
-  const std::string head = apply_text(op.op, output.dtype) + fmt::format("using K = {};\n", key_type);
-  const std::string variant = places.variant(fmt::format("{} {} {}", info(op.op).name, info(output.dtype).name, key_type));
+  const Elements elements(w, s, inputs[0], output, "T", "A");
+  // The row runs in T; an element of another type A is cast there and back each time.
+  const std::string head = apply_text(op.op, loop) + fmt::format("using K = {};\nusing A = {};\n", key_type, info(output.dtype).c_name);
+  const std::string variant = places.variant(fmt::format("{} {} {} {}", info(op.op).name, info(loop).name, info(output.dtype).name, key_type));
   const std::string common = R"(const K* keys = word_as<const K*>(p.w + 1);
 const u32* sorted = word_as<const u32*>(p.w + 2);
 const i64 n = p.w[3];
@@ -338,8 +341,8 @@ const i64 n = p.w[3];
     // One thread folds the whole run of an element.
     queue.run_for("at_runs", variant, head,
                   kJob + elements.split("job", "j") + common + R"(if (j > 0 && keys[j - 1] == keys[j]) return;
-T acc;
-T* target = nullptr;
+A acc;
+A* target = nullptr;
 for (i64 k = j; k < n && keys[k] == keys[j]; ++k) {
   const i64 place = sorted[k];
 )" + elements.text() + "if (k == j) {\n" +
@@ -347,7 +350,7 @@ for (i64 k = j; k < n && keys[k] == keys[j]; ++k) {
     target = to + at;
     acc = *target;
   }
-  acc = apply(acc, *v);
+  acc = cast<A>(apply(cast<T>(acc), *v));
 }
 *target = acc;)",
                   s.places * s.count, w);
@@ -424,7 +427,7 @@ void run(const ScatterExtra& op, Device device, Stream stream, std::span<const V
   const Space s(op, inputs, output);
   if (s.places == 0 || s.count == 0 || s.keys == 0) return;
   if (op.op == Op::leaf) return assign(queue, op, inputs, output, s);
-  if (const std::string head = atomic_text(op.op, output.dtype); !head.empty()) return apply_atomics(queue, op, inputs, output, s, head);
+  if (const std::string head = atomic_text(op.op, output.dtype); inputs[0].dtype == output.dtype && !head.empty()) return apply_atomics(queue, op, inputs, output, s, head);
   apply_sorted(queue, op, inputs, output, s);
 }
 

@@ -1,0 +1,302 @@
+"""The loops that the host compiler built against the kernels that the JIT compiles: the same bits, whatever the row, dtype and layout.
+
+Many results are recorded before one is looked at, so that the compiler works on few kernels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+from support import DTYPES, configured, host
+
+pytestmark = pytest.mark.skipif(not bc._c.library_status().get("jit", True) if hasattr(bc._c.library_status(), "get") else False, reason="no JIT")
+
+ALL = [*DTYPES, "bfloat16"]
+KINDS = {
+    "bool": "b",
+    "bfloat16": "f",
+}
+
+
+def kind(dtype: str) -> str:
+    return KINDS.get(dtype) or np.dtype(dtype).kind
+
+
+def values(dtype: str, seed: int, shape=(7, 331)) -> bc.ndarray:
+    """Special values, then ordinary ones of very different sizes; more of them than one block holds."""
+    rng = np.random.default_rng(seed)
+    size = int(np.prod(shape))
+    if kind(dtype) == "b":
+        x = rng.random(size) < 0.5
+    elif kind(dtype) in "iu":
+        info = np.iinfo(dtype)
+        x = rng.integers(info.min, info.max, size, dtype=dtype, endpoint=True)
+        x[::3] = rng.integers(max(info.min, -9), 10, x[::3].size).astype(dtype)
+        special = np.array([0, 1, info.max, info.min, info.max - 1, 2, 3, 100], dtype=dtype)
+        x[: special.size] = np.roll(special, seed)
+    else:
+        x = rng.standard_normal(size) * np.exp(rng.uniform(-12, 12, size))
+        x[1::4] = rng.uniform(-1, 1, x[1::4].size)
+        special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-320, 1e-40, 1e300, 0.5, -2.5, 1e22, 3e5, -7.0, 1e-7])
+        x[: special.size] = np.roll(special, 5 * seed)
+        if kind(dtype) == "c":
+            x = x + 1j * np.roll(x, 17 + seed)
+        with np.errstate(all="ignore"):
+            x = x.astype(np.float32 if dtype == "bfloat16" else dtype)
+    return bc.asarray(x.reshape(shape)).astype(dtype)
+
+
+def bits(x) -> np.ndarray:
+    """The bytes of an array; every NaN is written the same way, for its sign and payload depend on the order of operands."""
+    if x.dtype == bc.bfloat16:
+        x = x.astype("float32")
+    x = host(x).copy()
+    if x.dtype.kind == "f":
+        x[np.isnan(x)] = np.nan
+    elif x.dtype.kind == "c":
+        for part in (x.real, x.imag):
+            part[np.isnan(part)] = np.nan
+    return x
+
+
+def same_bits(program, where: str = "") -> None:
+    """Runs a program (a dict of arrays) by the JIT and by the loops, and compares every array."""
+    results = []
+    for jit in (True, False):
+        with configured(lazy=True, jit=jit, background_compile=False):
+            made = program()
+            bc.synchronize()
+            results.append({name: bits(x) for name, x in made.items()})
+    compiled, loops = results
+    wrong = []
+    for name in compiled:
+        a, b = compiled[name], loops[name]
+        assert a.shape == b.shape and a.dtype == b.dtype, name
+        if a.tobytes() != b.tobytes():
+            raw = a.view(np.uint8).reshape(a.shape + (-1,)) != b.view(np.uint8).reshape(b.shape + (-1,)) if a.ndim else None
+            at = np.argwhere(raw.any(-1)) if raw is not None else [()]
+            i = tuple(at[0])
+            wrong.append(f"{name}: {len(at)} of {a.size} differ, at {i} the JIT has {a[i]!r}, tier 0 {b[i]!r}")
+    assert not wrong, f"{where}\n" + "\n".join(wrong)
+
+
+def rows(nin: int):
+    return {name: f for name, f in bc._c.ufuncs.items() if f.nin == nin and f.nout == 1}
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_every_elementwise_row(dtype):
+    a, b, c = (values(dtype, s) for s in range(3))
+    exponent = b % 8 if kind(dtype) == "i" else b
+
+    def program():
+        made = {}
+        for name, f in rows(1).items():
+            try:
+                made[name] = f(a)
+            except TypeError:
+                pass
+        for name, f in rows(2).items():
+            if name == "ldexp":
+                continue
+            # Shifts by anything are tried too: what they give is defined.
+            try:
+                made[name] = f(a, exponent if name == "power" else b)
+            except TypeError:
+                pass
+        made["clip"] = bc.clip(a, b, c)
+        made["where"] = bc.where(a < b, b, c)
+        for name in ("real", "imag", "angle", "sinc", "i0"):
+            try:
+                made[name] = getattr(bc, name)(a)
+            except TypeError:
+                pass
+        if kind(dtype) == "f":
+            made["ldexp"] = bc.ldexp(a, values("int32", 9) % 300)
+            made["mantissa"], made["exponent"] = bc.frexp(a)
+            made["fraction"], made["integer"] = bc.modf(a)
+        return made
+
+    same_bits(program, dtype)
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_casts_and_layouts(dtype):
+    a = values(dtype, 3, (12, 5, 41))
+
+    def program():
+        made = {f"to {t}": a.astype(t) for t in ALL}
+        one = a[:1, :1, :1] if dtype == "bool" else values(dtype, 4, (1, 5, 1))
+        layouts = {
+            "transposed": a.T,
+            "stepped": a[::2, ::-1, 1::3],
+            "short rows": a[:, :, :3],
+            "one element rows": a[:, :, 7:8],
+            "broadcast": bc.broadcast_to(a[:1], (4, 5, 41)),
+            "reversed": a[::-1, ::-1, ::-1],
+            "empty": a[:0],
+            "scalar": a[1, 2, 3],
+        }
+        for name, x in layouts.items():
+            made[name] = bc.maximum(x, x[:1] if x.ndim else x)
+        made["outer"] = bc.equal(a[:, :, :1], a[:1, :, :])
+        made["repeated"] = bc.where(one == one, a, one)
+        made["mixed"] = bc.add(a.transpose(1, 0, 2), a[:, 1, :])
+        made["constants"] = bc.where(a == 1, a, bc.asarray(1, dtype=dtype)) + a
+        return made
+
+    same_bits(program, dtype)
+
+
+REDUCTIONS = bc._c.reductions
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("shape", [(3, 40), (5, 2500), (700, 3), (130, 300), (4, 9, 6, 11)], ids=str)
+def test_every_reduction(dtype, shape):
+    a = values(dtype, 5, shape)
+
+    def program():
+        made = {}
+        for name in REDUCTIONS:
+            for axis in [None, *range(len(shape)), *([(0, 2), (1, 3)] if len(shape) == 4 else [])]:
+                for label, x in (("", a), (" of a view", a.T[::-1])):
+                    if label and not isinstance(axis, int):
+                        continue
+                    if name.startswith("arg") and isinstance(axis, tuple):
+                        continue
+                    try:
+                        made[f"{name} over {axis}{label}"] = bc._c.reduce(name, x, axis)
+                    except TypeError:
+                        pass
+        return made
+
+    same_bits(program, f"{dtype} {shape}")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float16", "float32", "float64", "complex64", "complex128"])
+def test_reductions_in_segments(dtype):
+    a = values(dtype, 6, (3, 70_001))
+    tall = values(dtype, 7, (90_001, 3))
+
+    def program():
+        made = {}
+        for name in ("sum", "prod", "mean", "var", "max", "argmin", "any", "count_nonzero"):
+            made[f"{name} of all"] = bc._c.reduce(name, a, None)
+            made[f"{name} of rows"] = bc._c.reduce(name, a, 1)
+            made[f"{name} of columns"] = bc._c.reduce(name, tall, 0)
+        return made
+
+    same_bits(program, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape", [(9, 37), (4, 3000), (3, 5, 130)], ids=str)
+def test_rows_that_are_walked_more_than_once(dtype, shape):
+    a = values(dtype, 8, shape)
+
+    def program():
+        x = bc.where(bc.isfinite(a), bc.clip(a, -9, 9), bc.zeros_like(a))
+        e = bc.exp(x - x.max(axis=-1, keepdims=True))
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return {
+            "softmax": e / e.sum(axis=-1, keepdims=True),
+            "layer norm": centred / bc.sqrt(x.var(axis=-1, keepdims=True) + 1e-5) * 2 + 1,
+            "logsumexp": bc.log(e.sum(axis=-1)) + x.max(axis=-1),
+            "columns": (x - x.mean(axis=0)) / (x.std(axis=0) + 1),
+            "distance": ((x[..., None, :] - x[..., None, :, :][..., :1, :]) ** 2).sum(-1) if len(shape) == 2 else x.sum((0, 2)),
+            "mixed": (x.sum(-1) + x.max(-1)).astype("int32"),
+        }
+
+    same_bits(program, f"{dtype} {shape}")
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float64", "complex128"])
+def test_gathers_and_stores(dtype):
+    a = values(dtype, 10, (40, 50))
+    index = bc.asarray(np.random.default_rng(0).integers(-40, 40, (33, 5)))
+    columns = bc.asarray(np.random.default_rng(1).integers(-50, 50, (33, 5)).astype(np.int16))
+
+    def program():
+        made = {"rows": a[index], "points": a[index, columns], "columns": a[:, columns[0]] + a[:, :5], "masked": bc.where(a == a, a, 1)}
+        x = a + 1
+        x[3:20:2, 5:] = 7
+        x[1:9] = x[11:19] * 2
+        x[::-3, 1] = a[:14, 0]
+        x[a == 1] = 5
+        made["stored"] = x + 1
+        y = a.copy()
+        y[1:] += y[:-1]
+        y[2:30] = y[5:33]
+        made["shifted"] = y
+        made["sum of a gather"] = a[index, columns].sum(0)
+        made["coordinates"] = bc.arange(2000).reshape(40, 50) * 3 % 7 + a.real
+        return made
+
+    same_bits(program, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_fast_forms_give_the_exact_forms_bits(dtype):
+    """Arguments inside and outside the range of the branch-free forms, next to each other and alone."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1, 1, 20_000) * np.exp(rng.uniform(-5, 60, 20_000))
+    a = bc.asarray(x.astype(np.float32)).astype(dtype)
+    inside = bc.asarray(rng.uniform(-1000, 1000, 20_000)).astype(dtype)
+    b = bc.asarray(rng.uniform(-40, 40, 20_000)).astype(dtype)
+
+    def program():
+        made = {}
+        for label, v in (("any", a), ("inside", inside)):
+            for name in ("sin", "cos", "tan", "sinc"):
+                made[f"{name} {label}"] = getattr(bc, name)(v)
+            for name in ("remainder", "fmod", "floor_divide"):
+                made[f"{name} {label}"] = getattr(bc, name)(v, b)
+        made["chain"] = bc.sin(bc.cos(inside) * 3) + bc.tan(inside)
+        return made
+
+    same_bits(program, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint64", "int64", "float16", "float32", "float64", "bfloat16"])
+def test_random_numbers(dtype):
+    def program():
+        made = {}
+        for k in ("uint32", "uint64", "uniform", "normal", "integers"):
+            try:
+                made[k] = bc._c.random(k, 5, 11, (37, 101), dtype, **({"low": 3, "high": 999} if k == "integers" else {}))
+            except (TypeError, ValueError):
+                pass
+        return made
+
+    same_bits(program, dtype)
+
+
+def test_index_errors_are_raised():
+    with configured(jit=False):
+        a = bc.arange(10)
+        with pytest.raises(IndexError):
+            host(a[bc.asarray([1, 10])])
+        assert host(a[bc.asarray([-10, 9])]).tolist() == [0, 9]
+
+
+def test_small_work_does_not_start_the_compiler():
+    with configured(jit=True, background_compile=True, lazy=True):
+        before = bc._c.cache_stats()
+        for k in range(5):
+            x = bc.arange(10) * 3 + k
+            assert host(x).tolist() == [3 * i + k for i in range(10)]
+        bc._c.cache_wait()
+        after = bc._c.cache_stats()
+    assert after["compiles"] == before["compiles"] if isinstance(after, dict) else after.compiles == before.compiles
+
+
+def test_large_work_runs_before_and_after_its_kernel_is_there():
+    with configured(jit=True, background_compile=True, lazy=True):
+        a = bc.asarray(np.linspace(0, 50, 300_000))
+        first = bits(bc.sin(a) * 1.25 + bc.sqrt(a) - 0.375)
+        bc._c.cache_wait()
+        second = bits(bc.sin(a) * 1.25 + bc.sqrt(a) - 0.375)
+    assert first.tobytes() == second.tobytes()
