@@ -14,7 +14,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from table import seconds
+from table import busy, seconds
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 TITLES = {"numpy": "NumPy", "cupy": "CuPy", "torch": "PyTorch", "torch_compiled": "PyTorch compiled", "jax": "JAX"}
@@ -35,7 +35,8 @@ def markdown(result: dict[str, Any]) -> str:
     floor = any("floor" in r for r in rows)
     ratio = f"{TITLES[peers[0]]} / broadcloth" if len(peers) == 1 else "best of them / broadcloth"
     head = ["", "broadcloth", *(TITLES[p] for p in peers), ratio] + (["floor"] if floor else [])
-    lines = [f"{result['machine']['name']}, {result['date'][:10]}: {versions}.", ""]
+    note = " **Measured while the machine was busy with other work.**" if busy(result) else ""
+    lines = [f"{result['machine']['name']}, {result['date'][:10]}: {versions}.{note}", ""]
     lines.append("| " + " | ".join(head) + " |")
     lines.append("|---|" + "---:|" * (len(head) - 1))
     for row in rows:

@@ -41,6 +41,7 @@ METHOD = (
 def machine(device: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"cpu": "", "cores": len(os.sched_getaffinity(0)), "system": platform.platform()}
     facts["python"] = platform.python_version()
+    facts["busy_cores"] = busy_cores()
     try:
         text = Path("/proc/cpuinfo").read_text()
         found = re.search(r"model name\s*:\s*(.*)", text)
@@ -58,6 +59,21 @@ def machine(device: str) -> dict[str, Any]:
         facts["name"] = facts["gpu"]
         facts["driver"] = _gpu_by_tool("driver_version")
     return facts
+
+
+def busy_cores(seconds: float = 1.0) -> float:
+    """How many cores other programs use just now."""
+
+    def ticks() -> float:
+        user, nice, system, *_ = (int(x) for x in Path("/proc/stat").read_text().split()[1:8])
+        return user + nice + system
+
+    try:
+        before = ticks()
+        time.sleep(seconds)
+        return round((ticks() - before) / os.sysconf("SC_CLK_TCK") / seconds, 2)
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _gpu_by_tool(field: str = "name") -> str:

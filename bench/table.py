@@ -97,6 +97,11 @@ def _grid(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join([pad(head), "-" * (sum(widths) + 2 * len(widths) - 2), *map(pad, rows)])
 
 
+def busy(result: dict[str, Any]) -> bool:
+    """Tells whether other programs took the processor's time."""
+    return result["machine"].get("busy_cores", 0.0) > 0.15 * result["machine"]["cores"]
+
+
 def _peers(result: dict[str, Any]) -> list[str]:
     seen = [name for row in result["workloads"] for name in row.get("peers", {})]
     order = ("broadcloth", "numpy", "cupy", "torch", "torch_compiled", "jax")
@@ -110,6 +115,8 @@ def text(result: dict[str, Any]) -> str:
     lines.append(", ".join(f"{n} {v}" for n, v in result["versions"].items()) + f", Python {m['python']}")
     if result["copy_bandwidth"]:
         lines.append(f"copy bandwidth {result['copy_bandwidth'] / 1e9:.0f} GB/s (read and written); floor: bytes at that speed")
+    if busy(result):
+        lines.append(f"WARNING: other programs used {m['busy_cores']} of {m['cores']} cores when the run began; do not trust the times")
     for name, why in result["missing"].items():
         lines.append(f"left out: {name} ({why.splitlines()[0][:100]})")
     peers = _peers(result)

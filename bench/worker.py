@@ -249,22 +249,22 @@ class Worker:
         for peer in self.peers.values():
             try:
                 copy = peer.copy_function()
-                if copy is None and peer.name != "broadcloth":
+                if copy is None:
                     continue
                 src = peer.array(np.ones(count, "float32"))
-                dst = src if copy is None else peer.array(np.ones(count, "float32"))
-                call = src.copy if copy is None else lambda copy=copy, dst=dst, src=src: copy(dst, src)
+                dst = peer.array(np.ones(count, "float32"))
+                peer.warm(lambda copy=copy, dst=dst, src=src: copy(dst, src))
                 for r in range(4):
                     peer.synchronize(src)
                     start = time.perf_counter()
                     for _ in range(10):
-                        result = call()
+                        result = copy(dst, src)
                         if peer.submit:
                             peer.submit()
                     peer.synchronize(result)
                     if r:
                         best = max(best, 10 * 8.0 * count / (time.perf_counter() - start))
-                del src, dst, result, call
+                del src, dst, result
             except Exception:
                 traceback.print_exc()
             gc.collect()

@@ -1,11 +1,11 @@
 // The module's functions about the engine itself: running, devices, memory, the kernel cache, and facts for the doctor.
-#include "graph/tape.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/openblas.h"
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
 #include "codegen/kernel_cache.h"
+#include "graph/tape.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -252,8 +252,10 @@ void init_engine(PyObject* module) {
   // The compiling thread must end while the interpreter still stands.
   PyRef hook = attr(module, "_shutdown");
   call(import_attr("atexit", "register").get(), {hook.get()});
-  const PyRef before = attr(module, "_before_fork"), parent = attr(module, "_after_fork_in_parent"), child = attr(module, "_after_fork_in_child");
-  const PyRef keywords = PyRef::steal(Py_BuildValue("{sOsOsO}", "before", before.get(), "after_in_parent", parent.get(), "after_in_child", child.get()));
+  const PyRef before = attr(module, "_before_fork"), parent = attr(module, "_after_fork_in_parent"),
+              child = attr(module, "_after_fork_in_child");
+  const PyRef keywords =
+      PyRef::steal(Py_BuildValue("{sOsOsO}", "before", before.get(), "after_in_parent", parent.get(), "after_in_child", child.get()));
   const PyRef none = PyRef::steal(PyTuple_New(0));
   if (!PyRef::steal(PyObject_Call(import_attr("os", "register_at_fork").get(), none.get(), keywords.get())).get()) throw PythonError();
 }

@@ -7,12 +7,13 @@
 namespace bc::bind {
 
 // Attribute and keyword names that are looked up often, interned once.
-#define BC_NAMES(X)                                                                                                                      \
-  X(dtype)                                                                                                                               \
-  X(out) X(where) X(casting) X(order) X(subok) X(axis) X(keepdims) X(initial) X(device) X(signature) X(sig) X(item) X(name) X(kind)      \
-      X(itemsize) X(__name__) X(__array_struct__) X(__array_interface__) X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__)  \
-          X(__array__) X(__array_ufunc__) X(ptr) X(id) X(copy) X(stream) X(max_version) X(dl_device) X(astype) X(newbyteorder) X(reduce) \
-              X(array_repr) X(f_back) X(f_globals) X(co_filename) X(isnative) X(__call__)
+// clang-format off
+#define BC_NAMES(X) \
+  X(dtype) X(out) X(where) X(casting) X(order) X(subok) X(device) X(signature) X(sig) X(item) X(name) X(kind) \
+  X(itemsize) X(isnative) X(newbyteorder) X(astype) X(copy) X(stream) X(max_version) X(dl_device) X(id) X(f_back) \
+  X(co_filename) X(__name__) X(__array__) X(__array_struct__) X(__array_interface__) X(__array_ufunc__) \
+  X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__)
+// clang-format on
 
 struct Names {
 #define X(name) PyObject* name = nullptr;

@@ -186,7 +186,7 @@ void Fusion::choose_roots() {
         continue;
       }
     }
-    if (kind == OpKind::library || kind == OpKind::reduce || node.handles > 0 || (node.op == Op::store && !note.select) || i >= kMaxFused) note.root = true;
+    if (kind == OpKind::library || kind == OpKind::reduce || node.held || (node.op == Op::store && !note.select) || i >= kMaxFused) note.root = true;
     for (size_t k = 0; k < node.in.size(); ++k) {
       const int j = index(node.in[k].node.get());
       if (j < 0) continue;
@@ -374,8 +374,10 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
         }
       }
     }
-    const bool mapped = edge_map(node.in[k], through, &edge);
-    const IndexMap whole = mapped ? compose(edge, outer) : IndexMap();
+    // A view that is no per-axis walk, and what a gather picks from, must lie in memory: such a map fits no shape.
+    const bool mapped = !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
+    const int too_many = nodes_[j]->shape.size() + 1;
+    const IndexMap whole = mapped ? compose(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
     if (notes_[j].root) {
       if (!dep(j, whole)) return false;
     } else if (!visit(j, whole, space, dep, seen)) {
@@ -442,7 +444,7 @@ void Fusion::assign_groups() {
     const int i = static_cast<int>(n);
     Note& note = notes_[i];
     if (!note.root) continue;
-    note.stored |= nodes_[i]->handles > 0 || groups_[note.group].kind != Group::Kind::fused;
+    note.stored |= nodes_[i]->held || groups_[note.group].kind != Group::Kind::fused;
     visit(i, identity_map(space_of(*nodes_[i])), space_of(*nodes_[i]), [&](int d, const IndexMap&) {
       if (notes_[d].group != note.group) notes_[d].stored = true;
       return true;

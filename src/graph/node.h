@@ -99,6 +99,7 @@ struct Node final : RefCounted {
   Tape* tape = nullptr;      ///< where it waits; nullptr once computed
   uint32_t tape_index = 0;
   uint32_t handles = 0;      ///< storages whose current value this is
+  bool held = false;         ///< at a flush: somebody beside the tape's own nodes refers to it, so its value must be kept
   int32_t line = 0;          ///< of the Python program, for errors that come later
   const char* file = nullptr;
   uint32_t mark = 0;         ///< the planner's scratch: place among the pending nodes

@@ -636,7 +636,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
     plan.steps.push_back(std::move(step));
   }
   for (const Ref<Node>& n : nodes)
-    if (last_use[n->slot] >= 0 && n->handles == 0) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
+    if (last_use[n->slot] >= 0 && !n->held) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
   for (auto& [node, in] : saved) node->in = std::move(in);
   return plan;
 }
@@ -660,7 +660,7 @@ Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
   };
   for (const Ref<Node>& node : pending) {
     h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16 | uint64_t(node->loop[0]) << 24 | uint64_t(node->loop[1]) << 32 |
-          uint64_t(node->loop[2]) << 40 | uint64_t(node->handles > 0) << 48 | uint64_t(node->in.size()) << 56);
+          uint64_t(node->loop[2]) << 40 | uint64_t(node->held) << 48 | uint64_t(node->handles > 0) << 49 | uint64_t(node->in.size()) << 56);
     dims(node->shape);
     for (const Operand& o : node->in) {
       place(o.node);

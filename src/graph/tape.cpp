@@ -24,6 +24,15 @@ PlanCache& plan_cache(Device device) {
   return caches[static_cast<int>(device.type) * 64 + device.index];
 }
 
+/// A value is needed after the flush when an array has it, or when an op that is just being recorded refers to it: more owners than the
+/// pending nodes that read it and the list itself.
+void mark_held(const std::vector<Ref<Node>>& pending) {
+  for (const Ref<Node>& n : pending) n->mark = 1;
+  for (const Ref<Node>& n : pending)
+    for (const Operand& o : n->in) ++o.node->mark;
+  for (const Ref<Node>& n : pending) n->held = n->handles > 0 || n->refs() > n->mark;
+}
+
 }  // namespace
 
 Tape& tape(Device device) {
@@ -103,6 +112,7 @@ void Tape::flush() {
       }
     }
   } leave{*this, pending};
+  mark_held(pending);
   Slots slots;
   const Hash128 key = tape_hash(pending, &slots);
   PlanCache& cache = plan_cache(device());
@@ -118,6 +128,7 @@ std::string Tape::source() {
   TapeLock lock(*this);
   const std::vector<Ref<Node>> pending = take();
   if (pending.empty()) return "";
+  mark_held(pending);
   Slots slots;
   tape_hash(pending, &slots);
   const Plan plan = make_plan(slots, static_cast<int>(pending.size()), target_of(device()));

@@ -188,7 +188,7 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
              "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor function instead.");
     BC_CHECK(op != Op::negative, Type,
              "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
-    BC_CHECK(op != Op::positive && op != Op::sign, UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
+    BC_CHECK(op != Op::positive && op != Op::sign && op != Op::gcd && op != Op::lcm, UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
   }
   std::optional<DType> common;
   for (int i = first; i < last; ++i)
