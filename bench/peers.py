@@ -169,7 +169,6 @@ class Torch(Peer):
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
-        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         import torch
 
         if device == "cuda" and not torch.cuda.is_available():
@@ -227,9 +226,6 @@ class Jax(Peer):
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
-        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-        if device == "cpu":
-            os.environ.setdefault("JAX_PLATFORMS", "cpu")
         import jax
 
         jax.config.update("jax_enable_x64", True)
@@ -266,6 +262,10 @@ _CLASSES: dict[str, tuple[type[Peer], str]] = {
 
 def open_peers(device: str, wanted: list[str] | None = None) -> tuple[dict[str, Peer], dict[str, str]]:
     """The peers that are installed and work on the device, and for each of the others why it is left out."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # few small kernels: a pool of compilers starts slower
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the GPU's memory is shared with the others
+    if device == "cpu":
+        os.environ.setdefault("JAX_PLATFORMS", "cpu")
     found: dict[str, Peer] = {}
     missing: dict[str, str] = {}
     for name in NAMES[device]:

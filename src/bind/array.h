@@ -13,6 +13,7 @@ struct PyArray {
   PyObject* base;  ///< the array that this one is a view of, or nullptr
   PyObject* weakrefs;
   bool read_only;
+  bool scalar;  ///< 0-d, and what NumPy gives as a scalar (an element, a sum): `x += 1` makes a new one and leaves other names of it alone
 };
 
 inline bool is_array(PyObject* o) { return Py_TYPE(o) == state().array; }
@@ -21,6 +22,8 @@ inline Array& array_of(PyObject* o) { return as_py_array(o)->a; }
 
 /// A new Python array. Throws PythonError.
 PyObject* wrap(Array a);
+/// As wrap(), for results that NumPy turns into scalars when they have no axes.
+PyObject* wrap_value(Array a);
 /// A new Python array over `from`'s storage: its base, and read-only where `from` is.
 PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
 /// wrap_view when `a` still lies in `from`'s storage, else wrap.

@@ -20,7 +20,7 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
 
 PyObject* finish_reduce(Array made, PyObject* out) {
   if (out && out != Py_None) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
-  return wrap(std::move(made));
+  return wrap_value(std::move(made));
 }
 
 Array copy_in_order(const Array& a, char order) {

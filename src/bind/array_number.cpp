@@ -18,11 +18,12 @@ PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
     ArgList args;
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
-    return wrap(apply(op, &args));
+    return wrap_value(apply(op, &args));
   });
 }
 
 PyObject* inplace_op(Op op, PyObject* x, PyObject* y) {
+  if (as_py_array(x)->scalar) Py_RETURN_NOTIMPLEMENTED;
   return guard([&]() -> PyObject* {
     ArgList args;
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
@@ -48,7 +49,7 @@ PyObject* unary(PyObject* x) {
     ArgList args;
     args.emplace(array_of(x));
     LineNote line;
-    return wrap(apply(op, &args));
+    return wrap_value(apply(op, &args));
   });
 }
 
@@ -81,14 +82,14 @@ PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
       ArgList args;
       args.emplace(array_of(x));
       LineNote line;
-      return wrap(apply(*shortcut, &args));
+      return wrap_value(apply(*shortcut, &args));
     });
   }
   return binary_op(Op::power, x, y);
 }
 
 PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulus) {
-  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  if (modulus != Py_None || as_py_array(x)->scalar) Py_RETURN_NOTIMPLEMENTED;
   if (const auto shortcut = power_shortcut(x, y)) {
     return guard([&] {
       ArgList args;
@@ -122,7 +123,7 @@ PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
     const Device device = array_of(is_array(x) ? x : y).device();
     Array made =
         matmul(bc::as_array(args[0], device), bc::as_array(args[1], device), std::nullopt, out ? writable(out, "matmul") : Array());
-    return out ? new_ref(out) : wrap(std::move(made));
+    return out ? new_ref(out) : wrap_value(std::move(made));
   });
 }
 PyObject* matmul_slot(PyObject* x, PyObject* y) { return matmul_op(x, y, nullptr); }

@@ -16,6 +16,7 @@ PyArray* allocate() {
   self->base = nullptr;
   self->weakrefs = nullptr;
   self->read_only = false;
+  self->scalar = false;
   return self;
 }
 
@@ -57,6 +58,12 @@ PyObject* wrap(Array a) {
   PyArray* self = allocate();
   new (&self->a) Array(std::move(a));
   return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* wrap_value(Array a) {
+  PyObject* made = wrap(std::move(a));
+  as_py_array(made)->scalar = array_of(made).ndim() == 0;
+  return made;
 }
 
 PyObject* wrap_view(Array a, PyObject* from, bool read_only) {

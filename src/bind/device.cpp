@@ -134,7 +134,7 @@ PyGetSetDef attributes[] = {{"type", device_type, nullptr, "'cpu', 'cuda' or 'nu
 PyMethodDef methods[] = {
     {"__enter__", device_enter, METH_NOARGS, nullptr},
     {"__exit__", device_exit, METH_VARARGS, nullptr},
-    {"synchronize", device_synchronize, METH_NOARGS, "synchronize()\n--\n\nRuns what waits on the device and waits for it."},
+    {"synchronize", device_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nRuns what waits on the device and waits for it."},
     {"__reduce__", device_reduce, METH_NOARGS, nullptr},
     {}};
 PyType_Slot slots[] = {

@@ -176,6 +176,7 @@ PyRef null_launches() {
     d.put("block", tuple_of({to_py(int64_t{l.block[0]}).get(), to_py(int64_t{l.block[1]}).get(), to_py(int64_t{l.block[2]}).get()}));
     d.put("shared_bytes", l.shared_bytes);
     d.put("source", l.source ? *l.source : std::string());
+    d.put("params", PyRef::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(l.params.data()), static_cast<Py_ssize_t>(l.params.size()))));
     check(PyList_Append(list.get(), d.take().get()));
   }
   return list;

@@ -258,21 +258,33 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
   return items;
 }
 
+namespace {
+
+/// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave alone).
+PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
+  Array view = slice(a, items);
+  if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
+    return wrap_value(copy(view));
+  return wrap_view(std::move(view), self);
+}
+
+}  // namespace
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& a = array_of(self);
   SliceItem few[kFew];
   const int n = few_basic(key, few);
-  if (n >= 0) return wrap_view(slice(a, {few, static_cast<size_t>(n)}), self);
+  if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
     std::vector<SliceItem> basic;
     for (const IndexItem& i : items) basic.push_back(i.basic);
-    return wrap_view(slice(a, basic), self);
+    return element_or_view(a, basic, self);
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return wrap(without_gil([&] { return getitem(a, items); }));
+  return wrap_value(without_gil([&] { return getitem(a, items); }));
 }
 
 void set_item(PyObject* self, PyObject* key, PyObject* value) {

@@ -112,9 +112,9 @@ PyGetSetDef attributes[] = {{"kernels", kernels, nullptr, "A KernelRecord for ea
                             {"copies", copies, nullptr, "A CopyRecord for each copy.", nullptr},
                             {"seconds", seconds, nullptr, "From start to stop, or until now.", nullptr},
                             {}};
-PyMethodDef methods[] = {{"start", start, METH_NOARGS, "start()\n--\n\nForgets what was recorded and starts."},
-                         {"stop", stop, METH_NOARGS, "stop()\n--\n\nStops recording."},
-                         {"clear", clear, METH_NOARGS, "clear()\n--\n\nForgets what was recorded."},
+PyMethodDef methods[] = {{"start", start, METH_NOARGS, "start($self, /)\n--\n\nForgets what was recorded and starts."},
+                         {"stop", stop, METH_NOARGS, "stop($self, /)\n--\n\nStops recording."},
+                         {"clear", clear, METH_NOARGS, "clear($self, /)\n--\n\nForgets what was recorded."},
                          {"__enter__", enter, METH_NOARGS, nullptr},
                          {"__exit__", leave, METH_VARARGS, nullptr},
                          {}};

@@ -128,7 +128,7 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     LineNote line;
     if (u->pair != Pair::none) return call_pair(u, &operands, options, outs);
     Array made = apply(u->op, &operands, options);
-    return options.out ? new_ref(outs[0]) : wrap(std::move(made));
+    return options.out ? new_ref(outs[0]) : wrap_value(std::move(made));
   });
 }
 

@@ -27,7 +27,7 @@ class CudaPrinter {
     t += "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
-    t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name);
+    t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) + body_.constants();
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows(threads) : columns();
     t += "}\n}\n";
     return out;

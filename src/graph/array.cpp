@@ -139,9 +139,19 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
 }
 
 Operand make_constant(const Scalar& value, DType dtype, Device device) {
+  // The same few constants come again and again in a loop; their nodes never change, so they are kept.
+  constexpr size_t kKept = 64;
+  static thread_local Ref<Node> kept[kKept];
+  uint64_t bits;
+  std::memcpy(&bits, &value.imag, sizeof(bits));
+  const uint64_t hash = (value.u ^ (bits << 1) ^ static_cast<uint64_t>(dtype) << 52 ^ static_cast<uint64_t>(device.type) << 60) * 0x9e3779b97f4a7c15u;
+  Ref<Node>& place = kept[hash >> 58];
+  if (!place || !(place->value == value) || place->dtype != dtype || !(place->device == device)) {
+    place = new_node(Op::constant, dtype, device, Dims());
+    place->value = value;
+  }
   Operand o;
-  o.node = new_node(Op::constant, dtype, device, Dims());
-  o.node->value = value;
+  o.node = place;
   o.dtype = dtype;
   o.identity = false;
   return o;
@@ -649,7 +659,12 @@ Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
   alignas(16) char bytes[16];
   TapeLock lock(tape(a.device()));
-  const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
+  const char* p;
+  const Node& node = *a.storage()->current;
+  if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf)
+    p = static_cast<const char*>(node.in[0].node->buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
+  else
+    p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
   if (a.device().type == DeviceType::cuda)
     backend(a.device()).copy(bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost, tape(a.device()).stream()), check_errors(a.device(), tape(a.device()).stream());
   else

@@ -114,12 +114,14 @@ void Tape::flush() {
   } leave{*this, pending};
   mark_held(pending);
   Slots slots;
-  const Hash128 key = tape_hash(pending, &slots);
+  const Target target = target_of(device());
+  Hash128 key = tape_hash(pending, &slots);
+  key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
   PlanCache& cache = plan_cache(device());
   auto found = cache.plans.find(key);
   if (found == cache.plans.end()) {
     if (cache.plans.size() >= kMaxPlans) cache.plans.clear();
-    found = cache.plans.emplace(key, make_plan(slots, static_cast<int>(pending.size()), target_of(device()))).first;
+    found = cache.plans.emplace(key, make_plan(slots, static_cast<int>(pending.size()), target)).first;
   }
   run_plan(found->second, slots, device(), stream());
 }
