@@ -233,6 +233,8 @@ class Maker:
                 items.append(f"{self.rng.randrange(0, max(1, extent))}:")
             if items[-1].lstrip("-").isdigit() and self.rng.random() < 0.5:
                 items[-1] = ":"
+        if items and all(item.lstrip("-").isdigit() for item in items):
+            items[-1] = ":"  # NumPy gives a scalar there, which is no view
         if self.rng.random() < 0.1:
             items.insert(self.rng.randrange(len(items) + 1), "None")
         return ", ".join(items) if items else "..."

@@ -6,6 +6,7 @@
 #if BC_CUDA
 #define BC_LONG static __device__
 #define BC_RARE static __device__ __noinline__
+#define BC_EXACT BC_FN
 #define BC_NATIVE1(name, f32, f64)               \
   BC_FN float name(float a) { return ::f32(a); } \
   BC_FN double name(double a) { return ::f64(a); }
@@ -14,7 +15,16 @@
   BC_FN double name(double a, double b) { return ::f64(a, b); }
 #else
 #define BC_LONG static inline
+// Kernels call the rare functions instead of compiling them again each time; the compiler library holds them once.
+#if defined(BC_CPU_KERNEL)
+#define BC_RARE extern __inline __attribute__((gnu_inline, noinline))
+#elif defined(BC_CPU_SUPPORT)
+#define BC_RARE __attribute__((noinline, used))
+#else
 #define BC_RARE static __attribute__((noinline, unused))
+#endif
+#define BC_EXACT BC_RARE
+#define BC_NOINLINE __attribute__((noinline, unused))
 #define BC_NATIVE1(name, f32, f64)                         \
   BC_FN float name(float a) { return __builtin_##f32(a); } \
   BC_FN double name(double a) { return __builtin_##f64(a); }
@@ -184,7 +194,7 @@ BC_NATIVE2(fmod, fmodf, fmod)
 #else
 /// Takes multiples y * 2^k off, largest first, each step exact.
 template <class T>
-BC_RARE T fmod_far(T a, T b) {
+static BC_NOINLINE T fmod_far(T a, T b) {
   T x = fabs(a), y = fabs(b);
   i32 low;
   native_frexp(y, low);

@@ -168,32 +168,32 @@ BC_RARE float sin_far(float x, u32 quarters) {
   float s = sin_half_turn(static_cast<float>(static_cast<double>(rest) * 0x1.921fb54442d18p-62));
   return odd ? -s : s;
 }
-BC_FN double sin(double x) {
+BC_EXACT double sin(double x) {
   u32 flag = 0;
   double y = sin_fast(x, flag);
   return flag ? sin_far(x, 0) : y;
 }
-BC_FN double cos(double x) {
+BC_EXACT double cos(double x) {
   u32 flag = 0;
   double y = cos_fast(x, flag);
   return flag ? sin_far(x, 1) : y;
 }
-BC_FN double tan(double x) {
+BC_EXACT double tan(double x) {
   u32 flag = 0;
   double y = tan_fast(x, flag);
   return flag ? sin_far(x, 0) / sin_far(x, 1) : y;
 }
-BC_FN float sin(float x) {
+BC_EXACT float sin(float x) {
   u32 flag = 0;
   float y = sin_fast(x, flag);
   return flag ? sin_far(x, 0) : y;
 }
-BC_FN float cos(float x) {
+BC_EXACT float cos(float x) {
   u32 flag = 0;
   float y = cos_fast(x, flag);
   return flag ? sin_far(x, 1) : y;
 }
-BC_FN float tan(float x) {
+BC_EXACT float tan(float x) {
   u32 flag = 0;
   float y = tan_fast(x, flag);
   return flag ? sin_far(x, 0) / sin_far(x, 1) : y;

@@ -1,0 +1,87 @@
+"""NVRTC for tests: compiles a kernel's text as the CUDA backend does, for any architecture; needs no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import re
+import site
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _find() -> Path | None:
+    folders = [Path(p) / "nvidia" for p in site.getsitepackages()]
+    found = [p for f in folders for p in sorted(f.glob("*/lib/libnvrtc.so.*"))]
+    found += sorted(Path("/usr/local").glob("cuda*/lib64/libnvrtc.so.*"), reverse=True)
+    return next((p for p in found if ".alt." not in p.name), None)
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    path = _find()
+    return ctypes.CDLL(str(path)) if path else None
+
+
+@functools.cache
+def device_library() -> str:
+    """The text of src/device as the build embeds it."""
+    spec = importlib.util.spec_from_file_location("embed_device_library", ROOT / "cmake" / "embed_device_library.py")
+    embed = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(embed)
+    lines: list[str] = []
+    embed.join(str(ROOT / "src" / "device" / "device.h"), set(), lines)
+    return "\n".join(embed.shrink(lines)) + "\n"
+
+
+@functools.cache
+def backend_options() -> list[str]:
+    """The flags that src/backends/cuda/nvrtc.cpp gives to array expressions."""
+    source = (ROOT / "src" / "backends" / "cuda" / "nvrtc.cpp").read_text()
+    common = re.search(r"kCommon\[\] = \{(.*?)\};", source, re.S)[1]
+    minimal = re.search(r'kMinimal = "(.*?)"', source)[1]
+    return [*re.findall(r'"(.*?)"', common), minimal, "--fmad=false"]
+
+
+class CompileError(AssertionError):
+    pass
+
+
+def compile_kernel(text: str, arch: str) -> bytes:
+    """The cubin of a kernel's text; fails with the compiler's log."""
+    nvrtc = library()
+    source = f'#line 1 "device_library.h"\n{device_library()}\n#line 1 "kernel.cu"\n{text}'
+    program = ctypes.c_void_p()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None) == 0
+    try:
+        options = [o.encode() for o in [*backend_options(), f"--gpu-architecture={arch}"]]
+        status = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+        size = ctypes.c_size_t()
+        if status:
+            nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            log = ctypes.create_string_buffer(size.value)
+            nvrtc.nvrtcGetProgramLog(program, log)
+            raise CompileError(f"NVRTC could not compile for {arch}:\n{log.value.decode()}\n{numbered(text)}")
+        assert nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)) == 0
+        cubin = ctypes.create_string_buffer(size.value)
+        assert nvrtc.nvrtcGetCUBIN(program, cubin) == 0
+        return cubin.raw
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def numbered(text: str) -> str:
+    return "\n".join(f"{i:4} {line}" for i, line in enumerate(text.splitlines(), 1))
+
+
+def pack(texts: list[str]) -> str:
+    """Several kernels as one text, each in a namespace and under a name of its own: the device library is then read once."""
+    out = []
+    for i, text in enumerate(texts):
+        name = re.search(r"__launch_bounds__\(\d+\) (\w+)\(", text)[1]
+        body = text.removeprefix("namespace bc {\n")
+        assert body != text, text[:200]
+        out.append(f"namespace bc {{ namespace kernel{i} {{\n{re.sub(rf'\b{name}\b', f'k{i}_{name}', body)}}}\n")
+    return "".join(out)
