@@ -87,19 +87,21 @@ class Maker:
         self.fresh = 0
         for _ in range(self.rng.randint(2, 4)):
             self.source()
+        kinds = [self.unary, self.binary, self.scalar, self.view, self.write, self.update, self.overlap, self.masked, self.cast]
+        weights = [4, 8, 4, 6, 5, 6, 4, 3, 3]
+        kinds += [self.reduction, self.select, self.gather, self.scatter, self.join, self.look, self.drop, self.source, self.swap]
+        weights += [5, 3, 3, 2, 2, 2, 2, 1, 1]
+        kinds += [self.chain, self.row]
+        weights += [4, 1]
         tries = 0
         while len(self.statements) < length and tries < 20 * length:
             tries += 1
-            self.rng.choices(
-                [self.unary, self.binary, self.scalar, self.view, self.write, self.update, self.overlap, self.masked, self.cast, self.reduction,
-                 self.select, self.gather, self.scatter, self.join, self.look, self.drop, self.source, self.swap, self.chain, self.row],
-                [4, 8, 4, 6, 5, 6, 4, 3, 3, 5, 3, 3, 2, 2, 2, 2, 1, 1, 4, 1],
-            )[0]()  # fmt: skip
+            self.rng.choices(kinds, weights)[0]()
 
     # ---- Bookkeeping ----
 
     def value(self, name: str) -> np.ndarray:
-        return self.names[name]
+        return self.names[name]  # an array, or one of NumPy's scalars, which has the same attributes
 
     def pick(self, *conditions) -> str | None:
         fitting = [v for v in self.variables if all(c(self.value(v)) for c in conditions)]
@@ -120,7 +122,7 @@ class Maker:
         writes: str | None = None,
     ) -> bool:
         """Runs the statement with NumPy and keeps it when that works and the result is fit for more."""
-        before = {v: self.value(v).copy() for v in self.variables} if writes else None
+        before = {v: self.value(v).copy() for v in self.variables if self.value(v).flags.writeable} if writes else None
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -128,8 +130,7 @@ class Maker:
         except (TypeError, ValueError, IndexError, OverflowError, np.exceptions.AxisError):
             if before:
                 for v, old in before.items():
-                    if self.value(v).size and self.value(v).flags.writeable:
-                        self.value(v)[...] = old
+                    self.value(v)[...] = old
             return False
         if target:
             made = np.asarray(self.names[target])
@@ -141,7 +142,9 @@ class Maker:
             ):
                 del self.names[target]
                 return False
-            self.names[target] = made if isinstance(self.names[target], np.ndarray) else np.array(made)
+            if not isinstance(self.names[target], (np.ndarray, np.generic)):
+                del self.names[target]
+                return False
             group = self.group[share] if share else self.fresh + 10_000
             self.group[target] = group
             self.variables.append(target)
@@ -233,14 +236,12 @@ class Maker:
                 items.append(f"{self.rng.randrange(0, max(1, extent))}:")
             if items[-1].lstrip("-").isdigit() and self.rng.random() < 0.5:
                 items[-1] = ":"
-        if items and all(item.lstrip("-").isdigit() for item in items):
-            items[-1] = ":"  # NumPy gives a scalar there, which is no view
         if self.rng.random() < 0.1:
             items.insert(self.rng.randrange(len(items) + 1), "None")
         return ", ".join(items) if items else "..."
 
     def view(self) -> None:
-        a, t = self.pick(), self.new()
+        a, t = self.pick(lambda v: isinstance(v, np.ndarray)), self.new()
         if not a:
             return
         shape = self.value(a).shape
@@ -249,12 +250,12 @@ class Maker:
             text = f"{a}[{self.slices(shape)}]"
         elif kind == 4:
             text = f"{a}.T"
-        elif kind == 5:
-            text = f"{a}.reshape(-1)"
-        elif kind == 6:
+        elif kind < 7:
             size = self.value(a).size
-            options = [s for s in (*self.shapes, (size, 1), (1, size)) if int(np.prod(s)) == size]
+            options = [-1, (size, 1), (1, size)] + [s for s in self.shapes if int(np.prod(s)) == size]
             text = f"{a}.reshape({self.rng.choice(options)})"
+            if len(shape) != 1:  # NumPy keeps the order of its operands' axes in memory, so it may copy where we do not
+                text += ".copy()"
         else:
             text = f"{a}.real" if self.value(a).dtype.kind == "c" else f"{a}[...]"
         if self.attempt(f"{t} = {text}", t, share=a, reads=(a,)) and self.value(t).dtype.kind not in "biufc":
@@ -433,8 +434,6 @@ def run(statements: list[str], lib) -> dict:
         warnings.simplefilter("ignore")
         for statement in statements:
             exec(statement, names)
-            if lib is np:  # NumPy gives scalars where broadcloth gives arrays without dimensions
-                names.update({k: np.array(v) for k, v in names.items() if isinstance(v, np.generic)})
     return {k: v for k, v in names.items() if k.startswith("v") and k[1:].isdigit()}
 
 

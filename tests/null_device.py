@@ -32,7 +32,7 @@ class Launch:
     @property
     def in_place(self) -> bool:
         """A store into memory that the kernel may read too."""
-        return "__restrict__" not in self.source
+        return not re.search(r"\* *__restrict__ q\d", self.source)
 
 
 @dataclass

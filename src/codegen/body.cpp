@@ -88,6 +88,7 @@ std::string BodyPrinter::expression(int index) const {
       return substitute(use_fast ? row.fast_text : row.text,
                         {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
     }
+    case Value::Kind::carried: return held(index);
     case Value::Kind::result: return "";
   }
   return "";

@@ -13,7 +13,7 @@ class BodyPrinter {
 
   /// How the skeleton spells an access: the element's lvalue, or a coordinate's value.
   std::function<std::string(int access)> place;
-  /// A load whose value the skeleton holds already ("" if not).
+  /// A load or carried value that the skeleton holds already ("" if not).
   std::function<std::string(int value)> held = [](int) { return std::string(); };
   /// Spells a parameter word, as the type asked for.
   std::function<std::string(int word, const char* type)> parameter;

@@ -27,7 +27,8 @@ inline constexpr int16_t kNone = -1;
 
 /// One SSA value of a kernel's body.
 struct Value {
-  enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result };
+  /// carried: the value args[0] of an earlier stage, kept in a register since then (where Ir::cached)
+  enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result, carried };
   Kind kind = Kind::op;
   Op op = Op::cast;
   DType dtype = DType::f64;      ///< of the value
@@ -81,7 +82,7 @@ struct Ir {
   int vector = 1;          ///< CUDA: elements a thread handles as one access
   int group = 256;         ///< CUDA rows: threads of a row; a power of two
   int unroll = 1;          ///< CUDA rows: vectors a thread holds at a time
-  bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage loaded stays in registers
+  bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage computed may stay in registers for the next
   int constants = 0;
   std::vector<DType> constant_dtypes;
   int gather_slots = 0;    ///< (extent, stride) pairs

@@ -55,8 +55,8 @@ class CudaPrinter {
 
   std::string held(int value) const {
     const Value& x = ir_.values[value];
+    if (x.kind == Value::Kind::carried) return fmt::format("k{}[e]", x.args[0]);
     if (x.row || row_access(x.access)) return "";
-    if (reuse_ && cached_.contains(x.access)) return fmt::format("c{}[e]", x.access);
     return vectorized(x.access) ? fmt::format("l{}.v[u]", x.access) : "";
   }
 
@@ -117,7 +117,7 @@ class CudaPrinter {
       if (ir_.accesses[a].role == Access::Role::store) {
         load += fmt::format("Vec<{}, {}> l{};\n", type, ir_.vector, a);
         store += fmt::format("*reinterpret_cast<Vec<{0}, {1}>*>(q{2}) = l{2};\n", type, ir_.vector, a);
-      } else if (!(reuse_ && cached_.contains(a))) {
+      } else {
         load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.vector, a);
       }
     }
@@ -200,7 +200,7 @@ class CudaPrinter {
     std::string out;
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
-    out += fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * threads);
+    out += fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
     out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
     if (ir_.segmented) {
       out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n", word(p_.segments));
@@ -212,31 +212,22 @@ class CudaPrinter {
     }
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
     out += coordinates("row", "x", p_.kept_shape, ir_.kept);
-    // Loads of the first stages may stay in registers for the later ones.
-    std::set<int> later;
+    // What later stages take from earlier ones stays in registers.
+    std::set<int> kept;
     for (const Value& x : ir_.values)
-      if (x.kind == Value::Kind::load && !x.row && x.stage > 0 && x.predicate == kNone) later.insert(x.access);
-    std::set<int> ready;
+      if (x.kind == Value::Kind::carried) kept.insert(x.args[0]);
+    for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
       const std::set<int> used = accesses(s, false);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
         if (ir_.accumulators[k].stage == s) out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
-      std::set<int> keep;
-      if (ir_.cached)
-        for (int a : used)
-          if (later.contains(a) && !ready.contains(a) && !predicated_.contains(a) && !ir_.accesses[a].row) keep.insert(a);
-      for (int a : keep) out += fmt::format("{} c{}[{}];\n", info(ir_.accesses[a].dtype).c_name, a, held_elements);
-      if (!used.empty()) {
-        std::string body, buffers, join;
-        std::string sink;
-        for (int a : keep) {
-          for (size_t i = 0; i < ir_.values.size(); ++i)
-            if (ir_.values[i].kind == Value::Kind::load && ir_.values[i].access == a && ir_.values[i].stage == s && !ir_.values[i].row) {
-              sink += fmt::format("c{}[e] = v{};\n", a, i);
-              break;
-            }
-        }
+      bool walks = !used.empty();
+      for (const Value& x : ir_.values) walks |= x.stage == s && !x.row && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
+      if (walks) {
+        std::string buffers, join, sink;
+        for (int k : kept)
+          if (ir_.values[k].stage == s) sink += fmt::format("k{0}[e] = v{0};\n", k);
         for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
           const Accumulator& a = ir_.accumulators[k];
           if (a.stage != s) continue;
@@ -245,24 +236,20 @@ class CudaPrinter {
           sink += fmt::format("b{}[e] = {};\n", k, value);
           join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n", k, held_elements, v, g);
         }
-        cached_ = ready;
-        reuse_ = ir_.cached;
         std::string pointers;
-        for (int a : used)
-          if (!(reuse_ && cached_.contains(a) && vectorized(a)) || ir_.accesses[a].role == Access::Role::store)
-            pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
-        out += fmt::format("for (I base = lo; base < hi; base += {}) {{\nint m = 0;\n{}", g * held_elements, buffers);
+        for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
+        // One tile covers the row where values stay in registers.
+        out += ir_.cached ? "{\nconst I base = lo;\n" : fmt::format("for (I base = lo; base < hi; base += {}) {{\n", g * held_elements);
+        out += "int m = 0;\n" + buffers;
         out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n", u, g, v,
                            ir_.segmented ? "" : " && there");
         out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers;
         out += vector_body(s, used, fmt::format("const int e = k * {} + u; (void)e;\n", v), sink);
         out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v, join);
-        for (int a : keep) ready.insert(a);
-        reuse_ = false;
       }
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
         if (ir_.accumulators[k].stage != s) continue;
-        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {2}, lane, active);\n", state(static_cast<int>(k)), k, g);
+        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n", state(static_cast<int>(k)), k, g, std::max(1, g / 32));
       }
       if (ir_.segmented) {
         const std::string items = fmt::format("{} * segs", word(p_.kept_size));
@@ -350,8 +337,7 @@ class CudaPrinter {
   const Ir& ir_;
   const ParamLayout p_;
   BodyPrinter body_;
-  std::set<int> predicated_, cached_;
-  bool reuse_ = false;
+  std::set<int> predicated_;
 };
 
 }  // namespace

@@ -166,27 +166,74 @@ template <class Red, int K, int V> __device__ __forceinline__ void thread_join(t
     part = empty ? tile : Red::join(part, tile);
     empty = false;
   } else {
+    if (m == K) {
 #pragma unroll
-    for (int e = 0; e < K; ++e)
-      if (e < m) {
+      for (int e = 0; e < K; ++e) {
         const S s = Red::map(x[e], first + (e / V) * stride + e % V);
-        part = empty ? s : Red::join(part, s);
-        empty = false;
+        part = e == 0 && empty ? s : Red::join(part, s);
       }
+      empty = false;
+    } else {
+#pragma unroll
+      for (int e = 0; e < K; ++e)
+        if (e < m) {
+          const S s = Red::map(x[e], first + (e / V) * stride + e % V);
+          part = empty ? s : Red::join(part, s);
+          empty = false;
+        }
+    }
   }
 }
 
-/// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block call it.
-template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane, int active) {
-  __syncthreads();
-  if (lane < active) shared[lane] = part;
+/// A state of the thread `down` places further on in a group of `width` lanes of a warp.
+template <class S> __device__ __forceinline__ S shuffle_down(const S& s, int down, int width) {
+  constexpr int kWords = (sizeof(S) + 3) / 4;
+  u32 words[kWords] = {};
+  memcpy(words, &s, sizeof(S));
 #pragma unroll
-  for (int w = G / 2; w > 0; w /= 2) {
-    __syncthreads();
-    if (lane < w && lane + w < active) shared[lane] = Red::join(shared[lane], shared[lane + w]);
+  for (int k = 0; k < kWords; ++k) words[k] = __shfl_down_sync(0xffffffffu, words[k], down, width);
+  S out;
+  memcpy(&out, words, sizeof(S));
+  return out;
+}
+template <class S> __device__ __forceinline__ S shuffle_first(const S& s, int width) {
+  constexpr int kWords = (sizeof(S) + 3) / 4;
+  u32 words[kWords] = {};
+  memcpy(words, &s, sizeof(S));
+#pragma unroll
+  for (int k = 0; k < kWords; ++k) words[k] = __shfl_sync(0xffffffffu, words[k], 0, width);
+  S out;
+  memcpy(&out, words, sizeof(S));
+  return out;
+}
+
+/// Joins the states of the first `active` of W neighbouring lanes in a fixed tree; the first lane gets the total.
+template <class Red, int W> __device__ __forceinline__ typename Red::S warp_join(typename Red::S part, int lane, int active) {
+#pragma unroll
+  for (int w = W / 2; w > 0; w /= 2) {
+    const typename Red::S other = shuffle_down(part, w, W);
+    if (lane < w && lane + w < active) part = Red::join(part, other);
   }
-  __syncthreads();
-  return active > 0 ? shared[0] : Red::init();
+  return part;
+}
+
+/// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block call
+/// it; `shared` has room for a state a warp of the group.
+template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane, int active) {
+  if constexpr (G <= 32) {
+    part = shuffle_first(warp_join<Red, G>(part, lane, active), G);
+  } else {
+    constexpr int kWarps = G / 32;
+    const int warp = lane / 32, in_warp = lane % 32, left = active - warp * 32;
+    part = warp_join<Red, 32>(part, in_warp, left < 32 ? left : 32);
+    __syncthreads();
+    if (in_warp == 0 && left > 0) shared[warp] = part;
+    __syncthreads();
+    const int warps = (active + 31) / 32;
+    if (in_warp < warps) part = shared[in_warp];
+    part = shuffle_first(warp_join<Red, kWarps>(part, in_warp, warps), 32);
+  }
+  return active > 0 ? part : Red::init();
 }
 
 #endif

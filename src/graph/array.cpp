@@ -218,7 +218,6 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
 
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(op, loop.out, device, *shape);
-  node->in.reserve(n);
   for (int i = 0; i < n; ++i) {
     node->loop[i] = loop.in[i];
     if (args[i].array) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "core/dtype.h"
@@ -39,6 +40,59 @@ struct Operand {
   bool identity = true;
   int64_t offset = 0;
   Dims strides;
+};
+
+/// A node's operands: most have one or two, which lie inside the node.
+class Operands {
+ public:
+  Operands() = default;
+  Operands(const Operands& o) {
+    for (const Operand& x : o) push_back(x);
+  }
+  Operands& operator=(const Operands& o) {
+    if (this != &o) {
+      clear();
+      for (const Operand& x : o) push_back(x);
+    }
+    return *this;
+  }
+  ~Operands() = default;
+
+  void push_back(Operand o) {
+    if (size_ < kInline) inline_[size_] = std::move(o);
+    else more_.push_back(std::move(o));
+    ++size_;
+  }
+  void clear() {
+    for (size_t k = 0; k < std::min(size_, kInline); ++k) inline_[k] = Operand();
+    more_.clear();
+    size_ = 0;
+  }
+  size_t size() const { return size_; }
+  Operand& operator[](size_t k) { return k < kInline ? inline_[k] : more_[k - kInline]; }
+  const Operand& operator[](size_t k) const { return k < kInline ? inline_[k] : more_[k - kInline]; }
+
+  template <class Self>
+  struct Iterator {
+    Self* all;
+    size_t k;
+    std::conditional_t<std::is_const_v<Self>, const Operand&, Operand&> operator*() const { return (*all)[k]; }
+    Iterator& operator++() {
+      ++k;
+      return *this;
+    }
+    bool operator!=(const Iterator& o) const { return k != o.k; }
+  };
+  Iterator<Operands> begin() { return {this, 0}; }
+  Iterator<Operands> end() { return {this, size_}; }
+  Iterator<const Operands> begin() const { return {this, 0}; }
+  Iterator<const Operands> end() const { return {this, size_}; }
+
+ private:
+  static constexpr size_t kInline = 2;
+  size_t size_ = 0;
+  Operand inline_[kInline];
+  std::vector<Operand> more_;
 };
 
 /// What only some ops carry.
@@ -92,7 +146,7 @@ struct Node final : RefCounted {
   Device device;
   Dims shape;
   int64_t size = 1;
-  std::vector<Operand> in; 
+  Operands in; 
   Scalar value;              ///< of a constant
   std::unique_ptr<Extra> extra;
   Ref<Buffer> buffer;        ///< set once computed (or a leaf)

@@ -19,6 +19,7 @@ class KernelBuilder {
     group_index_ = g_index;
     ir_.walk = g.walk;
     ir_.stages = g.stages;
+    carry_ = ir_.target == Target::cuda && g.walk == Walk::rows && g.stages > 1 && reduce_shape(g.space, g.axes, ir_.target).cached;
     if (g.kind == Group::Kind::store) {
       build_store(g, step);
     } else {
@@ -91,8 +92,21 @@ class KernelBuilder {
     v.predicate = scope.predicate;
     for (size_t k = 0; k < ir_.values.size(); ++k) {
       const Value& o = ir_.values[k];
-      if (o.kind == v.kind && o.access == v.access && o.predicate == v.predicate && o.stage == scope.stage && o.row == scope.row) return static_cast<int16_t>(k);
+      if (o.kind != v.kind || o.access != v.access || o.predicate != v.predicate || o.row != scope.row) continue;
+      if (o.stage == scope.stage) return static_cast<int16_t>(k);
+      if (carry_ && !scope.row && v.predicate == kNone && o.stage < scope.stage) return carry(static_cast<int16_t>(k), scope);
     }
+    return add_value(std::move(v), scope);
+  }
+
+  /// The value of an earlier stage, from the register that it stayed in.
+  int16_t carry(int16_t from, const Scope& scope) {
+    for (size_t k = 0; k < ir_.values.size(); ++k)
+      if (ir_.values[k].kind == Value::Kind::carried && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage) return static_cast<int16_t>(k);
+    Value v;
+    v.kind = Value::Kind::carried;
+    v.dtype = ir_.values[from].dtype;
+    v.args[0] = from;
     return add_value(std::move(v), scope);
   }
 
@@ -144,6 +158,13 @@ class KernelBuilder {
       if (m.node == &node && m.stage == scope.stage && m.row == scope.row && m.predicate == scope.predicate && m.map.start == map.start &&
           m.map.step == map.step && m.map.axis == map.axis)
         return m.value;
+    if (carry_ && !scope.row && scope.predicate == kNone)
+      for (const Memo& m : memo_)
+        if (m.node == &node && m.stage < scope.stage && !m.row && m.predicate == kNone && m.map.start == map.start && m.map.step == map.step && m.map.axis == map.axis) {
+          const Value& x = ir_.values[m.value];
+          if (x.row || x.kind == Value::Kind::constant || x.kind == Value::Kind::coordinate) break;
+          return carry(x.kind == Value::Kind::carried ? x.args[0] : m.value, scope);
+        }
     const int16_t v = compute(node, map, scope);
     memo_.push_back({&node, map, scope.stage, scope.row, scope.predicate, v});
     return v;
@@ -577,6 +598,7 @@ class KernelBuilder {
   const std::vector<Ref<Node>>& nodes_;
   const Group* group_ = nullptr;
   int group_index_ = 0;
+  bool carry_ = false;  // elements stay in registers from stage to stage
   Ir ir_;
   std::vector<Walked> walked_;
   std::vector<Memo> memo_;
@@ -600,7 +622,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   plan.slots = static_cast<int>(slots.nodes.size());
   std::vector<Ref<Node>> nodes(slots.nodes.begin(), slots.nodes.begin() + pending);
   // The planner may put copies before stores; it works on its own operands then.
-  std::vector<std::pair<Node*, std::vector<Operand>>> saved;
+  std::vector<std::pair<Node*, Operands>> saved;
   for (const Ref<Node>& n : nodes)
     if (n->op == Op::store) saved.emplace_back(n.get(), n->in);
   const Fusion fusion(nodes, target);
@@ -635,6 +657,8 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
     }
     plan.steps.push_back(std::move(step));
   }
+  for (size_t i = 0; i < plan.steps.size(); ++i)
+    for (const auto& [slot, from] : plan.steps[i].take) plan.steps[i].take_copies |= last_use[from] > static_cast<int>(i);
   for (const Ref<Node>& n : nodes)
     if (last_use[n->slot] >= 0 && !n->held) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
   for (auto& [node, in] : saved) node->in = std::move(in);

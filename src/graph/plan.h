@@ -26,6 +26,7 @@ struct Step {
   std::vector<int> allocate;  ///< slots whose buffer is made before the step
   /// (slot, from): the slot takes over the buffer of `from`; where somebody else still needs that, a copy of it.
   std::vector<std::pair<int, int>> take;
+  bool take_copies = false;   ///< a later step reads what is taken over
   int library = -1;           ///< the slot of a library node
 
   Ir ir;

@@ -19,6 +19,8 @@ namespace {
 // A step of fewer elements is compiled only when it has run this often.
 constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
+// Above this many elements a thread, the built-in loops would lose more time than the compiler takes.
+constexpr int64_t kLargeStep = int64_t{4} << 20;
 
 CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
 
@@ -77,7 +79,7 @@ class Runner {
     }
     for (Step& step : plan_.steps) {
       for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
-      for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from]);
+      for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
       if (step.kind == Step::Kind::library) run_library(step);
       else if (!step.launches.empty()) run_kernel(step);
       for (const auto& [slot, from] : step.take)
@@ -92,8 +94,8 @@ class Runner {
   }
 
   /// A store goes to the old value's own memory when nobody else will read that, else to a copy.
-  void take(Node& node, Node& old) {
-    const bool mine = old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
+  void take(Node& node, Node& old, bool copies) {
+    const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
     if (mine) {
       node.buffer = old.buffer;  // the step still reads the old value there; run() takes it from `old` afterwards
       return;
@@ -184,7 +186,8 @@ class Runner {
       // Few elements take less time than the compiler would, again and again.
       const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
       on_tier0_ = !c.jit || !compiler || (c.background_compile && small);
-      if (!on_tier0_ && c.background_compile) {
+      const bool large = step.elements / cpu::thread_count() > kLargeStep;
+      if (!on_tier0_ && c.background_compile && !large) {
         step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); });
         on_tier0_ = !step.kernel;
       }

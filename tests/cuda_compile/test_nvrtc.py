@@ -1,24 +1,20 @@
 """Every row and the golden programs through NVRTC, on any machine: the null device writes the kernels, NVRTC compiles them.
 
-Everything is compiled for sm_90; the other architectures get a selection that uses every skeleton and every dtype.
+Everything is compiled for sm_90; the other architectures get a selection that uses every skeleton. What is there for breadth is packed
+into few texts and hardly optimised; the golden programs are compiled as the backend does it.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import re
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import broadcloth as bc
-from null_device import make, null_device, recorded
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import nvrtc
+from null_device import make, null_device, recorded
 
 if nvrtc.library() is None:
     pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc", allow_module_level=True)
@@ -78,8 +74,7 @@ def texts(program) -> list[str]:
 
 
 def compile_all(sources: list[str], arch: str = "sm_90") -> None:
-    for text in dict.fromkeys(sources):
-        assert len(nvrtc.compile_kernel(text, arch)) > 500
+    assert len(nvrtc.compile_kernel(nvrtc.pack(list(dict.fromkeys(sources))), arch, quick=True)) > 500
 
 
 def call_row(name: str, dtype: str, shape=(4096,)):
@@ -149,7 +144,8 @@ def test_every_kind_of_access_compiles(dtype):
 def reductions_of(dtype: str, shape, axis, names=None):
     def program():
         a = array(shape, dtype)
-        return [bc._c.reduce(name, a, axis) for name, kinds in reduction_rows().items() if dtype in kinds and (names is None or name in names)]
+        chosen = [name for name, kinds in reduction_rows().items() if dtype in kinds and (names is None or name in names)]
+        return [bc._c.reduce(name, a, axis) for name in chosen]
 
     return program
 
@@ -175,10 +171,12 @@ def test_every_reduction_compiles(dtype, walk):
 
 @pytest.mark.parametrize("walk", ["short_rows", "columns"])
 def test_the_other_walks_compile(walk):
-    for dtype in ["bool", "int8", "uint64", "float16", "float32", "complex128"]:
-        sources = texts(reductions_of(dtype, *WALKS[walk], names=["sum", "mean", "var", "max", "argmin", "any"]))
-        assert "atomicAdd" not in sources[0]
-        compile_all(sources)
+    some = ["sum", "mean", "var", "max", "argmin", "any"]
+    sources = []
+    for dtype in ("bool", "int8", "uint64", "float16", "float32", "complex128"):
+        sources += texts(reductions_of(dtype, *WALKS[walk], some))
+    assert not any("atomicAdd" in text for text in sources)
+    compile_all(sources)
 
 
 def casts(source: str):
@@ -252,7 +250,7 @@ def selecting_stores(dtype: str):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_stores_compile(dtype):
     in_place = texts(stores_in_place(dtype))
-    assert len(in_place) == 3 and not any("__restrict__" in text for text in in_place)
+    assert len(in_place) == 3 and not any("__restrict__ q" in text for text in in_place)
     selecting = texts(selecting_stores(dtype))
     assert any("in_range(" in text for text in selecting)
     compile_all(in_place + selecting)
@@ -363,7 +361,8 @@ GOLDEN = [ewise, heat, moments, black_scholes, mandelbrot_step, mandelbrot_loop,
 def test_golden_programs_compile(arch, program):
     sources = texts(program)
     assert len(sources) <= {"heat": 2, "moments": 2, "sums_of_axes": 2, "mandelbrot_loop": 20}.get(program.__name__, 1)
-    compile_all(sources[:3], arch)
+    for text in list(dict.fromkeys(sources))[:3]:
+        assert len(nvrtc.compile_kernel(text, arch)) > 500
 
 
 # ---- The other architectures --------------------------------------------------------------------------------------------------------
@@ -383,8 +382,7 @@ def selection(dtype: str):
 @pytest.mark.parametrize("arch", OTHER_ARCHITECTURES)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
 def test_a_selection_compiles_for_other_architectures(arch, dtype):
-    packed = nvrtc.pack(list(dict.fromkeys(selection(dtype))))
-    assert len(nvrtc.compile_kernel(packed, arch)) > 500
+    compile_all(selection(dtype), arch)
 
 
 def test_a_wrong_kernel_is_an_error_with_the_compilers_words():
@@ -393,7 +391,5 @@ def test_a_wrong_kernel_is_an_error_with_the_compilers_words():
         nvrtc.compile_kernel(text.replace("sin(", "no_such_function(", 1), "sm_90")
 
 
-def test_compiled_text_does_not_contract():
-    """The kernels keep the bits of plain execution: a product and a sum stay two roundings unless a device function says fma."""
+def test_a_product_and_a_sum_stay_two_roundings():
     assert "--fmad=false" in nvrtc.backend_options()
-    assert math.isfinite(float(np.float32(1)))

@@ -98,7 +98,9 @@ finally:
         "import atexit; x = bc.arange(10.0) * 2; atexit.register(lambda: print(float(x.sum())))",
         "class K:\n    def __init__(self): self.x = bc.ones(5) * 3\n    def __del__(self): self.x += 1\nk = K()",
         "import threading; t = threading.Thread(target=lambda: float(bc.arange(1e6).sum())); t.start()",
-        "import threading, time; t = threading.Thread(target=lambda: [float(bc.sin(bc.arange(1e5)).sum()) for _ in range(10**6)], daemon=True); t.start(); time.sleep(0.2)",
+        "import threading, time\n"
+        "work = lambda: [float(bc.sin(bc.arange(1e5)).sum()) for _ in range(10**6)]\n"
+        "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)",
         "r = bc.profiler.record().__enter__(); x = bc.ones(3) * 2",
         "m = memoryview(bc.arange(5.0)); d = bc.from_dlpack(np.arange(3.0)); n = np.from_dlpack(bc.arange(4.0))",
         "with bc.device('cpu'): g = (bc.ones(3) for _ in range(2)); next(g)",

@@ -52,7 +52,8 @@ def test_matmul_of_views(xp, dtype):
     n, m = values((12, 10), dtype), values((12, 10), dtype, 1)
     x, y = xp.asarray(n), xp.asarray(m)
     for f in (lambda a, b: a @ b.T, lambda a, b: a.T @ b, lambda a, b: a[::2] @ b[::-1].T, lambda a, b: a[:, ::3] @ b[::3, 1::3],
-              lambda a, b: a[1:5, 2:6] @ b[3:7, 1:9], lambda a, b: (a + 1) @ (b * 2).T, lambda a, b: a[:, None] @ b[:, :, None]):  # fmt: skip
+              lambda a, b: a[1:5, 2:6] @ b[3:7, 1:9], lambda a, b: (a + 1) @ (b * 2).T,
+              lambda a, b: a[:, None] @ b[:, :, None]):  # fmt: skip
         if f(n, m) is not None:
             close(f(x, y), f(n, m))
 
