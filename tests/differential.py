@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import json
-import os
 import random
 import subprocess
 import sys
@@ -29,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
-from support import configured
+from support import child_environment, configured
 
 WAYS = {
     "fused": {"lazy": True, "jit": True, "background_compile": False},
@@ -530,11 +529,12 @@ def check(seed: int, device: str = "cpu", every: int = 1) -> str | None:
 # ---- In a process of its own, so that a crash or a hang is one failing program --------------------------------------------------------
 
 
-def child(*arguments: str, stdin: str | None = None) -> subprocess.Popen:
-    package = str(Path(bc.__file__).parent.parent)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])}
+def child(*arguments: str) -> subprocess.Popen:
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, __file__, *arguments], stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=env)
+    stdin = pipe if "--program" in arguments else subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, __file__, *arguments], stdin=stdin, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=child_environment()
+    )
 
 
 def ends_badly(statements: list[str], device: str) -> str | None:
@@ -577,6 +577,7 @@ def check_all(start: int, count: int, device: str = "cpu", every: int = 1, show:
                 tail.append(line)
         if killer:
             killer.cancel()
+        process.stdout.close()
         if process.wait() == 0:
             break
         statements, _ = make(start)

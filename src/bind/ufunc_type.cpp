@@ -115,10 +115,10 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
       options.device = k.device && k.device != Py_None ? to_device(k.device) : device_of(args, nargs);
       for (PyObject* o : outs)
         if (o && is_array(o) && !k.device) options.device = array_of(o).device();
-      for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], options.device);
+      for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], *options.device);
       options.dtype = to_dtype_or_none(k.dtype);
       if (k.casting) options.casting = to_casting(k.casting);
-      options.where = where_mask(k.where, options.device);
+      options.where = where_mask(k.where, *options.device);
       if (outs[0] && u->nout == 1) options.out = output(outs[0], info(u->op).name);
     } else {
       bool any = false;

@@ -1,5 +1,7 @@
 #include "codegen/ir.h"
 
+#include <algorithm>
+
 namespace bc {
 
 ParamLayout param_layout(const Ir& ir) {
@@ -73,9 +75,11 @@ std::string kernel_name(const Ir& ir) {
 
 int state_bytes(const Accumulator& a) {
   const std::string_view state = info(a.op).state;
-  if (state.starts_with("var_state")) return 40;  // a count, a mean (perhaps complex) and a sum of squares
-  if (state.starts_with("ArgState")) return 32;
-  return 16;
+  if (state.starts_with("var_state")) return is_complex(a.loop) ? 48 : 24;  // a count, a mean (complex: aligned to 16) and a sum of squares
+  if (state.starts_with("ArgState")) return itemsize(a.loop) > 8 ? 32 : 16;
+  if (state == "bool") return 1;
+  if (state == "i64") return 8;
+  return state.starts_with("acc_t") ? std::max(itemsize(a.loop), itemsize(a.loop) == 2 && is_inexact(a.loop) ? 4 : 1) : itemsize(a.loop);
 }
 
 }  // namespace bc

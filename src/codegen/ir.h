@@ -120,7 +120,7 @@ inline constexpr int64_t kReduceBlock = 1024;
 /// Rows that a CPU column reduction adds up in one accumulator before it starts the next.
 inline constexpr int64_t kColumnRun = 64;
 /// Columns that a CPU column reduction walks side by side.
-inline constexpr int64_t kColumnTile = 256;
+inline constexpr int64_t kColumnTile = 512;
 inline constexpr int kCudaBlock = 256;
 
 KernelSource print_cpu(const Ir& ir);

@@ -161,7 +161,7 @@ class CpuPrinter {
   /// Tells whether an accumulator can read memory directly: its input is a unit-stride load of its own type.
   bool direct(const Accumulator& a) const {
     const Value& x = ir_.values[a.input];
-    return ir_.reduced == 1 && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
+    return (ir_.reduced == 1 || ir_.walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
            ir_.accesses[x.access].step == Access::Step::unit && !ir_.accesses[x.access].row && x.stage == a.stage;
   }
 
@@ -169,10 +169,9 @@ class CpuPrinter {
 
   /// Where accumulator k's partial of an item lies.
   std::string partial(int k, const std::string& item, const std::string& items) const {
-    int before = 0;
-    for (int i = 0; i < k; ++i) before += state_bytes(ir_.accumulators[i]);
-    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p->w + {}) + {} * ({}) + ({}) * {}))", state(k), p_.partials, before, items,
-                       item, state_bytes(ir_.accumulators[k]));
+    std::string before;  // each accumulator's partials start at a multiple of 16 bytes
+    for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p->w + {}){} + ({}) * {}))", state(k), p_.partials, before, item, state_bytes(ir_.accumulators[k]));
   }
 
   std::string finish(int stage) {
@@ -296,9 +295,20 @@ class CpuPrinter {
       out += pointer(a, inner, 0, fmt::format(" + c0 * {}", word(access_word(a) + 1 + inner))) + step(a, inner);
     }
     std::string buffers, sink, start, fold, climb_first, climb;
+    bool computes = false;
+    for (const Output& o : ir_.outputs) computes |= !o.row;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
-      buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\nalignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
+      buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, kColumnTile);
+      if (direct(a)) {
+        start += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
+        fold += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k, ir_.values[a.input].access);
+        climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
+        climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
+        continue;
+      }
+      computes = true;
+      buffers += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
       const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
       sink += fmt::format("b{}[j] = {};\n", k, value);
       start += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
@@ -310,8 +320,8 @@ class CpuPrinter {
     out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\nfor (i64 r = r0; r < r1; ++r) {{\n", kColumnRun);
     out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + "{\n";
     for (int a : used) out += shift_reduced(a);
-    out += loop(0, "n", sink) + "}\n";
-    out += "if (r == r0) {\n" + start + "} else {\n" + fold + "}\n}\n";
+    if (computes) out += loop(0, "n", sink);
+    out += "if (r == r0) {\n" + start + "} else {\n" + fold + "}\n}\n}\n";
     out += "if (r0 == lo) {\n" + climb_first + "} else {\n" + climb + "}\n}\n";
     if (ir_.segmented) {
       const std::string items = fmt::format("{} * segs", word(p_.kept_size));

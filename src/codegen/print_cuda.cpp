@@ -166,10 +166,9 @@ class CudaPrinter {
   std::string state(int k) const { return fmt::format("Red{}::S", k); }
 
   std::string partial(int k, const std::string& item, const std::string& items) const {
-    int before = 0;
-    for (int i = 0; i < k; ++i) before += state_bytes(ir_.accumulators[i]);
-    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}) + {} * i64({}) + i64({}) * {}))", state(k), p_.partials, before, items, item,
-                       state_bytes(ir_.accumulators[k]));
+    std::string before;  // each accumulator's partials start at a multiple of 16 bytes
+    for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}){} + i64({}) * {}))", state(k), p_.partials, before, item, state_bytes(ir_.accumulators[k]));
   }
 
   std::string finish(int stage, const std::string& writer) {
@@ -274,15 +273,14 @@ class CudaPrinter {
     const std::set<int> used = accesses(0, false);
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
-    std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * kColumnThreads * kColumnGroups);
+    std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * v * kColumnThreads * kColumnGroups);
     out += fmt::format(
         "const I segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\nconst I seg = I(blockIdx.x) % segs, tile = I(blockIdx.x) / segs % tiles, outer = I(blockIdx.x) / segs / tiles;\n"
         "const I lo = seg * {3}, hi = lo + {3} < {4} ? lo + {3} : {4};\nconst int lane = threadIdx.x, group = threadIdx.y;\n"
         "const I column = tile * {2} + lane * {5};\nconst bool there = column < width;\n",
         word(p_.segments), word(p_.kept_shape + inner), kColumnThreads * v, word(p_.segment_length), word(p_.reduced_size), v);
     out += fmt::format("const int active = int(hi - lo < {0} ? hi - lo : {0});\n", kColumnGroups);
-    out += coordinates("outer", "x", p_.kept_shape, inner) + fmt::format("const I x{} = there ? column : 0;\n", inner);
-    for (int a : used) out += step(a, inner);
+    out += coordinates("outer", "x", p_.kept_shape, inner);
     std::string sink, totals;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
@@ -290,48 +288,45 @@ class CudaPrinter {
       const std::string value = ir_.values[a.input].dtype == a.loop ? bc::v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, bc::v(a.input));
       sink += fmt::format("{{ const {0} s = Red{1}::map({2}, i64(r)); part{1}[u] = r == lo + group ? s : Red{1}::join(part{1}[u], s); }}\n", state(static_cast<int>(k)), k, value);
     }
+    out += fmt::format("{{\nconst I x{} = there ? column : 0;\n", inner);
+    for (int a : used) out += step(a, inner);
     out += fmt::format("if (there) {{\n#pragma unroll 4\nfor (I r = lo + group; r < hi; r += {}) {{\n", kColumnGroups);
     out += coordinates("r", "y", p_.reduced_shape, ir_.reduced);
     for (int a : used) out += pointer(a, ir_.kept, ir_.reduced);
-    out += vector_body(0, used, "", sink) + "}\n}\n";
+    out += vector_body(0, used, "", sink) + "}\n}\n}\n";
+    // Partials lie column beside column, so that neighbouring threads write and read neighbours.
     const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+    const auto place = [&](size_t k, const char* seg) {
+      return partial(static_cast<int>(k), fmt::format("i64({}) * {} + i64(outer) * width + column + u", seg, word(p_.kept_size)), items);
+    };
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += group_tree(static_cast<int>(k), "active");
     if (ir_.segmented) {
-      for (int u = 0; u < v; ++u) {
-        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-          out += "{\n" + group_tree(static_cast<int>(k), u, fmt::format("part{}[{}]", k, u), "active");
-          out += fmt::format("if (group == 0 && there) {} = total;\n}}\n", partial(static_cast<int>(k), fmt::format("(i64(outer) * width + column + {}) * segs + seg", u), items));
-        }
-      }
-      out += ticket("outer * tiles + tile", "threadIdx.x == 0 && threadIdx.y == 0");
+      out += fmt::format("if (group == 0 && there) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", v);
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += fmt::format("{} = part{}[u];\n", place(k, "seg"), k);
+      out += "}\n}\n" + ticket("outer * tiles + tile", "threadIdx.x == 0 && threadIdx.y == 0");
+      out += fmt::format("if (there)\nfor (I s = group; s < segs; s += {}) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", kColumnGroups, v);
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+        out += fmt::format("{{ const {0} other = {1};\npart{2}[u] = s == group ? other : Red{2}::join(part{2}[u], other); }}\n", state(static_cast<int>(k)), place(k, "s"), k);
+      out += "}\n}\n";
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += group_tree(static_cast<int>(k), fmt::format("int(segs < {0} ? segs : {0})", kColumnGroups));
     }
-    for (int u = 0; u < v; ++u) {
-      out += "{\n";
-      for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-        const std::string s = state(static_cast<int>(k));
-        out += fmt::format("{} total{};\n{{\n", s, k);
-        if (ir_.segmented) {
-          out += fmt::format("{0} mine;\nif (there)\nfor (I s = group; s < segs; s += {1}) {{\nconst {0} other = {2};\nmine = s == group ? other : Red{3}::join(mine, other);\n}}\n", s,
-                             kColumnGroups, partial(static_cast<int>(k), fmt::format("(i64(outer) * width + column + {}) * segs + s", u), items), k);
-          out += group_tree(static_cast<int>(k), u, "mine", fmt::format("int(segs < {0} ? segs : {0})", kColumnGroups));
-        } else {
-          out += group_tree(static_cast<int>(k), u, fmt::format("part{}[{}]", k, u), "active");
-        }
-        out += fmt::format("total{} = total;\n}}\n", k);
-      }
-      out += "if (group == 0 && there) {\n" + fmt::format("const I at = column + {};\n{{\nconst I x{} = at;\n", u, inner);
-      for (int a : accesses(0, true)) out += pointer(a, ir_.kept, 0);
-      out += finish(0, "true") + "}\n}\n}\n";
-    }
-    return out;
+    out += fmt::format("if (group != 0 || !there) return;\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", v);
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      out += fmt::format("const {0} total{1} = hi > lo ? part{1}[u] : Red{1}::init();\n", state(static_cast<int>(k)), k);
+    out += fmt::format("const I x{} = column + u;\n", inner);
+    for (int a : accesses(0, true)) out += pointer(a, ir_.kept, 0);
+    return out + finish(0, "true") + "}\n";
   }
 
-  /// Joins one column's states across the block's groups; `total` is defined for every thread.
-  std::string group_tree(int k, int, const std::string& mine, const std::string& active) const {
+  /// Joins all columns' states of accumulator k across the block's groups; group 0 gets the totals.
+  std::string group_tree(int k, const std::string& active) const {
     return fmt::format(
-        "{0}* sh = reinterpret_cast<{0}*>(shared);\n__syncthreads();\nif (group < {1}) sh[group * {2} + lane] = {3};\n"
-        "for (int w = {4}; w > 0; w /= 2) {{\n__syncthreads();\nif (group < w && group + w < {1}) sh[group * {2} + lane] = Red{5}::join(sh[group * {2} + lane], sh[(group + w) * {2} + lane]);\n}}\n"
-        "__syncthreads();\nconst {0} total = {1} > 0 ? sh[lane] : Red{5}::init();\n",
-        state(k), active, kColumnThreads, mine, kColumnGroups / 2, k);
+        "{{\n{0}* sh = reinterpret_cast<{0}*>(shared) + (group * {2} + lane) * {4};\n__syncthreads();\nif (group < {1})\n"
+        "#pragma unroll\nfor (int u = 0; u < {4}; ++u) sh[u] = part{5}[u];\n"
+        "for (int w = {3}; w > 0; w /= 2) {{\n__syncthreads();\nif (group < w && group + w < {1})\n"
+        "#pragma unroll\nfor (int u = 0; u < {4}; ++u) sh[u] = Red{5}::join(sh[u], sh[w * {2} * {4} + u]);\n}}\n"
+        "if (group == 0)\n#pragma unroll\nfor (int u = 0; u < {4}; ++u) part{5}[u] = sh[u];\n}}\n",
+        state(k), active, kColumnThreads, kColumnGroups / 2, ir_.vector, k);
   }
 
   const Ir& ir_;

@@ -1,5 +1,6 @@
 #include "graph/array.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -7,6 +8,7 @@
 #include "graph/record.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
+#include "runtime/profiler.h"
 
 namespace bc {
 namespace {
@@ -47,6 +49,16 @@ Node* whole(const Array& a) {
 void check_writable(const char* op, const Array& a) {
   const Ref<Buffer>& buffer = a.storage()->current->buffer;
   BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
+}
+
+/// A copy between host and device or within one, in the stream's order, as the profiler sees it.
+void transfer(Device mover, void* to, const void* from, size_t bytes, CopyKind kind) {
+  const auto start = std::chrono::steady_clock::now();
+  const Stream stream = tape(mover).stream();
+  backend(mover).copy(to, from, bytes, kind, stream);
+  if (!profiling() || kind == CopyKind::HostToHost) return;
+  backend(mover).synchronize(stream);
+  profile_copy({to_string(kind), mover, static_cast<int64_t>(bytes), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
 }
 
 /// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
@@ -198,7 +210,7 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
     }
   }
   if (!shape) shape = &broadcast;
-  const Device device = first ? first->device() : options.out ? options.out.device() : options.device;
+  const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
   Dims with_mask;
   if (options.where && !(options.where.shape() == *shape)) {
     with_mask = broadcast_shapes(row.name, *shape, options.where.shape());
@@ -596,9 +608,7 @@ Array from_host(const void* data, DType dtype, const Layout& layout, Device devi
     }
     from = packed.get();
   }
-  Tape& t = tape(device);
-  backend(device).copy(result.storage()->current->buffer->ptr, from, bytes,
-                       device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost, t.stream());
+  transfer(device, result.storage()->current->buffer->ptr, from, bytes, device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost);
   return result;
 }
 
@@ -649,8 +659,7 @@ void to_host(const Array& a, void* host) {
   if (!a.contiguous()) return to_host(copy(a), host);
   TapeLock lock(tape(a.device()));
   const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
-  backend(a.device()).copy(host, p, static_cast<size_t>(a.size()) * itemsize(a.dtype()),
-                           a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost, tape(a.device()).stream());
+  transfer(a.device(), host, p, static_cast<size_t>(a.size()) * itemsize(a.dtype()), a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost);
   check_errors(a.device(), tape(a.device()).stream());
 }
 
@@ -665,7 +674,7 @@ Scalar item(const Array& a) {
   else
     p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
   if (a.device().type == DeviceType::cuda)
-    backend(a.device()).copy(bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost, tape(a.device()).stream()), check_errors(a.device(), tape(a.device()).stream());
+    transfer(a.device(), bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost), check_errors(a.device(), tape(a.device()).stream());
   else
     std::memcpy(bytes, p, itemsize(a.dtype()));
   return Scalar::load(a.dtype(), bytes);
@@ -682,7 +691,7 @@ Array to_device(const Array& a, Device device) {
   const CopyKind kind = up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;
   const Device mover = up ? device : a.device();
   if (up && down) backend(a.device()).synchronize(tape(a.device()).stream());
-  backend(mover).copy(result.storage()->current->buffer->ptr, p, bytes, kind, tape(mover).stream());
+  transfer(mover, result.storage()->current->buffer->ptr, p, bytes, kind);
   return result;
 }
 

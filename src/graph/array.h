@@ -55,7 +55,7 @@ struct UfuncOptions {
   Casting casting = Casting::same_kind;
   Array out;    ///< written and returned when given
   Array where;  ///< a bool mask; elements of `out` where it is false keep their value
-  Device device;  ///< where a result without array operands lives (when all are scalars)
+  std::optional<Device> device;  ///< where a result lives when all operands are scalars; the default device unless given
 };
 
 /// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.

@@ -498,7 +498,7 @@ class KernelBuilder {
     step->elements = m * n;
     if (!empty || (g.walk != Walk::map && m > 0)) set_launches(shape, kept, m, n, step);
     if (ir_.segmented)
-      for (const Accumulator& a : ir_.accumulators) step->partial_bytes += static_cast<size_t>(state_bytes(a)) * m * shape.segments;
+      for (const Accumulator& a : ir_.accumulators) step->partial_bytes += (static_cast<size_t>(state_bytes(a)) * m * shape.segments + 63) / 64 * 64;
     step->name = kernel_name(ir_);
     step->key = structure_hash(ir_);
     step->ir = std::move(ir_);
@@ -510,6 +510,10 @@ class KernelBuilder {
     ir_.group = shape.group;
     ir_.unroll = shape.unroll;
     ir_.cached = shape.cached && group_->walk == Walk::rows && ir_.stages > 1;
+    // A block of a column reduction holds a state for each of its columns and groups in 48 KB.
+    if (group_->walk == Walk::columns)
+      for (const Accumulator& a : ir_.accumulators)
+        while (ir_.vector > 1 && state_bytes(a) * ir_.vector * kCudaBlock > 40960) ir_.vector /= 2;
     auto aligned = [&](size_t k, int vector) {
       const Walked& w = walked_[k];
       const Access& a = ir_.accesses[k];

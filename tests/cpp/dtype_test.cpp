@@ -46,7 +46,9 @@ TEST(Promote, IsSymmetricAndKeepsWhatItPromotes) {
       EXPECT_EQ(promote(t, a), t);
       // No smaller type holds both.
       for (DType c : all())
-        if (can_cast(a, c, Casting::safe) && can_cast(b, c, Casting::safe)) EXPECT_LE(itemsize(t), itemsize(c)) << info(a).name << info(b).name;
+        if (can_cast(a, c, Casting::safe) && can_cast(b, c, Casting::safe)) {
+          EXPECT_LE(itemsize(t), itemsize(c)) << info(a).name << info(b).name;
+        }
     }
   }
 }
@@ -87,12 +89,18 @@ TEST(CanCast, OrdersTheRules) {
     for (DType b : all()) {
       EXPECT_EQ(can_cast(a, b, Casting::no), a == b);
       EXPECT_EQ(can_cast(a, b, Casting::equiv), a == b);
-      if (can_cast(a, b, Casting::no)) EXPECT_TRUE(can_cast(a, b, Casting::safe));
-      if (can_cast(a, b, Casting::safe)) EXPECT_TRUE(can_cast(a, b, Casting::same_kind));
+      if (can_cast(a, b, Casting::no)) {
+        EXPECT_TRUE(can_cast(a, b, Casting::safe));
+      }
+      if (can_cast(a, b, Casting::safe)) {
+        EXPECT_TRUE(can_cast(a, b, Casting::same_kind));
+      }
       EXPECT_TRUE(can_cast(a, b, Casting::unsafe));
       // Safe casts are transitive.
       for (DType c : all())
-        if (can_cast(a, b, Casting::safe) && can_cast(b, c, Casting::safe)) EXPECT_TRUE(can_cast(a, c, Casting::safe)) << info(a).name << info(c).name;
+        if (can_cast(a, b, Casting::safe) && can_cast(b, c, Casting::safe)) {
+          EXPECT_TRUE(can_cast(a, c, Casting::safe)) << info(a).name << info(c).name;
+        }
     }
   EXPECT_TRUE(can_cast(f64, f32, Casting::same_kind));
   EXPECT_TRUE(can_cast(i64, i8, Casting::same_kind));

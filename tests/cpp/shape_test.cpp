@@ -316,7 +316,9 @@ TEST(Overlap, IsNeverDeniedWronglyAndOftenDeniedRightly) {
     for (int64_t e : y) meet |= of_a.contains(e);
     const bool says = may_overlap(a, b);
     ASSERT_EQ(says, may_overlap(b, a));
-    if (meet) ASSERT_TRUE(says) << to_string(a.shape) << to_string(a.strides) << a.offset << " " << to_string(b.shape) << to_string(b.strides) << b.offset;
+    if (meet) {
+      ASSERT_TRUE(says) << to_string(a.shape) << to_string(a.strides) << a.offset << " " << to_string(b.shape) << to_string(b.strides) << b.offset;
+    }
     apart += !meet;
     denied += !says;
   }
@@ -339,8 +341,12 @@ TEST(SelfOverlap, IsNeverDeniedWrongly) {
     std::vector<int64_t> at = elements(l);
     std::sort(at.begin(), at.end());
     const bool twice = std::adjacent_find(at.begin(), at.end()) != at.end();
-    if (twice) ASSERT_TRUE(self_overlaps(l)) << to_string(l.shape) << to_string(l.strides);
-    if (round % 2 == 0) ASSERT_FALSE(self_overlaps(l)) << to_string(l.shape) << to_string(l.strides);  // slices never do
+    if (twice) {
+      ASSERT_TRUE(self_overlaps(l)) << to_string(l.shape) << to_string(l.strides);
+    }
+    if (round % 2 == 0) {
+      ASSERT_FALSE(self_overlaps(l)) << to_string(l.shape) << to_string(l.strides);  // slices never do
+    }
     distinct += !twice;
     known += !self_overlaps(l);
   }

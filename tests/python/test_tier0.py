@@ -156,7 +156,9 @@ REDUCTIONS = bc._c.reductions
 
 # Every dtype over rows and columns of more than one block; the other shapes with the dtypes whose states differ.
 REDUCED = [(dtype, shape) for shape in [(3, 2500), (130, 300)] for dtype in ALL]
-REDUCED += [(dtype, shape) for shape in [(3, 40), (700, 3), (4, 9, 6, 11)] for dtype in ("bool", "int16", "float16", "float64", "complex64")]
+REDUCED += [
+    (dtype, shape) for shape in [(3, 40), (700, 3), (4, 9, 6, 11)] for dtype in ("bool", "int16", "float16", "float64", "complex64")
+]
 
 
 @pytest.mark.parametrize("dtype, shape", REDUCED, ids=str)

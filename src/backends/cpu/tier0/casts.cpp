@@ -4,44 +4,58 @@
 namespace bc::tier0 {
 namespace {
 
-template <int From, int To> void cast_loop(const void* a_, const void*, const void*, void* out_, int64_t n) {
+template <int From, int To>
+void cast_loop(const void* a_, const void*, const void*, void* out_, int64_t n) {
   const auto* a = static_cast<const type_of<From>*>(a_);
   auto* out = static_cast<type_of<To>*>(out_);
   BC_VECTORIZE
   for (int64_t i = 0; i < n; ++i) out[i] = cast<type_of<To>>(a[i]);
 }
 
-template <int From, int To> void put_cast(LoopRow* rows) {
+template <int From, int To>
+void put_cast(LoopRow* rows) {
   if constexpr (From != To) rows[From][To] = cast_loop<From, To>;
 }
-template <int From, int... To> void put_casts(LoopRow* rows, std::integer_sequence<int, To...>) { (put_cast<From, To>(rows), ...); }
-template <int... From> void put_all(LoopRow* rows, std::integer_sequence<int, From...> types) { (put_casts<From>(rows, types), ...); }
+template <int From, int... To>
+void put_casts(LoopRow* rows, std::integer_sequence<int, To...>) {
+  (put_cast<From, To>(rows), ...);
+}
+template <int... From>
+void put_all(LoopRow* rows, std::integer_sequence<int, From...> types) {
+  (put_casts<From>(rows, types), ...);
+}
 
 struct Pair {
   u64 low, high;
 };
 
-template <class T> void fill_with(void* out_, const void* value, int64_t n) {
+template <class T>
+void fill_with(void* out_, const void* value, int64_t n) {
   T* out = static_cast<T*>(out_);
   T v;
   __builtin_memcpy(&v, value, sizeof(T));
   for (int64_t i = 0; i < n; ++i) out[i] = v;
 }
-template <class T> void copy(void* out_, const void* in_, int64_t step, int64_t n) {
+template <class T>
+void copy(void* out_, const void* in_, int64_t step, int64_t n) {
   T* out = static_cast<T*>(out_);
   const T* in = static_cast<const T*>(in_);
   BC_VECTORIZE
   for (int64_t i = 0; i < n; ++i) out[i] = in[i * step];
 }
-template <class T> void copy_if(void* out_, const void* in_, int64_t step, const bool* mask, int64_t n) {
+template <class T>
+void copy_if(void* out_, const void* in_, int64_t step, const bool* mask, int64_t n) {
   T* out = static_cast<T*>(out_);
   const T* in = static_cast<const T*>(in_);
   for (int64_t i = 0; i < n; ++i) {
-    if (mask[i]) out[i] = in[i * step];
-    else out[i] = T();
+    if (mask[i])
+      out[i] = in[i * step];
+    else
+      out[i] = T();
   }
 }
-template <class T> void take(void* out_, const void* in_, int64_t step, const int64_t* at, const bool* mask, int64_t n) {
+template <class T>
+void take(void* out_, const void* in_, int64_t step, const int64_t* at, const bool* mask, int64_t n) {
   T* out = static_cast<T*>(out_);
   const T* in = static_cast<const T*>(in_);
   if (!mask) {
@@ -49,23 +63,30 @@ template <class T> void take(void* out_, const void* in_, int64_t step, const in
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
-    if (mask[i]) out[i] = in[i * step + at[i]];
-    else out[i] = T();
+    if (mask[i])
+      out[i] = in[i * step + at[i]];
+    else
+      out[i] = T();
   }
 }
-template <class T> void spread(void* out_, int64_t step, const void* in_, int64_t n) {
+template <class T>
+void spread(void* out_, int64_t step, const void* in_, int64_t n) {
   T* out = static_cast<T*>(out_);
   const T* in = static_cast<const T*>(in_);
   for (int64_t i = 0; i < n; ++i) out[i * step] = in[i];
 }
-template <class T> void spread_if(void* out_, int64_t step, const void* in_, const bool* mask, int64_t n) {
+template <class T>
+void spread_if(void* out_, int64_t step, const void* in_, const bool* mask, int64_t n) {
   T* out = static_cast<T*>(out_);
   const T* in = static_cast<const T*>(in_);
   for (int64_t i = 0; i < n; ++i)
     if (mask[i]) out[i * step] = in[i];
 }
 
-template <class T> constexpr Moves moves_of() { return {fill_with<T>, copy<T>, copy_if<T>, take<T>, spread<T>, spread_if<T>}; }
+template <class T>
+constexpr Moves moves_of() {
+  return {fill_with<T>, copy<T>, copy_if<T>, take<T>, spread<T>, spread_if<T>};
+}
 
 }  // namespace
 

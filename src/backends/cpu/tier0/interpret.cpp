@@ -21,7 +21,8 @@ class Scratch {
  public:
   ~Scratch() { std::free(memory_); }
   char* get(int64_t bytes) {
-    if (bytes > size_) [[unlikely]] grow(bytes);
+    if (bytes > size_) [[unlikely]]
+      grow(bytes);
     return memory_;
   }
 
@@ -204,8 +205,10 @@ class Run {
         }
         for (size_t k = 0; k < p_.totals.size(); ++k) {
           const Reduction& loops = *p_.totals[k].loops;
-          if (r0 == lo) std::memcpy(top(k), run(k), static_cast<size_t>(n * loops.state_size));
-          else loops.join(top(k), run(k), n);
+          if (r0 == lo)
+            std::memcpy(top(k), run(k), static_cast<size_t>(n * loops.state_size));
+          else
+            loops.join(top(k), run(k), n);
         }
       }
       if (p_.segmented) {
@@ -276,8 +279,10 @@ class Run {
   void fill_constants(int64_t n) {
     if (n > p_.block) n = p_.block;
     for (const Constant& c : p_.constants) {
-      if (c.cast) c.cast(reg_[c.from], nullptr, nullptr, reg_[c.out], n);
-      else kMoves[c.size].fill(reg_[c.out], w_ + c.word, n);
+      if (c.cast)
+        c.cast(reg_[c.from], nullptr, nullptr, reg_[c.out], n);
+      else
+        kMoves[c.size].fill(reg_[c.out], w_ + c.word, n);
     }
   }
 
@@ -350,8 +355,10 @@ class Run {
       for (size_t k = 0; k < p_.totals.size(); ++k) {
         const Total& t = p_.totals[k];
         if (t.stage != stage) continue;
-        if (n > 0) t.loops->block(reg_[t.input], n, lo, state);
-        else t.loops->init(state);
+        if (n > 0)
+          t.loops->block(reg_[t.input], n, lo, state);
+        else
+          t.loops->init(state);
         leave(k, state, item);
       }
       return;
@@ -389,8 +396,10 @@ class Run {
 
   /// A row's or segment's total goes where the next step looks for it.
   void leave(size_t k, const char* state, int64_t item) {
-    if (p_.segmented) std::memcpy(partial(k, item), state, partial_size(k));
-    else finish(p_.totals[k], state);
+    if (p_.segmented)
+      std::memcpy(partial(k, item), state, partial_size(k));
+    else
+      finish(p_.totals[k], state);
   }
 
   void finish(const Total& t, const char* state) {
@@ -410,10 +419,10 @@ class Run {
   }
 
   char* partial(size_t k, int64_t item) const {
-    int64_t before = 0;
-    for (size_t i = 0; i < k; ++i) before += p_.totals[i].partial_bytes;
+    int64_t before = 0;  // each accumulator's partials start at a multiple of 16 bytes
     const int64_t items = w_[p_.params.kept_size] * w_[p_.params.segments];
-    return reinterpret_cast<char*>(w_[p_.params.partials]) + before * items + item * p_.totals[k].partial_bytes;
+    for (size_t i = 0; i < k; ++i) before += (p_.totals[i].partial_bytes * items + 15) & ~int64_t{15};
+    return reinterpret_cast<char*>(w_[p_.params.partials]) + before + item * p_.totals[k].partial_bytes;
   }
   /// A state's bytes, less the padding at its end.
   size_t partial_size(size_t k) const { return static_cast<size_t>(std::min(p_.totals[k].loops->state_size, p_.totals[k].partial_bytes)); }
@@ -444,7 +453,8 @@ class Run {
   }
 
   /// Calls f(address or first coordinate, first element, count) for each stretch of the block along the innermost axis.
-  template <class F> void stretches(int a, int64_t n, F&& f) const {
+  template <class F>
+  void stretches(int a, int64_t n, F&& f) const {
     const int64_t* stride = access(a) + fold_.stride;
     const int64_t unit = p_.unit[static_cast<size_t>(a)];
     int64_t y[kMaxAxes];
@@ -469,9 +479,12 @@ class Run {
 
   static void copy_in(const Moves& moves, int size, char* out, int64_t from, int64_t step, int64_t n) {
     const void* in = reinterpret_cast<const void*>(from);
-    if (step == 1) std::memcpy(out, in, static_cast<size_t>(n) << size);
-    else if (step == 0) moves.fill(out, in, n);
-    else moves.copy(out, in, step, n);
+    if (step == 1)
+      std::memcpy(out, in, static_cast<size_t>(n) << size);
+    else if (step == 0)
+      moves.fill(out, in, n);
+    else
+      moves.copy(out, in, step, n);
   }
 
   /// Works on the n elements at the places at_ (or, folded, of fold_). `fresh`: what the same element all along is read from may have
@@ -500,7 +513,8 @@ class Run {
     const Moves& moves = kMoves[i.size];
     if (folded_) {
       char* out = reg_[i.out] = own(i.out);
-      stretches(i.access, n, [&](int64_t at, int64_t first, int64_t count) { copy_in(moves, i.size, out + (first << i.size), at, step, count); });
+      stretches(i.access, n,
+                [&](int64_t at, int64_t first, int64_t count) { copy_in(moves, i.size, out + (first << i.size), at, step, count); });
     } else if ((step == 1 || n == 1) && p_.peek && !i.lasting) {
       reg_[i.out] = reinterpret_cast<char*>(at_[i.access]);
     } else if (step == 0 && i.lasting) {
@@ -518,16 +532,22 @@ class Run {
     if (folded_) {
       stretches(i.access, n, [&](int64_t at, int64_t first, int64_t count) {
         void* out = reinterpret_cast<void*>(at);
-        if (mask) moves.spread_if(out, step, from + (first << i.size), mask + first, count);
-        else if (step == 1) std::memcpy(out, from + (first << i.size), static_cast<size_t>(count) << i.size);
-        else moves.spread(out, step, from + (first << i.size), count);
+        if (mask)
+          moves.spread_if(out, step, from + (first << i.size), mask + first, count);
+        else if (step == 1)
+          std::memcpy(out, from + (first << i.size), static_cast<size_t>(count) << i.size);
+        else
+          moves.spread(out, step, from + (first << i.size), count);
       });
       return;
     }
     void* out = reinterpret_cast<void*>(at_[i.access]);
-    if (mask) moves.spread_if(out, step, from, mask, n);
-    else if (step != 1 && n != 1) moves.spread(out, step, from, n);
-    else if (out != from) std::memmove(out, from, static_cast<size_t>(n) << i.size);
+    if (mask)
+      moves.spread_if(out, step, from, mask, n);
+    else if (step != 1 && n != 1)
+      moves.spread(out, step, from, n);
+    else if (out != from)
+      std::memmove(out, from, static_cast<size_t>(n) << i.size);
   }
 
   [[gnu::noinline]] void other(const Instruction& i, int64_t n) {
@@ -536,8 +556,10 @@ class Run {
     const Moves& moves = kMoves[i.size];
     const int64_t step = i.access == kNone ? 0 : step_[i.access];
     const auto each = [&](auto&& f) {
-      if (folded_) stretches(i.access, n, f);
-      else f(at_[i.access], int64_t{0}, n);
+      if (folded_)
+        stretches(i.access, n, f);
+      else
+        f(at_[i.access], int64_t{0}, n);
     };
     switch (i.kind) {
       case Instruction::Kind::load_if:
@@ -551,7 +573,8 @@ class Run {
       case Instruction::Kind::gather: {
         const int64_t* offsets = reinterpret_cast<const int64_t*>(reg_[i.a]);
         each([&](int64_t at, int64_t first, int64_t count) {
-          moves.take(out + (first << i.size), reinterpret_cast<const void*>(at), step, offsets + first, mask ? mask + first : nullptr, count);
+          moves.take(out + (first << i.size), reinterpret_cast<const void*>(at), step, offsets + first, mask ? mask + first : nullptr,
+                     count);
         });
         break;
       }
@@ -573,10 +596,10 @@ class Run {
 
   const Program& p_;
   const int64_t* w_;
-  char** reg_;       // where each register's elements are
-  int64_t* base_;    // address (or coordinate) of each access where its row begins,
-  int64_t* at_;      // where the block begins,
-  int64_t* step_;    // and its stride along the innermost axis
+  char** reg_;     // where each register's elements are
+  int64_t* base_;  // address (or coordinate) of each access where its row begins,
+  int64_t* at_;    // where the block begins,
+  int64_t* step_;  // and its stride along the innermost axis
   char* blocks_;
   Fold fold_;
   bool folded_ = false;
@@ -587,10 +610,14 @@ class Run {
 void Program::run(int entry, const int64_t* words, int64_t begin, int64_t end) const {
   if (begin >= end) return;
   Run run(*this, words);
-  if (entry == 1) run.join(begin, end);
-  else if (walk == Walk::map) run.map(begin, end);
-  else if (walk == Walk::rows) run.rows(begin, end);
-  else run.columns(begin, end);
+  if (entry == 1)
+    run.join(begin, end);
+  else if (walk == Walk::map)
+    run.map(begin, end);
+  else if (walk == Walk::rows)
+    run.rows(begin, end);
+  else
+    run.columns(begin, end);
 }
 
 }  // namespace tier0
@@ -607,6 +634,8 @@ bool Tier0Program::supported() {
   return yes;
 }
 
-void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end) { Tier0Program(ir).run(entry, words, begin, end); }
+void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end) {
+  Tier0Program(ir).run(entry, words, begin, end);
+}
 
 }  // namespace bc

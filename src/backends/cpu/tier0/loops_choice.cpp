@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_choice(LoopRow* rows) {
-  fill<Row::maximum, Row::random_below>(rows);
-}
+void fill_choice(LoopRow* rows) { fill<Row::maximum, Row::random_below>(rows); }
 
 }  // namespace bc::tier0

@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_hyperbolic(LoopRow* rows) {
-  fill<Row::sinh, Row::bessel_i1>(rows);
-}
+void fill_hyperbolic(LoopRow* rows) { fill<Row::sinh, Row::bessel_i1>(rows); }
 
 }  // namespace bc::tier0

@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_logic(LoopRow* rows) {
-  fill<Row::equal, Row::signbit>(rows);
-}
+void fill_logic(LoopRow* rows) { fill<Row::equal, Row::signbit>(rows); }
 
 }  // namespace bc::tier0

@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_parts(LoopRow* rows) {
-  fill<Row::rint, Row::angle>(rows);
-}
+void fill_parts(LoopRow* rows) { fill<Row::rint, Row::angle>(rows); }
 
 }  // namespace bc::tier0

@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_remainder(LoopRow* rows) {
-  fill<Row::floor_divide, Row::float_power>(rows);
-}
+void fill_remainder(LoopRow* rows) { fill<Row::floor_divide, Row::float_power>(rows); }
 
 }  // namespace bc::tier0

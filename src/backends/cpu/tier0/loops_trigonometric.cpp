@@ -3,8 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_trigonometric(LoopRow* rows) {
-  fill<Row::sin, Row::sinc>(rows);
-}
+void fill_trigonometric(LoopRow* rows) { fill<Row::sin, Row::sinc>(rows); }
 
 }  // namespace bc::tier0

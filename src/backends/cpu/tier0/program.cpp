@@ -156,8 +156,10 @@ class Program::Builder {
       const Value& x = ir_.values[k];
       if (x.kind == Value::Kind::constant || x.stage != stage_ || x.row != row_) continue;
       const int16_t out = value(x, static_cast<int>(k));
-      if (row_) rows_[k] = out;
-      else here_.emplace(std::make_pair(static_cast<int>(k), x.dtype), out);
+      if (row_)
+        rows_[k] = out;
+      else
+        here_.emplace(std::make_pair(static_cast<int>(k), x.dtype), out);
     }
     std::vector<int16_t> needed;  // at the block's end
     if (!row_) {
@@ -251,6 +253,8 @@ class Program::Builder {
           if (ir_.accumulators[k].result == index) p_.totals[k].result = out;
         return out;
       }
+      case Value::Kind::carried:
+        raise(ErrorKind::Runtime, "tier 0: expected a kernel for the CPU, got value {} that stays in a thread's register", index);
       case Value::Kind::constant: break;
     }
     scope_->code.push_back(i);
@@ -311,16 +315,24 @@ class Program::Builder {
   bool row_ = false;
   Scope* scope_ = nullptr;
   std::vector<Register> registers_;
-  std::vector<int16_t> rows_;                          // registers of the rows' values
-  std::map<std::pair<int, DType>, int16_t> here_;      // registers of the scope
+  std::vector<int16_t> rows_;                      // registers of the rows' values
+  std::map<std::pair<int, DType>, int16_t> here_;  // registers of the scope
   std::map<std::pair<int, DType>, int16_t> constants_;
   int64_t next_ = 0;
 };
 
 Program::Program(const Ir& ir)
-    : walk(ir.walk), kept(ir.kept), reduced(ir.reduced), stages(ir.walk == Walk::rows ? ir.stages : 1), segmented(ir.segmented),
-      peek(!ir.in_place || ir.outputs.size() <= 1), params(param_layout(ir)), block(ir.walk == Walk::map ? 512 : static_cast<int>(kReduceBlock)),
-      accesses(ir.accesses), elements(stages), rows(stages) {
+    : walk(ir.walk),
+      kept(ir.kept),
+      reduced(ir.reduced),
+      stages(ir.walk == Walk::rows ? ir.stages : 1),
+      segmented(ir.segmented),
+      peek(!ir.in_place || ir.outputs.size() <= 1),
+      params(param_layout(ir)),
+      block(ir.walk == Walk::map ? 512 : static_cast<int>(kReduceBlock)),
+      accesses(ir.accesses),
+      elements(stages),
+      rows(stages) {
   for (const Access& a : accesses) {
     unit.push_back(a.role == Access::Role::coordinate ? 1 : itemsize(a.dtype));
     row_access.push_back(a.row && walk != Walk::map);
@@ -328,7 +340,8 @@ Program::Program(const Ir& ir)
   for (size_t k = 0; k < ir.accumulators.size(); ++k) {
     const Accumulator& a = ir.accumulators[k];
     const Reduction& loops = tables().reductions[static_cast<int>(a.op) - kFirstReduction][static_cast<int>(a.loop)];
-    BC_CHECK(loops.block != nullptr, Runtime, "tier 0: expected a reduction with a loop in {}, got '{}'", info(a.loop).name, info(a.op).name);
+    BC_CHECK(loops.block != nullptr, Runtime, "tier 0: expected a reduction with a loop in {}, got '{}'", info(a.loop).name,
+             info(a.op).name);
     totals.push_back({&loops, a.stage, kNone, kNone, state_bytes(a), params.ddof + static_cast<int>(k)});
   }
   Builder(ir, *this).build();

@@ -33,7 +33,7 @@ struct Instruction {
 /// A row's value made a register of the element scope.
 struct Broadcast {
   int16_t from, out;
-  uint8_t size;     ///< of the result
+  uint8_t size;  ///< of the result
   Loop cast = nullptr;
 };
 
@@ -47,8 +47,8 @@ struct Scope {
 struct Total {
   const Reduction* loops;
   int stage;
-  int16_t input;    ///< register of the elements, of the loop's type
-  int16_t result;   ///< register of the row's value
+  int16_t input;   ///< register of the elements, of the loop's type
+  int16_t result;  ///< register of the row's value
   int partial_bytes;
   int ddof_word;
 };
@@ -72,7 +72,7 @@ struct Program {
   ParamLayout params;
   int block;  ///< elements of a register
   std::vector<Access> accesses;
-  std::vector<int32_t> unit;     ///< bytes an access moves by for a stride of 1 (coordinates: 1)
+  std::vector<int32_t> unit;  ///< bytes an access moves by for a stride of 1 (coordinates: 1)
   std::vector<uint8_t> row_access;
   std::vector<Constant> constants;
   std::vector<Scope> elements, rows;  ///< by stage

@@ -6,14 +6,32 @@ namespace bc::tier0 {
 namespace {
 
 // The texts of the rows as code, found by the texts themselves: whoever adds a row with a new text is told to add it here.
-template <u64 text, class T> struct StateText { static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's state is not among these texts"); };
-template <u64 text, class T> struct IdentityText { static_assert(text == 1 && sizeof(T) == 0, "tier 0: a reduction's identity is not among these texts"); };
-template <u64 text, class T> struct MapText { static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's map is not among these texts"); };
-template <u64 text, class T> struct JoinText { static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's join is not among these texts"); };
-template <u64 text, class T> struct FinishText { static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's finish is not among these texts"); };
+template <u64 text, class T>
+struct StateText {
+  static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's state is not among these texts");
+};
+template <u64 text, class T>
+struct IdentityText {
+  static_assert(text == 1 && sizeof(T) == 0, "tier 0: a reduction's identity is not among these texts");
+};
+template <u64 text, class T>
+struct MapText {
+  static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's map is not among these texts");
+};
+template <u64 text, class T>
+struct JoinText {
+  static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's join is not among these texts");
+};
+template <u64 text, class T>
+struct FinishText {
+  static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's finish is not among these texts");
+};
 
-#define BC_TEXT(...) \
-  template <class T> struct StateText<key(#__VA_ARGS__), T> { using type = __VA_ARGS__; };
+#define BC_TEXT(...)                       \
+  template <class T>                       \
+  struct StateText<key(#__VA_ARGS__), T> { \
+    using type = __VA_ARGS__;              \
+  };
 BC_TEXT(acc_t<T>)
 BC_TEXT(var_state<T>)
 BC_TEXT(ArgState<T>)
@@ -22,9 +40,21 @@ BC_TEXT(bool)
 BC_TEXT(i64)
 #undef BC_TEXT
 
-#define BC_TEXT(...) \
-  template <class T> struct IdentityText<key(#__VA_ARGS__), T> { template <class S> BC_INLINE static S run() { return __VA_ARGS__; } };
-template <class T> struct IdentityText<0, T> { template <class S> BC_INLINE static S run() { return S(); } };
+#define BC_TEXT(...)                          \
+  template <class T>                          \
+  struct IdentityText<key(#__VA_ARGS__), T> { \
+    template <class S>                        \
+    BC_INLINE static S run() {                \
+      return __VA_ARGS__;                     \
+    }                                         \
+  };
+template <class T>
+struct IdentityText<0, T> {
+  template <class S>
+  BC_INLINE static S run() {
+    return S();
+  }
+};
 BC_TEXT(S(0))
 BC_TEXT(S(1))
 BC_TEXT(var_empty<T>())
@@ -36,8 +66,14 @@ BC_TEXT(T(0))
 BC_TEXT(-limits<S>::inf())
 #undef BC_TEXT
 
-#define BC_TEXT(...) \
-  template <class T> struct MapText<key(#__VA_ARGS__), T> { template <class S> BC_INLINE static S run(T a, [[maybe_unused]] i64 i) { return __VA_ARGS__; } };
+#define BC_TEXT(...)                                      \
+  template <class T>                                      \
+  struct MapText<key(#__VA_ARGS__), T> {                  \
+    template <class S>                                    \
+    BC_INLINE static S run(T a, [[maybe_unused]] i64 i) { \
+      return __VA_ARGS__;                                 \
+    }                                                     \
+  };
 BC_TEXT(cast<S>(a))
 BC_TEXT(var_of(a))
 BC_TEXT(a)
@@ -46,8 +82,14 @@ BC_TEXT(cast<bool>(a))
 BC_TEXT(i64(cast<bool>(a)))
 #undef BC_TEXT
 
-#define BC_TEXT(...) \
-  template <class T> struct JoinText<key(#__VA_ARGS__), T> { template <class S> BC_INLINE static S run(const S& p, const S& q) { return __VA_ARGS__; } };
+#define BC_TEXT(...)                                 \
+  template <class T>                                 \
+  struct JoinText<key(#__VA_ARGS__), T> {            \
+    template <class S>                               \
+    BC_INLINE static S run(const S& p, const S& q) { \
+      return __VA_ARGS__;                            \
+    }                                                \
+  };
 BC_TEXT(add(p, q))
 BC_TEXT(multiply(p, q))
 BC_TEXT(var_join(p, q))
@@ -60,7 +102,9 @@ BC_TEXT(argmin_join(p, q))
 BC_TEXT((p | q))
 BC_TEXT((p & q))
 BC_TEXT(p + q)
+// clang-format off: it takes this for a reference
 BC_TEXT(T(p & q))
+// clang-format on
 BC_TEXT(T(p | q))
 BC_TEXT(T(p ^ q))
 BC_TEXT((p != q))
@@ -71,11 +115,13 @@ BC_TEXT(logaddexp(p, q))
 BC_TEXT(logaddexp2(p, q))
 #undef BC_TEXT
 
-#define BC_TEXT(...)                                                                                                  \
-  template <class T> struct FinishText<key(#__VA_ARGS__), T> {                                                        \
-    template <class R, class S> BC_INLINE static R run(const S& p, [[maybe_unused]] double n, [[maybe_unused]] double ddof) { \
-      return __VA_ARGS__;                                                                                             \
-    }                                                                                                                 \
+#define BC_TEXT(...)                                                                              \
+  template <class T>                                                                              \
+  struct FinishText<key(#__VA_ARGS__), T> {                                                       \
+    template <class R, class S>                                                                   \
+    BC_INLINE static R run(const S& p, [[maybe_unused]] double n, [[maybe_unused]] double ddof) { \
+      return __VA_ARGS__;                                                                         \
+    }                                                                                             \
   };
 BC_TEXT(p)
 BC_TEXT(cast<R>(p))
@@ -87,19 +133,22 @@ BC_TEXT(p.index)
 
 enum class Accumulate { same, widen, mean };
 
-template <ReduceRow row> struct ReduceCode;
-#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, ...)                            \
-  template <> struct ReduceCode<ReduceRow::name> {                                                            \
-    /* Means run in floating point whatever is asked for. */                                                  \
-    static constexpr u32 kSet = (set) & (Accumulate::acc == Accumulate::mean ? FLOATS : kTypeBits);           \
-    static constexpr Result kResult = Result::result;                                                         \
+template <ReduceRow row>
+struct ReduceCode;
+#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, ...)                                                  \
+  template <>                                                                                                                       \
+  struct ReduceCode<ReduceRow::name> {                                                                                              \
+    /* Means run in floating point whatever is asked for. */                                                                        \
+    static constexpr u32 kSet = (set) & (Accumulate::acc == Accumulate::mean ? FLOATS : kTypeBits);                                 \
+    static constexpr Result kResult = Result::result;                                                                               \
     static constexpr u64 kState = key(state), kIdentity = key(identity), kMap = key(map), kJoin = key(join), kFinish = key(finish); \
   };
 #include "ops/reduce.def"
 #undef BC_REDUCE
 
 /// What the device library's reductions ask for, as the printer writes it for a compiled kernel.
-template <ReduceRow row, class Element> struct Red {
+template <ReduceRow row, class Element>
+struct Red {
   using C = ReduceCode<row>;
   using T = Element;
   using S = typename StateText<C::kState, T>::type;
@@ -110,14 +159,17 @@ template <ReduceRow row, class Element> struct Red {
   BC_METHOD R finish(const S& p, double n, double ddof) { return FinishText<C::kFinish, T>::template run<R, S>(p, n, ddof); }
 };
 
-template <class Red> struct Loops {
+template <class Red>
+struct Loops {
   using T = typename Red::T;
   using S = typename Red::S;
   using R = typename Red::R;
   static_assert(sizeof(S) <= kMaxState);
 
   static void init(void* state) { *static_cast<S*>(state) = Red::init(); }
-  static void block(const void* x, int64_t n, int64_t i0, void* state) { *static_cast<S*>(state) = block_state<Red>(static_cast<const T*>(x), n, i0); }
+  static void block(const void* x, int64_t n, int64_t i0, void* state) {
+    *static_cast<S*>(state) = block_state<Red>(static_cast<const T*>(x), n, i0);
+  }
   static void join(void* into_, const void* from_, int64_t n) {
     S* into = static_cast<S*>(into_);
     const S* from = static_cast<const S*>(from_);
@@ -145,15 +197,21 @@ template <class Red> struct Loops {
   static constexpr Reduction table() { return {static_cast<int>(sizeof(S)), init, block, join, fold, finish}; }
 };
 
-template <ReduceRow row, int D> void put_reduction(ReductionRow* rows) {
+template <ReduceRow row, int D>
+void put_reduction(ReductionRow* rows) {
   if constexpr (ReduceCode<row>::kSet >> D & 1) rows[static_cast<int>(row)][D] = Loops<Red<row, type_of<D>>>::table();
 }
-template <ReduceRow row, int... D> void put_reductions(ReductionRow* rows, std::integer_sequence<int, D...>) { (put_reduction<row, D>(rows), ...); }
-template <ReduceRow first, int... K> void put_all(ReductionRow* rows, std::integer_sequence<int, K...>) {
+template <ReduceRow row, int... D>
+void put_reductions(ReductionRow* rows, std::integer_sequence<int, D...>) {
+  (put_reduction<row, D>(rows), ...);
+}
+template <ReduceRow first, int... K>
+void put_all(ReductionRow* rows, std::integer_sequence<int, K...>) {
   (put_reductions<static_cast<ReduceRow>(static_cast<int>(first) + K)>(rows, std::make_integer_sequence<int, kTypes>()), ...);
 }
 /// Builds rows first … last.
-template <ReduceRow first, ReduceRow last> void fill_reductions(ReductionRow* rows) {
+template <ReduceRow first, ReduceRow last>
+void fill_reductions(ReductionRow* rows) {
   put_all<first>(rows, std::make_integer_sequence<int, static_cast<int>(last) - static_cast<int>(first) + 1>());
 }
 

@@ -66,7 +66,8 @@ extern const Moves kMoves[5];
 
 /// out[i] = first + i * step
 void count_up(int64_t* out, int64_t first, int64_t step, int64_t n);
-/// out[i] = before[i] + (index[i] by NumPy's rule) * stride. `before` and `mask` may be nullptr; where the mask is false, index 0 stands in.
+/// out[i] = before[i] + (index[i] by NumPy's rule) * stride; where the mask is false, index 0 stands in. `before` and `mask` may be
+/// nullptr.
 void add_index(int64_t* out, const int64_t* before, const int64_t* index, const bool* mask, int64_t extent, int64_t stride, uint32_t* error,
                int64_t n);
 /// out[i] = before[i] and coordinate c[i] lies on lower + k * step for some 0 <= k < count. `before` may be nullptr.

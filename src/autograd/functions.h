@@ -1,0 +1,25 @@
+#pragma once
+#include "graph/array.h"
+
+/// The words in which the rows' derivatives are written: every elementwise row as a function over arrays, operators, and a few constants.
+namespace bc::autograd {
+
+#define BC_UNARY(name, ...) Array name(const Arg& a);
+#define BC_BINARY(name, ...) Array name(const Arg& a, const Arg& b);
+#define BC_TERNARY(name, ...) Array name(const Arg& a, const Arg& b, const Arg& c);
+#define BC_FAST(...)
+#include "ops/elementwise.def"
+
+Array operator+(const Arg& a, const Arg& b);
+Array operator-(const Arg& a, const Arg& b);
+Array operator*(const Arg& a, const Arg& b);
+Array operator/(const Arg& a, const Arg& b);
+
+Array zeros_like(const Array& a);
+
+/// The imaginary unit; it makes a product complex.
+inline const Arg I(Weak::complex, Scalar::complex(0, 1));
+/// No gradient.
+inline const Array ZERO;
+
+}  // namespace bc::autograd
