@@ -28,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
-from support import child_environment, configured
+from support import child_environment, configured, host
 
 WAYS = {
     "fused": {"lazy": True, "jit": True, "background_compile": False},
@@ -72,6 +72,11 @@ def data(seed: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(real).astype(dtype)
 
 
+def expose(v):
+    """A NumPy array (or where memory is not the host's, an array) on the same memory."""
+    return v if isinstance(v, np.ndarray) else np.asarray(memoryview(v)) if v.device == "cpu" else v[...]
+
+
 class Maker:
     """Writes a program while NumPy runs it."""
 
@@ -79,7 +84,7 @@ class Maker:
         self.rng = random.Random(seed)
         self.shapes = LARGE if self.rng.random() < 0.25 else SHAPES
         self.statements: list[str] = []
-        self.names: dict = {"lib": np, "data": data, "look": lambda v: None, "asarray": np.asarray}
+        self.names: dict = {"lib": np, "data": data, "look": lambda v: None, "expose": expose, "asarray": np.asarray}
         self.variables: list[str] = []
         self.group: dict[str, int] = {}  # variables that may share memory
         self.rounded: set[int] = set()  # groups that hold results which NumPy may round otherwise
@@ -90,8 +95,8 @@ class Maker:
         weights = [4, 8, 4, 6, 5, 6, 4, 3, 3]
         kinds += [self.reduction, self.select, self.gather, self.scatter, self.join, self.look, self.drop, self.source, self.swap]
         weights += [5, 3, 3, 2, 2, 2, 2, 1, 1]
-        kinds += [self.chain, self.row]
-        weights += [4, 1]
+        kinds += [self.chain, self.row, self.into, self.at, self.copy, self.expose, self.product]
+        weights += [4, 1, 4, 1, 3, 0.5, 1]
         tries = 0
         while len(self.statements) < length and tries < 20 * length:
             tries += 1
@@ -400,6 +405,50 @@ class Maker:
             )
             self.attempt(f"{t} = {text}", t, share=a if "flip" in text else None, reads=(a, b))
 
+    def into(self) -> None:
+        """out= and where=, copyto."""
+        c = self.pick(self.writable)
+        a = self.pick(self.fits(c)) if c else None
+        b = self.pick(self.fits(c)) if c else None
+        if not c or not a or not b:
+            return
+        m = self.pick(lambda v: v.dtype.kind == "b", self.fits(c))
+        out = c if self.rng.random() < 0.6 else self.destination(c)
+        mask = f", where={m}" if m and self.rng.random() < 0.4 else ""
+        reads = (a, b, m) if mask else (a, b)
+        kinds = {self.value(v).dtype.kind for v in (a, b, c)}
+        if self.rng.random() < 0.7:
+            name = self.rng.choice(["add", "subtract", "multiply"])
+            self.attempt(f"lib.{name}({a}, {b}, out={out}{mask})", writes=c, reads=reads, rounds="c" in kinds)
+        elif self.within(a, self.value(c).dtype) and self.group[a] != self.group[c]:
+            self.attempt(f"lib.copyto({out}, {a}{mask})", writes=c, reads=reads)
+
+    def at(self) -> None:
+        a = self.pick(self.writable, lambda v: v.ndim > 0 and v.shape[0] > 0)
+        if a:
+            n = self.value(a).shape[0]
+            at = [self.rng.randrange(-n, n) for _ in range(self.rng.randint(1, 5))]
+            self.attempt(f"lib.{self.rng.choice(['add', 'subtract'])}.at({a}, asarray({at}), {self.rng.choice([1, 2, 3])})", writes=a)
+
+    def copy(self) -> None:
+        a, t = self.pick(lambda v: isinstance(v, np.ndarray)), self.new()
+        if a:
+            self.attempt(f"{t} = {a}.copy()", t, reads=(a,))
+
+    def expose(self) -> None:
+        """The memory is seen from outside from then on; what is seen is compared at the end."""
+        a, t = self.pick(lambda v: isinstance(v, np.ndarray) and v.size > 0), self.new()
+        if a and self.attempt(f"{t} = expose({a})", t, share=a, reads=(a,)):
+            self.variables.remove(t)
+
+    def product(self) -> None:
+        a = self.pick(lambda v: v.ndim == 2)
+        b = self.pick(lambda v: v.ndim in (1, 2) and v.shape[0] == self.value(a).shape[1]) if a else None
+        t = self.new()
+        if a and b:
+            kinds = self.value(a).dtype.kind + self.value(b).dtype.kind
+            self.attempt(f"{t} = {a} @ {b}", t, reads=(a, b), rounds="f" in kinds or "c" in kinds)
+
     def look(self) -> None:
         a = self.pick()
         if a:
@@ -428,7 +477,7 @@ def run(statements: list[str], lib) -> dict:
         if lib is not np and v.size:
             v.tobytes()
 
-    names: dict = {"lib": lib, "data": data, "look": look, "asarray": lib.asarray}
+    names: dict = {"lib": lib, "data": data, "look": look, "expose": expose, "asarray": lib.asarray}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for statement in statements:
@@ -463,7 +512,7 @@ def difference(statements: list[str], rounded: set[str], device: str = "cpu", wa
             continue
         try:
             with configured(**settings), bc.device(device):
-                results[way] = {k: v.get() for k, v in run(statements, bc).items()}
+                results[way] = {k: host(v).copy() for k, v in run(statements, bc).items()}
         except Exception as error:
             try:
                 bc.synchronize()
@@ -505,7 +554,7 @@ def listing(statements: list[str]) -> str:
     head = [
         "import sys; sys.path.insert(0, 'tests')",
         "import broadcloth as bc",
-        "from differential import data",
+        "from differential import data, expose",
         "lib, asarray, look = bc, bc.asarray, lambda v: v.tobytes()",
     ]
     return "\n".join(head + statements)

@@ -17,13 +17,18 @@ USAGE = """usage: python -m broadcloth COMMAND
   cache import FILE    adds those of a file
 """
 
-# What installs a missing library, by the start of its name.
-_INSTALL = {
-    "cuda driver": "install NVIDIA's driver for the GPU: https://www.nvidia.com/drivers",
-    "broadcloth_jit": "pip install --force-reinstall broadcloth",
-    "llvm": "pip install --force-reinstall broadcloth",
-}
+_REINSTALL = "pip install --force-reinstall broadcloth"
+_DRIVER = "install NVIDIA's driver for the GPU: https://www.nvidia.com/drivers"
 _CUDA_WHEELS = 'pip install "broadcloth[cuda13]"'
+# What brings a missing library, and whether that matters only where there is a GPU. Others are not needed yet.
+_INSTALL = {
+    "broadcloth_jit": (_REINSTALL, False),
+    "openblas": (_REINSTALL, False),
+    "libcuda": (_DRIVER, True),
+    "libnvrtc": (_CUDA_WHEELS, True),
+    "libcublas": (_CUDA_WHEELS, True),
+    "libcublasLt": (_CUDA_WHEELS, True),
+}
 
 
 def _size(count: float) -> str:
@@ -81,11 +86,8 @@ def _cpu() -> tuple[str, str]:
 
 def _missing(entry: dict[str, Any], gpu: bool) -> str | None:
     """The command that brings a library that was not found; None where nothing needs it."""
-    name = str(entry.get("name", "")).lower()
-    for start, command in _INSTALL.items():
-        if name.startswith(start) or start in name:
-            return command if start != "cuda driver" or gpu else None
-    return _CUDA_WHEELS if gpu else None
+    command, gpu_only = _INSTALL.get(str(entry.get("name", "")), (None, True))
+    return command if gpu or not gpu_only else None
 
 
 def doctor() -> int:
@@ -98,7 +100,7 @@ def doctor() -> int:
         import broadcloth as bc
         from broadcloth import _broadcloth as c
     except ImportError as error:
-        print(f"broadcloth cannot be imported: {error}\n  -> pip install --force-reinstall broadcloth")
+        print(f"broadcloth cannot be imported: {error}\n  -> {_REINSTALL}")
         return 1
     from broadcloth import _cuda_paths
 
@@ -119,7 +121,7 @@ def doctor() -> int:
             _line(True, str(d), f"{info.get('name', '')}, {memory}, {_short(info.get('target'))}{default}")
         except Exception as error:  # the doctor must get to the end
             _line(False, str(d), str(error))
-            commands.append(_CUDA_WHEELS if d.type == "cuda" else "pip install --force-reinstall broadcloth")
+            commands.append(_CUDA_WHEELS if d.type == "cuda" else _REINSTALL)
     if not c.device_count("cuda"):
         _line(None if not gpu else False, "cuda", "no NVIDIA GPU can be used" if gpu else "no NVIDIA driver: arrays live on the CPU")
         if gpu:
@@ -170,7 +172,7 @@ def _check_kernels(bc: Any, commands: list[str]) -> None:
                 commands.append("python -m broadcloth cache clear")
         except Exception as error:
             _line(False, str(d), str(error).splitlines()[0])
-            commands.append(_CUDA_WHEELS if d.type == "cuda" else "pip install --force-reinstall broadcloth")
+            commands.append(_CUDA_WHEELS if d.type == "cuda" else _REINSTALL)
 
 
 def _folder_size(folder: str) -> tuple[int, int]:

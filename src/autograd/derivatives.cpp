@@ -33,7 +33,8 @@ struct Table {
 
   Table() {
     auto rule = [&](Op op) -> std::array<Rule, 3>& { return rules[static_cast<size_t>(op)]; };
-#define BC_RULE(expression) [](const Array& a, const Array& b, const Array& c, const Array& y, const Array& g) -> Array { return expression; }
+#define BC_RULE(expression) \
+  [](const Array& a, const Array& b, const Array& c, const Array& y, const Array& g) -> Array { return expression; }
 #define BC_UNARY(name, set, result, text, da) rule(Op::name) = {BC_RULE(da)};
 #define BC_BINARY(name, set, result, text, da, db) rule(Op::name) = {BC_RULE(da), BC_RULE(db)};
 #define BC_TERNARY(name, set, result, text, da, db, dc) rule(Op::name) = {BC_RULE(da), BC_RULE(db), BC_RULE(dc)};
@@ -67,7 +68,7 @@ struct ReduceTable {
   std::array<ReduceRule, kOpCount> rules{};
 
   ReduceTable() {
-#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                       \
+#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                                        \
   rules[static_cast<size_t>(Op::reduce_##name)] = [](const Axes& over, const Array& a, const Array& y, const Array& g, double n, \
                                                      double ddof) -> Array { return derivative; };
 #include "ops/reduce.def"

@@ -13,7 +13,7 @@ constexpr int kStrip = 1024;  // elements that are redone together when a fast f
 
 class CpuPrinter {
  public:
-  explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir) {
+  explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(only_scalars(ir) ? "BC_VECTORIZE\n" : "BC_VECTORIZE_CHECKED\n") {
     body_.parameter = [](int word, const char* type) { return fmt::format("load_word<{}>(p->w + {})", type, word); };
     body_.place = [this](int access) { return element(access, index_); };
   }
@@ -97,7 +97,7 @@ class CpuPrinter {
     const bool fast = body_.has_fast(stage, false);
     auto once = [&](bool use_fast) {
       body_.fast = use_fast;
-      return fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", count, body_.values(stage, false),
+      return fmt::format("{}for (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", vectorize_, count, body_.values(stage, false),
                          body_.outputs(stage, false), sink);
     };
     if (!fast) return once(false);
@@ -152,7 +152,7 @@ class CpuPrinter {
       body_.fast = use_fast;
       std::string sink;
       for (size_t k = 0; k < ir_.outputs.size(); ++k) sink += fmt::format("o{}[j] = {};\n", k, body_.output_value(ir_.outputs[k]));
-      return fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) {{\n{}{}}}\n", body_.values(0, false), sink);
+      return fmt::format("{}for (i64 j = 0; j < n; ++j) {{\n{}{}}}\n", vectorize_, body_.values(0, false), sink);
     };
     out += aside + "u32 flag = 0;\n" + once(true) + "if (__builtin_expect(flag != 0, 0)) {\n" + once(false) + "}\n" + back;
     return out + "}\n" + close;
@@ -301,8 +301,8 @@ class CpuPrinter {
       const Accumulator& a = ir_.accumulators[k];
       buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, kColumnTile);
       if (direct(a)) {
-        start += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
-        fold += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k, ir_.values[a.input].access);
+        start += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
+        fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k, ir_.values[a.input].access);
         climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
         climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
         continue;
@@ -311,8 +311,8 @@ class CpuPrinter {
       buffers += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
       const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
       sink += fmt::format("b{}[j] = {};\n", k, value);
-      start += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
-      fold += fmt::format("BC_VECTORIZE\nfor (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(b{0}[j], r));\n", k);
+      start += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
+      fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(b{0}[j], r));\n", k);
       climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
       climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
     }
@@ -347,9 +347,21 @@ class CpuPrinter {
     return out;
   }
 
+  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of dependences
+  /// between iterations.
+  static bool only_scalars(const Ir& ir) {
+    const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
+    for (const Value& x : ir.values)
+      if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
+    for (const Accumulator& a : ir.accumulators)
+      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos || std::string_view(info(a.op).state).starts_with("var_state")) return false;
+    return true;
+  }
+
   const Ir& ir_;
   const ParamLayout p_;
   BodyPrinter body_;
+  const std::string vectorize_;
   std::string index_ = "j";
   std::string shifted_;
 };

@@ -9,8 +9,10 @@
 #define BC_METHOD static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define BC_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#define BC_VECTORIZE_CHECKED _Pragma("clang loop vectorize(enable)")
 #else
 #define BC_VECTORIZE _Pragma("GCC ivdep")
+#define BC_VECTORIZE_CHECKED
 #endif
 #endif
 

@@ -356,6 +356,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
     IndexMap edge;
     Dims through = space_of(node);
     IndexMap outer = map;
+    bool stepping = false;
     if (node.op == Op::store && k == 1) {
       // The region's own axes: coordinate (c - start) / step of the storage's.
       const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
@@ -368,6 +369,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
           const int r = static_cast<int>(region.axis[c]);
           if (r < 0) continue;
           // A region of another step than 1 is no affine walk of the value from outside; the value is then read from memory.
+          stepping |= region.step[c] != 1;
           outer.start[r] = map.start[c] - region.start[c];
           outer.step[r] = map.step[c];
           outer.axis[r] = map.axis[c];
@@ -375,7 +377,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
       }
     }
     // A view that is no per-axis walk, and what a gather picks from, must lie in memory: such a map fits no shape.
-    const bool mapped = !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
+    const bool mapped = !stepping && !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
     const int too_many = nodes_[j]->shape.size() + 1;
     const IndexMap whole = mapped ? compose(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
     if (notes_[j].root) {

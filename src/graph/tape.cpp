@@ -4,6 +4,7 @@
 #include <atomic>
 #include <unordered_map>
 
+#include "codegen/kernel_cache.h"
 #include "graph/plan.h"
 
 namespace bc {
@@ -46,6 +47,8 @@ Tape& tape(Device device) {
 }
 
 void before_fork() {
+  // A compile that is under way holds locks which the fork's own handlers would wait for.
+  kernel_cache_wait();
   for (Tape* t : tapes()) t->mutex().lock();
 }
 

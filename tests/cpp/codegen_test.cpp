@@ -180,7 +180,8 @@ TEST_P(Codegen, TextReadsNoWordPastTheBlock) {
     const ParamLayout p = param_layout(s.ir);
     EXPECT_NE(text.find(fmt::format("struct P {{ i64 w[{}]; }};", p.words)), std::string::npos);
     int seen = 0;
-    for (std::sregex_iterator it(text.begin(), text.end(), word), last; it != last; ++it, ++seen) EXPECT_LT(std::stoi((*it)[1]), p.words) << text;
+    for (std::sregex_iterator it(text.begin(), text.end(), word), last; it != last; ++it, ++seen)
+      EXPECT_LT(std::stoi((*it)[1]), p.words) << text;
     EXPECT_GT(seen, 0);
   }
 }
@@ -236,9 +237,11 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
   for (size_t k = 0; k < ir.constant_dtypes.size(); ++k)
     add("constant_dtypes", [k](Ir& x) { x.constant_dtypes[k] = x.constant_dtypes[k] == DType::i8 ? DType::i16 : DType::i8; });
   for (size_t k = 0; k < ir.accesses.size(); ++k) {
-    add("access.role", [k](Ir& x) { x.accesses[k].role = x.accesses[k].role == Access::Role::load ? Access::Role::gather : Access::Role::load; });
+    add("access.role",
+        [k](Ir& x) { x.accesses[k].role = x.accesses[k].role == Access::Role::load ? Access::Role::gather : Access::Role::load; });
     add("access.dtype", [k](Ir& x) { x.accesses[k].dtype = x.accesses[k].dtype == DType::i8 ? DType::i16 : DType::i8; });
-    add("access.step", [k](Ir& x) { x.accesses[k].step = x.accesses[k].step == Access::Step::any ? Access::Step::unit : Access::Step::any; });
+    add("access.step",
+        [k](Ir& x) { x.accesses[k].step = x.accesses[k].step == Access::Step::any ? Access::Step::unit : Access::Step::any; });
     add("access.row", [k](Ir& x) { x.accesses[k].row = !x.accesses[k].row; });
     add("access.vector", [k](Ir& x) { x.accesses[k].vector = !x.accesses[k].vector; });
   }

@@ -46,7 +46,7 @@ bool between(double x) { return std::abs(2 * x - std::rint(2 * x)) > 0.05; }
 /// Where a row is defined and, near the point, smooth. Rows that are not named take anything away from 0.
 Point draw(const std::string& row, Random& r) {
   static const std::map<std::string, std::pair<double, double>> ranges = {
-      {"log", {0.1, 3}},      {"log2", {0.1, 3}},    {"log10", {0.1, 3}},      {"log1p", {-0.8, 3}},       {"sqrt", {0.1, 3}},
+      {"log", {0.1, 3}},       {"log2", {0.1, 3}},      {"log10", {0.1, 3}},   {"log1p", {-0.8, 3}},     {"sqrt", {0.1, 3}},
       {"arcsin", {-0.9, 0.9}}, {"arccos", {-0.9, 0.9}}, {"arccosh", {1.1, 3}}, {"arctanh", {-0.9, 0.9}}, {"tan", {-1.2, 1.2}},
   };
   for (;;) {
@@ -57,7 +57,8 @@ Point draw(const std::string& row, Random& r) {
     if ((row == "remainder" || row == "fmod" || row == "floor_divide") && !between(p[0] / p[1])) continue;
     if ((row == "rint" || row == "floor" || row == "ceil" || row == "trunc" || row.starts_with("modf")) && !between(p[0])) continue;
     if ((row.starts_with("frexp") || row == "spacing" || row == "nextafter") && !between(std::log2(std::abs(p[0])))) continue;
-    if (std::abs(p[0] - p[1]) < 0.01 || std::abs(p[0] - p[2]) < 0.01 || std::abs(p[1] - p[2]) < 0.01) continue;  // maximum, clip, comparisons
+    if (std::abs(p[0] - p[1]) < 0.01 || std::abs(p[0] - p[2]) < 0.01 || std::abs(p[1] - p[2]) < 0.01)
+      continue;  // maximum, clip, comparisons
     return p;
   }
 }
@@ -164,8 +165,9 @@ TEST(Derivatives, OfEveryElementwiseRowAgreeWithDifferences) {
     if (row.set & dtype_bit(DType::c128)) check_row(op, DType::c128, &complex_claims);
   }
   // Bits, divisors of integers and random streams are not functions of real numbers.
-  EXPECT_EQ(unchecked, (std::set<std::string>{"gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
-                                              "bit_count", "random_bits", "random_uniform", "random_normal", "random_below"}));
+  EXPECT_EQ(unchecked,
+            (std::set<std::string>{"gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
+                                   "bit_count", "random_bits", "random_uniform", "random_normal", "random_below"}));
   EXPECT_TRUE(real_claims.contains("floor.0") && real_claims.contains("heaviside.0") && real_claims.contains("less.1"));
   EXPECT_FALSE(complex_claims.contains("sign.0"));
 }
@@ -194,7 +196,8 @@ TEST(Derivatives, HaveTheirInputsShapeAndDtype) {
   EXPECT_EQ(e[1].shape(), Dims());
   EXPECT_EQ(values(e[1]), Values{12.0});
   const Array z = make(Values(4, Complex(1, 2)), DType::c128, {4}), x = make(Values(4, 3.0), DType::f64, {1, 4});
-  const std::vector<Array> m = derivative(Op::multiply, std::vector{x, z}, ufunc(Op::multiply, {x, z}), make(Values(4, Complex(0, 1)), DType::c128, {1, 4}));
+  const std::vector<Array> m =
+      derivative(Op::multiply, std::vector{x, z}, ufunc(Op::multiply, {x, z}), make(Values(4, Complex(0, 1)), DType::c128, {1, 4}));
   EXPECT_EQ(m[0].dtype(), DType::f64);
   EXPECT_EQ(m[0].shape(), (Dims{1, 4}));
   EXPECT_EQ(values(m[0]), Values(4, 2.0));  // Re(i * conj(1 + 2i))
@@ -221,7 +224,8 @@ TEST(Derivatives, AtTheEdges) {
 
 TEST(Derivatives, RefuseWhatDoesNotFit) {
   const Array a = test::doubles({1, 2}), b = test::doubles({1, 2, 3});
-  test::expect_error(ErrorKind::Value, "add: expected a gradient of shape (2,), got (3,)", [&] { derivative(Op::add, std::vector{a, a}, a, b); });
+  test::expect_error(ErrorKind::Value, "add: expected a gradient of shape (2,), got (3,)",
+                     [&] { derivative(Op::add, std::vector{a, a}, a, b); });
   test::expect_error(ErrorKind::Type, "has 2 operands, got 1", [&] { derivative(Op::add, std::vector{a}, a, a); });
   test::expect_error(ErrorKind::Type, "expected an elementwise row", [&] { derivative(Op::reduce_sum, std::vector{a}, a, a); });
   test::expect_error(ErrorKind::Type, "expected a reduction row", [&] { reduce_derivative(Op::add, a, {}, a, a); });
@@ -300,7 +304,9 @@ TEST(Derivatives, OfEveryReductionAgreeWithDifferences) {
 
 TEST(Derivatives, OfReductionsAtTheEdges) {
   const Array g = make({2.0}, DType::f64, {});
-  auto of = [&](Op op, const std::vector<double>& v) { return values(reduce_derivative(op, test::doubles(v), {}, reduce(op, test::doubles(v)), g)); };
+  auto of = [&](Op op, const std::vector<double>& v) {
+    return values(reduce_derivative(op, test::doubles(v), {}, reduce(op, test::doubles(v)), g));
+  };
   EXPECT_EQ(of(Op::reduce_prod, {2, 0, 3}), (Values{0.0, 12.0, 0.0}));  // one zero: the product of the others
   EXPECT_EQ(of(Op::reduce_prod, {2, 0, 0}), (Values{0.0, 0.0, 0.0}));
   EXPECT_EQ(of(Op::reduce_prod, {2, 5}), (Values{10.0, 4.0}));

@@ -57,12 +57,12 @@ TEST(Promote, AgreesWithNumpy) {
   using enum DType;
   struct {
     DType a, b, result;
-  } const cases[] = {{b1, i8, i8},     {i8, u8, i16},    {i16, u16, i32},  {i32, u32, i64},   {i64, u64, f64},   {u8, i64, i64},
-                     {i8, f16, f16},   {u8, f16, f16},   {i16, f16, f32},  {u16, f16, f32},   {i32, f16, f64},   {i16, f32, f32},
-                     {i32, f32, f64},  {i64, f32, f64},  {u64, f32, f64},  {f16, f32, f32},   {f32, f64, f64},   {f16, c64, c64},
-                     {f32, c64, c64},  {f64, c64, c128}, {i16, c64, c64},  {i32, c64, c128},  {i64, c64, c128},  {c64, c128, c128},
-                     {b1, f16, f16},   {b1, c64, c64},   {f16, bf16, f32}, {bf16, f32, f32},  {i8, bf16, bf16},  {u8, bf16, bf16},
-                     {i16, bf16, f32}, {bf16, c64, c64}, {bf16, f64, f64}, {u64, u8, u64},    {u32, i8, i64},    {u64, i8, f64}};
+  } const cases[] = {{b1, i8, i8},     {i8, u8, i16},    {i16, u16, i32},  {i32, u32, i64},  {i64, u64, f64},  {u8, i64, i64},
+                     {i8, f16, f16},   {u8, f16, f16},   {i16, f16, f32},  {u16, f16, f32},  {i32, f16, f64},  {i16, f32, f32},
+                     {i32, f32, f64},  {i64, f32, f64},  {u64, f32, f64},  {f16, f32, f32},  {f32, f64, f64},  {f16, c64, c64},
+                     {f32, c64, c64},  {f64, c64, c128}, {i16, c64, c64},  {i32, c64, c128}, {i64, c64, c128}, {c64, c128, c128},
+                     {b1, f16, f16},   {b1, c64, c64},   {f16, bf16, f32}, {bf16, f32, f32}, {i8, bf16, bf16}, {u8, bf16, bf16},
+                     {i16, bf16, f32}, {bf16, c64, c64}, {bf16, f64, f64}, {u64, u8, u64},   {u32, i8, i64},   {u64, i8, f64}};
   for (const auto& c : cases) EXPECT_EQ(promote(c.a, c.b), c.result) << info(c.a).name << " " << info(c.b).name;
 }
 
@@ -76,8 +76,10 @@ TEST(Promote, IsAssociativeExceptWhereNumpysIsNot) {
         if (left == right) continue;
         ++differ;
         // Only a signed and an unsigned type, or the two half types, beside a third can differ.
-        const bool mixed = is_signed_int(a) + is_signed_int(b) + is_signed_int(c) >= 1 && is_unsigned(a) + is_unsigned(b) + is_unsigned(c) >= 1;
-        const bool halves = a == DType::f16 || b == DType::f16 || c == DType::f16 || a == DType::bf16 || b == DType::bf16 || c == DType::bf16;
+        const bool mixed =
+            is_signed_int(a) + is_signed_int(b) + is_signed_int(c) >= 1 && is_unsigned(a) + is_unsigned(b) + is_unsigned(c) >= 1;
+        const bool halves =
+            a == DType::f16 || b == DType::f16 || c == DType::f16 || a == DType::bf16 || b == DType::bf16 || c == DType::bf16;
         EXPECT_TRUE(mixed || halves) << info(a).name << " " << info(b).name << " " << info(c).name;
       }
   EXPECT_LT(differ, 200);

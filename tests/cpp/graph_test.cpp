@@ -360,7 +360,9 @@ INSTANTIATE_TEST_SUITE_P(Targets, Graph, testing::Values("null-cpu", "null-cuda"
 
 // ---- Index maps ---------------------------------------------------------------------------------------------------------------------
 
-int64_t at(const IndexMap& m, int k, const std::vector<int64_t>& x) { return m.start[k] + (m.axis[k] < 0 ? 0 : m.step[k] * x[static_cast<size_t>(m.axis[k])]); }
+int64_t at(const IndexMap& m, int k, const std::vector<int64_t>& x) {
+  return m.start[k] + (m.axis[k] < 0 ? 0 : m.step[k] * x[static_cast<size_t>(m.axis[k])]);
+}
 
 TEST(IndexMaps, ComposeAsFunctionsDo) {
   std::mt19937_64 random(1);

@@ -31,7 +31,8 @@ std::vector<int64_t> elements(const Layout& l) {
 
 Dims random_shape(Random& random, int max_dims, int64_t max_extent, bool zeros = true) {
   Dims shape;
-  for (int n = static_cast<int>(pick(random, 0, max_dims)); n > 0; --n) shape.push_back(pick(random, zeros && pick(random, 0, 9) == 0 ? 0 : 1, max_extent));
+  for (int n = static_cast<int>(pick(random, 0, max_dims)); n > 0; --n)
+    shape.push_back(pick(random, zeros && pick(random, 0, 9) == 0 ? 0 : 1, max_extent));
   return shape;
 }
 
@@ -159,7 +160,8 @@ TEST(Layout, ContiguityIsWhatTheElementsSay) {
     Layout reversed = l;
     std::reverse(reversed.shape.begin(), reversed.shape.end());
     std::reverse(reversed.strides.begin(), reversed.strides.end());
-    EXPECT_EQ(is_f_contiguous(l.shape, l.strides), is_contiguous(reversed.shape, reversed.strides)) << to_string(l.shape) << to_string(l.strides);
+    EXPECT_EQ(is_f_contiguous(l.shape, l.strides), is_contiguous(reversed.shape, reversed.strides))
+        << to_string(l.shape) << to_string(l.strides);
     contiguous += ordered;
     fortran += is_f_contiguous(l.shape, l.strides);
   }
@@ -317,7 +319,8 @@ TEST(Overlap, IsNeverDeniedWronglyAndOftenDeniedRightly) {
     const bool says = may_overlap(a, b);
     ASSERT_EQ(says, may_overlap(b, a));
     if (meet) {
-      ASSERT_TRUE(says) << to_string(a.shape) << to_string(a.strides) << a.offset << " " << to_string(b.shape) << to_string(b.strides) << b.offset;
+      ASSERT_TRUE(says) << to_string(a.shape) << to_string(a.strides) << a.offset << " " << to_string(b.shape) << to_string(b.strides)
+                        << b.offset;
     }
     apart += !meet;
     denied += !says;
@@ -431,7 +434,8 @@ TEST(AxisMap, WhenFoundReachesTheViewsElements) {
         ASSERT_LT(c, base[k]);
         at += c * strides[k];
       }
-      ASSERT_EQ(at, expected[static_cast<size_t>(i)]) << to_string(base) << " " << to_string(view.shape) << to_string(view.strides) << view.offset;
+      ASSERT_EQ(at, expected[static_cast<size_t>(i)])
+          << to_string(base) << " " << to_string(view.shape) << to_string(view.strides) << view.offset;
     }
   }
   EXPECT_GT(found * 10, slices * 9);  // what slicing and transposing give is nearly always recovered

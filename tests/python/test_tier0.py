@@ -62,11 +62,11 @@ def bits(x) -> np.ndarray:
     return x
 
 
-def same_bits(program, where: str = "") -> None:
-    """Runs a program (a dict of arrays) by the JIT and by the loops, and compares every array."""
+def same_bits(program, where: str = "", lazy: bool = True) -> None:
+    """Runs a program (a dict of arrays) by the JIT and by the loops, and compares every array. Not `lazy`: each op is compiled alone."""
     results = []
     for jit in (True, False):
-        with configured(lazy=True, jit=jit, background_compile=False):
+        with configured(lazy=lazy or not jit, jit=jit, background_compile=False):
             made = program()
             bc.synchronize()
             results.append({name: bits(x) for name, x in made.items()})
@@ -87,8 +87,9 @@ def rows(nin: int):
     return {name: f for name, f in bc._c.ufuncs.items() if f.nin == nin and f.nout == 1}
 
 
-@pytest.mark.parametrize("dtype", ALL)
-def test_every_elementwise_row(dtype):
+# A kernel of one op is vectorised where one of a hundred is not.
+@pytest.mark.parametrize("dtype, lazy", [(t, True) for t in ALL] + [(t, False) for t in ("float32", "complex64", "complex128")])
+def test_every_elementwise_row(dtype, lazy):
     a, b, c = (values(dtype, s) for s in range(3))
     exponent = b % 8 if kind(dtype) == "i" else b
 
@@ -120,7 +121,7 @@ def test_every_elementwise_row(dtype):
             made["fraction"], made["integer"] = bc.modf(a)
         return made
 
-    same_bits(program, dtype)
+    same_bits(program, dtype, lazy)
 
 
 @pytest.mark.parametrize("dtype", ALL)
