@@ -428,7 +428,7 @@ class Maker:
         if a:
             n = self.value(a).shape[0]
             at = [self.rng.randrange(-n, n) for _ in range(self.rng.randint(1, 5))]
-            self.attempt(f"lib.{self.rng.choice(['add', 'subtract'])}.at({a}, asarray({at}), {self.rng.choice([1, 2, 3])})", writes=a)
+            self.attempt(f"lib.add.at({a}, asarray({at}), {self.rng.choice([1, 2, 3])})", writes=a)
 
     def copy(self) -> None:
         a, t = self.pick(lambda v: isinstance(v, np.ndarray)), self.new()

@@ -9,7 +9,7 @@
 #define BC_METHOD static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define BC_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
-#define BC_VECTORIZE_CHECKED _Pragma("clang loop vectorize(enable)")
+#define BC_VECTORIZE_CHECKED
 #else
 #define BC_VECTORIZE _Pragma("GCC ivdep")
 #define BC_VECTORIZE_CHECKED
