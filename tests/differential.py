@@ -413,6 +413,8 @@ class Maker:
         if not c or not a or not b:
             return
         m = self.pick(lambda v: v.dtype.kind == "b", self.fits(c))
+        if m and self.group[m] == self.group[c]:
+            m = None  # NumPy writes while it reads a mask that is its own destination
         out = c if self.rng.random() < 0.6 else self.destination(c)
         mask = f", where={m}" if m and self.rng.random() < 0.4 else ""
         reads = (a, b, m) if mask else (a, b)

@@ -120,7 +120,7 @@ BC_INLINE T nextafter(T a, T b) {
   using U = unsigned_of<T>;
   T step = next_magnitude(a, (a < b) == (a > T(0.0f)));
   T from_zero = copysign(bits_as<T>(U(1)), b);
-  return isnan(a) || isnan(b) ? a + b : (a == b ? (is_small_float<T> ? a : b) : (a == T(0.0f) ? from_zero : step));
+  return isnan(a) || isnan(b) ? a + b : (a == b ? b : (a == T(0.0f) ? from_zero : step));
 }
 /// Distance to the next number: away from zero with the sign of `a` (float, double), or upwards (16 bits), as NumPy has it.
 template <class T, enable_if<is_float<T>> = 0>

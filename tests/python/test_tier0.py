@@ -291,7 +291,7 @@ def test_index_errors_are_raised():
 
 
 def test_small_work_does_not_start_the_compiler():
-    with configured(jit=True, background_compile=True, lazy=True):
+    with bc.device("cpu"), configured(jit=True, background_compile=True, lazy=True):
         bc._c.cache_wait()
         before = bc._c.cache_stats()["compiles"]
         for k in range(5):

