@@ -1,6 +1,5 @@
 # The libraries that broadcloth_core is linked with, all packages of Debian and Ubuntu. OpenBLAS and CUDA's are opened at run time.
 find_package(Threads REQUIRED)
-find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 

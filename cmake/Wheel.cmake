@@ -25,7 +25,7 @@ if(OPENBLAS_LIBRARY AND PATCHELF)
 endif()
 
 # The licences of what is inside, as the distribution keeps them.
-foreach(package libopenblas0-pthread libtbb12 libfmt9 libzstd1 libgfortran5 llvm-19-dev)
+foreach(package libopenblas0-pthread libfmt9 libzstd1 libgfortran5 llvm-19-dev)
   if(EXISTS "/usr/share/doc/${package}/copyright")
     install(FILES "/usr/share/doc/${package}/copyright" DESTINATION broadcloth/licenses RENAME ${package}.txt COMPONENT wheel)
   endif()

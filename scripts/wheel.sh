@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes dist/broadcloth-VERSION-cp311-abi3-manylinux_*.whl: one file that holds the engine, the CPU compiler, oneTBB and OpenBLAS, for
+# Makes dist/broadcloth-VERSION-cp311-abi3-manylinux_*.whl: one file that holds the engine, the CPU compiler and OpenBLAS, for
 # CPython from 3.11 up. glibc is that of the machine it is built on (2.36 on Debian 12).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -135,7 +135,7 @@ ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
   } else {
     r.vector = space[last] % 4 == 0 ? 4 : 1;
     const int64_t blocks = std::max<int64_t>(1, ceil_div(r.rows, 32 * r.vector));
-    const int64_t wanted = std::clamp<int64_t>(1056 / blocks, 1, std::max<int64_t>(1, r.length / 64));
+    const int64_t wanted = std::clamp<int64_t>(800 / blocks, 1, std::max<int64_t>(1, r.length / 64));
     r.segment_length = std::max<int64_t>(1, ceil_div(r.length, wanted));
     r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
   }
