@@ -358,8 +358,9 @@ TEST_F(CpuBackendTest, ExitDuringACompileIsClean) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);
-    std::thread([] {
-      for (;;) cpu_backend().compile(axpy_source());
+    // The registry's backend is never destroyed, as a program's is not; the test's own one goes with its statics.
+    std::thread([&kept = backend({DeviceType::cpu, 0})] {
+      for (;;) kept.compile(axpy_source());
     }).detach();
     usleep(50000);
     std::exit(7);
