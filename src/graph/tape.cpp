@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <unordered_map>
 
 #include "codegen/kernel_cache.h"
@@ -47,19 +46,6 @@ Tape& tape(Device device) {
   return *place.load();
 }
 
-thread_local char TapeMutex::self_;
-
-void TapeMutex::wait(const void* self) {
-  constexpr int kSpins = 100;
-  waiters_.fetch_add(1);
-  for (int spin = 0;; ++spin) {
-    const void* seen = nullptr;
-    if (owner_.compare_exchange_strong(seen, self, std::memory_order_acquire)) break;
-    if (spin >= kSpins) owner_.wait(seen);
-  }
-  waiters_.fetch_sub(1);
-}
-
 void before_fork() {
   // A compile that is under way holds locks which the fork's own handlers would wait for.
   kernel_cache_wait();
@@ -68,8 +54,8 @@ void before_fork() {
 
 void after_fork(bool child) {
   for (Tape* t : tapes()) {
-    // Threads that waited for the lock do not exist in the child.
-    if (child) new (&t->mutex()) TapeMutex;
+    // The lock names the thread that took it, which has another number in the child.
+    if (child) new (&t->mutex()) std::recursive_mutex;
     else t->mutex().unlock();
   }
 }

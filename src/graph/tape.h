@@ -1,38 +1,11 @@
 #pragma once
-#include <atomic>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "graph/node.h"
 
 namespace bc {
-
-/// A recursive lock that costs one compare-and-swap while nobody else wants it: every recorded op takes it several times, and
-/// std::recursive_mutex asks for the thread's number and a system library's call each time.
-class TapeMutex {
- public:
-  void lock() {
-    const void* self = &self_;
-    if (owner_.load(std::memory_order_relaxed) != self) {
-      const void* nobody = nullptr;
-      if (!owner_.compare_exchange_strong(nobody, self, std::memory_order_acquire)) wait(self);
-    }
-    ++depth_;
-  }
-  void unlock() {
-    if (--depth_ > 0) return;
-    owner_.store(nullptr);
-    if (waiters_.load() > 0) owner_.notify_one();
-  }
-
- private:
-  void wait(const void* self);
-
-  static thread_local char self_;  // its address names the thread
-  std::atomic<const void*> owner_{nullptr};
-  std::atomic<int> waiters_{0};
-  int depth_ = 0;  // of the owner
-};
 
 /// The pending nodes of one device's stream, in program order. Entries are weak: a node whose last owner goes leaves a gap and is never run.
 /// The lock guards the tape, the nodes on it and the storages of the device; it is recursive because releasing a node takes it too.
@@ -42,7 +15,7 @@ class Tape {
 
   Device device() const { return stream_.device; }
   Stream stream() const { return stream_; }
-  TapeMutex& mutex() { return mutex_; }
+  std::recursive_mutex& mutex() { return mutex_; }
 
   void append(Node* node);
   void forget(Node* node);
@@ -61,7 +34,7 @@ class Tape {
   std::vector<Ref<Node>> take();
 
   Stream stream_;
-  TapeMutex mutex_;
+  std::recursive_mutex mutex_;
   std::vector<Node*> nodes_;
   size_t alive_ = 0;
   int64_t pending_bytes_ = 0;
