@@ -21,7 +21,8 @@ struct PlanCache {
 };
 
 PlanCache& plan_cache(Device device) {
-  static PlanCache caches[3 * 64];
+  // Never destroyed: a daemon thread may still be flushing while the process ends.
+  static PlanCache* const caches = new PlanCache[3 * 64];
   return caches[static_cast<int>(device.type) * 64 + device.index];
 }
 

@@ -97,7 +97,7 @@ struct Table {
 };
 
 const Table& table() {
-  static const Table t;
+  static const Table& t = *new Table;  // never destroyed: threads may outlive the main one's statics
   return t;
 }
 
