@@ -124,6 +124,15 @@ std::string BodyPrinter::outputs(int stage, bool row) const {
   return out;
 }
 
+std::set<int> BodyPrinter::accesses(int stage, bool row) const {
+  std::set<int> used;
+  for (const Value& x : ir_.values)
+    if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
+  for (const Output& o : ir_.outputs)
+    if (o.stage == stage && o.row == row) used.insert(o.access);
+  return used;
+}
+
 bool BodyPrinter::has_fast(int stage, bool row) const {
   for (const Value& x : ir_.values)
     if (x.kind == Value::Kind::op && x.stage == stage && x.row == row && (info(x.op).fast_set & dtype_bit(x.loop[0]))) return true;

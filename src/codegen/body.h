@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <set>
 #include <string>
 
 #include "codegen/ir.h"
@@ -26,6 +27,11 @@ class BodyPrinter {
   /// The statements that store a stage's outputs of a scope.
   std::string outputs(int stage, bool row) const;
   std::string output_value(const Output& o) const;
+
+  /// The accesses that a stage's values and outputs of a scope use.
+  std::set<int> accesses(int stage, bool row) const;
+  /// An accumulator's input, cast to its loop's dtype.
+  std::string input(const Accumulator& a) const { return argument(a.input, a.loop); }
 
   /// Tells whether any value of the scope has a fast form.
   bool has_fast(int stage, bool row) const;

@@ -82,15 +82,6 @@ class CpuPrinter {
                : "";
   }
 
-  std::set<int> accesses(int stage, bool row) const {
-    std::set<int> used;
-    for (const Value& x : ir_.values)
-      if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
-    for (const Output& o : ir_.outputs)
-      if (o.stage == stage && o.row == row) used.insert(o.access);
-    return used;
-  }
-
   /// The inner loop over index `j` in [0, count): values, stores into outputs and `sink` (which takes what the loop computed).
   std::string loop(int stage, const std::string& count, const std::string& sink) {
     index_ = "j";
@@ -106,7 +97,7 @@ class CpuPrinter {
   }
 
   std::string map() {
-    const std::set<int> used = accesses(0, false);
+    const std::set<int> used = body_.accesses(0, false);
     const int inner = ir_.kept - 1;
     std::string out, open, close, head;
     for (int a : used) head += step(a, inner);
@@ -186,10 +177,9 @@ class CpuPrinter {
     return out + body_.values(stage, true) + body_.outputs(stage, true);
   }
 
-  std::string row_pointers(const std::string& x_of, int stage) {
+  std::string row_pointers(int stage) {
     std::string out;
-    (void)x_of;
-    for (int a : accesses(stage, true)) out += pointer(a, ir_.kept, 0);
+    for (int a : body_.accesses(stage, true)) out += pointer(a, ir_.kept, 0);
     return out;
   }
 
@@ -213,12 +203,12 @@ class CpuPrinter {
       }
       needs_loop = true;
       out += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kReduceBlock);
-      const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
+      const std::string value = body_.input(a);
       sink += fmt::format("b{}[{}] = {};\n", k, ir_.reduced > 1 ? "done + j" : "j", value);
       push += fmt::format("tree{0}.push(block_state<Red{0}>(b{0}, n, r0));\n", k);
     }
     if (needs_loop) {
-      const std::set<int> used = accesses(stage, false);
+      const std::set<int> used = body_.accesses(stage, false);
       std::string inner;
       if (ir_.reduced == 1) {
         out += "{\n";
@@ -265,7 +255,7 @@ class CpuPrinter {
     for (int s = 0; s < ir_.stages; ++s) {
       for (bool row : {false, true}) {
         if (row && ir_.segmented) continue;
-        for (int a : accesses(s, row))
+        for (int a : body_.accesses(s, row))
           if (declared.insert(a).second) out += pointer(a, ir_.kept, 0) + (ir_.accesses[a].row ? "" : step(a, ir_.kept + ir_.reduced - 1));
       }
     }
@@ -290,7 +280,7 @@ class CpuPrinter {
         "const i64 n = width - c0 < {2} ? width - c0 : {2};\n",
         word(p_.segments), word(p_.kept_shape + inner), kColumnTile, word(p_.segment_length), word(p_.reduced_size));
     out += coordinates("outer", "x", p_.kept_shape, inner);
-    const std::set<int> used = accesses(0, false);
+    const std::set<int> used = body_.accesses(0, false);
     for (int a : used) {
       out += pointer(a, inner, 0, fmt::format(" + c0 * {}", word(access_word(a) + 1 + inner))) + step(a, inner);
     }
@@ -309,7 +299,7 @@ class CpuPrinter {
       }
       computes = true;
       buffers += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
-      const std::string value = ir_.values[a.input].dtype == a.loop ? v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, v(a.input));
+      const std::string value = body_.input(a);
       sink += fmt::format("b{}[j] = {};\n", k, value);
       start += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
       fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(b{0}[j], r));\n", k);
@@ -333,7 +323,7 @@ class CpuPrinter {
     out += "for (i64 j = 0; j < n; ++j) {\n";
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       out += fmt::format("const Red{0}::S total{0} = hi > lo ? top{0}[j] : Red{0}::init();\n", k);
-    out += fmt::format("const i64 x{} = c0 + j;\n", inner) + row_pointers("", 0) + finish(0) + "}\n";
+    out += fmt::format("const i64 x{} = c0 + j;\n", inner) + row_pointers(0) + finish(0) + "}\n";
     return out + "}\n";
   }
 
@@ -343,7 +333,7 @@ class CpuPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       out += fmt::format("Pairwise<Red{0}> tree{0};\nfor (i64 s = 0; s < segs; ++s) tree{0}.push({1});\nconst {2} total{0} = tree{0}.total();\n", k,
                          partial(static_cast<int>(k), "row * segs + s", items), state(static_cast<int>(k)));
-    out += coordinates("row", "x", p_.kept_shape, ir_.kept) + row_pointers("", 0) + finish(0) + "}\n";
+    out += coordinates("row", "x", p_.kept_shape, ir_.kept) + row_pointers(0) + finish(0) + "}\n";
     return out;
   }
 

@@ -91,15 +91,6 @@ class CudaPrinter {
     return fmt::format("const I t{} = {};\n", access, word(access_word(access) + 1 + axis));
   }
 
-  std::set<int> accesses(int stage, bool row) const {
-    std::set<int> used;
-    for (const Value& x : ir_.values)
-      if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
-    for (const Output& o : ir_.outputs)
-      if (o.stage == stage && o.row == row) used.insert(o.access);
-    return used;
-  }
-
   void find_predicated(int stage) {
     predicated_.clear();
     for (const Value& x : ir_.values)
@@ -127,7 +118,7 @@ class CudaPrinter {
 
   std::string map() {
     find_predicated(0);
-    const std::set<int> used = accesses(0, false);
+    const std::set<int> used = body_.accesses(0, false);
     const int inner = ir_.kept - 1;
     std::string steps, at;
     for (int a : used) steps += step(a, inner);
@@ -218,7 +209,7 @@ class CudaPrinter {
     for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
-      const std::set<int> used = accesses(s, false);
+      const std::set<int> used = body_.accesses(s, false);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
         if (ir_.accumulators[k].stage == s) out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
       bool walks = !used.empty();
@@ -231,7 +222,7 @@ class CudaPrinter {
           const Accumulator& a = ir_.accumulators[k];
           if (a.stage != s) continue;
           buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, held_elements);
-          const std::string value = ir_.values[a.input].dtype == a.loop ? bc::v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, bc::v(a.input));
+          const std::string value = body_.input(a);
           sink += fmt::format("b{}[e] = {};\n", k, value);
           join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n", k, held_elements, v, g);
         }
@@ -261,7 +252,7 @@ class CudaPrinter {
           out += fmt::format("total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n", state(static_cast<int>(k)), k, g);
         }
       }
-      for (int a : accesses(s, true)) out += pointer(a, ir_.kept, 0);
+      for (int a : body_.accesses(s, true)) out += pointer(a, ir_.kept, 0);
       out += finish(s, "lane == 0 && there");
     }
     return out;
@@ -270,7 +261,7 @@ class CudaPrinter {
   std::string columns() {
     find_predicated(0);
     const int v = ir_.vector, inner = ir_.kept - 1;
-    const std::set<int> used = accesses(0, false);
+    const std::set<int> used = body_.accesses(0, false);
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
     std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * v * kColumnThreads * kColumnGroups);
@@ -285,7 +276,7 @@ class CudaPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
       out += fmt::format("{} part{}[{}]; (void)part{};\n", state(static_cast<int>(k)), k, v, k);
-      const std::string value = ir_.values[a.input].dtype == a.loop ? bc::v(a.input) : fmt::format("cast<{}>({})", info(a.loop).c_name, bc::v(a.input));
+      const std::string value = body_.input(a);
       sink += fmt::format("{{ const {0} s = Red{1}::map({2}, i64(r)); part{1}[u] = r == lo + group ? s : Red{1}::join(part{1}[u], s); }}\n", state(static_cast<int>(k)), k, value);
     }
     out += fmt::format("{{\nconst I x{} = there ? column : 0;\n", inner);
@@ -314,7 +305,7 @@ class CudaPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       out += fmt::format("const {0} total{1} = hi > lo ? part{1}[u] : Red{1}::init();\n", state(static_cast<int>(k)), k);
     out += fmt::format("const I x{} = column + u;\n", inner);
-    for (int a : accesses(0, true)) out += pointer(a, ir_.kept, 0);
+    for (int a : body_.accesses(0, true)) out += pointer(a, ir_.kept, 0);
     return out + finish(0, "true") + "}\n";
   }
 

@@ -12,7 +12,10 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Builds one group's kernel: the body over the group's space, then the parameters over collapsed axes.
 class KernelBuilder {
  public:
-  KernelBuilder(const Fusion& fusion, const std::vector<Ref<Node>>& nodes, Target target) : fusion_(fusion), nodes_(nodes) { ir_.target = target; }
+  KernelBuilder(const Fusion& fusion, const std::vector<Ref<Node>>& nodes, const Slots& slots, Target target)
+      : fusion_(fusion), nodes_(nodes), slots_(slots) {
+    ir_.target = target;
+  }
 
   void build(const Group& g, int g_index, Step* step) {
     group_ = &g;
@@ -249,9 +252,6 @@ class KernelBuilder {
       test.more.push_back(coordinate(map.start[c], strides, scope));
       insides_.insert(insides_.end(), {lower, count, step});
       ++ir_.inside_slots;
-    }
-    if (scope.predicate != kNone) {
-      // Nested regions: what the outer choice does not take is not read.
     }
     const bool everywhere = test.more.empty();
     const int16_t inside = everywhere ? kNone : add_value(std::move(test), scope);
@@ -546,7 +546,7 @@ class KernelBuilder {
   }
 
   bool base_aligned(int slot) const {
-    const Node* node = slots_ && slot < static_cast<int>(slots_->nodes.size()) ? slots_->nodes[slot].get() : nullptr;
+    const Node* node = slot < static_cast<int>(slots_.nodes.size()) ? slots_.nodes[slot].get() : nullptr;
     return !node || !node->buffer || reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0;
   }
 
@@ -594,12 +594,9 @@ class KernelBuilder {
     step->launches.push_back(l);
   }
 
- public:
-  const Slots* slots_ = nullptr;
-
- private:
   const Fusion& fusion_;
   const std::vector<Ref<Node>>& nodes_;
+  const Slots& slots_;
   const Group* group_ = nullptr;
   int group_index_ = 0;
   bool carry_ = false;  // elements stay in registers from stage to stage
@@ -652,8 +649,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
       for (const Operand& o : node.in) last_use[o.node->slot] = static_cast<int>(plan.steps.size());
       last_use[node.slot] = std::max(last_use[node.slot], static_cast<int>(plan.steps.size()));
     } else {
-      KernelBuilder builder(fusion, nodes, target);
-      builder.slots_ = &slots;
+      KernelBuilder builder(fusion, nodes, slots, target);
       builder.build(group, static_cast<int>(g), &step);
       for (const Step::Patch& patch : step.patches)
         if (patch.kind == Step::Patch::Kind::address) last_use[patch.slot] = static_cast<int>(plan.steps.size());
