@@ -1,4 +1,5 @@
 // The one place where C++ exceptions become Python's.
+#include <cstring>
 #include <new>
 
 #include "bind/state.h"
@@ -41,6 +42,9 @@ PyObject* exception_of(ErrorKind kind) {
     case ErrorKind::Runtime: return new_ref(PyExc_RuntimeError);
     case ErrorKind::NotImplemented: return new_ref(PyExc_NotImplementedError);
     case ErrorKind::Import: return new_ref(PyExc_ImportError);
+    case ErrorKind::Attribute: return new_ref(PyExc_AttributeError);
+    case ErrorKind::Compile: return new_ref(state().compile_error);
+    case ErrorKind::Typing: return new_ref(state().typing_error);
   }
   return new_ref(PyExc_RuntimeError);
 }
@@ -54,6 +58,13 @@ void init_errors(PyObject* module) {
       nullptr));
   state().ufunc_type_error = type.get();
   check(PyModule_AddObjectRef(module, "UFuncTypeError", type.release()));
+  const auto add = [&](const char* name, const char* doc, PyObject* parent) {
+    PyRef made = PyRef::steal(PyErr_NewExceptionWithDoc(name, doc, parent, nullptr));
+    check(PyModule_AddObjectRef(module, std::strrchr(name, '.') + 1, made.get()));
+    return made.release();
+  };
+  state().compile_error = add("broadcloth.CompileError", "The compiler refused a kernel's CUDA C++; the message is its log.", PyExc_RuntimeError);
+  state().typing_error = add("broadcloth.TypingError", "A compiled Python function has no types that fit.", PyExc_TypeError);
 }
 
 void set_python_error() noexcept {

@@ -34,6 +34,8 @@ struct State {
   PyTypeObject* kernel_record = nullptr;
   PyTypeObject* copy_record = nullptr;
   PyObject* ufunc_type_error = nullptr;
+  PyObject* compile_error = nullptr;
+  PyObject* typing_error = nullptr;
   PyObject* ufuncs = nullptr;    ///< dict: name → ufunc
   PyObject* bfloat16 = nullptr;  ///< the singleton
   PyObject* module = nullptr;

@@ -379,6 +379,42 @@ LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const Sourc
   return try_slowly(all, backend, key, print);
 }
 
+CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make) {
+  Cache& all = cache();
+  const std::string text = fmt::format("program {} {}", target, to_string(key));
+  const Hash128 file = digest(text.data(), text.size());
+  if (auto stored = all.store.load(file)) {
+    all.disk_hits.fetch_add(1, std::memory_order_relaxed);
+    return {{stored->binary.begin(), stored->binary.end()}, std::move(stored->entries)};
+  }
+  // Counted as running, so that a fork waits for it as for every other compile.
+  struct Running {
+    explicit Running(Cache& all) : all(all) {
+      std::lock_guard lock(all.mutex);
+      ++all.running;
+      ++t_building;
+    }
+    ~Running() {
+      std::lock_guard lock(all.mutex);
+      --all.running;
+      --t_building;
+      all.changed.notify_all();
+    }
+    Cache& all;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  CachedBinary made;
+  {
+    const Running running(all);
+    made = make();
+  }
+  const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+  all.compiles.fetch_add(1, std::memory_order_relaxed);
+  all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
+  all.store.save(file, target, made.names, made.bytes);
+  return made;
+}
+
 CacheStats kernel_cache_stats() {
   Cache& all = cache();
   CacheStats stats;

@@ -1,9 +1,11 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "codegen/hash.h"
 #include "runtime/backend.h"
@@ -32,6 +34,14 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
 /// As kernel_cache_get, but never waits for a compiler: nullptr while a background thread compiles. A kernel that lies on disk is loaded
 /// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one.
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print);
+
+/// The bytes that `make` gives and the names beside them, kept on disk under a digest of `key` and `target` (the compiler, its flags and what it
+/// compiles for) in the same folder. `key` must stand for all that goes into the bytes.
+struct CachedBinary {
+  std::vector<char> bytes;
+  std::vector<std::string> names;
+};
+CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make);
 
 struct CacheStats {
   uint64_t memory_hits = 0;

@@ -7,7 +7,11 @@
 namespace bc {
 
 /// The exception type that Python raises; the binding maps each kind to one NumPy or built-in type.
-enum class ErrorKind { Value, Type, Index, Axis, LinAlg, Memory, Overflow, ZeroDivision, UFuncTypeError, Runtime, NotImplemented, Import };
+enum class ErrorKind {
+  Value, Type, Index, Axis, LinAlg, Memory, Overflow, ZeroDivision, UFuncTypeError, Runtime, NotImplemented, Import, Attribute,
+  Compile,  ///< a compiler refused a user's CUDA C++; the message is its log
+  Typing,   ///< a Python function has no types that fit (Numba's TypingError)
+};
 
 /// An error of broadcloth: `op: what was expected, got what came`.
 class Error : public std::runtime_error {

@@ -637,12 +637,11 @@ void* data(const Array& a) {
   return node.buffer->ptr;
 }
 
-void* expose(const Array& a) {
+void* own(const Array& a) {
   TapeLock lock(tape(a.device()));
   void* p = data(a);
   Ref<Node>& current = a.storage()->current;
   if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1)) {
-    // Another array shares this value (a lazy copy); what outside code writes must not show there.
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;
     backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes,
@@ -650,6 +649,12 @@ void* expose(const Array& a) {
     a.storage()->rebind(leaf);
     p = leaf->buffer->ptr;
   }
+  return p;
+}
+
+void* expose(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  void* p = own(a);
   a.storage()->current->buffer->exposed = true;
   return p;
 }

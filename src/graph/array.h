@@ -139,7 +139,9 @@ std::vector<Array> nonzero(const Array& a);
 
 /// Runs everything that waits on the array's device, so that its storage has memory; returns the address of element `offset` 0.
 void* data(const Array& a);
-/// As data(), and marks the memory as visible outside from now on.
+/// As data(), with memory that no other array shares (a lazy copy does), so that it may be written.
+void* own(const Array& a);
+/// As own(), and marks the memory as visible outside from now on.
 void* expose(const Array& a);
 /// Copies the elements, C-contiguous, to host memory.
 void to_host(const Array& a, void* host);

@@ -62,6 +62,9 @@ struct MemoryInfo {
   size_t total = 0;
 };
 
+struct ProgramSource;
+class Program;
+
 /// The four small things a device must do: memory, compile and load, launch and copy, order. One object a device; safe to call from
 /// several threads. Every failure throws bc::Error naming the call and the driver's own message.
 class Backend {
@@ -81,6 +84,10 @@ class Backend {
   /// Compiles to a cubin or an object file. Throws ErrorKind::Runtime with the compiler's log. Thread-safe.
   virtual std::vector<char> compile(const KernelSource& source) = 0;
   virtual std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) = 0;
+
+  /// Compiles (through kernel_cache_binary, so that a second process does not) and loads a user's program; see runtime/program.h, whose
+  /// load_program is the one caller.
+  virtual std::shared_ptr<Program> open_program(const ProgramSource& source);
 
   // Launch and copy, in the stream's order.
   virtual void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) = 0;

@@ -1,0 +1,31 @@
+#pragma once
+#include <vector>
+
+#include "graph/array.h"
+
+namespace bc {
+
+/// Memory of arrays for work that is queued on a stream at once and that the engine does not record (users' kernels, raw copies). For each
+/// array: what waits for it runs first, `stream` waits for other streams that use its memory, and what is recorded from then on sees what
+/// the work wrote. While the object lives the memory stays where it is.
+///
+///     Access access(stream);
+///     void* p = access.add(a);      // … launch on `stream` …
+class Access {
+ public:
+  explicit Access(Stream stream) : stream_(stream) {}
+  /// Ends the use: work of other streams, queued later, waits for what `stream` has queued until now.
+  ~Access();
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
+
+  /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
+  /// the array lies on another device than the stream or is read-only and written.
+  void* add(const Array& a, bool write = true);
+
+ private:
+  Stream stream_;
+  std::vector<Ref<Buffer>> buffers_;
+};
+
+}  // namespace bc
