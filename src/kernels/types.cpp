@@ -1,0 +1,483 @@
+#include "kernels/types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/error.h"
+
+namespace bc::kernels {
+namespace {
+
+/// All types, by a key that is their spelling and what the spelling leaves out.
+struct Types {
+  std::mutex mutex;
+  std::unordered_map<std::string, std::unique_ptr<TypeInfo>> known;
+};
+Types& types() {
+  static Types& all = *new Types;
+  return all;
+}
+
+Type intern(std::string key, TypeInfo made) {
+  Types& all = types();
+  std::lock_guard lock(all.mutex);
+  std::unique_ptr<TypeInfo>& place = all.known[std::move(key)];
+  if (!place) {
+    made.id = static_cast<int>(all.known.size());
+    place = std::make_unique<TypeInfo>(std::move(made));
+  }
+  return place.get();
+}
+
+/// A type without members of its own.
+Type plain(Kind kind, std::string spelling, std::string key = {}) {
+  TypeInfo t;
+  t.kind = kind;
+  t.spelling = spelling;
+  return intern(key.empty() ? std::move(spelling) : std::move(key), std::move(t));
+}
+
+std::string identity(const void* object) { return fmt::format("@{}", object); }
+
+/// Natural layout of members in order.
+void lay_out(TypeInfo* t) {
+  uint32_t at = 0;
+  for (Type item : t->items) {
+    if (!item->bytes) {
+      t->offsets.push_back(at);
+      continue;
+    }
+    at = (at + item->alignment - 1) / item->alignment * item->alignment;
+    t->offsets.push_back(at);
+    at += item->bytes;
+    t->alignment = std::max(t->alignment, item->alignment);
+  }
+  t->bytes = (at + t->alignment - 1) / t->alignment * t->alignment;
+}
+
+std::string join(std::span<const Type> items) {
+  std::string text;
+  for (Type item : items) text += (text.empty() ? "" : ", ") + item->spelling;
+  return text;
+}
+
+/// The items' identities: spellings alone may be equal for different classes.
+std::string ids(std::span<const Type> items) {
+  std::string text;
+  for (Type item : items) text += fmt::format("{},", item->id);
+  return text;
+}
+
+}  // namespace
+
+bool TypeInfo::is_uniform() const {
+  return kind == Kind::tuple && !items.empty() && std::all_of(items.begin(), items.end(), [&](Type t) { return t == items[0]; });
+}
+
+Type none_type() {
+  static const Type t = plain(Kind::none, "none");
+  return t;
+}
+
+Type scalar_type(DType d) {
+  static const auto all = [] {
+    std::vector<Type> made;
+    for (int i = 0; i < kDTypeCount; ++i) {
+      TypeInfo t;
+      t.kind = Kind::scalar;
+      t.dtype = static_cast<DType>(i);
+      t.bytes = t.alignment = static_cast<uint32_t>(itemsize(t.dtype));
+      t.spelling = info(t.dtype).name;
+      made.push_back(intern(t.spelling, t));
+    }
+    return made;
+  }();
+  return all[static_cast<size_t>(d)];
+}
+Type bool_type() { return scalar_type(DType::b1); }
+Type int64_type() { return scalar_type(DType::i64); }
+Type float64_type() { return scalar_type(DType::f64); }
+
+Type array_type(Type element, int ndim, char layout, bool read_only, Space space) {
+  BC_CHECK(element && (element->is_scalar() || element->is(Kind::record) || element->is_tuple()), Type,
+           "array type: expected elements of a number or record type, got {}", element ? element->spelling : "an unknown type");
+  BC_CHECK(ndim >= 0 && ndim <= 32, Type, "array type: expected 0 to 32 dimensions, got {}", ndim);
+  if (ndim == 0) layout = 'C';
+  if (ndim == 1 && layout == 'F') layout = 'C';
+  TypeInfo t;
+  t.kind = Kind::array;
+  t.element = element;
+  t.dtype = element->dtype;
+  t.ndim = ndim;
+  t.layout = layout;
+  t.read_only = read_only;
+  t.space = space;
+  t.bytes = static_cast<uint32_t>(8 + 16 * ndim);
+  t.alignment = 8;
+  constexpr const char* spaces[] = {"", ", shared", ", local", ", constant"};
+  t.spelling = fmt::format("array({}, {}d, {}{}{})", element->spelling, ndim, layout, read_only ? ", readonly" : "", spaces[static_cast<int>(space)]);
+  return intern(fmt::format("{}#{}", t.spelling, element->id), t);
+}
+
+Type tuple_type(std::span<const Type> items) {
+  TypeInfo t;
+  t.kind = Kind::tuple;
+  t.items.assign(items.begin(), items.end());
+  lay_out(&t);
+  t.spelling = items.size() == 1 ? fmt::format("({},)", items[0]->spelling) : fmt::format("({})", join(items));
+  return intern("tuple:" + ids(items), t);
+}
+Type uniform_tuple_type(Type item, int n) { return tuple_type(std::vector<Type>(static_cast<size_t>(n), item)); }
+
+Type named_tuple_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items) {
+  TypeInfo t;
+  t.kind = Kind::tuple;
+  t.items.assign(items.begin(), items.end());
+  t.fields = std::move(fields);
+  t.object = object;
+  lay_out(&t);
+  for (size_t i = 0; i < items.size(); ++i) t.spelling += fmt::format("{}{}: {}", i ? ", " : "", t.fields[i], items[i]->spelling);
+  t.spelling = fmt::format("{}({})", name, t.spelling);
+  t.name = std::move(name);
+  return intern(fmt::format("named:{}{}", identity(object), ids(items)), t);
+}
+
+Type record_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items,
+                 std::vector<uint32_t> offsets, uint32_t bytes, uint32_t alignment) {
+  TypeInfo t;
+  t.kind = Kind::record;
+  t.items.assign(items.begin(), items.end());
+  t.object = object;
+  std::string key = fmt::format("record:{}{}{}", identity(object), name, ids(items));
+  if (offsets.empty()) {
+    lay_out(&t);
+  } else {
+    t.offsets = std::move(offsets);
+    t.bytes = bytes;
+    t.alignment = std::max(alignment, 1u);
+    for (uint32_t at : t.offsets) key += fmt::format(":{}", at);
+    key += fmt::format("={}/{}", t.bytes, t.alignment);
+  }
+  for (const std::string& field : fields) key += "." + field;
+  for (size_t i = 0; i < items.size(); ++i) t.spelling += fmt::format("{}{}: {}", i ? ", " : "", fields[i], items[i]->spelling);
+  t.spelling = fmt::format("{}({})", name.empty() ? "Record" : name, t.spelling);
+  t.fields = std::move(fields);
+  t.name = std::move(name);
+  return intern(std::move(key), t);
+}
+
+Type optional_type(Type of) {
+  if (of->is(Kind::optional) || of->is(Kind::none)) return of;
+  TypeInfo t;
+  t.kind = Kind::optional;
+  t.element = of;
+  t.alignment = of->alignment;
+  t.bytes = (of->bytes + of->alignment) / of->alignment * of->alignment;  // the value, then a bool
+  t.spelling = fmt::format("Optional({})", of->spelling);
+  return intern(fmt::format("optional:{}", of->id), t);
+}
+
+Type range_type(DType d) {
+  TypeInfo t;
+  t.kind = Kind::range;
+  t.dtype = d;
+  t.bytes = 24;
+  t.alignment = 8;
+  t.spelling = fmt::format("range({})", info(d).name);
+  return intern(t.spelling, t);
+}
+Type slice_type() {
+  static const Type t = plain(Kind::slice, "slice");
+  return t;
+}
+Type ellipsis_type() {
+  static const Type t = plain(Kind::ellipsis, "ellipsis");
+  return t;
+}
+
+Type string_type(std::string text) {
+  TypeInfo t;
+  t.kind = Kind::string;
+  t.spelling = "str";
+  std::string key = "string:" + text;
+  t.name = std::move(text);
+  return intern(std::move(key), t);
+}
+Type literal_type(int64_t value) {
+  TypeInfo t;
+  t.kind = Kind::literal;
+  t.value = value;
+  t.spelling = fmt::format("Literal[int]({})", value);
+  return intern(t.spelling, t);
+}
+Type dtype_type(Type made) {
+  TypeInfo t;
+  t.kind = Kind::dtype;
+  t.element = made;
+  t.dtype = made->dtype;
+  t.spelling = fmt::format("class({})", made->spelling);
+  return intern(fmt::format("dtype:{}", made->id), t);
+}
+
+namespace {
+Type named(Kind kind, const void* object, std::string name, const char* what, Type made = nullptr) {
+  TypeInfo t;
+  t.kind = kind;
+  t.object = object;
+  t.element = made;
+  t.spelling = fmt::format("{}({})", what, name);
+  t.name = std::move(name);
+  return intern(fmt::format("{}{}{}", t.spelling, identity(object), made ? made->id : 0), t);
+}
+}  // namespace
+
+Type class_type(const void* object, std::string name, Type made) { return named(Kind::type, object, std::move(name), "class", made); }
+Type builtin_type(std::string name) { return named(Kind::builtin, nullptr, std::move(name), "Function"); }
+Type function_type(const void* function, std::string name) { return named(Kind::function, function, std::move(name), "Function"); }
+Type module_type(const void* object, std::string name) { return named(Kind::module, object, std::move(name), "Module"); }
+Type object_type(const void* object, std::string name) { return named(Kind::object, object, std::move(name), "object"); }
+
+Type with_layout(Type a, int ndim, char layout) { return array_type(a->element, ndim, layout, a->read_only, a->space); }
+Type as_read_only(Type a) { return array_type(a->element, a->ndim, a->layout, true, a->space); }
+
+// ---- rules ------------------------------------------------------------------------------------------------------------------------
+
+DType arithmetic(DType a, DType b) {
+  const auto whole = [](DType t) { return is_bool(t) || is_integer(t); };
+  if (!whole(a) || !whole(b)) return promote(a, b);
+  if (is_unsigned(a) && is_unsigned(b)) return DType::u64;
+  if ((a == DType::u64 && is_signed_int(b)) || (b == DType::u64 && is_signed_int(a))) return DType::f64;
+  return a == DType::u64 || b == DType::u64 ? DType::u64 : DType::i64;
+}
+
+Type unify(Type a, Type b) {
+  if (!a || a == b) return b;
+  if (!b) return a;
+  if (a->is(Kind::literal)) return unify(int64_type(), b);
+  if (b->is(Kind::literal)) return unify(a, int64_type());
+  if (a->is_scalar() && b->is_scalar()) return scalar_type(promote(a->dtype, b->dtype));
+  if (a->is(Kind::none) && b->has_value()) return optional_type(b);
+  if (b->is(Kind::none) && a->has_value()) return optional_type(a);
+  if (a->is(Kind::optional) || b->is(Kind::optional)) {
+    const Type inner = unify(a->is(Kind::optional) ? a->element : a, b->is(Kind::optional) ? b->element : b);
+    return inner && inner->has_value() ? optional_type(inner) : nullptr;
+  }
+  if (a->kind != b->kind) return nullptr;
+  if (a->is_array() && a->element == b->element && a->ndim == b->ndim)
+    return array_type(a->element, a->ndim, a->layout == b->layout ? a->layout : 'A', a->read_only || b->read_only,
+                      a->space == b->space ? a->space : Space::generic);
+  if (a->is_tuple() && a->items.size() == b->items.size() && a->object == b->object) {
+    std::vector<Type> items;
+    for (size_t i = 0; i < a->items.size(); ++i) {
+      const Type t = unify(a->items[i], b->items[i]);
+      if (!t) return nullptr;
+      items.push_back(t);
+    }
+    return a->fields.empty() ? tuple_type(items) : named_tuple_type(a->object, a->name, a->fields, items);
+  }
+  if (a->is(Kind::range)) return range_type(promote(a->dtype, b->dtype));
+  return nullptr;
+}
+
+bool converts(Type from, Type to) {
+  if (!from || !to || from == to) return true;
+  if (from->is(Kind::literal)) return converts(int64_type(), to);
+  if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
+  if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
+  if (from->is(Kind::optional)) return converts(from->element, to);
+  if (from->is_array() && to->is_array())
+    return from->element == to->element && from->ndim == to->ndim && (to->layout == 'A' || from->layout == to->layout) &&
+           (to->read_only || !from->read_only);
+  if (from->is_tuple() && to->is_tuple() && from->items.size() == to->items.size() && (to->fields.empty() || from->object == to->object)) {
+    for (size_t i = 0; i < from->items.size(); ++i)
+      if (!converts(from->items[i], to->items[i])) return false;
+    return true;
+  }
+  return from->is(Kind::range) && to->is(Kind::range);
+}
+
+const char* cpp_name(DType t) { return info(t).c_name; }
+
+// ---- signatures -------------------------------------------------------------------------------------------------------------------
+
+Type type_from_name(std::string_view name) {
+  static const auto& names = *new std::unordered_map<std::string_view, Type>([] {
+    std::unordered_map<std::string_view, Type> made;
+    for (int i = 0; i < kDTypeCount; ++i) made.emplace(info(static_cast<DType>(i)).name, scalar_type(static_cast<DType>(i)));
+    constexpr std::pair<const char*, DType> others[] = {
+        {"boolean", DType::b1}, {"bool_", DType::b1},    {"b1", DType::b1},       {"i1", DType::i8},        {"i2", DType::i16},
+        {"i4", DType::i32},     {"i8", DType::i64},      {"u1", DType::u8},       {"u2", DType::u16},       {"u4", DType::u32},
+        {"u8", DType::u64},     {"f2", DType::f16},      {"f4", DType::f32},      {"f8", DType::f64},       {"c8", DType::c64},
+        {"c16", DType::c128},   {"half", DType::f16},    {"float", DType::f32},   {"double", DType::f64},   {"float_", DType::f32},
+        {"int_", DType::i64},   {"int", DType::i64},     {"intp", DType::i64},    {"uintp", DType::u64},    {"uint", DType::u64},
+        {"intc", DType::i32},   {"uintc", DType::u32},   {"byte", DType::u8},     {"char", DType::i8},      {"uchar", DType::u8},
+        {"short", DType::i16},  {"short_", DType::i16},  {"ushort", DType::u16},  {"long_", DType::i64},    {"ulong", DType::u64},
+        {"longlong", DType::i64}, {"ulonglong", DType::u64}, {"single", DType::f32}, {"complex", DType::c128}, {"ssize_t", DType::i64},
+        {"size_t", DType::u64}, {"long", DType::i64},    {"int_t", DType::i64},
+    };
+    for (const auto& [text, t] : others) made.emplace(text, scalar_type(t));
+    made.emplace("void", none_type());
+    made.emplace("none", none_type());
+    made.emplace("None", none_type());
+    return made;
+  }());
+  const auto it = names.find(name);
+  return it == names.end() ? nullptr : it->second;
+}
+
+namespace {
+
+/// A recursive descent over the text of a signature.
+class SignatureReader {
+ public:
+  explicit SignatureReader(std::string_view text) : text_(text) {}
+
+  FunctionSignature signature() {
+    FunctionSignature s;
+    skip();
+    if (peek() == '(') {
+      // "(int32, float32)": the arguments alone.
+      s.arguments = list('(', ')');
+    } else {
+      s.result = type(false);
+      skip();
+      if (peek() != '(') fail("'(' and the argument types");
+      s.arguments = list('(', ')');
+    }
+    end();
+    return s;
+  }
+  Type whole_type() {
+    const Type t = type(true);
+    end();
+    return t;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+  char peek() {
+    skip();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  [[noreturn]] void fail(std::string_view expected) {
+    raise(ErrorKind::Type, "signature '{}': expected {} at column {}, got '{}'", text_, expected, at_ + 1, text_.substr(std::min(at_, text_.size())));
+  }
+  void end() {
+    skip();
+    if (at_ < text_.size()) fail("the end");
+  }
+  std::string_view word() {
+    skip();
+    const size_t from = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.')) ++at_;
+    std::string_view w = text_.substr(from, at_ - from);
+    for (std::string_view prefix : {"types.", "numba.", "bc.", "broadcloth.", "np.", "numpy.", "cuda.", "nb."})
+      while (w.starts_with(prefix)) w.remove_prefix(prefix.size());
+    return w;
+  }
+  int64_t number() {
+    skip();
+    const size_t from = at_;
+    while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) ++at_;
+    if (from == at_) fail("a number");
+    return std::stoll(std::string(text_.substr(from, at_ - from)));
+  }
+  std::vector<Type> list(char open, char close) {
+    std::vector<Type> items;
+    if (!take(open)) fail(std::string("'") + open + "'");
+    while (!take(close)) {
+      items.push_back(type(true));
+      if (!take(',') && peek() != close) fail(std::string("',' or '") + close + "'");
+    }
+    return items;
+  }
+
+  /// `brackets`: a '(' after a name is part of the type ("Tuple((int64, float32))"), otherwise it opens the arguments.
+  Type type(bool brackets) {
+    Type t;
+    if (peek() == '(') {
+      t = tuple_type(list('(', ')'));
+    } else {
+      const size_t start = at_;
+      const std::string_view w = word();
+      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array") {
+        if (!take('(')) fail("'('");
+        const bool list_inside = w == "Tuple" && peek() == '(';
+        if (list_inside) {
+          t = tuple_type(list('(', ')'));
+        } else if (w == "Tuple") {
+          t = tuple_type(list('[', ']'));
+        } else if (w == "UniTuple") {
+          const Type item = type(true);
+          if (!take(',')) fail("','");
+          t = uniform_tuple_type(item, static_cast<int>(number()));
+        } else if (w == "Array") {
+          const Type item = type(true);
+          if (!take(',')) fail("','");
+          const int ndim = static_cast<int>(number());
+          if (!take(',')) fail("','");
+          const char quote = peek();
+          if (quote == '\'' || quote == '"') ++at_;
+          const char layout = peek();
+          ++at_;
+          if (quote == '\'' || quote == '"') ++at_;
+          t = array_type(item, ndim, layout);
+        } else {
+          t = optional_type(type(true));
+        }
+        if (!take(')')) fail("')'");
+      } else {
+        t = type_from_name(w);
+        if (!t) {
+          at_ = start;
+          fail("a type");
+        }
+      }
+    }
+    while (peek() == '[') t = brackets_of(t);
+    return t;
+  }
+
+  /// "[:, ::1]": one item an axis; "::1" last means C order, first means Fortran's.
+  Type brackets_of(Type element) {
+    take('[');
+    int ndim = 0;
+    bool first = false, last = false;
+    do {
+      last = false;
+      if (!take(':')) fail("':'");
+      if (take(':')) {
+        if (number() != 1) fail("'::1'");
+        last = true;
+        if (ndim == 0) first = true;
+      }
+      ++ndim;
+    } while (take(','));
+    if (!take(']')) fail("']'");
+    return array_type(element, ndim, last ? 'C' : first ? 'F' : 'A');
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+FunctionSignature parse_signature(std::string_view text) { return SignatureReader(text).signature(); }
+Type parse_type(std::string_view text) { return SignatureReader(text).whole_type(); }
+
+std::string to_string(const FunctionSignature& s) {
+  return fmt::format("({}){}{}", join(s.arguments), s.result ? " -> " : "", s.result ? s.result->spelling : "");
+}
+
+}  // namespace bc::kernels

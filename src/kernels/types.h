@@ -1,0 +1,140 @@
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dtype.h"
+
+/// The compiler of Python functions: types, syntax, typing, and CUDA C++ text.
+namespace bc::kernels {
+
+enum class Kind : uint8_t {
+  none,      ///< None
+  scalar,    ///< one number of the engine's dtypes
+  array,
+  tuple,     ///< also named tuples (`fields` is set, `name` is the class)
+  record,    ///< structured dtypes and dataclasses
+  optional,  ///< None or `element`
+  range,     ///< range(...), of `dtype`
+  slice,
+  // What follows has no bytes: it is known when the function is compiled and is part of its type.
+  string,    ///< a str literal: `name`
+  literal,   ///< an int literal that an argument carries in its type: `value`
+  dtype,     ///< numpy.dtype objects, scalar types and int, float, bool, complex; `element` is what they make
+  type,      ///< any other class: named tuples, dataclasses, exceptions; `element` is what it makes, if that is a value
+  builtin,   ///< a function that the compiler knows, by its name: "numpy.sin", "cuda.atomic.add", "builtins.len"
+  function,  ///< a Python function: `object` is its kernels::Function
+  module,    ///< `object`
+  object,    ///< any other Python object; only its attributes can be used
+  ellipsis,
+};
+
+/// Where an array's elements lie. Only shared and local arrays are told apart; the others are generic pointers.
+enum class Space : uint8_t { generic, shared, local, constant };
+
+struct TypeInfo;
+/// Types are interned: one address for each type, never destroyed, so that pointers compare. nullptr: not known yet.
+using Type = const TypeInfo*;
+
+/// A type. Made by the functions below only.
+struct TypeInfo {
+  Kind kind = Kind::none;
+  DType dtype = DType::i64;   ///< scalar, range; of an array its elements' when those are scalars
+  Type element = nullptr;     ///< array: scalar, record or tuple; optional, dtype and type: see Kind
+  int ndim = 0;
+  char layout = 'A';          ///< array: 'C', 'F' or 'A'
+  bool read_only = false;     ///< array
+  Space space = Space::generic;
+  std::vector<Type> items;            ///< tuple, record
+  std::vector<std::string> fields;    ///< named tuple, record
+  std::vector<uint32_t> offsets;      ///< record
+  std::string name;           ///< named tuple, record, string, builtin, function, module, type
+  int64_t value = 0;          ///< literal
+  const void* object = nullptr;  ///< the identity of what has one (a Python class or module, a kernels::Function)
+  uint32_t bytes = 0;         ///< size in memory; 0: not passed at run time
+  uint32_t alignment = 1;
+  int id = 0;                 ///< dense, in the order of creation; differs from process to process
+
+  std::string spelling;       ///< as messages write it: "int64", "array(float32, 2d, C)", "(int64, float64)"
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_scalar() const { return kind == Kind::scalar; }
+  bool is_array() const { return kind == Kind::array; }
+  bool is_tuple() const { return kind == Kind::tuple; }
+  /// A tuple whose items have one type (not empty).
+  bool is_uniform() const;
+  /// Tells whether a value of the type exists at run time (None and what follows `string` does not).
+  bool has_value() const { return kind != Kind::none && kind < Kind::string; }
+};
+
+// ---- making types -----------------------------------------------------------------------------------------------------------------
+
+Type none_type();
+Type scalar_type(DType t);
+Type bool_type();
+Type int64_type();
+Type float64_type();
+/// A record must be made through record_type; `element` may be a scalar, a record or a tuple.
+Type array_type(Type element, int ndim, char layout = 'A', bool read_only = false, Space space = Space::generic);
+Type tuple_type(std::span<const Type> items);
+Type uniform_tuple_type(Type item, int n);
+/// A named tuple; `object` is the Python class, `name` its name.
+Type named_tuple_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
+/// A struct with the given offsets (a structured dtype, or a dataclass with natural alignment where `offsets` is empty). `object` is the
+/// dataclass, nullptr for dtypes.
+Type record_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items,
+                 std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0);
+Type optional_type(Type t);
+Type range_type(DType t);
+Type slice_type();
+Type string_type(std::string text);
+Type literal_type(int64_t value);
+Type dtype_type(Type made);
+Type class_type(const void* object, std::string name, Type made = nullptr);
+Type builtin_type(std::string name);
+Type function_type(const void* function, std::string name);
+Type module_type(const void* object, std::string name);
+Type object_type(const void* object, std::string name);
+Type ellipsis_type();
+
+/// The same array type with another layout, rank or right to write.
+Type with_layout(Type array, int ndim, char layout);
+Type as_read_only(Type array);
+
+// ---- rules ------------------------------------------------------------------------------------------------------------------------
+
+/// The type that a variable has where values of both types reach it (Numba's unification): the wider number, a tuple item by item, an
+/// array of the looser layout, an optional for None and a type. nullptr when there is none. An unknown type (nullptr) gives the other.
+Type unify(Type a, Type b);
+/// The type of `a op b` for + - * and the like on numbers: NumPy's promotion, but integers are at least 64 bits wide and signed with
+/// unsigned 64 bits is float64, as in Numba.
+DType arithmetic(DType a, DType b);
+/// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
+bool converts(Type from, Type to);
+
+// ---- C++ --------------------------------------------------------------------------------------------------------------------------
+
+/// A dtype's C++ type in the text: "float", "i64", "complex<double>".
+const char* cpp_name(DType t);
+
+// ---- signatures -------------------------------------------------------------------------------------------------------------------
+
+/// "float32(float32, float32)", "void(int64[:], f4[:, ::1])", "(int32[:],)", "UniTuple(float64, 3)".
+struct FunctionSignature {
+  Type result = nullptr;  ///< nullptr: not given; none_type() for void
+  std::vector<Type> arguments;
+};
+/// Throws ErrorKind::Type with the place in the text.
+FunctionSignature parse_signature(std::string_view text);
+/// One type in the same language: "int64[:, ::1]".
+Type parse_type(std::string_view text);
+/// The scalar of one of the names that NumPy and Numba give it ("float32", "f4", "double", "intp", "boolean"); nullptr for others.
+Type type_from_name(std::string_view name);
+std::string to_string(const FunctionSignature& signature);
+
+}  // namespace bc::kernels
