@@ -348,7 +348,7 @@ _cuda_paths.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("exceptions", "linalg", "profiler", "random")
+_MODULES = ("cuda", "exceptions", "linalg", "profiler", "random")
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,0 +1,64 @@
+"""Kernels written in Python, and control of the device: Numba-CUDA's kernel language beside CuPy's device objects.
+
+Every name works on every device: without a GPU, kernels, streams and events run on the CPU. Nothing here is loaded before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+# The modules of this package and the names that programs find in them here.
+_TABLE: dict[str, str] = {
+    "_device": """
+        Device MemoryInfo close current_context cudadrv defer_cleanup detect gpus get_current_device get_device_id
+        get_cuda_path get_hipcc_path get_local_runtime_version get_nvcc_path get_rocm_path is_available is_bfloat16_supported
+        is_float16_supported is_fp8_supported is_supported_version list_devices require_context select_device synchronize
+    """,
+    "_stream": """
+        ExternalStream Stream default_stream external_stream get_current_stream legacy_default_stream per_thread_default_stream stream
+    """,
+    "_event": "Event event event_elapsed_time get_elapsed_time",
+    "_memory": """
+        BaseMemory CFunctionAllocator IpcMemoryHandle ManagedMemory MappedMemory Memory MemoryAsync MemoryAsyncPool MemoryHook
+        MemoryPointer MemoryPool PinnedMemory PinnedMemoryPointer PinnedMemoryPool PythonFunctionAllocator UnownedMemory alloc
+        alloc_pinned_memory as_cuda_array device_array device_array_like from_cuda_array_interface get_allocator is_cuda_array
+        malloc_async malloc_managed managed_array mapped mapped_array mapped_array_like open_ipc_array pinned pinned_array
+        pinned_array_like prepare_shape_strides_dtype set_allocator set_memory_manager set_pinned_memory_allocator to_device
+        use_rmm_allocator use_torch_allocator using_allocator
+    """,
+    "_graph": "Graph",
+    "profiler": "profile profile_start profile_stop profiling",
+    "_jit": """
+        atomic blockDim blockIdx cg compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device const
+        declare_device dim3 fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
+        syncthreads_count syncthreads_or syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize
+        all_sync any_sync ballot_sync eq_sync activemask lanemask_lt match_all_sync match_any_sync shfl_down_sync shfl_sync
+        shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc
+    """,
+}
+_NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
+# Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
+_MODULES = ("nvtx", "profiler", "runtime")
+# Names that live elsewhere in the package.
+_ELSEWHERE: dict[str, str] = {}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"{__name__}.{name}")
+    module = f"{__name__}.{_NAMES[name]}" if name in _NAMES else _ELSEWHERE.get(name)
+    if module is not None:
+        try:
+            value = getattr(_import_module(module), name)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_NAMES, *_ELSEWHERE, *_MODULES})
