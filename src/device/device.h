@@ -14,6 +14,7 @@
 #include "power.h"
 #include "complex_math.h"
 #include "special.h"
+#include "rare.h"
 #include "reduce.h"
 #include "philox.h"
 #include "blocks.h"

@@ -162,7 +162,7 @@ struct JitLibrary::Headers {
     std::vector<char> bytes;  // empty: not made yet
   };
   std::mutex mutex;
-  std::map<std::tuple<int, int, int>, Slot> slots;
+  std::map<std::tuple<int, int, int, uint64_t>, Slot> slots;
   std::mutex support_mutex;
   bc_jit_object* support = nullptr;  // never unloaded: kernels call into it
   std::atomic<bool> support_wanted{false};
@@ -245,17 +245,17 @@ std::string JitLibrary::target(const bc_jit_flags& flags) const {
   return std::string(version_()) + " " + take(line);
 }
 
-std::span<const char> JitLibrary::header(const bc_jit_flags& flags) {
+std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_view prelude) {
   Headers::Slot* slot;
   {
     const std::lock_guard lock(headers_->mutex);
-    slot = &headers_->slots[{flags.opt_level, flags.contract, flags.fast_math}];
+    slot = &headers_->slots[{flags.opt_level, flags.contract, flags.fast_math, prelude.empty() ? 0 : digest_of(prelude).low64}];
   }
   // Others that need the same header wait for it; building it twice would take as long.
   const std::lock_guard lock(slot->mutex);
   if (!slot->bytes.empty()) return {slot->bytes.data(), slot->bytes.size() - 1};
 
-  const std::string text = kKernelPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize);
+  const std::string text = kKernelPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize) + std::string(prelude);
   slot->bytes = kept("device-" + hex(target(flags) + '\0' + text) + ".pch", [&] {
     bc_jit_buffer made{}, log{};
     const int failed = precompile_(text.data(), text.size(), "device_library.h", &flags, &made, &log);
@@ -286,8 +286,8 @@ const bc_jit_object* JitLibrary::support() {
   return headers_->support;
 }
 
-std::vector<char> JitLibrary::compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) {
-  const std::span<const char> pch = header(flags);
+std::vector<char> JitLibrary::compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude) {
+  const std::span<const char> pch = header(flags, prelude);
   bc_jit_buffer object{}, log{};
   const int failed = compile_(text.data(), text.size(), std::string(name).c_str(), &flags, pch.data(), pch.size(), &object, &log);
   const std::string messages = take(log);
@@ -300,8 +300,8 @@ std::vector<char> JitLibrary::compile(std::string_view text, std::string_view na
   return bytes;
 }
 
-std::string JitLibrary::inspect(std::string_view text, const bc_jit_flags& flags, const char* stage) {
-  const std::span<const char> pch = header(flags);
+std::string JitLibrary::inspect(std::string_view text, const bc_jit_flags& flags, const char* stage, std::string_view prelude) {
+  const std::span<const char> pch = header(flags, prelude);
   bc_jit_buffer out{}, log{};
   const int failed = inspect_(text.data(), text.size(), "kernel.cpp", &flags, pch.data(), pch.size(), stage, &out, &log);
   const std::string messages = take(log);

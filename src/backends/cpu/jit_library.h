@@ -20,9 +20,11 @@ class JitLibrary {
   /// CPU, features, compiler and options for cache keys.
   std::string target(const bc_jit_flags& flags) const;
   /// Object bytes of a kernel text, with the device library before it.
-  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags);
+  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) { return compile(text, name, flags, {}); }
+  /// The same with a text between the two; it is precompiled with the device library, so it should be one of few.
+  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude);
   /// The optimised code as "ir" or "asm".
-  std::string inspect(std::string_view text, const bc_jit_flags& flags, const char* stage);
+  std::string inspect(std::string_view text, const bc_jit_flags& flags, const char* stage, std::string_view prelude = {});
 
   /// A loaded object file; unloaded with the last owner.
   using Object = std::unique_ptr<bc_jit_object, void (*)(bc_jit_object*)>;
@@ -36,7 +38,7 @@ class JitLibrary {
   JitLibrary();
   struct Headers;
   /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
-  std::span<const char> header(const bc_jit_flags& flags);
+  std::span<const char> header(const bc_jit_flags& flags, std::string_view prelude = {});
   /// The device library's rare functions, compiled once a machine and loaded once a process; kernels only call them.
   const bc_jit_object* support();
   std::string take(bc_jit_buffer& buffer) const;

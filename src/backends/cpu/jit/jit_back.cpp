@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "backends/cpu/jit/jit_internal.h"
+#include "backends/cpu/jit/jit_rare.h"
 
 extern "C" {
 void LLVMInitializeX86TargetInfo();
@@ -165,6 +166,7 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   llvm::TargetMachine* machine = loan.machine.get();
   if (machine == nullptr) return false;
   unit.context->setDiagnosticHandler(std::make_unique<LogHandler>(log));
+  mark_rare_calls(*unit.module);
 
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = flags.opt_level >= 2;
