@@ -22,6 +22,8 @@ import numpy as _np
 from . import _broadcloth as _c
 from . import _cuda_paths, _docs
 from ._broadcloth import (
+    CompileError,
+    TypingError,
     __version__,
     default_device,
     device,
@@ -349,18 +351,27 @@ _cuda_paths.install()
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
 _MODULES = ("cuda", "exceptions", "linalg", "profiler", "random")
+# Names of modules that are loaded when one of the names is first used.
+_TABLE: dict[str, str] = {
+    "_raw_kernels": "RawKernel RawModule",
+}
+_LAZY: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"{__name__}.{name}")
+    if name in _LAZY:
+        value = getattr(_import_module(f"{__name__}.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
     if not name.startswith("_") and hasattr(_np, name):
         raise AttributeError(f"broadcloth has no {name!r} yet; numpy.{name} takes the host copy that x.get() gives")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*(n for n in globals() if not n.startswith("_")), *_MODULES, "__version__"})
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_MODULES, *_LAZY, "__version__"})
 
 
-__all__ = sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_MODULES})
+__all__ = sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_MODULES, *_LAZY})

@@ -1,4 +1,5 @@
 // broadcloth.ndarray: the type, its life, its attributes and how it prints.
+#include <algorithm>
 #include <cstddef>
 
 #include "bind/args.h"
@@ -30,11 +31,50 @@ void array_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+Dims reversed(const Dims& d) {
+  Dims r = d;
+  std::reverse(r.begin(), r.end());
+  return r;
+}
+
+/// An array over memory that somebody else holds: an object with `ptr` (and `device`), which is kept as long as the array.
+Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* strides, bool fortran, PyObject* device_given) {
+  PyRef address = PyRef::steal(PyObject_GetAttrString(memory, "ptr"));
+  void* data = PyLong_AsVoidPtr(address.get());
+  if (PyErr_Occurred()) throw PythonError();
+  PyRef where = attr_or_null(memory, state().names.device);
+  const bool known = where && is_exact(where.get(), state().device);
+  const Device device = to_device(device_given != Py_None ? device_given : known ? where.get() : Py_None);
+  Layout layout;
+  layout.shape = shape;
+  const int64_t item = itemsize(dtype);
+  if (strides != Py_None) {
+    layout.strides = to_shape(strides);
+    if (layout.strides.size() != shape.size())
+      raise(ErrorKind::Value, "ndarray: expected {} strides, got {}", shape.size(), layout.strides.size());
+    for (int64_t& s : layout.strides) {
+      if (s % item) raise(ErrorKind::Value, "ndarray: expected strides of whole elements ({} bytes), got {}", item, s);
+      s /= item;
+    }
+  } else {
+    layout.strides = contiguous_strides(fortran ? reversed(shape) : shape);
+    if (fortran) layout.strides = reversed(layout.strides);
+  }
+  if (PyRef bytes = PyRef::maybe(PyObject_GetAttrString(memory, "size")); bytes && PyLong_Check(bytes.get()) && strides == Py_None) {
+    const int64_t have = to_int(bytes.get(), "size");
+    BC_CHECK(have <= 0 || layout.size() * item <= have, Value, "ndarray: the memory has {} bytes, shape {} of {} needs {}", have, shape,
+             info(dtype).name, layout.size() * item);
+  }
+  PyErr_Clear();
+  PyObject* owner = new_ref(memory);
+  return from_foreign(data, dtype, layout, device, false, [owner] { release_object(owner); });
+}
+
 PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
     static const CallSignature signature = [] {
       CallSignature s;
-      s.parse("ndarray(shape, dtype=None, *, device=None)", false);
+      s.parse("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)", false);
       return s;
     }();
     const Py_ssize_t n = PyTuple_Size(args);
@@ -46,9 +86,15 @@ PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
       names = PyRef::steal(PyList_AsTuple(list.get()));
       for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) given.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
     }
-    PyObject* values[3];
+    PyObject* values[6];
     signature.bind(given.data(), n, names.get(), values);
-    return wrap(empty(to_shape(values[0]), to_dtype_or_none(values[1]).value_or(DType::f64), to_device(values[2])));
+    const Dims shape = to_shape(values[0]);
+    const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
+    const bool fortran = to_order(values[4]) == 'F';
+    if (values[2] != Py_None) return wrap(array_over(values[2], shape, dtype, values[3], fortran, values[5]));
+    if (values[3] != Py_None) raise(ErrorKind::NotImplemented, "ndarray: strides= needs memptr=");
+    const Device device = to_device(values[5]);
+    return wrap(fortran ? transpose(empty(reversed(shape), dtype, device)) : empty(shape, dtype, device));
   });
 }
 
@@ -242,7 +288,7 @@ PyGetSetDef attributes[] = {
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr}, {}};
 
 constexpr const char* kDoc =
-    "ndarray(shape, dtype=float64, *, device=None)\n--\n\n"
+    "ndarray(shape, dtype=float64, memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
     "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.";
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "runtime/program.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 
@@ -18,6 +21,75 @@ Programs& programs() {
   static auto* all = new Programs;
   return *all;
 }
+
+}  // namespace
+
+namespace {
+
+/// The files that a program reads through "-I" folders: whoever edits one gets another program. Every #include is followed, also one that
+/// the preprocessor would skip.
+class IncludedFiles {
+ public:
+  explicit IncludedFiles(const ProgramSource& source) {
+    const std::vector<std::string>& options = source.options;
+    std::vector<std::string> first;
+    for (size_t i = 0; i < options.size(); ++i) {
+      std::string_view o = options[i];
+      const auto value = [&](std::string_view prefix, std::vector<std::string>& list) {
+        if (!o.starts_with(prefix)) return false;
+        o.remove_prefix(prefix.size());
+        if (o.starts_with('=') || o.starts_with(' ')) o.remove_prefix(1);
+        if (!o.empty()) list.emplace_back(o);
+        else if (i + 1 < options.size()) list.push_back(options[++i]);
+        return true;
+      };
+      if (value("--include-path", folders_) || value("--pre-include", first) || value("-include", first) || value("-I", folders_)) continue;
+    }
+    if (folders_.empty() && first.empty()) return;
+    for (const std::string& name : first) follow(name, "");
+    scan(source.text, "");
+    for (const auto& [name, text] : source.headers) scan(text, "");
+  }
+
+  /// Path and content of each file, in the order of reading.
+  const std::vector<std::pair<std::string, std::string>>& files() const { return files_; }
+
+ private:
+  void scan(std::string_view text, const std::filesystem::path& folder) {
+    for (size_t at = text.find('#'); at != text.npos; at = text.find('#', at + 1)) {
+      size_t i = text.find_first_not_of(" \t", at + 1);
+      if (i == text.npos || !text.substr(i).starts_with("include")) continue;
+      i = text.find_first_not_of(" \t", i + 7);
+      if (i == text.npos || (text[i] != '<' && text[i] != '"')) continue;
+      const size_t end = text.find(text[i] == '<' ? '>' : '"', i + 1);
+      if (end != text.npos) follow(std::string(text.substr(i + 1, end - i - 1)), folder);
+    }
+  }
+
+  void follow(const std::string& name, const std::filesystem::path& folder) {
+    if (name.find('\n') != name.npos) return;
+    if (!folder.empty() && read(folder / name)) return;
+    for (const std::string& root : folders_)
+      if (read(std::filesystem::path(root) / name)) return;
+    if (folder.empty()) read(name);  // "-include file"
+  }
+
+  bool read(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return false;
+    const std::string real = std::filesystem::weakly_canonical(path, error).string();
+    for (const auto& [known, text] : files_)
+      if (known == real) return true;
+    std::ifstream in(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    files_.emplace_back(real, text);
+    scan(text, path.parent_path());
+    return true;
+  }
+
+  std::vector<std::string> folders_;
+  std::vector<std::pair<std::string, std::string>> files_;
+};
 
 }  // namespace
 
@@ -42,6 +114,12 @@ Hash128 ProgramSource::digest() const {
     put(content);
   }
   put(device_library ? "library" : "");
+  put(nvcc ? "nvcc" : "");
+  const IncludedFiles included(*this);
+  for (const auto& [path, content] : included.files()) {
+    put(path);
+    put(content);
+  }
   put({binary.data(), binary.size()});
   return bc::digest(all.data(), all.size());
 }

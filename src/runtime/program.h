@@ -21,9 +21,10 @@ struct ProgramSource {
   std::vector<std::string> name_expressions;  ///< C++ names of kernels and variables that are asked for later ("scale<float>")
   std::vector<std::pair<std::string, std::string>> headers;  ///< served from memory: the name they are included with, and the text
   bool device_library = false;                ///< puts src/device before the text (printed kernels)
+  bool nvcc = false;                          ///< compiles with the toolkit's nvcc instead of NVRTC; CUDA only
   std::vector<char> binary;                   ///< a cubin, fatbin or PTX in the place of text; CUDA only
 
-  /// A digest of everything above: the program's name in caches.
+  /// A digest of everything above, and of the user's files that it includes: the program's name in caches.
   Hash128 digest() const;
 };
 
@@ -42,6 +43,8 @@ class ProgramKernel {
   virtual ~ProgramKernel() = default;
   /// Bytes of each parameter in order; empty when the device does not tell.
   virtual std::span<const uint32_t> parameter_bytes() const = 0;
+  /// Tells whether parameter_bytes() is known, so that empty means a kernel without parameters.
+  virtual bool knows_parameters() const { return !parameter_bytes().empty(); }
   /// arguments[i] points to the bytes of parameter i; they are copied before the call returns. On the CPU the kernel has run when it
   /// returns. Throws ErrorKind::Value for a shape that the device or the kernel cannot take.
   virtual void launch(const KernelLaunch& launch, void** arguments, Stream stream) = 0;

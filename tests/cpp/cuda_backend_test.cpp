@@ -339,7 +339,7 @@ TEST(CudaCompileOptions, ContractionIsOnlyWhereAskedFor) {
 
 TEST(CudaCompileOptions, NameExpressionsAndHeaders) {
   SKIP_WITHOUT_NVRTC();
-  cuda::Program program;
+  cuda::CompilerInput program;
   program.text = "#include \"scale.h\"\ntemplate <class T> __global__ void times(T* p) { p[threadIdx.x] *= scale<T>(); }\n";
   program.name_expressions = {"times<float>", "times<double>"};
   program.header_names = {"scale.h"};
@@ -673,7 +673,7 @@ extern "C" __global__ void reverse(const Params p) {
 
 TEST(CudaLaunch, RawKernelsTakeSeparateArgumentsAndHaveVariables) {
   SKIP_WITHOUT_GPU();
-  cuda::Program program;
+  cuda::CompilerInput program;
   program.text =
       "__constant__ int offset = 5;\nextern \"C\" __global__ void add(int* p, int a, short b) { p[threadIdx.x] += a + b + offset; }\n";
   const std::vector<std::string> entries{"add"};

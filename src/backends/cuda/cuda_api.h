@@ -44,6 +44,7 @@ inline constexpr CUresult kErrorNoBinaryForGpu = 209;
 inline constexpr CUresult kErrorEccUncorrectable = 214;
 inline constexpr CUresult kErrorNvlinkUncorrectable = 220;
 inline constexpr CUresult kErrorUnsupportedPtxVersion = 222;
+inline constexpr CUresult kErrorNotFound = 500;
 inline constexpr CUresult kErrorNotReady = 600;
 inline constexpr CUresult kErrorIllegalAddress = 700;
 inline constexpr CUresult kErrorLaunchTimeout = 702;
@@ -96,6 +97,7 @@ inline constexpr int kFunctionLocalBytes = 3;
 inline constexpr int kFunctionRegisters = 4;
 inline constexpr int kFunctionBinaryVersion = 6;
 inline constexpr int kFunctionMaxDynamicShared = 8;
+inline constexpr int kFunctionNonPortableCluster = 14;
 
 inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
 inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
@@ -153,6 +155,30 @@ struct KernelNodeParams {
   void** extra;
   CUkernel kern;
   CUcontext ctx;
+};
+
+inline constexpr int kLaunchCooperative = 2;  // CUlaunchAttributeID
+inline constexpr int kLaunchClusterDimension = 4;
+
+struct CUlaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    struct {
+      unsigned x, y, z;
+    } cluster;
+    int cooperative;
+  };
+};
+
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
 };
 
 struct CUgraphExecUpdateResultInfo {
@@ -243,7 +269,12 @@ struct CUgraphExecUpdateResultInfo {
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
 // Functions that older drivers lack; the pointer is null then.
-#define BC_CUDA_DRIVER_OPTIONAL_API(X) X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))
+#define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                      \
+  X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                         \
+  X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                               \
+  X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                              \
+  X(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (CUfunction*, unsigned, CUmodule))              \
+  X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------------------------
 

@@ -101,6 +101,7 @@ class CudaBackend final : public Backend {
   std::string target() const override;
   std::vector<char> compile(const KernelSource& source) override;
   std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override;
+  std::shared_ptr<Program> open_program(const ProgramSource& source) override;
   void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override;
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
   void fill(void* dst, int byte, size_t bytes, Stream stream) override;

@@ -505,6 +505,20 @@ std::string library_path(Library which) {
   return registry().opened[id(which)].path;
 }
 
+std::vector<std::string> library_folders() {
+  std::vector<std::string> folders;
+  for (const std::string& root : split(std::getenv("BROADCLOTH_CUDA_PATH"))) add_toolkit(folders, root);
+  {
+    std::lock_guard lock(registry().mutex);
+    folders.insert(folders.end(), registry().folders.begin(), registry().folders.end());
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* root = std::getenv(variable); root && *root) add_toolkit(folders, root);
+  const std::vector<std::string> last = folders_of_last_resort();
+  folders.insert(folders.end(), last.begin(), last.end());
+  return folders;
+}
+
 const NvrtcApi& nvrtc() {
   static std::atomic<const NvrtcApi*> slot{nullptr};
   return table<NvrtcApi>(slot, Library::Nvrtc, [](NvrtcApi& api) {

@@ -71,6 +71,9 @@ void* library_symbol(Library which, const char* name);
 /// The file that an opened library came from.
 std::string library_path(Library which);
 
+/// Every folder that may hold CUDA's libraries, best first: those that library() searches, whether they exist or not.
+std::vector<std::string> library_folders();
+
 /// NVRTC's and cuBLASLt's functions, the library opened at the first call. Throw ErrorKind::Import.
 const NvrtcApi& nvrtc();
 const CublasLtApi& cublaslt();

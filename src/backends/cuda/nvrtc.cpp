@@ -14,7 +14,8 @@ namespace bc::cuda {
 
 namespace {
 
-constexpr nvrtcResult kInvalidOption = 5;  // NVRTC_ERROR_INVALID_OPTION
+constexpr nvrtcResult kInvalidOption = 5;      // NVRTC_ERROR_INVALID_OPTION
+constexpr nvrtcResult kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION
 
 // --minimal leaves out the built-in texture, surface and launch declarations, which saves 1-2 ms of the front end; NVRTC before 12.0 does
 // not know it. -default-device lets the device library and user kernels leave out __device__.
@@ -41,7 +42,7 @@ void check_nvrtc(nvrtcResult result, const char* call) {
 
 class ProgramHandle {
  public:
-  explicit ProgramHandle(const Program& program) {
+  explicit ProgramHandle(const CompilerInput& program) {
     std::vector<const char*> names, texts;
     for (const std::string& name : program.header_names) names.push_back(name.c_str());
     for (const std::string& text : program.header_texts) texts.push_back(text.c_str());
@@ -70,7 +71,8 @@ class ProgramHandle {
   nvrtcProgram program_ = nullptr;
 };
 
-CompiledProgram compile_once(const Program& program, std::string_view arch, const std::vector<std::string>& options, nvrtcResult& result) {
+CompiledProgram compile_once(const CompilerInput& program, std::string_view arch, const std::vector<std::string>& options,
+                             nvrtcResult& result) {
   const NvrtcApi& api = nvrtc();
   ProgramHandle handle(program);
   for (const std::string& name : program.name_expressions)
@@ -102,7 +104,7 @@ CompiledProgram compile_once(const Program& program, std::string_view arch, cons
 
 }  // namespace
 
-CompiledProgram compile_program(const Program& program, std::string_view arch) {
+CompiledProgram compile_program(const CompilerInput& program, std::string_view arch, ErrorKind failure) {
   std::vector<std::string> options = program.options;
   options.push_back(fmt::format("--gpu-architecture={}", arch));
   auto standard = [](const std::string& option) { return option.starts_with("-std") || option.starts_with("--std"); };
@@ -114,16 +116,18 @@ CompiledProgram compile_program(const Program& program, std::string_view arch) {
     if (result != kInvalidOption) minimal_known.store(false, std::memory_order_relaxed);
     compiled = std::move(again);
   }
-  if (result != 0)
-    raise(ErrorKind::Runtime, "compile: NVRTC could not compile {} for {} with {} ({}):\n{}", program.name, arch, fmt::join(options, " "),
-          nvrtc().nvrtcGetErrorString(result), compiled.log);
-  return compiled;
+  if (result == 0) return compiled;
+  // What a user's kernel does wrong is in the log; anything else needs the whole command.
+  if (failure == ErrorKind::Compile && result == kCompilationFailed)
+    raise(failure, "compile: NVRTC could not compile {} for {}:\n{}", program.name, arch, compiled.log);
+  raise(failure, "compile: NVRTC could not compile {} for {} with {} ({}):\n{}", program.name, arch, fmt::join(options, " "),
+        nvrtc().nvrtcGetErrorString(result), compiled.log);
 }
 
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch) {
   constexpr std::string_view kLibraryLine = "#line 1 \"device_library.h\"\n";
   constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
-  Program program;
+  CompilerInput program;
   program.text.reserve(kDeviceLibrarySize + source.text.size() + kLibraryLine.size() + kKernelLine.size());
   program.text.append(kLibraryLine).append(kDeviceLibrary, kDeviceLibrarySize).append(kKernelLine).append(source.text);
   program.options.assign(std::begin(kCommon), std::end(kCommon));

@@ -4,12 +4,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
 #include "runtime/backend.h"
 
 namespace bc::cuda {
 
 /// CUDA C++ text to compile as it is: nothing is put before it (raw kernels and modules of the user, the backend's own kernels).
-struct Program {
+struct CompilerInput {
   std::string text;
   std::string name = "kernel.cu";             ///< the file name in the compiler's messages
   std::vector<std::string> options;           ///< after the backend's own ("--gpu-architecture", "--std=c++17")
@@ -24,9 +25,9 @@ struct CompiledProgram {
   std::string log;                         ///< the compiler's warnings
 };
 
-/// Compiles with NVRTC; needs no GPU. `arch` is "sm_90" (a cubin) or "compute_90" (PTX). Throws ErrorKind::Runtime with the compiler's
-/// log, ErrorKind::Import when there is no NVRTC. Thread-safe.
-CompiledProgram compile_program(const Program& program, std::string_view arch);
+/// Compiles with NVRTC; needs no GPU. `arch` is "sm_90" (a cubin) or "compute_90" (PTX). Throws `failure` with the compiler's log,
+/// ErrorKind::Import when there is no NVRTC. Thread-safe.
+CompiledProgram compile_program(const CompilerInput& program, std::string_view arch, ErrorKind failure = ErrorKind::Runtime);
 
 /// Compiles generated text with the device library before it; needs no GPU.
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch);

@@ -2,11 +2,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <unordered_map>
 
 #include "core/error.h"
+#include "runtime/program.h"
 
 namespace bc {
 
@@ -32,6 +35,74 @@ NullState& state() {
 struct NullKernel final : LoadedKernel {
   std::shared_ptr<const std::string> source;
   std::vector<std::string> entries;
+};
+
+/// A kernel of a user's program: launching it writes the grid down. What the parameters are nobody knows here.
+class NullProgramKernel final : public ProgramKernel {
+ public:
+  NullProgramKernel(Device device, std::string name, std::shared_ptr<const std::string> source)
+      : device_(device), name_(std::move(name)), source_(std::move(source)) {}
+  std::span<const uint32_t> parameter_bytes() const override { return {}; }
+  void launch(const KernelLaunch& launch, void**, Stream stream) override {
+    NullLaunch record;
+    record.entry = name_;
+    record.device = device_;
+    record.stream = stream.native;
+    for (int i = 0; i < 3; ++i) {
+      BC_CHECK(launch.grid[i] && launch.block[i], Value, "kernel {}: expected a grid and a block without zeros", name_);
+      record.grid[i] = launch.grid[i];
+      record.block[i] = launch.block[i];
+    }
+    record.shared_bytes = launch.shared_bytes;
+    record.source = source_;
+    std::lock_guard lock(state().mutex);
+    state().launches.push_back(std::move(record));
+  }
+  int attribute(int number) const override {
+    std::lock_guard lock(mutex_);
+    const auto known = attributes_.find(number);
+    return known != attributes_.end() ? known->second : number == 0 ? 1024 : 0;
+  }
+  void set_attribute(int number, int value) override {
+    std::lock_guard lock(mutex_);
+    attributes_[number] = value;
+  }
+  int max_active_blocks(int, size_t) const override { return 1; }
+  std::pair<int, int> best_block(size_t) const override { return {1, 256}; }
+
+ private:
+  const Device device_;
+  const std::string name_;
+  const std::shared_ptr<const std::string> source_;
+  mutable std::mutex mutex_;
+  std::unordered_map<int, int> attributes_;
+};
+
+class NullProgram final : public Program {
+ public:
+  NullProgram(Device device, const ProgramSource& source)
+      : device_(device), source_(std::make_shared<const std::string>(source.text)), expressions_(source.name_expressions) {}
+  ProgramKernel& kernel(std::string_view name) override {
+    std::lock_guard lock(mutex_);
+    const std::string key(name);
+    BC_CHECK(source_->find(key) != std::string::npos || std::find(expressions_.begin(), expressions_.end(), key) != expressions_.end(),
+             Attribute, "there is no kernel '{}'", key);
+    auto& place = kernels_[key];
+    if (!place) place = std::make_unique<NullProgramKernel>(device_, key, source_);
+    return *place;
+  }
+  std::pair<void*, size_t> variable(std::string_view name) override {
+    raise(ErrorKind::Attribute, "{}: the null device has no memory for the variable '{}'", to_string(device_), name);
+  }
+  const std::string& log() const override { return log_; }
+
+ private:
+  const Device device_;
+  const std::shared_ptr<const std::string> source_;
+  const std::vector<std::string> expressions_;
+  const std::string log_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<NullProgramKernel>> kernels_;
 };
 
 class NullBackend final : public Backend {
@@ -105,6 +176,14 @@ class NullBackend final : public Backend {
     record.source = loaded.source;
     std::lock_guard lock(state().mutex);
     state().launches.push_back(std::move(record));
+  }
+
+  std::shared_ptr<Program> open_program(const ProgramSource& source) override {
+    {
+      std::lock_guard lock(state().mutex);
+      ++state().compiles;
+    }
+    return std::make_shared<NullProgram>(device(), source);
   }
 
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream) override {

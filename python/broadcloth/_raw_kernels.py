@@ -1,0 +1,154 @@
+"""Programs written in CUDA C++: `RawModule`, beside the kernels that it holds (`RawKernel`, in the extension)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import _broadcloth as _c
+
+RawKernel = _c.RawKernel
+
+
+def _is_binary(content: bytes) -> bool:
+    """Tells compiled code (a cubin or fatbin by its first bytes, PTX by its directives) from CUDA C++."""
+    if content.startswith((b"\x7fELF", b"\x50\xed\x55\xba")):
+        return True
+    return b".version" in content[:4096] and b".target" in content[:4096]
+
+
+class RawModule:
+    """A program of kernels, variables and templates in CUDA C++, for every device.
+
+    Parameters
+    ----------
+    code : str, optional
+        The text; either this or `path`.
+    path : path-like, optional
+        A file: CUDA C++, or a cubin, fatbin or PTX (CUDA only).
+    options : tuple of str
+        For the compiler: "-DN=4", "-I/path", "--use_fast_math", "-std=c++20".
+    backend : {'nvrtc', 'nvcc'}
+        The CUDA compiler; without meaning on the CPU.
+    translate_cucomplex, jitify : bool
+        Taken as CuPy takes them; nothing needs them here.
+    enable_cooperative_groups : bool
+        Launches of the module's kernels are cooperative, so that the whole grid may synchronise.
+    name_expressions : iterable of str, optional
+        The C++ names of templates' instances, and of what lies in namespaces, that get_function and get_global are asked for.
+
+    Raises
+    ------
+    CompileError
+        At the first use on a device; the message has the compiler's lines, which count the text's own.
+
+    Examples
+    --------
+    >>> module = bc.RawModule(code=r'''
+    ... template <typename T> __global__ void scale(T* x, T factor, int n) {
+    ...     for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] *= factor;
+    ... }''', name_expressions=["scale<float>", "scale<double>"])
+    >>> x = bc.arange(3, dtype="float32")
+    >>> module.get_function("scale<float>")((1,), (32,), (x, 2.5, 3))
+    >>> x
+    array([0. , 2.5, 5. ], dtype=float32)
+    """
+
+    __slots__ = ("__weakref__", "_program", "backend", "code", "enable_cooperative_groups", "file_path", "name_expressions", "options")
+
+    def __init__(
+        self,
+        code: str | None = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        options: Iterable[str] = (),
+        backend: str = "nvrtc",
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
+        name_expressions: Iterable[str] | None = None,
+        jitify: bool = False,
+    ) -> None:
+        if (code is None) == (path is None):
+            raise TypeError("RawModule: expected either 'code' or 'path'")
+        self.code = code
+        self.file_path = None if path is None else os.fspath(path)
+        self.options = tuple(options)
+        self.backend = backend
+        self.enable_cooperative_groups = bool(enable_cooperative_groups)
+        self.name_expressions = None if name_expressions is None else tuple(name_expressions)
+        binary = None
+        name = "module.cu"
+        if self.file_path is not None:
+            name = os.path.basename(self.file_path)
+            with open(self.file_path, "rb") as file:
+                content = file.read()
+            if _is_binary(content):
+                if self.name_expressions:
+                    raise ValueError("RawModule: name expressions are for CUDA C++; a binary has its symbols' own names")
+                binary = content
+            else:
+                self.code = content.decode()
+                # Its own folder comes first, as for every compiler.
+                self.options = (f"-I{os.path.dirname(os.path.abspath(self.file_path))}", *self.options)
+        self._program = _c.kernel_program(self.code, self.options, self.name_expressions, name, None, binary, backend)
+
+    def compile(self, log_stream: Any = None) -> None:
+        """Compiles for the default device now instead of at the first use; the compiler's warnings are written to `log_stream`."""
+        log = self._program.compile()
+        if log_stream is not None:
+            log_stream.write(log)
+
+    def get_function(self, name: str) -> _c.RawKernel:
+        """The kernel of that name.
+
+        Raises
+        ------
+        AttributeError
+            At its first launch, when the program has no such kernel.
+        """
+        return self._program.kernel(name, self.enable_cooperative_groups)
+
+    def get_global(self, name: str) -> Any:
+        """The memory of a `__device__` or `__constant__` variable on the default device, as a pointer for ``bc.ndarray(shape, dtype, memptr)``.
+
+        Raises
+        ------
+        AttributeError
+            The program has no such variable.
+
+        Examples
+        --------
+        >>> module = bc.RawModule(code='__constant__ float weights[3]; __device__ int count;')
+        >>> weights = bc.ndarray((3,), "float32", module.get_global("weights"))
+        >>> weights[...] = bc.asarray([1.0, 2.0, 3.0])
+        >>> weights
+        array([1., 2., 3.], dtype=float32)
+        """
+        device = _c.default_device()
+        address, size = self._program.variable(name, device)
+        return GlobalPointer(address, size, device, self._program)
+
+    def __repr__(self) -> str:
+        return f"<broadcloth.RawModule {self.file_path or 'of CUDA C++'}>"
+
+
+class GlobalPointer:
+    """The address of a program's variable. The program stays loaded as long as the pointer, or an array made of it, lives."""
+
+    __slots__ = ("_program", "device", "ptr", "size")
+
+    def __init__(self, ptr: int, size: int, device: _c.device, program: Any) -> None:
+        self.ptr = ptr
+        self.size = size
+        self.device = device
+        self._program = program
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __index__(self) -> int:
+        return self.ptr
+
+    def __repr__(self) -> str:
+        return f"<GlobalPointer {self.ptr:#x} ({self.size} bytes) on {self.device}>"

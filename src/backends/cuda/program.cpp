@@ -1,0 +1,592 @@
+#include "backends/cuda/program.h"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <unordered_map>
+
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/standard_headers.h"
+#include "backends/cuda/toolkit.h"
+#include "codegen/device_library.h"
+#include "codegen/kernel_cache.h"
+
+namespace bc::cuda {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// ---- Options ------------------------------------------------------------------------------------------------------------------------
+
+/// Options as the compilers take them: those that come as two strings are joined ("-I", "path").
+std::vector<std::string> joined_options(const std::vector<std::string>& given) {
+  std::vector<std::string> options;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string& o = given[i];
+    const bool more = i + 1 < given.size();
+    if (more && (o == "-I" || o == "-D" || o == "-U")) options.push_back(o + given[++i]);
+    else if (more && (o == "--include-path" || o == "--define-macro" || o == "--undefine-macro" || o == "-include" ||
+                      o == "--pre-include" || o == "--gpu-architecture" || o == "-arch" || o == "-maxrregcount" || o == "--maxrregcount" ||
+                      o == "-std" || o == "--std"))
+      options.push_back((o == "-include" ? "--pre-include" : o) + "=" + given[++i]);
+    else if (!o.empty()) options.push_back(o);
+  }
+  return options;
+}
+
+bool is_relocatable(const std::string& option) {
+  return option == "-dc" || option == "--device-c" || option == "-rdc=true" || option == "--relocatable-device-code=true";
+}
+
+/// The architecture that the options themselves ask for; empty when none.
+std::string chosen_arch(const std::vector<std::string>& options) {
+  for (const std::string& option : options)
+    for (std::string_view prefix : {"-arch=", "--gpu-architecture=", "-gpu-architecture="})
+      if (option.starts_with(prefix)) return option.substr(prefix.size());
+  return {};
+}
+
+bool includes_something(std::string_view text) {
+  for (size_t at = text.find('#'); at != text.npos; at = text.find('#', at + 1)) {
+    const size_t word = text.find_first_not_of(" \t", at + 1);
+    if (word != text.npos && text.substr(word).starts_with("include")) return true;
+  }
+  return false;
+}
+
+/// Everything before the user's first line, which keeps its number.
+std::string full_text(const ProgramSource& source) {
+  if (!source.device_library) return source.text;
+  std::string text = "#line 1 \"device_library.h\"\n";
+  text.append(kDeviceLibrary, kDeviceLibrarySize);
+  text += fmt::format("\n#line 1 \"{}\"\n", source.name);
+  return text + source.text;
+}
+
+// ---- Linking ------------------------------------------------------------------------------------------------------------------------
+
+/// nvJitLink's functions, as far as they are used. Its own versioned names differ between releases; the plain ones do not.
+struct LinkApi {
+  int (*create)(void**, uint32_t, const char**) = nullptr;
+  int (*destroy)(void**) = nullptr;
+  int (*add_data)(void*, int, const void*, size_t, const char*) = nullptr;
+  int (*add_file)(void*, int, const char*) = nullptr;
+  int (*complete)(void*) = nullptr;
+  int (*cubin_size)(void*, size_t*) = nullptr;
+  int (*cubin)(void*, void*) = nullptr;
+  int (*log_size)(void*, size_t*) = nullptr;
+  int (*log)(void*, char*) = nullptr;
+};
+
+const LinkApi& linker() {
+  static const LinkApi api = [] {
+    LinkApi a;
+    const auto fill = [](auto& member, const char* name) {
+      member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(library_symbol(Library::NvJitLink, name));
+    };
+    fill(a.create, "nvJitLinkCreate");
+    fill(a.destroy, "nvJitLinkDestroy");
+    fill(a.add_data, "nvJitLinkAddData");
+    fill(a.add_file, "nvJitLinkAddFile");
+    fill(a.complete, "nvJitLinkComplete");
+    fill(a.cubin_size, "nvJitLinkGetLinkedCubinSize");
+    fill(a.cubin, "nvJitLinkGetLinkedCubin");
+    fill(a.log_size, "nvJitLinkGetErrorLogSize");
+    fill(a.log, "nvJitLinkGetErrorLog");
+    return a;
+  }();
+  return api;
+}
+
+constexpr int kLinkCubin = 1, kLinkPtx = 2, kLinkLibrary = 6;  // nvJitLinkInputType
+
+/// A relocatable cubin (or PTX) and the device runtime, made one program.
+std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch) {
+  const LinkApi& api = linker();
+  void* handle = nullptr;
+  const bool ptx = arch.starts_with("compute_");
+  const std::string option = "-arch=sm_" + arch.substr(arch.find('_') + 1);
+  const char* options[] = {option.c_str()};
+  std::string log;
+  const auto failed = [&](const char* call, int result) {
+    size_t bytes = 0;
+    if (handle && api.log_size(handle, &bytes) == 0 && bytes > 1) {
+      log.resize(bytes);
+      api.log(handle, log.data());
+      log.resize(std::strlen(log.c_str()));
+    }
+    if (handle) api.destroy(&handle);
+    raise(ErrorKind::Compile, "compile: {} could not be linked for {}: {} gives error {}{}{}", name, arch, call, result,
+          log.empty() ? "" : ":\n", log);
+  };
+  if (int result = api.create(&handle, 1, options)) failed("nvJitLinkCreate", result);
+  if (int result = api.add_data(handle, ptx ? kLinkPtx : kLinkCubin, binary.data(), binary.size(), name.c_str()))
+    failed("nvJitLinkAddData", result);
+  const std::string runtime =
+      toolkit_file({"lib64/libcudadevrt.a", "lib/libcudadevrt.a", "targets/x86_64-linux/lib/libcudadevrt.a", "lib/x64/cudadevrt.lib"});
+  if (!runtime.empty())
+    if (int result = api.add_file(handle, kLinkLibrary, runtime.c_str())) failed("nvJitLinkAddFile(libcudadevrt.a)", result);
+  if (int result = api.complete(handle)) {
+    if (runtime.empty()) log = "libcudadevrt.a, which dynamic parallelism needs, was not found; it comes with the CUDA toolkit";
+    failed("nvJitLinkComplete", result);
+  }
+  size_t bytes = 0;
+  if (int result = api.cubin_size(handle, &bytes)) failed("nvJitLinkGetLinkedCubinSize", result);
+  std::vector<char> linked(bytes);
+  if (int result = api.cubin(handle, linked.data())) failed("nvJitLinkGetLinkedCubin", result);
+  api.destroy(&handle);
+  return linked;
+}
+
+// ---- nvcc ---------------------------------------------------------------------------------------------------------------------------
+
+/// A folder that is deleted with everything in it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "broadcloth-XXXXXX").string();
+    BC_CHECK(mkdtemp(pattern.data()), Runtime, "compile: no temporary folder can be made in {}", fs::temp_directory_path().string());
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Runs a program in `folder`, both outputs going to `log`; its exit status.
+int run(const std::vector<std::string>& command, const ScratchFolder& folder, const fs::path& log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.path().c_str());
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  BC_CHECK(error == 0, Import, "compile: {} cannot be run: {}", command[0], std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+ProgramBinary compile_nvcc(const ProgramSource& source, const std::string& arch, const std::vector<std::string>& options) {
+  const std::string nvcc = nvcc_path();
+  BC_CHECK(!nvcc.empty(), Import, "compile: backend='nvcc' needs nvcc, and none was found in CUDA_HOME, /usr/local/cuda* or PATH");
+  BC_CHECK(source.name_expressions.empty(), Value, "compile: name expressions need backend='nvrtc'");
+  const ScratchFolder folder;
+  std::string name = fs::path(source.name).filename().string();
+  if (!name.ends_with(".cu")) name += ".cu";
+  std::ofstream(folder / name, std::ios::binary) << full_text(source);
+  for (const auto& [header, text] : source.headers) {
+    const fs::path place = folder / header;
+    std::error_code ignored;
+    fs::create_directories(place.parent_path(), ignored);
+    std::ofstream(place, std::ios::binary) << text;
+  }
+  std::vector<std::string> command = {nvcc, "-arch=" + arch, "-I."};
+  bool relocatable = false;
+  for (const std::string& option : options) {
+    relocatable = relocatable || is_relocatable(option);
+    if (!is_relocatable(option) && option != "-default-device") command.push_back(option);
+  }
+  const bool ptx = arch.starts_with("compute_");
+  if (relocatable) command.insert(command.end(), {"-rdc=true"});
+  command.insert(command.end(), {ptx ? "-ptx" : "-cubin", "-o", "program.out", name});
+  const int status = run(command, folder, folder / "log");
+  ProgramBinary made;
+  made.log = read_file(folder / "log");
+  BC_CHECK(status == 0, Compile, "compile: nvcc could not compile {} for {}:\n{}", source.name, arch, made.log);
+  const std::string bytes = read_file(folder / "program.out");
+  made.bytes.assign(bytes.begin(), bytes.end());
+  if (ptx) made.bytes.push_back('\0');
+  if (relocatable) made.bytes = link(made.bytes, source.name, arch);
+  return made;
+}
+
+}  // namespace
+
+// ---- Compiling ----------------------------------------------------------------------------------------------------------------------
+
+ProgramBinary compile_source(const ProgramSource& source, std::string_view default_arch) {
+  CompilerInput input;
+  input.options = joined_options(source.options);
+  std::string arch = chosen_arch(input.options);
+  if (arch.empty()) arch = default_arch;
+  std::erase_if(input.options, [](const std::string& o) { return !chosen_arch({o}).empty(); });
+  if (source.nvcc) return compile_nvcc(source, arch, input.options);
+
+  input.text = full_text(source);
+  input.name = source.name;
+  input.name_expressions = source.name_expressions;
+  bool relocatable = std::any_of(input.options.begin(), input.options.end(), is_relocatable);
+  // -default-device: functions without __device__ are for the device, as there is nothing else here.
+  input.options.push_back("-default-device");
+  if (source.device_library && !relocatable) input.options.push_back("--minimal");
+  bool includes = includes_something(source.text);
+  for (const auto& [name, text] : source.headers) {
+    input.header_names.push_back(name);
+    input.header_texts.push_back(text);
+    includes = includes || includes_something(text);
+  }
+  if (includes || std::any_of(input.options.begin(), input.options.end(), [](const std::string& o) { return o.find("include") != o.npos; })) {
+    for (const auto& [name, text] : standard_headers()) {
+      if (std::find(input.header_names.begin(), input.header_names.end(), name) != input.header_names.end()) continue;
+      input.header_names.emplace_back(name);
+      input.header_texts.emplace_back(text);
+    }
+    for (const std::string& folder : toolkit_include_folders()) input.options.push_back("-I" + folder);
+  }
+  CompiledProgram compiled;
+  try {
+    compiled = compile_program(input, arch, ErrorKind::Compile);
+  } catch (const Error& e) {
+    // A kernel that launches kernels has to be relocatable; who writes one need not know.
+    if (relocatable || std::string_view(e.what()).find("device-side kernel launch") == std::string_view::npos) throw;
+    relocatable = true;
+    std::erase(input.options, "--minimal");
+    input.options.push_back("-rdc=true");
+    compiled = compile_program(input, arch, ErrorKind::Compile);
+  }
+  if (relocatable) compiled.binary = link(compiled.binary, source.name, arch);
+  return {std::move(compiled.binary), std::move(compiled.lowered_names), std::move(compiled.log)};
+}
+
+std::string source_compiler(const ProgramSource& source, std::string_view arch) {
+  std::string text = fmt::format("{} {}", arch, compiler_description());
+  if (source.nvcc) text += " nvcc " + nvcc_path();
+  // Another toolkit is another version of the headers.
+  if (includes_something(source.text)) text += fmt::format(" {}", fmt::join(toolkit_include_folders(), ":"));
+  if (source.device_library) {
+    static const Hash128 library = digest(kDeviceLibrary, kDeviceLibrarySize);
+    text += " library " + to_string(library);
+  }
+  return text;
+}
+
+// ---- Loaded programs ----------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::atomic<bool> programs_stay{false};
+
+CUstream native(Stream stream) { return static_cast<CUstream>(stream.native); }
+
+/// "scale" of "void scale<float>(float*, float)"; the mangled name itself where it is none.
+std::string plain_name(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  if (status != 0 || !text) return mangled;
+  std::string name(text);
+  std::free(text);
+  int depth = 0;
+  size_t end = name.size(), begin = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || (c == '(' && depth == 0)) {
+      if (depth == 0 && end == name.size()) end = i;
+      if (c == '(') break;
+      ++depth;
+    } else if (c == '>') {
+      --depth;
+    } else if (c == ' ' && depth == 0 && end == name.size()) {
+      begin = i + 1;  // after a template's return type
+    }
+  }
+  return name.substr(begin, end - begin);
+}
+
+class CudaProgramKernel final : public ProgramKernel {
+ public:
+  CudaProgramKernel(CudaBackend& backend, CUfunction function, std::string name)
+      : backend_(backend), function_(function), name_(std::move(name)) {
+    if (!driver().cuFuncGetParamInfo) return;
+    size_t offset = 0, bytes = 0;
+    while (driver().cuFuncGetParamInfo(function_, parameters_.size(), &offset, &bytes) == kSuccess)
+      parameters_.push_back(static_cast<uint32_t>(bytes));
+    knows_parameters_ = true;
+  }
+
+  std::span<const uint32_t> parameter_bytes() const override { return parameters_; }
+  bool knows_parameters() const override { return knows_parameters_; }
+
+  void launch(const KernelLaunch& l, void** arguments, Stream stream) override {
+    backend_.make_current();
+    if (l.shared_bytes > shared_limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      raise_shared_limit(l.shared_bytes);
+    CUresult result;
+    if (l.cluster[0] == 0 && !l.cooperative) [[likely]] {
+      result = driver().cuLaunchKernel(function_, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared_bytes,
+                                       native(stream), arguments, nullptr);
+    } else {
+      result = launch_with_attributes(l, arguments, native(stream));
+    }
+    if (result != kSuccess) [[unlikely]]
+      refuse(result, l);
+  }
+
+  int attribute(int number) const override {
+    backend_.make_current();
+    int value = 0;
+    BC_DRIVER(cuFuncGetAttribute, &value, number, function_);
+    return value;
+  }
+
+  void set_attribute(int number, int value) override {
+    backend_.make_current();
+    const CUresult result = driver().cuFuncSetAttribute(function_, number, value);
+    BC_CHECK(result != kErrorInvalidValue, Value, "kernel {}: {} is no value for attribute {}", name_, value, number);
+    check(result, "cuFuncSetAttribute");
+    if (number == kFunctionMaxDynamicShared) shared_limit_.store(static_cast<unsigned>(value), std::memory_order_relaxed);
+  }
+
+  int max_active_blocks(int block_threads, size_t shared_bytes) const override {
+    backend_.make_current();
+    int blocks = 0;
+    BC_DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function_, block_threads, shared_bytes);
+    return blocks;
+  }
+
+  std::pair<int, int> best_block(size_t shared_bytes) const override {
+    backend_.make_current();
+    int grid = 0, block = 0;
+    BC_DRIVER(cuOccupancyMaxPotentialBlockSize, &grid, &block, function_, nullptr, shared_bytes, 0);
+    return {grid, block};
+  }
+
+ private:
+  CUresult launch_with_attributes(const KernelLaunch& l, void** arguments, CUstream stream) {
+    CUlaunchAttribute attributes[2] = {};
+    CUlaunchConfig config = {l.grid[0],      l.grid[1], l.grid[2],  l.block[0], l.block[1],
+                             l.block[2],     l.shared_bytes, stream, attributes, 0};
+    if (l.cooperative) {
+      attributes[config.numAttrs].id = kLaunchCooperative;
+      attributes[config.numAttrs++].cooperative = 1;
+    }
+    if (l.cluster[0]) {
+      const unsigned blocks = l.cluster[0] * l.cluster[1] * l.cluster[2];
+      BC_CHECK(backend_.properties().compute_major >= 9, Value, "kernel {}: clusters need a device of compute capability 9.0, {} has {}.{}",
+               name_, backend_.properties().name, backend_.properties().compute_major, backend_.properties().compute_minor);
+      for (int d = 0; d < 3; ++d)
+        BC_CHECK(l.cluster[d] && l.grid[d] % l.cluster[d] == 0, Value,
+                 "kernel {}: expected a grid that is a multiple of the cluster, got grid ({}, {}, {}) and cluster ({}, {}, {})", name_,
+                 l.grid[0], l.grid[1], l.grid[2], l.cluster[0], l.cluster[1], l.cluster[2]);
+      // Every device has clusters of eight; more must be asked for.
+      if (blocks > 8) BC_DRIVER(cuFuncSetAttribute, function_, kFunctionNonPortableCluster, 1);
+      attributes[config.numAttrs].id = kLaunchClusterDimension;
+      attributes[config.numAttrs++].cluster = {l.cluster[0], l.cluster[1], l.cluster[2]};
+    }
+    if (driver().cuLaunchKernelEx) return driver().cuLaunchKernelEx(&config, function_, arguments, nullptr);
+    BC_CHECK(l.cluster[0] == 0, Runtime, "kernel {}: the driver is too old for clusters", name_);
+    return driver().cuLaunchCooperativeKernel(function_, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
+                                              l.shared_bytes, stream, arguments);
+  }
+
+  void raise_shared_limit(unsigned bytes) {
+    const CudaProperties& p = backend_.properties();
+    const int fixed = attribute(kFunctionSharedBytes);
+    const int most = std::max(0, p.shared_per_block_optin - fixed);
+    BC_CHECK(bytes <= static_cast<unsigned>(most), Value,
+             "kernel {}: {} bytes of dynamic shared memory are asked for; {} has {} bytes a block, of which the kernel's own arrays use {}",
+             name_, bytes, p.name, p.shared_per_block_optin, fixed);
+    BC_DRIVER(cuFuncSetAttribute, function_, kFunctionMaxDynamicShared, most);
+    shared_limit_.store(static_cast<unsigned>(most), std::memory_order_relaxed);
+  }
+
+  /// Why the driver did not launch, where it can be told.
+  [[noreturn]] void refuse(CUresult result, const KernelLaunch& l) const {
+    if (is_sticky(result) || result == kErrorOutOfMemory) detail::raise_driver(result, "cuLaunchKernel", "kernel " + name_);
+    const auto shape = [&](const unsigned* n) { return fmt::format("({}, {}, {})", n[0], n[1], n[2]); };
+    const uint64_t threads = uint64_t{l.block[0]} * l.block[1] * l.block[2];
+    const int most = attribute(kFunctionMaxThreadsPerBlock);
+    BC_CHECK(threads > 0 && uint64_t{l.grid[0]} * l.grid[1] * l.grid[2] > 0, Value,
+             "kernel {}: expected a grid and a block without zeros, got grid {} and block {}", name_, shape(l.grid), shape(l.block));
+    BC_CHECK(threads <= static_cast<uint64_t>(most), Value,
+             "kernel {}: a block can have {} threads of it ({} registers each), got block {} with {}", name_, most,
+             attribute(kFunctionRegisters), shape(l.block), threads);
+    BC_CHECK(l.block[2] <= 64 && l.grid[0] <= 2147483647u && l.grid[1] <= 65535 && l.grid[2] <= 65535, Value,
+             "kernel {}: expected a grid of at most (2147483647, 65535, 65535) blocks and a block of at most (1024, 1024, 64) threads, got "
+             "grid {} and block {}",
+             name_, shape(l.grid), shape(l.block));
+    if (l.cooperative) {
+      const int blocks = max_active_blocks(static_cast<int>(threads), l.shared_bytes) * backend_.properties().multiprocessors;
+      const uint64_t asked = uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+      BC_CHECK(asked <= static_cast<uint64_t>(blocks), Value,
+               "kernel {}: all blocks of a cooperative launch run at once, {} at most with {} threads each, got {}", name_, blocks, threads,
+               asked);
+    }
+    detail::raise_driver(result, "cuLaunchKernel",
+                         fmt::format("kernel {} with grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}", name_,
+                                     shape(l.grid), shape(l.block), shape(l.cluster), l.shared_bytes, l.cooperative ? ", cooperative" : ""));
+  }
+
+  CudaBackend& backend_;
+  const CUfunction function_;
+  const std::string name_;
+  std::vector<uint32_t> parameters_;
+  bool knows_parameters_ = false;
+  std::atomic<unsigned> shared_limit_{48u << 10};
+};
+
+class CudaProgram final : public Program {
+ public:
+  CudaProgram(CudaBackend& backend, const ProgramSource& source, ProgramBinary binary)
+      : backend_(backend), name_(source.name), expressions_(source.name_expressions), lowered_(std::move(binary.lowered)),
+        log_(std::move(binary.log)) {
+    backend_.make_current();
+    char log[8192] = {};
+    int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferBytes};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+    const CUresult result = driver().cuModuleLoadDataEx(&module_, binary.bytes.data(), 2, options, values);
+    if (result == kSuccess) return;
+    const CudaProperties& p = backend_.properties();
+    const bool foreign = result == kErrorInvalidImage || result == kErrorNoBinaryForGpu || result == kErrorUnsupportedPtxVersion;
+    detail::raise_driver(result, "cuModuleLoadDataEx",
+                         fmt::format("loading {} ({} bytes) on sm_{}{}{}{}{}", name_, binary.bytes.size(), p.compute_major, p.compute_minor,
+                                     foreign ? ": the code is for another device or a newer driver" : "", log[0] ? "; driver log: " : "",
+                                     log));
+  }
+
+  ~CudaProgram() override {
+    if (!module_ || driver_gone() || programs_stay.load(std::memory_order_relaxed)) return;
+    driver().cuCtxSetCurrent(backend_.context());
+    driver().cuCtxSynchronize();  // code that runs must not be unloaded
+    driver().cuModuleUnload(module_);
+  }
+
+  ProgramKernel& kernel(std::string_view name) override {
+    std::lock_guard lock(mutex_);
+    const std::string key(name);
+    if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
+    backend_.make_current();
+    CUfunction function = nullptr;
+    CUresult result = driver().cuModuleGetFunction(&function, module_, lowered(key).c_str());
+    if (result == kErrorNotFound) {
+      // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
+      std::vector<std::string> fits;
+      for (const std::string& symbol : symbols())
+        if (plain_name(symbol.c_str()) == key) fits.push_back(symbol);
+      if (fits.size() == 1) result = driver().cuModuleGetFunction(&function, module_, fits[0].c_str());
+    }
+    if (result == kErrorNotFound) {
+      std::vector<std::string> known = expressions_;
+      for (const std::string& symbol : symbols())
+        if (std::find(lowered_.begin(), lowered_.end(), symbol) == lowered_.end()) known.push_back(plain_name(symbol.c_str()));
+      raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", name_, key,
+            known.empty() ? "none that can be named" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    check(result, "cuModuleGetFunction");
+    return *kernels_.emplace(key, std::make_unique<CudaProgramKernel>(backend_, function, key)).first->second;
+  }
+
+  std::pair<void*, size_t> variable(std::string_view name) override {
+    backend_.make_current();
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    const std::string key(name);
+    const CUresult result = driver().cuModuleGetGlobal(&address, &bytes, module_, lowered(key).c_str());
+    BC_CHECK(result != kErrorNotFound, Attribute,
+             "{}: there is no __device__ or __constant__ variable '{}'; one in a namespace or of a template needs a name expression", name_,
+             key);
+    check(result, "cuModuleGetGlobal");
+    return {reinterpret_cast<void*>(address), bytes};
+  }
+
+  const std::string& log() const override { return log_; }
+
+ private:
+  /// The symbol that a name stands for.
+  std::string lowered(const std::string& name) const {
+    for (size_t i = 0; i < expressions_.size() && i < lowered_.size(); ++i)
+      if (expressions_[i] == name || (expressions_[i].starts_with('&') && expressions_[i].substr(1) == name)) return lowered_[i];
+    return name;
+  }
+
+  /// The kernels' symbols; empty where the driver does not tell.
+  std::vector<std::string> symbols() const {
+    unsigned count = 0;
+    std::vector<std::string> names;
+    if (!driver().cuModuleGetFunctionCount || !driver().cuModuleEnumerateFunctions || !driver().cuFuncGetName) return names;
+    if (driver().cuModuleGetFunctionCount(&count, module_) != kSuccess) return names;
+    std::vector<CUfunction> functions(count);
+    if (driver().cuModuleEnumerateFunctions(functions.data(), count, module_) != kSuccess) return names;
+    for (CUfunction function : functions) {
+      const char* name = nullptr;
+      if (driver().cuFuncGetName(&name, function) == kSuccess && name) names.emplace_back(name);
+    }
+    return names;
+  }
+
+  CudaBackend& backend_;
+  CUmodule module_ = nullptr;
+  const std::string name_;
+  const std::vector<std::string> expressions_, lowered_;
+  const std::string log_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<CudaProgramKernel>> kernels_;
+};
+
+}  // namespace
+
+void keep_programs_loaded() { programs_stay.store(true, std::memory_order_relaxed); }
+
+std::shared_ptr<Program> load_binary(CudaBackend& backend, const ProgramSource& source, ProgramBinary binary) {
+  return std::make_shared<CudaProgram>(backend, source, std::move(binary));
+}
+
+}  // namespace bc::cuda
+
+namespace bc {
+
+std::shared_ptr<Program> CudaBackend::open_program(const ProgramSource& source) {
+  cuda::ProgramBinary binary;
+  if (!source.binary.empty()) {
+    binary.bytes = source.binary;
+    binary.bytes.push_back('\0');  // PTX ends with a zero
+  } else {
+    const std::string arch = this->arch();
+    CachedBinary cached = kernel_cache_binary(cuda::source_compiler(source, arch), source.digest(), [&]() -> CachedBinary {
+      cuda::ProgramBinary made = cuda::compile_source(source, arch);
+      made.lowered.push_back(std::move(made.log));
+      return {std::move(made.bytes), std::move(made.lowered)};
+    });
+    binary.bytes = std::move(cached.bytes);
+    binary.lowered = std::move(cached.names);
+    binary.log = std::move(binary.lowered.back());
+    binary.lowered.pop_back();
+  }
+  return cuda::load_binary(*this, source, std::move(binary));
+}
+
+}  // namespace bc

@@ -1,0 +1,11 @@
+#pragma once
+#include <span>
+#include <utility>
+
+namespace bc::cuda {
+
+/// Headers of the C and C++ library that kernels include and NVRTC lacks: the name, and a text for device code. They are served from
+/// memory.
+std::span<const std::pair<const char*, const char*>> standard_headers();
+
+}  // namespace bc::cuda

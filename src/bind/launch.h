@@ -1,0 +1,94 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bind/array.h"
+#include "codegen/kernel_signature.h"
+#include "runtime/program.h"
+
+/// How kernels are launched from Python: arguments become parameter bytes on the stack, without Python code and, for arrays and plain
+/// numbers, without an allocation.
+namespace bc::bind {
+
+/// The parameters of one launch while they are gathered: their bytes, and the arrays whose addresses are put among them when the launch
+/// is made.
+class LaunchArguments {
+ public:
+  LaunchArguments() = default;
+  LaunchArguments(const LaunchArguments&) = delete;
+  LaunchArguments& operator=(const LaunchArguments&) = delete;
+
+  int count() const { return count_; }
+  /// Room for the next parameter.
+  void* add(size_t bytes, size_t alignment = 8);
+  /// The next parameter is a pointer to the array's first element. `a` must live until the launch.
+  void add_array(const Array& a, bool write) { note_array(a, write, static_cast<void**>(add(sizeof(void*)))); }
+  /// `place`, inside a parameter, gets the address of the array's first element.
+  void note_array(const Array& a, bool write, void** place);
+  /// Keeps an array of another library, or a copy, until the launch has been made; gives it back as it must be noted.
+  const Array& hold(Array a);
+  /// Keeps memory of another library until the stream has done what the launch queues.
+  const Array& hold_foreign(Array a);
+
+  /// Makes the launch. Called with the interpreter's lock, which is let go meanwhile.
+  void launch(ProgramKernel& kernel, const KernelLaunch& shape, Stream stream);
+
+ private:
+  static constexpr int kInline = 48;
+  static constexpr size_t kRoom = 2048;
+
+  struct Noted {
+    const Array* array;
+    void** place;
+    bool write;
+  };
+  template <class T>
+  struct Few {
+    T inside[kInline];
+    std::vector<T> more;
+    int n = 0;
+    void push(T value) {
+      if (n < kInline) {
+        inside[n++] = value;
+        return;
+      }
+      if (more.empty()) more.assign(inside, inside + n);
+      more.push_back(value);
+      ++n;
+    }
+    T* data() { return more.empty() ? inside : more.data(); }
+  };
+
+  int count_ = 0;
+  Few<void*> pointers_;
+  Few<Noted> arrays_;
+  std::vector<std::unique_ptr<Array>> held_;
+  std::vector<Array> foreign_;
+  std::vector<std::unique_ptr<char[]>> more_room_;
+  size_t used_ = 0, room_bytes_ = kRoom;
+  char* room_ = inside_;
+  alignas(16) char inside_[kRoom];
+};
+
+/// What is known of a raw kernel's parameter: from the kernel's text, and from the device that has compiled it.
+struct RawParameter {
+  KernelParameter::Kind kind = KernelParameter::Kind::unknown;
+  DType dtype = DType::i64;
+  bool write = true;
+  uint32_t bytes = 0;  ///< 0: not known
+};
+
+/// Adds an argument of a raw kernel: an array's address, a number, a struct by value. Throws TypeError naming the parameter.
+void add_raw_argument(LaunchArguments* to, PyObject* argument, const RawParameter& parameter, const char* kernel, int index, Device device);
+
+/// The device that a call's arguments lie on; nullopt where none of them says.
+std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n);
+
+/// A grid or block: an int or up to three of them.
+void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* what);
+
+/// None or 0: the device's current stream; a stream of ours, CuPy, PyTorch or Numba; a handle as an int.
+Stream launch_stream(PyObject* o, Device device);
+
+}  // namespace bc::bind
