@@ -84,8 +84,8 @@ std::string BodyPrinter::expression(int index) const {
       const DType loop_type = row.signature == Signature::random ? x.dtype : t;
       std::string a[3];
       for (int k = 0; k < row.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
-      const bool use_fast = fast && (row.fast_set & dtype_bit(t));
-      return substitute(use_fast ? row.fast_text : row.text,
+      const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
+      return substitute(quick ? quick : row.text,
                         {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
     }
     case Value::Kind::carried: return held(index);
@@ -133,10 +133,30 @@ std::set<int> BodyPrinter::accesses(int stage, bool row) const {
   return used;
 }
 
-bool BodyPrinter::has_fast(int stage, bool row) const {
+const char* BodyPrinter::fast_text(const Value& x) const {
+  const OpInfo& row = info(x.op);
+  const bool cpu = ir_.target == Target::cpu;
+  return (cpu ? row.fast_set : row.cuda_fast_set) & dtype_bit(x.loop[0]) ? (cpu ? row.fast_text : row.cuda_fast_text) : nullptr;
+}
+
+bool BodyPrinter::divides_scalar(const Value& x) const {
+  return ir_.target == Target::cuda && x.kind == Value::Kind::op && x.op == Op::divide && x.loop[0] == DType::f32 &&
+         ir_.values[x.args[0]].kind == Value::Kind::constant;
+}
+
+std::string BodyPrinter::fast_condition(int stage, bool row) const {
+  std::set<int> scalars;
   for (const Value& x : ir_.values)
-    if (x.kind == Value::Kind::op && x.stage == stage && x.row == row && (info(x.op).fast_set & dtype_bit(x.loop[0]))) return true;
-  return false;
+    if (x.stage == stage && x.row == row && divides_scalar(x)) scalars.insert(x.args[0]);
+  std::string all;
+  for (int s : scalars) all += fmt::format("{}may_divide({})", all.empty() ? "" : " && ", argument(s, DType::f32));
+  return all;
+}
+
+int BodyPrinter::count_fast(int stage, bool row) const {
+  int count = 0;
+  for (const Value& x : ir_.values) count += x.kind == Value::Kind::op && x.stage == stage && x.row == row && fast_text(x);
+  return count;
 }
 
 std::string reduction_struct(const Ir& ir, int k) {

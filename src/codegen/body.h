@@ -18,7 +18,7 @@ class BodyPrinter {
   std::function<std::string(int value)> held = [](int) { return std::string(); };
   /// Spells a parameter word, as the type asked for.
   std::function<std::string(int word, const char* type)> parameter;
-  bool fast = false;  ///< use the CPU's branch-free forms, which set `flag`
+  bool fast = false;  ///< use the branch-free forms, which set `flag` (CPU) or clear `good` (CUDA) where the plain ones must run
 
   /// The statements that define the constants, for the kernel's top.
   std::string constants() const;
@@ -33,12 +33,19 @@ class BodyPrinter {
   /// An accumulator's input, cast to its loop's dtype.
   std::string input(const Accumulator& a) const { return argument(a.input, a.loop); }
 
-  /// Tells whether any value of the scope has a fast form.
-  bool has_fast(int stage, bool row) const;
+  /// How many values of the scope have a fast form.
+  int count_fast(int stage, bool row) const;
+  bool has_fast(int stage, bool row) const { return count_fast(stage, row) > 0; }
+  /// CUDA: the condition on the scalars of the scope under which its fast forms may be used at all.
+  std::string fast_condition(int stage, bool row) const;
 
  private:
   std::string expression(int index) const;
   std::string argument(int value, DType as) const;
+  /// A value's fast form on the target, nullptr where it has none.
+  const char* fast_text(const Value& x) const;
+  /// CUDA: a quotient whose dividend is a scalar, which is looked at once and not for each element.
+  bool divides_scalar(const Value& x) const;
   const Ir& ir_;
 };
 

@@ -10,6 +10,7 @@ namespace bc {
 namespace {
 
 constexpr int kColumnThreads = 32, kColumnGroups = 8;
+constexpr int kFewFast = 3;  // below this many ops with a fast form, memory is the limit and a second body not worth its text
 
 class CudaPrinter {
  public:
@@ -100,7 +101,8 @@ class CudaPrinter {
   }
 
   /// One vector of elements: vector loads, the body for each u, vector stores.
-  std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink) const {
+  std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink, const std::string& before_stores = "",
+                          const std::string& after_stores = "") const {
     std::string load, store;
     for (int a : used) {
       if (!vectorized(a)) continue;
@@ -113,41 +115,71 @@ class CudaPrinter {
       }
     }
     return load + fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
-                              body_.outputs(stage, false), sink) + store;
+                              body_.outputs(stage, false), sink) + before_stores + store + after_stores;
+  }
+
+  /// Tells whether a map is worth a body of fast forms. What such a body computes may be wrong before it is done again, so nothing may
+  /// depend on it that is not: an address, a place to write, a value that is written over.
+  bool quick_map() const {
+    if (body_.count_fast(0, false) < kFewFast || ir_.checked) return false;
+    for (const Value& x : ir_.values)
+      if (x.predicate != kNone || x.kind == Value::Kind::gather) return false;
+    for (const Output& o : ir_.outputs)
+      if (o.predicate != kNone || (ir_.in_place && !vectorized(o.access))) return false;
+    return true;
   }
 
   std::string map() {
     find_predicated(0);
     const std::set<int> used = body_.accesses(0, false);
-    const int inner = ir_.kept - 1;
-    std::string steps, at;
-    for (int a : used) steps += step(a, inner);
+    const int inner = ir_.kept - 1, v = ir_.vector;
+    const bool quick = quick_map();
+    std::string out;
+    for (int a : used) out += step(a, inner);
     auto pointers = [&] {
-      std::string out;
-      for (int a : used) out += pointer(a, ir_.kept, 0);
-      return out;
+      std::string all;
+      for (int a : used) all += pointer(a, ir_.kept, 0);
+      return all;
     };
-    std::string out = steps;
-    if (ir_.vector == 1) {
-      out += fmt::format("const I total = {0};\nfor (I i = I(blockIdx.x) * {1} + threadIdx.x; i < total; i += I(gridDim.x) * {1}) {{\n", word(p_.kept_size), kCudaBlock);
-      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + vector_body(0, used, "", "") + "}\n";
+    const std::string walk = fmt::format("for (I i = I(blockIdx.x) * {0} + threadIdx.x; i < total; i += I(gridDim.x) * {0}) {{\n", kCudaBlock);
+    auto body = [&](const std::string& rest) {
+      if (!quick) return vector_body(0, used, "", "");
+      // Elements are done again one by one where a fast form met an argument out of its range; what is left over goes the same way.
+      body_.fast = true;
+      std::string condition = body_.fast_condition(0, false);
+      if (!rest.empty()) condition = fmt::format("i < {}{}{}", rest, condition.empty() ? "" : " && ", condition);
+      std::string all = condition.empty() ? "u32 good = 1;\n{\n" : fmt::format("u32 good = {};\nif (good) {{\n", condition);
+      all += vector_body(0, used, "", "", "if (good) {\n", "}\n") + "}\n";
+      body_.fast = false;
+      predicated_.insert(used.begin(), used.end());  // no access is a vector here
+      all += fmt::format("if (!good) {{\nconst int count = {};\n#pragma unroll 1\nfor (int u = 0; u < count; ++u) {{\n{}{}}}\n}}\n",
+                         rest.empty() ? std::to_string(v) : fmt::format("i < {0} ? {1} : int({2} - x0)", rest, v, word(p_.kept_size)),
+                         body_.values(0, false), body_.outputs(0, false));
+      return all;
+    };
+    if (v == 1) {
+      out += fmt::format("const I total = {};\n", word(p_.kept_size)) + walk;
+      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + body("") + "}\n";
     }
     // Coordinates count vectors along the last axis.
-    out += fmt::format("const I total = {0} / {1};\nfor (I i = I(blockIdx.x) * {2} + threadIdx.x; i < total; i += I(gridDim.x) * {2}) {{\n",
-                       word(p_.kept_size), ir_.vector, kCudaBlock);
+    if (inner == 0 && quick) {
+      out += fmt::format("const I whole = {0} / {1}, total = whole + ({0} % {1} != 0);\n", word(p_.kept_size), v) + walk;
+      return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body("whole") + "}\n";
+    }
+    out += fmt::format("const I total = {} / {};\n", word(p_.kept_size), v) + walk;
     const char* type = ir_.wide ? "u64" : "u32";
     if (inner == 0) {
-      out += fmt::format("const I x0 = i * {};\n", ir_.vector);
+      out += fmt::format("const I x0 = i * {};\n", v);
     } else {
-      out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), ir_.vector);
-      out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, ir_.vector);
+      out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), v);
+      out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, v);
       out += coordinates(fmt::format("{}(i) / width", type), "x", p_.kept_shape, inner);
     }
-    out += pointers() + vector_body(0, used, "", "") + "}\n";
+    out += pointers() + body("") + "}\n";
     if (inner == 0) {
       // What is left over after the last whole vector.
       out += fmt::format("if (blockIdx.x == 0 && I(threadIdx.x) < {0} - total * {1}) {{\nconst I x0 = total * {1} + threadIdx.x;\nconst int u = 0;\n",
-                         word(p_.kept_size), ir_.vector);
+                         word(p_.kept_size), v);
       predicated_.insert(used.begin(), used.end());  // no access is a vector here
       out += pointers() + body_.values(0, false) + body_.outputs(0, false) + "}\n";
     }

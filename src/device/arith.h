@@ -72,12 +72,14 @@ BC_TFN T conj(T a) {
 }
 
 /// Clears the sign bit of a float.
-BC_FN float fabs(float a) { return bits_as<float>(bits_as<u32>(a) & 0x7fffffffu); }
-BC_FN double fabs(double a) { return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull); }
 #if BC_CUDA
+BC_FN float fabs(float a) { return ::fabsf(a); }  // rides on the next instruction as a modifier
+BC_FN double fabs(double a) { return ::fabs(a); }
 // By way of float: NVRTC 13.0 merges two 16-bit masks of one word wrongly (seen on sm_90).
 BC_FN half fabs(half a) { return half(fabs(static_cast<float>(a))); }
 #else
+BC_FN float fabs(float a) { return bits_as<float>(bits_as<u32>(a) & 0x7fffffffu); }
+BC_FN double fabs(double a) { return bits_as<double>(bits_as<u64>(a) & 0x7fffffffffffffffull); }
 BC_FN half fabs(half a) { return bits_as<half>(static_cast<u16>(a.bits & 0x7fffu)); }
 #endif
 BC_FN bfloat16 fabs(bfloat16 a) { return bits_as<bfloat16>(static_cast<u16>(a.bits & 0x7fffu)); }

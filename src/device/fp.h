@@ -7,6 +7,12 @@
 #define BC_LONG static __device__
 #define BC_RARE static __device__ __noinline__
 #define BC_EXACT BC_FN
+// Forms without a branch, which clear `good` where the plain form must run; 16-bit floats run in float here too.
+#define BC_LIFT1_GOOD(name)                            \
+  template <class T, enable_if<is_small_float<T>> = 0> \
+  BC_INLINE T name(T a, u32& good) {                   \
+    return T(name(static_cast<float>(a), good));       \
+  }
 #define BC_NATIVE1(name, f32, f64)               \
   BC_FN float name(float a) { return ::f32(a); } \
   BC_FN double name(double a) { return ::f64(a); }
@@ -93,6 +99,51 @@ BC_LIFT1(rint)
 BC_LIFT1(floor)
 BC_LIFT1(ceil)
 BC_LIFT1(trunc)
+
+#if BC_CUDA
+// Quotients and roots without the branch of the operators: several elements of a thread then run side by side. A seed of the special
+// function unit and a Newton step whose residual is exact give the rounded result wherever no step leaves the normal range.
+/// Clears `good` unless |x| >= least (so also for NaN): one instruction, as the comparisons are chained by predicate.
+BC_FN void require_magnitude(float x, float least, u32& good) {
+  asm("{.reg .pred p, q; .reg .f32 t; setp.ne.u32 q, %0, 0; abs.f32 t, %1; setp.ge.and.f32 p, t, %2, q; selp.u32 %0, 1, 0, p;}"
+      : "+r"(good)
+      : "f"(x), "f"(least));
+}
+BC_FN void require_less(float x, float limit, u32& good) {
+  asm("{.reg .pred p, q; setp.ne.u32 q, %0, 0; setp.lt.and.f32 p, %1, %2, q; selp.u32 %0, 1, 0, p;}" : "+r"(good) : "f"(x), "f"(limit));
+}
+/// What quotient_fast asks of its dividend.
+BC_FN bool may_divide(float a) { return fabs(a) >= 0x1p-100f; }
+/// a / b where |a| >= 2^-100: what overflows or divides by nothing becomes NaN, a divisor too large for the seed a zero.
+BC_FN float quotient_fast(float a, float b, u32& good) {
+  float seed, q;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(b));
+  seed = fma(seed, fma(-b, seed, 1.0f), seed);
+  q = a * seed;
+  q = fma(fma(-b, q, a), seed, q);
+  require_magnitude(q, 0x1p-126f, good);
+  return q;
+}
+BC_FN float divide_fast(float a, float b, u32& good) {
+  require_magnitude(a, 0x1p-100f, good);  // below it the residual would lose bits
+  return quotient_fast(a, b, good);
+}
+BC_FN float reciprocal_fast(float a, u32& good) { return quotient_fast(1.0f, a, good); }
+BC_FN float sqrt_fast(float a, u32& good) {
+  float seed, r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(a));
+  r = a * seed;
+  r = fma(fma(-r, r, a), seed * 0.5f, r);
+  require_magnitude(r, 0x1p-50f, good);
+  return r;
+}
+template <class T, enable_if<is_small_float<T>> = 0>
+BC_INLINE T divide_fast(T a, T b, u32& good) {
+  return T(divide_fast(static_cast<float>(a), static_cast<float>(b), good));
+}
+BC_LIFT1_GOOD(reciprocal_fast)
+BC_LIFT1_GOOD(sqrt_fast)
+#endif
 
 template <class T, enable_if<is_float<T>> = 0>
 BC_INLINE T abs(T a) {

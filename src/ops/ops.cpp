@@ -73,6 +73,9 @@ struct Table {
 #define BC_FAST(name, set_, text)                        \
   rows[static_cast<int>(Op::name)].fast_set = set_;      \
   rows[static_cast<int>(Op::name)].fast_text = text;
+#define BC_CUDA_FAST(name, set_, text)                   \
+  rows[static_cast<int>(Op::name)].cuda_fast_set = set_; \
+  rows[static_cast<int>(Op::name)].cuda_fast_text = text;
 #include "ops/elementwise.def"
 #define BC_REDUCE(name_, set_, acc, result_, state_, identity_, map_, join_, finish_, ...) \
   {                                                                                       \

@@ -60,6 +60,8 @@ struct OpInfo {
   const char* text = nullptr;  ///< elementwise: the expression in a, b, c, with T and R
   DTypeSet fast_set = 0;       ///< loop dtypes for which `fast_text` may stand in on the CPU
   const char* fast_text = nullptr;
+  DTypeSet cuda_fast_set = 0;  ///< loop dtypes for which `cuda_fast_text` may stand in on CUDA
+  const char* cuda_fast_text = nullptr;
   // Reductions
   Accumulate accumulate = Accumulate::same;
   const char* state = nullptr;     ///< C++ type of the running value

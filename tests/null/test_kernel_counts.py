@@ -325,3 +325,29 @@ def test_the_skeletons_are_the_targets(target):
         x = make((100,)) + 1
     assert ("__global__" in r.kernels[0].source) == (target == "null-cuda")
     del x
+
+
+def test_a_map_of_many_quotients_has_a_body_without_branches_on_cuda(target):
+    x, y = make((1001,), "float32"), make((1001,), "float32")
+    with recorded() as record:
+        z = bc.log(x / y) / bc.sqrt(y) + 1.0 / (1.0 + x)
+    (only,) = record.kernels
+    assert ("divide_fast(" in only.source) == ("if (!good)" in only.source) == (target == "null-cuda")
+    assert z.shape == (1001,)
+
+
+@pytest.mark.parametrize("program", ["few", "double", "gathered"])
+def test_what_must_not_be_computed_twice_has_one_body(target, program):
+    """Few such ops are bound by memory; an address that depends on a value must be right at once."""
+    dtype = "float64" if program == "double" else "float32"
+    x, y = make((1001,), dtype), make((1001,), dtype)
+    index = make((1001,), "int64")
+    with recorded() as record:
+        if program == "few":
+            z = x / y + bc.sqrt(x)
+        elif program == "gathered":
+            z = (x / y / y)[index] / y / x
+        else:
+            z = bc.log(x / y) / bc.sqrt(y) / x
+    assert not any("good)" in k.source for k in record.kernels)
+    assert z.shape == (1001,)
