@@ -22,6 +22,8 @@ def _find() -> Path | None:
 @functools.cache
 def library() -> ctypes.CDLL | None:
     path = _find()
+    for builtins in sorted(path.parent.glob("libnvrtc-builtins.so*")) if path else []:
+        ctypes.CDLL(str(builtins))  # NVRTC asks the loader for it by its bare name
     return ctypes.CDLL(str(path)) if path else None
 
 

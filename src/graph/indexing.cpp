@@ -174,7 +174,7 @@ Advanced expand(const Array& a, const Walk& w) {
       fits &= x == y || x == 1 || y == 1;
       joined[joined.size() - d] = x == 1 ? y : x;
     }
-    if (fits) common = joined;
+    if (fits) common = std::move(joined);
     return fits;
   };
   bool fits = true;

@@ -420,6 +420,14 @@ std::string install_command(const LibraryRow& row) {
   return fmt::format("pip install {}", major != 0 && major < 13 ? row.wheel12 : row.wheel13);
 }
 
+/// NVRTC opens a library beside it by its bare name, which the loader finds only where the folder is on its path or the library is open
+/// already; a wheel's folder is not on it.
+void open_builtins(const std::string& nvrtc) {
+  std::error_code error;
+  for (fs::directory_iterator it(fs::path(nvrtc).parent_path(), error), end; !error && it != end; it.increment(error))
+    if (it->path().filename().string().starts_with("libnvrtc-builtins.so")) dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 void* try_library(const LibraryRow& row, std::string& problem) {
   Registry& all = registry();
   Opened& slot = all.opened[id(row.which)];
@@ -438,6 +446,7 @@ void* try_library(const LibraryRow& row, std::string& problem) {
     return nullptr;
   }
   slot.path = loaded_path(handle);
+  if (row.which == Library::Nvrtc) open_builtins(slot.path);
   slot.handle.store(handle, std::memory_order_release);
   return handle;
 }
