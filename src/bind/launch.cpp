@@ -48,13 +48,16 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, S
     kernel.launch(shape, pointers_.data(), stream);
     return;
   }
-  Access access(stream);
+  Tape& own = tape(stream.device);
   {
-    TapeLock lock(tape(stream.device));
-    Noted* noted = arrays_.data();
-    for (int i = 0; i < arrays_.n; ++i) *noted[i].place = access.add(*noted[i].array, noted[i].write);
+    Access access(stream);
+    {
+      TapeLock lock(own);
+      Noted* noted = arrays_.data();
+      for (int i = 0; i < arrays_.n; ++i) *noted[i].place = access.add(*noted[i].array, noted[i].write);
+    }
+    kernel.launch(shape, pointers_.data(), stream);
   }
-  kernel.launch(shape, pointers_.data(), stream);
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------------------------------------------
@@ -78,7 +81,7 @@ void store_number(LaunchArguments* to, const Scalar& value, Rank rank, DType dty
     return;
   }
   if (rank > rank_of(dtype))
-    raise(ErrorKind::Type, "kernel {}: parameter {} is {}, got {}; convert it first", kernel, index, info(dtype).c_name, type_name(given));
+    raise(ErrorKind::Type, "kernel {}: parameter {} is {}, got {}; convert it first", kernel, index, info(dtype).name, type_name(given));
   if (is_integer(dtype)) {
     // A mask may be written as a negative number or as a large one: the bits count.
     const int bits = 8 * itemsize(dtype);
@@ -185,7 +188,7 @@ bool add_buffer(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
 void add_host_array(LaunchArguments* to, PyObject* o, const RawParameter& p, const char* kernel, int index) {
   PyRef dims = PyRef::steal(PyObject_GetAttrString(o, "ndim"));
   PyRef kind = attr(attr(o, "dtype").get(), "kind");
-  const bool value = p.kind == KernelParameter::Kind::unknown && (to_int(dims.get(), "ndim") == 0 || as_string(kind.get()) == "V" || p.bytes > 0);
+  const bool value = p.kind == KernelParameter::Kind::unknown && (to_int(dims.get(), "ndim") == 0 || as_string(kind.get()) == "V" || p.bytes > 0 || p.described);
   if (value && add_buffer(to, o, p, kernel, index)) return;
   raise(ErrorKind::Type, "kernel {}: parameter {} is a NumPy array, which is host memory; pass broadcloth.asarray(x) to use it on the device",
         kernel, index);
@@ -218,7 +221,7 @@ void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
     return add_number(to, value->second, rank, p, dtype, kernel, index, o);
   }
   if (o == Py_None) {
-    if (p.kind == Kind::scalar) wrong_type(kernel, index, info(p.dtype).c_name, o);
+    if (p.kind == Kind::scalar) wrong_type(kernel, index, info(p.dtype).name, o);
     *static_cast<void**>(to->add(sizeof(void*))) = nullptr;
     return;
   }
@@ -243,7 +246,7 @@ void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
   PyErr_Clear();
   wrong_type(kernel, index,
              p.kind == Kind::pointer  ? "an array"
-             : p.kind == Kind::scalar ? info(p.dtype).c_name
+             : p.kind == Kind::scalar ? info(p.dtype).name
                                       : "an array, a number or a struct",
              o);
 }
@@ -255,7 +258,7 @@ void add_raw_argument(LaunchArguments* to, PyObject* o, const RawParameter& p, c
   if (is_array(o)) {
     if (p.kind == Kind::scalar || (p.bytes && p.bytes != sizeof(void*)))
       raise(ErrorKind::Type, "kernel {}: parameter {} is {}, got an array", kernel, index,
-            p.kind == Kind::scalar ? info(p.dtype).c_name : "no pointer");
+            p.kind == Kind::scalar ? info(p.dtype).name : "no pointer");
     const bool write = p.write && !(as_py_array(o)->read_only && p.kind != Kind::pointer);
     if (write && as_py_array(o)->read_only)
       raise(ErrorKind::Value, "kernel {}: parameter {} is written, and the array is read-only", kernel, index);

@@ -76,7 +76,8 @@ struct RawParameter {
   KernelParameter::Kind kind = KernelParameter::Kind::unknown;
   DType dtype = DType::i64;
   bool write = true;
-  uint32_t bytes = 0;  ///< 0: not known
+  bool described = false;  ///< the text was read: of unknown kind is a struct
+  uint32_t bytes = 0;      ///< 0: not known
 };
 
 /// Adds an argument of a raw kernel: an array's address, a number, a struct by value. Throws TypeError naming the parameter.

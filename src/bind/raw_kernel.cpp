@@ -132,6 +132,7 @@ const Loaded& load(KernelState& s, Device device) {
         for (size_t i = 0; i < read->size(); ++i) {
           const KernelParameter& from = (*read)[i];
           RawParameter& to = made->parameters[i];
+          to.described = true;
           const uint32_t bytes = from.kind == KernelParameter::Kind::scalar    ? static_cast<uint32_t>(itemsize(from.dtype))
                                  : from.kind == KernelParameter::Kind::pointer ? 8u
                                                                                : 0u;

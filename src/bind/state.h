@@ -74,6 +74,7 @@ void init_functions(PyObject* module);
 void init_engine(PyObject* module);
 void init_profiler(PyObject* module);
 void init_raw_kernel(PyObject* module);
+void init_kernel_dispatcher(PyObject* module);
 
 /// Makes a heap type, adds it to the module and returns it (kept for ever).
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, const char* name);
