@@ -240,9 +240,6 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("cache_set_limit(bytes)", [](uint64_t bytes) { kernel_cache_set_limit(bytes); }),
           BC_LOOKING("cache_wait()", kernel_cache_wait),
           BC_LOOKING("_shutdown()", kernel_cache_shutdown),
-          BC_FUNCTION("_before_fork()", [] { before_fork(); }),
-          BC_FUNCTION("_after_fork_in_parent()", [] { after_fork(false); }),
-          BC_FUNCTION("_after_fork_in_child()", [] { after_fork(true); }),
           BC_FUNCTION("library_status()", library_status),
           BC_FUNCTION("set_library_paths(folders)", set_paths),
           BC_FUNCTION("null_log()", null_launches),
@@ -253,12 +250,9 @@ void init_engine(PyObject* module) {
   // The compiling thread must end while the interpreter still stands.
   PyRef hook = attr(module, "_shutdown");
   call(import_attr("atexit", "register").get(), {hook.get()});
-  const PyRef before = attr(module, "_before_fork"), parent = attr(module, "_after_fork_in_parent"),
-              child = attr(module, "_after_fork_in_child");
-  const PyRef keywords =
-      PyRef::steal(Py_BuildValue("{sOsOsO}", "before", before.get(), "after_in_parent", parent.get(), "after_in_child", child.get()));
-  const PyRef none = PyRef::steal(PyTuple_New(0));
-  if (!PyRef::steal(PyObject_Call(import_attr("os", "register_at_fork").get(), none.get(), keywords.get())).get()) throw PythonError();
+  // Not by os.register_at_fork: hooks of other modules run after ours there, and may let another thread have Python's lock, which would then
+  // wait for a tape's.
+  watch_forks();
 }
 
 }  // namespace bc::bind

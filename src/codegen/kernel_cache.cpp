@@ -20,6 +20,7 @@
 
 #include "codegen/device_library.h"
 #include "codegen/kernel_store.h"
+#include "runtime/fork.h"
 #include "core/error.h"
 
 namespace bc {
@@ -103,7 +104,7 @@ Cache& cache() {
   // Never destroyed: kernels are launched until the very end of the process.
   static Cache* all = [] {
     auto* made = new Cache;
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    at_fork(ForkLevel::KernelCache, before_fork, [](bool child) { child ? after_fork_in_child() : after_fork_in_parent(); });
     return made;
   }();
   return *all;

@@ -6,6 +6,7 @@
 
 #include "codegen/kernel_cache.h"
 #include "graph/plan.h"
+#include "runtime/fork.h"
 
 namespace bc {
 namespace {
@@ -47,6 +48,8 @@ Tape& tape(Device device) {
   return *place.load();
 }
 
+namespace {
+
 void before_fork() {
   // A compile that is under way holds locks which the fork's own handlers would wait for.
   kernel_cache_wait();
@@ -60,6 +63,10 @@ void after_fork(bool child) {
     else t->mutex().unlock();
   }
 }
+
+}  // namespace
+
+void watch_forks() { at_fork(ForkLevel::Tapes, before_fork, after_fork); }
 
 std::vector<Tape*> tapes() {
   std::vector<Tape*> all;

@@ -45,10 +45,8 @@ Tape& tape(Device device);
 /// Every tape that exists.
 std::vector<Tape*> tapes();
 
-/// Around a fork every tape is locked, so that the child finds none in the middle of a change. Called from Python's own hooks, which know
-/// of forks before the C library's do.
-void before_fork();
-void after_fork(bool child);
+/// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
+void watch_forks();
 
 /// Holds a tape's lock, and after the last one of a thread is let go hands foreign buffers back to their owners (who may take other locks).
 class TapeLock {

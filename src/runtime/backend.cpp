@@ -1,7 +1,5 @@
 #include "runtime/backend.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include "backends/cuda/cuda_backend.h"
 #include "backends/null/null_backend.h"
 #include "core/error.h"
+#include "runtime/fork.h"
 
 namespace bc {
 
@@ -40,8 +39,7 @@ void unlock_in_child() {
 }
 
 void watch_forks() {
-  static const int once = pthread_atfork(lock_for_fork, unlock_in_parent, unlock_in_child);
-  (void)once;
+  at_fork(ForkLevel::Backends, lock_for_fork, [](bool child) { child ? unlock_in_child() : unlock_in_parent(); });
 }
 
 int cuda_devices() {

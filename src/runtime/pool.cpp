@@ -1,5 +1,7 @@
 #include "runtime/pool.h"
 
+#include "runtime/fork.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -983,14 +985,11 @@ void after_fork(bool child) {
   each_pool([&](DevicePool& pool) { pool.unlock_after_fork(child); });
   pools_mutex().unlock();
 }
-void after_fork_in_parent() { after_fork(false); }
-void after_fork_in_child() { after_fork(true); }
 
 [[gnu::noinline]] DevicePool& open_pool(Device device) {
   Backend& owner = backend(device);  // throws for a device that is not there
   BC_CHECK(device.index >= 0 && device.index < kMaxDevices, Runtime, "pool: no device {}", to_string(device));
-  static const int once = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  (void)once;
+  at_fork(ForkLevel::Pools, before_fork, after_fork);
   std::lock_guard lock(pools_mutex());
   auto& slot = g_pools[static_cast<int>(device.type)][device.index];
   if (DevicePool* there = slot.load(std::memory_order_relaxed)) return *there;

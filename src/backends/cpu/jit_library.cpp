@@ -20,6 +20,7 @@
 
 #include "codegen/device_library.h"
 #include "core/error.h"
+#include "runtime/fork.h"
 
 namespace bc::cpu {
 namespace {
@@ -172,9 +173,12 @@ struct JitLibrary::Headers {
 JitLibrary& JitLibrary::get() {
   // Never destroyed: loaded kernels live on until the process ends. A throw leaves it unmade, so that the next call tries again.
   static JitLibrary& library = *new JitLibrary;
-  // A child must not wait for a lock that a thread of its parent held; it reads the header again.
-  static const int watched = pthread_atfork(nullptr, nullptr, [] { library.forget_headers(); });
-  (void)watched;
+  // A fork waits for the compiles that run. A child must not wait for a lock that a thread of its parent held; it reads the header again.
+  at_fork(ForkLevel::Compiler, [] { library.fork_(0); },
+          [](bool child) {
+            library.fork_(child ? 2 : 1);
+            if (child) library.forget_headers();
+          });
   return library;
 }
 
@@ -225,6 +229,7 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
   find(symbol_, "bc_jit_symbol");
   find(unload_, "bc_jit_unload");
   find(free_, "bc_jit_free");
+  find(fork_, "bc_jit_fork");
   if (abi_() != BC_JIT_ABI) {
     const int found = abi_();
     dlclose(handle);

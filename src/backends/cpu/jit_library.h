@@ -57,6 +57,7 @@ class JitLibrary {
   decltype(&bc_jit_symbol) symbol_;
   decltype(&bc_jit_unload) unload_;
   decltype(&bc_jit_free) free_;
+  decltype(&bc_jit_fork) fork_;
   std::unique_ptr<Headers> headers_;
 };
 

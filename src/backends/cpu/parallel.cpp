@@ -14,6 +14,8 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/fork.h"
+
 // Why not oneTBB: a loop of two pieces of 5 or 10 us, run again and again as the steps of a simulation are, took 10 and 20 us with its
 // release 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 us here. A thread of this pool spins for a moment after
 // its last piece, so the next loop finds it awake; it sleeps when nothing follows. Another reason is fork(): a child can have new threads.
@@ -185,12 +187,11 @@ int wanted_threads() {
 
 Pool& pool() {
   if (Pool* made = g_pool.load(std::memory_order_acquire)) return *made;
-  static const int watched = pthread_atfork([] { pool_mutex().lock(); }, [] { pool_mutex().unlock(); },
-                                            [] {
-                                              g_pool.store(nullptr, std::memory_order_relaxed);
-                                              pool_mutex().unlock();
-                                            });
-  (void)watched;
+  at_fork(ForkLevel::Threads, [] { pool_mutex().lock(); },
+          [](bool child) {
+            if (child) g_pool.store(nullptr, std::memory_order_relaxed);
+            pool_mutex().unlock();
+          });
   const std::lock_guard lock(pool_mutex());
   if (Pool* made = g_pool.load(std::memory_order_relaxed)) return *made;
   Pool* made = new Pool(wanted_threads());

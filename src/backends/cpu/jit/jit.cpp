@@ -33,11 +33,7 @@ void make_gate_lock() {
 }
 
 void open_gate() {
-  static const bool opened = [] {
-    make_gate_lock();
-    pthread_atfork([] { pthread_rwlock_wrlock(&gate_lock); }, [] { pthread_rwlock_unlock(&gate_lock); }, make_gate_lock);
-    return true;
-  }();
+  static const bool opened = (make_gate_lock(), true);
   (void)opened;
 }
 
@@ -147,6 +143,13 @@ bc_jit_object* bc_jit_load(const char* object, size_t object_size, const bc_jit_
 void* bc_jit_symbol(const bc_jit_object* object, const char* name) { return object->object->symbol(name); }
 
 void bc_jit_unload(bc_jit_object* object) { delete object; }
+
+void bc_jit_fork(int phase) {
+  bc::jit::open_gate();
+  if (phase == 0) pthread_rwlock_wrlock(&bc::jit::gate_lock);
+  if (phase == 1) pthread_rwlock_unlock(&bc::jit::gate_lock);
+  if (phase == 2) bc::jit::make_gate_lock();
+}
 
 void bc_jit_free(bc_jit_buffer* buffer) {
   std::free(buffer->data);

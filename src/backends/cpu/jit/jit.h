@@ -62,6 +62,9 @@ BC_JIT_EXPORT void bc_jit_unload(bc_jit_object* object);
 
 BC_JIT_EXPORT void bc_jit_free(bc_jit_buffer* buffer);
 
+/// Around a fork: before it (phase 0: waits for the compiles that run and holds off others), after it in the parent (1), in the child (2).
+BC_JIT_EXPORT void bc_jit_fork(int phase);
+
 #if defined(__cplusplus)
 }
 #endif

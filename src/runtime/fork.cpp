@@ -1,0 +1,45 @@
+#include "runtime/fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace bc {
+namespace {
+
+struct Handler {
+  std::atomic<void (*)()> before{nullptr};
+  std::atomic<void (*)(bool)> after{nullptr};
+};
+constexpr int kLevels = 6;
+Handler handlers[kLevels];
+// What `before` was called for in the fork of this thread: a level that another thread registers meanwhile must not be ended.
+thread_local bool begun[kLevels];
+
+void before_fork() {
+  for (int level = 0; level < kLevels; ++level)
+    if (auto* before = handlers[level].before.load(std::memory_order_acquire)) {
+      before();
+      begun[level] = true;
+    }
+}
+
+void after_fork(bool child) {
+  for (int level = kLevels; level-- > 0;)
+    if (begun[level]) {
+      begun[level] = false;
+      handlers[level].after.load(std::memory_order_acquire)(child);
+    }
+}
+
+}  // namespace
+
+void at_fork(ForkLevel level, void (*before)(), void (*after)(bool child)) {
+  static const int once = pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
+  (void)once;
+  Handler& handler = handlers[static_cast<int>(level)];
+  handler.after.store(after, std::memory_order_release);
+  handler.before.store(before, std::memory_order_release);
+}
+
+}  // namespace bc
