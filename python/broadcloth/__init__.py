@@ -23,6 +23,7 @@ from . import _broadcloth as _c
 from . import _cuda_paths, _docs
 from ._broadcloth import (
     CompileError,
+    ElementwiseKernel,
     TypingError,
     __version__,
     default_device,

@@ -2,6 +2,15 @@
 
 from numpy.exceptions import AxisError, ComplexWarning, DTypePromotionError, TooHardError, VisibleDeprecationWarning
 
-from ._broadcloth import UFuncTypeError
+from ._broadcloth import CompileError, TypingError, UFuncTypeError
 
-__all__ = ["AxisError", "ComplexWarning", "DTypePromotionError", "TooHardError", "UFuncTypeError", "VisibleDeprecationWarning"]
+__all__ = [
+    "AxisError",
+    "CompileError",
+    "ComplexWarning",
+    "DTypePromotionError",
+    "TooHardError",
+    "TypingError",
+    "UFuncTypeError",
+    "VisibleDeprecationWarning",
+]

@@ -36,7 +36,7 @@ PyRef steal(PyObject* o) { return PyRef::steal(o); }
 std::optional<Op> reduction_named(std::string_view name) {
   static const std::unordered_map<std::string_view, Op> rows = [] {
     std::unordered_map<std::string_view, Op> m;
-    for (int i = 0; i < kOpCount; ++i)
+    for (int i = 0; i < static_cast<int>(Op::library); ++i)
       if (info(static_cast<Op>(i)).kind == OpKind::reduce) m.emplace(info(static_cast<Op>(i)).name, static_cast<Op>(i));
     // Rows may carry the ufunc's name.
     for (auto [name, op] : {std::pair{"sum", Op::reduce_sum},
@@ -513,7 +513,7 @@ void init_functions(PyObject* module) {
   for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
-  for (int i = 0; i < kOpCount; ++i)
+  for (int i = 0; i < static_cast<int>(Op::library); ++i)
     if (info(static_cast<Op>(i)).kind == OpKind::reduce) check(PyList_Append(names.get(), to_py(info(static_cast<Op>(i)).name).get()));
   check(PyModule_AddObjectRef(module, "reductions", steal(PyList_AsTuple(names.get())).get()));
 }

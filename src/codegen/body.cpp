@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace bc {
@@ -79,6 +80,7 @@ std::string BodyPrinter::expression(int index) const {
     }
     case Value::Kind::op: {
       if (x.op == Op::cast) return argument(x.args[0], x.dtype);
+      if (x.op == Op::user) return fmt::format("v{}_{}", x.args[1] == kNone ? index : x.args[1], x.args[0]);
       const OpInfo& row = info(x.op);
       const DType t = x.loop[row.signature == Signature::where ? 1 : 0];
       const DType loop_type = row.signature == Signature::random ? x.dtype : t;
@@ -94,6 +96,21 @@ std::string BodyPrinter::expression(int index) const {
   return "";
 }
 
+/// The statements that call a user's function, with all of its results.
+std::string BodyPrinter::user_call(int index) const {
+  const Value& x = ir_.values[index];
+  const UserOp& op = *ir_.users[x.slot];
+  std::string out, list;
+  for (size_t k = 0; k < x.more.size(); ++k) list += fmt::format("{}{}", list.empty() ? "" : ", ", argument(x.more[k], op.in[k]));
+  for (size_t k = 0; k < op.out.size(); ++k) {
+    out += fmt::format("{} v{}_{}{{}};\n", info(op.out[k]).c_name, index, k);
+    list += fmt::format("{}v{}_{}", list.empty() ? "" : ", ", index, k);
+  }
+  // Where the result is not used the operands are zeros, for which the function might never end.
+  const std::string only_if = x.predicate == kNone ? "" : fmt::format("if ({}) ", v(x.predicate));
+  return out + fmt::format("{}{}::{}({});\n", only_if, op.scope(), op.entry, list);
+}
+
 std::string BodyPrinter::constants() const {
   std::string out;
   for (size_t i = 0; i < ir_.values.size(); ++i)
@@ -107,6 +124,7 @@ std::string BodyPrinter::values(int stage, bool row) const {
   for (size_t i = 0; i < ir_.values.size(); ++i) {
     const Value& x = ir_.values[i];
     if (x.stage != stage || x.row != row || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
+    if (x.op == Op::user && x.kind == Value::Kind::op && x.args[1] == kNone) out += user_call(static_cast<int>(i));
     out += fmt::format("const {} v{} = {};\n", info(x.dtype).c_name, i, expression(static_cast<int>(i)));
   }
   return out;
@@ -159,8 +177,33 @@ int BodyPrinter::count_fast(int stage, bool row) const {
   return count;
 }
 
+std::string user_functions(const Ir& ir) {
+  if (ir.users.empty()) return "";
+  std::string out(ir.brief ? "// after user_names.h: C's and CUDA's names\n" : user_names());
+  std::vector<Hash128> printed;
+  for (const Ref<UserOp>& u : ir.users) {
+    if (std::find(printed.begin(), printed.end(), u->id) != printed.end()) continue;
+    printed.push_back(u->id);
+    out += u->definition();
+  }
+  return out + "\n#line 1 \"kernel\"\n";
+}
+
+namespace {
+
+std::string user_reduction(const UserOp& op, const Accumulator& a, int k) {
+  return fmt::format(
+      "struct Red{0} {{\n  using T = {1};\n  using S = {1};\n  using R = {1};\n  static constexpr bool kIdentity = {2};\n"
+      "  BC_METHOD S map(T a, i64) {{ return a; }}\n  BC_METHOD S join(const S& p, const S& q) {{ return {3}::join(p, q); }}\n"
+      "  BC_METHOD S init() {{ return {4}; }}\n  BC_METHOD R finish(const S& p, double, double) {{ return p; }}\n}};\n",
+      k, info(a.loop).c_name, op.identity ? "true" : "false", op.scope(), op.identity ? op.scope() + "::init()" : "S()");
+}
+
+}  // namespace
+
 std::string reduction_struct(const Ir& ir, int k) {
   const Accumulator& a = ir.accumulators[k];
+  if (a.user != kNone) return user_reduction(*ir.users[a.user], a, k);
   const OpInfo& row = info(a.op);
   const char* t = info(a.loop).c_name;
   const std::string state = substitute(row.state, {{"T", t}});

@@ -41,6 +41,7 @@ class BodyPrinter {
 
  private:
   std::string expression(int index) const;
+  std::string user_call(int index) const;
   std::string argument(int value, DType as) const;
   /// A value's fast form on the target, nullptr where it has none.
   const char* fast_text(const Value& x) const;
@@ -51,6 +52,9 @@ class BodyPrinter {
 
 /// Replaces whole identifiers of a row's text.
 std::string substitute(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> names);
+
+/// The users' functions that the kernel calls, for the text's top.
+std::string user_functions(const Ir& ir);
 
 /// The struct that describes accumulator `k` to the device library's reductions: T, S, R, map, join, init, finish.
 std::string reduction_struct(const Ir& ir, int k);

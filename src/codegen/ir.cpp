@@ -50,9 +50,10 @@ Hash128 structure_hash(const Ir& ir) {
     h.add(uint64_t(uint16_t(v.slot)) | uint64_t(uint16_t(v.predicate)) << 16 | uint64_t(v.more.size()) << 32);
     for (int16_t m : v.more) h.add(uint64_t(uint16_t(m)));
   }
+  for (const Ref<UserOp>& u : ir.users) h.add(u->id);
   for (const Accumulator& a : ir.accumulators)
     h.add(uint64_t(a.op) | uint64_t(a.loop) << 16 | uint64_t(a.out) << 24 | uint64_t(uint16_t(a.input)) << 32 | uint64_t(uint16_t(a.result)) << 48)
-        .add(uint64_t(a.stage));
+        .add(uint64_t(a.stage) | uint64_t(uint16_t(a.user)) << 8);
   for (const Output& o : ir.outputs)
     h.add(uint64_t(uint16_t(o.value)) | uint64_t(uint16_t(o.access)) << 16 | uint64_t(o.stage) << 32 | uint64_t(o.row) << 40 |
           uint64_t(uint16_t(o.predicate)) << 48);
@@ -62,18 +63,22 @@ Hash128 structure_hash(const Ir& ir) {
 std::string kernel_name(const Ir& ir) {
   std::string name = ir.walk == Walk::map ? "map" : ir.walk == Walk::rows ? "rows" : "columns";
   int shown = 0, hidden = 0;
-  auto say = [&](const char* word) {
-    if (shown++ < 6) name += std::string("_") + word;
+  auto say = [&](const std::string& word) {
+    if (shown++ < 6) name += "_" + word;
     else ++hidden;
   };
-  for (const Value& v : ir.values)
-    if (v.kind == Value::Kind::op && v.op != Op::cast) say(info(v.op).name);
-  for (const Accumulator& a : ir.accumulators) say(info(a.op).name);
+  for (const Value& v : ir.values) {
+    if (v.kind != Value::Kind::op || v.op == Op::cast) continue;
+    if (v.op != Op::user) say(info(v.op).name);
+    else if (v.args[1] == kNone) say(ir.users[v.slot]->name);
+  }
+  for (const Accumulator& a : ir.accumulators) say(a.user == kNone ? info(a.op).name : ir.users[a.user]->name);
   if (hidden) name += "_" + std::to_string(hidden) + "_more";
   return name;
 }
 
 int state_bytes(const Accumulator& a) {
+  if (a.user != kNone) return itemsize(a.loop);
   const std::string_view state = info(a.op).state;
   if (state.starts_with("var_state")) return is_complex(a.loop) ? 48 : 24;  // a count, a mean (complex: aligned to 16) and a sum of squares
   if (state.starts_with("ArgState")) return itemsize(a.loop) > 8 ? 32 : 16;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/hash.h"
+#include "codegen/user_op.h"
 #include "core/dtype.h"
 #include "ops/ops.h"
 #include "runtime/backend.h"
@@ -39,7 +40,9 @@ struct Value {
   int16_t access = kNone;        ///< load, coordinate, gather
   int16_t slot = kNone;          ///< constant: its number; gather: the first of its (extent, stride) pairs; inside: its first (lower, count, step) triple
   int16_t predicate = kNone;     ///< load, gather: read only where this value is true
-  std::vector<int16_t> more;     ///< gather: the index values; inside: the coordinates tested
+  /// gather: the index values; inside: the coordinates tested; a user's function (op user): its arguments, with `slot` its place among
+  /// Ir::users, args[0] the number of the result that this value is, and args[1] the value whose call gave it (kNone: its own call)
+  std::vector<int16_t> more;
 };
 
 /// A reduction of one element value.
@@ -50,6 +53,7 @@ struct Accumulator {
   int16_t input = kNone;
   int16_t result = kNone;  ///< the row value that receives it
   uint8_t stage = 0;
+  int16_t user = kNone;    ///< reduce_user: its place among Ir::users
 };
 
 struct Output {
@@ -91,6 +95,13 @@ struct Ir {
   std::vector<Value> values;
   std::vector<Accumulator> accumulators;
   std::vector<Output> outputs;
+  std::vector<Ref<UserOp>> users;  ///< functions that users wrote
+  bool brief = false;              ///< printed to be read: leaves out the header that users' functions are compiled after
+
+  /// Tells whether a compiler must run it: the loops that are built in know no user's function.
+  bool needs_compiler() const { return !users.empty(); }
+  /// A function whose user asked for contraction has a kernel for itself.
+  bool contract() const { return !users.empty() && users[0]->contract; }
 };
 
 /// The parameter block that a printed kernel reads, in 8-byte words. Printer and binder both take offsets from here.

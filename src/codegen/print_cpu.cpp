@@ -23,7 +23,8 @@ class CpuPrinter {
     const std::string name = kernel_name(ir_);
     out.entries.push_back(name);
     std::string& t = out.text;
-    t += "namespace bc {\n" + params_struct(ir_);
+    out.contract = ir_.contract();
+    t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_);
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     t += fmt::format("extern \"C\" void {}(const P* __restrict__ p, i64 begin, i64 end) {{\n", name) + body_.constants();
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows() : columns();
@@ -341,6 +342,8 @@ class CpuPrinter {
   /// between iterations.
   static bool only_scalars(const Ir& ir) {
     const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
+    // Nor is it known what a user's function keeps in memory.
+    if (!ir.users.empty()) return false;
     for (const Value& x : ir.values)
       if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
     for (const Accumulator& a : ir.accumulators)

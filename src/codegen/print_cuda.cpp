@@ -25,7 +25,8 @@ class CudaPrinter {
     const std::string name = kernel_name(ir_);
     out.entries.push_back(name);
     std::string& t = out.text;
-    t += "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
+    out.contract = ir_.contract();
+    t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
     t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) + body_.constants();

@@ -140,6 +140,11 @@ struct alignas(2 * sizeof(R)) complex {
   complex& operator=(const complex& z) = default;
 #endif
   BC_INLINE constexpr complex(R real, R imag = R(0)) : re(real), im(imag) {}
+  template <class Q, enable_if<!is_same<Q, R>> = 0>
+  BC_INLINE constexpr explicit complex(const complex<Q>& z) : re(static_cast<R>(z.re)), im(static_cast<R>(z.im)) {}
+  // As users' kernels read the parts.
+  BC_INLINE constexpr R real() const { return re; }
+  BC_INLINE constexpr R imag() const { return im; }
 };
 using complex64 = complex<float>;
 using complex128 = complex<double>;

@@ -16,6 +16,8 @@ namespace {
 thread_local const char* source_file = nullptr;
 thread_local int source_line = 0;
 
+}  // namespace
+
 Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
   Ref<Node> node(new Node);
   node->op = op;
@@ -27,6 +29,8 @@ Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
   node->line = source_line;
   return node;
 }
+
+namespace {
 
 Ref<Node> new_leaf(Ref<Buffer> buffer, DType dtype, const Dims& shape) {
   Ref<Node> node = new_node(Op::leaf, dtype, buffer->device, shape);
@@ -290,7 +294,8 @@ Arg neutral(Op op, DType t) {
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
-  const Loop loop = resolve_reduce(op, a.dtype(), options.dtype);
+  const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
+  const bool identity = options.join ? options.join->identity : row.identity != nullptr;
 
   if (options.where) {
     ReduceOptions rest = options;
@@ -337,6 +342,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   auto extra = std::make_unique<ReduceExtra>();
   extra->shape = a.shape();
   extra->ddof = options.ddof;
+  extra->join = options.join;
   const int nd = a.ndim();
   if (options.axes) {
     for (int64_t axis : *options.axes) {
@@ -358,8 +364,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       shown.push_back(a.shape()[d]);
     }
   }
-  BC_CHECK(row.identity || reduced > 0 || product(kept) == 0 || options.initial, Value,
-           "zero-size array to reduction operation {} which has no identity", row.name);
+  BC_CHECK(identity || reduced > 0 || product(kept) == 0 || options.initial, Value,
+           "zero-size array to reduction operation {} which has no identity", options.join ? options.join->name.c_str() : row.name);
   if (options.out) {
     BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,
              options.out.shape());
@@ -368,7 +374,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 
   TapeLock lock(tape(a.device()));
   Array result;
-  if (!row.identity && reduced == 0) {
+  if (!identity && reduced == 0 && !options.join) {
     result = full(shown, Scalar::integer(0), loop.out, a.device());
     result = ufunc(Op::where, {full(Dims(), Scalar::boolean(true), DType::b1, a.device()), *options.initial, result});
   } else {

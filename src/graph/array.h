@@ -70,6 +70,7 @@ struct ReduceOptions {
   Array where;
   Array out;
   double ddof = 0;
+  Ref<UserOp> join;  ///< of Op::reduce_user, over an array of its dtype
 };
 /// Records one reduction row (Op::reduce_sum …). An empty reduction without identity or `initial` is a ValueError.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});

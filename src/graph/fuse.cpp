@@ -43,6 +43,17 @@ bool row_map(const Dims& shape, const Group& g, IndexMap* map) {
   return next == kept.size();
 }
 
+/// A function that may contract a * b + c is compiled alone, so that array expressions keep the bits of plain execution.
+const UserOp* own_kernel(const Node& node) {
+  if (node.op == Op::user) {
+    const UserOp& op = *static_cast<const UserExtra&>(*node.extra).op;
+    return op.contract ? &op : nullptr;
+  }
+  if (node.op != Op::reduce_user) return nullptr;
+  const UserOp& op = *static_cast<const ReduceExtra&>(*node.extra).join;
+  return op.contract ? &op : nullptr;
+}
+
 bool same_map(const IndexMap& a, const IndexMap& b, const Dims& shape) {
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
@@ -166,6 +177,7 @@ void Fusion::find_users() {
 
 int Fusion::inlined_cost(const Node& node) const {
   const OpInfo& row = info(node.op);
+  if (node.op == Op::user) return static_cast<const UserExtra&>(*node.extra).op->cost;
   if (row.kind != OpKind::elementwise) return node.op == Op::gather ? 2 : 0;
   if (node.op == Op::cast) return 0;
   if (node.op == Op::divide || node.op == Op::sqrt) return 2;
@@ -185,6 +197,11 @@ void Fusion::choose_roots() {
         --n;
         continue;
       }
+    }
+    if (own_kernel(node)) {
+      note.root = true;
+      for (const Operand& o : node.in)
+        if (const int j = index(o.node.get()); j >= 0) notes_[j].root = true;
     }
     if (kind == OpKind::library || kind == OpKind::reduce || node.held || (node.op == Op::store && !note.select) || i >= kMaxFused) note.root = true;
     for (size_t k = 0; k < node.in.size(); ++k) {
@@ -457,6 +474,8 @@ void Fusion::assign_groups() {
 bool Fusion::join(int i, Group& g, int g_index) {
   const Node& node = *nodes_[i];
   Note& note = notes_[i];
+  // Results of one such function may share its kernel.
+  if (own_kernel(node) != own_kernel(*nodes_[g.members[0]])) return false;
   if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers || g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes) return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
   const Dims& space = space_of(node);

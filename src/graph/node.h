@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "codegen/user_op.h"
 #include "core/dtype.h"
 #include "core/ref.h"
 #include "core/scalar.h"
@@ -105,6 +106,13 @@ struct ReduceExtra final : Extra {
   Dims shape;
   uint64_t axes = 0;  ///< bit d: axis d of `shape` is reduced
   double ddof = 0;
+  Ref<UserOp> join;   ///< of Op::reduce_user
+};
+
+/// One result of a user's function.
+struct UserExtra final : Extra {
+  Ref<UserOp> op;
+  int output = 0;
 };
 
 /// A store replaces `region` (a layout over in[0]'s elements) by in[1], which is walked over region.shape.

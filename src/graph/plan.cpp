@@ -203,10 +203,16 @@ class KernelBuilder {
     }
     bool rows = false, elements = false;
     int stage = 0;
+    const bool user = node.op == Op::user;
     for (size_t k = 0; k < node.in.size(); ++k) {
-      v.loop[k] = node.loop[k];
-      v.args[k] = operand(node.in[k], node.shape, map, scope);
-      const Value& arg = ir_.values[v.args[k]];
+      const int16_t at = operand(node.in[k], node.shape, map, scope);
+      if (user) {
+        v.more.push_back(at);
+      } else {
+        v.loop[k] = node.loop[k];
+        v.args[k] = at;
+      }
+      const Value& arg = ir_.values[at];
       if (arg.kind == Value::Kind::constant) continue;
       (arg.row ? rows : elements) = true;
       if (arg.row) stage = std::max<int>(stage, arg.stage);
@@ -218,7 +224,32 @@ class KernelBuilder {
       at.row = true;
       at.stage = stage;
     }
+    if (user) return user_value(node, std::move(v), at);
     return add_value(std::move(v), at);
+  }
+
+  int16_t user_slot(const Ref<UserOp>& op) {
+    for (size_t k = 0; k < ir_.users.size(); ++k)
+      if (ir_.users[k] == op) return static_cast<int16_t>(k);
+    ir_.users.push_back(op);
+    return static_cast<int16_t>(ir_.users.size() - 1);
+  }
+
+  /// One result of a user's function; results of the same arguments share a call.
+  int16_t user_value(const Node& node, Value v, const Scope& scope) {
+    const UserExtra& extra = static_cast<const UserExtra&>(*node.extra);
+    v.slot = user_slot(extra.op);
+    v.args[0] = static_cast<int16_t>(extra.output);
+    v.predicate = scope.predicate;
+    for (size_t k = 0; k < ir_.values.size(); ++k) {
+      const Value& o = ir_.values[k];
+      if (o.kind == v.kind && o.op == v.op && o.slot == v.slot && o.args[1] == kNone && o.more == v.more && o.stage == scope.stage && o.row == scope.row &&
+          o.predicate == v.predicate) {
+        v.args[1] = static_cast<int16_t>(k);
+        break;
+      }
+    }
+    return add_value(std::move(v), scope);
   }
 
   /// A store as a choice: inside the region the new element, elsewhere the old one.
@@ -351,6 +382,7 @@ class KernelBuilder {
       a.loop = node.loop[0];
       a.out = node.dtype;
       a.stage = static_cast<uint8_t>(note.stage);
+      if (extra.join) a.user = user_slot(extra.join);
       int16_t input = operand(node.in[0], extra.shape, identity_map(extra.shape), scope);
       // An accumulator reads an element value: a constant or a row's result is repeated as one.
       const Value& x = ir_.values[input];
@@ -700,6 +732,7 @@ Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
       uint64_t bits;
       std::memcpy(&bits, &r->ddof, 8);
       h.add(bits);
+      if (r->join) h.add(r->join->id);
     } else if (const auto* s = dynamic_cast<const StoreExtra*>(node->extra.get())) {
       dims(s->region.shape);
       dims(s->region.strides);
@@ -709,6 +742,8 @@ Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
       dims(g->base_strides);
       dims(g->index_extents);
       dims(g->index_strides);
+    } else if (const auto* u = dynamic_cast<const UserExtra*>(node->extra.get())) {
+      h.add(u->op->id).add(static_cast<uint64_t>(u->output));
     } else if (const auto* l = dynamic_cast<const LibraryExtra*>(node->extra.get())) {
       h.add(std::string_view(l->name)).add(l->key).add(uint64_t(l->in_place));
     }

@@ -17,6 +17,9 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
 /// which is the old one when nobody else still needs it, else a copy. `inputs` are read under their own shapes.
 void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra);
 
+/// A node that notes the Python line; record() puts it on the tape.
+Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape);
+
 /// A node read under `shape` through the layout of an array (broadcast); used by every recorder.
 Operand make_operand(const char* op, const Array& a, const Dims& shape);
 Operand make_constant(const Scalar& value, DType dtype, Device device);

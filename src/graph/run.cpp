@@ -64,6 +64,15 @@ uint32_t* error_word(Device device, Stream stream) {
   raise(ErrorKind::Index, "index is out of bounds for the axis that it indexes");
 }
 
+/// A compiler's log without the backend's own first line, and no longer than a screen needs it.
+std::string first_lines(std::string_view log) {
+  constexpr int kLines = 12;
+  size_t begin = log.find('\n'), end = begin;
+  if (begin == std::string_view::npos) return std::string(log);
+  for (int k = 0; k < kLines && end != std::string_view::npos; ++k) end = log.find('\n', end + 1);
+  return std::string(log.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
+}
+
 class Runner {
  public:
   Runner(Plan& plan, Slots& slots, Device device, Stream stream) : plan_(plan), slots_(slots), device_(device), stream_(stream), backend_(backend(device)) {}
@@ -80,8 +89,15 @@ class Runner {
     for (Step& step : plan_.steps) {
       for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
       for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
-      if (step.kind == Step::Kind::library) run_library(step);
-      else if (!step.launches.empty()) run_kernel(step);
+      try {
+        if (step.kind == Step::Kind::library) run_library(step);
+        else if (!step.launches.empty()) run_kernel(step);
+      } catch (...) {
+        // Memory that nothing was written to is no value: reading it must raise.
+        for (int slot : step.allocate) slots_.nodes[slot]->buffer = Ref<Buffer>();
+        for (const auto& [slot, from] : step.take) slots_.nodes[slot]->buffer = Ref<Buffer>();
+        throw;
+      }
       for (const auto& [slot, from] : step.take)
         if (slots_.nodes[from]->buffer == slots_.nodes[slot]->buffer) slots_.nodes[from]->buffer = Ref<Buffer>();
       for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
@@ -180,6 +196,10 @@ class Runner {
   /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.
   void choose_engine(Step& step) {
     static const bool loops = Tier0Program::supported();
+    if (step.ir.needs_compiler()) {
+      compile_user_step(step);
+      return;
+    }
     if (device_.type == DeviceType::cpu && loops) {
       static const bool compiler = cpu::JitLibrary::available();
       const Config& c = config();
@@ -198,6 +218,19 @@ class Runner {
       }
     }
     if (!step.kernel) step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+  }
+
+  /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text.
+  void compile_user_step(Step& step) {
+    if (step.kernel) return;
+    BC_CHECK(device_.type != DeviceType::cpu || cpu::JitLibrary::available(), NotImplemented,
+             "{}: kernels in C++ need the compiler for the CPU, which this build of broadcloth does not have", step.name);
+    try {
+      step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Runtime) throw;
+      throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", step.ir.users[0]->name, first_lines(e.what())));
+    }
   }
 
   const Node* first_output(const Step& step) const {

@@ -144,9 +144,10 @@ std::string Tape::source() {
   mark_held(pending);
   Slots slots;
   tape_hash(pending, &slots);
-  const Plan plan = make_plan(slots, static_cast<int>(pending.size()), target_of(device()));
+  Plan plan = make_plan(slots, static_cast<int>(pending.size()), target_of(device()));
   std::string out;
-  for (const Step& step : plan.steps) {
+  for (Step& step : plan.steps) {
+    step.ir.brief = true;
     if (step.kind == Step::Kind::library) out += "// library: " + step.name + "\n";
     else out += "// kernel: " + step.name + "\n" + print(step.ir).text;
   }

@@ -25,6 +25,8 @@ enum class Op : uint16_t {
 #include "ops/reduce.def"
 #undef BC_REDUCE
   library,    ///< a body that a backend registers (matmul, sort …)
+  user,         ///< a user's elementwise function, in C++
+  reduce_user,  ///< a reduction with a user's way to join two values
   count_
 };
 inline constexpr int kOpCount = static_cast<int>(Op::count_);

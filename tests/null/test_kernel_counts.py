@@ -351,3 +351,38 @@ def test_what_must_not_be_computed_twice_has_one_body(target, program):
             z = bc.log(x / y) / bc.sqrt(y) / x
     assert not any("good)" in k.source for k in record.kernels)
     assert z.shape == (1001,)
+
+
+def test_a_users_function_is_one_kernel_with_what_is_around_it():
+    f = bc.ElementwiseKernel("float32 x", "float32 y", "y = x * x", "user_square")
+    a, b = make((1000, 1000), "float32"), make((1000,), "float32")
+    first = f(a)  # compiled where it is called first, so that errors are seen there
+    bc.flush()
+    with recorded() as r:
+        y = f(a) * 2 + b
+    assert r.names == ["map_user_square_multiply_add"]
+    (only,) = r.kernels
+    assert len(only.reads) == 2 and len(only.writes) == 1
+    with recorded() as r:
+        z = f(a + b).sum(axis=1)
+    assert len(r.kernels) == 1 and r.names[0].startswith("rows_add_user_square_sum"), r.names
+    with recorded() as r:
+        w = f(b[:, None] * a.astype("float32")[::2].sum(0))
+    assert len(r.kernels) <= 2, r.names
+    del first, y, z, w
+
+
+def test_results_of_one_call_share_a_kernel_and_the_call():
+    f = bc.ElementwiseKernel("T x, T y", "T s, T d", "s = x + y; d = x - y", "sum_difference")
+    a, b = make(1000), make(1000)
+    f(a, b)
+    with recorded() as r:
+        s, d = f(a, b)
+    (only,) = r.kernels
+    assert len(only.writes) == 2 and only.source.count("::element(") <= 2  # once more for what a whole vector leaves over
+    with recorded() as r:
+        y = s * d
+        z, _ = f(a, b)
+        y = z * _
+    assert len(r.kernels) == 1 and r.kernels[0].source.count("::element(") <= 2
+    del y, z, _, s, d

@@ -1,0 +1,280 @@
+// broadcloth.ElementwiseKernel and ReductionKernel: CuPy's kernels from a signature and an operation in CUDA C++.
+#include <cstddef>
+
+#include "bind/args.h"
+#include "ops/user_kernel.h"
+
+#ifndef Py_TPFLAGS_HAVE_VECTORCALL
+#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+#endif
+
+namespace bc::bind {
+namespace {
+
+using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
+
+/// The arguments of a tuple and a dict as a vectorcall has them.
+struct Flat {
+  std::vector<PyObject*> all;
+  PyRef names;
+  Py_ssize_t positional = 0;
+
+  Flat(PyObject* args, PyObject* kwargs) {
+    positional = PyTuple_Size(args);
+    for (Py_ssize_t i = 0; i < positional; ++i) all.push_back(PyTuple_GetItem(args, i));
+    if (!kwargs || PyDict_Size(kwargs) == 0) return;
+    names = PyRef::steal(PyList_AsTuple(PyRef::steal(PyDict_Keys(kwargs)).get()));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
+  }
+};
+
+std::string text_of(PyObject* o, const char* parameter) {
+  if (!PyUnicode_Check(o)) raise(ErrorKind::Type, "kernel: expected a string for '{}', got {}", parameter, type_name(o));
+  return std::string(as_string(o));
+}
+
+std::vector<std::string> options_of(PyObject* o) {
+  std::vector<std::string> list;
+  PyRef items = PyRef::steal(PySequence_Tuple(o));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) list.push_back(text_of(PyTuple_GetItem(items.get(), i), "options"));
+  return list;
+}
+
+/// An argument of a call. Arrays of other kinds are copied to the device, as in every other function.
+UserOperand operand(PyObject* o, Device device) {
+  if (is_array(o)) return {Arg(array_of(o)), false};
+  if (PyFloat_CheckExact(o)) return {Arg(Weak::real, Scalar::real(PyFloat_AsDouble(o))), false};
+  if (const auto s = python_scalar(o)) {
+    if (s->first == Weak::integer && s->second.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+    return {Arg(s->first, s->second), false};
+  }
+  if (is_numpy_scalar(o)) return {to_arg(o, device), true};
+  return {to_arg(o, device), false};
+}
+
+PyRef parameters_tuple(const std::vector<UserParameter>& list) {
+  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
+  Py_ssize_t at = 0;
+  for (const UserParameter& p : list)
+    check(PyTuple_SetItem(t.get(), at++, to_py(fmt::format("{}{} {}", p.raw ? "raw " : "", p.type, p.name)).release()));
+  return t;
+}
+
+PyRef codes_dict(const std::vector<std::pair<std::string, std::string>>& codes) {
+  PyRef d = PyRef::steal(PyDict_New());
+  for (const auto& [types, code] : codes) check(PyDict_SetItem(d.get(), to_py(types).get(), to_py(code).get()));
+  return d;
+}
+
+PyRef only_code(const std::vector<std::pair<std::string, std::string>>& codes, const std::string& name) {
+  if (codes.size() != 1)
+    raise(ErrorKind::Runtime, "{}: {}", name,
+          codes.empty() ? "no code is generated before the kernel is called" : "it was called with several types; cached_codes has the code of each");
+  return to_py(codes[0].second);
+}
+
+// ---- ElementwiseKernel ------------------------------------------------------------------------------------------------------------------
+
+struct PyElementwise {
+  PyObject_HEAD Vectorcall vectorcall;
+  ElementwiseKernel* kernel;
+};
+PyElementwise* as_elementwise(PyObject* o) { return reinterpret_cast<PyElementwise*>(o); }
+
+PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    ElementwiseKernel& kernel = *as_elementwise(self)->kernel;
+    const std::string& name = kernel.spec().name;
+    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t nin = static_cast<Py_ssize_t>(kernel.in().size()), nout = static_cast<Py_ssize_t>(kernel.out().size());
+    if (nargs != nin && nargs != nin + nout)
+      raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
+    ElementwiseKernel::Call call;
+    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
+      PyObject* key = PyTuple_GetItem(kwnames, i);
+      PyObject* value = args[nargs + i];
+      const std::string_view word = as_string(key);
+      if (word == "size") {
+        if (value != Py_None) call.size = to_shape(value);
+      } else if (word == "block_size") {
+        call.block_size = static_cast<int>(to_int(value, "block_size"));
+      } else if (word != "stream" || value != Py_None) {
+        raise(ErrorKind::Type, "{}() got an unexpected keyword argument '{}'", name, word);
+      }
+    }
+    call.device = device_of(args, nargs);
+    std::vector<UserOperand> in;
+    in.reserve(static_cast<size_t>(nin));
+    for (Py_ssize_t i = 0; i < nin; ++i) in.push_back(operand(args[i], call.device));
+    std::vector<Array> out;
+    for (Py_ssize_t i = nin; i < nargs; ++i) out.push_back(writable(args[i], name.c_str()));
+    call.in = in;
+    call.out = out;
+    LineNote line;
+    std::vector<Array> made = kernel.fuses() ? kernel(call) : without_gil([&] { return kernel(call); });
+    if (kernel.spec().no_return) Py_RETURN_NONE;
+    if (made.size() == 1 && !kernel.spec().return_tuple) return out.empty() ? wrap(std::move(made[0])) : new_ref(args[nin]);
+    PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
+    for (size_t k = 0; k < made.size(); ++k)
+      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k), out.empty() ? wrap(std::move(made[k])) : new_ref(args[nin + static_cast<Py_ssize_t>(k)])));
+    return all.release();
+  });
+}
+
+PyObject* call_elementwise_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    const Flat flat(args, kwargs);
+    return call_elementwise(self, flat.all.data(), static_cast<size_t>(flat.positional), flat.names.get());
+  });
+}
+
+PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const CallSignature signature = [] {
+    CallSignature s;
+    s.parse("ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, "
+            "loop_prep='', after_loop='', options=None)", false);
+    return s;
+  }();
+  return guard([&]() -> PyObject* {
+    const Flat flat(args, kwargs);
+    PyObject* v[11];
+    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    ElementwiseKernel::Spec spec;
+    spec.in_params = text_of(v[0], "in_params");
+    spec.out_params = text_of(v[1], "out_params");
+    spec.operation = text_of(v[2], "operation");
+    spec.name = text_of(v[3], "name");
+    spec.reduce_dims = to_bool(v[4]);
+    spec.preamble = text_of(v[5], "preamble");
+    spec.no_return = to_bool(v[6]);
+    spec.return_tuple = to_bool(v[7]);
+    spec.loop_prep = text_of(v[8], "loop_prep");
+    spec.after_loop = text_of(v[9], "after_loop");
+    if (v[10] != Py_None) spec.options = options_of(v[10]);
+    auto kernel = std::make_unique<ElementwiseKernel>(std::move(spec));
+    const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    PyRef self = PyRef::steal(allocate(type, 0));
+    as_elementwise(self.get())->vectorcall = call_elementwise;
+    as_elementwise(self.get())->kernel = kernel.release();
+    return self.release();
+  });
+}
+
+void delete_elementwise(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete as_elementwise(self)->kernel;
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyObject* elementwise_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<ElementwiseKernel '%s'>", as_elementwise(self)->kernel->spec().name.c_str());
+}
+
+enum class Attribute : intptr_t { name, nin, nout, nargs, in_params, out_params, params, operation, preamble, reduce_dims, no_return, return_tuple, cached_code, cached_codes };
+
+PyObject* elementwise_attribute(PyObject* self, void* which) {
+  return guard([&]() -> PyObject* {
+    const ElementwiseKernel& k = *as_elementwise(self)->kernel;
+    switch (static_cast<Attribute>(reinterpret_cast<intptr_t>(which))) {
+      case Attribute::name: return to_py(k.spec().name).release();
+      case Attribute::nin: return to_py(static_cast<int64_t>(k.in().size())).release();
+      case Attribute::nout: return to_py(static_cast<int64_t>(k.out().size())).release();
+      case Attribute::nargs: return to_py(static_cast<int64_t>(k.in().size() + k.out().size())).release();
+      case Attribute::in_params: return parameters_tuple(k.in()).release();
+      case Attribute::out_params: return parameters_tuple(k.out()).release();
+      case Attribute::params: {
+        std::vector<UserParameter> all = k.in();
+        all.insert(all.end(), k.out().begin(), k.out().end());
+        return parameters_tuple(all).release();
+      }
+      case Attribute::operation: return to_py(k.spec().operation).release();
+      case Attribute::preamble: return to_py(k.spec().preamble).release();
+      case Attribute::reduce_dims: return PyBool_FromLong(k.spec().reduce_dims);
+      case Attribute::no_return: return PyBool_FromLong(k.spec().no_return);
+      case Attribute::return_tuple: return PyBool_FromLong(k.spec().return_tuple);
+      case Attribute::cached_code: return only_code(k.codes(), k.spec().name).release();
+      case Attribute::cached_codes: return codes_dict(k.codes()).release();
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+#define BC_ATTRIBUTE(text, which) {text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
+PyGetSetDef elementwise_attributes[] = {BC_ATTRIBUTE("name", name),
+                                        BC_ATTRIBUTE("__name__", name),
+                                        BC_ATTRIBUTE("nin", nin),
+                                        BC_ATTRIBUTE("nout", nout),
+                                        BC_ATTRIBUTE("nargs", nargs),
+                                        BC_ATTRIBUTE("in_params", in_params),
+                                        BC_ATTRIBUTE("out_params", out_params),
+                                        BC_ATTRIBUTE("params", params),
+                                        BC_ATTRIBUTE("operation", operation),
+                                        BC_ATTRIBUTE("preamble", preamble),
+                                        BC_ATTRIBUTE("reduce_dims", reduce_dims),
+                                        BC_ATTRIBUTE("no_return", no_return),
+                                        BC_ATTRIBUTE("return_tuple", return_tuple),
+                                        BC_ATTRIBUTE("cached_code", cached_code),
+                                        BC_ATTRIBUTE("cached_codes", cached_codes),
+                                        {}};
+#undef BC_ATTRIBUTE
+PyMemberDef elementwise_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyElementwise, vectorcall), READONLY, nullptr}, {}};
+
+constexpr const char* kElementwiseDoc = R"doc(ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, loop_prep='', after_loop='', options=())
+--
+
+An operation in CUDA C++ for every element of arrays that broadcast.
+
+Calls wait and fuse with array expressions, on every device. A kernel with `raw` parameters, a `loop_prep` or an `after_loop` is a program of
+its own and runs at once.
+
+Parameters
+----------
+in_params, out_params : str
+    "type name" for each parameter, with commas between. A type is a dtype's name or one letter, which stands for the type of the arguments
+    that have it. ``raw`` before it gives the operation the whole array to index.
+operation : str
+    Statements that set the outputs from the inputs. `i` is the element's number and `n` how many there are, where no parameter has the name.
+name : str
+    The kernel's name in messages and profiles.
+reduce_dims : bool
+    Axes that all arrays walk as one are joined (what a program's `_ind` sees).
+preamble : str
+    C++ before the kernel.
+no_return, return_tuple : bool
+    A call gives None, or a tuple even for one output.
+loop_prep, after_loop : str
+    Statements of each thread before and after its loop over elements.
+options : tuple of str
+    For the compiler, in NVRTC's spelling.
+
+Examples
+--------
+>>> squared_difference = bc.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = (x - y) * (x - y)', 'squared_difference')
+>>> x = bc.arange(4, dtype='float32')
+>>> squared_difference(x, x[:, None])
+array([[0., 1., 4., 9.],
+       [1., 0., 1., 4.],
+       [4., 1., 0., 1.],
+       [9., 4., 1., 0.]], dtype=float32)
+)doc";
+
+}  // namespace
+
+void init_user_kernels(PyObject* module) {
+  static PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>(kElementwiseDoc)},
+      {Py_tp_new, reinterpret_cast<void*>(new_elementwise)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(delete_elementwise)},
+      {Py_tp_repr, reinterpret_cast<void*>(elementwise_repr)},
+      {Py_tp_call, reinterpret_cast<void*>(call_elementwise_slot)},
+      {Py_tp_getset, elementwise_attributes},
+      {Py_tp_members, elementwise_members},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"broadcloth.ElementwiseKernel", sizeof(PyElementwise), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  add_type(module, &spec, "ElementwiseKernel");
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,77 @@
+#include "graph/user.h"
+
+#include "graph/record.h"
+#include "graph/tape.h"
+
+namespace bc {
+
+std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options) {
+  const char* name = op->name.c_str();
+  BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
+  BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name, op->out.size(),
+           options.out.size());
+  const Array* first = nullptr;
+  Dims shape = options.shape.value_or(Dims());
+  const auto meet = [&](const Array& a) {
+    if (!first) first = &a;
+    BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
+             to_string(first->device()), to_string(a.device()));
+    if (!(shape == a.shape())) shape = broadcast_shapes(name, shape, a.shape());
+  };
+  for (const Arg& arg : args)
+    if (arg.array) meet(arg.array);
+  if (options.where) meet(options.where);
+  Device device = options.device.value_or(default_device());
+  if (first) device = first->device();
+  for (size_t k = 0; k < options.out.size(); ++k) {
+    const Array& out = options.out[k];
+    if (!out) continue;
+    if (!first) device = out.device();
+    BC_CHECK(out.device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name, to_string(device),
+             to_string(out.device()));
+    BC_CHECK(can_cast(op->out[k], out.dtype(), options.casting), UFuncTypeError,
+             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", name, info(op->out[k]).name,
+             info(out.dtype()).name, to_string(options.casting));
+    const Dims both = broadcast_shapes(name, shape, out.shape());
+    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", name,
+             out.shape(), both);
+    const Ref<Buffer>& buffer = out.storage()->current->buffer;
+    BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(out.layout()), Value, "{}: assignment destination is read-only", name);
+    shape = both;
+  }
+
+  TapeLock lock(tape(device));
+  Operands in;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].array) {
+      in.push_back(make_operand(name, args[i].array, shape));
+      continue;
+    }
+    BC_CHECK(args[i].weak != Weak::integer || args[i].value.fits(op->in[i]), Overflow, "{}: Python integer {} out of bounds for {}", name,
+             args[i].value.dtype == DType::u64 ? std::to_string(args[i].value.u) : std::to_string(args[i].value.i), info(op->in[i]).name);
+    in.push_back(make_constant(args[i].value, op->in[i], device));
+  }
+  std::vector<Array> results;
+  for (size_t k = 0; k < op->out.size(); ++k) {
+    Ref<Node> node = new_node(Op::user, op->out[k], device, shape);
+    node->in = in;
+    auto extra = std::make_unique<UserExtra>();
+    extra->op = op;
+    extra->output = static_cast<int>(k);
+    node->extra = std::move(extra);
+    results.push_back(record(std::move(node)));
+  }
+  // All results are recorded before one is written: an output may be an operand too.
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (k < options.out.size() && options.out[k]) {
+      if (options.where) assign_where(options.out[k], options.where, results[k]);
+      else assign(options.out[k], results[k]);
+      results[k] = options.out[k];
+    } else if (options.where) {
+      results[k] = ufunc(Op::where, {options.where, results[k], Arg(Weak::boolean, Scalar::boolean(false))});
+    }
+  }
+  return results;
+}
+
+}  // namespace bc

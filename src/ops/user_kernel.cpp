@@ -1,0 +1,412 @@
+// CuPy's ElementwiseKernel, as a fused op or as a program.
+#include "ops/user_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/access.h"
+#include "graph/tape.h"
+
+namespace bc {
+namespace {
+
+/// What only a program of its own can give: other threads of the block, other elements.
+constexpr const char* kProgramNames[] = {"_ind",        "threadIdx", "blockIdx",    "blockDim",  "gridDim",     "warpSize", "__shared__", "__syncthreads",
+                                         "__syncwarp",  "__global__", "atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicExch",
+                                         "atomicInc",   "atomicDec", "atomicCAS",   "atomicAnd", "atomicOr",    "atomicXor", "printf", "assert"};
+
+/// Arrays and the loop's index as CuPy's kernels see them.
+constexpr const char* kArrayNames = R"cpp(
+#line 1 "array_names.h"
+namespace bc {
+namespace user {
+
+/// An array in memory: x[i] is its i-th element in C order, x[{i, j}] the one at an index. Strides are in bytes.
+template <class E, int N, bool Contiguous>
+struct CArray {
+  static constexpr int ndim = N;
+  E* data_;
+  i64 size_, shape_[N < 1 ? 1 : N], strides_[N < 1 ? 1 : N];
+
+  BC_INLINE CArray(const i64* w) : data_(reinterpret_cast<E*>(w[0])), size_(w[1]) {
+    for (int d = 0; d < N; ++d) {
+      shape_[d] = w[2 + d];
+      strides_[d] = w[2 + N + d];
+    }
+  }
+  BC_INLINE i64 size() const { return size_; }
+  BC_INLINE const i64* shape() const { return shape_; }
+  BC_INLINE const i64* strides() const { return strides_; }
+  BC_INLINE E* begin() const { return data_; }
+  BC_INLINE E& at(i64 bytes) const {
+    return *(E*)((unsigned char*)data_ + bytes);
+  }
+  BC_INLINE E& operator[](i64 i) const {
+    if constexpr (Contiguous) {
+      return data_[i];
+    } else {
+      i64 bytes = 0;
+      for (int d = N - 1; d > 0; --d) {
+        bytes += i % shape_[d] * strides_[d];
+        i /= shape_[d];
+      }
+      return at(N > 0 ? bytes + i * strides_[0] : 0);
+    }
+  }
+  template <class I, enable_if<N >= 1 && sizeof(I) != 0> = 0>
+  BC_INLINE E& operator[](const I (&index)[N]) const {
+    i64 bytes = 0;
+    for (int d = 0; d < N; ++d) bytes += static_cast<i64>(index[d]) * strides_[d];
+    return at(bytes);
+  }
+};
+
+/// The loop's place: the linear index, and the index along each axis.
+template <int N>
+struct CIndexer {
+  static constexpr int ndim = N;
+  i64 size_, shape_[N < 1 ? 1 : N], index_[N < 1 ? 1 : N];
+
+  BC_INLINE CIndexer(const i64* w) : size_(w[0]) {
+    for (int d = 0; d < N; ++d) shape_[d] = w[1 + d];
+  }
+  BC_INLINE i64 size() const { return size_; }
+  BC_INLINE const i64* shape() const { return shape_; }
+  BC_INLINE const i64* get() const { return index_; }
+  BC_INLINE void set(i64 i) {
+    for (int d = N - 1; d > 0; --d) {
+      index_[d] = i % shape_[d];
+      i /= shape_[d];
+    }
+    if (N > 0) index_[0] = i;
+  }
+  template <class E, bool C>
+  BC_INLINE E& of(const CArray<E, N, C>& a) const {
+    i64 bytes = 0;
+    for (int d = 0; d < N; ++d) bytes += index_[d] * a.strides_[d];
+    return a.at(bytes);
+  }
+};
+
+}  // namespace user
+}  // namespace bc
+)cpp";
+
+/// Where a program's arrays are described in its block of words.
+struct ArrayWords {
+  int at = 0, ndim = 0;
+  bool contiguous = false;
+};
+
+/// Splits a preamble into its includes, which stand outside of namespaces, and the rest.
+std::pair<std::string, std::string> split_includes(const std::string& preamble) {
+  std::string includes, rest;
+  size_t at = 0;
+  while (at < preamble.size()) {
+    const size_t end = std::min(preamble.find('\n', at), preamble.size());
+    const std::string line = preamble.substr(at, end - at);
+    const size_t first = line.find_first_not_of(" \t");
+    const bool include = first != std::string::npos && line[first] == '#' && line.find("include") != std::string::npos;
+    if (include) includes += line + "\n";
+    rest += include ? "\n" : line + "\n";
+    at = end + 1;
+  }
+  return {includes, rest};
+}
+
+}  // namespace
+
+ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
+  in_ = parse_parameters(spec_.name, spec_.in_params, false);
+  out_ = parse_parameters(spec_.name, spec_.out_params, true);
+  for (const UserParameter& o : out_)
+    for (const UserParameter& i : in_) BC_CHECK(i.name != o.name, Value, "{}: parameter '{}' is there twice", spec_.name, o.name);
+  BC_CHECK(!out_.empty() || std::any_of(in_.begin(), in_.end(), [](const UserParameter& p) { return p.raw; }), Value,
+           "{}: expected an output, or a raw parameter that is written", spec_.name);
+  const std::string operation = without_comments(spec_.operation);
+  const std::string preamble = without_comments(spec_.preamble);
+  const std::string rest = without_comments(spec_.loop_prep) + without_comments(spec_.after_loop);
+  for (const UserParameter& p : out_) assigned_.push_back(sets_first(operation, p.name));
+  const auto is_parameter = [&](const char* name) {
+    const auto same = [&](const UserParameter& p) { return p.name == name; };
+    return std::any_of(in_.begin(), in_.end(), same) || std::any_of(out_.begin(), out_.end(), same);
+  };
+  uses_index_ = names_identifier(operation, "i") && !is_parameter("i");
+  uses_size_ = names_identifier(operation, "n") && !is_parameter("n");
+  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && spec_.options.empty() && preamble.find("#") == std::string::npos;
+  for (const auto* list : {&in_, &out_})
+    for (const UserParameter& p : *list) fuses_ &= !p.raw && !(list == &in_ && p.writable);
+  for (const char* name : kProgramNames) fuses_ &= !names_identifier(operation, name) && !names_identifier(preamble, name);
+}
+
+std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
+  BC_CHECK(call.in.size() == in_.size() && (call.out.empty() || call.out.size() == out_.size()), Type,
+           "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", spec_.name, in_.size(), in_.size() + out_.size(),
+           call.in.size() + call.out.size());
+  BC_CHECK(call.block_size > 0, Value, "{}: expected a positive block_size, got {}", spec_.name, call.block_size);
+  const UserTypes types = decide_types(spec_.name, in_, out_, call.in, call.out);
+  bool any = false;  // an array that says what is walked
+  for (size_t k = 0; k < in_.size(); ++k) any |= !in_[k].raw && call.in[k].arg.array && !call.in[k].scalar;
+  for (size_t k = 0; k < call.out.size(); ++k) any |= !out_[k].raw;
+  BC_CHECK(!(any && call.size), Value, "{}: Specified 'size' can be used only if all of the ndarray are 'raw'.", spec_.name);
+  BC_CHECK(any || call.size, Value, "{}: Loop size is undecided.", spec_.name);
+  for (size_t k = 0; k < out_.size(); ++k)
+    BC_CHECK(!out_[k].raw || !call.out.empty(), Value, "{}: output '{}' is raw, so that its size is undecided: pass the array", spec_.name,
+             out_[k].name);
+  for (size_t k = 0; k < in_.size(); ++k)
+    BC_CHECK(!in_[k].raw || call.in[k].arg.array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name, in_[k].name);
+  return fuses_ ? run_fused(call, types) : run_program(call, types);
+}
+
+// ---- Fused ------------------------------------------------------------------------------------------------------------------------------
+
+UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vector<bool>& reads_old) const {
+  UserOpSpec op;
+  op.name = spec_.name;
+  op.entry = "element";
+  const std::string name = identifier(spec_.name);
+  std::string signature, head, tail;
+  const auto parameter = [&](const std::string& text) { signature += (signature.empty() ? "" : ", ") + text; };
+  for (size_t k = 0; k < in_.size(); ++k) {
+    op.in.push_back(types.in[k]);
+    parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
+  }
+  head = bind_inputs(in_, types.in);
+  for (size_t k = 0; k < out_.size(); ++k) {
+    if (!reads_old[k]) continue;
+    op.in.push_back(types.out[k]);
+    parameter(fmt::format("{} {}_old", device_type(types.out[k]), out_[k].name));
+  }
+  if (uses_index_) {
+    op.in.push_back(DType::i64);
+    parameter("i64 i");
+  }
+  if (uses_size_) {
+    op.in.push_back(DType::i64);
+    parameter("i64 n");
+  }
+  for (size_t k = 0; k < out_.size(); ++k) {
+    op.out.push_back(types.out[k]);
+    const char *outside = device_type(types.out[k]), *inside = user_type(types.out[k]);
+    const std::string& o = out_[k].name;
+    parameter(fmt::format("{}& {}_", outside, o));
+    const bool small = types.out[k] == DType::f16 || types.out[k] == DType::bf16;
+    // `bool` and the numbers are the same types inside; the small floats are not.
+    if (small) {
+      head += fmt::format("{} {}({});\n", inside, o, reads_old[k] ? o + "_old" : o + "_");
+      tail += fmt::format("{0}_ = {0}.held;\n", o);
+    } else {
+      head += fmt::format("{} & {} = {}_;\n", inside, o, o);
+      if (reads_old[k]) head += fmt::format("{0} = {0}_old;\n", o);
+    }
+  }
+  op.text = letter_types(types);
+  if (!spec_.preamble.empty()) op.text += line_of(name + ".preamble") + spec_.preamble;
+  // `continue` leaves an element, as in the loop that CuPy puts around it.
+  op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"), signature, head,
+                         line_of(name), spec_.operation, tail);
+  return op;
+}
+
+std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserTypes& types) {
+  std::vector<bool> reads_old(out_.size(), false);
+  std::string key;
+  for (DType t : types.in) key += static_cast<char>(t);
+  for (size_t k = 0; k < out_.size(); ++k) {
+    reads_old[k] = !call.out.empty() && !assigned_[k];
+    key += static_cast<char>(static_cast<int>(types.out[k]) | (reads_old[k] ? 32 : 0));
+  }
+  Ref<UserOp> op;
+  bool fresh = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Instance& instance = instances_[key];
+    if (!instance.op) {
+      fresh = true;
+      instance.op = make_user_op(fused_spec(types, reads_old));
+      for (DType t : types.in) instance.types += std::string(info(t).name) + ", ";
+      instance.types += "->";
+      for (DType t : types.out) instance.types += std::string(" ") + info(t).name;
+      instance.code = instance.op->definition();
+    }
+    op = instance.op;
+  }
+  // What the compiler says about the user's text is said where the kernel is called first; what waits already has nothing to do with it.
+  if (fresh) flush(call.device);
+  std::vector<Arg> args;
+  args.reserve(op->in.size());
+  Dims shape = call.size.value_or(Dims());
+  for (const UserOperand& o : call.in) {
+    args.push_back(o.arg);
+    if (uses_index_ || uses_size_)
+      if (o.arg.array) shape = broadcast_shapes(spec_.name.c_str(), shape, o.arg.array.shape());
+  }
+  UserOptions options;
+  options.device = call.device;
+  options.shape = call.size;
+  options.out.assign(call.out.begin(), call.out.end());
+  for (size_t k = 0; k < call.out.size(); ++k) {
+    if (reads_old[k]) args.emplace_back(call.out[k]);
+    if (uses_index_ || uses_size_) shape = broadcast_shapes(spec_.name.c_str(), shape, call.out[k].shape());
+  }
+  if (uses_index_) args.emplace_back(iota(shape, call.device));
+  if (uses_size_) args.emplace_back(product(shape));
+  std::vector<Array> results = apply(op, args, options);
+  if (fresh) flush(call.device);
+  return results;
+}
+
+// ---- A program of its own ---------------------------------------------------------------------------------------------------------------
+
+std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTypes& types) {
+  const char* name = spec_.name.c_str();
+  const Device device = call.device;
+  const auto check_device = [&](const Array& a, const UserParameter& p) {
+    BC_CHECK(a.device() == device, Value, "{}: expected all arrays on one device, got '{}' on {} beside {}; use to_device()", name, p.name,
+             to_string(a.device()), to_string(device));
+  };
+  Dims shape = call.size.value_or(Dims());
+  for (size_t k = 0; k < in_.size(); ++k) {
+    if (!call.in[k].arg.array) continue;
+    if (!call.in[k].scalar) check_device(call.in[k].arg.array, in_[k]);
+    if (!in_[k].raw && !call.in[k].scalar) shape = broadcast_shapes(name, shape, call.in[k].arg.array.shape());
+  }
+  for (size_t k = 0; k < call.out.size(); ++k) {
+    check_device(call.out[k], out_[k]);
+    if (out_[k].raw) continue;
+    const Dims both = broadcast_shapes(name, shape, call.out[k].shape());
+    BC_CHECK(both == call.out[k].shape(), Value, "{}: non-broadcastable output operand '{}' with shape {} doesn't match the broadcast shape {}", name,
+             out_[k].name, call.out[k].shape(), both);
+    shape = both;
+  }
+  std::vector<Array> outs(call.out.begin(), call.out.end());
+  if (outs.empty())
+    for (DType t : types.out) outs.push_back(empty(shape, t, device));
+  const int64_t total = product(shape);
+  if (total == 0) return outs;
+
+  // The walked arrays' axes are collapsed together; raw ones keep theirs.
+  struct Use {
+    const UserParameter* parameter;
+    DType dtype;
+    Array array;   // null: a number
+    Scalar value;
+    Dims strides;  // walked
+    ArrayWords words;
+  };
+  std::vector<Use> uses;
+  for (size_t k = 0; k < in_.size(); ++k) {
+    Use u{&in_[k], types.in[k], call.in[k].arg.array, call.in[k].arg.value, {}, {}};
+    if (!u.array)
+      BC_CHECK(call.in[k].arg.weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}", name,
+               in_[k].name, info(u.dtype).name);
+    else if (u.array.dtype() != u.dtype) u.array = astype(u.array, u.dtype);
+    uses.push_back(std::move(u));
+  }
+  for (size_t k = 0; k < out_.size(); ++k) uses.push_back({&out_[k], types.out[k], outs[k], {}, {}, {}});
+  Dims walked = shape;
+  std::vector<Dims*> lists;
+  for (Use& u : uses) {
+    if (!u.array || u.parameter->raw) continue;
+    u.strides = broadcast_strides(name, u.array.layout(), shape);
+    lists.push_back(&u.strides);
+  }
+  if (spec_.reduce_dims) {
+    collapse(&walked, lists);
+    if (walked.empty()) {
+      walked.push_back(1);
+      for (Dims* s : lists) s->push_back(0);
+    }
+  }
+
+  std::vector<int64_t> words;
+  words.push_back(total);
+  words.insert(words.end(), walked.begin(), walked.end());
+  std::string key = fmt::format("{}.{}|", static_cast<int>(device.type), device.index) + std::to_string(walked.size());
+  Access access(tape(device).stream());
+  for (Use& u : uses) {
+    u.words.at = static_cast<int>(words.size());
+    key += fmt::format(",{}", static_cast<int>(u.dtype));
+    if (!u.array) {
+      words.resize(words.size() + 2);
+      u.value.store(u.dtype, &words[words.size() - 2]);
+      key += 's';
+      continue;
+    }
+    const Dims& extents = u.parameter->raw ? u.array.shape() : walked;
+    const Dims& strides = u.parameter->raw ? u.array.strides() : u.strides;
+    u.words.ndim = extents.size();
+    u.words.contiguous = is_contiguous(extents, strides);
+    key += fmt::format("{}{}", u.words.contiguous ? 'c' : 'a', u.words.ndim);
+    words.push_back(reinterpret_cast<int64_t>(access.add(u.array, u.parameter->writable)));
+    words.push_back(product(extents));
+    words.insert(words.end(), extents.begin(), extents.end());
+    for (int64_t s : strides) words.push_back(s * itemsize(u.dtype));
+  }
+
+  ProgramKernel* kernel = nullptr;
+  const std::string entry = identifier(spec_.name);
+  {
+    const std::lock_guard lock(mutex_);
+    Instance& instance = instances_[key];
+    if (!instance.kernel) {
+      std::string head, body;
+      for (const Use& u : uses) {
+        const std::string& p = u.parameter->name;
+        const char* type = user_type(u.dtype);
+        const char* constant = u.parameter->writable ? "" : "const ";
+        if (!u.array) {
+          head += fmt::format("const {0} {1}(load_word<{2}>(bc_p.w + {3}));\n", type, p, device_type(u.dtype), u.words.at);
+          continue;
+        }
+        const std::string array = fmt::format("CArray<{}{}, {}, {}>", constant, type, u.words.ndim, u.words.contiguous);
+        if (u.parameter->raw) {
+          head += fmt::format("const {0} {1}(bc_p.w + {2});\n", array, p, u.words.at);
+        } else {
+          head += fmt::format("const {0} _raw_{1}(bc_p.w + {2});\n", array, p, u.words.at);
+          body += fmt::format("{0}{1}& {2} = _ind.of(_raw_{2}); (void){2};\n", constant, type, p);
+        }
+      }
+      const bool has_i = std::any_of(uses.begin(), uses.end(), [](const Use& u) { return u.parameter->name == "i"; });
+      const bool has_n = std::any_of(uses.begin(), uses.end(), [](const Use& u) { return u.parameter->name == "n"; });
+      const auto [includes, preamble] = split_includes(spec_.preamble);
+      ProgramSource source;
+      source.name = entry;
+      source.options = spec_.options;
+      source.device_library = true;
+      source.text = includes + std::string(user_names()) + kArrayNames + "namespace bc {\nnamespace user {\nnamespace " + entry + "_names {\n" +
+                    letter_types(types) + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
+                    fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) + head +
+                    fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
+                    (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +
+                    fmt::format("for (ptrdiff_t {0} = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x; {0} < _ind.size(); "
+                                "{0} += static_cast<ptrdiff_t>(gridDim.x) * blockDim.x) {{\n_ind.set({0});\n",
+                                has_i ? "bc_i" : "i") +
+                    body + "{" + line_of(entry) + spec_.operation + ";\n}\n}\n" +
+                    (spec_.after_loop.empty() ? "" : line_of(entry + ".after_loop") + spec_.after_loop + ";\n") + "}\n}\n}\n}\n";
+      instance.program = load_program(device, source);
+      instance.kernel = &instance.program->kernel(entry);
+      for (DType t : types.in) instance.types += std::string(info(t).name) + ", ";
+      instance.types += "->";
+      for (DType t : types.out) instance.types += std::string(" ") + info(t).name;
+      instance.code = std::move(source.text);
+    }
+    kernel = instance.kernel;
+  }
+  KernelLaunch launch;
+  launch.block[0] = static_cast<unsigned>(call.block_size);
+  launch.grid[0] = static_cast<unsigned>(std::clamp<int64_t>((total + call.block_size - 1) / call.block_size, 1, 0x7fffffff));
+  void* arguments[] = {words.data()};
+  kernel->launch(launch, arguments, tape(device).stream());
+  return outs;
+}
+
+std::vector<std::pair<std::string, std::string>> ElementwiseKernel::codes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [key, instance] : instances_)
+    if (!instance.code.empty()) out.emplace_back(instance.types, instance.code);
+  return out;
+}
+
+}  // namespace bc

@@ -1,0 +1,111 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/user.h"
+#include "runtime/program.h"
+
+namespace bc {
+
+/// A parameter as a kernel's signature has it: "raw T x", "float32 y".
+struct UserParameter {
+  std::string name;
+  std::string type;            ///< a dtype's name, or one letter that stands for a type
+  std::optional<DType> dtype;  ///< of a named type
+  bool raw = false;            ///< the operation indexes it itself
+  bool writable = false;       ///< an output, or "_non_const"
+};
+/// Throws TypeError naming `kernel` where the list is no signature.
+std::vector<UserParameter> parse_parameters(const std::string& kernel, const std::string& text, bool output);
+
+/// One argument of a call. A NumPy scalar comes as a 0-d array with `scalar`: like a Python number it takes the type that arrays give.
+struct UserOperand {
+  Arg arg;
+  bool scalar = false;
+};
+
+/// The dtypes of a call: named types, and what the letters stand for (in the order of the parameters). Outputs decide before inputs, arrays
+/// before NumPy scalars, those before Python numbers.
+struct UserTypes {
+  std::vector<DType> in, out;
+  std::vector<std::pair<char, DType>> letters;
+};
+
+/// CuPy's ElementwiseKernel: an operation in CUDA C++ for every element of arrays that broadcast.
+///
+/// Where the operation keeps to its element (no raw parameter, nothing before or after the loop), the kernel is an elementwise op of the
+/// graph: it waits, fuses and is cast around as any other. Otherwise it is a CUDA program of its own, queued at once.
+class ElementwiseKernel {
+ public:
+  struct Spec {
+    std::string in_params, out_params, operation, name = "kernel", preamble, loop_prep, after_loop;
+    bool reduce_dims = true, no_return = false, return_tuple = false;
+    std::vector<std::string> options;
+  };
+  explicit ElementwiseKernel(Spec spec);
+
+  struct Call {
+    std::span<const UserOperand> in;
+    std::span<const Array> out;  ///< all of them, or none
+    std::optional<Dims> size;
+    int block_size = 128;
+    Device device;
+  };
+  /// The outputs. Throws TypeError and ValueError naming kernel, parameter, and what was expected and came.
+  std::vector<Array> operator()(const Call& call);
+
+  const Spec& spec() const { return spec_; }
+  const std::vector<UserParameter>& in() const { return in_; }
+  const std::vector<UserParameter>& out() const { return out_; }
+  bool fuses() const { return fuses_; }
+  /// The C++ of each set of types that was called, with the types' names.
+  std::vector<std::pair<std::string, std::string>> codes() const;
+
+ private:
+  struct Instance {
+    Ref<UserOp> op;                    // a fused kernel's
+    std::shared_ptr<Program> program;  // of its own otherwise
+    ProgramKernel* kernel = nullptr;
+    std::string types, code;
+  };
+
+  std::vector<Array> run_fused(const Call& call, const UserTypes& types);
+  std::vector<Array> run_program(const Call& call, const UserTypes& types);
+  UserOpSpec fused_spec(const UserTypes& types, const std::vector<bool>& reads_old) const;
+
+  Spec spec_;
+  std::vector<UserParameter> in_, out_;
+  std::vector<bool> assigned_;  // outputs that the operation sets before it reads them
+  bool fuses_ = false, uses_index_ = false, uses_size_ = false;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Instance> instances_;
+};
+
+// ---- What kernels of users have in common (user_kernel_text.cpp) ------------------------------------------------------------------------
+
+/// Decides the dtypes of a call. Throws TypeError where one does not fit its parameter.
+UserTypes decide_types(const std::string& kernel, const std::vector<UserParameter>& in, const std::vector<UserParameter>& out,
+                         std::span<const UserOperand> args, std::span<const Array> outs);
+/// A dtype as users' text names it: "float", "float16", "complex<double>".
+const char* user_type(DType t);
+/// The device library's type, as users' text has to call it.
+const char* device_type(DType t);
+/// "using T = float;" for every letter.
+std::string letter_types(const UserTypes& types);
+/// A text with comments and string literals blanked out.
+std::string without_comments(std::string_view text);
+/// Tells whether a text (without comments) names an identifier.
+bool names_identifier(std::string_view text, std::string_view name);
+/// Tells whether a text begins to use `name` by setting it, whatever happens before.
+bool sets_first(std::string_view text, std::string_view name);
+/// The statements that make parameters of the device library's types (NAME_) what the operation sees, and put outputs back.
+std::string bind_inputs(std::span<const UserParameter> in, std::span<const DType> types);
+/// "#line 1" with a name for messages.
+std::string line_of(const std::string& what);
+
+}  // namespace bc
