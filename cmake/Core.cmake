@@ -17,7 +17,17 @@ add_custom_command(
   COMMENT "Embedding src/device"
   VERBATIM)
 
-add_library(broadcloth_core SHARED ${core_sources} "${device_library}")
+# CUDA C++'s own names for kernels on the CPU, another string.
+file(GLOB cuda_headers CONFIGURE_DEPENDS "${SRC}/device/cuda/*.h")
+set(cuda_library "${CMAKE_BINARY_DIR}/generated/cuda_library.cpp")
+add_custom_command(
+  OUTPUT "${cuda_library}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py" "${SRC}/device/cuda/cuda.h" "${cuda_library}" kCudaLibrary
+  DEPENDS ${cuda_headers} "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device/cuda"
+  VERBATIM)
+
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"

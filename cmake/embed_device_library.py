@@ -1,6 +1,8 @@
 """Joins the headers of src/device into one text and writes it as a C++ file.
 
-    embed_device_library.py ENTRY.h OUTPUT.cpp
+    embed_device_library.py ENTRY.h OUTPUT.cpp [NAME]
+
+NAME is that of the constant, kDeviceLibrary if not given.
 
 The entry includes the other headers with quotes; each is put in where it is first included, so the text needs no include path.
 Whole-line comments and blank lines are left out: NVRTC reads the text at every compile.
@@ -82,13 +84,13 @@ def literal(text: str) -> str:
     return "\n".join(f'R"~bc~({c})~bc~"' for c in chunks)
 
 
-def main(entry: str, output: str) -> None:
+def main(entry: str, output: str, name: str = "kDeviceLibrary") -> None:
     seen: set[str] = set()
     lines: list[str] = []
     join(entry, seen, lines)
     for header in sorted(os.listdir(os.path.dirname(entry))):
         if header.endswith(".h") and os.path.realpath(os.path.join(os.path.dirname(entry), header)) not in seen:
-            sys.exit(f"src/device/{header} is not included by {os.path.basename(entry)}, so it would not be embedded")
+            sys.exit(f"{os.path.dirname(entry)}/{header} is not included by {os.path.basename(entry)}, so it would not be embedded")
     text = "\n".join(shrink(lines)) + "\n"
     source = f"""// Made by cmake/embed_device_library.py from src/device; do not edit.
 #include "codegen/device_library.h"
@@ -100,8 +102,8 @@ constexpr char kText[] =
 {literal(text)};
 }}  // namespace
 
-const char* const kDeviceLibrary = kText;
-const size_t kDeviceLibrarySize = sizeof(kText) - 1;
+const char* const {name} = kText;
+const size_t {name}Size = sizeof(kText) - 1;
 
 }}  // namespace bc
 """
@@ -111,4 +113,4 @@ const size_t kDeviceLibrarySize = sizeof(kText) - 1;
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

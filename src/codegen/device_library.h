@@ -8,4 +8,8 @@ extern const char* const kDeviceLibrary;
 /// Its length in bytes, without the closing zero.
 extern const size_t kDeviceLibrarySize;
 
+/// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
+extern const char* const kCudaLibrary;
+extern const size_t kCudaLibrarySize;
+
 }  // namespace bc

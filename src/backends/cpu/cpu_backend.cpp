@@ -10,6 +10,7 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/program.h"
 #include "core/error.h"
 
 namespace bc {
@@ -137,6 +138,8 @@ class CpuBackend final : public Backend {
     }
     return std::make_unique<CpuKernel>(std::move(object), std::move(found));
   }
+
+  std::shared_ptr<Program> open_program(const ProgramSource& source) override { return cpu::open_program(source); }
 
   void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t, Stream) override {
     const auto& entries = static_cast<CpuKernel&>(kernel).entries;

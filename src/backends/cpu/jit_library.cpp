@@ -33,7 +33,7 @@ constexpr const char* kLibraryName = "libbroadcloth_jit.so";
 // holds those functions.
 constexpr const char* kKernelPrefix = "#define BC_CPU_KERNEL 1\n";
 constexpr const char* kSupportPrefix = "#define BC_CPU_SUPPORT 1\n";
-constexpr bc_jit_flags kSupportFlags{3, 0, 0};
+constexpr bc_jit_flags kSupportFlags{3, 0, 0, 0};
 
 /// Where the JIT library may be: BROADCLOTH_JIT, else beside the library that holds this function.
 std::string library_path() {
@@ -163,7 +163,7 @@ struct JitLibrary::Headers {
     std::vector<char> bytes;  // empty: not made yet
   };
   std::mutex mutex;
-  std::map<std::tuple<int, int, int, uint64_t>, Slot> slots;
+  std::map<std::tuple<int, int, int, int, uint64_t>, Slot> slots;
   std::mutex support_mutex;
   bc_jit_object* support = nullptr;  // never unloaded: kernels call into it
   std::atomic<bool> support_wanted{false};
@@ -225,6 +225,8 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
   find(precompile_, "bc_jit_precompile");
   find(compile_, "bc_jit_compile");
   find(inspect_, "bc_jit_inspect");
+  find(program_, "bc_jit_program");
+  find(specialise_, "bc_jit_specialise");
   find(load_, "bc_jit_load");
   find(symbol_, "bc_jit_symbol");
   find(unload_, "bc_jit_unload");
@@ -254,7 +256,7 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_
   Headers::Slot* slot;
   {
     const std::lock_guard lock(headers_->mutex);
-    slot = &headers_->slots[{flags.opt_level, flags.contract, flags.fast_math, prelude.empty() ? 0 : digest_of(prelude).low64}];
+    slot = &headers_->slots[{flags.opt_level, flags.contract, flags.fast_math, flags.program, prelude.empty() ? 0 : digest_of(prelude).low64}];
   }
   // Others that need the same header wait for it; building it twice would take as long.
   const std::lock_guard lock(slot->mutex);
@@ -313,6 +315,36 @@ std::string JitLibrary::inspect(std::string_view text, const bc_jit_flags& flags
   const std::string result = take(out);
   BC_CHECK(failed == 0, Runtime, "inspect for the CPU: the text does not compile with {}:\n{}", version_(), messages);
   return result;
+}
+
+JitLibrary::Parsed JitLibrary::parse(const bc_jit_program_source& source, const bc_jit_flags& flags) {
+  const std::span<const char> pch = header(flags, {kCudaLibrary, kCudaLibrarySize});
+  bc_jit_buffer bitcode{}, data{}, manifest{}, log{};
+  const int failed = program_(&source, &flags, pch.data(), pch.size(), &bitcode, &data, &manifest, &log);
+  const std::string messages = take(log), code = take(bitcode), variables = take(data);
+  Parsed parsed{{code.begin(), code.end()}, {variables.begin(), variables.end()}, take(manifest)};
+  BC_CHECK(failed == 0, Compile, "compile: {} does not compile for the CPU:\n{}", source.name, messages);
+  return parsed;
+}
+
+std::vector<char> JitLibrary::specialise(std::span<const char> bitcode, const std::string& symbol, const uint32_t block[3],
+                                         const bc_jit_flags& flags, bc_jit_kernel& facts, const char* stage) {
+  bc_jit_buffer object{}, log{};
+  const int failed = specialise_(bitcode.data(), bitcode.size(), symbol.c_str(), block, &flags, stage, &object, &facts, &log);
+  const std::string messages = take(log), bytes = take(object);
+  BC_CHECK(failed == 0, Compile, "compile: kernel '{}' cannot run on the CPU with blocks of ({}, {}, {}):\n{}", symbol, block[0], block[1],
+           block[2], messages);
+  return {bytes.begin(), bytes.end()};
+}
+
+JitLibrary::Object JitLibrary::load(std::span<const char> bytes, const bc_jit_object* first, bool with_support) {
+  if (first == nullptr && with_support) first = support();
+  if (first == nullptr) return load(bytes);
+  bc_jit_buffer log{};
+  bc_jit_object* object = load_(bytes.data(), bytes.size(), first, &log);
+  const std::string messages = take(log);
+  BC_CHECK(object != nullptr, Runtime, "load for the CPU: the object file of {} bytes cannot be loaded: {}", bytes.size(), messages);
+  return Object(object, unload_);
 }
 
 JitLibrary::Object JitLibrary::load(std::span<const char> bytes) {

@@ -26,9 +26,23 @@ class JitLibrary {
   /// The optimised code as "ir" or "asm".
   std::string inspect(std::string_view text, const bc_jit_flags& flags, const char* stage, std::string_view prelude = {});
 
+  /// A user's program, parsed (see bc_jit_program).
+  struct Parsed {
+    std::vector<char> bitcode;
+    std::vector<char> data;
+    std::string manifest;
+  };
+  /// Throws ErrorKind::Compile with the compiler's log. `flags.program` is 1.
+  Parsed parse(const bc_jit_program_source& source, const bc_jit_flags& flags);
+  /// The object of a kernel for blocks of one shape. Throws ErrorKind::Compile.
+  std::vector<char> specialise(std::span<const char> bitcode, const std::string& symbol, const uint32_t block[3], const bc_jit_flags& flags,
+                               bc_jit_kernel& facts, const char* stage = nullptr);
+
   /// A loaded object file; unloaded with the last owner.
   using Object = std::unique_ptr<bc_jit_object, void (*)(bc_jit_object*)>;
   Object load(std::span<const char> bytes);
+  /// Also with the names that `first` defines, which must live longer; it was itself loaded `with_support`.
+  Object load(std::span<const char> bytes, const bc_jit_object* first, bool with_support = false);
   void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
 
   JitLibrary(const JitLibrary&) = delete;
@@ -53,6 +67,8 @@ class JitLibrary {
   decltype(&bc_jit_precompile) precompile_;
   decltype(&bc_jit_compile) compile_;
   decltype(&bc_jit_inspect) inspect_;
+  decltype(&bc_jit_program) program_;
+  decltype(&bc_jit_specialise) specialise_;
   decltype(&bc_jit_load) load_;
   decltype(&bc_jit_symbol) symbol_;
   decltype(&bc_jit_unload) unload_;

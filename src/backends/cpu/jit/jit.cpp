@@ -111,7 +111,7 @@ int bc_jit_compile(const char* text, size_t text_size, const char* name, const b
   std::string messages;
   Unit unit = bc::jit::parse(Source{{text, text_size}, name, {pch, pch_size}}, *flags, messages);
   const bool ok =
-      unit.module != nullptr && bc::jit::optimise(unit, *flags, messages) && bc::jit::emit(unit, *flags, false, bytes, messages);
+      unit.module != nullptr && bc::jit::optimise(unit, *flags, messages) && bc::jit::emit(*unit.module, *flags, false, bytes, messages);
   return bc::jit::finish(ok, {bytes.data(), bytes.size()}, messages, object, log);
 }
 
@@ -124,7 +124,7 @@ int bc_jit_inspect(const char* text, size_t text_size, const char* name, const b
   std::string messages;
   Unit unit = bc::jit::parse(Source{{text, text_size}, name, {pch, pch_size}}, *flags, messages);
   bool ok = unit.module != nullptr && bc::jit::optimise(unit, *flags, messages);
-  if (ok && assembly) ok = bc::jit::emit(unit, *flags, true, bytes, messages);
+  if (ok && assembly) ok = bc::jit::emit(*unit.module, *flags, true, bytes, messages);
   if (ok && !assembly) {
     llvm::raw_svector_ostream stream(bytes);
     unit.module->print(stream, nullptr);

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define BC_JIT_ABI 1
+#define BC_JIT_ABI 2
 #define BC_JIT_EXPORT __attribute__((visibility("default")))
 
 /// Bytes that the library allocated; `bc_jit_free` gives them back. An empty buffer has data == NULL.
@@ -24,7 +24,43 @@ typedef struct bc_jit_flags {
   int32_t opt_level;  ///< 0 to 3
   int32_t contract;   ///< 1: a * b + c may become a fused multiply-add
   int32_t fast_math;  ///< 1: reassociation, no NaN, no infinities, as -ffast-math
+  int32_t program;    ///< 1: CUDA C++ (bc_jit_program), whose language has a few words more
 } bc_jit_flags;
+
+/// CUDA C++ with what it may include. Pointers are to zero-ended texts unless a size is beside them.
+typedef struct bc_jit_program_source {
+  const char* text;
+  size_t text_size;
+  const char* name;            ///< in messages
+  const char* const* options;  ///< "-DN=4", "-UN", "-I/path"; others are passed over
+  size_t option_count;
+  const char* const* headers;  ///< name and text in turn
+  size_t header_count;         ///< pairs
+  const char* const* names;    ///< name expressions
+  size_t name_count;
+} bc_jit_program_source;
+
+/// What bc_jit_specialise tells of a kernel.
+typedef struct bc_jit_kernel {
+  uint32_t shared_bytes;   ///< static shared memory with room for shuffles; the dynamic part follows it
+  uint32_t user_shared;    ///< of these, what the user's source declares
+  uint32_t local_bytes;    ///< a thread's arrays
+  uint32_t grid_barriers;  ///< 1: the grid synchronises, so that blocks stop on their way
+  uint64_t context_bytes;  ///< memory of one block for what threads keep across barriers; 0: on the stack
+} bc_jit_kernel;
+
+/// What the entry of a specialised kernel is called with:
+/// `int64_t bc_entry(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context)` runs the blocks [first, last) and returns
+/// how many of them wait at a barrier of the grid. Each block has `shared_stride` and `context_stride` bytes of its own (0: they follow
+/// each other in one place). A block that begins finds zeros in the first 64 bytes of its context.
+typedef struct bc_jit_frame {
+  void** arguments;
+  uint32_t grid[3];
+  uint32_t dynamic_shared;
+  uint64_t shared_stride;
+  uint64_t context_stride;
+  void* launch;  ///< the caller's own
+} bc_jit_frame;
 
 /// A loaded object file.
 typedef struct bc_jit_object bc_jit_object;
@@ -52,6 +88,21 @@ BC_JIT_EXPORT int bc_jit_compile(const char* text, size_t text_size, const char*
 /// The optimised code of a text as LLVM IR (stage "ir") or assembly ("asm"), for people.
 BC_JIT_EXPORT int bc_jit_inspect(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, const char* pch,
                                  size_t pch_size, const char* stage, bc_jit_buffer* out, bc_jit_buffer* log);
+
+/// Parses a program. `bitcode` is what bc_jit_specialise takes. `data` is an object with the program's variables, empty without any. `manifest`
+/// has a line for each name, its fields parted by tabs:
+///   kernel SYMBOL NAME BYTES,BYTES,…    (a parameter's bytes each)
+///   variable SYMBOL NAME BYTES
+///   name NUMBER SYMBOL                  (a name expression by its number)
+/// Returns 0, or 1 with the errors in `log`.
+BC_JIT_EXPORT int bc_jit_program(const bc_jit_program_source* source, const bc_jit_flags* flags, const char* pch, size_t pch_size,
+                                 bc_jit_buffer* bitcode, bc_jit_buffer* data, bc_jit_buffer* manifest, bc_jit_buffer* log);
+
+/// The object of one kernel of a program for blocks of one shape; its function is `bc_entry`. Stage "ir" or "asm" gives a text in its
+/// place, NULL the object.
+BC_JIT_EXPORT int bc_jit_specialise(const char* bitcode, size_t bitcode_size, const char* symbol, const uint32_t block[3],
+                                    const bc_jit_flags* flags, const char* stage, bc_jit_buffer* object, bc_jit_kernel* kernel,
+                                    bc_jit_buffer* log);
 
 /// Loads an object file into memory. Names it does not define come from `support`, a loaded object that must live longer (or NULL), and
 /// then from the process. NULL with the reason in `log` on failure.

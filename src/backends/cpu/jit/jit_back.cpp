@@ -32,7 +32,7 @@ namespace bc::jit {
 namespace {
 
 using Machine = std::unique_ptr<llvm::TargetMachine>;
-using FlagKey = std::tuple<int, int, int>;
+using FlagKey = std::tuple<int, int, int>;  // a machine does not depend on the language
 
 Machine make_machine(const bc_jit_flags& flags, std::string& log) {
   const Host& machine = host();
@@ -191,11 +191,11 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   return !unit.context->getDiagHandlerPtr()->HasErrors;
 }
 
-bool emit(Unit& unit, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log) {
+bool emit(llvm::Module& module, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log) {
   const Loan loan(flags, log);
   llvm::TargetMachine* machine = loan.machine.get();
   if (machine == nullptr) return false;
-  unit.context->setDiagnosticHandler(std::make_unique<LogHandler>(log));
+  module.getContext().setDiagnosticHandler(std::make_unique<LogHandler>(log));
   llvm::raw_svector_ostream stream(out);
   llvm::legacy::PassManager passes;
   passes.add(new llvm::TargetLibraryInfoWrapperPass(llvm::TargetLibraryInfoImpl(machine->getTargetTriple())));
@@ -204,8 +204,8 @@ bool emit(Unit& unit, const bc_jit_flags& flags, bool assembly, llvm::SmallVecto
     log += "error: this target cannot write object files\n";
     return false;
   }
-  passes.run(*unit.module);
-  return !unit.context->getDiagHandlerPtr()->HasErrors;
+  passes.run(module);
+  return !module.getContext().getDiagHandlerPtr()->HasErrors;
 }
 
 }  // namespace bc::jit

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "backends/cpu/jit/jit_blocks.h"
 #include "backends/cpu/jit/jit_internal.h"
 
 // Compiler support routines out of libgcc's static part, which no symbol table of the process shows. Only the addresses are used, so the
@@ -102,6 +103,8 @@ const Routine kRoutines[] = {
     {"__floatuntidf", address_of(__floatuntidf)},
     {"__powisf2", address_of(__powisf2)},
     {"__powidf2", address_of(__powidf2)},
+    {"bc_jit_schedule", address_of(bc_jit_schedule)},
+    {"bc_jit_lanes", address_of(bc_jit_lanes)},
 };
 
 }  // namespace

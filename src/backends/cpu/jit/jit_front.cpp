@@ -13,6 +13,7 @@
 #include <clang/Serialization/PCHContainerOperations.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -23,11 +24,14 @@ namespace bc::jit {
 namespace {
 
 constexpr const char* kPchPath = "/broadcloth/device.pch";
+const std::string kIncludeFolder = "/broadcloth/include/";
+using Finish = std::function<void(clang::CompilerInstance&, clang::CodeGenerator&)>;
 
 /// Turns a text into a module that the action keeps.
 class ModuleAction : public clang::ASTFrontendAction {
  public:
-  explicit ModuleAction(llvm::LLVMContext& context) : context_(context) {}
+  /// `finish` sees the module while the syntax tree is still there.
+  ModuleAction(llvm::LLVMContext& context, const Finish& finish) : context_(context), finish_(finish) {}
   std::unique_ptr<llvm::Module> take() { return std::move(module_); }
 
  protected:
@@ -38,12 +42,15 @@ class ModuleAction : public clang::ASTFrontendAction {
   }
   void EndSourceFileAction() override {
     // The consumer dies right after this call.
+    const bool good = !getCompilerInstance().getDiagnostics().hasErrorOccurred();
+    if (generator_ != nullptr && good && finish_) finish_(getCompilerInstance(), *generator_);
     if (generator_ != nullptr) module_.reset(generator_->ReleaseModule());
     generator_ = nullptr;
   }
 
  private:
   llvm::LLVMContext& context_;
+  const Finish& finish_;
   clang::CodeGenerator* generator_ = nullptr;
   std::unique_ptr<llvm::Module> module_;
 };
@@ -70,9 +77,9 @@ class HeaderAction : public clang::ASTFrontendAction {
 /// The parsed command line of a set of flags; parsing costs more than copying.
 const clang::CompilerInvocation& invocation(const bc_jit_flags& flags) {
   static std::mutex mutex;
-  static auto& made = *new std::map<std::tuple<int, int, int>, std::unique_ptr<clang::CompilerInvocation>>;
+  static auto& made = *new std::map<std::tuple<int, int, int, int>, std::unique_ptr<clang::CompilerInvocation>>;
   const std::lock_guard lock(mutex);
-  auto& slot = made[{flags.opt_level, flags.contract, flags.fast_math}];
+  auto& slot = made[{flags.opt_level, flags.contract, flags.fast_math, flags.program}];
   if (slot == nullptr) {
     const std::vector<std::string> options = command_line(flags);
     std::vector<const char*> arguments;
@@ -92,6 +99,20 @@ bool run(clang::FrontendAction& action, const Source& source, bool header, const
   options->getFrontendOpts().Inputs.emplace_back(buffer->getMemBufferRef(), kind);
 
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> view = files;
+  if (source.includes != nullptr) {
+    clang::HeaderSearchOptions& search = options->getHeaderSearchOpts();
+    for (const auto& [header, text] : source.includes->headers) {
+      files->addFile(kIncludeFolder + header, 0, llvm::MemoryBuffer::getMemBufferCopy(text, header));
+    }
+    search.AddPath(kIncludeFolder, clang::frontend::Angled, false, true);
+    if (!source.includes->folders.empty()) {
+      auto both = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+      both->pushOverlay(files);
+      view = both;
+    }
+    for (const std::string& folder : source.includes->folders) search.AddPath(folder, clang::frontend::Angled, false, true);
+  }
   if (!source.pch.empty()) {
     files->addFileNoOwn(kPchPath, 0, llvm::MemoryBufferRef(source.pch, kPchPath));
     clang::PreprocessorOptions& preprocessor = options->getPreprocessorOpts();
@@ -106,7 +127,7 @@ bool run(clang::FrontendAction& action, const Source& source, bool header, const
   compiler.setInvocation(std::move(options));
   compiler.setVerboseOutputStream(stream);
   compiler.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
-  compiler.createFileManager(files);
+  compiler.createFileManager(view);
   const bool ok = compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred();
   if (!ok && log.empty()) log = "the compiler gave no reason\n";
   return ok;
@@ -151,6 +172,7 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
       options.emplace_back(option);
     }
   }
+  if (flags.program != 0) options.emplace_back("-fdeclspec");  // threadIdx.x is a property
   // No -ffreestanding: it would stop LLVM from making memcpy and memset of loops that copy and fill.
   for (const char* option :
        {"-std=gnu++20", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fdeprecated-macro", "-fno-rtti", "-fgnuc-version=4.2.1",
@@ -166,11 +188,11 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
   return options;
 }
 
-Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log) {
+Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log, const Finish& finish) {
   Unit unit;
   unit.context = std::make_unique<llvm::LLVMContext>();
   unit.context->setDiscardValueNames(true);
-  ModuleAction action(*unit.context);
+  ModuleAction action(*unit.context, finish);
   if (run(action, source, /*header=*/false, flags, log)) unit.module = action.take();
   if (unit.module != nullptr && !loadable(*unit.module, log)) unit.module.reset();
   return unit;

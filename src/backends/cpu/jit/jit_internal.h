@@ -5,10 +5,18 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/cpu/jit/jit.h"
+
+namespace clang {
+class CodeGenerator;
+class CompilerInstance;
+}  // namespace clang
 
 namespace bc::jit {
 
@@ -28,10 +36,17 @@ struct Host {
 };
 const Host& host();
 
+/// What a text may include.
+struct Includes {
+  std::vector<std::pair<std::string, std::string>> headers;  ///< name and text
+  std::vector<std::string> folders;                          ///< on disk
+};
+
 struct Source {
   llvm::StringRef text;
   llvm::StringRef name;
   llvm::StringRef pch;  ///< empty: none
+  const Includes* includes = nullptr;
 };
 
 /// clang's options (cc1) for a set of flags.
@@ -39,14 +54,15 @@ std::vector<std::string> command_line(const bc_jit_flags& flags);
 
 // Each returns false (or an empty unit) with the reason added to `log`.
 
-/// C++ text to unoptimised LLVM IR.
-Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log);
+/// C++ text to unoptimised LLVM IR. `finish` sees the module while the syntax tree is still there.
+Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log,
+           const std::function<void(clang::CompilerInstance&, clang::CodeGenerator&)>& finish = {});
 /// A header to the bytes of a precompiled header.
 bool precompile(llvm::StringRef text, llvm::StringRef name, const bc_jit_flags& flags, llvm::SmallVectorImpl<char>& out, std::string& log);
 /// Runs LLVM's pipeline for the level over the module.
 bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log);
 /// IR to a relocatable object or to assembly text.
-bool emit(Unit& unit, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log);
+bool emit(llvm::Module& module, const bc_jit_flags& flags, bool assembly, llvm::SmallVectorImpl<char>& out, std::string& log);
 
 /// The address of a name that kernels may call but do not define: compiler support routines, then the process.
 void* find_external(const char* name);

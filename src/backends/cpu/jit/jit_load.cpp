@@ -32,7 +32,7 @@ class Resolver : public llvm::JITSymbolResolver {
     LookupResult found;
     std::string missing;
     for (const llvm::StringRef name : names) {
-      void* address = support_ == nullptr ? nullptr : support_->symbol(name);
+      void* address = support_ == nullptr ? nullptr : support_->find(name);
       if (address == nullptr) address = find_external(name.str().c_str());
       if (address == nullptr) missing += (missing.empty() ? "'" : ", '") + name.str() + "'";
       found[name] = JITEvaluatedSymbol(reinterpret_cast<uint64_t>(address), JITSymbolFlags::Exported);
@@ -126,6 +126,7 @@ std::unique_ptr<Object> Object::load(llvm::StringRef bytes, const Object* suppor
     return nullptr;
   }
   auto object = std::unique_ptr<Object>(new Object);
+  object->support_ = support;
   size_t externals = 0;
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto flags = symbol.getFlags();
@@ -154,6 +155,13 @@ std::unique_ptr<Object> Object::load(llvm::StringRef bytes, const Object* suppor
     if (object->memory_->contains(address)) object->symbols_[name] = address;
   }
   return object;
+}
+
+void* Object::find(llvm::StringRef name) const {
+  for (const Object* at = this; at != nullptr; at = at->support_) {
+    if (void* found = at->symbol(name)) return found;
+  }
+  return nullptr;
 }
 
 void* Object::symbol(llvm::StringRef name) const {

@@ -16,9 +16,12 @@ class Object {
   /// on failure.
   static std::unique_ptr<Object> load(llvm::StringRef bytes, const Object* support, std::string& log);
   void* symbol(llvm::StringRef name) const;
+  /// In this object, or in those that it was loaded with.
+  void* find(llvm::StringRef name) const;
 
  private:
   Object();
+  const Object* support_ = nullptr;
   std::unique_ptr<Slab> memory_;
   llvm::StringMap<void*> symbols_;
 };

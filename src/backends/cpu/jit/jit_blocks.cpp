@@ -1,0 +1,1230 @@
+#include "backends/cpu/jit/jit_blocks.h"
+
+#include <llvm/ADT/BitVector.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/GenericUniformityImpl.h>
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CycleAnalysis.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/TargetTransformInfoImpl.h>
+#include <llvm/Analysis/UniformityAnalysis.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/ReplaceConstant.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/SSAUpdater.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace bc::jit {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::CallInst;
+using llvm::Function;
+using llvm::Instruction;
+using llvm::IRBuilder;
+using llvm::Value;
+
+// ---- the prelude's words
+
+/// Functions that the prelude declares and this pass gives a meaning.
+enum class Word {
+  None,
+  ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, DimX, DimY, DimZ,
+  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask,
+  Barrier, WarpBarrier, GridBarrier, Stop,
+};
+
+Word word_of(llvm::StringRef name) {
+  static const auto& words = *new llvm::StringMap<Word>{
+      {"__bc_thread_x", Word::ThreadX},   {"__bc_thread_y", Word::ThreadY},         {"__bc_thread_z", Word::ThreadZ},
+      {"__bc_block_x", Word::BlockX},     {"__bc_block_y", Word::BlockY},           {"__bc_block_z", Word::BlockZ},
+      {"__bc_grid_x", Word::GridX},       {"__bc_grid_y", Word::GridY},             {"__bc_grid_z", Word::GridZ},
+      {"__bc_dim_x", Word::DimX},         {"__bc_dim_y", Word::DimY},               {"__bc_dim_z", Word::DimZ},
+      {"__bc_linear", Word::Linear},      {"__bc_lane", Word::Lane},                {"__bc_warp", Word::Warp},
+      {"__bc_shared", Word::Shared},      {"__bc_dynamic_bytes", Word::DynamicBytes}, {"__bc_warp_memory", Word::WarpMemory},
+      {"__bc_uniform", Word::Uniform},    {"__bc_active_mask", Word::ActiveMask},   {"__bc_launch", Word::Launch},
+      {"__bc_barrier", Word::Barrier},    {"__bc_warp_barrier", Word::WarpBarrier}, {"__bc_grid_barrier", Word::GridBarrier},
+      {"__bc_stop", Word::Stop},
+  };
+  if (!name.starts_with("__bc_")) return Word::None;
+  const auto found = words.find(name);
+  return found == words.end() ? Word::None : found->second;
+}
+
+Word word_of(const Value* value) {
+  const auto* call = llvm::dyn_cast<CallInst>(value);
+  const Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
+  return callee == nullptr || !callee->isDeclaration() ? Word::None : word_of(callee->getName());
+}
+
+bool is_barrier(Word word) { return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier; }
+
+/// Words whose value a thread has from its place alone.
+bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
+
+bool differs_in_block(Word word) {
+  return word <= Word::ThreadZ ? word >= Word::ThreadX
+                               : word == Word::Linear || word == Word::Lane || word == Word::Warp || word == Word::WarpMemory ||
+                                     word == Word::ActiveMask;
+}
+
+/// What a pointer points into, behind constant offsets.
+const Value* root_of(const Value* pointer, const llvm::DataLayout& layout) {
+  llvm::APInt offset(64, 0);
+  return pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+}
+
+/// A kernel's argument, or the pointer to its bytes: a load from the table of pointers to arguments or through one of them. Nothing writes
+/// to either while the kernel runs.
+bool is_argument(const Value* value, const llvm::DataLayout& layout) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  if (load == nullptr || load->isVolatile() || load->isAtomic()) return false;
+  const Value* root = root_of(load->getPointerOperand(), layout);
+  if (llvm::isa<llvm::Argument>(root)) return true;
+  const auto* outer = llvm::dyn_cast<llvm::LoadInst>(root);
+  return outer != nullptr && llvm::isa<llvm::Argument>(root_of(outer->getPointerOperand(), layout)) && !outer->isVolatile();
+}
+
+// ---- what differs between the threads of a block
+
+class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<ThreadDivergence> {
+ public:
+  explicit ThreadDivergence(const llvm::DataLayout& layout) : TargetTransformInfoImplCRTPBase(layout) {}
+  bool hasBranchDivergence(const Function* = nullptr) const { return true; }
+  bool isAlwaysUniform(const Value* value) const { return word_of(value) == Word::Uniform; }
+  bool isSourceOfDivergence(const Value* value) const {
+    if (llvm::isa<llvm::AllocaInst>(value) || llvm::isa<llvm::AtomicRMWInst>(value) || llvm::isa<llvm::AtomicCmpXchgInst>(value)) return true;
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return load->isVolatile() || load->isAtomic();
+    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) {
+      const Word word = word_of(value);
+      if (word != Word::None) return differs_in_block(word);
+      return !call->onlyReadsMemory() || call->isConvergent();
+    }
+    return false;
+  }
+};
+
+// ---- the pass
+
+enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3 };
+
+// A thread's place: the number of the region it enters next, and what it waits for (a Kind) above.
+constexpr uint32_t kPlaceBits = 12;
+constexpr uint32_t kPlaceMask = (1u << kPlaceBits) - 1;
+constexpr uint32_t kEnded = 0xffff;
+// What the schedule answers when no thread of a group can go on.
+constexpr uint32_t kAllEnded = 0xffff;
+constexpr uint32_t kWaitBlock = 0xfffe;
+constexpr uint32_t kWaitGrid = 0xfffd;
+constexpr unsigned kWarpThreads = 32;
+constexpr unsigned kWarpBytes = 512;  // of shared memory, for what a warp exchanges
+constexpr uint64_t kStackLimit = 192 << 10;
+
+struct Slot {
+  bool array = false;        // one element a thread, else one for all
+  bool local = false;        // a variable of the source that has an address
+  bool across_blocks = false;  // is kept across a barrier of the whole block
+  llvm::Type* type = nullptr;  // in memory
+  uint64_t bytes = 0;        // of an element
+  uint64_t offset = 0;
+  Value* base = nullptr;     // where it begins, in the entry function
+};
+
+struct Region {
+  BasicBlock* start = nullptr;
+  Kind kind = Kind::Start;
+  llvm::SetVector<BasicBlock*> blocks;
+  std::vector<Instruction*> live;     // values from before that it needs: kept ones, and those that are computed again
+  llvm::SmallSetVector<int, 4> next;  // regions that follow; -1: the thread ends
+  // In the entry function.
+  BasicBlock* head = nullptr;
+};
+
+class Pass {
+ public:
+  Pass(Function& kernel, const BlockShape& shape, bc_jit_kernel& facts, std::string& log)
+      : f_(kernel), m_(*kernel.getParent()), c_(kernel.getContext()), layout_(m_.getDataLayout()), shape_(shape), facts_(facts), log_(log),
+        i16_(llvm::Type::getInt16Ty(c_)), i32_(llvm::Type::getInt32Ty(c_)), i64_(llvm::Type::getInt64Ty(c_)),
+        i8_(llvm::Type::getInt8Ty(c_)), ptr_(llvm::PointerType::getUnqual(c_)) {}
+
+  bool run() {
+    return place_shared() && name_leaves() && cut() && analyse() && find_kept() && write();
+  }
+
+ private:
+  bool fail(const llvm::Twine& reason) {
+    log_ += "error: " + reason.str() + "\n";
+    return false;
+  }
+
+  // -- before the cut
+  bool place_shared();
+  bool name_leaves();
+  bool cut();
+  bool analyse();
+  bool find_kept();
+  bool can_repeat(Value* value, unsigned depth);
+  void find_liveness();
+  bool lives_apart(Instruction* value) const;
+
+  // -- the entry function
+  bool write();
+  void write_blocks();
+  void write_region(int index);
+  void write_end(Region& region, IRBuilder<>& at, Value* place);
+  void leave_group(IRBuilder<>& at, int next);
+  Value* hoisted(Instruction* argument);
+  Value* word_value(Instruction* call, IRBuilder<>& at);
+  Value* repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map);
+  Value* slot_address(const Slot& slot, IRBuilder<>& at);
+  llvm::Constant* number(uint64_t value) { return llvm::ConstantInt::get(i32_, value); }
+  llvm::Constant* number64(uint64_t value) { return llvm::ConstantInt::get(i64_, value); }
+  BasicBlock* block(const char* name) { return BasicBlock::Create(c_, name, e_); }
+
+  Function& f_;
+  llvm::Module& m_;
+  llvm::LLVMContext& c_;
+  const llvm::DataLayout& layout_;
+  BlockShape shape_;
+  bc_jit_kernel& facts_;
+  std::string& log_;
+  llvm::Type *i16_, *i32_, *i64_, *i8_, *ptr_;
+
+  uint64_t static_shared_ = 0, warp_memory_ = 0;
+  std::vector<Region> regions_;
+  struct Cut {
+    int next = 0;
+    Value* mask = nullptr;
+  };
+  llvm::DenseMap<BasicBlock*, Cut> cuts_;
+  uint64_t state_offset_ = 0;
+  bool has_block_ = false, has_warp_ = false, has_grid_ = false, places_ = false;
+  unsigned group_ = 1, groups_ = 1;
+  std::unique_ptr<llvm::DominatorTree> tree_;
+  std::unique_ptr<llvm::CycleInfo> cycles_;
+  std::unique_ptr<llvm::TargetTransformInfo> divergence_;
+  std::unique_ptr<llvm::UniformityInfo> uniform_;
+  bool stateful_ = false;  // groups stop at barriers and go on later
+  llvm::DenseMap<Value*, unsigned> numbers_;
+  std::vector<Instruction*> values_;
+  llvm::DenseMap<BasicBlock*, llvm::BitVector> live_in_;
+  llvm::DenseMap<Value*, int> repeatable_;
+  llvm::MapVector<Value*, Slot> slots_;
+  llvm::MapVector<llvm::AllocaInst*, Slot> locals_;
+  llvm::SmallPtrSet<Value*, 16> shared_locals_;  // locals with one place for all threads
+
+  // The entry function while it is written.
+  Function* e_ = nullptr;
+  Value *frame_ = nullptr, *shared_ = nullptr, *context_ = nullptr;
+  BasicBlock* prologue_ = nullptr;
+  llvm::ValueToValueMapTy arguments_;
+  Value *block_index_[3] = {}, *grid_[3] = {}, *dynamic_ = nullptr, *launch_ = nullptr;
+  Value *group_index_ = nullptr, *base_ = nullptr, *count_ = nullptr;  // the group: its number, first thread, threads
+  Value *group_states_ = nullptr, *places_of_threads_ = nullptr, *masks_ = nullptr, *pending_ = nullptr;
+  BasicBlock* group_done_ = nullptr;
+  BasicBlock* choose_ = nullptr;  // goes where the schedule says
+  llvm::PHINode* choice_ = nullptr;
+  // The thread that a region's loop is at.
+  Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr, *active_ = nullptr;
+  Value* box_base_[3] = {};
+  bool box_ = true;
+  unsigned box_shape_[3] = {1, 1, 1};
+};
+
+/// Gives the shared variables their offsets and turns uses of them into calls of a leaf.
+bool Pass::place_shared() {
+  std::vector<llvm::GlobalVariable*> fixed, open;
+  for (llvm::GlobalVariable& global : m_.globals()) {
+    if (global.getSection() == kSharedSection) {
+      (global.isDeclaration() ? open : fixed).push_back(&global);
+    } else if (global.isDeclaration() && !global.use_empty()) {
+      const auto* array = llvm::dyn_cast<llvm::ArrayType>(global.getValueType());
+      if (array != nullptr && array->getNumElements() == 0) open.push_back(&global);
+    }
+  }
+  llvm::FunctionCallee leaf =
+      m_.getOrInsertFunction("__bc_shared", llvm::FunctionType::get(ptr_, {i32_}, false));
+  llvm::cast<Function>(leaf.getCallee())->setDoesNotAccessMemory();
+  const auto replace = [&](llvm::GlobalVariable* global, uint64_t offset) {
+    llvm::convertUsersOfConstantsToInstructions({global});
+    IRBuilder<> at(&*f_.getEntryBlock().getFirstInsertionPt());
+    Value* address = nullptr;
+    for (llvm::Use& use : llvm::make_early_inc_range(global->uses())) {
+      auto* user = llvm::dyn_cast<Instruction>(use.getUser());
+      if (user == nullptr || user->getFunction() != &f_) continue;
+      if (address == nullptr) address = at.CreateCall(leaf, {number(offset)});
+      use.set(address);
+    }
+    for (const llvm::Use& use : global->uses()) {
+      if (llvm::isa<Instruction>(use.getUser())) return fail("shared memory is used in a function that calls itself");
+    }
+    return true;
+  };
+  for (llvm::GlobalVariable* global : fixed) {
+    llvm::convertUsersOfConstantsToInstructions({global});
+    if (global->use_empty()) continue;
+    const uint64_t align = std::max<uint64_t>(global->getAlign().valueOrOne().value(), 64);
+    static_shared_ = llvm::alignTo(static_shared_, align);
+    const uint64_t offset = static_shared_;
+    static_shared_ += layout_.getTypeAllocSize(global->getValueType());
+    if (!replace(global, offset)) return false;
+  }
+  facts_.user_shared = static_cast<uint32_t>(static_shared_);
+  warp_memory_ = llvm::alignTo(static_shared_, 64);
+  bool exchanges = false;
+  for (Instruction& instruction : llvm::instructions(f_)) exchanges |= word_of(&instruction) == Word::WarpMemory;
+  const uint64_t warps = (shape_.count() + kWarpThreads - 1) / kWarpThreads;
+  static_shared_ = llvm::alignTo(warp_memory_ + (exchanges ? warps * kWarpBytes : 0), 128);
+  facts_.shared_bytes = static_cast<uint32_t>(static_shared_);
+  for (llvm::GlobalVariable* global : open) {
+    if (!replace(global, static_shared_)) return false;
+  }
+  return true;
+}
+
+/// The block's shape becomes constants, and index sums that cannot wrap are told so.
+bool Pass::name_leaves() {
+  const unsigned dims[3] = {shape_.x, shape_.y, shape_.z};
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(f_))) {
+    const Word word = word_of(&instruction);
+    if (word < Word::DimX || word > Word::DimZ) continue;
+    instruction.replaceAllUsesWith(number(dims[static_cast<int>(word) - static_cast<int>(Word::DimX)]));
+    instruction.eraseFromParent();
+  }
+  for (Function& other : m_) {
+    if (&other == &f_ || other.isDeclaration() || other.use_empty()) continue;
+    for (Instruction& instruction : llvm::instructions(other)) {
+      const Word word = word_of(&instruction);
+      if (word != Word::None && word != Word::Stop && word != Word::Launch)
+        return fail("function '" + other.getName() + "' calls itself or is called through a pointer; it cannot use threads' indices, "
+                    "shared memory or barriers on the CPU");
+    }
+  }
+  return true;
+}
+
+/// Cuts the function at its barriers and finds the regions.
+bool Pass::cut() {
+  // A stop ends the thread.
+  std::vector<CallInst*> stops;
+  for (Instruction& instruction : llvm::instructions(f_)) {
+    if (word_of(&instruction) == Word::Stop) stops.push_back(llvm::cast<CallInst>(&instruction));
+  }
+  for (CallInst* stop : stops) {
+    BasicBlock* at = stop->getParent();
+    if (llvm::isa<llvm::ReturnInst>(at->getTerminator()) && stop->getNextNode() == at->getTerminator()) continue;
+    llvm::changeToUnreachable(stop->getNextNode());
+    at->getTerminator()->eraseFromParent();
+    llvm::ReturnInst::Create(c_, at);
+  }
+  for (CallInst* stop : stops) stop->eraseFromParent();
+  llvm::EliminateUnreachableBlocks(f_);
+
+  regions_.emplace_back();
+  regions_[0].start = &f_.getEntryBlock();
+  std::vector<CallInst*> barriers;
+  for (Instruction& instruction : llvm::instructions(f_)) {
+    if (is_barrier(word_of(&instruction))) barriers.push_back(llvm::cast<CallInst>(&instruction));
+  }
+  for (CallInst* call : barriers) {
+    const Word word = word_of(call);
+    BasicBlock* before = call->getParent();
+    BasicBlock* after = llvm::SplitBlock(before, call->getNextNode());
+    Cut made{static_cast<int>(regions_.size()), nullptr};
+    if (word == Word::WarpBarrier) made.mask = call->getArgOperand(0);
+    Region& region = regions_.emplace_back();
+    region.start = after;
+    region.kind = word == Word::Barrier ? Kind::Block : word == Word::GridBarrier ? Kind::Grid : Kind::Warp;
+    has_block_ |= region.kind == Kind::Block;
+    has_grid_ |= region.kind == Kind::Grid;
+    has_warp_ |= region.kind == Kind::Warp;
+    cuts_[before] = made;
+    call->eraseFromParent();
+  }
+  if (regions_.size() >= 4000) return fail("more than 4000 barriers");
+  for (Region& region : regions_) {
+    std::vector<BasicBlock*> work{region.start};
+    region.blocks.insert(region.start);
+    while (!work.empty()) {
+      BasicBlock* at = work.back();
+      work.pop_back();
+      if (const auto found = cuts_.find(at); found != cuts_.end()) {
+        region.next.insert(found->second.next);
+        continue;
+      }
+      if (llvm::isa<llvm::ReturnInst>(at->getTerminator())) region.next.insert(-1);
+      for (BasicBlock* successor : llvm::successors(at)) {
+        if (region.blocks.insert(successor)) work.push_back(successor);
+      }
+    }
+  }
+  return true;
+}
+
+/// Finds what is the same in all threads, and whether threads can come to different barriers.
+bool Pass::analyse() {
+  tree_ = std::make_unique<llvm::DominatorTree>(f_);
+  cycles_ = std::make_unique<llvm::CycleInfo>();
+  cycles_->compute(f_);
+  divergence_ = std::make_unique<llvm::TargetTransformInfo>(ThreadDivergence(layout_));
+  uniform_ = std::make_unique<llvm::UniformityInfo>(*tree_, *cycles_, divergence_.get());
+  uniform_->compute();
+
+  const unsigned threads = shape_.count();
+  group_ = has_warp_ ? std::min(kWarpThreads, threads) : threads;
+  groups_ = (threads + group_ - 1) / group_;
+
+  for (Region& region : regions_) {
+    if (region.next.size() < 2) continue;
+    for (BasicBlock* at : region.blocks) {
+      if (cuts_.contains(at) || !uniform_->hasDivergentTerminator(*at)) continue;
+      // Every way on from a branch that threads take differently must end at one barrier.
+      llvm::SmallPtrSet<BasicBlock*, 16> seen;
+      llvm::SmallVector<BasicBlock*> work(llvm::successors(at));
+      int end = -2;
+      while (!work.empty()) {
+        BasicBlock* b = work.pop_back_val();
+        if (!seen.insert(b).second) continue;
+        int here = -2;
+        if (const auto found = cuts_.find(b); found != cuts_.end()) {
+          here = found->second.next;
+        } else if (llvm::isa<llvm::ReturnInst>(b->getTerminator())) {
+          here = -1;
+        } else {
+          work.append(llvm::succ_begin(b), llvm::succ_end(b));
+        }
+        if (here == -2) continue;
+        if (end != -2 && end != here) places_ = true;
+        end = here;
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether a value is computed again where it is needed rather than kept: index arithmetic on what a thread knows anyway.
+bool Pass::can_repeat(Value* value, unsigned depth) {
+  if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value)) return true;
+  auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (instruction == nullptr) return false;
+  if (llvm::isa<llvm::AllocaInst>(value) || is_argument(value, layout_) || is_leaf(word_of(value))) return true;
+  const auto found = repeatable_.find(value);
+  if (found != repeatable_.end()) return found->second > 0;
+  if (depth > 12) return false;
+  bool yes = false;
+  if (llvm::isa<llvm::CastInst>(value) || llvm::isa<llvm::GetElementPtrInst>(value) || llvm::isa<llvm::CmpInst>(value) ||
+      llvm::isa<llvm::SelectInst>(value) || llvm::isa<llvm::FreezeInst>(value) || llvm::isa<llvm::ExtractElementInst>(value) ||
+      llvm::isa<llvm::ExtractValueInst>(value)) {
+    yes = true;
+  } else if (const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(value)) {
+    yes = binary->getType()->isIntegerTy();
+    switch (binary->getOpcode()) {
+      case Instruction::UDiv: case Instruction::SDiv: case Instruction::URem: case Instruction::SRem:
+        yes = yes && llvm::isa<llvm::ConstantInt>(binary->getOperand(1));
+        break;
+      default: break;
+    }
+  } else if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(value)) {
+    switch (intrinsic->getIntrinsicID()) {
+      case llvm::Intrinsic::umin: case llvm::Intrinsic::umax: case llvm::Intrinsic::smin: case llvm::Intrinsic::smax:
+      case llvm::Intrinsic::abs: yes = true; break;
+      default: break;
+    }
+  }
+  for (Value* operand : instruction->operands()) {
+    if (!yes) break;
+    if (llvm::isa<Function>(operand)) continue;
+    yes = can_repeat(operand, depth + 1);
+  }
+  repeatable_[value] = yes ? 1 : 0;
+  return yes;
+}
+
+void Pass::find_liveness() {
+  for (Instruction& instruction : llvm::instructions(f_)) {
+    if (instruction.getType()->isVoidTy()) continue;
+    numbers_[&instruction] = static_cast<unsigned>(values_.size());
+    values_.push_back(&instruction);
+  }
+  const auto count = static_cast<unsigned>(values_.size());
+  llvm::DenseMap<BasicBlock*, llvm::BitVector> uses, defs;
+  const auto mark = [&](llvm::BitVector& set, Value* value) {
+    if (const auto found = numbers_.find(value); found != numbers_.end()) set.set(found->second);
+  };
+  std::vector<BasicBlock*> order;
+  for (BasicBlock* at : llvm::post_order(&f_)) {
+    order.push_back(at);
+    llvm::BitVector &use = uses[at], &def = defs[at];
+    use.resize(count);
+    def.resize(count);
+    live_in_[at].resize(count);
+  }
+  for (BasicBlock* at : order) {
+    llvm::BitVector &use = uses[at], &def = defs[at];
+    for (Instruction& instruction : *at) {
+      if (!llvm::isa<llvm::PHINode>(instruction)) {
+        for (Value* operand : instruction.operands()) {
+          const auto found = numbers_.find(operand);
+          if (found != numbers_.end() && !def.test(found->second)) use.set(found->second);
+        }
+      }
+      mark(def, &instruction);
+    }
+    if (const auto found = cuts_.find(at); found != cuts_.end() && found->second.mask != nullptr) {
+      const auto mask = numbers_.find(found->second.mask);
+      if (mask != numbers_.end() && !def.test(mask->second)) use.set(mask->second);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (BasicBlock* at : order) {
+      llvm::BitVector out(count);
+      for (BasicBlock* successor : llvm::successors(at)) {
+        llvm::BitVector in = live_in_[successor];
+        for (llvm::PHINode& phi : successor->phis()) {
+          if (const auto found = numbers_.find(&phi); found != numbers_.end()) in.reset(found->second);
+        }
+        for (llvm::PHINode& phi : successor->phis()) mark(in, phi.getIncomingValueForBlock(at));
+        out |= in;
+      }
+      out.reset(defs[at]);
+      out |= uses[at];
+      if (out != live_in_[at]) {
+        live_in_[at] = out;
+        changed = true;
+      }
+    }
+  }
+}
+
+bool Pass::lives_apart(Instruction* value) const {
+  if (places_ || uniform_->isDivergent(static_cast<const Value*>(value))) return true;
+  for (const llvm::Use& use : value->uses()) {
+    if (uniform_->isDivergentUse(use)) return true;
+  }
+  return false;
+}
+
+/// Chooses a place for every value that a thread keeps across a barrier, and for its arrays.
+bool Pass::find_kept() {
+  find_liveness();
+  const uint64_t threads = shape_.count();
+  for (Region& region : regions_) {
+    if (&region == &regions_[0]) continue;
+    const llvm::BitVector& live = live_in_[region.start];
+    for (const unsigned index : live.set_bits()) {
+      Instruction* value = values_[index];
+      region.live.push_back(value);
+      if (can_repeat(value, 0)) continue;
+      Slot& slot = slots_[value];
+      slot.across_blocks |= region.kind != Kind::Warp;
+      if (slot.type != nullptr) continue;
+      slot.array = lives_apart(value);
+      slot.type = value->getType()->isIntegerTy(1) ? i8_ : value->getType();
+      slot.bytes = layout_.getTypeAllocSize(slot.type);
+    }
+  }
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(f_))) {
+    if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+      if (intrinsic->isLifetimeStartOrEnd()) intrinsic->eraseFromParent();
+      continue;
+    }
+    auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (local == nullptr) continue;
+    const auto size = local->getAllocationSize(layout_);
+    if (!size || size->isScalable()) return fail("an array whose length is known at run time only");
+    Slot& slot = locals_[local];
+    slot.bytes = llvm::alignTo(size->getFixedValue(), std::max<uint64_t>(local->getAlign().value(), 8));
+    slot.local = true;
+    slot.array = regions_.size() > 1;
+    slot.across_blocks = true;
+    slot.type = i8_;
+    facts_.local_bytes += static_cast<uint32_t>(slot.bytes);
+  }
+  uint64_t offset = 64;
+  const auto place = [&](Slot& slot, uint64_t count) {
+    slot.offset = offset;
+    offset = llvm::alignTo(offset + slot.bytes * count, 64);
+  };
+  for (auto& [value, slot] : slots_) place(slot, slot.array ? (slot.across_blocks ? threads : group_) : (slot.across_blocks ? groups_ : 1));
+  for (auto& [value, slot] : locals_) place(slot, slot.array ? threads : 1);
+  const uint64_t states = offset;
+  offset += llvm::alignTo(2 * threads, 64) + llvm::alignTo(4 * threads, 64) + llvm::alignTo(4 * groups_, 64);
+  facts_.grid_barriers = has_grid_ ? 1 : 0;
+  facts_.context_bytes = has_grid_ || offset > kStackLimit ? offset : 0;
+  state_offset_ = states;
+  return true;
+}
+
+
+// ---- the entry function
+
+Value* Pass::hoisted(Instruction* argument) {
+  Value* known = arguments_.lookup(argument);
+  if (known != nullptr) return known;
+  IRBuilder<> at(prologue_->getTerminator());
+  Instruction* copy = argument->clone();
+  for (llvm::Use& operand : copy->operands()) {
+    if (auto* instruction = llvm::dyn_cast<Instruction>(operand.get())) operand.set(hoisted(instruction));
+    if (llvm::isa<llvm::Argument>(operand.get())) operand.set(arguments_.lookup(operand.get()));
+  }
+  copy->dropUnknownNonDebugMetadata();
+  if (llvm::isa<llvm::LoadInst>(copy)) copy->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(c_, {}));
+  at.Insert(copy);
+  arguments_[argument] = copy;
+  return copy;
+}
+
+Value* Pass::word_value(Instruction* call, IRBuilder<>& at) {
+  const Word word = word_of(call);
+  const auto whole = [&](Value* value) -> Value* { return at.CreateZExtOrTrunc(value, call->getType()); };
+  switch (word) {
+    case Word::ThreadX: case Word::ThreadY: case Word::ThreadZ:
+      return whole(thread_[static_cast<int>(word) - static_cast<int>(Word::ThreadX)]);
+    case Word::BlockX: case Word::BlockY: case Word::BlockZ:
+      return whole(block_index_[static_cast<int>(word) - static_cast<int>(Word::BlockX)]);
+    case Word::GridX: case Word::GridY: case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
+    case Word::Linear: return whole(linear_);
+    case Word::Lane: return whole(group_ == kWarpThreads ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
+    case Word::Warp: return whole(group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5));
+    case Word::Shared: return at.CreateGEP(i8_, shared_, llvm::cast<CallInst>(call)->getArgOperand(0));
+    case Word::DynamicBytes: return whole(dynamic_);
+    case Word::WarpMemory: {
+      Value* warp = group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5);
+      return at.CreateGEP(i8_, shared_, at.CreateAdd(at.CreateMul(warp, number(kWarpBytes)), number(warp_memory_)));
+    }
+    case Word::Launch: return launch_;
+    default: break;
+  }
+  llvm_unreachable("not a leaf");
+}
+
+/// Computes a repeatable value at the top of a region's loop.
+Value* Pass::repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map) {
+  if (llvm::isa<llvm::Constant>(value)) return value;
+  if (llvm::isa<llvm::Argument>(value)) return arguments_.lookup(value);
+  if (Value* known = map.lookup(value)) return known;
+  auto* instruction = llvm::cast<Instruction>(value);
+  Value* made = nullptr;
+  if (auto* local = llvm::dyn_cast<llvm::AllocaInst>(value)) {
+    made = slot_address(locals_[local], at);
+  } else if (is_argument(value, layout_)) {
+    made = hoisted(instruction);
+  } else if (is_leaf(word_of(value))) {
+    made = word_value(instruction, at);
+  } else {
+    Instruction* copy = instruction->clone();
+    copy->dropUnknownNonDebugMetadata();
+    for (llvm::Use& operand : copy->operands()) operand.set(repeat(operand.get(), at, map));
+    at.Insert(copy);
+    made = copy;
+  }
+  map[value] = made;
+  return made;
+}
+
+Value* Pass::slot_address(const Slot& slot, IRBuilder<>& at) {
+  Value* index = slot.array ? (slot.across_blocks ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
+  if (index == nullptr) return slot.base;
+  return at.CreateInBoundsGEP(llvm::ArrayType::get(i8_, slot.bytes), slot.base, at.CreateZExt(index, i64_));
+}
+
+/// The end of a group's turn: `next` is a region of a barrier that the group waits at, or -1 when its threads have ended.
+void Pass::leave_group(IRBuilder<>& at, int next) {
+  if (stateful_) {
+    Value* state = at.CreateInBoundsGEP(i32_, group_states_, group_index_);
+    at.CreateStore(number(next < 0 ? kEnded : static_cast<uint64_t>(next)), state);
+    if (next >= 0) {
+      Value* kind = number(regions_[static_cast<size_t>(next)].kind == Kind::Grid ? 2 : 1);
+      at.CreateStore(at.CreateOr(at.CreateLoad(i32_, pending_), kind), pending_);
+    }
+  }
+  at.CreateBr(group_done_);
+}
+
+/// What follows a region's loop.
+void Pass::write_end(Region& region, IRBuilder<>& at, Value* place) {
+  if (places_) {
+    const llvm::FunctionCallee schedule =
+        m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
+    Value* chosen = at.CreateCall(schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_),
+                                             at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(0)});
+    choice_->addIncoming(chosen, at.GetInsertBlock());
+    at.CreateBr(choose_);
+    return;
+  }
+  const auto go = [&](int next, IRBuilder<>& from) {
+    if (next >= 0 && (regions_[static_cast<size_t>(next)].kind == Kind::Warp || !stateful_)) {
+      from.CreateBr(regions_[static_cast<size_t>(next)].head);
+    } else {
+      leave_group(from, next);
+    }
+  };
+  if (region.next.empty()) {  // an endless loop
+    at.CreateUnreachable();
+    return;
+  }
+  if (region.next.size() == 1) {
+    go(region.next[0], at);
+    return;
+  }
+  BasicBlock* none = block("none");
+  llvm::SwitchInst* choice = at.CreateSwitch(place, none, static_cast<unsigned>(region.next.size()));
+  IRBuilder<>(none).CreateUnreachable();
+  for (const int next : region.next) {
+    BasicBlock* way = block("way");
+    IRBuilder<> from(way);
+    go(next, from);
+    choice->addCase(llvm::cast<llvm::ConstantInt>(number(next < 0 ? kEnded : static_cast<uint64_t>(next))), way);
+  }
+}
+
+void Pass::write_region(int index) {
+  Region& region = regions_[static_cast<size_t>(index)];
+  IRBuilder<> head(region.head);
+  llvm::ValueToValueMapTy before;  // what is known in the loop before the region's own code
+  for (Instruction* value : region.live) {
+    const auto found = slots_.find(value);
+    if (found == slots_.end() || found->second.array) continue;
+    Value* loaded = head.CreateAlignedLoad(found->second.type, slot_address(found->second, head), llvm::Align(1));
+    if (value->getType()->isIntegerTy(1)) loaded = head.CreateTrunc(loaded, value->getType());
+    before[value] = loaded;
+  }
+  const bool guarded = places_ && index != 0;
+  if (guarded) {
+    const llvm::FunctionCallee lanes = m_.getOrInsertFunction("bc_jit_lanes", llvm::FunctionType::get(i32_, {ptr_, i32_, i32_}, false));
+    bool asked = false;
+    for (BasicBlock* at : region.blocks) {
+      for (Instruction& instruction : *at) asked |= word_of(&instruction) == Word::ActiveMask;
+    }
+    if (asked) active_ = head.CreateCall(lanes, {head.CreateInBoundsGEP(i16_, places_of_threads_, base_), count_, number(index)});
+  }
+  if (active_ == nullptr) {
+    // All threads of a warp that are there.
+    active_ = head.CreateLShr(number(0xffffffff), head.CreateSub(number(32), head.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count_, number(32))));
+  }
+
+  // The loops, from the outermost: z, y, x of the group's box, or one over its threads.
+  struct Level {
+    BasicBlock* body;
+    llvm::PHINode* index;
+    Value* bound;
+  };
+  std::vector<Level> levels;
+  llvm::MDNode* group = llvm::MDNode::getDistinct(c_, {});
+  BasicBlock* at_block = region.head;
+  const auto open = [&](Value* bound) {
+    BasicBlock* body = block("thread");
+    IRBuilder<>(at_block).CreateBr(body);
+    llvm::PHINode* counter = IRBuilder<>(body).CreatePHI(i32_, 2);
+    counter->addIncoming(number(0), at_block);
+    levels.push_back({body, counter, bound});
+    at_block = body;
+    return counter;
+  };
+  Value* step[3] = {number(0), number(0), number(0)};
+  if (box_) {
+    for (int d = 2; d >= 0; --d) {
+      if (box_shape_[d] == 1) continue;
+      const bool partial = d == 0 && groups_ > 1 && shape_.count() % group_ != 0;
+      step[d] = open(partial ? count_ : number(box_shape_[d]));
+    }
+  } else {
+    step[0] = open(count_);
+  }
+  IRBuilder<> body(at_block);
+  if (box_) {
+    lane_ = body.CreateNUWAdd(
+        body.CreateMul(body.CreateNUWAdd(body.CreateMul(step[2], number(box_shape_[1]), "", true, true), step[1]), number(box_shape_[0]), "",
+                       true, true),
+        step[0]);
+    linear_ = groups_ == 1 ? lane_ : body.CreateAdd(base_, lane_, "", true, true);
+    for (int d = 0; d < 3; ++d) thread_[d] = groups_ == 1 ? step[d] : body.CreateAdd(box_base_[d], step[d], "", true, true);
+  } else {
+    lane_ = step[0];
+    linear_ = body.CreateAdd(base_, lane_, "", true, true);
+    thread_[0] = body.CreateURem(linear_, number(shape_.x));
+    Value* rest = body.CreateUDiv(linear_, number(shape_.x));
+    thread_[1] = body.CreateURem(rest, number(shape_.y));
+    thread_[2] = body.CreateUDiv(rest, number(shape_.y));
+  }
+  BasicBlock* latch = block("latch");
+  Value* place_address = nullptr;
+  if (places_) {
+    place_address = body.CreateInBoundsGEP(i16_, places_of_threads_, linear_);
+    if (guarded) {
+      BasicBlock* enter = block("enter");
+      Value* here = body.CreateLoad(i16_, place_address);
+      body.CreateCondBr(body.CreateICmpEQ(here, llvm::ConstantInt::get(i16_, static_cast<uint64_t>(index))), enter, latch);
+      body.SetInsertPoint(enter);
+    }
+  }
+  for (Instruction* value : region.live) {
+    if (const auto found = slots_.find(value); found != slots_.end()) {
+      if (!found->second.array) continue;
+      Value* loaded = body.CreateLoad(found->second.type, slot_address(found->second, body));
+      if (value->getType()->isIntegerTy(1)) loaded = body.CreateTrunc(loaded, value->getType());
+      before[value] = loaded;
+    } else {
+      repeat(value, body, before);
+    }
+  }
+  BasicBlock* entry_block = body.GetInsertBlock();
+
+  // The region's own blocks.
+  llvm::ValueToValueMapTy map;
+  map[f_.getArg(0)] = arguments_.lookup(f_.getArg(0));
+  for (const auto& known : before) map[known.first] = static_cast<Value*>(known.second);
+  std::vector<std::pair<BasicBlock*, BasicBlock*>> copies;
+  std::vector<Instruction*> copied;
+  std::vector<std::pair<Instruction*, Instruction*>> redefined;  // live values that the region defines anew
+  for (BasicBlock* old : region.blocks) {
+    BasicBlock* copy = block("");
+    map[old] = copy;
+    copies.emplace_back(old, copy);
+  }
+  std::vector<std::pair<Instruction*, Value*>> stand_ins;
+  for (auto& [old, copy] : copies) {
+    const bool ends = cuts_.contains(old);
+    for (Instruction& instruction : *old) {
+      if (instruction.isTerminator() && (ends || llvm::isa<llvm::ReturnInst>(instruction))) break;
+      if (llvm::isa<llvm::AllocaInst>(instruction) || is_leaf(word_of(&instruction)) || is_argument(&instruction, layout_)) {
+        map[&instruction] = repeat(&instruction, body, before);
+        continue;
+      }
+      if (word_of(&instruction) == Word::ActiveMask) {
+        map[&instruction] = active_;
+        continue;
+      }
+      Instruction* made = instruction.clone();
+      made->insertInto(copy, copy->end());
+      copied.push_back(made);
+      if (before.lookup(&instruction) != nullptr && slots_.contains(&instruction)) {
+        redefined.emplace_back(&instruction, made);
+      } else if (before.lookup(&instruction) == nullptr) {
+        map[&instruction] = made;
+      }
+    }
+  }
+  body.CreateBr(llvm::cast<BasicBlock>(static_cast<Value*>(map[region.start])));
+  for (auto& [value, made] : redefined) map[value] = made;
+  for (Instruction* made : copied) {
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(made)) {
+      for (int i = static_cast<int>(phi->getNumIncomingValues()) - 1; i >= 0; --i) {
+        BasicBlock* from = phi->getIncomingBlock(static_cast<unsigned>(i));
+        if (!region.blocks.contains(from) || cuts_.contains(from)) phi->removeIncomingValue(static_cast<unsigned>(i), false);
+      }
+    }
+    llvm::RemapInstruction(made, map, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
+  }
+
+  // Where the region ends: what the next one needs is put away.
+  llvm::DenseMap<Instruction*, std::unique_ptr<llvm::SSAUpdater>> updaters;
+  for (auto& [value, made] : redefined) {
+    auto updater = std::make_unique<llvm::SSAUpdater>();
+    updater->Initialize(value->getType(), "");
+    updater->AddAvailableValue(entry_block, before[value]);
+    updater->AddAvailableValue(made->getParent(), made);
+    updaters[value] = std::move(updater);
+  }
+  struct End {
+    BasicBlock* from;
+    int next;
+    std::vector<std::pair<Instruction*, Value*>> uniform;
+  };
+  std::vector<End> ends;
+  llvm::SetVector<Instruction*> changed;  // uniform values to store after the loop
+  for (auto& [old, copy] : copies) {
+    const auto found = cuts_.find(old);
+    const bool returns = llvm::isa<llvm::ReturnInst>(old->getTerminator());
+    if (found == cuts_.end() && !returns) continue;
+    const int next = returns && found == cuts_.end() ? -1 : found->second.next;
+    End end{copy, next, {}};
+    IRBuilder<> at(copy);
+    if (next >= 0) {
+      Region& following = regions_[static_cast<size_t>(next)];
+      for (Instruction* value : following.live) {
+        const auto slot = slots_.find(value);
+        if (slot == slots_.end()) continue;
+        Value* now = nullptr;
+        if (const auto updater = updaters.find(value); updater != updaters.end()) {
+          now = updater->second->GetValueAtEndOfBlock(copy);
+        } else {
+          now = map.lookup(value);
+        }
+        if (now == nullptr) now = llvm::UndefValue::get(value->getType());  // not on any way that is taken
+        if (!slot->second.array) {
+          end.uniform.emplace_back(value, now);
+          if (now != before.lookup(value)) changed.insert(value);
+          continue;
+        }
+        if (now == before.lookup(value)) continue;
+        if (value->getType()->isIntegerTy(1)) now = at.CreateZExt(now, i8_);
+        at.CreateStore(now, slot_address(slot->second, at));
+      }
+      if (places_ && following.kind == Kind::Warp) {
+        Value* mask = found->second.mask;
+        Value* now = mask;
+        if (!llvm::isa<llvm::Constant>(mask)) now = map.lookup(mask);
+        if (const auto updater = updaters.find(llvm::dyn_cast<Instruction>(mask)); updater != updaters.end())
+          now = updater->second->GetValueAtEndOfBlock(copy);
+        at.CreateStore(now, at.CreateInBoundsGEP(i32_, masks_, linear_));
+      }
+    }
+    if (places_) {
+      const uint64_t place = next < 0 ? kEnded
+                                      : static_cast<uint64_t>(next) | static_cast<uint64_t>(regions_[static_cast<size_t>(next)].kind)
+                                                                          << kPlaceBits;
+      at.CreateStore(llvm::ConstantInt::get(i16_, place), place_address);
+    }
+    at.CreateBr(latch);
+    ends.push_back(std::move(end));
+  }
+  IRBuilder<> at(latch);
+  llvm::PHINode* place = nullptr;
+  if (!places_ && region.next.size() > 1) {
+    place = at.CreatePHI(i32_, static_cast<unsigned>(ends.size()));
+    for (const End& end : ends) place->addIncoming(number(end.next < 0 ? kEnded : static_cast<uint64_t>(end.next)), end.from);
+  }
+  std::vector<std::pair<Instruction*, Value*>> stores;
+  for (Instruction* value : changed) {
+    llvm::PHINode* joined = at.CreatePHI(value->getType(), static_cast<unsigned>(ends.size()));
+    for (const End& end : ends) {
+      const auto mine = std::find_if(end.uniform.begin(), end.uniform.end(), [&](const auto& pair) { return pair.first == value; });
+      joined->addIncoming(mine == end.uniform.end() ? llvm::UndefValue::get(value->getType()) : mine->second, end.from);
+    }
+    stores.emplace_back(value, joined);
+  }
+  // Uses of values that the region defines anew, or finds as they were.
+  for (auto& [value, made] : redefined) {
+    for (llvm::Use& use : llvm::make_early_inc_range(made->uses())) {
+      auto* user = llvm::cast<Instruction>(use.getUser());
+      if (user->getParent() == made->getParent() && !llvm::isa<llvm::PHINode>(user)) continue;
+      updaters[value]->RewriteUse(use);
+    }
+  }
+  for (Instruction* made : copied) {
+    if (word_of(made) == Word::Uniform) made->replaceAllUsesWith(llvm::cast<CallInst>(made)->getArgOperand(0));
+  }
+  for (Instruction* made : copied) {
+    if (word_of(made) == Word::Uniform) made->eraseFromParent();
+  }
+
+  // Threads between two barriers do not meet in memory, so the loops' accesses may go side by side.
+  std::vector<BasicBlock*> own{entry_block, levels.empty() ? region.head : levels.back().body};
+  for (auto& [old, copy] : copies) own.push_back(copy);
+  for (BasicBlock* in : own) {
+    if (in == region.head) continue;
+    for (Instruction& instruction : *in) {
+      if (!instruction.mayReadOrWriteMemory() || instruction.isAtomic() || instruction.isVolatile()) continue;
+      bool apart = true;
+      for (const Value* operand : instruction.operands()) {
+        if (operand->getType()->isPointerTy() && shared_locals_.contains(llvm::getUnderlyingObject(operand, 0))) apart = false;
+      }
+      if (apart) instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
+    }
+  }
+  BasicBlock* from = latch;
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    IRBuilder<> end(from);
+    Value* next = end.CreateAdd(level->index, number(1), "", true, true);
+    BasicBlock* after = block("after");
+    llvm::BranchInst* back = end.CreateCondBr(end.CreateICmpULT(next, level->bound), level->body, after);
+    level->index->addIncoming(next, from);
+    llvm::MDNode* accesses = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.parallel_accesses"), group});
+    llvm::MDNode* progress = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.mustprogress")});
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, {nullptr, accesses, progress});
+    loop->replaceOperandWith(0, loop);
+    back->setMetadata(llvm::LLVMContext::MD_loop, loop);
+    from = after;
+  }
+  IRBuilder<> end(from);
+  for (auto& [value, joined] : stores) {
+    Slot& slot = slots_[value];
+    if (value->getType()->isIntegerTy(1)) joined = end.CreateZExt(joined, i8_);
+    end.CreateAlignedStore(joined, slot_address(slot, end), llvm::Align(1));
+  }
+  write_end(region, end, place);
+  active_ = nullptr;
+}
+
+void Pass::write_blocks() {
+  IRBuilder<> top(prologue_);
+  const auto field = [&](llvm::Type* type, uint64_t offset) {
+    return top.CreateLoad(type, top.CreateConstInBoundsGEP1_64(i8_, frame_, offset));
+  };
+  arguments_[f_.getArg(0)] = field(ptr_, offsetof(bc_jit_frame, arguments));
+  for (int d = 0; d < 3; ++d) grid_[d] = field(i32_, offsetof(bc_jit_frame, grid) + 4 * static_cast<uint64_t>(d));
+  dynamic_ = field(i32_, offsetof(bc_jit_frame, dynamic_shared));
+  Value* shared_stride = field(i64_, offsetof(bc_jit_frame, shared_stride));
+  Value* context_stride = field(i64_, offsetof(bc_jit_frame, context_stride));
+  launch_ = field(ptr_, offsetof(bc_jit_frame, launch));
+  pending_ = top.CreateAlloca(i32_);
+  Value* unfinished = top.CreateAlloca(i64_);
+  top.CreateStore(number64(0), unfinished);
+  const bool heap = facts_.context_bytes != 0;
+  const uint64_t threads = shape_.count();
+  const auto stack = [&](uint64_t bytes) {
+    llvm::AllocaInst* made = top.CreateAlloca(llvm::ArrayType::get(i8_, bytes));
+    made->setAlignment(llvm::Align(64));
+    return made;
+  };
+  const auto count_of = [&](const Slot& slot, bool local) -> uint64_t {
+    if (local) return slot.array ? threads : 1;
+    return slot.array ? (slot.across_blocks ? threads : group_) : (slot.across_blocks ? groups_ : 1);
+  };
+  const uint64_t place_bytes = llvm::alignTo(2 * threads, 64), mask_bytes = llvm::alignTo(4 * threads, 64);
+  if (!heap) {
+    for (auto& [value, slot] : slots_) slot.base = stack(slot.bytes * count_of(slot, false));
+    for (auto& [value, slot] : locals_) slot.base = stack(std::max<uint64_t>(slot.bytes * count_of(slot, true), 1));
+    if (stateful_) group_states_ = stack(4 * groups_);
+    if (places_) {
+      places_of_threads_ = stack(place_bytes);
+      masks_ = stack(mask_bytes);
+    }
+  }
+  BasicBlock *blocks = block("blocks"), *done = block("done"), *next_block = block("next"), *begin = block("begin");
+  Value* any = top.CreateICmpSLT(e_->getArg(1), e_->getArg(2));
+  top.CreateCondBr(any, blocks, done);
+
+  IRBuilder<> at(blocks);
+  llvm::PHINode* index = at.CreatePHI(i64_, 2);
+  index->addIncoming(e_->getArg(1), prologue_);
+  Value* offset = at.CreateSub(index, e_->getArg(1));
+  Value* own_shared = at.CreateGEP(i8_, e_->getArg(3), at.CreateMul(offset, shared_stride));
+  shared_ = own_shared;
+  context_ = at.CreateGEP(i8_, e_->getArg(4), at.CreateMul(offset, context_stride));
+  Value* columns = at.CreateZExt(grid_[0], i64_);
+  Value* rows = at.CreateZExt(grid_[1], i64_);
+  Value* rest = at.CreateUDiv(index, columns);
+  block_index_[0] = at.CreateTrunc(at.CreateURem(index, columns), i32_);
+  block_index_[1] = at.CreateTrunc(at.CreateURem(rest, rows), i32_);
+  block_index_[2] = at.CreateTrunc(at.CreateUDiv(rest, rows), i32_);
+  if (heap) {
+    const auto placed = [&](uint64_t where) { return at.CreateConstInBoundsGEP1_64(i8_, context_, where); };
+    for (auto& [value, slot] : slots_) slot.base = placed(slot.offset);
+    for (auto& [value, slot] : locals_) slot.base = placed(slot.offset);
+    places_of_threads_ = placed(state_offset_);
+    masks_ = placed(state_offset_ + place_bytes);
+    group_states_ = placed(state_offset_ + place_bytes + mask_bytes);
+  }
+  at.CreateBr(begin);
+
+  // Every group's turn; in rounds where groups stop at barriers.
+  BasicBlock *round = block("round"), *group = block("group"), *round_done = block("round_done");
+  group_done_ = block("group_done");
+  at.SetInsertPoint(begin);
+  if (stateful_) {
+    BasicBlock* fresh = block("fresh");
+    if (has_grid_) {
+      at.CreateCondBr(at.CreateICmpNE(at.CreateLoad(i32_, context_), number(0)), round, fresh);
+    } else {
+      at.CreateBr(fresh);
+    }
+    at.SetInsertPoint(fresh);
+    at.CreateMemSet(group_states_, llvm::ConstantInt::get(i8_, 0), 4 * groups_, llvm::MaybeAlign(64));
+  }
+  at.CreateBr(round);
+  at.SetInsertPoint(round);
+  if (stateful_) at.CreateStore(number(0), pending_);
+  at.CreateBr(group);
+  at.SetInsertPoint(group);
+  if (groups_ > 1) {
+    llvm::PHINode* turn = at.CreatePHI(i32_, 2);
+    turn->addIncoming(number(0), round);
+    group_index_ = turn;
+  } else {
+    group_index_ = number(0);
+  }
+  base_ = at.CreateMul(group_index_, number(group_), "", true, true);
+  count_ = threads % group_ == 0
+               ? static_cast<Value*>(number(group_))
+               : at.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number(group_), at.CreateSub(number(threads), base_));
+  box_ = true;
+  box_shape_[0] = shape_.x, box_shape_[1] = shape_.y, box_shape_[2] = shape_.z;
+  for (Value*& base : box_base_) base = number(0);
+  if (groups_ > 1) {
+    box_shape_[2] = 1;
+    if (shape_.x % group_ == 0 || (shape_.y == 1 && shape_.z == 1)) {
+      box_shape_[0] = group_, box_shape_[1] = 1;
+    } else if (group_ % shape_.x == 0 && shape_.y % (group_ / shape_.x) == 0) {
+      box_shape_[1] = group_ / shape_.x;
+    } else {
+      box_ = false;
+    }
+    if (box_) {
+      box_base_[0] = at.CreateURem(base_, number(shape_.x));
+      Value* above = at.CreateUDiv(base_, number(shape_.x));
+      box_base_[1] = at.CreateURem(above, number(shape_.y));
+      box_base_[2] = at.CreateUDiv(above, number(shape_.y));
+    }
+  }
+  for (Region& region : regions_) region.head = block("region");
+  if (!stateful_) {
+    at.CreateBr(regions_[0].head);
+  } else {
+    Value* state = at.CreateLoad(i32_, at.CreateInBoundsGEP(i32_, group_states_, group_index_));
+    llvm::SwitchInst* where = at.CreateSwitch(state, group_done_);
+    where->addCase(llvm::cast<llvm::ConstantInt>(number(0)), regions_[0].head);
+    if (!places_) {
+      for (size_t i = 1; i < regions_.size(); ++i) {
+        if (regions_[i].kind != Kind::Warp) where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
+      }
+    } else {
+      BasicBlock* resume = block("resume");
+      choose_ = block("choose");
+      where->addCase(llvm::cast<llvm::ConstantInt>(number(1)), resume);
+      const llvm::FunctionCallee schedule =
+          m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
+      at.SetInsertPoint(resume);
+      Value* chosen = at.CreateCall(schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_),
+                                               at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(1)});
+      at.CreateBr(choose_);
+      at.SetInsertPoint(choose_);
+      choice_ = at.CreatePHI(i32_, static_cast<unsigned>(regions_.size() + 1));
+      choice_->addIncoming(chosen, resume);
+      BasicBlock *ended = block("ended"), *wait = block("wait"), *wait_grid = block("wait_grid");
+      llvm::SwitchInst* choices = at.CreateSwitch(choice_, ended);
+      for (size_t i = 1; i < regions_.size(); ++i) choices->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
+      choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitBlock)), wait);
+      choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitGrid)), wait_grid);
+      const auto stop = [&](BasicBlock* in, uint64_t value, uint64_t kind) {
+        IRBuilder<> to(in);
+        to.CreateStore(number(value), to.CreateInBoundsGEP(i32_, group_states_, group_index_));
+        to.CreateStore(to.CreateOr(to.CreateLoad(i32_, pending_), number(kind)), pending_);
+        to.CreateBr(group_done_);
+      };
+      stop(ended, kEnded, 0);
+      stop(wait, 1, 1);
+      stop(wait_grid, 1, 2);
+    }
+  }
+  at.SetInsertPoint(group_done_);
+  if (groups_ > 1) {
+    Value* following = at.CreateAdd(group_index_, number(1), "", true, true);
+    llvm::cast<llvm::PHINode>(group_index_)->addIncoming(following, group_done_);
+    at.CreateCondBr(at.CreateICmpULT(following, number(groups_)), group, round_done);
+  } else {
+    at.CreateBr(round_done);
+  }
+  at.SetInsertPoint(round_done);
+  if (stateful_) {
+    Value* pending = at.CreateLoad(i32_, pending_);
+    BasicBlock* more = block("more");
+    at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), next_block, more);
+    at.SetInsertPoint(more);
+    if (has_grid_) {
+      BasicBlock* leave = block("leave");
+      at.CreateCondBr(at.CreateICmpUGE(pending, number(2)), leave, round);
+      at.SetInsertPoint(leave);
+      at.CreateStore(number(1), context_);
+      at.CreateStore(at.CreateAdd(at.CreateLoad(i64_, unfinished), number64(1)), unfinished);
+      at.CreateBr(next_block);
+    } else {
+      at.CreateBr(round);
+    }
+  } else {
+    at.CreateBr(next_block);
+  }
+  at.SetInsertPoint(next_block);
+  Value* following = at.CreateAdd(index, number64(1), "", true, true);
+  index->addIncoming(following, next_block);
+  at.CreateCondBr(at.CreateICmpSLT(following, e_->getArg(2)), blocks, done);
+  at.SetInsertPoint(done);
+  at.CreateRet(at.CreateLoad(i64_, unfinished));
+}
+
+bool Pass::write() {
+  stateful_ = (groups_ > 1 && has_block_) || has_grid_ || places_;
+  e_ = Function::Create(llvm::FunctionType::get(i64_, {ptr_, i64_, i64_, ptr_, ptr_}, false), Function::ExternalLinkage, kEntryName, m_);
+  llvm::AttrBuilder attributes(c_, f_.getAttributes().getFnAttrs());
+  for (const auto kind : {llvm::Attribute::Convergent, llvm::Attribute::AlwaysInline, llvm::Attribute::NoInline, llvm::Attribute::Memory,
+                          llvm::Attribute::NoReturn, llvm::Attribute::WillReturn, llvm::Attribute::NoRecurse, llvm::Attribute::NoSync})
+    attributes.removeAttribute(kind);
+  e_->addFnAttrs(attributes);
+  for (const unsigned argument : {3u, 4u}) e_->addParamAttr(argument, llvm::Attribute::NoAlias);
+  frame_ = e_->getArg(0);
+  prologue_ = block("prologue");
+  write_blocks();
+  for (auto& [local, slot] : locals_) {
+    if (!slot.array) shared_locals_.insert(slot.base);
+  }
+  for (size_t i = 0; i < regions_.size(); ++i) write_region(static_cast<int>(i));
+  return true;
+}
+
+}  // namespace
+
+bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&, bc_jit_kernel& facts, std::string& log) {
+  return Pass(kernel, shape, facts, log).run();
+}
+
+namespace {
+
+Kind kind_of(uint16_t place) { return static_cast<Kind>(place >> kPlaceBits); }
+
+}  // namespace
+
+extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uint32_t count, uint32_t release) {
+  uint32_t ready = kEnded, warp = kEnded;
+  bool block = false, grid = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (places[i] == kEnded) continue;
+    const Kind kind = kind_of(places[i]);
+    if (release != 0 && (kind == Kind::Block || kind == Kind::Grid)) places[i] &= kPlaceMask;
+    const uint32_t region = places[i] & kPlaceMask;
+    switch (kind_of(places[i])) {
+      case Kind::Start: ready = std::min(ready, region); break;
+      case Kind::Warp: warp = std::min(warp, region); break;
+      case Kind::Block: block = true; break;
+      case Kind::Grid: grid = true; break;
+    }
+  }
+  if (ready != kEnded) return ready;
+  if (warp != kEnded) {
+    // Threads of a warp meet where all that their masks name have come; when the masks ask for others, those that came first go on.
+    uint32_t chosen = kEnded;
+    for (uint32_t i = 0; i < count && chosen == kEnded; ++i) {
+      if (places[i] == kEnded || kind_of(places[i]) != Kind::Warp) continue;
+      uint32_t wanted = 0, there = 0;
+      for (uint32_t j = 0; j < count; ++j) {
+        if (places[j] == kEnded) there |= 1u << j;
+        if (places[j] != places[i]) continue;
+        wanted |= masks[j];
+        there |= 1u << j;
+      }
+      const uint32_t lanes = count >= 32 ? 0xffffffffu : (1u << count) - 1;
+      if ((wanted & lanes & ~there) == 0) chosen = places[i] & kPlaceMask;
+    }
+    if (chosen == kEnded) chosen = warp;
+    const auto waiting = static_cast<uint16_t>(chosen | static_cast<uint32_t>(Kind::Warp) << kPlaceBits);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (places[i] == waiting) places[i] = static_cast<uint16_t>(chosen);
+    }
+    return chosen;
+  }
+  return block ? kWaitBlock : grid ? kWaitGrid : kAllEnded;
+}
+
+extern "C" uint32_t bc_jit_lanes(const uint16_t* places, uint32_t count, uint32_t region) {
+  uint32_t lanes = 0;
+  for (uint32_t i = 0; i < std::min(count, 32u); ++i) lanes |= places[i] == region ? 1u << i : 0u;
+  return lanes;
+}
+
+}  // namespace bc::jit

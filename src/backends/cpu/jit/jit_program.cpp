@@ -1,0 +1,470 @@
+// Users' CUDA C++: parsed once to bitcode, then compiled for each kernel and shape of block.
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/CodeGen/CGFunctionInfo.h>
+#include <clang/CodeGen/CodeGenABITypes.h>
+#include <clang/CodeGen/ModuleBuilder.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/cpu/jit/jit_blocks.h"
+#include "backends/cpu/jit/jit_internal.h"
+
+namespace bc::jit {
+namespace {
+
+using llvm::Function;
+using llvm::GlobalVariable;
+
+constexpr const char* kKernelNote = "bc.kernel";
+constexpr const char* kSharedNote = "bc.shared";
+const std::string kNamePrefix = "__bc_name_";
+const std::string kWrapperPrefix = "__bc_kernel.";
+
+/// The text of a note that __attribute__((annotate)) left.
+llvm::StringRef note_text(const llvm::Value* value) {
+  const auto* global = llvm::dyn_cast<GlobalVariable>(value->stripPointerCasts());
+  if (global == nullptr || !global->hasInitializer()) return {};
+  const auto* data = llvm::dyn_cast<llvm::ConstantDataArray>(global->getInitializer());
+  return data != nullptr && data->isCString() ? data->getAsCString() : llvm::StringRef();
+}
+
+/// Makes variables of the module of the locals that are noted as shared.
+void lift_shared(llvm::Module& module) {
+  for (Function& function : module) {
+    std::vector<llvm::IntrinsicInst*> notes;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (intrinsic != nullptr && intrinsic->getIntrinsicID() == llvm::Intrinsic::var_annotation) notes.push_back(intrinsic);
+    }
+    for (llvm::IntrinsicInst* note : notes) {
+      auto* local = llvm::dyn_cast<llvm::AllocaInst>(note->getArgOperand(0)->stripPointerCasts());
+      const bool shared = local != nullptr && note_text(note->getArgOperand(1)) == kSharedNote;
+      note->eraseFromParent();
+      if (!shared) continue;
+      for (llvm::User* user : llvm::make_early_inc_range(local->users())) {
+        auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(user);
+        if (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) intrinsic->eraseFromParent();
+      }
+      llvm::Type* type = local->getAllocatedType();
+      auto* global = new GlobalVariable(module, type, false, GlobalVariable::InternalLinkage, llvm::UndefValue::get(type), "shared");
+      global->setAlignment(local->getAlign());
+      global->setSection(kSharedSection);
+      local->replaceAllUsesWith(global);
+      local->eraseFromParent();
+    }
+  }
+}
+
+std::string names_of(const clang::NamedDecl& decl) { return decl.getQualifiedNameAsString(); }
+
+/// A function `void (ptr)` that reads the kernel's parameters from where a table points to, as the ABI passes them, and calls it.
+bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeGen::CodeGenModule& codegen, std::string& manifest,
+                 std::string& log) {
+  clang::ASTContext& ast = decl.getASTContext();
+  llvm::Module& module = *kernel.getParent();
+  llvm::LLVMContext& context = module.getContext();
+  const auto fail = [&](const std::string& reason) {
+    log += "error: kernel '" + names_of(decl) + "': " + reason + "\n";
+    return false;
+  };
+  if (!decl.getReturnType()->isVoidType()) return fail("expected void to be returned, got " + decl.getReturnType().getAsString());
+  if (decl.isVariadic()) return fail("takes a variable number of arguments");
+  const auto type = ast.getCanonicalType(decl.getType())->getAs<clang::FunctionProtoType>();
+  if (type == nullptr) return fail("has no prototype");
+  const clang::CodeGen::CGFunctionInfo& info = clang::CodeGen::arrangeFreeFunctionType(
+      codegen, clang::CanQual<clang::FunctionProtoType>::CreateUnsafe(clang::QualType(type, 0)));
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  auto* byte = llvm::Type::getInt8Ty(context);
+  Function* wrapper = Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false),
+                                       Function::ExternalLinkage, kWrapperPrefix + kernel.getName().str(), module);
+  wrapper->addFnAttrs(llvm::AttrBuilder(context, kernel.getAttributes().getFnAttrs()));
+  llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", wrapper));
+  std::vector<llvm::Value*> arguments;
+  std::string sizes;
+  unsigned index = 0;
+  for (const clang::CodeGen::CGFunctionInfoArgInfo& argument : info.arguments()) {
+    const uint64_t bytes = static_cast<uint64_t>(ast.getTypeSizeInChars(argument.type).getQuantity());
+    sizes += (index == 0 ? "" : ",") + std::to_string(bytes);
+    llvm::Value* place = at.CreateAlignedLoad(pointer, at.CreateConstInBoundsGEP1_64(pointer, wrapper->getArg(0), index), llvm::Align(8));
+    ++index;
+    const clang::CodeGen::ABIArgInfo& how = argument.info;
+    const unsigned first = static_cast<unsigned>(arguments.size());
+    const auto offset = [&](uint64_t by) { return by == 0 ? place : at.CreateConstInBoundsGEP1_64(byte, place, by); };
+    switch (how.getKind()) {
+      case clang::CodeGen::ABIArgInfo::Ignore: break;
+      case clang::CodeGen::ABIArgInfo::Indirect:
+      case clang::CodeGen::ABIArgInfo::IndirectAliased: {
+        // The callee may write to its copy.
+        const auto align = llvm::Align(static_cast<uint64_t>(ast.getTypeAlignInChars(argument.type).getQuantity()));
+        llvm::AllocaInst* copy = at.CreateAlloca(llvm::ArrayType::get(byte, bytes));
+        copy->setAlignment(llvm::Align(std::max<uint64_t>(align.value(), 16)));
+        at.CreateMemCpy(copy, copy->getAlign(), place, llvm::Align(1), bytes);
+        arguments.push_back(copy);
+        break;
+      }
+      case clang::CodeGen::ABIArgInfo::Direct:
+      case clang::CodeGen::ABIArgInfo::Extend: {
+        llvm::Type* given = how.getCoerceToType();
+        auto* parts = llvm::dyn_cast<llvm::StructType>(given);
+        if (parts != nullptr && how.getCanBeFlattened() && parts->getNumElements() > 0) {
+          const llvm::StructLayout* layout = module.getDataLayout().getStructLayout(parts);
+          for (unsigned i = 0; i < parts->getNumElements(); ++i) {
+            arguments.push_back(at.CreateAlignedLoad(parts->getElementType(i), offset(how.getDirectOffset() + layout->getElementOffset(i)),
+                                                     llvm::Align(1)));
+          }
+        } else if (given->isIntegerTy(1)) {
+          llvm::Value* whole = at.CreateAlignedLoad(byte, place, llvm::Align(1));
+          arguments.push_back(at.CreateICmpNE(whole, llvm::ConstantInt::get(byte, 0)));
+        } else {
+          arguments.push_back(at.CreateAlignedLoad(given, offset(how.getDirectOffset()), llvm::Align(1)));
+        }
+        break;
+      }
+      default: return fail("parameter " + std::to_string(index) + " has a type that cannot be passed");
+    }
+    if (arguments.size() > kernel.arg_size() || (arguments.size() > first && arguments[first]->getType() != kernel.getArg(first)->getType()))
+      return fail("parameter " + std::to_string(index) + " has a type that cannot be passed");
+  }
+  if (arguments.size() != kernel.arg_size()) return fail("its parameters cannot be passed");
+  llvm::CallInst* call = at.CreateCall(&kernel, arguments);
+  call->setAttributes(kernel.getAttributes());
+  at.CreateRetVoid();
+  kernel.setLinkage(Function::InternalLinkage);
+  manifest += "kernel\t" + kernel.getName().str() + "\t" + names_of(decl) + "\t" + sizes + "\n";
+  return true;
+}
+
+/// What the module says of its functions and variables by notes, tables and names.
+bool read_module(clang::CodeGenerator& generator, size_t names, std::string& manifest, std::string& log) {
+  llvm::Module& module = *generator.GetModule();
+  std::vector<Function*> kernels;
+  if (GlobalVariable* notes = module.getGlobalVariable("llvm.global.annotations")) {
+    for (const llvm::Use& entry : llvm::cast<llvm::ConstantArray>(notes->getInitializer())->operands()) {
+      const auto* fields = llvm::cast<llvm::ConstantStruct>(entry.get());
+      llvm::Value* object = fields->getOperand(0)->stripPointerCasts();
+      const llvm::StringRef note = note_text(fields->getOperand(1));
+      if (note == kKernelNote) {
+        if (auto* function = llvm::dyn_cast<Function>(object); function != nullptr && !function->isDeclaration()) kernels.push_back(function);
+      } else if (note == kSharedNote) {
+        if (auto* global = llvm::dyn_cast<GlobalVariable>(object)) {
+          global->setSection(kSharedSection);
+          global->setInitializer(llvm::UndefValue::get(global->getValueType()));
+          global->setLinkage(GlobalVariable::InternalLinkage);
+          global->setComdat(nullptr);
+        }
+      }
+    }
+    notes->eraseFromParent();
+  }
+  lift_shared(module);
+  for (Function* kernel : kernels) {
+    const auto* decl = llvm::dyn_cast_or_null<clang::FunctionDecl>(generator.GetDeclForMangledName(kernel->getName()));
+    if (decl == nullptr) {
+      log += "error: kernel '" + kernel->getName().str() + "' has no declaration\n";
+      return false;
+    }
+    if (!wrap_kernel(*kernel, *decl, generator.CGM(), manifest, log)) return false;
+  }
+  const auto table_of = [&](size_t i) {
+    const std::string name = kNamePrefix + std::to_string(i);
+    return module.getGlobalVariable("_ZL" + std::to_string(name.size()) + name, true);
+  };
+  for (size_t i = 0; i < names; ++i) {
+    GlobalVariable* table = table_of(i);
+    const llvm::Value* object = table == nullptr || !table->hasInitializer() ? nullptr : table->getInitializer()->stripPointerCasts();
+    if (object == nullptr || !llvm::isa<llvm::GlobalValue>(object)) {
+      log += "error: name expression " + std::to_string(i) + " names no kernel and no variable\n";
+      return false;
+    }
+    manifest += "name\t" + std::to_string(i) + "\t" + object->getName().str() + "\n";
+  }
+  for (const char* table : {"llvm.used", "llvm.compiler.used"}) {
+    if (GlobalVariable* used = module.getGlobalVariable(table)) used->eraseFromParent();
+  }
+  for (size_t i = 0; i < names; ++i) {
+    if (GlobalVariable* table = table_of(i)) table->eraseFromParent();
+  }
+  // Variables: one storage for all kernels of the program.
+  for (GlobalVariable& global : module.globals()) {
+    if (global.isDeclaration() || global.isConstant() || global.getSection() == kSharedSection || global.getName().starts_with("llvm."))
+      continue;
+    const auto* decl = llvm::dyn_cast_or_null<clang::NamedDecl>(generator.GetDeclForMangledName(global.getName()));
+    const uint64_t bytes = module.getDataLayout().getTypeAllocSize(global.getValueType());
+    manifest += "variable\t" + global.getName().str() + "\t" + (decl == nullptr ? global.getName().str() : names_of(*decl)) + "\t" +
+                std::to_string(bytes) + "\n";
+  }
+  return true;
+}
+
+bool is_variable(const GlobalVariable& global) {
+  return !global.isConstant() && global.getSection() != kSharedSection && !global.getName().starts_with("llvm.");
+}
+
+void drop_unreachable(llvm::Module& module) {
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::GlobalDCEPass().run(module, modules);
+}
+
+/// The object that holds the program's variables; the module keeps declarations of them.
+bool split_data(Unit& unit, const bc_jit_flags& flags, llvm::SmallVectorImpl<char>& data, std::string& log) {
+  bool any = false;
+  for (GlobalVariable& global : unit.module->globals()) {
+    if (global.isDeclaration() || !is_variable(global)) continue;
+    any = true;
+    global.setLinkage(GlobalVariable::ExternalLinkage);
+    global.setVisibility(GlobalVariable::DefaultVisibility);
+    global.setComdat(nullptr);
+    global.setDSOLocal(false);
+  }
+  if (!any) return true;
+  Unit part;
+  part.module = llvm::CloneModule(*unit.module);
+  for (Function& function : *part.module) {
+    if (!function.isDeclaration()) {
+      function.setLinkage(Function::InternalLinkage);
+      function.setComdat(nullptr);
+    }
+  }
+  for (GlobalVariable& global : part.module->globals()) {
+    if (!global.isDeclaration() && !is_variable(global)) {
+      global.setLinkage(GlobalVariable::InternalLinkage);
+      global.setComdat(nullptr);
+    }
+  }
+  drop_unreachable(*part.module);
+  // The part shares the unit's context.
+  bool ok = emit(*part.module, flags, false, data, log);
+  for (GlobalVariable& global : unit.module->globals()) {
+    if (!global.isDeclaration() && is_variable(global)) global.setInitializer(nullptr);
+  }
+  return ok;
+}
+
+bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags, llvm::StringRef pch, llvm::SmallVectorImpl<char>& bitcode,
+                   llvm::SmallVectorImpl<char>& data, std::string& manifest, std::string& log) {
+  Includes includes;
+  std::string text;
+  const auto value_of = [&](llvm::StringRef option, size_t& i) -> std::string {
+    if (option.size() > 2) return option.drop_front(2).str();
+    return i + 1 < from.option_count ? from.options[++i] : "";
+  };
+  for (size_t i = 0; i < from.option_count; ++i) {
+    llvm::StringRef option = from.options[i];
+    const auto long_form = [&](llvm::StringRef name, std::string& value) {
+      if (option == name && i + 1 < from.option_count) {
+        value = from.options[++i];
+        return true;
+      }
+      if (!option.starts_with((name + "=").str())) return false;
+      value = option.drop_front(name.size() + 1).str();
+      return true;
+    };
+    std::string value;
+    if (long_form("--define-macro", value) || option.starts_with("-D")) {
+      if (value.empty()) value = value_of(option, i);
+      const size_t equals = value.find('=');
+      text += "#define " + value.substr(0, equals) + " " + (equals == std::string::npos ? "1" : value.substr(equals + 1)) + "\n";
+    } else if (long_form("--undefine-macro", value) || option.starts_with("-U")) {
+      if (value.empty()) value = value_of(option, i);
+      text += "#undef " + value + "\n";
+    } else if (long_form("--include-path", value) || option.starts_with("-I")) {
+      if (value.empty()) value = value_of(option, i);
+      includes.folders.push_back(value);
+    } else if (long_form("--pre-include", value) || long_form("-include", value)) {
+      text += "#include \"" + value + "\"\n";
+    }
+  }
+  for (size_t i = 0; i < from.header_count; ++i) includes.headers.emplace_back(from.headers[2 * i], from.headers[2 * i + 1]);
+  const std::string name = from.name == nullptr || *from.name == 0 ? "kernel.cu" : from.name;
+  std::string quoted;
+  for (const char c : name) quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  text += "#line 1 \"" + quoted + "\"\n";
+  text.append(from.text, from.text_size);
+  for (size_t i = 0; i < from.name_count; ++i) {
+    llvm::StringRef expression = llvm::StringRef(from.names[i]).trim();
+    expression.consume_front("&");
+    text += "\n#line 1 \"name expression\"\n__attribute__((used)) static auto* const " + (kNamePrefix + std::to_string(i)) + " = &" +
+            expression.str() + ";";
+  }
+  text += "\n";
+
+  bool read = true;
+  std::string messages;
+  Unit unit = parse(Source{text, name, pch, &includes}, flags, messages, [&](clang::CompilerInstance&, clang::CodeGenerator& generator) {
+    read = read_module(generator, from.name_count, manifest, messages);
+  });
+  log += messages;
+  if (unit.module == nullptr || !read) return false;
+  if (!split_data(unit, flags, data, log)) return false;
+  drop_unreachable(*unit.module);
+  llvm::raw_svector_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(*unit.module, stream);
+  return true;
+}
+
+/// Brings the kernel into one function in simple form.
+void simplify(llvm::Module& module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  passes.addPass(llvm::GlobalDCEPass());
+  llvm::FunctionPassManager each;
+  each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  each.addPass(llvm::EarlyCSEPass(true));
+  each.addPass(llvm::InstCombinePass());
+  each.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
+  passes.run(module, modules);
+}
+
+bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShape& shape, const bc_jit_flags& flags, const char* stage,
+                llvm::SmallVectorImpl<char>& out, bc_jit_kernel& facts, std::string& log) {
+  Unit unit;
+  unit.context = std::make_unique<llvm::LLVMContext>();
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "program"), *unit.context);
+  if (!module) {
+    log += "error: not a program: " + llvm::toString(module.takeError()) + "\n";
+    return false;
+  }
+  unit.module = std::move(*module);
+  const std::string wanted = kWrapperPrefix + symbol.str();
+  Function* kernel = unit.module->getFunction(wanted);
+  if (kernel == nullptr) {
+    log += "error: no kernel '" + symbol.str() + "'\n";
+    return false;
+  }
+  for (Function& function : *unit.module) {
+    if (function.isDeclaration() || &function == kernel) continue;
+    function.setLinkage(Function::InternalLinkage);
+    function.setComdat(nullptr);
+    // All of a kernel goes into one function, so that its barriers are seen; what calls itself stays.
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  drop_unreachable(*unit.module);
+  const bool raw = stage != nullptr && std::strcmp(stage, "raw") == 0;
+  // Words of the prelude that take a shape's value are constants before anything looks at loops.
+  const unsigned dims[3] = {shape.x, shape.y, shape.z};
+  const char* const words[3] = {"__bc_dim_x", "__bc_dim_y", "__bc_dim_z"};
+  for (int d = 0; d < 3; ++d) {
+    Function* word = unit.module->getFunction(words[d]);
+    if (word == nullptr) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(word->users())) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      if (call == nullptr) continue;
+      call->replaceAllUsesWith(llvm::ConstantInt::get(call->getType(), dims[d]));
+      call->eraseFromParent();
+    }
+  }
+  simplify(*unit.module);
+  const auto print = [&] {
+    llvm::raw_svector_ostream stream(out);
+    unit.module->print(stream, nullptr);
+    return true;
+  };
+  if (raw) return print();
+  kernel = unit.module->getFunction(wanted);
+  if (!make_blocks(*kernel, shape, flags, facts, log)) return false;
+  kernel->deleteBody();
+  kernel->eraseFromParent();
+  if (stage != nullptr && std::strcmp(stage, "split") == 0) return print();
+  {
+    std::string broken;
+    llvm::raw_string_ostream reasons(broken);
+    if (std::getenv("BROADCLOTH_JIT_VERIFY") != nullptr && llvm::verifyModule(*unit.module, &reasons)) {
+      log += "error: the kernel's code is not well formed: " + broken + "\n";
+      return false;
+    }
+  }
+  if (!optimise(unit, flags, log)) return false;
+  if (stage != nullptr && std::strcmp(stage, "ir") == 0) return print();
+  return emit(*unit.module, flags, stage != nullptr, out, log);
+}
+
+void give(bc_jit_buffer* buffer, const char* data, size_t size) {
+  if (buffer == nullptr) return;
+  *buffer = {};
+  if (size == 0) return;
+  buffer->data = static_cast<char*>(std::malloc(size + 1));
+  if (buffer->data == nullptr) return;
+  std::memcpy(buffer->data, data, size);
+  buffer->data[size] = 0;
+  buffer->size = size;
+}
+
+}  // namespace
+}  // namespace bc::jit
+
+using namespace bc::jit;  // NOLINT
+
+extern "C" {
+
+int bc_jit_program(const bc_jit_program_source* source, const bc_jit_flags* flags, const char* pch, size_t pch_size, bc_jit_buffer* bitcode,
+                   bc_jit_buffer* data, bc_jit_buffer* manifest, bc_jit_buffer* log) {
+  const Gate gate;
+  host();
+  llvm::SmallVector<char, 0> code, variables;
+  std::string names, messages;
+  const bool ok = parse_program(*source, *flags, {pch, pch_size}, code, variables, names, messages);
+  give(bitcode, code.data(), ok ? code.size() : 0);
+  give(data, variables.data(), ok ? variables.size() : 0);
+  give(manifest, names.data(), ok ? names.size() : 0);
+  give(log, messages.data(), messages.size());
+  return ok ? 0 : 1;
+}
+
+int bc_jit_specialise(const char* bitcode, size_t bitcode_size, const char* symbol, const uint32_t block[3], const bc_jit_flags* flags,
+                      const char* stage, bc_jit_buffer* object, bc_jit_kernel* kernel, bc_jit_buffer* log) {
+  const Gate gate;
+  host();
+  llvm::SmallVector<char, 0> out;
+  std::string messages;
+  bc_jit_kernel facts{};
+  const bool ok = specialise({bitcode, bitcode_size}, symbol, {block[0], block[1], block[2]}, *flags, stage, out, facts, messages);
+  *kernel = facts;
+  give(object, out.data(), ok ? out.size() : 0);
+  give(log, messages.data(), messages.size());
+  return ok ? 0 : 1;
+}
+
+}  // extern "C"

@@ -1,0 +1,468 @@
+#include "backends/cpu/program.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "backends/cpu/jit_library.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/program_headers.h"
+#include "codegen/device_library.h"
+#include "codegen/kernel_cache.h"
+#include "core/error.h"
+
+namespace bc::cpu {
+namespace {
+
+constexpr uint64_t kMaxThreads = 1024;
+constexpr unsigned kMaxShared = 227u << 10;  // as much as the largest GPUs give a block
+constexpr int kMultiprocessorThreads = 2048;
+
+// Numbers of CUfunction_attribute in cuda.h.
+enum FunctionAttribute {
+  kMaxThreadsPerBlock = 0, kSharedBytes = 1, kConstBytes = 2, kLocalBytes = 3, kRegisters = 4, kPtxVersion = 5, kBinaryVersion = 6,
+  kMaxDynamicShared = 8,
+};
+
+struct LaunchState;
+void note_failure(LaunchState* state, const char* what, const char* file, unsigned line, const char* function);
+
+/// What one launch finds out while it runs. Kernels whose assert fails or that trap call its first member.
+struct LaunchState {
+  void (*failed)(LaunchState* state, const char* what, const char* file, unsigned line, const char* function) = note_failure;
+  std::atomic<int> phase{0};  // 0: no failure, 1: one is being written, 2: it is here
+  std::string message;
+};
+
+void note_failure(LaunchState* state, const char* what, const char* file, unsigned line, const char* function) {
+  int none = 0;
+  if (!state->phase.compare_exchange_strong(none, 1)) return;
+  state->message = file != nullptr && *file != 0 ? fmt::format("{}:{}: {}: assertion `{}` failed", file, line, function, what)
+                                                 : fmt::format("{} was reached", what);
+  state->phase.store(2);
+}
+
+using Entry = int64_t (*)(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context);
+
+/// Memory of a thread for shared variables and contexts; kept for the next launch.
+class Scratch {
+ public:
+  ~Scratch() { std::free(memory_); }
+  char* take(size_t bytes) {
+    if (bytes > size_) {
+      std::free(memory_);
+      size_ = (bytes + 4095) / 4096 * 4096;
+      memory_ = static_cast<char*>(std::aligned_alloc(128, size_));
+      BC_CHECK(memory_ != nullptr, Memory, "kernel: no memory for the {} bytes that a block needs", bytes);
+    }
+    return memory_;
+  }
+
+ private:
+  char* memory_ = nullptr;
+  size_t size_ = 0;
+};
+
+size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
+
+/// A kernel compiled for blocks of one shape.
+struct Special {
+  explicit Special(JitLibrary::Object loaded) : object(std::move(loaded)) {}
+  JitLibrary::Object object;
+  Entry entry = nullptr;
+  bc_jit_kernel facts{};
+  std::atomic<int64_t> block_nanoseconds{0};  // of one block, measured; 0: not yet
+};
+
+/// The parts of a program that its kernels share.
+struct Loaded {
+  Loaded() : data(nullptr, nullptr) {}
+  std::string name;
+  Hash128 digest;
+  std::string target;
+  bc_jit_flags flags{};
+  std::vector<char> bitcode;
+  JitLibrary::Object data;
+};
+
+std::string shape(const unsigned* n) { return fmt::format("({}, {}, {})", n[0], n[1], n[2]); }
+
+class CpuProgramKernel final : public ProgramKernel {
+ public:
+  CpuProgramKernel(std::shared_ptr<Loaded> program, std::string symbol, std::string name, std::vector<uint32_t> parameters)
+      : program_(std::move(program)), symbol_(std::move(symbol)), name_(std::move(name)), parameters_(std::move(parameters)) {}
+
+  std::span<const uint32_t> parameter_bytes() const override { return parameters_; }
+  bool knows_parameters() const override { return true; }
+
+  void launch(const KernelLaunch& launch, void** arguments, Stream) override {
+    const uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    const uint64_t blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+    if (threads == 0 || blocks == 0 || threads > kMaxThreads || launch.block[2] > 64 || launch.grid[0] > 2147483647u ||
+        launch.grid[1] > 65535 || launch.grid[2] > 65535) [[unlikely]]
+      refuse(launch);
+    Special& special = special_for(launch.block);
+    const bc_jit_kernel& facts = special.facts;
+    BC_CHECK(uint64_t{facts.user_shared} + launch.shared_bytes <= kMaxShared, Value,
+             "kernel {}: {} bytes of dynamic shared memory are asked for; the CPU has {} bytes a block, of which the kernel's own arrays "
+             "use {}",
+             name_, launch.shared_bytes, kMaxShared, facts.user_shared);
+    LaunchState state;
+    bc_jit_frame frame{};
+    frame.arguments = arguments;
+    std::copy_n(launch.grid, 3, frame.grid);
+    frame.dynamic_shared = launch.shared_bytes;
+    frame.launch = &state;
+    const size_t shared = round_up(size_t{facts.shared_bytes} + launch.shared_bytes, 128);
+    if (facts.grid_barriers != 0) {
+      run_together(special, frame, static_cast<int64_t>(blocks), shared);
+    } else {
+      run(special, frame, static_cast<int64_t>(blocks), shared);
+    }
+    if (state.phase.load() != 0) raise(ErrorKind::Runtime, "kernel {}: {}", name_, state.message);
+  }
+
+  int attribute(int number) const override {
+    switch (number) {
+      case kMaxThreadsPerBlock: return kMaxThreads;
+      case kSharedBytes: return static_cast<int>(any_facts().user_shared);
+      case kLocalBytes: return static_cast<int>(any_facts().local_bytes);
+      case kPtxVersion: case kBinaryVersion: return 90;
+      case kMaxDynamicShared: return max_dynamic_.load();
+      default: return 0;
+    }
+  }
+  void set_attribute(int number, int value) override {
+    if (number == kMaxDynamicShared) {
+      BC_CHECK(value >= 0 && value <= static_cast<int>(kMaxShared), Value, "kernel {}: {} is no value for attribute {}", name_, value, number);
+      max_dynamic_.store(value);
+    }
+  }
+  int max_active_blocks(int block_threads, size_t shared_bytes) const override {
+    if (block_threads <= 0 || block_threads > static_cast<int>(kMaxThreads) || shared_bytes > kMaxShared) return 0;
+    const auto by_shared = shared_bytes == 0 ? size_t{32} : kMaxShared / shared_bytes;
+    return static_cast<int>(std::min<size_t>({32, by_shared, static_cast<size_t>(kMultiprocessorThreads / block_threads)}));
+  }
+  std::pair<int, int> best_block(size_t) const override { return {thread_count() * 8, 256}; }
+
+ private:
+  static void run(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) {
+    const Entry entry = special.entry;
+    const size_t context = round_up(special.facts.context_bytes, 128);
+    const auto part = [&](int64_t first, int64_t last) {
+      thread_local Scratch scratch;
+      char* memory = scratch.take(shared + context + 128);
+      entry(&frame, first, last, memory, memory + shared);
+    };
+    // Pieces of 20 us or more, and enough of them that threads end together.
+    const int64_t each = special.block_nanoseconds.load(std::memory_order_relaxed);
+    if (each == 0) {
+      const auto start = std::chrono::steady_clock::now();
+      part(0, 1);
+      const auto taken = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+      special.block_nanoseconds.store(std::max<int64_t>(1, taken), std::memory_order_relaxed);
+      if (blocks == 1) return;
+      frame_rest(special, blocks, part, std::max<int64_t>(1, taken));
+      return;
+    }
+    const int64_t grain = grain_for(blocks, each);
+    if (grain >= blocks) {
+      part(0, blocks);
+      return;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    parallel_for(blocks, grain, part);
+    note(special, start, blocks);
+  }
+
+  template <class Part>
+  static void frame_rest(Special&, int64_t blocks, const Part& part, int64_t each) {
+    const int64_t rest = blocks - 1, grain = grain_for(rest, each);
+    parallel_for(rest, grain, [&](int64_t first, int64_t last) { part(first + 1, last + 1); });
+  }
+
+  static int64_t grain_for(int64_t blocks, int64_t each) {
+    constexpr int64_t kPiece = 20000;
+    const int64_t threads = thread_count();
+    if (threads == 1 || blocks * each <= kPiece) return blocks;
+    const int64_t least = std::max<int64_t>(1, kPiece / each);
+    return std::max<int64_t>(least, blocks / (threads * 16));
+  }
+
+  static void note(Special& special, std::chrono::steady_clock::time_point start, int64_t blocks) {
+    const auto taken = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    const int64_t before = special.block_nanoseconds.load(std::memory_order_relaxed);
+    const int64_t now = taken * thread_count() / blocks;
+    special.block_nanoseconds.store(std::max<int64_t>(1, (3 * before + now) / 4), std::memory_order_relaxed);
+  }
+
+  /// Blocks that wait for each other: each has memory of its own and runs to the grid's next barrier in turn.
+  void run_together(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) const {
+    const size_t context = round_up(special.facts.context_bytes, 128), all = static_cast<size_t>(blocks) * (shared + context);
+    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    BC_CHECK(memory != MAP_FAILED, Memory, "kernel {}: no memory for {} blocks that run at once", name_, blocks);
+    struct Mapping {
+      void* memory;
+      size_t bytes;
+      ~Mapping() { munmap(memory, bytes); }
+    } mapping{memory, all};
+    char* const contexts = static_cast<char*>(memory);
+    char* const shares = contexts + static_cast<size_t>(blocks) * context;
+    frame.shared_stride = shared;
+    frame.context_stride = context;
+    std::atomic<int64_t> waiting{1};
+    const int64_t grain = std::max<int64_t>(1, blocks / (thread_count() * 4));
+    while (waiting.exchange(0) != 0) {
+      parallel_for(blocks, grain, [&](int64_t first, int64_t last) {
+        const int64_t left = special.entry(&frame, first, last, shares + static_cast<size_t>(first) * shared,
+                                           contexts + static_cast<size_t>(first) * context);
+        if (left != 0) waiting.fetch_add(left);
+      });
+    }
+  }
+
+  [[noreturn]] void refuse(const KernelLaunch& l) const {
+    const uint64_t threads = uint64_t{l.block[0]} * l.block[1] * l.block[2];
+    BC_CHECK(threads != 0 && uint64_t{l.grid[0]} * l.grid[1] * l.grid[2] != 0, Value,
+             "kernel {}: expected a grid and a block without zeros, got grid {} and block {}", name_, shape(l.grid), shape(l.block));
+    BC_CHECK(threads <= kMaxThreads, Value, "kernel {}: a block can have {} threads, got block {} with {}", name_, kMaxThreads,
+             shape(l.block), threads);
+    raise(ErrorKind::Value,
+          "kernel {}: expected a grid of at most (2147483647, 65535, 65535) blocks and a block of at most (1024, 1024, 64) threads, got "
+          "grid {} and block {}",
+          name_, shape(l.grid), shape(l.block));
+  }
+
+  Special& special_for(const unsigned* block) {
+    const uint64_t key = uint64_t{block[0]} << 32 | uint64_t{block[1]} << 16 | block[2];
+    // The last shape again, as most launches have it.
+    const Recent* recent = recent_.load(std::memory_order_acquire);
+    if (recent != nullptr && recent->key == key) [[likely]]
+      return *recent->special;
+    const std::lock_guard lock(mutex_);
+    auto& place = specials_[key];
+    if (place == nullptr) {
+      auto recent_made = std::make_unique<Recent>();
+      recent_made->special = compile(block);
+      recent_made->key = key;
+      place = std::move(recent_made);
+    }
+    recent_.store(place.get(), std::memory_order_release);
+    return *place->special;
+  }
+
+  std::unique_ptr<Special> compile(const unsigned* block) {
+    JitLibrary& library = JitLibrary::get();
+    const std::string key = fmt::format("{} {} {} {} {}", to_string(program_->digest), symbol_, block[0], block[1], block[2]);
+    const CachedBinary cached = kernel_cache_binary(program_->target, digest(key.data(), key.size()), [&]() -> CachedBinary {
+      bc_jit_kernel facts{};
+      const uint32_t dims[3] = {block[0], block[1], block[2]};
+      std::vector<char> object = library.specialise(program_->bitcode, symbol_, dims, program_->flags, facts);
+      return {std::move(object), {fmt::format("{} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes,
+                                              facts.grid_barriers, facts.context_bytes)}};
+    });
+    auto special = std::make_unique<Special>(library.load(cached.bytes, program_->data.get()));
+    unsigned long long context = 0;
+    BC_CHECK(cached.names.size() == 1 &&
+                 std::sscanf(cached.names[0].c_str(), "%u %u %u %u %llu", &special->facts.shared_bytes, &special->facts.user_shared,
+                             &special->facts.local_bytes, &special->facts.grid_barriers, &context) == 5,
+             Runtime, "kernel {}: the cache's entry is not one of a kernel", name_);
+    special->facts.context_bytes = context;
+    special->entry = reinterpret_cast<Entry>(library.symbol(special->object, "bc_entry"));
+    BC_CHECK(special->entry != nullptr, Runtime, "kernel {}: its object has no entry", name_);
+    return special;
+  }
+
+  /// Facts of the last shape used, or of a usual one.
+  bc_jit_kernel any_facts() const {
+    if (const Recent* recent = recent_.load(std::memory_order_acquire)) return recent->special->facts;
+    const unsigned block[3] = {256, 1, 1};
+    return const_cast<CpuProgramKernel*>(this)->special_for(block).facts;
+  }
+
+  struct Recent {
+    uint64_t key = 0;
+    std::unique_ptr<Special> special;
+  };
+
+  const std::shared_ptr<Loaded> program_;
+  const std::string symbol_, name_;
+  const std::vector<uint32_t> parameters_;
+  std::mutex mutex_;
+  std::map<uint64_t, std::unique_ptr<Recent>> specials_;
+  std::atomic<const Recent*> recent_{nullptr};
+  std::atomic<int> max_dynamic_{48 << 10};
+};
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = text.find(at);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+class CpuProgram final : public Program {
+ public:
+  CpuProgram(std::shared_ptr<Loaded> loaded, std::vector<std::string> expressions, const std::string& manifest)
+      : loaded_(std::move(loaded)), expressions_(std::move(expressions)), lowered_(expressions_.size()) {
+    for (const std::string& line : split(manifest, '\n')) {
+      const std::vector<std::string> fields = split(line, '\t');
+      if (fields[0] == "kernel" && fields.size() == 4) {
+        std::vector<uint32_t> bytes;
+        if (!fields[3].empty()) {
+          for (const std::string& one : split(fields[3], ',')) bytes.push_back(static_cast<uint32_t>(std::stoul(one)));
+        }
+        kernels_.push_back({fields[1], fields[2], std::move(bytes), nullptr});
+      } else if (fields[0] == "variable" && fields.size() == 4) {
+        variables_.push_back({fields[1], fields[2], std::stoull(fields[3])});
+      } else if (fields[0] == "name" && fields.size() == 3) {
+        lowered_.at(std::stoull(fields[1])) = fields[2];
+      }
+    }
+  }
+
+  ProgramKernel& kernel(std::string_view name) override {
+    const std::lock_guard lock(mutex_);
+    const std::string symbol = lowered(name);
+    Kernel* found = nullptr;
+    for (Kernel& kernel : kernels_) {
+      if (kernel.symbol == symbol) found = &kernel;
+    }
+    if (found == nullptr) {
+      // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
+      int count = 0;
+      for (Kernel& kernel : kernels_) {
+        if (kernel.name != name) continue;
+        found = &kernel;
+        ++count;
+      }
+      if (count != 1) found = nullptr;
+    }
+    if (found == nullptr) {
+      std::vector<std::string> known = expressions_;
+      for (const Kernel& kernel : kernels_) {
+        if (std::find(lowered_.begin(), lowered_.end(), kernel.symbol) == lowered_.end()) known.push_back(kernel.name);
+      }
+      raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", loaded_->name, name,
+            known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    if (found->made == nullptr) found->made = std::make_unique<CpuProgramKernel>(loaded_, found->symbol, found->name, found->bytes);
+    return *found->made;
+  }
+
+  std::pair<void*, size_t> variable(std::string_view name) override {
+    const std::string symbol = lowered(name);
+    for (const Variable& variable : variables_) {
+      if (variable.symbol != symbol && variable.name != symbol) continue;
+      if (void* address = JitLibrary::get().symbol(loaded_->data, variable.symbol)) return {address, variable.bytes};
+    }
+    raise(ErrorKind::Attribute,
+          "{}: there is no __device__ or __constant__ variable '{}'; one in a namespace or of a template needs a name expression",
+          loaded_->name, name);
+  }
+
+  const std::string& log() const override { return log_; }
+
+ private:
+  struct Kernel {
+    std::string symbol, name;
+    std::vector<uint32_t> bytes;
+    std::unique_ptr<CpuProgramKernel> made;
+  };
+  struct Variable {
+    std::string symbol, name;
+    size_t bytes;
+  };
+
+  std::string lowered(std::string_view name) const {
+    for (size_t i = 0; i < expressions_.size(); ++i) {
+      const std::string& known = expressions_[i];
+      if (known == name || (known.starts_with('&') && std::string_view(known).substr(1) == name)) return lowered_[i];
+    }
+    return std::string(name);
+  }
+
+  const std::shared_ptr<Loaded> loaded_;
+  const std::vector<std::string> expressions_;
+  std::vector<std::string> lowered_;
+  std::vector<Kernel> kernels_;
+  std::vector<Variable> variables_;
+  const std::string log_;
+  std::mutex mutex_;
+};
+
+bc_jit_flags flags_of(const ProgramSource& source) {
+  bc_jit_flags flags{3, 1, 0, 1};
+  for (const std::string& option : source.options) {
+    if (option == "--use_fast_math" || option == "-use_fast_math") flags.fast_math = 1;
+    if (option.ends_with("-fmad=false")) flags.contract = 0;
+  }
+  return flags;
+}
+
+JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags) {
+  BC_CHECK(source.binary.empty(), NotImplemented, "kernel: {} is machine code for a GPU; the CPU runs CUDA C++ text", source.name);
+  std::vector<const char*> options, headers, names;
+  for (const std::string& option : source.options) options.push_back(option.c_str());
+  for (const auto& [name, text] : source.headers) {
+    headers.push_back(name.c_str());
+    headers.push_back(text.c_str());
+  }
+  for (const auto& [name, text] : program_headers()) {
+    const bool own = std::any_of(source.headers.begin(), source.headers.end(), [&](const auto& header) { return header.first == name; });
+    if (own) continue;
+    headers.push_back(name);
+    headers.push_back(text);
+  }
+  for (const std::string& name : source.name_expressions) names.push_back(name.c_str());
+  bc_jit_program_source from{};
+  from.text = source.text.data();
+  from.text_size = source.text.size();
+  from.name = source.name.c_str();
+  from.options = options.data();
+  from.option_count = options.size();
+  from.headers = headers.data();
+  from.header_count = headers.size() / 2;
+  from.names = names.data();
+  from.name_count = names.size();
+  return JitLibrary::get().parse(from, flags);
+}
+
+}  // namespace
+
+std::shared_ptr<Program> open_program(const ProgramSource& source) {
+  JitLibrary& library = JitLibrary::get();
+  static const Hash128 prelude =
+      Hasher().add({kDeviceLibrary, kDeviceLibrarySize}).add({kCudaLibrary, kCudaLibrarySize}).finish();
+  auto loaded = std::make_shared<Loaded>();
+  loaded->name = source.name;
+  loaded->flags = flags_of(source);
+  loaded->digest = source.digest();
+  loaded->target = fmt::format("cpu program {} {}", library.target(loaded->flags), to_string(prelude));
+  CachedBinary cached = kernel_cache_binary(loaded->target, loaded->digest, [&]() -> CachedBinary {
+    JitLibrary::Parsed parsed = parse(source, loaded->flags);
+    CachedBinary made;
+    made.names = {parsed.manifest, std::to_string(parsed.bitcode.size())};
+    made.bytes = std::move(parsed.bitcode);
+    made.bytes.insert(made.bytes.end(), parsed.data.begin(), parsed.data.end());
+    return made;
+  });
+  BC_CHECK(cached.names.size() == 2, Runtime, "{}: the cache's entry is not one of a program", source.name);
+  const size_t size = std::min<size_t>(std::stoull(cached.names[1]), cached.bytes.size());
+  if (size < cached.bytes.size()) loaded->data = library.load(std::span<const char>(cached.bytes).subspan(size), nullptr, /*with_support=*/true);
+  cached.bytes.resize(size);
+  loaded->bitcode = std::move(cached.bytes);
+  return std::make_shared<CpuProgram>(std::move(loaded), source.name_expressions, cached.names[0]);
+}
+
+}  // namespace bc::cpu

@@ -1,0 +1,12 @@
+#pragma once
+#include <memory>
+
+#include "runtime/program.h"
+
+namespace bc::cpu {
+
+/// A user's program for the CPU: parsed now or read from the kernel cache, its kernels compiled at their first launch with blocks of a
+/// shape.
+std::shared_ptr<Program> open_program(const ProgramSource& source);
+
+}  // namespace bc::cpu
