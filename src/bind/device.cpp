@@ -113,8 +113,9 @@ PyObject* device_synchronize(PyObject* self, PyObject*) {
   return guard([&]() -> PyObject* {
     const Device d = device_in(self);
     without_gil([&] {
-      flush(d);
-      backend(d).synchronize(tape(d).stream());
+      tape(d);
+      for (Tape* t : tapes(d))
+        if (!t->capture()) t->synchronize();
     });
     Py_RETURN_NONE;
   });

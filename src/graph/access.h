@@ -1,9 +1,12 @@
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "graph/array.h"
 
 namespace bc {
+
+class Tape;
 
 /// Memory of arrays for work that is queued on a stream at once and that the engine does not record (users' kernels, raw copies). For each
 /// array: what waits for it runs first, `stream` waits for other streams that use its memory, and what is recorded from then on sees what
@@ -25,7 +28,8 @@ class Access {
 
  private:
   Stream stream_;
-  std::vector<Ref<Buffer>> buffers_;
+  Tape* tape_ = nullptr;
+  std::vector<std::pair<Ref<Buffer>, bool>> uses_;  ///< and whether the work writes there
 };
 
 }  // namespace bc

@@ -56,13 +56,28 @@ void check_writable(const char* op, const Array& a) {
 }
 
 /// A copy between host and device or within one, in the stream's order, as the profiler sees it.
-void transfer(Device mover, void* to, const void* from, size_t bytes, CopyKind kind) {
+void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind) {
   const auto start = std::chrono::steady_clock::now();
-  const Stream stream = tape(mover).stream();
-  backend(mover).copy(to, from, bytes, kind, stream);
+  backend(t.device()).copy(to, from, bytes, kind, t.stream());
   if (!profiling() || kind == CopyKind::HostToHost) return;
-  backend(mover).synchronize(stream);
-  profile_copy({to_string(kind), mover, static_cast<int64_t>(bytes), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+  backend(t.device()).synchronize(t.stream());
+  profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+}
+
+/// Notes that work just queued on a stream (or queued before the lock is let go) uses a buffer.
+void use(Tape& t, Buffer& buffer, bool write) {
+  t.submit();
+  if (many_streams()) [[unlikely]] t.after(buffer, write);
+}
+
+/// Computed memory that the stream may use from now on.
+void await(Tape& t, Buffer& buffer, bool write) {
+  if (many_streams()) [[unlikely]] t.before(buffer, write);
+}
+
+/// A value that waits on another stream's tape is computed there before this one's work reads it.
+void bring_here(Node& node) {
+  if (many_streams() && node.pending() && node.tape != &tape(node.device)) node.tape->flush();
 }
 
 /// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
@@ -146,6 +161,7 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
   // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
   if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
+  if (many_streams()) [[unlikely]] bring_here(*o.node);
   o.dtype = a.dtype();
   if (a.shape() == shape && whole(a)) return o;
   o.identity = false;
@@ -454,6 +470,7 @@ void assign(const Array& dst, const Array& src_in) {
     return;
   }
   value = cast_operand(std::move(value), dst.dtype(), dst.shape(), dst.device());
+  flush_others(t);
   if (storage.current->pending() && storage.current->dtype != dst.dtype()) t.flush();
   // A store through a view of another type (`z.real = x`) sees the storage as one row of that type.
   const Node& old = *storage.current;
@@ -497,6 +514,7 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
   if (source.storage()->current->pending() && source.dtype() != source.storage()->current->dtype) flush(source.device());
   Operand from;
+  bring_here(*source.storage()->current);
   from.node = source.storage()->current;
   from.dtype = source.dtype();
   node->in.push_back(std::move(from));
@@ -524,6 +542,7 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   TapeLock lock(tape(target.device()));
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
+  flush_others(t);
   if (storage.current->dtype != target.dtype()) t.flush();
   const bool same = storage.current->dtype == target.dtype();
   const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(target.dtype())};
@@ -614,7 +633,11 @@ Array from_host(const void* data, DType dtype, const Layout& layout, Device devi
     }
     from = packed.get();
   }
-  transfer(device, result.storage()->current->buffer->ptr, from, bytes, device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost);
+  Buffer& buffer = *result.storage()->current->buffer;
+  Tape& t = tape(device);
+  transfer(t, buffer.ptr, from, bytes, device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost);
+  TapeLock lock(t);
+  use(t, buffer, true);
   return result;
 }
 
@@ -650,8 +673,12 @@ void* own(const Array& a) {
   if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1)) {
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;
+    Tape& t = tape(a.device());
+    await(t, *current->buffer, false);
     backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes,
-                             a.device().type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost, tape(a.device()).stream());
+                             a.device().type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost, t.stream());
+    use(t, *current->buffer, false);
+    use(t, *leaf->buffer, true);
     a.storage()->rebind(leaf);
     p = leaf->buffer->ptr;
   }
@@ -661,33 +688,63 @@ void* own(const Array& a) {
 void* expose(const Array& a) {
   TapeLock lock(tape(a.device()));
   void* p = own(a);
-  a.storage()->current->buffer->exposed = true;
+  Buffer& buffer = *a.storage()->current->buffer;
+  buffer.exposed = true;
+  // Whoever sees the memory orders its work by this thread's current stream.
+  await(tape(a.device()), buffer, true);
   return p;
 }
+
+namespace {
+
+/// Memory of a computed array for a copy without the lock: the buffer stays, and stays as it is, while somebody holds it.
+struct Held {
+  Ref<Buffer> buffer;
+  const char* first = nullptr;  ///< the array's first element
+};
+
+Held hold(Tape& t, const Array& a) {
+  TapeLock lock(t);
+  const char* base = static_cast<const char*>(data(a));
+  Held held{a.storage()->current->buffer, base + a.offset() * itemsize(a.dtype())};
+  await(t, *held.buffer, false);
+  return held;
+}
+
+}  // namespace
 
 void to_host(const Array& a, void* host) {
   if (a.size() == 0) return;
   if (!a.contiguous()) return to_host(copy(a), host);
-  TapeLock lock(tape(a.device()));
-  const char* p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
-  transfer(a.device(), host, p, static_cast<size_t>(a.size()) * itemsize(a.dtype()), a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost);
-  check_errors(a.device(), tape(a.device()).stream());
+  Tape& t = tape(a.device());
+  const Held held = hold(t, a);
+  transfer(t, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost);
+  TapeLock lock(t);
+  t.check_errors();
 }
 
 Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
   alignas(16) char bytes[16];
-  TapeLock lock(tape(a.device()));
+  Tape& t = tape(a.device());
+  TapeLock lock(t);
   const char* p;
+  Ref<Buffer> buffer;
   const Node& node = *a.storage()->current;
-  if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf)
-    p = static_cast<const char*>(node.in[0].node->buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
-  else
+  if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf) {
+    buffer = node.in[0].node->buffer;
+    p = static_cast<const char*>(buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
+  } else {
     p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
-  if (a.device().type == DeviceType::cuda)
-    transfer(a.device(), bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost), check_errors(a.device(), tape(a.device()).stream());
-  else
+    if (many_streams()) buffer = a.storage()->current->buffer;
+  }
+  if (a.device().type == DeviceType::cuda) {
+    if (many_streams()) t.before(*buffer, false);
+    transfer(t, bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost);
+    t.check_errors();
+  } else {
     std::memcpy(bytes, p, itemsize(a.dtype()));
+  }
   return Scalar::load(a.dtype(), bytes);
 }
 
@@ -696,25 +753,44 @@ Array to_device(const Array& a, Device device) {
   const Array from = ascontiguous(a);
   const Array result = empty(a.shape(), a.dtype(), device);
   if (a.size() == 0) return result;
-  const char* p = static_cast<const char*>(data(from)) + from.offset() * itemsize(a.dtype());
+  Tape &source = tape(a.device()), &target = tape(device);
   const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());
   const bool up = device.type == DeviceType::cuda, down = a.device().type == DeviceType::cuda;
   const CopyKind kind = up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;
-  const Device mover = up ? device : a.device();
-  if (up && down) backend(a.device()).synchronize(tape(a.device()).stream());
-  transfer(mover, result.storage()->current->buffer->ptr, p, bytes, kind);
+  // Between two devices the target's stream copies, after what the source's has queued and before what it queues next.
+  const Held held = hold(source, from);
+  Buffer& buffer = *result.storage()->current->buffer;
+  const bool peers = up && down;
+  if (peers) {
+    uint64_t ready;
+    {
+      TapeLock lock(source);
+      ready = source.submit();
+    }
+    TapeLock lock(target);
+    target.wait_for({&source, ready});
+  }
+  transfer(up ? target : source, buffer.ptr, held.first, bytes, kind);
+  {
+    TapeLock lock(target);
+    use(target, buffer, true);
+  }
+  if (peers) {
+    const Use copied{&target, target.tick()};
+    TapeLock lock(source);
+    source.wait_for(copied);
+  }
   return result;
 }
 
-void flush(Device device) { tape(device).flush(); }
+void flush(Device device) {
+  if (!many_streams()) return tape(device).flush();
+  for (Tape* t : tapes(device)) t->flush();
+}
 
 void synchronize() {
-  for (Tape* t : tapes()) {
-    t->flush();
-    backend(t->device()).synchronize(t->stream());
-    check_errors(t->device(), t->stream());
-    pool_synchronized(t->device(), t->stream().native);
-  }
+  for (Tape* t : tapes())
+    if (!t->capture()) t->synchronize();
 }
 
 std::string show_source(const Array& a) { return tape(a.device()).source(); }

@@ -35,7 +35,16 @@ Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
   b->device = device;
   b->bytes = bytes;
   Ref<Buffer> ref(b);
-  b->ptr = pool_allocate(device, bytes);
+  if (!many_streams()) [[likely]] {
+    b->ptr = pool_allocate(device, bytes);
+    return ref;
+  }
+  // The stream's earlier work may still use the memory, so that others wait for it.
+  Tape& t = tape(device);
+  b->ptr = pool_allocate(device, bytes, t.stream().native);
+  TapeLock lock(t);
+  b->uses.write = {&t, t.tick()};
+  if (t.capture()) t.capture()->keep(*b);
   return ref;
 }
 
@@ -49,12 +58,36 @@ Ref<Buffer> Buffer::foreign(Device device, void* ptr, size_t bytes, std::functio
   return b;
 }
 
+namespace {
+
+/// Gives memory back to a stream that used it last; that one waits for the others where it does not yet.
+void free_in_order(Buffer& buffer) noexcept {
+  const Uses& uses = buffer.uses;
+  Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
+  if (!(last->device() == buffer.device)) last = &default_tape(buffer.device);
+  if (last != uses.write.tape || uses.reads || (uses.read.tape && uses.read.tape != last)) {
+    TapeLock lock(*last);
+    try {
+      last->wait_for(uses.write);
+      if (uses.read.tape) last->wait_for(uses.read);
+      if (uses.reads)
+        for (const Use& use : *uses.reads) last->wait_for(use);
+    } catch (...) {
+      // The device is lost, and all work on it has ended; the owner of that work is told when it synchronises.
+    }
+  }
+  pool_free(buffer.device, buffer.ptr, last->stream().native);
+}
+
+}  // namespace
+
 void destroy(Buffer* buffer) {
   if (buffer->release) {
     releases.push_back(std::move(buffer->release));
     if (held_tapes == 0) run_releases();
   } else if (buffer->ptr) {
-    pool_free(buffer->device, buffer->ptr);
+    if (buffer->uses.write.tape) free_in_order(*buffer);
+    else pool_free(buffer->device, buffer->ptr);
   }
   delete buffer;
 }

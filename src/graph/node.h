@@ -15,6 +15,20 @@
 
 namespace bc {
 
+class Tape;
+
+/// A tick: the work of a stream up to its submission of this number.
+struct Use {
+  Tape* tape = nullptr;
+  uint64_t tick = 0;
+};
+
+/// Who used a buffer last: the write, and reads since. Empty where only the device's default stream did, before there was another.
+struct Uses {
+  Use write, read;
+  std::unique_ptr<std::vector<Use>> reads;  ///< of more streams
+};
+
 /// A piece of device memory. Without `release` it goes back to the pool.
 struct Buffer final : RefCounted {
   Device device;
@@ -22,15 +36,16 @@ struct Buffer final : RefCounted {
   size_t bytes = 0;
   bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time
   bool read_only = false;         ///< borrowed from a read-only exporter
+  Uses uses;                      ///< guarded by the device's lock
   std::function<void()> release;  ///< hands foreign memory back to its owner
 
+  /// Memory for work of the thread's current stream.
   static Ref<Buffer> allocate(Device device, size_t bytes);
   static Ref<Buffer> foreign(Device device, void* ptr, size_t bytes, std::function<void()> release);
 };
 void destroy(Buffer* buffer);
 
 struct Node;
-class Tape;
 void destroy(Node* node);
 
 /// How a node reads another: the element at iteration index x is at offset + Σ x[d] * strides[d] of the input's own C-contiguous elements

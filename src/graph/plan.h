@@ -65,14 +65,11 @@ struct Slots {
 /// Plans the pending nodes (in program order, all of them needed). `target` picks the skeletons.
 Plan make_plan(const Slots& slots, int pending, Target target);
 
-/// Runs a plan on the device of its nodes. Throws what the compiler, the device or an index out of range raises.
-void run_plan(Plan& plan, Slots& slots, Device device, Stream stream);
+/// Runs a plan on the stream of its nodes' tape. Throws what the compiler, the device or an index out of range raises.
+void run_plan(Plan& plan, Slots& slots, Tape& tape);
 
 /// A digest of all that make_plan looks at, filling `slots` on the way; equal digests mean that a plan fits.
 Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots);
-
-/// Raises what kernels reported since the last call: an index out of range, on CUDA seen at a synchronisation.
-void check_errors(Device device, Stream stream);
 
 /// The skeletons that a device runs.
 Target target_of(Device device);

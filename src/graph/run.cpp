@@ -24,37 +24,22 @@ constexpr int64_t kLargeStep = int64_t{4} << 20;
 
 CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
 
-/// Counters of finished blocks and the error word of a CUDA device: zero between kernels, which is how kernels leave them.
-struct DeviceWords {
-  uint32_t* tickets = nullptr;
-  int64_t count = 0;
-  uint32_t* error = nullptr;
-  bool watched = false;  ///< a kernel that may report an error ran since the last look
-  const char* file = nullptr;
-  int line = 0;
-};
-
-DeviceWords& device_words(Device device) {
-  static DeviceWords words[2][64];
-  return words[device.type == DeviceType::cuda][device.index];
-}
-
-uint32_t* tickets(Device device, Stream stream, int64_t count) {
-  DeviceWords& w = device_words(device);
+uint32_t* tickets(Tape& tape, int64_t count) {
+  StreamWords& w = tape.words;
   if (w.count < count) {
     // The old counters may still be in use by queued kernels; they stay.
     w.count = std::max<int64_t>(count, 1 << 16);
-    w.tickets = static_cast<uint32_t*>(pool_allocate(device, w.count * sizeof(uint32_t)));
-    backend(device).fill(w.tickets, 0, w.count * sizeof(uint32_t), stream);
+    w.tickets = static_cast<uint32_t*>(pool_allocate(tape.device(), w.count * sizeof(uint32_t), tape.stream().native));
+    backend(tape.device()).fill(w.tickets, 0, w.count * sizeof(uint32_t), tape.stream());
   }
   return w.tickets;
 }
 
-uint32_t* error_word(Device device, Stream stream) {
-  DeviceWords& w = device_words(device);
+uint32_t* error_word(Tape& tape) {
+  StreamWords& w = tape.words;
   if (!w.error) {
-    w.error = static_cast<uint32_t*>(pool_allocate(device, 256));
-    backend(device).fill(w.error, 0, 256, stream);
+    w.error = static_cast<uint32_t*>(pool_allocate(tape.device(), 256, tape.stream().native));
+    backend(tape.device()).fill(w.error, 0, 256, tape.stream());
   }
   return w.error;
 }
@@ -75,9 +60,15 @@ std::string first_lines(std::string_view log) {
 
 class Runner {
  public:
-  Runner(Plan& plan, Slots& slots, Device device, Stream stream) : plan_(plan), slots_(slots), device_(device), stream_(stream), backend_(backend(device)) {}
+  Runner(Plan& plan, Slots& slots, Tape& tape)
+      : plan_(plan), slots_(slots), tape_(tape), device_(tape.device()), stream_(tape.stream()), backend_(backend(device_)), ordered_(many_streams()) {}
 
   void run() {
+    if (ordered_) [[unlikely]] {
+      // One submission: what it reads is waited for before all of it.
+      for (const Ref<Node>& n : slots_.nodes)
+        if (n->buffer) use(*n->buffer, false);
+    }
     for (const Plan::Temporary& t : plan_.temporaries) {
       Ref<Node> node(new Node);
       node->dtype = t.dtype;
@@ -105,6 +96,11 @@ class Runner {
   }
 
  private:
+  void use(Buffer& buffer, bool write) {
+    tape_.before(buffer, write);
+    tape_.after(buffer, write);
+  }
+
   void allocate(Node& node) {
     if (!node.buffer) node.buffer = Buffer::allocate(device_, static_cast<size_t>(node.size) * itemsize(node.dtype));
   }
@@ -113,6 +109,7 @@ class Runner {
   void take(Node& node, Node& old, bool copies) {
     const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
     if (mine) {
+      if (ordered_) use(*old.buffer, true);
       node.buffer = old.buffer;  // the step still reads the old value there; run() takes it from `old` afterwards
       return;
     }
@@ -159,17 +156,19 @@ class Runner {
     }
     const ParamLayout p = param_layout(step.ir);
     void* partials = nullptr;
+    Ref<Buffer> kept_partials;  // a capture keeps what its kernels use
     if (step.partial_bytes) {
-      partials = pool_allocate(device_, step.partial_bytes);
-      words_[p.partials] = reinterpret_cast<int64_t>(partials);
+      if (tape_.capture()) kept_partials = Buffer::allocate(device_, step.partial_bytes);
+      else partials = pool_allocate(device_, step.partial_bytes, stream_.native);
+      words_[p.partials] = reinterpret_cast<int64_t>(kept_partials ? kept_partials->ptr : partials);
     }
     uint32_t error = 0;
     const bool on_device = device_.type == DeviceType::cuda;
-    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tickets(device_, stream_, step.tickets));
+    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tickets(tape_, step.tickets));
     if (step.ir.checked) {
-      words_[p.error] = reinterpret_cast<int64_t>(on_device ? error_word(device_, stream_) : &error);
+      words_[p.error] = reinterpret_cast<int64_t>(on_device ? error_word(tape_) : &error);
       if (on_device) {
-        DeviceWords& w = device_words(device_);
+        StreamWords& w = tape_.words;
         if (!w.watched) note_line(&w);
         w.watched = true;
       }
@@ -186,7 +185,7 @@ class Runner {
       });
     }
     end_timing(step, start, first_output(step));
-    if (partials) pool_free(device_, partials);
+    if (partials) pool_free(device_, partials, stream_.native);
     if (error) {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
@@ -237,7 +236,7 @@ class Runner {
     const int slot = !step.allocate.empty() ? step.allocate[0] : !step.take.empty() ? step.take[0].first : -1;
     return slot >= 0 ? slots_.nodes[slot].get() : nullptr;
   }
-  void note_line(DeviceWords* w) const {
+  void note_line(StreamWords* w) const {
     w->file = nullptr;
     for (const Ref<Node>& n : slots_.nodes)
       if (n->op == Op::gather) {
@@ -262,27 +261,27 @@ class Runner {
 
   Plan& plan_;
   Slots& slots_;
-  Device device_;
-  Stream stream_;
+  Tape& tape_;
+  const Device device_;
+  const Stream stream_;
   Backend& backend_;
+  const bool ordered_;  ///< there are more streams than one
   std::vector<int64_t> words_;
   bool on_tier0_ = false;  ///< the step that runs
 };
 
 }  // namespace
 
-void run_plan(Plan& plan, Slots& slots, Device device, Stream stream) { Runner(plan, slots, device, stream).run(); }
+void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).run(); }
 
-void check_errors(Device device, Stream stream) {
-  if (device.type != DeviceType::cuda) return;
-  DeviceWords& w = device_words(device);
-  if (!w.watched) return;
-  w.watched = false;
+void Tape::check_errors() {
+  if (device().type != DeviceType::cuda || !words.watched || capture_) return;
+  words.watched = false;
   uint32_t error = 0;
-  backend(device).copy(&error, w.error, sizeof(error), CopyKind::DeviceToHost, stream);
+  backend(device()).copy(&error, words.error, sizeof(error), CopyKind::DeviceToHost, stream_);
   if (!error) return;
-  backend(device).fill(w.error, 0, sizeof(error), stream);
-  raise_index_error(w.file, w.line);
+  backend(device()).fill(words.error, 0, sizeof(error), stream_);
+  raise_index_error(words.file, words.line);
 }
 
 }  // namespace bc

@@ -1,10 +1,11 @@
 #include "graph/tape.h"
 
-#include <array>
-#include <atomic>
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "codegen/kernel_cache.h"
+#include "core/error.h"
 #include "graph/plan.h"
 #include "runtime/fork.h"
 
@@ -14,7 +15,50 @@ namespace {
 constexpr size_t kMaxPlans = 4096;  // past this the cache of plans starts anew
 
 std::mutex registry_mutex;
-std::array<std::atomic<Tape*>, 3 * 64> registry{};
+
+struct StreamOf {
+  Tape* tape;
+  StreamOptions options;
+};
+
+/// All tapes, and the streams that wait to be used again. Guarded by registry_mutex; never destroyed, as the tapes are.
+struct Registry {
+  std::vector<Tape*> all;
+  std::vector<StreamOf> own;   ///< made by acquire_stream
+  std::vector<StreamOf> free;  ///< given back
+};
+
+Registry& registry() {
+  static Registry* const r = new Registry;
+  return *r;
+}
+
+int place_of(Device device) { return static_cast<int>(device.type) * detail::kTapeDevices + device.index; }
+
+std::recursive_mutex& device_mutex(Device device) {
+  static auto* const all = new std::recursive_mutex[3 * detail::kTapeDevices];
+  return all[place_of(device)];
+}
+
+/// Called with registry_mutex held.
+Tape* make_tape(Stream stream) {
+  Registry& r = registry();
+  r.all.push_back(new Tape(stream, static_cast<int>(r.all.size()), device_mutex(stream.device)));
+  return r.all.back();
+}
+
+/// The streams that this thread chose, and those that CUDA would call its per-thread default streams.
+struct ThreadStreams {
+  std::vector<Tape*> chosen;
+  std::vector<Tape*> own;
+  ~ThreadStreams() {
+    detail::chosen_streams.fetch_sub(static_cast<int>(chosen.size()), std::memory_order_relaxed);
+    for (Tape* t : own) release_stream(*t);
+  }
+};
+thread_local ThreadStreams thread_streams;
+
+constexpr size_t kSpareStreams = 32;  // as many wait busy before one of them is used again
 
 /// Plans by the digest of the tape that they fit. Guarded by the tape's lock.
 struct PlanCache {
@@ -23,8 +67,8 @@ struct PlanCache {
 
 PlanCache& plan_cache(Device device) {
   // Never destroyed: a daemon thread may still be flushing while the process ends.
-  static PlanCache* const caches = new PlanCache[3 * 64];
-  return caches[static_cast<int>(device.type) * 64 + device.index];
+  static PlanCache* const caches = new PlanCache[3 * detail::kTapeDevices];
+  return caches[place_of(device)];
 }
 
 /// A value is needed after the flush when an array has it, or when an op that is just being recorded refers to it: more owners than the
@@ -38,14 +82,111 @@ void mark_held(const std::vector<Ref<Node>>& pending) {
 
 }  // namespace
 
-Tape& tape(Device device) {
-  BC_CHECK(device.index >= 0 && device.index < 64, Value, "device: expected an index from 0 to 63, got {}", device.index);
-  std::atomic<Tape*>& place = registry[static_cast<int>(device.type) * 64 + device.index];
+namespace detail {
+
+std::atomic<Tape*> default_tapes[3 * kTapeDevices];
+std::atomic<bool> many_streams{false};
+std::atomic<int> chosen_streams{0};
+
+Tape& find_tape(Device device) {
+  if (chosen_streams.load(std::memory_order_relaxed) != 0)
+    for (Tape* t : thread_streams.chosen)
+      if (t->device() == device) return *t;
+  return default_tape(device);
+}
+
+}  // namespace detail
+
+Tape& default_tape(Device device) {
+  BC_CHECK(device.index >= 0 && device.index < detail::kTapeDevices, Value, "device: expected an index from 0 to 63, got {}", device.index);
+  std::atomic<Tape*>& place = detail::default_tapes[place_of(device)];
   if (Tape* t = place.load(std::memory_order_acquire)) return *t;
   backend(device);  // raises where there is none
   std::lock_guard lock(registry_mutex);
-  if (!place.load()) place.store(new Tape(device), std::memory_order_release);
+  if (!place.load()) place.store(make_tape({device, nullptr}), std::memory_order_release);
   return *place.load();
+}
+
+Tape& tape_of(Stream stream) {
+  Tape& usual = default_tape(stream.device);
+  if (!stream.native) return usual;
+  std::lock_guard lock(registry_mutex);
+  for (Tape* t : registry().all)
+    if (t->stream().native == stream.native && t->device() == stream.device) return *t;
+  detail::many_streams.store(true, std::memory_order_relaxed);
+  return *make_tape(stream);
+}
+
+Tape& acquire_stream(Device device, const StreamOptions& options) {
+  default_tape(device);
+  Backend& b = backend(device);
+  const auto equal = [&](const StreamOf& s) {
+    return s.tape->device() == device && s.options.non_blocking == options.non_blocking && s.options.priority == options.priority;
+  };
+  {
+    std::lock_guard lock(registry_mutex);
+    std::vector<StreamOf>& free = registry().free;
+    const bool many = static_cast<size_t>(std::count_if(free.begin(), free.end(), equal)) >= kSpareStreams;
+    for (auto s = free.begin(); s != free.end(); ++s) {
+      if (!equal(*s)) continue;
+      bool idle = many;
+      try {
+        idle = idle || b.query(s->tape->stream());
+      } catch (...) {
+        continue;  // its work failed; it is left alone
+      }
+      if (!idle) continue;
+      Tape* t = s->tape;
+      free.erase(s);
+      return *t;
+    }
+  }
+  const Stream stream = b.create_stream(options);
+  std::lock_guard lock(registry_mutex);
+  detail::many_streams.store(true, std::memory_order_relaxed);
+  Tape* t = make_tape(stream);
+  registry().own.push_back({t, options});
+  return *t;
+}
+
+void release_stream(Tape& tape) {
+  std::lock_guard lock(registry_mutex);
+  for (const StreamOf& s : registry().own)
+    if (s.tape == &tape) registry().free.push_back(s);
+}
+
+Tape& per_thread_tape(Device device) {
+  for (Tape* t : thread_streams.own)
+    if (t->device() == device) return *t;
+  Tape& t = acquire_stream(device, {.non_blocking = false, .priority = 0});
+  thread_streams.own.push_back(&t);
+  return t;
+}
+
+Tape& set_current_tape(Tape& chosen) {
+  Tape& usual = default_tape(chosen.device());
+  std::vector<Tape*>& list = thread_streams.chosen;
+  Tape* before = &usual;
+  const auto found = std::find_if(list.begin(), list.end(), [&](Tape* t) { return t->device() == chosen.device(); });
+  if (found != list.end()) {
+    before = *found;
+    if (&chosen != &usual) {
+      *found = &chosen;
+    } else {
+      list.erase(found);
+      detail::chosen_streams.fetch_sub(1, std::memory_order_relaxed);
+    }
+  } else if (&chosen != &usual) {
+    list.push_back(&chosen);
+    detail::chosen_streams.fetch_add(1, std::memory_order_relaxed);
+  }
+  return *before;
+}
+
+void flush_others(Tape& tape) {
+  if (!many_streams()) [[likely]] return;
+  for (Tape* t : tapes(tape.device()))
+    if (t != &tape) t->flush();
 }
 
 namespace {
@@ -54,9 +195,11 @@ void before_fork() {
   // A compile that is under way holds locks which the fork's own handlers would wait for.
   kernel_cache_wait();
   for (Tape* t : tapes()) t->mutex().lock();
+  registry_mutex.lock();
 }
 
 void after_fork(bool child) {
+  registry_mutex.unlock();
   for (Tape* t : tapes()) {
     // The lock names the thread that took it, which has another number in the child.
     if (child) new (&t->mutex()) std::recursive_mutex;
@@ -69,9 +212,13 @@ void after_fork(bool child) {
 void watch_forks() { at_fork(ForkLevel::Tapes, before_fork, after_fork); }
 
 std::vector<Tape*> tapes() {
-  std::vector<Tape*> all;
-  for (std::atomic<Tape*>& t : registry)
-    if (Tape* p = t.load()) all.push_back(p);
+  std::lock_guard lock(registry_mutex);
+  return registry().all;
+}
+
+std::vector<Tape*> tapes(Device device) {
+  std::vector<Tape*> all = tapes();
+  std::erase_if(all, [&](Tape* t) { return !(t->device() == device); });
   return all;
 }
 
@@ -105,6 +252,9 @@ void Tape::flush() {
   if (alive_ == 0) return;
   TapeLock lock(*this);
   if (flushing_) return;
+  // What library bodies allocate and record is this stream's, whichever the thread uses.
+  std::optional<CurrentTape> current;
+  if (many_streams()) [[unlikely]] current.emplace(*this);
   std::vector<Ref<Node>> pending = take();
   nodes_.clear();
   alive_ = 0;
@@ -134,7 +284,8 @@ void Tape::flush() {
     if (cache.plans.size() >= kMaxPlans) cache.plans.clear();
     found = cache.plans.emplace(key, make_plan(slots, static_cast<int>(pending.size()), target)).first;
   }
-  run_plan(found->second, slots, device(), stream());
+  submit();
+  run_plan(found->second, slots, *this);
 }
 
 std::string Tape::source() {

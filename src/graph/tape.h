@@ -1,4 +1,6 @@
 #pragma once
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -7,11 +9,30 @@
 
 namespace bc {
 
-/// The pending nodes of one device's stream, in program order. Entries are weak: a node whose last owner goes leaves a gap and is never run.
-/// The lock guards the tape, the nodes on it and the storages of the device; it is recursive because releasing a node takes it too.
+class Tape;
+
+/// What a stream's work used while it was captured: kept for as long as the graph lives.
+struct Capture {
+  std::vector<Ref<Buffer>> buffers;
+  void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
+};
+
+/// Counters of finished blocks and the error word of one stream of a CUDA device: zero between kernels, which is how kernels leave them.
+struct StreamWords {
+  uint32_t* tickets = nullptr;
+  int64_t count = 0;
+  uint32_t* error = nullptr;
+  bool watched = false;  ///< a kernel that may report an error ran since the last look
+  const char* file = nullptr;
+  int line = 0;
+};
+
+/// A stream as the engine sees it: the pending nodes, in program order, and the order of what was queued. Entries are weak: a node whose
+/// last owner goes leaves a gap and is never run. The lock guards all tapes of the device, the nodes on them and the storages of the
+/// device; it is recursive because releasing a node takes it too. Tapes are never destroyed.
 class Tape {
  public:
-  explicit Tape(Device device) : stream_{device, nullptr} {}
+  Tape(Stream stream, int number, std::recursive_mutex& mutex) : stream_(stream), number_(number), mutex_(mutex) {}
 
   Device device() const { return stream_.device; }
   Stream stream() const { return stream_; }
@@ -26,24 +47,112 @@ class Tape {
   bool empty() const { return alive_ == 0; }
   bool full() const { return alive_ >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
+  // ---- Order ----------------------------------------------------------------------------------------------------------------------
+  // A tick is a stream and the number of its last submission. Buffers remember the ticks that used them; a native event is recorded only
+  // when another stream needs one. While a process has one stream a device, nothing is remembered.
+
+  uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
+  /// Counts a submission: what was queued since the last one, or is queued before the lock is let go.
+  uint64_t submit() {
+    const uint64_t next = tick() + 1;
+    tick_.store(next, std::memory_order_relaxed);
+    return next;
+  }
+  /// Makes the stream's next work wait for what other streams do with the buffer: for writes, and for reads where it will be written.
+  void before(Buffer& buffer, bool write);
+  /// Notes that the stream's work up to tick() uses the buffer.
+  void after(Buffer& buffer, bool write);
+  /// Makes the stream's next work wait for a tick of any device's stream.
+  void wait_for(Use use);
+  /// Runs what waits, waits for the stream, and raises the errors of its work.
+  void synchronize();
+  /// Raises what kernels reported since the last call: an index out of range, on CUDA seen at a synchronisation.
+  void check_errors();
+  /// Notes that the stream waits for a tick already, by an event of the user's.
+  void saw(const Use& use);
+
+  /// The capture that the stream is in; nullptr: none.
+  const std::shared_ptr<Capture>& capture() const { return capture_; }
+  /// Enters or leaves (nullptr) a capture. Entering waits for all other streams of the device first, since a graph cannot.
+  void set_capture(std::shared_ptr<Capture> capture);
+
+  StreamWords words;  ///< guarded by the lock
+
  private:
   // Past these a flush starts by itself: the planner stays cheap, and memory that only waits stays bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
 
   std::vector<Ref<Node>> take();
+  uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
 
-  Stream stream_;
-  std::recursive_mutex mutex_;
+  const Stream stream_;
+  const int number_;  ///< among all tapes
+  std::recursive_mutex& mutex_;
   std::vector<Node*> nodes_;
   size_t alive_ = 0;
   int64_t pending_bytes_ = 0;
   bool flushing_ = false;
+
+  void note_done(uint64_t tick);
+
+  std::atomic<uint64_t> tick_{0};  ///< of the last submission; changed under the lock
+  std::atomic<uint64_t> done_{0};  ///< the tick that the host has waited for
+  std::vector<uint64_t> seen_;     ///< by number: the tick of another stream that this one waits for already
+  std::mutex event_mutex_;         ///< guards the next two; taken last, also under another device's lock
+  std::unique_ptr<StreamEvent> event_;
+  uint64_t event_tick_ = 0;  ///< what `event_` marks
+  std::shared_ptr<Capture> capture_;
 };
 
-Tape& tape(Device device);
+// ---- Which tape ---------------------------------------------------------------------------------------------------------------------
+
+namespace detail {
+inline constexpr int kTapeDevices = 64;
+extern std::atomic<Tape*> default_tapes[3 * kTapeDevices];
+extern std::atomic<bool> many_streams;   ///< a stream beside the default ones exists
+extern std::atomic<int> chosen_streams;  ///< how often threads have chosen a stream
+Tape& find_tape(Device device);
+}  // namespace detail
+
+/// The tape of the stream that this thread uses on a device: the device's default stream unless it chose another.
+inline Tape& tape(Device device) {
+  if (detail::chosen_streams.load(std::memory_order_relaxed) == 0 && static_cast<unsigned>(device.index) < detail::kTapeDevices) [[likely]]
+    if (Tape* t = detail::default_tapes[static_cast<int>(device.type) * detail::kTapeDevices + device.index].load(std::memory_order_acquire))
+        [[likely]]
+      return *t;
+  return detail::find_tape(device);
+}
+inline bool many_streams() { return detail::many_streams.load(std::memory_order_relaxed); }
+
+/// The tape of a device's default stream.
+Tape& default_tape(Device device);
+/// The tape of any native stream, which may be another library's.
+Tape& tape_of(Stream stream);
+/// The stream that CUDA calls the per-thread default stream: one a thread and device, made at the first use.
+Tape& per_thread_tape(Device device);
+/// A stream of its own. release_stream() gives it back, to be used again by the next who asks for an equal one.
+Tape& acquire_stream(Device device, const StreamOptions& options);
+void release_stream(Tape& tape);
+/// Makes a stream this thread's current one for its device; returns the one before.
+Tape& set_current_tape(Tape& tape);
 /// Every tape that exists.
 std::vector<Tape*> tapes();
+std::vector<Tape*> tapes(Device device);
+/// Runs what waits on the other streams of a tape's device, before memory that it may read is written.
+void flush_others(Tape& tape);
+
+/// Makes a stream the thread's current one for a scope.
+class CurrentTape {
+ public:
+  explicit CurrentTape(Tape& tape) : before_(set_current_tape(tape)) {}
+  ~CurrentTape() { set_current_tape(before_); }
+  CurrentTape(const CurrentTape&) = delete;
+  CurrentTape& operator=(const CurrentTape&) = delete;
+
+ private:
+  Tape& before_;
+};
 
 /// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
 void watch_forks();

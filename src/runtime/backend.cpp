@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 
 #include "backends/cpu/cpu_backend.h"
@@ -83,7 +84,28 @@ Backend& open_backend(Device device) {
   return *result;
 }
 
+/// Where work is done when it is queued, a point in a stream's order is a time.
+class TimeEvent final : public StreamEvent {
+ public:
+  void record(Stream) override { at_ = std::chrono::steady_clock::now(); }
+  bool query() const override { return true; }
+  void synchronize() const override {}
+  double elapsed(const StreamEvent& start) const override {
+    return std::chrono::duration<double, std::milli>(at_ - static_cast<const TimeEvent&>(start).at_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point at_{};
+};
+
 }  // namespace
+
+Stream Backend::create_stream(const StreamOptions&) {
+  static std::atomic<uintptr_t> next{1};
+  return {device(), reinterpret_cast<void*>(next.fetch_add(1, std::memory_order_relaxed) << 8)};  // NOLINT(performance-no-int-to-ptr)
+}
+
+std::unique_ptr<StreamEvent> Backend::make_event(const EventOptions&) { return std::make_unique<TimeEvent>(); }
 
 std::string to_string(Device device) {
   switch (device.type) {

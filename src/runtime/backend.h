@@ -1,10 +1,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bc {
@@ -62,6 +64,32 @@ struct MemoryInfo {
   size_t total = 0;
 };
 
+struct StreamOptions {
+  bool non_blocking = true;  ///< does not wait for the device's default stream
+  int priority = 0;          ///< a smaller number runs first; see Backend::stream_priorities
+};
+
+struct EventOptions {
+  bool timing = false;        ///< for elapsed(); an event without is cheaper
+  bool blocking = false;      ///< synchronize() sleeps instead of spinning
+  bool interprocess = false;  ///< another process may open it
+};
+
+/// A point in a stream's order that streams and the host can wait for. Made by Backend::make_event; destroying it is safe at any time.
+class StreamEvent {
+ public:
+  virtual ~StreamEvent() = default;
+  /// Marks the work that is queued on the stream now; waits that were asked for before keep to the point they had.
+  virtual void record(Stream stream) = 0;
+  /// True when the marked work is done, or nothing was marked.
+  virtual bool query() const = 0;
+  virtual void synchronize() const = 0;
+  /// Milliseconds from `start` to this event; both need timing and must be done.
+  virtual double elapsed(const StreamEvent& start) const = 0;
+  /// The CUevent; nullptr elsewhere.
+  virtual void* native() const { return nullptr; }
+};
+
 struct ProgramSource;
 class Program;
 
@@ -95,8 +123,20 @@ class Backend {
   virtual void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) = 0;
   virtual void fill(void* dst, int byte, size_t bytes, Stream stream) = 0;
 
-  // Order.
+  // Order. On the CPU work is done when it is queued: streams there are names, events are times.
   virtual void synchronize(Stream stream) = 0;
+  /// A queue of its own, with a handle that no other stream of the device has.
+  virtual Stream create_stream(const StreamOptions& options);
+  virtual void destroy_stream(Stream stream) noexcept {}
+  /// True when all work queued on the stream is done.
+  virtual bool query(Stream stream) { return true; }
+  virtual std::unique_ptr<StreamEvent> make_event(const EventOptions& options);
+  /// Work queued on `stream` from now on waits for what the event marks, which may be another device's.
+  virtual void wait_event(Stream stream, const StreamEvent& event) {}
+  /// Calls `f` in some thread when the stream has come there; `f` must not throw, nor call the device.
+  virtual void launch_host(Stream stream, std::function<void()> f) { f(); }
+  /// {least, greatest} priority of streams, such as {0, -5}.
+  virtual std::pair<int, int> stream_priorities() { return {0, 0}; }
 
   /// Bodies of library ops (matmul, sort …) by name; nullptr when this backend has none.
   virtual const void* library(std::string_view name) const { return nullptr; }

@@ -103,6 +103,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
 inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kEventBlockingSync = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
+inline constexpr unsigned kEventInterprocess = 4;
 inline constexpr unsigned kHostAllocPortable = 1;  // CU_MEMHOSTALLOC_*
 inline constexpr unsigned kHostAllocDeviceMap = 2;
 inline constexpr unsigned kHostAllocWriteCombined = 4;
@@ -248,6 +249,7 @@ struct CUgraphExecUpdateResultInfo {
   X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                                        \
   X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                                    \
   X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                         \
+  X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream, void (*)(void*), void*))                                                      \
   X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                              \
   X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                                \
   X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                  \

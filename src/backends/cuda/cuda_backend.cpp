@@ -454,10 +454,10 @@ void CudaBackend::synchronize_device() {
   BC_DRIVER(cuCtxSynchronize);
 }
 
-Stream CudaBackend::create_stream(int priority) {
+Stream CudaBackend::create_stream(const StreamOptions& options) {
   make_current();
   CUstream stream = nullptr;
-  BC_DRIVER(cuStreamCreateWithPriority, &stream, cuda::kStreamNonBlocking, priority);
+  BC_DRIVER(cuStreamCreateWithPriority, &stream, options.non_blocking ? cuda::kStreamNonBlocking : 0u, options.priority);
   std::unique_lock lock(streams_mutex_);
   streams_.push_back(stream);
   return {device(), stream};
@@ -482,7 +482,7 @@ void CudaBackend::destroy_stream(Stream stream) noexcept {
   }
 }
 
-std::pair<int, int> CudaBackend::stream_priorities() const {
+std::pair<int, int> CudaBackend::stream_priorities() {
   make_current();
   int least = 0, greatest = 0;
   BC_DRIVER(cuCtxGetStreamPriorityRange, &least, &greatest);
@@ -500,6 +500,25 @@ bool CudaBackend::query(Stream stream) {
 void CudaBackend::wait_event(Stream stream, CUevent event) {
   make_current();
   BC_DRIVER(cuStreamWaitEvent, native(stream), event, 0);
+}
+
+void CudaBackend::wait_event(Stream stream, const StreamEvent& event) { wait_event(stream, static_cast<CUevent>(event.native())); }
+
+std::unique_ptr<StreamEvent> CudaBackend::make_event(const EventOptions& options) {
+  return std::make_unique<CudaStreamEvent>(CudaEvent(*this, options.timing, options.blocking, options.interprocess));
+}
+
+void CudaBackend::launch_host(Stream stream, std::function<void()> f) {
+  make_current();
+  auto owned = std::make_unique<std::function<void()>>(std::move(f));
+  BC_DRIVER(
+      cuLaunchHostFunc, native(stream),
+      [](void* data) {
+        const std::unique_ptr<std::function<void()>> call(static_cast<std::function<void()>*>(data));
+        (*call)();
+      },
+      owned.get());
+  owned.release();  // the driver's callback has it now
 }
 
 void CudaBackend::on_stream_destroy(std::function<void(CUstream)> hook) {
@@ -523,9 +542,10 @@ void* CudaBackend::library_state(const char* name, const std::function<std::shar
 
 // ---- Events -------------------------------------------------------------------------------------------------------------------------
 
-CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking) : backend_(&backend) {
+CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking, bool interprocess) : backend_(&backend) {
   backend.make_current();
-  unsigned flags = (timing ? cuda::kEventDefault : cuda::kEventDisableTiming) | (blocking ? cuda::kEventBlockingSync : 0u);
+  unsigned flags = (timing ? cuda::kEventDefault : cuda::kEventDisableTiming) | (blocking ? cuda::kEventBlockingSync : 0u) |
+                   (interprocess ? cuda::kEventInterprocess : 0u);
   BC_DRIVER(cuEventCreate, &event_, flags);
 }
 

@@ -106,6 +106,13 @@ class CudaBackend final : public Backend {
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
   void fill(void* dst, int byte, size_t bytes, Stream stream) override;
   void synchronize(Stream stream) override;
+  Stream create_stream(const StreamOptions& options) override;
+  void destroy_stream(Stream stream) noexcept override;
+  bool query(Stream stream) override;
+  std::unique_ptr<StreamEvent> make_event(const EventOptions& options) override;
+  void wait_event(Stream stream, const StreamEvent& event) override;
+  void launch_host(Stream stream, std::function<void()> f) override;
+  std::pair<int, int> stream_priorities() override;
   int multiprocessors() const override { return properties_.multiprocessors; }
 
   // ---- Device
@@ -121,12 +128,7 @@ class CudaBackend final : public Backend {
   void synchronize_device();
 
   // ---- Streams: non-blocking (they do not wait for the default stream); a higher priority is a smaller number.
-  Stream create_stream(int priority = 0);
-  void destroy_stream(Stream stream) noexcept;
-  /// {least, greatest}, such as {0, -5}.
-  std::pair<int, int> stream_priorities() const;
-  /// True when all work is done; throws when it failed.
-  bool query(Stream stream);
+  Stream create_stream(int priority = 0) { return create_stream(StreamOptions{true, priority}); }
   /// Work queued on `stream` from now on waits for the event.
   void wait_event(Stream stream, cuda::CUevent event);
   /// Calls `hook` with a stream's handle before destroy_stream destroys it.
@@ -211,7 +213,9 @@ class CudaBackend final : public Backend {
 class CudaEvent {
  public:
   /// `timing`: for elapsed(); an event without is cheaper. `blocking`: wait() sleeps instead of spinning.
-  explicit CudaEvent(CudaBackend& backend, bool timing = false, bool blocking = false);
+  explicit CudaEvent(CudaBackend& backend, bool timing = false, bool blocking = false, bool interprocess = false);
+  /// Takes over an event, such as one of another process.
+  CudaEvent(CudaBackend& backend, cuda::CUevent event) : backend_(&backend), event_(event) {}
   ~CudaEvent();
   CudaEvent(CudaEvent&& other) noexcept : backend_(other.backend_), event_(std::exchange(other.event_, nullptr)) {}
   CudaEvent& operator=(CudaEvent&& other) noexcept;
@@ -226,6 +230,20 @@ class CudaEvent {
  private:
   CudaBackend* backend_;
   cuda::CUevent event_ = nullptr;
+};
+
+/// CudaEvent as the engine sees it.
+class CudaStreamEvent final : public StreamEvent {
+ public:
+  explicit CudaStreamEvent(CudaEvent event) : event_(std::move(event)) {}
+  void record(Stream stream) override { event_.record(stream); }
+  bool query() const override { return event_.query(); }
+  void synchronize() const override { event_.wait(); }
+  double elapsed(const StreamEvent& start) const override { return event_.elapsed(static_cast<const CudaStreamEvent&>(start).event_); }
+  void* native() const override { return event_.get(); }
+
+ private:
+  CudaEvent event_;
 };
 
 /// Opens a device. Throws ErrorKind::Runtime when there is no driver or no such device.

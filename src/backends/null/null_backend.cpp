@@ -21,6 +21,8 @@ struct NullState {
   std::mutex mutex;
   std::vector<NullLaunch> launches;
   std::vector<NullCopy> copies;
+  std::vector<NullOrder> order;
+  int marks = 0;
   size_t synchronizations = 0;
   size_t compiles = 0;
   size_t capacity = kDefaultCapacity;
@@ -57,6 +59,7 @@ class NullProgramKernel final : public ProgramKernel {
     record.source = source_;
     std::lock_guard lock(state().mutex);
     state().launches.push_back(std::move(record));
+    state().order.push_back({NullOrder::Kind::launch, device_, stream.native, 0});
   }
   int attribute(int number) const override {
     std::lock_guard lock(mutex_);
@@ -103,6 +106,26 @@ class NullProgram final : public Program {
   const std::string log_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<NullProgramKernel>> kernels_;
+
+/// Remembers which of the log's marks it made last.
+class NullEvent final : public StreamEvent {
+ public:
+  void record(Stream stream) override {
+    std::lock_guard lock(state().mutex);
+    mark_ = ++state().marks;
+    at_ = state().order.size();
+    state().order.push_back({NullOrder::Kind::record, stream.device, stream.native, mark_});
+  }
+  bool query() const override { return true; }
+  void synchronize() const override {}
+  double elapsed(const StreamEvent& start) const override {
+    return static_cast<double>(at_) - static_cast<double>(static_cast<const NullEvent&>(start).at_);
+  }
+  int mark() const { return mark_; }
+
+ private:
+  int mark_ = 0;
+  size_t at_ = 0;
 };
 
 class NullBackend final : public Backend {
@@ -176,6 +199,7 @@ class NullBackend final : public Backend {
     record.source = loaded.source;
     std::lock_guard lock(state().mutex);
     state().launches.push_back(std::move(record));
+    state().order.push_back({NullOrder::Kind::launch, device(), stream.native, 0});
   }
 
   std::shared_ptr<Program> open_program(const ProgramSource& source) override {
@@ -187,18 +211,31 @@ class NullBackend final : public Backend {
   }
 
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream) override {
+
+  void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override {
     if (bytes) std::memmove(dst, src, bytes);
     std::lock_guard lock(state().mutex);
     state().copies.push_back({kind, device(), bytes});
+    state().order.push_back({NullOrder::Kind::copy, device(), stream.native, 0});
   }
 
-  void fill(void* dst, int byte, size_t bytes, Stream) override {
+  void fill(void* dst, int byte, size_t bytes, Stream stream) override {
     if (bytes) std::memset(dst, byte, bytes);
+    std::lock_guard lock(state().mutex);
+    state().order.push_back({NullOrder::Kind::fill, device(), stream.native, 0});
   }
 
-  void synchronize(Stream) override {
+  void synchronize(Stream stream) override {
     std::lock_guard lock(state().mutex);
     ++state().synchronizations;
+    state().order.push_back({NullOrder::Kind::synchronize, device(), stream.native, 0});
+  }
+
+  std::unique_ptr<StreamEvent> make_event(const EventOptions&) override { return std::make_unique<NullEvent>(); }
+
+  void wait_event(Stream stream, const StreamEvent& event) override {
+    std::lock_guard lock(state().mutex);
+    state().order.push_back({NullOrder::Kind::wait, device(), stream.native, static_cast<const NullEvent&>(event).mark()});
   }
 
  private:
@@ -220,6 +257,11 @@ std::vector<NullCopy> null_copies() {
   return state().copies;
 }
 
+std::vector<NullOrder> null_order() {
+  std::lock_guard lock(state().mutex);
+  return state().order;
+}
+
 size_t null_synchronizations() {
   std::lock_guard lock(state().mutex);
   return state().synchronizations;
@@ -234,6 +276,8 @@ void null_log_clear() {
   std::lock_guard lock(state().mutex);
   state().launches.clear();
   state().copies.clear();
+  state().order.clear();
+  state().marks = 0;
   state().synchronizations = 0;
   state().compiles = 0;
 }

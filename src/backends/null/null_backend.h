@@ -31,6 +31,14 @@ struct NullCopy {
   size_t bytes = 0;
 };
 
+/// A step in the order of a null device's streams.
+struct NullOrder {
+  enum class Kind : uint8_t { launch, copy, fill, record, wait, synchronize } kind = Kind::launch;
+  Device device;
+  void* stream = nullptr;
+  int event = 0;  ///< of record and wait: the mark, counted from 1 since the last null_log_clear
+};
+
 /// A device that runs nothing: memory is host memory (zeros when fresh) and copies are real, kernels are only written down, so that tests
 /// count them. There are kNullDevices of them.
 inline constexpr int kNullDevices = 4;
@@ -39,6 +47,8 @@ std::unique_ptr<Backend> make_null_backend(int index);
 /// The launches and copies since the last null_log_clear, in order, of all null devices.
 std::vector<NullLaunch> null_log();
 std::vector<NullCopy> null_copies();
+/// What was queued, marked and waited for, in order, of all null devices.
+std::vector<NullOrder> null_order();
 /// How often a null device was synchronised since the last null_log_clear.
 size_t null_synchronizations();
 /// How many sources were compiled since the last null_log_clear.

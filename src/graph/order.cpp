@@ -1,0 +1,113 @@
+// The order between streams: which work waits for which.
+#include <algorithm>
+
+#include "core/error.h"
+#include "graph/tape.h"
+#include "runtime/pool.h"
+
+namespace bc {
+
+void Tape::before(Buffer& buffer, bool write) {
+  Uses& uses = buffer.uses;
+  if (!uses.write.tape) {
+    // Nobody else has used it: its work was the default stream's, before there was another.
+    Tape& usual = default_tape(buffer.device);
+    uses.write = {&usual, usual.tick()};
+  }
+  wait_for(uses.write);
+  if (write) {
+    if (uses.read.tape) wait_for(uses.read);
+    if (uses.reads)
+      for (const Use& use : *uses.reads) wait_for(use);
+  }
+  if (capture_) capture_->keep(buffer);
+}
+
+void Tape::after(Buffer& buffer, bool write) {
+  Uses& uses = buffer.uses;
+  const Use now{this, tick()};
+  if (write) {
+    uses.write = now;
+    uses.read = {};
+    uses.reads.reset();
+  } else if (!uses.read.tape || uses.read.tape == this) {
+    uses.read = now;
+  } else {
+    if (!uses.reads) uses.reads = std::make_unique<std::vector<Use>>();
+    const auto mine = std::find_if(uses.reads->begin(), uses.reads->end(), [&](const Use& use) { return use.tape == this; });
+    if (mine != uses.reads->end()) *mine = now;
+    else uses.reads->push_back(now);
+  }
+}
+
+void Tape::wait_for(Use use) {
+  if (!use.tape || use.tape == this) return;
+  Tape& other = *use.tape;
+  // On the CPU work is done when it is queued.
+  if (other.device().type == DeviceType::cpu || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
+  if (capture_ != other.capture_) {
+    // A graph cannot wait for work outside, nor work outside for a part of a graph that has not been launched.
+    if (capture_) other.synchronize();
+    return;
+  }
+  uint64_t reached = use.tick;
+  {
+    std::lock_guard lock(other.event_mutex_);
+    if (!other.event_) other.event_ = backend(other.device()).make_event({});
+    if (other.event_tick_ < use.tick) {
+      // Under one lock all that was counted is queued; another device may be in the middle of a submission.
+      if (&other.mutex_ == &mutex_) reached = other.tick();
+      other.event_->record(other.stream_);
+      other.event_tick_ = reached;
+    } else {
+      reached = other.event_tick_;
+    }
+    if (device().type == DeviceType::cpu) other.event_->synchronize();
+    else backend(device()).wait_event(stream_, *other.event_);
+  }
+  saw({&other, reached});
+}
+
+void Tape::saw(const Use& use) {
+  const auto number = static_cast<size_t>(use.tape->number_);
+  if (number >= seen_.size()) seen_.resize(number + 1);
+  seen_[number] = std::max(seen_[number], use.tick);
+}
+
+void Tape::note_done(uint64_t tick) {
+  uint64_t known = done_.load(std::memory_order_relaxed);
+  while (known < tick && !done_.compare_exchange_weak(known, tick, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void Tape::synchronize() {
+  uint64_t reached = 0;
+  {
+    TapeLock lock(*this);
+    BC_CHECK(!capture_, Runtime, "synchronize: the stream is being captured; end the capture first");
+    flush();
+    reached = tick();
+  }
+  // Without the lock, so that other threads go on recording.
+  backend(device()).synchronize(stream_);
+  TapeLock lock(*this);
+  note_done(reached);
+  check_errors();
+  // What was freed meanwhile may still be in use.
+  if (reached == tick()) pool_synchronized(device(), stream_.native);
+}
+
+void Tape::set_capture(std::shared_ptr<Capture> capture) {
+  TapeLock lock(*this);
+  flush();
+  if (capture) {
+    for (Tape* t : tapes(device())) {
+      if (t == this || t->capture_) continue;
+      t->flush();
+      wait_for({t, t->tick()});
+    }
+  }
+  capture_ = std::move(capture);
+}
+
+}  // namespace bc
