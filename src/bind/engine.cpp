@@ -189,6 +189,17 @@ PyRef null_copy_list() {
   return list;
 }
 
+PyRef null_order_list() {
+  constexpr const char* kinds[] = {"launch", "copy", "fill", "record", "wait", "synchronize"};
+  PyRef list = PyRef::steal(PyList_New(0));
+  for (const NullOrder& o : null_order())
+    check(PyList_Append(list.get(), tuple_of({to_py(kinds[static_cast<int>(o.kind)]).get(), to_py(to_string(o.device)).get(),
+                                              to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(o.stream))).get(),
+                                              to_py(int64_t{o.event}).get()})
+                                        .get()));
+  return list;
+}
+
 const Array& ours(PyObject* o, const char* function) {
   if (!is_array(o)) raise(ErrorKind::Type, "{}: expected a broadcloth.ndarray, got {}", function, type_name(o));
   return array_of(o);
@@ -244,6 +255,7 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("set_library_paths(folders)", set_paths),
           BC_FUNCTION("null_log()", null_launches),
           BC_FUNCTION("null_copies()", null_copy_list),
+          BC_FUNCTION("null_order()", null_order_list),
           BC_FUNCTION("null_log_clear()", null_log_clear),
           BC_FUNCTION("null_set_target(target)", [](std::string_view target) { null_set_target(std::string(target)); }),
       });

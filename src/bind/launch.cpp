@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bind/args.h"
+#include "bind/cuda_stream.h"
 #include "graph/access.h"
 #include "graph/tape.h"
 
@@ -337,29 +338,6 @@ void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* wh
   read_dims(items.get(), dims, kernel, what);
 }
 
-Stream launch_stream(PyObject* o, Device device) {
-  if (!o || o == Py_None) return tape(device).stream();
-  if (PyLong_Check(o)) {
-    void* native = PyLong_AsVoidPtr(o);
-    if (PyErr_Occurred()) throw PythonError();
-    return native ? Stream{device, native} : tape(device).stream();
-  }
-  if (device.type != DeviceType::cuda) return tape(device).stream();
-  // Ours and CuPy's have `ptr`, PyTorch's `cuda_stream`, Numba's `handle` (a number or a ctypes pointer).
-  static PyObject* const names[] = {PyUnicode_InternFromString("ptr"), PyUnicode_InternFromString("cuda_stream"),
-                                    PyUnicode_InternFromString("handle")};
-  for (PyObject* name : names) {
-    PyRef handle = attr_or_null(o, name);
-    if (!handle) continue;
-    if (PyRef value = PyLong_Check(handle.get()) ? PyRef() : PyRef::maybe(PyObject_GetAttrString(handle.get(), "value"))) handle = value;
-    PyErr_Clear();
-    if (handle.get() == Py_None) return {device, nullptr};
-    if (!PyLong_Check(handle.get())) continue;
-    void* native = PyLong_AsVoidPtr(handle.get());
-    if (PyErr_Occurred()) throw PythonError();
-    return {device, native};
-  }
-  raise(ErrorKind::Type, "stream: expected a stream or its handle, got {}", type_name(o));
-}
+Stream launch_stream(PyObject* o, Device device) { return stream_of(o, device).stream(); }
 
 }  // namespace bc::bind

@@ -30,6 +30,11 @@ TapeLock::~TapeLock() {
   if (--held_tapes == 0 && !releases.empty()) run_releases();
 }
 
+void release_unlocked(std::function<void()> release) {
+  releases.push_back(std::move(release));
+  if (held_tapes == 0) run_releases();
+}
+
 Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
   auto* b = new Buffer;
   b->device = device;
@@ -83,8 +88,7 @@ void free_in_order(Buffer& buffer) noexcept {
 
 void destroy(Buffer* buffer) {
   if (buffer->release) {
-    releases.push_back(std::move(buffer->release));
-    if (held_tapes == 0) run_releases();
+    release_unlocked(std::move(buffer->release));
   } else if (buffer->ptr) {
     if (buffer->uses.write.tape) free_in_order(*buffer);
     else pool_free(buffer->device, buffer->ptr);

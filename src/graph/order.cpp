@@ -45,26 +45,33 @@ void Tape::wait_for(Use use) {
   Tape& other = *use.tape;
   // On the CPU work is done when it is queued.
   if (other.device().type == DeviceType::cpu || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
-  if (capture_ != other.capture_) {
-    // A graph cannot wait for work outside, nor work outside for a part of a graph that has not been launched.
-    if (capture_) other.synchronize();
+  if (capture_ && capture_ != other.capture_) {
+    // A graph cannot wait for work outside of it.
+    backend(other.device()).synchronize(other.stream_);
     return;
   }
   uint64_t reached = use.tick;
-  {
-    std::lock_guard lock(other.event_mutex_);
-    if (!other.event_) other.event_ = backend(other.device()).make_event({});
-    if (other.event_tick_ < use.tick) {
-      // Under one lock all that was counted is queued; another device may be in the middle of a submission.
-      if (&other.mutex_ == &mutex_) reached = other.tick();
-      other.event_->record(other.stream_);
-      other.event_tick_ = reached;
-    } else {
-      reached = other.event_tick_;
-    }
-    if (device().type == DeviceType::cpu) other.event_->synchronize();
-    else backend(device()).wait_event(stream_, *other.event_);
+  std::lock_guard lock(other.event_mutex_);
+  if (capture_) {
+    // An edge of the graph; the event means nothing outside of it.
+    const std::unique_ptr<StreamEvent> edge = backend(other.device()).make_event({});
+    edge->record(other.stream_);
+    backend(device()).wait_event(stream_, *edge);
+    return saw(use);
   }
+  if (!other.event_) other.event_ = backend(other.device()).make_event({});
+  if (other.event_tick_ >= use.tick) {
+    reached = other.event_tick_;
+  } else if (other.capture_) {
+    return;  // a part of a graph that has not been launched
+  } else {
+    // Under one lock all that was counted is queued; another device may be in the middle of a submission.
+    if (&other.mutex_ == &mutex_) reached = other.tick();
+    other.event_->record(other.stream_);
+    other.event_tick_ = reached;
+  }
+  if (device().type == DeviceType::cpu) other.event_->synchronize();
+  else backend(device()).wait_event(stream_, *other.event_);
   saw({&other, reached});
 }
 
@@ -78,6 +85,18 @@ void Tape::note_done(uint64_t tick) {
   uint64_t known = done_.load(std::memory_order_relaxed);
   while (known < tick && !done_.compare_exchange_weak(known, tick, std::memory_order_release, std::memory_order_relaxed)) {
   }
+  std::erase_if(kept_, [&](auto& k) {
+    if (k.first > tick) return false;
+    release_unlocked(std::move(k.second));
+    return true;
+  });
+}
+
+void Tape::keep(std::function<void()> release) {
+  constexpr size_t kMostKept = 64;
+  TapeLock lock(*this);
+  kept_.emplace_back(tick(), std::move(release));
+  if (kept_.size() > kMostKept && !capture_ && backend(device()).query(stream_)) note_done(tick());
 }
 
 void Tape::synchronize() {
@@ -106,6 +125,11 @@ void Tape::set_capture(std::shared_ptr<Capture> capture) {
       t->flush();
       wait_for({t, t->tick()});
     }
+    // For others that need what was queued before the capture.
+    std::lock_guard events(event_mutex_);
+    if (!event_) event_ = backend(device()).make_event({});
+    event_->record(stream_);
+    event_tick_ = tick();
   }
   capture_ = std::move(capture);
 }

@@ -110,6 +110,7 @@ Tape& default_tape(Device device) {
 Tape& tape_of(Stream stream) {
   Tape& usual = default_tape(stream.device);
   if (!stream.native) return usual;
+  if (Tape& current = tape(stream.device); current.stream().native == stream.native) return current;
   std::lock_guard lock(registry_mutex);
   for (Tape* t : registry().all)
     if (t->stream().native == stream.native && t->device() == stream.device) return *t;

@@ -1,8 +1,10 @@
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/node.h"
@@ -71,10 +73,15 @@ class Tape {
   /// Notes that the stream waits for a tick already, by an event of the user's.
   void saw(const Use& use);
 
+  /// Calls `release` once the work queued until now is done, in a thread that holds no lock; at the latest at a synchronisation.
+  void keep(std::function<void()> release);
+
   /// The capture that the stream is in; nullptr: none.
   const std::shared_ptr<Capture>& capture() const { return capture_; }
   /// Enters or leaves (nullptr) a capture. Entering waits for all other streams of the device first, since a graph cannot.
   void set_capture(std::shared_ptr<Capture> capture);
+  /// Becomes a part of another stream's capture, which it has waited for.
+  void join_capture(const Tape& other) { capture_ = other.capture_; }
 
   StreamWords words;  ///< guarded by the lock
 
@@ -103,6 +110,7 @@ class Tape {
   std::unique_ptr<StreamEvent> event_;
   uint64_t event_tick_ = 0;  ///< what `event_` marks
   std::shared_ptr<Capture> capture_;
+  std::vector<std::pair<uint64_t, std::function<void()>>> kept_;  ///< by tick: hands back what queued copies use
 };
 
 // ---- Which tape ---------------------------------------------------------------------------------------------------------------------
@@ -156,6 +164,9 @@ class CurrentTape {
 
 /// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
 void watch_forks();
+
+/// Calls `release` when this thread holds no tape's lock.
+void release_unlocked(std::function<void()> release);
 
 /// Holds a tape's lock, and after the last one of a thread is let go hands foreign buffers back to their owners (who may take other locks).
 class TapeLock {

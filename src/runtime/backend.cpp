@@ -105,6 +105,15 @@ Stream Backend::create_stream(const StreamOptions&) {
   return {device(), reinterpret_cast<void*>(next.fetch_add(1, std::memory_order_relaxed) << 8)};  // NOLINT(performance-no-int-to-ptr)
 }
 
+void Backend::begin_capture(Stream) {
+  raise(ErrorKind::NotImplemented, "begin_capture: work of {} runs when it is called and cannot be captured; capture needs a GPU",
+        to_string(device()));
+}
+
+std::unique_ptr<StreamGraph> Backend::end_capture(Stream) {
+  raise(ErrorKind::Runtime, "end_capture: the stream of {} is not being captured", to_string(device()));
+}
+
 std::unique_ptr<StreamEvent> Backend::make_event(const EventOptions&) { return std::make_unique<TimeEvent>(); }
 
 std::string to_string(Device device) {

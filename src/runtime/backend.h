@@ -90,6 +90,16 @@ class StreamEvent {
   virtual void* native() const { return nullptr; }
 };
 
+/// Work that was captured from a stream, ready to run again and again.
+class StreamGraph {
+ public:
+  virtual ~StreamGraph() = default;
+  virtual void launch(Stream stream) = 0;
+  /// Moves what the graph needs to the device before the first launch.
+  virtual void upload(Stream stream) = 0;
+  virtual size_t node_count() const = 0;
+};
+
 struct ProgramSource;
 class Program;
 
@@ -121,6 +131,11 @@ class Backend {
   virtual void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) = 0;
   /// DeviceToHost returns when the bytes are in `dst`; HostToDevice when `src` may be reused.
   virtual void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) = 0;
+  /// As copy, but where the host memory is page-locked it returns at once, true: that memory is in use until the stream has come there.
+  virtual bool copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
+    copy(dst, src, bytes, kind, stream);
+    return false;
+  }
   virtual void fill(void* dst, int byte, size_t bytes, Stream stream) = 0;
 
   // Order. On the CPU work is done when it is queued: streams there are names, events are times.
@@ -135,6 +150,10 @@ class Backend {
   virtual void wait_event(Stream stream, const StreamEvent& event) {}
   /// Calls `f` in some thread when the stream has come there; `f` must not throw, nor call the device.
   virtual void launch_host(Stream stream, std::function<void()> f) { f(); }
+  /// Until end_capture the stream's work is written down and not run. Copies from and to pageable host memory cannot be captured.
+  virtual void begin_capture(Stream stream);
+  virtual std::unique_ptr<StreamGraph> end_capture(Stream stream);
+  virtual bool capturing(Stream stream) { return false; }
   /// {least, greatest} priority of streams, such as {0, -5}.
   virtual std::pair<int, int> stream_priorities() { return {0, 0}; }
 

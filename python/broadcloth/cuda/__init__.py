@@ -1,6 +1,15 @@
 """Kernels written in Python, and control of the device: Numba-CUDA's kernel language beside CuPy's device objects.
 
 Every name works on every device: without a GPU, kernels, streams and events run on the CPU. Nothing here is loaded before it is used.
+
+Examples
+--------
+>>> from broadcloth import cuda
+>>> with cuda.Stream() as stream:
+...     a = bc.arange(4) * 2
+>>> stream.synchronize()
+>>> a
+array([0, 2, 4, 6])
 """
 
 from __future__ import annotations

@@ -380,6 +380,8 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
   make_current();
   if (bytes == 0) return;
   CUstream queue = native(stream);
+  if ((kind == CopyKind::HostToDevice || kind == CopyKind::DeviceToHost) && capturing(stream)) [[unlikely]]
+    return copy_captured(dst, src, bytes, kind, queue);
   switch (kind) {
     case CopyKind::HostToDevice:
       if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(src)) {
@@ -407,6 +409,39 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
       std::memcpy(dst, src, bytes);
       return;
   }
+}
+
+bool CudaBackend::copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
+  make_current();
+  const bool host = kind == CopyKind::HostToDevice || kind == CopyKind::DeviceToHost;
+  if (bytes == 0 || !host || !host_is_pinned(kind == CopyKind::HostToDevice ? src : dst)) {
+    copy(dst, src, bytes, kind, stream);
+    return false;
+  }
+  if (kind == CopyKind::HostToDevice) BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, native(stream));
+  else BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, native(stream));
+  return true;
+}
+
+void CudaBackend::copy_captured(void* dst, const void* src, size_t bytes, CopyKind kind, CUstream queue) {
+  if (kind == CopyKind::HostToDevice && bytes <= 16) {
+    // A constant: the graph holds its words.
+    const auto* from = static_cast<const unsigned char*>(src);
+    size_t at = 0;
+    for (; at + 4 <= bytes && address(dst) % 4 == 0; at += 4) {
+      unsigned word;
+      std::memcpy(&word, from + at, 4);
+      BC_DRIVER(cuMemsetD32Async, address(dst) + at, word, 1, queue);
+    }
+    for (; at < bytes; ++at) BC_DRIVER(cuMemsetD8Async, address(dst) + at, from[at], 1, queue);
+    return;
+  }
+  BC_CHECK(host_is_pinned(kind == CopyKind::HostToDevice ? src : dst), Runtime,
+           "copy: the stream is being captured, and a copy of {} bytes between device and pageable host memory cannot be; copy before "
+           "begin_capture(), or use pinned memory",
+           bytes);
+  if (kind == CopyKind::HostToDevice) BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
+  else BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, queue);
 }
 
 void CudaBackend::fill(void* dst, int byte, size_t bytes, Stream stream) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -104,6 +105,7 @@ class CudaBackend final : public Backend {
   std::shared_ptr<Program> open_program(const ProgramSource& source) override;
   void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override;
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
+  bool copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
   void fill(void* dst, int byte, size_t bytes, Stream stream) override;
   void synchronize(Stream stream) override;
   Stream create_stream(const StreamOptions& options) override;
@@ -112,6 +114,9 @@ class CudaBackend final : public Backend {
   std::unique_ptr<StreamEvent> make_event(const EventOptions& options) override;
   void wait_event(Stream stream, const StreamEvent& event) override;
   void launch_host(Stream stream, std::function<void()> f) override;
+  void begin_capture(Stream stream) override;
+  std::unique_ptr<StreamGraph> end_capture(Stream stream) override;
+  bool capturing(Stream stream) override;
   std::pair<int, int> stream_priorities() override;
   int multiprocessors() const override { return properties_.multiprocessors; }
 
@@ -185,6 +190,7 @@ class CudaBackend final : public Backend {
   [[noreturn]] void raise_launch(cuda::CUresult result, const CudaKernel::Function& function, const Launch& launch) const;
   void launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream);
   bool host_is_pinned(const void* pointer) const;
+  void copy_captured(void* dst, const void* src, size_t bytes, CopyKind kind, cuda::CUstream queue);
   /// The context of primary-context retention: closed after all members that use it.
   struct Primary {
     explicit Primary(int index);
@@ -202,6 +208,8 @@ class CudaBackend final : public Backend {
   mutable std::shared_mutex streams_mutex_;
   std::vector<cuda::CUstream> streams_;
   std::vector<std::function<void(cuda::CUstream)>> stream_hooks_;
+
+  std::atomic<int> captures_{0};  // streams that are being captured
 
   std::mutex libraries_mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<void>>> libraries_;

@@ -28,7 +28,47 @@ cuda::KernelNodeParams node_params(LoadedKernel& kernel, const Launch& launch, v
   return node;
 }
 
+class CapturedGraph final : public StreamGraph {
+ public:
+  explicit CapturedGraph(CudaGraph graph) : graph_(std::move(graph)), exec_(graph_) {}
+  void launch(Stream stream) override { exec_.launch(stream); }
+  void upload(Stream stream) override { exec_.upload(stream); }
+  size_t node_count() const override { return graph_.node_count(); }
+
+ private:
+  CudaGraph graph_;
+  CudaGraphExec exec_;
+};
+
 }  // namespace
+
+// Relaxed, so that the pool may allocate and kernels may be loaded meanwhile.
+void CudaBackend::begin_capture(Stream stream) {
+  make_current();
+  BC_CHECK(stream.native, Runtime, "begin_capture: the default stream cannot be captured; use a Stream of its own");
+  BC_DRIVER(cuStreamBeginCapture, static_cast<CUstream>(stream.native), cuda::kCaptureRelaxed);
+  captures_.fetch_add(1);
+}
+
+std::unique_ptr<StreamGraph> CudaBackend::end_capture(Stream stream) {
+  make_current();
+  CUgraph graph = nullptr;
+  const CUresult result = driver().cuStreamEndCapture(static_cast<CUstream>(stream.native), &graph);
+  captures_.fetch_sub(1);
+  if (result != kSuccess) {
+    if (graph) driver().cuGraphDestroy(graph);
+    cuda::check(result, "cuStreamEndCapture");
+  }
+  return std::make_unique<CapturedGraph>(CudaGraph::adopt(*this, graph));
+}
+
+bool CudaBackend::capturing(Stream stream) {
+  if (captures_.load(std::memory_order_relaxed) == 0 || !stream.native) return false;
+  make_current();
+  int status = cuda::kCaptureStatusNone;
+  BC_DRIVER(cuStreamIsCapturing, static_cast<CUstream>(stream.native), &status);
+  return status != cuda::kCaptureStatusNone;
+}
 
 CudaGraph::CudaGraph(CudaBackend& backend) : backend_(&backend) {
   backend.make_current();

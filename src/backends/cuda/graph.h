@@ -18,6 +18,9 @@ class CudaGraph {
   /// capture and is passed on. Copies from and to pageable memory cannot be captured.
   static CudaGraph capture(CudaBackend& backend, const std::function<void(Stream)>& record);
 
+  /// Takes over what a stream's capture gave.
+  static CudaGraph adopt(CudaBackend& backend, cuda::CUgraph graph) { return {backend, graph}; }
+
   /// One launch after the nodes `after`. The parameters are copied.
   cuda::CUgraphNode add_launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes,
                                std::span<const cuda::CUgraphNode> after);

@@ -106,6 +106,7 @@ class NullProgram final : public Program {
   const std::string log_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<NullProgramKernel>> kernels_;
+};
 
 /// Remembers which of the log's marks it made last.
 class NullEvent final : public StreamEvent {

@@ -1,0 +1,433 @@
+"""Streams, events and the order between streams."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda
+
+c = bc._c
+
+
+@pytest.fixture
+def null():
+    """The null device, whose log tells what was queued, marked and waited for."""
+    with bc.device("null"):
+        bc.synchronize()
+        c.null_log_clear()
+        yield c
+
+
+def order(streams):
+    """The null device's log, with the streams by their place in a list."""
+    places = {s.ptr: i for i, s in enumerate(streams)}
+    return [(kind, places.get(stream, "default"), event) for kind, _, stream, event in c.null_order()]
+
+
+# ---- What waits for what -----------------------------------------------------------------------------------------------------------------
+
+
+def test_work_goes_to_the_stream_that_it_was_recorded_on(null):
+    s = cuda.Stream()
+    with s:
+        a = bc.ones(100)
+    b = bc.ones(100) * 2
+    b.get(), a.get()
+    assert [(k, w) for k, w, _ in order([s]) if k == "launch"] == [("launch", 0), ("launch", "default")]
+
+
+def test_reading_another_streams_array_waits_for_it_once(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.ones(100)
+    with t:
+        b = a + 1
+    with t:
+        d = a + 2
+    assert order([s, t]) == [("launch", 0, 0), ("record", 0, 1), ("wait", 1, 1), ("launch", 1, 0), ("launch", 1, 0)]
+    del b, d
+
+
+def test_one_stream_records_no_event(null):
+    s = cuda.Stream()
+    with s:
+        a = bc.ones(100)
+        bc.flush()
+        a += 1
+        bc.flush()
+        b = a.sum()
+    assert {k for k, _, _ in order([s])} <= {"launch", "fill"}
+    del b
+
+
+def test_nothing_is_waited_for_after_a_synchronisation(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.ones(100)
+    s.synchronize()
+    with t:
+        a + 1
+        b = a + 1
+    assert "wait" not in {k for k, _, _ in order([s, t])}
+    del b
+
+
+def test_a_store_waits_for_readers_on_other_streams(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.ones(100)
+    s.synchronize()
+    c.null_log_clear()
+    with t:
+        b = a * 2
+    with s:
+        a[::2] = 0
+    assert order([s, t]) == [("launch", 1, 0), ("record", 1, 1), ("wait", 0, 1), ("launch", 0, 0)]
+    del b
+
+
+def test_a_pending_reader_of_another_stream_runs_before_a_store(device):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.arange(6)
+    s.synchronize()
+    t.use()
+    b = a + 100
+    s.use()
+    a[:] = 0
+    a[2:] = 5
+    assert_array_equal(b.get(), np.arange(6) + 100)
+    assert_array_equal(a.get(), [0, 0, 5, 5, 5, 5])
+    cuda.Stream.null.use()
+
+
+def test_memory_is_not_used_again_while_another_stream_reads_it(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.ones(1000)
+    address = a.data.ptr
+    with t:
+        b = a + 1
+    del a
+    with s:
+        d = bc.empty(1000)
+        assert d.data.ptr != address
+    with t:
+        e = bc.empty(1000)
+        assert e.data.ptr == address
+    del b
+
+
+def test_an_event_counts_as_waiting(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        a = bc.ones(100)
+    event = s.record()
+    t.wait_event(event)
+    with t:
+        b = a + 1
+    assert [k for k, _, _ in order([s, t])] == ["launch", "record", "wait", "launch"]
+    del b
+
+
+def test_wait_stream(null):
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        bc.ones(10).get()
+    t.wait_stream(s)
+    assert [k for k, w, _ in order([s, t]) if k in ("record", "wait")] == ["record", "wait"]
+
+
+def test_streams_of_many_threads_stay_apart(device):
+    results: dict[int, np.ndarray] = {}
+
+    def work(i: int) -> None:
+        with bc.device(device), cuda.Stream(non_blocking=True):
+            a = bc.arange(1000) + i
+            for _ in range(5):
+                a = a * 2 - a
+            results[i] = a.get()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for i in range(4):
+        assert_array_equal(results[i], np.arange(1000) + i)
+
+
+def test_an_array_that_crosses_streams_has_its_value(device):
+    s, t = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
+    with s:
+        a = bc.arange(1 << 20, dtype="float32")
+        b = bc.sqrt(a) + 1
+    with t:
+        d = b * 2
+    with s:
+        b += d
+    expected = np.sqrt(np.arange(1 << 20, dtype="float32")) + 1
+    assert_array_equal(b.get(), expected + expected * 2)
+
+
+def test_values_that_wait_on_two_streams_can_be_read_together(device):
+    s, t = cuda.Stream(), cuda.Stream()
+    s.use()
+    a = bc.arange(8) * 2
+    t.use()
+    b = bc.arange(8) * 3
+    cuda.Stream.null.use()
+    assert_array_equal((a + b).get(), np.arange(8) * 5)
+
+
+# ---- The objects -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_with_blocks_nest_and_go_back(device):
+    s, t = cuda.Stream(), cuda.Stream()
+    assert cuda.get_current_stream() == cuda.Stream.null
+    with s:
+        with t:
+            assert cuda.get_current_stream() is t
+        assert cuda.get_current_stream() is s
+    assert cuda.get_current_stream() == cuda.Stream.null
+
+
+def test_a_with_block_ends_when_its_body_raises(device):
+    s = cuda.Stream()
+    with pytest.raises(KeyError), s:
+        raise KeyError
+    assert cuda.get_current_stream() == cuda.Stream.null
+
+
+def test_use_keeps_the_stream(device):
+    cuda.Stream().use()
+    a = bc.arange(4) + 1
+    assert cuda.get_current_stream() != cuda.Stream.null
+    cuda.Stream.null.use()
+    assert_array_equal(a.get(), [1, 2, 3, 4])
+
+
+def test_stream_equality_and_kinds(device):
+    s, t = cuda.Stream(), cuda.Stream()
+    assert s == s and s != t and s != cuda.Stream.null
+    assert cuda.Stream(null=True) == cuda.Stream.null == cuda.default_stream() == cuda.legacy_default_stream()
+    assert cuda.Stream(ptds=True) == cuda.Stream.ptds == cuda.per_thread_default_stream()
+    assert len({s, t, s}) == 2
+    with pytest.raises(ValueError, match="one of null and ptds"):
+        cuda.Stream(null=True, ptds=True)
+    assert cuda.Stream(non_blocking=True).non_blocking
+    assert "Stream" in repr(s) and "null" in repr(cuda.Stream.null)
+
+
+def test_the_per_thread_stream_differs_between_threads(device):
+    handles = []
+
+    def look() -> None:
+        with bc.device(device):
+            handles.append(cuda.Stream.ptds.ptr)
+
+    look()
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert handles[0] != handles[1]
+    with cuda.Stream.ptds:
+        a = bc.arange(3) * 2
+    assert_array_equal(a.get(), [0, 2, 4])
+
+
+def test_streams_are_used_again(device):
+    handles = set()
+    for _ in range(100):
+        s = cuda.Stream(non_blocking=True)
+        s.synchronize()
+        handles.add(s.ptr)
+    assert len(handles) <= 40
+
+
+def test_another_librarys_stream_is_found_by_its_handle(null):
+    s = cuda.Stream()
+
+    class Protocol:
+        def __cuda_stream__(self):
+            return (0, s.ptr)
+
+    class Torch:
+        cuda_stream = s.ptr
+
+    class CuPy:
+        ptr = s.ptr
+
+    for other in (Protocol(), Torch(), CuPy(), s.ptr):
+        with cuda.ExternalStream(other):
+            a = bc.ones(10)
+        assert order([s])[-1] == ("launch", 0, 0)
+    with cuda.external_stream(s.ptr) as same:
+        assert same == s or same.ptr == s.ptr
+    del a
+    with pytest.raises(TypeError, match="ExternalStream: expected a stream's handle"):
+        cuda.ExternalStream(object())
+
+
+def test_callbacks_run_in_order(device):
+    s = cuda.Stream()
+    seen: list[object] = []
+    with s:
+        a = bc.arange(1000) * 2
+    s.add_callback(lambda stream, status, arg: seen.append((stream is s, status, arg)), "first")
+    s.launch_host_func(seen.append, "second")
+    s.synchronize()
+    assert seen == [(True, 0, "first"), "second"]
+    assert a[1] == 2
+    with pytest.raises(TypeError, match="launch_host_func"):
+        s.launch_host_func(3)
+
+
+def test_a_callback_that_raises_is_reported(device, monkeypatch):
+    import sys
+
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda report: seen.append(report.exc_type))
+    s = cuda.Stream()
+    s.launch_host_func(lambda arg: 1 // 0)
+    s.synchronize()
+    assert seen == [ZeroDivisionError]
+
+
+def test_async_done(device):
+    async def main() -> None:
+        s = cuda.stream()
+        with s:
+            a = bc.arange(10) + 1
+        assert await s.async_done() is s
+        assert a[0] == 1
+
+    asyncio.run(main())
+
+
+def test_auto_synchronize(device):
+    s = cuda.stream()
+    with s.auto_synchronize() as inner:
+        assert inner is s
+        with s:
+            a = bc.arange(10) + 1
+    assert s.done
+    assert a[0] == 1
+
+
+# ---- Events ------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_elapsed_time(device):
+    start, end = cuda.Event(), cuda.Event()
+    start.record()
+    a = bc.arange(100000.0)
+    for _ in range(20):
+        a = bc.sin(a)
+    end.record()
+    end.synchronize()
+    assert end.done and end.query()
+    assert 0 < cuda.get_elapsed_time(start, end) < 60000
+    assert cuda.event_elapsed_time(start, end) == start.elapsed_time(end)
+
+
+def test_events_say_what_they_lack(device):
+    with pytest.raises(ValueError, match="expected two events that were recorded"):
+        cuda.get_elapsed_time(cuda.Event(), cuda.Event())
+    a, b = cuda.event(timing=False), cuda.event()
+    a.record(), b.record()
+    with pytest.raises(ValueError, match="disable_timing"):
+        a.elapsed_time(b)
+    with pytest.raises(TypeError, match="expected an Event"):
+        b.elapsed_time(3)
+    with pytest.raises(ValueError, match="interprocess"):
+        cuda.Event(interprocess=True)
+
+
+def test_numba_spelling_of_events(device):
+    s = cuda.stream()
+    e = cuda.event()
+    assert e.query()
+    e.record(stream=s)
+    e.wait()
+    e.wait(stream=s)
+    e.synchronize()
+    s.wait_event(e)
+    assert e.query()
+
+
+def test_capture_needs_a_gpu(device):
+    if device == "cuda":
+        pytest.skip("there is one")
+    s = cuda.Stream()
+    with pytest.raises(NotImplementedError, match="capture needs a GPU"):
+        s.begin_capture()
+    with pytest.raises(RuntimeError, match="not being captured"):
+        s.end_capture()
+    assert not s.is_capturing()
+
+
+@pytest.mark.gpu
+def test_a_graph_computes_again_from_new_values():
+    if not bc.device_count("cuda"):
+        pytest.skip("needs a GPU")
+    with bc.device("cuda"):
+        s = cuda.Stream(non_blocking=True)
+        x = bc.arange(1000, dtype="float32")
+        warm = (bc.sin(x) * 2 + 1).sum()
+        warm.get()
+        with s:
+            s.begin_capture()
+            y = bc.sin(x) * 2 + 1
+            total = y.sum()
+            graph = s.end_capture()
+        assert graph.node_count >= 1
+        graph.upload(s)
+        graph.launch(s)
+        expected = np.sin(np.arange(1000, dtype="float32")) * 2 + 1
+        np.testing.assert_allclose(y.get(), expected, rtol=1e-6)
+        np.testing.assert_allclose(float(total), expected.sum(), rtol=1e-5)
+        x[:] = 0
+        graph.launch(s)
+        np.testing.assert_array_equal(y.get(), np.ones(1000, "float32"))
+        assert float(total) == 1000
+
+
+@pytest.mark.gpu
+def test_a_copy_from_pageable_memory_cannot_be_captured():
+    if not bc.device_count("cuda"):
+        pytest.skip("needs a GPU")
+    with bc.device("cuda"):
+        s = cuda.Stream(non_blocking=True)
+        with s:
+            s.begin_capture()
+            with pytest.raises(RuntimeError, match="cannot be"):
+                bc.asarray(np.arange(100000))
+            s.end_capture()
+
+
+@pytest.mark.gpu
+def test_an_index_error_is_raised_where_its_stream_is_synchronised():
+    if not bc.device_count("cuda"):
+        pytest.skip("needs a GPU")
+    with bc.device("cuda"):
+        s, t = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
+        with s:
+            a = bc.arange(10)
+            index = bc.arange(5) * 100
+            b = a[index]
+        with t:
+            good = bc.arange(3) + 1
+        t.synchronize()
+        assert good[0] == 1
+        with pytest.raises(IndexError):
+            s.synchronize()
+        s.synchronize()
+        del b
