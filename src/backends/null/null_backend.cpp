@@ -211,8 +211,6 @@ class NullBackend final : public Backend {
     return std::make_shared<NullProgram>(device(), source);
   }
 
-  void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream) override {
-
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override {
     if (bytes) std::memmove(dst, src, bytes);
     std::lock_guard lock(state().mutex);
