@@ -23,7 +23,6 @@ from . import _broadcloth as _c
 from . import _cuda_paths, _docs
 from ._broadcloth import (
     CompileError,
-    ElementwiseKernel,
     TypingError,
     __version__,
     default_device,
@@ -355,6 +354,7 @@ _MODULES = ("cuda", "exceptions", "linalg", "profiler", "random")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "_raw_kernels": "RawKernel RawModule",
+    "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
 }
 _LAZY: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 

@@ -259,9 +259,276 @@ array([[0., 1., 4., 9.],
        [9., 4., 1., 0.]], dtype=float32)
 )doc";
 
+// ---- ReductionKernel --------------------------------------------------------------------------------------------------------------------
+
+struct PyReduction {
+  PyObject_HEAD Vectorcall vectorcall;
+  ReductionKernel* kernel;
+};
+PyReduction* as_reduction(PyObject* o) { return reinterpret_cast<PyReduction*>(o); }
+
+PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    ReductionKernel& kernel = *as_reduction(self)->kernel;
+    const std::string& name = kernel.spec().name;
+    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t nin = static_cast<Py_ssize_t>(kernel.in().size()), nout = static_cast<Py_ssize_t>(kernel.out().size());
+    if (nargs != nin && nargs != nin + nout)
+      raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
+    ReductionKernel::Call call;
+    PyObject* out_keyword = nullptr;
+    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
+      PyObject* value = args[nargs + i];
+      const std::string_view word = as_string(PyTuple_GetItem(kwnames, i));
+      if (word == "axis") {
+        if (value != Py_None) call.axes = to_axes(value);
+      } else if (word == "keepdims") {
+        call.keepdims = to_bool(value);
+      } else if (word == "out") {
+        if (value != Py_None) out_keyword = value;
+      } else if (word != "stream" || value != Py_None) {
+        raise(ErrorKind::Type, "{}() got an unexpected keyword argument '{}'", name, word);
+      }
+    }
+    std::vector<PyObject*> outs(args + nin, args + nargs);
+    if (out_keyword) {
+      if (nargs > nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
+      if (PyTuple_Check(out_keyword))
+        for (Py_ssize_t i = 0; i < PyTuple_Size(out_keyword); ++i) outs.push_back(PyTuple_GetItem(out_keyword, i));
+      else
+        outs.push_back(out_keyword);
+      if (static_cast<Py_ssize_t>(outs.size()) != nout) raise(ErrorKind::Value, "{}: expected {} arrays in 'out', got {}", name, nout, outs.size());
+    }
+    call.device = device_of(args, nargs);
+    std::vector<UserOperand> in;
+    for (Py_ssize_t i = 0; i < nin; ++i) in.push_back(operand(args[i], call.device));
+    std::vector<Array> out;
+    for (PyObject* o : outs) out.push_back(writable(o, name.c_str()));
+    call.in = in;
+    call.out = out;
+    LineNote line;
+    std::vector<Array> made = kernel(call);
+    if (made.size() == 1) return out.empty() ? wrap_value(std::move(made[0])) : new_ref(outs[0]);
+    PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
+    for (size_t k = 0; k < made.size(); ++k)
+      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k), out.empty() ? wrap_value(std::move(made[k])) : new_ref(outs[k])));
+    return all.release();
+  });
+}
+
+PyObject* call_reduction_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    const Flat flat(args, kwargs);
+    return call_reduction(self, flat.all.data(), static_cast<size_t>(flat.positional), flat.names.get());
+  });
+}
+
+PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const CallSignature signature = [] {
+    CallSignature s;
+    s.parse("ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
+            "reduce_dims=True, preamble='', options=None)", false);
+    return s;
+  }();
+  return guard([&]() -> PyObject* {
+    const Flat flat(args, kwargs);
+    PyObject* v[11];
+    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    ReductionKernel::Spec spec;
+    spec.in_params = text_of(v[0], "in_params");
+    spec.out_params = text_of(v[1], "out_params");
+    spec.map_expr = text_of(v[2], "map_expr");
+    spec.reduce_expr = text_of(v[3], "reduce_expr");
+    spec.post_map_expr = text_of(v[4], "post_map_expr");
+    if (v[5] != Py_None) {
+      // Numbers are as good as their text.
+      const PyRef identity = PyUnicode_Check(v[5]) ? PyRef::borrow(v[5]) : PyRef::steal(PyObject_Str(v[5]));
+      if (!as_string(identity.get()).empty()) spec.identity = as_string(identity.get());
+    }
+    spec.name = text_of(v[6], "name");
+    if (v[7] != Py_None) spec.reduce_type = text_of(v[7], "reduce_type");
+    spec.reduce_dims = to_bool(v[8]);
+    spec.preamble = text_of(v[9], "preamble");
+    if (v[10] != Py_None) spec.options = options_of(v[10]);
+    auto kernel = std::make_unique<ReductionKernel>(std::move(spec));
+    const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    PyRef self = PyRef::steal(allocate(type, 0));
+    as_reduction(self.get())->vectorcall = call_reduction;
+    as_reduction(self.get())->kernel = kernel.release();
+    return self.release();
+  });
+}
+
+void delete_reduction(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete as_reduction(self)->kernel;
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyObject* reduction_repr(PyObject* self) { return PyUnicode_FromFormat("<ReductionKernel '%s'>", as_reduction(self)->kernel->spec().name.c_str()); }
+
+enum class Fact : intptr_t { name, nin, nout, nargs, in_params, out_params, params, identity, reduce_expr, map_expr, post_map_expr, reduce_type, reduce_dims, preamble, options, cached_code, cached_codes };
+
+PyObject* reduction_attribute(PyObject* self, void* which) {
+  return guard([&]() -> PyObject* {
+    const ReductionKernel& k = *as_reduction(self)->kernel;
+    const ReductionKernel::Spec& s = k.spec();
+    switch (static_cast<Fact>(reinterpret_cast<intptr_t>(which))) {
+      case Fact::name: return to_py(s.name).release();
+      case Fact::nin: return to_py(static_cast<int64_t>(k.in().size())).release();
+      case Fact::nout: return to_py(static_cast<int64_t>(k.out().size())).release();
+      case Fact::nargs: return to_py(static_cast<int64_t>(k.in().size() + k.out().size())).release();
+      case Fact::in_params: return parameters_tuple(k.in()).release();
+      case Fact::out_params: return parameters_tuple(k.out()).release();
+      case Fact::params: {
+        std::vector<UserParameter> all = k.in();
+        all.insert(all.end(), k.out().begin(), k.out().end());
+        return parameters_tuple(all).release();
+      }
+      case Fact::identity: return s.identity ? to_py(*s.identity).release() : new_ref(Py_None);
+      case Fact::map_expr: return to_py(s.map_expr).release();
+      case Fact::reduce_expr: return to_py(s.reduce_expr).release();
+      case Fact::post_map_expr: return to_py(s.post_map_expr).release();
+      case Fact::reduce_type: return to_py(s.reduce_type).release();
+      case Fact::reduce_dims: return PyBool_FromLong(s.reduce_dims);
+      case Fact::preamble: return to_py(s.preamble).release();
+      case Fact::options: {
+        PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(s.options.size())));
+        for (size_t i = 0; i < s.options.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), to_py(s.options[i]).release()));
+        return t.release();
+      }
+      case Fact::cached_code: return only_code(k.codes(), s.name).release();
+      case Fact::cached_codes: return codes_dict(k.codes()).release();
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+#define BC_FACT(text, which) {text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which))}
+PyGetSetDef reduction_attributes[] = {BC_FACT("name", name), BC_FACT("__name__", name), BC_FACT("nin", nin), BC_FACT("nout", nout), BC_FACT("nargs", nargs),
+                                      BC_FACT("in_params", in_params), BC_FACT("out_params", out_params), BC_FACT("params", params),
+                                      BC_FACT("identity", identity), BC_FACT("map_expr", map_expr), BC_FACT("reduce_expr", reduce_expr),
+                                      BC_FACT("post_map_expr", post_map_expr), BC_FACT("reduce_type", reduce_type), BC_FACT("reduce_dims", reduce_dims),
+                                      BC_FACT("preamble", preamble), BC_FACT("options", options), BC_FACT("cached_code", cached_code),
+                                      BC_FACT("cached_codes", cached_codes), {}};
+#undef BC_FACT
+PyMemberDef reduction_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyReduction, vectorcall), READONLY, nullptr}, {}};
+
+// ---- Scans ------------------------------------------------------------------------------------------------------------------------------
+
+struct PyScan {
+  PyObject_HEAD ScanKernel* kernel;
+};
+ScanKernel& scan_of(PyObject* o) { return *reinterpret_cast<PyScan*>(o)->kernel; }
+
+PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const CallSignature signature = [] {
+    CallSignature s;
+    s.parse("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')", false);
+    return s;
+  }();
+  return guard([&]() -> PyObject* {
+    const Flat flat(args, kwargs);
+    PyObject* v[6];
+    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    std::optional<std::string> neutral;
+    if (v[2] != Py_None) neutral = as_string(PyRef::steal(PyObject_Str(v[2])).get());
+    auto kernel = std::make_unique<ScanKernel>(to_dtype(v[0]), text_of(v[1], "expression"), neutral, to_bool(v[3]), text_of(v[4], "name"), text_of(v[5], "preamble"));
+    PyRef self = PyRef::steal(reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0));
+    reinterpret_cast<PyScan*>(self.get())->kernel = kernel.release();
+    return self.release();
+  });
+}
+
+PyObject* call_scan(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static const CallSignature signature = [] {
+    CallSignature s;
+    s.parse("ScanKernel(a, axis=0)", false);
+    return s;
+  }();
+  return guard([&] {
+    const Flat flat(args, kwargs);
+    PyObject* v[2];
+    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    const Array a = to_array(v[0], device_of({v[0]}));
+    const int64_t axis = to_int(v[1], "axis");
+    LineNote line;
+    return wrap(scan_of(self)(a, axis));
+  });
+}
+
+void delete_scan(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete reinterpret_cast<PyScan*>(self)->kernel;
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+constexpr const char* kReductionDoc = R"doc(ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, reduce_dims=True, preamble='', options=())
+--
+
+A reduction in CUDA C++: elements are mapped, joined two by two, and the total is made the result.
+
+It runs on the engine's own reductions, on every device: it fuses with the expressions that it reads and with what reads it, and its result
+is the same from run to run.
+
+Parameters
+----------
+in_params, out_params : str
+    As for `ElementwiseKernel`.
+map_expr : str
+    An expression of the inputs.
+reduce_expr : str
+    An expression of `a` and `b` that joins two values. The order in which values are joined is not that of the elements.
+post_map_expr : str
+    Statements that set the outputs from the total, `a`.
+identity : str or None
+    An expression that changes nothing when joined: the total of nothing. Without it an empty reduction is an error.
+reduce_type : str, optional
+    The type of the mapped values: a dtype's name, a C++ number or a letter; that of the first output unless given.
+preamble, options, name, reduce_dims
+    As for `ElementwiseKernel`.
+
+A call takes the inputs and, after them or as `out=`, the outputs; `axis` and `keepdims` are those of `sum`.
+
+Examples
+--------
+>>> l2norm = bc.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
+>>> x = bc.arange(10, dtype='float32').reshape(2, 5)
+>>> l2norm(x, axis=1)
+array([ 5.477226 , 15.9687195], dtype=float32)
+)doc";
+
 }  // namespace
 
 void init_user_kernels(PyObject* module) {
+  add_functions(module, {BC_FUNCTION("set_kernel_label(label)", [](PyObject* label) {
+                  const char* before = set_kernel_label(label == Py_None ? nullptr : interned(as_string(label)));
+                  return before ? to_py(before) : PyRef::borrow(Py_None);
+                })});
+  static PyType_Slot scan_slots[] = {
+      {Py_tp_doc, const_cast<char*>("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')\n--\n\nA running join along an axis.")},
+      {Py_tp_new, reinterpret_cast<void*>(new_scan)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(delete_scan)},
+      {Py_tp_call, reinterpret_cast<void*>(call_scan)},
+      {0, nullptr},
+  };
+  static PyType_Spec scan_spec = {"broadcloth._broadcloth.ScanKernel", sizeof(PyScan), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, scan_slots};
+  add_type(module, &scan_spec, "ScanKernel");
+  static PyType_Slot reduction_slots[] = {
+      {Py_tp_doc, const_cast<char*>(kReductionDoc)},
+      {Py_tp_new, reinterpret_cast<void*>(new_reduction)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(delete_reduction)},
+      {Py_tp_repr, reinterpret_cast<void*>(reduction_repr)},
+      {Py_tp_call, reinterpret_cast<void*>(call_reduction_slot)},
+      {Py_tp_getset, reduction_attributes},
+      {Py_tp_members, reduction_members},
+      {0, nullptr},
+  };
+  static PyType_Spec reduction_spec = {"broadcloth.ReductionKernel", sizeof(PyReduction), 0,
+                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, reduction_slots};
+  add_type(module, &reduction_spec, "ReductionKernel");
   static PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>(kElementwiseDoc)},
       {Py_tp_new, reinterpret_cast<void*>(new_elementwise)},

@@ -23,6 +23,7 @@ std::string_view user_names() {
 #ifndef __constant__
 #define __constant__ static
 #endif
+#ifndef __BROADCLOTH_CPU__
 #define BC_USER_BESSEL(name)       \
   extern "C" float name##f(float); \
   extern "C" double name(double);
@@ -31,6 +32,32 @@ BC_USER_BESSEL(j1)
 BC_USER_BESSEL(y0)
 BC_USER_BESSEL(y1)
 #undef BC_USER_BESSEL
+#endif
+#endif
+
+#ifndef INFINITY
+#define INFINITY bc::limits<float>::inf()
+#endif
+#ifndef NAN
+#define NAN bc::limits<float>::nan()
+#endif
+#ifndef FLT_MAX
+#define FLT_MAX 0x1.fffffep127f
+#define FLT_MIN 0x1p-126f
+#define FLT_EPSILON 0x1p-23f
+#endif
+#ifndef DBL_MAX
+#define DBL_MAX 0x1.fffffffffffffp1023
+#define DBL_MIN 0x1p-1022
+#define DBL_EPSILON 0x1p-52
+#endif
+#ifndef INT_MAX
+#define INT_MAX 2147483647
+#define INT_MIN (-2147483647 - 1)
+#endif
+#ifndef M_PI
+#define M_PI 3.141592653589793
+#define M_E 2.718281828459045
 #endif
 
 namespace bc {

@@ -12,6 +12,14 @@ std::string UserOp::definition() const {
   return "namespace bc { namespace user { namespace u" + to_string(id).substr(0, 16) + " { namespace {\n" + text + "\n} } } }\n";
 }
 
+std::string first_lines(std::string_view log) {
+  constexpr int kLines = 12;
+  size_t begin = log.find('\n'), end = begin;
+  if (begin == std::string_view::npos) return std::string(log);
+  for (int k = 0; k < kLines && end != std::string_view::npos; ++k) end = log.find('\n', end + 1);
+  return std::string(log.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
+}
+
 std::string identifier(std::string_view name) {
   std::string out;
   for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';

@@ -46,6 +46,9 @@ Ref<UserOp> make_user_op(UserOpSpec spec);
 /// The header that users' text is compiled after: C's and CUDA's names over the device library (namespace bc::user).
 std::string_view user_names();
 
+/// A compiler's log without the backend's own first line, and no longer than a screen has room for.
+std::string first_lines(std::string_view log);
+
 /// `name` as a C++ identifier.
 std::string identifier(std::string_view name);
 

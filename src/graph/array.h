@@ -48,13 +48,6 @@ struct Arg {
   Arg(int v) : Arg(static_cast<int64_t>(v)) {}
 };
 
-/// An operand as the caller has it: an array that lives during the call, or a Python scalar.
-struct Term {
-  const Array* array = nullptr;
-  Weak weak = Weak::none;
-  Scalar value;
-};
-
 // ---- Recording ------------------------------------------------------------------------------------------------------------------
 
 struct UfuncOptions {
@@ -68,7 +61,6 @@ struct UfuncOptions {
 /// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
 Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options = {});
 Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options = {});
-Array ufunc(Op op, std::span<const Term> terms, const UfuncOptions& options);
 
 struct ReduceOptions {
   std::optional<std::vector<int64_t>> axes;  ///< nullopt: all; may be negative
@@ -172,6 +164,10 @@ void set_default_device(Device device);
 
 /// Names the Python line for nodes recorded by this thread from now on (kept as an interned pointer).
 void set_source_location(const char* file, int line);
+/// The name of kernels in profiles for ops that this thread records from now on, nullptr for what they compute. Returns the one before.
+const char* set_kernel_label(const char* label);
+/// A copy of a text that lives for ever, one for equal texts.
+const char* interned(std::string_view text);
 
 /// How a flush runs. `lazy` false runs each op as it is recorded (plain execution); `jit` false keeps to tier 0 on the CPU.
 struct Config {

@@ -683,6 +683,10 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
     } else {
       KernelBuilder builder(fusion, nodes, slots, target);
       builder.build(group, static_cast<int>(g), &step);
+      const char* label = nodes[group.members[0]]->label;
+      for (int member : group.members)
+        if (nodes[member]->label != label) label = nullptr;
+      if (label) step.name = label;
       for (const Step::Patch& patch : step.patches)
         if (patch.kind == Step::Patch::Kind::address) last_use[patch.slot] = static_cast<int>(plan.steps.size());
       for (const auto& [slot, from] : step.take) last_use[from] = static_cast<int>(plan.steps.size());
@@ -717,6 +721,7 @@ Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
   for (const Ref<Node>& node : pending) {
     h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16 | uint64_t(node->loop[0]) << 24 | uint64_t(node->loop[1]) << 32 |
           uint64_t(node->loop[2]) << 40 | uint64_t(node->held) << 48 | uint64_t(node->handles > 0) << 49 | uint64_t(node->in.size()) << 56);
+    if (node->label) h.add(reinterpret_cast<uintptr_t>(node->label));
     dims(node->shape);
     for (const Operand& o : node->in) {
       place(o.node);

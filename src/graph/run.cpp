@@ -49,15 +49,6 @@ uint32_t* error_word(Tape& tape) {
   raise(ErrorKind::Index, "index is out of bounds for the axis that it indexes");
 }
 
-/// A compiler's log without the backend's own first line, and no longer than a screen needs it.
-std::string first_lines(std::string_view log) {
-  constexpr int kLines = 12;
-  size_t begin = log.find('\n'), end = begin;
-  if (begin == std::string_view::npos) return std::string(log);
-  for (int k = 0; k < kLines && end != std::string_view::npos; ++k) end = log.find('\n', end + 1);
-  return std::string(log.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
-}
-
 class Runner {
  public:
   Runner(Plan& plan, Slots& slots, Tape& tape)

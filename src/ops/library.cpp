@@ -28,11 +28,21 @@ ScatterExtra::ScatterExtra(Op op_, Dims axis_, Dims index_axis_) : op(op_), axis
     if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);                         \
   }
 BC_LIBRARY_BODY(MatmulExtra)
-BC_LIBRARY_BODY(ScanExtra)
 BC_LIBRARY_BODY(ReduceatExtra)
 BC_LIBRARY_BODY(NonzeroExtra)
 BC_LIBRARY_BODY(CompressExtra)
 BC_LIBRARY_BODY(ScatterExtra)
 #undef BC_LIBRARY_BODY
+
+void ScanExtra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  try {
+    if (device.type == DeviceType::cpu && join) cpu::run_user_scan(*this, inputs, output);
+    else if (device.type == DeviceType::cpu) cpu::run(*this, inputs, output);
+    if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);
+  } catch (const Error& e) {
+    if (!join || e.kind() != ErrorKind::Runtime) throw;
+    throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", join->name, first_lines(e.what())));
+  }
+}
 
 }  // namespace bc

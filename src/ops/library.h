@@ -19,9 +19,14 @@ struct ScanExtra final : LibraryExtra {
   Op op;
   int axis;
   bool fold;
+  Ref<UserOp> join;  ///< a user's way to join two values, in the place of `op`
   ScanExtra(Op op_, int axis_, bool fold_) : op(op_), axis(axis_), fold(fold_) {
     name = fold ? "reduce" : "accumulate";
     key = static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(axis) << 1 | fold;
+  }
+  ScanExtra(Ref<UserOp> join_, int axis_) : op(Op::user), axis(axis_), fold(false), join(std::move(join_)) {
+    name = join->name.c_str();
+    key = join->id.lo ^ static_cast<uint64_t>(axis);
   }
   void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
 };

@@ -165,46 +165,29 @@ UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vect
   op.name = spec_.name;
   op.entry = "element";
   const std::string name = identifier(spec_.name);
-  std::string signature, head, tail;
-  const auto parameter = [&](const std::string& text) { signature += (signature.empty() ? "" : ", ") + text; };
+  BoundText t;
   for (size_t k = 0; k < in_.size(); ++k) {
     op.in.push_back(types.in[k]);
-    parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
+    t.parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
   }
-  head = bind_inputs(in_, types.in);
+  t.head = bind_inputs(in_, types.in);
   for (size_t k = 0; k < out_.size(); ++k) {
     if (!reads_old[k]) continue;
     op.in.push_back(types.out[k]);
-    parameter(fmt::format("{} {}_old", device_type(types.out[k]), out_[k].name));
+    t.parameter(fmt::format("{} {}_old", device_type(types.out[k]), out_[k].name));
   }
-  if (uses_index_) {
+  for (const auto& [used, index] : {std::pair{uses_index_, "i64 i"}, std::pair{uses_size_, "i64 n"}}) {
+    if (!used) continue;
     op.in.push_back(DType::i64);
-    parameter("i64 i");
+    t.parameter(index);
   }
-  if (uses_size_) {
-    op.in.push_back(DType::i64);
-    parameter("i64 n");
-  }
-  for (size_t k = 0; k < out_.size(); ++k) {
-    op.out.push_back(types.out[k]);
-    const char *outside = device_type(types.out[k]), *inside = user_type(types.out[k]);
-    const std::string& o = out_[k].name;
-    parameter(fmt::format("{}& {}_", outside, o));
-    const bool small = types.out[k] == DType::f16 || types.out[k] == DType::bf16;
-    // `bool` and the numbers are the same types inside; the small floats are not.
-    if (small) {
-      head += fmt::format("{} {}({});\n", inside, o, reads_old[k] ? o + "_old" : o + "_");
-      tail += fmt::format("{0}_ = {0}.held;\n", o);
-    } else {
-      head += fmt::format("{} & {} = {}_;\n", inside, o, o);
-      if (reads_old[k]) head += fmt::format("{0} = {0}_old;\n", o);
-    }
-  }
+  op.out = types.out;
+  bind_outputs(out_, types.out, reads_old, &t);
   op.text = letter_types(types);
   if (!spec_.preamble.empty()) op.text += line_of(name + ".preamble") + spec_.preamble;
   // `continue` leaves an element, as in the loop that CuPy puts around it.
-  op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"), signature, head,
-                         line_of(name), spec_.operation, tail);
+  op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"), t.signature, t.head,
+                         line_of(name), spec_.operation, t.tail);
   return op;
 }
 
@@ -372,10 +355,23 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
       const auto [includes, preamble] = split_includes(spec_.preamble);
       ProgramSource source;
       source.name = entry;
-      source.options = spec_.options;
+      // Macros are defined after the headers, which have short names too.
+      std::string defines;
+      for (size_t k = 0; k < spec_.options.size(); ++k) {
+        std::string option = spec_.options[k];
+        if ((option == "-D" || option == "--define-macro") && k + 1 < spec_.options.size()) option = "-D" + spec_.options[++k];
+        if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
+        if (!option.starts_with("-D")) {
+          source.options.push_back(option);
+          continue;
+        }
+        const size_t equals = option.find('=');
+        defines += equals == std::string::npos ? fmt::format("#define {} 1\n", option.substr(2))
+                                               : fmt::format("#define {} {}\n", option.substr(2, equals - 2), option.substr(equals + 1));
+      }
       source.device_library = true;
       source.text = includes + std::string(user_names()) + kArrayNames + "namespace bc {\nnamespace user {\nnamespace " + entry + "_names {\n" +
-                    letter_types(types) + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
+                    letter_types(types) + defines + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
                     fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) + head +
                     fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
                     (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +

@@ -86,6 +86,63 @@ class ElementwiseKernel {
   std::unordered_map<std::string, Instance> instances_;
 };
 
+/// CuPy's ReductionKernel: a map, a join and what follows it, each in CUDA C++. It runs on the engine's reduction skeletons, so that it fuses
+/// with what it reads and what reads it, and its tree is fixed: the same bits from run to run.
+class ReductionKernel {
+ public:
+  struct Spec {
+    std::string in_params, out_params, map_expr, reduce_expr, post_map_expr, name = "reduce_kernel", reduce_type, preamble;
+    std::optional<std::string> identity;
+    bool reduce_dims = true;
+    std::vector<std::string> options;
+  };
+  explicit ReductionKernel(Spec spec);
+
+  struct Call {
+    std::span<const UserOperand> in;
+    std::span<const Array> out;  ///< all of them, or none
+    std::optional<std::vector<int64_t>> axes;
+    bool keepdims = false;
+    Device device;
+  };
+  std::vector<Array> operator()(const Call& call);
+
+  const Spec& spec() const { return spec_; }
+  const std::vector<UserParameter>& in() const { return in_; }
+  const std::vector<UserParameter>& out() const { return out_; }
+  std::vector<std::pair<std::string, std::string>> codes() const;
+
+ private:
+  struct Instance {
+    Ref<UserOp> map, join, post;
+    std::string types, code;
+  };
+  Instance make(const UserTypes& types, const std::vector<bool>& reads_old) const;
+
+  Spec spec_;
+  std::vector<UserParameter> in_, out_;
+  std::vector<bool> assigned_;  // outputs that post_map_expr sets before it reads them
+  bool uses_in_size_ = false, uses_out_size_ = false;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Instance> instances_;
+};
+
+/// PyCUDA's scans: out[i] = in[0] ⊕ … ⊕ in[i], where ⊕ is an expression of `a` and `b` in C++; `exclusive` leaves in[i] out and begins with
+/// `neutral`. Along one axis, in a fixed order.
+class ScanKernel {
+ public:
+  ScanKernel(DType dtype, const std::string& expression, std::optional<std::string> neutral, bool exclusive, const std::string& name,
+             const std::string& preamble);
+  /// A new array; `a` is cast to the kernel's dtype.
+  Array operator()(const Array& a, int64_t axis = 0);
+  DType dtype() const { return dtype_; }
+
+ private:
+  DType dtype_;
+  Ref<UserOp> join_, start_;  // `start_` gives the neutral value
+  bool exclusive_, compiled_ = false;
+};
+
 // ---- What kernels of users have in common (user_kernel_text.cpp) ------------------------------------------------------------------------
 
 /// Decides the dtypes of a call. Throws TypeError where one does not fit its parameter.
@@ -103,7 +160,17 @@ std::string without_comments(std::string_view text);
 bool names_identifier(std::string_view text, std::string_view name);
 /// Tells whether a text begins to use `name` by setting it, whatever happens before.
 bool sets_first(std::string_view text, std::string_view name);
-/// The statements that make parameters of the device library's types (NAME_) what the operation sees, and put outputs back.
+/// The dtype that a C++ type's name stands for.
+std::optional<DType> dtype_of_type(std::string_view name);
+/// The text of a function's parameters and its first and last statements.
+struct BoundText {
+  std::string signature, head, tail;
+  void parameter(const std::string& text) { signature += (signature.empty() ? "" : ", ") + text; }
+};
+/// Adds outputs: parameters that come as the device library's types by reference, and are what the operation sets. Those of `reads_old` begin
+/// with a parameter NAME_old.
+void bind_outputs(std::span<const UserParameter> out, std::span<const DType> types, const std::vector<bool>& reads_old, BoundText* text);
+/// The statements that make parameters of the device library's types (NAME_) what the operation sees.
 std::string bind_inputs(std::span<const UserParameter> in, std::span<const DType> types);
 /// "#line 1" with a name for messages.
 std::string line_of(const std::string& what);

@@ -196,6 +196,36 @@ std::string bind_inputs(std::span<const UserParameter> in, std::span<const DType
   return out;
 }
 
+void bind_outputs(std::span<const UserParameter> out, std::span<const DType> types, const std::vector<bool>& reads_old, BoundText* text) {
+  for (size_t k = 0; k < out.size(); ++k) {
+    const std::string& o = out[k].name;
+    text->parameter(fmt::format("{}& {}_", device_type(types[k]), o));
+    if (types[k] == DType::f16 || types[k] == DType::bf16) {
+      // The small floats are another type inside.
+      text->head += fmt::format("{} {}({});\n", user_type(types[k]), o, reads_old[k] ? o + "_old" : o + "_");
+      text->tail += fmt::format("{0}_ = {0}.held;\n", o);
+    } else {
+      text->head += fmt::format("{}& {} = {}_;\n", user_type(types[k]), o, o);
+      if (reads_old[k]) text->head += fmt::format("{0} = {0}_old;\n", o);
+    }
+  }
+}
+
+std::optional<DType> dtype_of_type(std::string_view name) {
+  if (const auto t = dtype_from_name(name)) return t;
+  static constexpr std::pair<std::string_view, DType> names[] = {
+      {"float", DType::f32},        {"double", DType::f64},           {"char", DType::i8},          {"signed char", DType::i8},
+      {"short", DType::i16},        {"int", DType::i32},              {"long", DType::i64},         {"long long", DType::i64},
+      {"ptrdiff_t", DType::i64},    {"unsigned char", DType::u8},     {"unsigned short", DType::u16}, {"unsigned", DType::u32},
+      {"unsigned int", DType::u32}, {"unsigned long", DType::u64},    {"unsigned long long", DType::u64}, {"size_t", DType::u64},
+      {"complex<float>", DType::c64}, {"complex<double>", DType::c128}, {"thrust::complex<float>", DType::c64}, {"thrust::complex<double>", DType::c128},
+      {"int8_t", DType::i8},        {"int16_t", DType::i16},          {"int32_t", DType::i32},      {"int64_t", DType::i64},
+      {"uint8_t", DType::u8},       {"uint16_t", DType::u16},         {"uint32_t", DType::u32},     {"uint64_t", DType::u64}};
+  for (const auto& [c, t] : names)
+    if (c == name) return t;
+  return std::nullopt;
+}
+
 std::string line_of(const std::string& what) { return fmt::format("\n#line 1 \"{}\"\n", what); }
 
 }  // namespace bc

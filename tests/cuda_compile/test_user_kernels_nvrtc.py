@@ -62,3 +62,30 @@ def test_complex_numbers(dtype):
 
     for text in texts(program):
         assert len(nvrtc.compile_kernel(text, "sm_90")) > 500
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_reductions(dtype, axis):
+    def program():
+        f = bc.ReductionKernel("T x, T y", "T z, int64 n", "x * y + x", "a + b", "z = a; n = _in_ind.size()", "0", "total")
+        return f(array((512, 640), dtype), array((640,), dtype), axis=axis)
+
+    for text in texts(program):
+        assert len(nvrtc.compile_kernel(text, "sm_90")) > 500
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float64", "complex64"])
+@pytest.mark.parametrize("target", ["sm_90"])
+def test_programs(dtype, target):
+    """What a kernel with raw arrays becomes: the null device is asked for the program's text."""
+    f = bc.ElementwiseKernel(
+        "T x, raw T y", "T z, raw T w", "z = x + y[i] + y[_ind.size() - 1 - i]; w[i] = z; atomicAdd(&count, 1);", "program", preamble="__device__ int count;",
+        loop_prep="int mine = 0;", after_loop="(void)mine;",
+    )
+    x = array((100, 70), dtype)
+    with null_device("null-cuda"):
+        x = array((100, 70), dtype)
+        f(x[:, ::2], x, array((100, 35), dtype), x)
+        text = f.cached_code
+    assert len(nvrtc.compile_kernel(text, target)) > 500

@@ -26,6 +26,10 @@ MODULES = [
     "random",
     "profiler",
     "_dispatch",
+    "_user_kernels",
+    "cuda.pycuda.elementwise",
+    "cuda.pycuda.reduction",
+    "cuda.pycuda.scan",
 ]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -67,6 +71,12 @@ def test_examples_of_ufuncs():
         for name, f in bc._c.ufuncs.items():
             if f.__doc__ and ">>>" in f.__doc__:
                 run_examples(f.__doc__, name)
+
+
+@pytest.mark.parametrize("name", ["ElementwiseKernel", "ReductionKernel"])
+def test_examples_of_types_of_the_extension(name):
+    with bc.device("cpu"):
+        run_examples(getattr(bc, name).__doc__, name)
 
 
 def test_every_public_name_has_a_docstring():

@@ -291,3 +291,227 @@ def test_show_source_has_the_operation(xp, capsys):
     bc.show_source(kernel(xp.arange(5)) * 2)
     text = capsys.readouterr().out
     assert "y = x * x + 42" in text and "map_" in text
+
+
+# ---- Kernels that are programs of their own ---------------------------------------------------------------------------------------------
+
+
+def test_raw_arrays_are_indexed(xp):
+    kernel = xp.ElementwiseKernel("T x, raw T y", "T z", "z = x + y[_ind.size() - i - 1]", "add_reverse")
+    a = np.arange(5.0)
+    equal(kernel(xp.array(a), xp.array(a)), a + a[::-1])
+    equal(kernel(xp.array(a)[:, None], xp.array(a)), a[:, None] + a[::-1, None])
+
+
+def test_strided_raw_arrays_and_a_size(xp):
+    kernel = xp.ElementwiseKernel("raw T x, raw T y, int32 s", "raw T z", "z[i] = x[i] * s + y[n - 1 - i]", "all_raw")
+    base = np.arange(20.0)
+    x = xp.array(base)
+    z = xp.zeros(10)
+    kernel(x[::2], x[::-2], 3, z, size=10)
+    equal(z, base[::2] * 3 + base[::-2][::-1])
+    with pytest.raises(ValueError, match="all_raw: Loop size is undecided"):
+        kernel(x, x, 3, z)
+    with pytest.raises(ValueError, match="output 'z' is raw"):
+        kernel(x, x, 3, size=10)
+    mixed = xp.ElementwiseKernel("T x, raw T y", "T z", "z = y[i]", "mixed")
+    with pytest.raises(ValueError, match="Specified 'size' can be used only if all of the ndarray are 'raw'"):
+        mixed(x, x, size=3)
+    assert kernel(x, x, 3, z, size=0) is z
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "empty"])
+def test_a_raw_array_in_any_layout(xp, layout):
+    base = np.arange(48.0).reshape(6, 8)
+    ours, theirs = LAYOUTS[layout](xp.array(base), xp), LAYOUTS[layout](base, np)
+    kernel = xp.ElementwiseKernel("raw T x", "T z", "z = x[i] * 2 + x.size()", "raw_layout")
+    equal(kernel(ours, xp.empty(theirs.shape)), theirs * 2 + theirs.size)
+
+
+def test_indices_along_axes(xp):
+    kernel = xp.ElementwiseKernel(
+        "raw T x", "T z", "ptrdiff_t k[] = {_ind.get()[1], _ind.get()[0]}; z = x[k] + 100 * x.shape()[0]", "transposer", reduce_dims=False
+    )
+    a = np.arange(12.0).reshape(3, 4)
+    equal(kernel(xp.array(a), xp.empty((4, 3))), a.T + 300)
+
+
+def test_statements_around_the_loop_and_options(xp):
+    kernel = xp.ElementwiseKernel(
+        "float32 x", "float32 y", "y = x * scale + N; ++count;", "around", loop_prep="float scale = 2; int count = 0;", after_loop="(void)count;", options=("-DN=7",)
+    )
+    a = np.arange(1000, dtype="float32")
+    equal(kernel(xp.array(a)), a * 2 + 7)
+
+
+def test_atomics_in_a_histogram(xp):
+    kernel = xp.ElementwiseKernel("int32 x, _non_const raw int32 counts", "", "atomicAdd(&counts[x], 1)", "histogram")
+    x = xp.arange(10_000, dtype="int32") % 7
+    counts = xp.zeros(7, "int32")
+    kernel(x, counts)
+    equal(counts, np.bincount(np.arange(10_000) % 7))
+
+
+def test_a_program_sees_what_waits_and_is_seen(xp):
+    kernel = xp.ElementwiseKernel("raw T x", "T y", "y = x[i] + 1", "ordered")
+    x = xp.arange(100.0)
+    for _ in range(5):
+        x = kernel(x * 2, xp.empty(100))
+    want = np.arange(100.0)
+    for _ in range(5):
+        want = want * 2 + 1
+    equal(x, want)
+
+
+def test_small_floats_and_complex_numbers_in_a_program(xp):
+    kernel = xp.ElementwiseKernel("complex64 z, raw float16 w", "complex64 y", "y = z * w[i] + thrust::complex<float>(0, 1)", "small_and_complex")
+    z = np.arange(4).astype("complex64")
+    equal(kernel(xp.array(z), xp.full(4, 1.5, "float16")), z * np.float32(1.5) + 1j)
+
+
+def test_a_programs_compile_error_shows_the_users_line(xp):
+    kernel = xp.ElementwiseKernel("raw T x", "T y", "T t = x[i];\ny = t + missing;", "broken_program")
+    with pytest.raises(bc.CompileError, match="missing") as caught:
+        kernel(xp.arange(3), xp.empty(3, "int64"))
+    assert "broken_program:2" in str(caught.value) or "broken_program(2)" in str(caught.value)
+
+
+# ---- ReductionKernel --------------------------------------------------------------------------------------------------------------------
+
+L2NORM = ("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+
+
+def close(ours, numpys, rtol=1e-12) -> None:
+    np.testing.assert_allclose(host(ours), numpys, rtol=rtol)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (0, 1, 2)])
+def test_a_reduction_along_any_axes(xp, axis, keepdims):
+    norm = xp.ReductionKernel(*L2NORM)
+    a = np.random.default_rng(1).standard_normal((7, 33, 40))
+    got = norm(xp.array(a), axis=axis, keepdims=keepdims)
+    want = np.sqrt((a * a).sum(axis=axis, keepdims=keepdims))
+    assert got.shape == want.shape and got.dtype == want.dtype
+    close(got, want)
+    transposed = norm(xp.array(a).T, axis=axis, keepdims=keepdims)
+    close(transposed, np.sqrt((a.T * a.T).sum(axis=axis, keepdims=keepdims)))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 31, 1000, 70_000, 1_000_003])
+def test_a_reduction_of_any_length(xp, size):
+    total = xp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    a = np.arange(size)
+    assert int(total(xp.array(a))) == a.sum()
+    top = xp.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "top")
+    if size:
+        assert int(top(xp.array(a[::-1].copy()))) == a.max()
+    else:
+        with pytest.raises(ValueError, match="zero-size array to reduction operation top which has no identity"):
+            top(xp.array(a))
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "empty"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions_of_every_type_and_layout(xp, dtype, layout):
+    base = base_values(dtype)
+    if np.dtype(dtype).kind in "fc":
+        base = np.where(np.isfinite(base), np.round(base), 0).astype(dtype)
+        base = np.clip(base.real, -50, 50).astype(dtype) if np.dtype(dtype).kind == "f" else base
+    last = xp.ReductionKernel("T x", "int64 y, bool any", "x != T(0)", "a + b", "y = a; any = a > 0", "0", "count", reduce_type="int64")
+    count, some = last(LAYOUTS[layout](xp.array(base), xp))
+    want = np.count_nonzero(LAYOUTS[layout](base, np))
+    assert int(count) == want and bool(some) == (want > 0)
+
+
+def test_several_inputs_broadcast_and_fuse(xp):
+    dot = xp.ReductionKernel("T x, U y", "float64 z", "double(x) * y", "a + b", "z = a", "0", "dot")
+    a, b = np.random.default_rng(2).standard_normal((50, 60)), np.random.default_rng(3).standard_normal(60).astype("float32")
+    x, y = xp.array(a), xp.array(b)
+    close(dot(x, y, axis=1), a @ b.astype(float))
+    close(dot(x + 1, y * 2, axis=1) * 3, ((a + 1) * (b * np.float32(2)).astype(float)).sum(1) * 3)
+    close(dot(x, 2.0), (a * 2).sum())
+
+
+def test_a_reduction_into_given_outputs(xp):
+    total = xp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    x = xp.arange(12).reshape(3, 4)
+    out = xp.zeros((3, 2), "int64")
+    assert total(x, axis=1, out=out[:, 0]) is not None
+    total(x, out[:, 1], axis=1)
+    equal(out, np.arange(12).reshape(3, 4).sum(1)[:, None].repeat(2, 1))
+    add = xp.ReductionKernel("T x", "T y", "x", "a + b", "y += a", "0", "add_total")
+    add(x, axis=1, out=out[:, 0])
+    equal(out[:, 0], np.arange(12).reshape(3, 4).sum(1) * 2)
+    with pytest.raises(ValueError, match="total: output parameter 'y' has the wrong shape"):
+        total(x, axis=0, out=out[:, 0])
+    narrow = xp.empty(3, "int32")
+    with pytest.raises(TypeError, match="total: type is mismatched"):
+        total(x, axis=1, out=narrow)
+
+
+def test_a_mean_by_the_sizes(xp):
+    mean = xp.ReductionKernel("T x", "float64 y", "x", "a + b", "y = a / (double)(_in_ind.size() / _out_ind.size())", "0", "mean", reduce_type="float64")
+    a = np.arange(24.0).reshape(4, 6)
+    close(mean(xp.array(a), axis=0), a.mean(0))
+    close(mean(xp.array(a)), a.mean())
+
+
+def test_the_same_bits_from_run_to_run(xp):
+    total = xp.ReductionKernel("float32 x", "float32 y", "x", "a + b", "y = a", "0", "total32")
+    a = xp.array(np.random.default_rng(4).standard_normal(1_000_000).astype("float32"))
+    results = {host(total(a)).tobytes() for _ in range(5)}
+    assert len(results) == 1
+
+
+def test_small_floats_and_complex_numbers(xp):
+    a = np.float16([1, 2, 3, 4.5])
+    close(xp.ReductionKernel(*L2NORM)(xp.array(a)), np.float16(np.sqrt((a.astype(float) ** 2).sum())), 1e-3)
+    z = np.arange(5) + 1j * np.arange(5)[::-1]
+    product = xp.ReductionKernel("T x", "T y", "x + T(1, 0)", "a * b", "y = a", "1", "product")
+    close(product(xp.array(z)), (z + 1).prod())
+
+
+def test_what_a_reduction_tells_about_itself(xp):
+    norm = xp.ReductionKernel(*L2NORM)
+    assert norm.__name__ == "l2norm" and norm.nargs == 2 and norm.identity == "0" and norm.map_expr == "x * x"
+    norm(xp.arange(3.0))
+    assert "sqrt(a)" in norm.cached_code
+    with pytest.raises(TypeError, match="l2norm: wrong number of arguments: expected 1 or 2"):
+        norm()
+    broken = xp.ReductionKernel("T x", "T y", "x", "a +\n missing(b)", "y = a", "0", "broken_sum")
+    with pytest.raises(bc.CompileError, match="missing") as caught:
+        broken(xp.arange(3.0))
+    assert "broken_sum.reduce" in str(caught.value) and len(str(caught.value).splitlines()) <= 15
+
+
+# ---- fuse -------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_fuse_names_kernels_in_profiles(xp):
+    @xp.fuse(kernel_name="squared_diff")
+    def squared_diff(x, y):
+        return (x - y) * (x - y)
+
+    @xp.fuse
+    def plain(x, s):
+        if s > 1:
+            return x * s, x + s
+        return x
+
+    assert squared_diff.__name__ == "squared_diff" and plain.__name__ == "plain"
+    x = xp.arange(6.0)
+    bc.flush()
+    with bc.profiler.record() as p:
+        y = squared_diff(x, 2)
+        bc.synchronize()
+        z, w = plain(x, 3)
+        bc.synchronize()
+    names = [k.name for k in p.kernels]
+    assert "squared_diff" in names and "plain" in names
+    equal(y, (np.arange(6.0) - 2) ** 2)
+    equal(z, np.arange(6.0) * 3)
+    equal(w, np.arange(6.0) + 3)
+    assert plain(x, 0) is x
+    with pytest.raises(TypeError, match="fuse"):
+        xp.fuse(3)

@@ -8,6 +8,7 @@ namespace bc::cpu {
 
 void run(const MatmulExtra& op, std::span<const View> inputs, const View& output);
 void run(const ScanExtra& op, std::span<const View> inputs, const View& output);
+void run_user_scan(const ScanExtra& op, std::span<const View> inputs, const View& output);
 void run(const ReduceatExtra& op, std::span<const View> inputs, const View& output);
 void run(const NonzeroExtra& op, std::span<const View> inputs, const View& output);
 void run(const CompressExtra& op, std::span<const View> inputs, const View& output);

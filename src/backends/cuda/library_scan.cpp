@@ -80,6 +80,14 @@ struct Scan {
   void* out;
   int64_t n, x_step, out_step, lines;
   Dims shape, x_strides, out_strides;
+  const UserOp* join = nullptr;  // in the place of `op`
+
+  std::string head() const {
+    if (!join) return apply_text(op, t);
+    return "}\n" + std::string(user_names()) + join->definition() +
+           fmt::format("namespace bc {{\nusing T = {};\nBC_INLINE T apply(T a, T b) {{ return {}::join(a, b); }}\n", info(t).c_name, join->scope());
+  }
+  std::string who() const { return join ? to_string(join->id) : fmt::format("{} {}", info(op).name, info(t).name); }
 
   Words words(const void* totals, int64_t chunks) const {
     Words w;
@@ -90,11 +98,11 @@ struct Scan {
     w.walk(shape, {&x_strides, &out_strides});
     return w;
   }
-  std::string variant() const { return fmt::format("{} {} {}", info(op).name, info(t).name, shape.size()); }
+  std::string variant() const { return fmt::format("{} {}", who(), shape.size()); }
 
   void serial(bool fold) const {
     Words w = words(nullptr, lines);
-    queue.run_for("scan_serial", variant() + (fold ? " fold" : ""), apply_text(op, t),
+    queue.run_for("scan_serial", variant() + (fold ? " fold" : ""), head(),
                   fmt::format(R"(const i64 line = static_cast<i64>(blockIdx.x) * {0} + t;
 if (line >= p.w[6]) return;
 i64 o[2];
@@ -115,7 +123,7 @@ for (i64 i = 1; i < p.w[3]; ++i) {{
   void tiled() const {
     const int64_t chunks = (n + kTile - 1) / kTile;
     Ref<Buffer> totals;
-    const std::string head = apply_text(op, t) + tile_text();
+    const std::string head = this->head() + tile_text();
     const std::string place = fmt::format(R"(__shared__ Shared s;
 const i64 line = blockIdx.x / p.w[6], chunk = blockIdx.x % p.w[6], start = chunk * kTile;
 const int count = static_cast<int>(p.w[3] - start < kTile ? p.w[3] - start : kTile);
@@ -133,7 +141,7 @@ if (t == (count - 1) / kItems) word_as<T*>(p.w + 2)[blockIdx.x] = s.totals[t];)"
       Words w;
       w.pointer(totals->ptr);
       w.integer(chunks);
-      queue.run("scan_carry", fmt::format("{} {}", info(op).name, info(t).name), head, R"(__shared__ Shared s;
+      queue.run("scan_carry", who(), head, R"(__shared__ Shared s;
 T* data = word_as<T*>(p.w) + static_cast<i64>(blockIdx.x) * p.w[1];
 T carry = data[0];
 for (i64 start = 0; start < p.w[1]; start += kTile) {
@@ -161,7 +169,7 @@ void scan_columns(const Scan& scan) {
   const int64_t runs = (scan.n + kRun - 1) / kRun;
   if (runs <= 4) return scan.serial(false);
   Ref<Buffer> totals = scan.queue.scratch(runs * scan.lines * itemsize(scan.t));
-  const std::string head = apply_text(scan.op, scan.t);
+  const std::string head = scan.head();
   const std::string place = fmt::format(R"(constexpr i64 kRun = {0};
 const i64 job = static_cast<i64>(blockIdx.x) * {1} + t;
 if (job >= p.w[7]) return;
@@ -183,7 +191,7 @@ T* totals = word_as<T*>(p.w + 2);
 for (i64 i = 1; i < count; ++i) acc = apply(acc, x[i * p.w[4]]);
 totals[job] = acc;)",
                      runs * scan.lines, w);
-  scan_columns({scan.queue, scan.op, scan.t, totals->ptr, totals->ptr, runs, scan.lines, scan.lines, scan.lines, Dims{scan.lines}, Dims{1}, Dims{1}});
+  scan_columns({scan.queue, scan.op, scan.t, totals->ptr, totals->ptr, runs, scan.lines, scan.lines, scan.lines, Dims{scan.lines}, Dims{1}, Dims{1}, scan.join});
   scan.queue.run_for("scan_runs", scan.variant(), head, place + R"(T* out = word_as<T*>(p.w + 1) + o[1] + start * p.w[5];
 T acc = x[0];
 if (run > 0) acc = apply(totals[job - p.w[6]], acc);
@@ -222,12 +230,12 @@ void run(const ScanExtra& op, Device device, Stream stream, std::span<const View
   Queue queue(device, stream);
   const Layout &x = inputs[0].layout, &out = output.layout;
   Scan scan{queue, op.op, output.dtype, first(inputs[0]), first(output), x.shape[op.axis], x.strides[op.axis], op.fold ? 0 : out.strides[op.axis],
-            0,     {},    {},           {}};
+            0,     {},    {},           {},           op.join.get()};
   line_axes(x, out, op.axis, !op.fold, &scan.shape, &scan.x_strides, &scan.out_strides);
   scan.lines = product(scan.shape);
   if (scan.lines == 0 || scan.n == 0) return;
   const bool side_by_side = !scan.shape.empty() && scan.shape.back() >= 32 && scan.x_strides.back() == 1;
-  if (op.fold || !associative(op.op) || scan.n <= kShortLine || (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
+  if (op.fold || !(op.join || associative(op.op)) || scan.n <= kShortLine || (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
     scan.serial(op.fold);
   else if (side_by_side)
     scan_columns(scan);

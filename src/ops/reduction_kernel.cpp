@@ -1,0 +1,226 @@
+// CuPy's ReductionKernel as three ops of the graph: a user's map, a reduction with a user's join, and what a user makes of its result.
+#include <algorithm>
+
+#include "graph/record.h"
+#include "ops/library.h"
+#include "ops/user_kernel.h"
+
+namespace bc {
+namespace {
+
+/// What a C++ expression means to its kernel's reader: "name.map" and so on in the compiler's messages.
+std::string part(const std::string& name, const char* what) { return identifier(name) + "." + what; }
+
+/// "return EXPRESSION" as the device library's type.
+std::string returned(DType t, const std::string& line, const std::string& expression) {
+  const bool small = t == DType::f16 || t == DType::bf16;
+  return fmt::format("return static_cast<{}>(\n{}{}\n){};\n", user_type(t), line, expression, small ? ".held" : "");
+}
+
+}  // namespace
+
+ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
+  in_ = parse_parameters(spec_.name, spec_.in_params, false);
+  out_ = parse_parameters(spec_.name, spec_.out_params, true);
+  BC_CHECK(!in_.empty() && !out_.empty(), Value, "{}: expected an input and an output, got '{}' and '{}'", spec_.name, spec_.in_params,
+           spec_.out_params);
+  for (const auto* list : {&in_, &out_})
+    for (const UserParameter& p : *list)
+      BC_CHECK(!p.raw, NotImplemented, "{}: expected parameters that are read element by element, got the raw parameter '{}'; "
+               "an ElementwiseKernel may index arrays, and its result be reduced", spec_.name, p.name);
+  for (const UserParameter& o : out_)
+    for (const UserParameter& i : in_) BC_CHECK(i.name != o.name, Value, "{}: parameter '{}' is there twice", spec_.name, o.name);
+  if (spec_.reduce_type.empty()) spec_.reduce_type = out_[0].type;
+  const std::string post = without_comments(spec_.post_map_expr);
+  for (const UserParameter& p : out_) assigned_.push_back(sets_first(post, p.name));
+  uses_in_size_ = names_identifier(post, "_in_ind");
+  uses_out_size_ = names_identifier(post, "_out_ind");
+}
+
+ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const std::vector<bool>& reads_old) const {
+  const std::string name = identifier(spec_.name);
+  std::optional<DType> state = dtype_of_type(spec_.reduce_type);
+  if (spec_.reduce_type.size() == 1) {
+    for (const auto& [letter, t] : types.letters)
+      if (letter == spec_.reduce_type[0]) state = t;
+  }
+  BC_CHECK(state, Type, "{}: expected a number's type as reduce_type, got '{}'", spec_.name, spec_.reduce_type);
+  const bool contract = std::any_of(spec_.options.begin(), spec_.options.end(), [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
+  std::string common = letter_types(types) + fmt::format("using _type_reduce = {};\n", user_type(*state));
+  if (!spec_.preamble.empty()) common += line_of(name + ".preamble") + spec_.preamble;
+  common += line_of(name + ".function");
+
+  UserOpSpec map;
+  map.name = spec_.name + "_map";
+  map.entry = "element";
+  map.contract = contract;
+  map.in = types.in;
+  map.out = {*state};
+  map.cost = 4;
+  BoundText t;
+  for (size_t k = 0; k < in_.size(); ++k) t.parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
+  map.text = common + fmt::format("BC_INLINE {} value({}) {{\n{}{}}}\nBC_INLINE void element({}, {}& bc_out) {{ bc_out = value(", device_type(*state), t.signature,
+                                  bind_inputs(in_, types.in), returned(*state, line_of(part(name, "map")), spec_.map_expr), t.signature, device_type(*state));
+  for (size_t k = 0; k < in_.size(); ++k) map.text += (k ? ", " : "") + in_[k].name + "_";
+  map.text += "); }\n";
+
+  UserOpSpec join;
+  join.name = spec_.name;
+  join.contract = contract;
+  join.in = join.out = {*state};
+  join.identity = spec_.identity.has_value();
+  const char *outside = device_type(*state), *inside = user_type(*state);
+  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst {1} a(bc_a), b(bc_b);\n{2}}}\n", outside, inside,
+                                   returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr));
+  if (spec_.identity)
+    join.text += fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity));
+
+  UserOpSpec post;
+  post.name = spec_.name + "_post";
+  post.entry = "element";
+  post.contract = contract;
+  post.cost = 2;
+  BoundText p;
+  post.in = {*state};
+  p.parameter(fmt::format("{} bc_a", outside));
+  p.head = fmt::format("const {} a(bc_a); (void)a;\n", inside);
+  for (size_t k = 0; k < out_.size(); ++k) {
+    if (!reads_old[k]) continue;
+    post.in.push_back(types.out[k]);
+    p.parameter(fmt::format("{} {}_old", device_type(types.out[k]), out_[k].name));
+  }
+  for (const auto& [used, index] : {std::pair{uses_in_size_, "_in_ind"}, std::pair{uses_out_size_, "_out_ind"}}) {
+    if (!used) continue;
+    post.in.push_back(DType::i64);
+    p.parameter(fmt::format("i64 bc{}", index));
+    p.head += fmt::format("const Extent {0}{{bc{0}}};\n", index);
+  }
+  post.out = types.out;
+  bind_outputs(out_, types.out, reads_old, &p);
+  post.text = common + fmt::format("struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n",
+                                   p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
+
+  Instance made;
+  made.map = make_user_op(std::move(map));
+  made.join = make_user_op(std::move(join));
+  made.post = make_user_op(std::move(post));
+  for (DType d : types.in) made.types += std::string(info(d).name) + ", ";
+  made.types += "->";
+  for (DType d : types.out) made.types += std::string(" ") + info(d).name;
+  made.code = made.map->definition() + made.join->definition() + made.post->definition();
+  return made;
+}
+
+std::vector<Array> ReductionKernel::operator()(const Call& call) {
+  BC_CHECK(call.in.size() == in_.size() && (call.out.empty() || call.out.size() == out_.size()), Type,
+           "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", spec_.name, in_.size(), in_.size() + out_.size(),
+           call.in.size() + call.out.size());
+  const UserTypes types = decide_types(spec_.name, in_, out_, call.in, call.out);
+  std::vector<bool> reads_old(out_.size(), false);
+  std::string key;
+  for (DType t : types.in) key += static_cast<char>(t);
+  for (size_t k = 0; k < out_.size(); ++k) {
+    reads_old[k] = !call.out.empty() && !assigned_[k];
+    key += static_cast<char>(static_cast<int>(types.out[k]) | (reads_old[k] ? 32 : 0));
+  }
+  Instance instance;
+  bool fresh = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Instance& place = instances_[key];
+    if (!place.map) {
+      fresh = true;
+      place = make(types, reads_old);
+    }
+    instance = {place.map, place.join, place.post, {}, {}};
+  }
+  // As in ElementwiseKernel: errors of the compiler are this call's.
+  if (fresh) flush(call.device);
+
+  std::vector<Arg> args;
+  for (const UserOperand& o : call.in) args.push_back(o.arg);
+  UserOptions mapped;
+  mapped.device = call.device;
+  const Array elements = apply(instance.map, args, mapped)[0];
+  ReduceOptions reduced;
+  reduced.axes = call.axes;
+  reduced.keepdims = call.keepdims;
+  reduced.join = instance.join;
+  const Array total = reduce(Op::reduce_user, elements, reduced);
+  std::vector<Arg> rest{total};
+  UserOptions finished;
+  finished.device = call.device;
+  finished.out.assign(call.out.begin(), call.out.end());
+  for (size_t k = 0; k < call.out.size(); ++k) {
+    BC_CHECK(call.out[k].shape() == total.shape(), Value, "{}: output parameter '{}' has the wrong shape: expected {}, got {}", spec_.name, out_[k].name,
+             total.shape(), call.out[k].shape());
+    if (reads_old[k]) rest.emplace_back(call.out[k]);
+  }
+  if (uses_in_size_) rest.emplace_back(elements.size());
+  if (uses_out_size_) rest.emplace_back(total.size());
+  std::vector<Array> results = apply(instance.post, rest, finished);
+  if (fresh) flush(call.device);
+  return results;
+}
+
+std::vector<std::pair<std::string, std::string>> ReductionKernel::codes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [key, instance] : instances_)
+    if (instance.map) out.emplace_back(instance.types, instance.code);
+  return out;
+}
+
+// ---- Scans ------------------------------------------------------------------------------------------------------------------------------
+
+ScanKernel::ScanKernel(DType dtype, const std::string& expression, std::optional<std::string> neutral, bool exclusive, const std::string& name,
+                       const std::string& preamble)
+    : dtype_(dtype), exclusive_(exclusive) {
+  BC_CHECK(!exclusive || neutral, Value, "{}: an exclusive scan begins with the neutral element: expected one, got None", name);
+  const char *outside = device_type(dtype), *inside = user_type(dtype);
+  std::string common = preamble.empty() ? "" : line_of(part(name, "preamble")) + preamble;
+  common += line_of(part(name, "function"));
+  UserOpSpec join;
+  join.name = name;
+  join.in = join.out = {dtype};
+  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst {1} a(bc_a), b(bc_b);\n{2}}}\n", outside, inside,
+                                   returned(dtype, line_of(part(name, "scan")), expression));
+  join_ = make_user_op(std::move(join));
+  if (!exclusive) return;
+  UserOpSpec start;
+  start.name = name + "_neutral";
+  start.entry = "element";
+  start.out = {dtype};
+  start.text = common + fmt::format("BC_INLINE {0} value() {{\n{1}}}\nBC_INLINE void element({0}& out) {{ out = value(); }}\n", outside,
+                                    returned(dtype, line_of(part(name, "neutral")), *neutral));
+  start_ = make_user_op(std::move(start));
+}
+
+Array ScanKernel::operator()(const Array& a, int64_t axis_in) {
+  BC_CHECK(a.ndim() > 0, Value, "{}: expected an array with an axis, got a 0-d one", join_->name);
+  const int axis = normalize_axis(axis_in, a.ndim(), join_->name.c_str());
+  const Array x = astype(a, dtype_, false);
+  const bool fresh = !compiled_;
+  if (fresh) flush(a.device());
+  Array sums = x;
+  if (x.size() > 0)
+    sums = record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(join_, axis), x.shape(), dtype_, x.device());
+  if (exclusive_ && x.size() > 0) {
+    // The sums of all before: one place further on.
+    UserOptions options;
+    options.device = a.device();
+    options.shape = x.shape();
+    const Array shifted = copy(apply(start_, {}, options)[0]);
+    Layout to = shifted.layout(), from = sums.layout();
+    to.shape[axis] -= 1;
+    from.shape[axis] -= 1;
+    to.offset += to.strides[axis];
+    assign(shifted.with_layout(to), sums.with_layout(from));
+    sums = shifted;
+  }
+  if (fresh) flush(a.device());
+  compiled_ = true;
+  return sums;
+}
+
+}  // namespace bc
