@@ -267,6 +267,14 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
       input.header_texts.emplace_back(text);
     }
     for (const std::string& folder : toolkit_include_folders()) input.options.push_back("-I" + folder);
+    if (source.text.find("<thrust/") != std::string::npos) {
+      input.options.push_back(std::string("--pre-include=") + kThrustPrelude);
+      for (const char* side : {"HOST", "DEVICE"}) {
+        const std::string option = fmt::format("-DTHRUST_{0}_SYSTEM=THRUST_{0}_SYSTEM_CPP", side);
+        const auto given = [&](const std::string& o) { return o.find(fmt::format("THRUST_{}_SYSTEM=", side)) != o.npos; };
+        if (std::none_of(input.options.begin(), input.options.end(), given)) input.options.push_back(option);
+      }
+    }
   }
   CompiledProgram compiled;
   try {

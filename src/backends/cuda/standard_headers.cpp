@@ -73,11 +73,38 @@ namespace {
 #define BC_LIBCUXX(name) \
   { name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n" }
 
+// What Thrust's headers name and device code never calls.
+#define BC_STREAMS                                                                                                       \
+  "#pragma once\nnamespace std { template <class C> struct char_traits;\n"                                              \
+  "template <class C, class T = char_traits<C>> class basic_ostream; typedef basic_ostream<char> ostream;\n"             \
+  "template <class C, class T = char_traits<C>> class basic_istream; typedef basic_istream<char> istream; }\n"
+
+#define BC_EXCEPTION                                                                                                     \
+  "#pragma once\nnamespace std { class exception { public: virtual ~exception() {}\n"                                   \
+  "virtual const char* what() const { return \"\"; } }; }\n"
+
+#define BC_STRING                                                                                                        \
+  "#pragma once\nnamespace std { class string { const char* text_; public: string(const char* t = \"\") : text_(t) {}\n" \
+  "string& operator=(const char* t) { text_ = t; return *this; } string& operator+=(const char*) { return *this; }\n"    \
+  "string& operator+=(const string&) { return *this; } const char* c_str() const { return text_; }\n"                    \
+  "bool empty() const { return !*text_; } }; inline string operator+(const string& a, const string&) { return a; } }\n"
+
+#define BC_STDEXCEPT                                                                                                     \
+  "#pragma once\n#include <exception>\n#include <string>\nnamespace std {\n"                                             \
+  "class runtime_error : public exception { string text_; public: runtime_error(const string& t) : text_(t) {}\n"        \
+  "runtime_error(const char* t) : text_(t) {} const char* what() const override { return text_.c_str(); } };\n"          \
+  "class logic_error : public runtime_error { public: using runtime_error::runtime_error; };\n"                          \
+  "class out_of_range : public logic_error { public: using logic_error::logic_error; };\n"                               \
+  "class invalid_argument : public logic_error { public: using logic_error::logic_error; };\n"                           \
+  "class length_error : public logic_error { public: using logic_error::logic_error; };\n}\n"
+
+#define BC_NOTHING "#pragma once\n"
+
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"stdint.h", BC_STDINT},
     {"cstdint", BC_CSTDINT},
     {"stddef.h", BC_STDDEF},
-    {"cstddef", BC_STDDEF "namespace std { using ::size_t; using ::ptrdiff_t; }\n"},
+    {"cstddef", BC_STDDEF "namespace std { using ::size_t; using ::ptrdiff_t; typedef decltype(nullptr) nullptr_t; }\n"},
     {"limits.h", BC_LIMITS},
     {"climits", BC_LIMITS},
     {"float.h", BC_FLOAT},
@@ -100,7 +127,8 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
     BC_LIBCUXX("complex"),
     BC_LIBCUXX("functional"),
     BC_LIBCUXX("initializer_list"),
-    BC_LIBCUXX("iterator"),
+    {"iterator", "#pragma once\n#include <cuda/std/iterator>\nnamespace std { using namespace ::cuda::std;\n"
+                 "template <class T> struct iterator_traits : ::cuda::std::iterator_traits<T> {}; }\n"},
     BC_LIBCUXX("limits"),
     BC_LIBCUXX("numeric"),
     BC_LIBCUXX("optional"),
@@ -108,6 +136,27 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
     BC_LIBCUXX("type_traits"),
     BC_LIBCUXX("utility"),
     BC_LIBCUXX("variant"),
+    {"memory", "#pragma once\n#include <cuda/std/__memory/addressof.h>\n#include <cuda/std/__memory/pointer_traits.h>\n"
+               "#include <cuda/std/__memory/allocator_traits.h>\n#include <cuda/std/__memory/allocator.h>\n"
+               "namespace std { using namespace ::cuda::std; }\n"},
+    {"exception", BC_EXCEPTION},
+    {"new", BC_NOTHING "#include <exception>\nnamespace std { class bad_alloc : public exception {}; }\n"},
+    {"string", BC_STRING},
+    {"stdexcept", BC_STDEXCEPT},
+    {"iosfwd", BC_STREAMS},
+    {"ios", BC_STREAMS},
+    {"iostream", BC_STREAMS},
+    {"istream", BC_STREAMS},
+    {"ostream", BC_STREAMS},
+    {"sstream", BC_STREAMS},
+    {"cstdarg", BC_NOTHING},
+    {"cerrno", BC_NOTHING},
+    {"mutex", BC_NOTHING},
+    {"vector", BC_NOTHING},
+    {kThrustPrelude,
+     // Thrust marks functions as the host's that nothing here calls; as the device's they compile.
+     "#undef __host__\n#define __host__\n#include <iterator>\n#include <cstddef>\n#include <stdexcept>\n#include <new>\n"
+     "#include <cuda/std/utility>\nnamespace std { using ::cuda::std::declval; }\n"},
 };
 
 }  // namespace

@@ -8,4 +8,7 @@ namespace bc::cuda {
 /// memory.
 std::span<const std::pair<const char*, const char*>> standard_headers();
 
+/// Included before texts that use Thrust, whose own system must be the C++ one ("-DTHRUST_DEVICE_SYSTEM=…").
+inline constexpr const char* kThrustPrelude = "broadcloth_thrust_prelude.h";
+
 }  // namespace bc::cuda
