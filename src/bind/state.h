@@ -77,6 +77,7 @@ void init_raw_kernel(PyObject* module);
 void init_kernel_dispatcher(PyObject* module);
 void init_user_kernels(PyObject* module);
 void init_cuda(PyObject* module);
+void init_texture(PyObject* module);
 
 /// Makes a heap type, adds it to the module and returns it (kept for ever).
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, const char* name);

@@ -15,6 +15,7 @@ struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphNode_st;
 struct CUgraphExec_st;
+struct CUarray_st;
 
 namespace bc::cuda {
 
@@ -32,6 +33,7 @@ using CUevent = ::CUevent_st*;
 using CUgraph = ::CUgraph_st*;
 using CUgraphNode = ::CUgraphNode_st*;
 using CUgraphExec = ::CUgraphExec_st*;
+using CUarray = ::CUarray_st*;
 using CUmemGenericAllocationHandle = unsigned long long;
 
 inline constexpr CUresult kSuccess = 0;
@@ -182,6 +184,67 @@ struct CUlaunchConfig {
   unsigned numAttrs;
 };
 
+inline constexpr int kFormatFloat = 0x20;  // CUarray_format
+
+struct CUDA_ARRAY3D_DESCRIPTOR {
+  size_t Width, Height, Depth;
+  int Format;
+  unsigned NumChannels;
+  unsigned Flags;
+};
+
+struct CUDA_MEMCPY3D {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  int srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  void* reserved0;
+  size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  int dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  void* reserved1;
+  size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;
+};
+
+struct CUDA_RESOURCE_DESC {
+  int resType;
+  union {
+    struct {
+      CUarray hArray;
+    } array;
+    struct {
+      CUdeviceptr devPtr;
+      int format;
+      unsigned numChannels;
+      size_t sizeInBytes;
+    } linear;
+    struct {
+      CUdeviceptr devPtr;
+      int format;
+      unsigned numChannels;
+      size_t width, height, pitchInBytes;
+    } pitch2D;
+    int reserved[32];
+  } res;
+  unsigned flags;
+};
+
+struct CUDA_TEXTURE_DESC {
+  int addressMode[3];
+  int filterMode;
+  unsigned flags;
+  unsigned maxAnisotropy;
+  int mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  float borderColor[4];
+  int reserved[12];
+};
+
 struct CUgraphExecUpdateResultInfo {
   int result;
   CUgraphNode errorNode;
@@ -276,7 +339,15 @@ struct CUgraphExecUpdateResultInfo {
   X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                               \
   X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                              \
   X(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (CUfunction*, unsigned, CUmodule))              \
-  X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))
+  X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))                \
+  X(cuArray3DCreate, cuArray3DCreate_v2, (CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*))                        \
+  X(cuArrayDestroy, cuArrayDestroy, (CUarray))                                                              \
+  X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D*, CUstream))                                  \
+  X(cuTexObjectCreate, cuTexObjectCreate,                                                                   \
+    (unsigned long long*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*, const void*))                \
+  X(cuTexObjectDestroy, cuTexObjectDestroy, (unsigned long long))                                           \
+  X(cuSurfObjectCreate, cuSurfObjectCreate, (unsigned long long*, const CUDA_RESOURCE_DESC*))               \
+  X(cuSurfObjectDestroy, cuSurfObjectDestroy, (unsigned long long))
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------------------------
 
