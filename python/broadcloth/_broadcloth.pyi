@@ -315,6 +315,140 @@ class ndarray:
     __hash__: None  # type: ignore[assignment]
 
 @final
+class RawKernel:
+    """A kernel written in CUDA C++; see broadcloth.RawKernel."""
+
+    code: str | None
+    name: str
+    options: tuple[str, ...]
+    backend: str
+    file_path: None
+    enable_cooperative_groups: bool
+    kernel: RawKernel
+    attributes: dict[str, int]
+    parameter_bytes: tuple[int, ...] | None
+    max_threads_per_block: int
+    shared_size_bytes: int
+    const_size_bytes: int
+    local_size_bytes: int
+    num_regs: int
+    ptx_version: int
+    binary_version: int
+    cache_mode_ca: int
+    max_dynamic_shared_size_bytes: int
+    preferred_shared_memory_carveout: int
+
+    def __new__(
+        cls,
+        code: str,
+        name: str,
+        options: Sequence[str] | None = None,
+        backend: str = "nvrtc",
+        translate_cucomplex: bool = False,
+        *,
+        enable_cooperative_groups: bool = False,
+        jitify: bool = False,
+    ) -> RawKernel: ...
+    def __call__(
+        self,
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        args: tuple[Any, ...] | list[Any],
+        shared_mem: int = 0,
+        stream: Any = None,
+        enable_cooperative_groups: bool | None = None,
+        cluster: int | tuple[int, ...] | None = None,
+    ) -> None: ...
+    def linear_launch(
+        self, size: int, args: tuple[Any, ...] | list[Any], shared_mem: int = 0, block_max_size: int = 128, stream: Any = None
+    ) -> None: ...
+    def compile(self, log_stream: Any = None) -> None: ...
+    def max_active_blocks(self, block_threads: int, shared_mem: int = 0) -> int: ...
+    def best_block(self, shared_mem: int = 0) -> tuple[int, int]: ...
+
+class KernelProgram:
+    """A program in CUDA C++ on all the devices that it was used on."""
+
+    def kernel(self, name: str, cooperative: bool = False) -> RawKernel: ...
+    def variable(self, name: str, device: device | str | None = None) -> tuple[int, int]: ...
+    def compile(self, device: device | str | None = None) -> str: ...
+
+class KernelForm:
+    """A Python kernel compiled for one device and one set of argument types."""
+
+    device: device
+    max_threads_per_block: int
+    shared_mem_per_block: int
+    const_mem_size: int
+    local_mem_per_thread: int
+    regs_per_thread: int
+    binary_version: int
+
+    def best_block(self, shared_mem: int, /) -> tuple[int, int]: ...
+    def max_active_blocks(self, block_threads: int, shared_mem: int = 0, /) -> int: ...
+
+class KernelLauncher:
+    """A Python kernel with its grid, block, stream and shared memory: what the brackets give."""
+
+    grid: tuple[int, int, int]
+    griddim: tuple[int, int, int]
+    block: tuple[int, int, int]
+    blockdim: tuple[int, int, int]
+    sharedmem: int
+    stream: Any
+    dispatcher: KernelDispatcher
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class KernelDispatcher:
+    """From a Python kernel's call to its launch; asks `compile(arguments, device)` for a form when it sees new types."""
+
+    def __init__(self, compile: Callable[..., KernelForm], names: Sequence[str] = (), defaults: Sequence[Any] = ()) -> None: ...
+    def __getitem__(self, configuration: tuple[Any, ...]) -> KernelLauncher: ...
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = None, sharedmem: int = 0) -> KernelLauncher: ...
+    def configure(
+        self, griddim: Any, blockdim: Any, stream: Any = None, sharedmem: int = 0, cluster: Any = None, cooperative: bool = False
+    ) -> KernelLauncher: ...
+    def forms(self) -> list[KernelForm]: ...
+
+def kernel_program(
+    text: str | None,
+    options: Sequence[str] | None = None,
+    name_expressions: Sequence[str] | None = None,
+    name: str = "module.cu",
+    headers: dict[str, str] | None = None,
+    binary: bytes | None = None,
+    compiler: str = "nvrtc",
+) -> KernelProgram: ...
+def compile_cuda(
+    text: str,
+    arch: str = "sm_90",
+    options: Sequence[str] | None = None,
+    name_expressions: Sequence[str] | None = None,
+    name: str = "kernel.cu",
+    compiler: str = "nvrtc",
+) -> tuple[bytes, tuple[str, ...], str]:
+    """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
+
+def kernel_parameters(text: str, name: str, options: Sequence[str] | None = None) -> list[tuple[str, str]] | None: ...
+def kernel_form(text: str, name: str, signature: str, writes: Sequence[bool] | None = None, device: Any = None) -> KernelForm: ...
+def texture_array(device: Any, bits: Sequence[int], kind: int, width: int, height: int, depth: int, flags: int) -> object: ...
+def texture_array_ptr(array: object) -> int: ...
+def texture_array_copy(array: object, memory: Any, to_array: bool, stream: Any = None) -> None: ...
+def texture_handle(
+    device: Any,
+    kind: int,
+    array: Any,
+    bits: Sequence[int],
+    channel_kind: int,
+    bytes: int,
+    width: int,
+    height: int,
+    pitch: int,
+    sampling: tuple[Any, ...] | None = None,
+) -> object: ...
+def texture_handle_ptr(handle: object) -> int: ...
+
 class ufunc:
     """An elementwise function, as numpy.ufunc."""
 

@@ -110,7 +110,9 @@ class RawModule:
         return self._program.kernel(name, self.enable_cooperative_groups)
 
     def get_global(self, name: str) -> Any:
-        """The memory of a `__device__` or `__constant__` variable on the default device, as a pointer for ``bc.ndarray(shape, dtype, memptr)``.
+        """The memory of a `__device__` or `__constant__` variable on the default device.
+
+        It is a pointer for ``bc.ndarray(shape, dtype, memptr)``.
 
         Raises
         ------

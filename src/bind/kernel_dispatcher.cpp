@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "bind/args.h"
+#include "bind/cuda_stream.h"
 #include "bind/launch.h"
 #include "graph/tape.h"
 
@@ -587,7 +588,8 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
     if (!shape.block[0]) shape.block[0] = static_cast<unsigned>(form.kernel->best_block(shape.shared_bytes).second);
     shape.grid[0] = static_cast<unsigned>((c.tasks + shape.block[0] - 1) / shape.block[0]);
   }
-  const Stream stream = launch_stream(c.stream.get(), device);
+  Tape& tape = stream_of(c.stream.get(), device);
+  const Stream stream = tape.stream();
   LaunchArguments arguments;
   Packer packer(&arguments, &reader.foreign, device);
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -600,7 +602,7 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
     void* status = form.status(stream);
     std::memcpy(arguments.add(sizeof(status)), &status, sizeof(status));
   }
-  arguments.launch(*form.kernel, shape, stream);
+  arguments.launch(*form.kernel, shape, tape);
   if (form.launched) without_gil([&] { form.launched(stream); });
   for (const Copied& c : packer.copied()) {
     // to_numpy_out wants a NumPy array of the device array's shape and dtype; records go back as bytes.

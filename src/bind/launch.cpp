@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backends/cuda/program.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "graph/access.h"
@@ -43,22 +44,31 @@ const Array& LaunchArguments::hold_foreign(Array a) {
   return kept;
 }
 
-void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, Stream stream) {
+void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape) {
   GilRelease released;
+  const Stream stream = tape.stream();
+  // A graph launches the kernel again when nobody may hold its program any more.
+  if (tape.capture()) [[unlikely]]
+    cuda::keep_programs_loaded();
   if (arrays_.n == 0) {
     kernel.launch(shape, pointers_.data(), stream);
     return;
   }
-  Tape& own = tape(stream.device);
   {
     Access access(stream);
     {
-      TapeLock lock(own);
+      // Once here, so that it costs nothing there. What is written comes first, as Access asks for.
+      TapeLock lock(tape);
       Noted* noted = arrays_.data();
-      for (int i = 0; i < arrays_.n; ++i) *noted[i].place = access.add(*noted[i].array, noted[i].write);
+      for (const bool write : {true, false})
+        for (int i = 0; i < arrays_.n; ++i)
+          if (noted[i].write == write) *noted[i].place = access.add(*noted[i].array, write);
     }
     kernel.launch(shape, pointers_.data(), stream);
   }
+  if (foreign_.empty() || stream.device.type != DeviceType::cuda) return;
+  // Their owner knows nothing of our stream and would use the memory again at once.
+  tape.keep([kept = std::move(foreign_)] {});
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------------------------------------------
@@ -337,7 +347,5 @@ void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* wh
   }
   read_dims(items.get(), dims, kernel, what);
 }
-
-Stream launch_stream(PyObject* o, Device device) { return stream_of(o, device).stream(); }
 
 }  // namespace bc::bind

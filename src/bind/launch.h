@@ -5,6 +5,7 @@
 
 #include "bind/array.h"
 #include "codegen/kernel_signature.h"
+#include "graph/tape.h"
 #include "runtime/program.h"
 
 /// How kernels are launched from Python: arguments become parameter bytes on the stack, without Python code and, for arrays and plain
@@ -32,7 +33,7 @@ class LaunchArguments {
   const Array& hold_foreign(Array a);
 
   /// Makes the launch. Called with the interpreter's lock, which is let go meanwhile.
-  void launch(ProgramKernel& kernel, const KernelLaunch& shape, Stream stream);
+  void launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape);
 
  private:
   static constexpr int kInline = 48;
@@ -88,8 +89,5 @@ std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n);
 
 /// A grid or block: an int or up to three of them.
 void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* what);
-
-/// None or 0: the device's current stream; a stream of ours, CuPy, PyTorch or Numba; a handle as an int.
-Stream launch_stream(PyObject* o, Device device);
 
 }  // namespace bc::bind

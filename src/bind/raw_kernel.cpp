@@ -6,6 +6,7 @@
 #include "backends/cuda/program.h"
 #include "backends/cuda/nvrtc.h"
 #include "bind/args.h"
+#include "bind/cuda_stream.h"
 #include "bind/launch.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
@@ -192,7 +193,7 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
   const RawParameter unknown;
   for (Py_ssize_t i = 0; i < n; ++i)
     add_raw_argument(&arguments, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i), device);
-  arguments.launch(*loaded.kernel, shape, launch_stream(stream, device));
+  arguments.launch(*loaded.kernel, shape, stream_of(stream, device));
 }
 
 PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {

@@ -3,7 +3,7 @@
 
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
-#include "bind/launch.h"
+#include "bind/cuda_stream.h"
 #include "graph/access.h"
 
 namespace bc::bind {
@@ -53,7 +53,7 @@ PyRef copy_array(PyObject* capsule, PyObject* memory, bool to_array, PyObject* s
   auto& texture = from_capsule<cuda::TextureArray>(capsule, kArray);
   const char* name = to_array ? "copy_from" : "copy_to";
   const Device device = texture.backend().device();
-  const Stream queue = launch_stream(stream, device);
+  const Stream queue = stream_of(stream, device).stream();
   const auto check_bytes = [&](size_t bytes, bool contiguous) {
     if (!contiguous) raise(ErrorKind::Value, "{}: expected a C-contiguous array", name);
     if (bytes != texture.bytes()) raise(ErrorKind::Value, "{}: expected {} bytes, got {}", name, texture.bytes(), bytes);

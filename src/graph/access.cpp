@@ -7,13 +7,14 @@
 namespace bc {
 
 Access::~Access() {
-  if (uses_.empty()) return;
+  if (count_ == 0) return;
   Tape& t = *tape_;
   TapeLock lock(t);
   t.submit();
   if (many_streams())
-    for (const auto& [buffer, write] : uses_) t.after(*buffer, write);
-  uses_.clear();
+    for (size_t i = 0; i < count_; ++i) t.after(*use(i).buffer, use(i).write);
+  // Under the lock: the last owner of a buffer gives it back.
+  for (size_t i = 0; i < count_; ++i) use(i).buffer = {};
 }
 
 void* Access::add(const Array& a, bool write) {
@@ -23,6 +24,12 @@ void* Access::add(const Array& a, bool write) {
   Tape& t = *tape_;
   TapeLock lock(t);
   void* base = data(a);
+  // The same array twice, or views of one: our own reference must not make the memory look shared, or it would be copied.
+  Use* known = nullptr;
+  for (size_t i = 0; i < count_ && !known; ++i)
+    if (use(i).buffer.get() == a.storage()->current->buffer.get()) known = &use(i);
+  if (known && (known->write || !write)) return static_cast<char*>(base) + a.offset() * itemsize(a.dtype());
+  if (known) known->buffer = {};
   if (write) {
     const Buffer& buffer = *a.storage()->current->buffer;
     BC_CHECK(!buffer.read_only, Value, "kernel: the array is read-only");
@@ -36,7 +43,9 @@ void* Access::add(const Array& a, bool write) {
   }
   const Ref<Buffer>& buffer = a.storage()->current->buffer;
   if (many_streams()) t.before(*buffer, write);
-  uses_.emplace_back(buffer, write);
+  if (!known && count_ >= kInline) more_.emplace_back();
+  Use& used = known ? *known : use(count_++);
+  used = {buffer, write};
   return static_cast<char*>(base) + a.offset() * itemsize(a.dtype());
 }
 

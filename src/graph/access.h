@@ -1,5 +1,4 @@
 #pragma once
-#include <utility>
 #include <vector>
 
 #include "graph/array.h"
@@ -23,13 +22,23 @@ class Access {
   Access& operator=(const Access&) = delete;
 
   /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
-  /// the array lies on another device than the stream or is read-only and written.
+  /// the array lies on another device than the stream or is read-only and written. Arrays that share memory share it in the work too; of
+  /// such arrays those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
  private:
+  struct Use {
+    Ref<Buffer> buffer;
+    bool write = false;
+  };
+  static constexpr size_t kInline = 12;
+  Use& use(size_t i) { return i < kInline ? inline_[i] : more_[i - kInline]; }
+
   Stream stream_;
   Tape* tape_ = nullptr;
-  std::vector<std::pair<Ref<Buffer>, bool>> uses_;  ///< and whether the work writes there
+  size_t count_ = 0;
+  Use inline_[kInline];  ///< most launches need no heap
+  std::vector<Use> more_;
 };
 
 }  // namespace bc

@@ -125,7 +125,10 @@ def test_headers_of_the_standard_library_can_be_included(include, body):
         ("cuComplex.h", "cuFloatComplex c = make_cuFloatComplex(x[0], x[1]); x[0] = cuCabsf(cuCmulf(c, c));"),
         ("cooperative_groups.h", "auto g = cooperative_groups::this_grid(); x[threadIdx.x] = 1; g.sync();"),
         ("curand_kernel.h", "curandStatePhilox4_32_10_t s; curand_init(1, 2, 3, &s); x[0] = curand_normal(&s);"),
-        ("cub/block/block_reduce.cuh", "using R = cub::BlockReduce<float, 128>; __shared__ typename R::TempStorage t; x[0] = R(t).Sum(x[1]);"),
+        (
+            "cub/block/block_reduce.cuh",
+            "using R = cub::BlockReduce<float, 128>; __shared__ typename R::TempStorage t; x[0] = R(t).Sum(x[1]);",
+        ),
         ("thrust/complex.h", "thrust::complex<float> z(x[0], x[1]); x[0] = thrust::abs(z * z);"),
         ("thrust/functional.h", "x[0] = thrust::plus<float>()(x[1], x[2]);"),
         ("thrust/random.h", "thrust::default_random_engine g(1); thrust::uniform_real_distribution<float> u; x[0] = u(g);"),
@@ -152,7 +155,7 @@ def test_kernels_that_launch_kernels_are_linked_with_the_device_runtime():
 
 
 def test_linking_says_what_is_missing():
-    text = "extern __device__ int nowhere; extern \"C\" __global__ void f(int* x) { x[0] = nowhere; }"
+    text = 'extern __device__ int nowhere; extern "C" __global__ void f(int* x) { x[0] = nowhere; }'
     with pytest.raises(bc.CompileError, match="nowhere"):
         compile_cuda(text, "sm_90", ("-rdc=true",))
 
@@ -209,11 +212,11 @@ def test_user_headers_are_found_by_their_folder(tmp_path):
     text = '#include "mine.h"\nextern "C" __global__ void f(int* x) { x[0] = VALUE; }'
     assert compile_cuda(text, "sm_90", (f"-I{tmp_path}",))[0]
     assert compile_cuda(text, "sm_90", ("-I", str(tmp_path)))[0]
-    with pytest.raises(bc.CompileError, match=r'kernel\.cu\(1\).*mine\.h'):
+    with pytest.raises(bc.CompileError, match=r"kernel\.cu\(1\).*mine\.h"):
         compile_cuda(text, "sm_90")
 
 
-# ---- What the text tells of a kernel's parameters ----------------------------------------------------------------------------------------
+# ---- What the text tells of a kernel's parameters ------------------------------------------------------------
 
 PARAMETERS = r"""
 // __global__ void add(int wrong);

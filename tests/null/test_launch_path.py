@@ -45,7 +45,7 @@ def grids() -> list[tuple]:
     return [(tuple(launch["grid"]), tuple(launch["block"]), launch["shared_bytes"]) for launch in c.null_log() if launch["entry"] == "f"]
 
 
-# ---- KernelDispatcher -----------------------------------------------------------------------------------------------------------------------
+# ---- KernelDispatcher -----------------------------------------------------------------------------------------------
 
 
 def test_a_call_with_types_seen_before_compiles_nothing():
@@ -201,7 +201,7 @@ def test_dispatchers_in_cycles_are_collected():
     assert gone() is None
 
 
-# ---- RawKernel ---------------------------------------------------------------------------------------------------------------------------------
+# ---- RawKernel -----------------------------------------------------------------------------------------------
 
 TYPED = r"""
 struct Pair { float a, b; };
