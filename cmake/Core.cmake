@@ -27,7 +27,17 @@ add_custom_command(
   COMMENT "Embedding src/device/cuda"
   VERBATIM)
 
-add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}")
+# What printed Python functions need besides: a string for each header.
+file(GLOB python_headers CONFIGURE_DEPENDS "${SRC}/device/python/*.h")
+set(python_library "${CMAKE_BINARY_DIR}/generated/python_library.cpp")
+add_custom_command(
+  OUTPUT "${python_library}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_python_headers.py" "${SRC}/device/python" "${python_library}"
+  DEPENDS ${python_headers} "${CMAKE_SOURCE_DIR}/cmake/embed_python_headers.py" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device/python"
+  VERBATIM)
+
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}" "${python_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"

@@ -213,13 +213,15 @@ Type literal_type(int64_t value) {
   t.spelling = fmt::format("Literal[int]({})", value);
   return intern(t.spelling, t);
 }
-Type dtype_type(Type made) {
+Type dtype_type(Type made, std::string name) {
   TypeInfo t;
+  const std::string key = fmt::format("dtype:{}{}", made->id, name);
+  t.name = std::move(name);
   t.kind = Kind::dtype;
   t.element = made;
   t.dtype = made->dtype;
   t.spelling = fmt::format("class({})", made->spelling);
-  return intern(fmt::format("dtype:{}", made->id), t);
+  return intern(key, t);
 }
 
 namespace {
@@ -341,6 +343,11 @@ class SignatureReader {
     if (peek() == '(') {
       // "(int32, float32)": the arguments alone.
       s.arguments = list('(', ')');
+      if (peek() == '(') {
+        // It was a tuple that is returned.
+        s.result = tuple_type(s.arguments);
+        s.arguments = list('(', ')');
+      }
     } else {
       s.result = type(false);
       skip();

@@ -94,7 +94,8 @@ Type range_type(DType t);
 Type slice_type();
 Type string_type(std::string text);
 Type literal_type(int64_t value);
-Type dtype_type(Type made);
+/// `name`: "int", "float", "complex" for Python's own, which keep the width of their argument.
+Type dtype_type(Type made, std::string name = {});
 Type class_type(const void* object, std::string name, Type made = nullptr);
 Type builtin_type(std::string name);
 Type function_type(const void* function, std::string name);

@@ -1,0 +1,272 @@
+"""Kernels written in Python: `cuda.jit`, and the names that only mean something inside one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _broadcloth as _c
+
+__all__ = ["Dispatcher", "jit"]
+
+
+class Intrinsic:
+    """A function that compiled functions may call; called from Python it says so."""
+
+    def __init__(self, name: str) -> None:
+        self.__kernel_name__ = name
+
+    def __getattr__(self, name: str) -> Intrinsic:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        full = f"{self.__kernel_name__}.{name}"
+        if full not in _known() and not any(k.startswith(full + ".") for k in _known()):
+            raise AttributeError(f"{self.__kernel_name__} has no attribute {name!r}")
+        made = Intrinsic(full)
+        setattr(self, name, made)
+        return made
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{self.__kernel_name__} can only be called inside a function that cuda.jit compiles")
+
+    def __repr__(self) -> str:
+        return f"<{self.__kernel_name__}: for use in kernels>"
+
+    def __reduce__(self) -> Any:
+        return Intrinsic, (self.__kernel_name__,)
+
+
+_names: frozenset[str] = frozenset()
+
+
+def _known() -> frozenset[str]:
+    global _names
+    if not _names:
+        _names = frozenset(_c.kernel_names())
+    return _names
+
+
+# What `cuda` offers besides the rows' own names.
+_SPECIAL = {"const", "shared", "local", "atomic", "cg", "fp16", "libdevice", "threadIdx", "blockIdx", "blockDim", "gridDim"}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    full = f"cuda.{name}"
+    if name in _SPECIAL or full in _known():
+        made = globals()[name] = Intrinsic(full)
+        return made
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _unwrap(function: Any) -> Any:
+    return getattr(function, "py_func", function)
+
+
+class Dispatcher(_c.KernelDispatcher):
+    """A kernel: `kernel[grid, block](...)` launches it, compiled for the types of its arguments.
+
+    Examples
+    --------
+    >>> from broadcloth import cuda
+    >>> @cuda.jit
+    ... def scale(x, factor):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] *= factor
+    >>> x = bc.arange(4, dtype=bc.float32)
+    >>> scale[1, 32](x, 2.0)
+    >>> x
+    array([0., 2., 4., 6.], dtype=float32)
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        code = function.__code__
+        names = () if code.co_flags & 0x04 else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        defaults = function.__defaults__ or ()
+        if function.__kwdefaults__:
+            defaults = (*defaults, *(function.__kwdefaults__[n] for n in names[code.co_argcount :] if n in function.__kwdefaults__))
+        self._compiler = _c.KernelCompiler(function, **options)
+        self._options = options
+        self.py_func = self.__wrapped__ = function
+        self.__name__, self.__qualname__, self.__doc__ = function.__name__, function.__qualname__, function.__doc__
+        self.__module__ = function.__module__
+        super().__init__(self._compiler.form, names, defaults)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(f"kernel {self.__name__}: a launch needs its grid and block, as in {self.__name__}[blocks, threads](...)")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__name__}>"
+
+    def compile(self, sig: Any) -> Dispatcher:
+        """Compiles for a signature: a string ("void(float32[:], int64)") or a tuple of types."""
+        self._compiler.compile(sig)
+        return self
+
+    compile_device = compile
+
+    def specialize(self, *args: Any) -> Dispatcher:
+        """A kernel that takes arguments of these types only."""
+        made = type(self)(self.py_func, **self._options)
+        made._compiler.compile(tuple(_c.typeof(a) for a in args), True)
+        made.specialized = True
+        return made
+
+    specialized = False
+
+    @property
+    def signatures(self) -> list[tuple[str, ...]]:
+        """The argument types that the kernel is compiled for."""
+        return self._compiler.signatures()
+
+    @property
+    def overloads(self) -> dict[tuple[str, ...], str]:
+        """The source of each compiled form by its argument types."""
+        return {key: self._compiler.source(key) for key in self.signatures}
+
+    def inspect_source(self, signature: Any = None) -> Any:
+        """The CUDA C++ text of one compiled form, or of all by their argument types."""
+        return self._compiler.source(signature) if signature is not None else self.overloads
+
+    inspect_llvm = inspect_asm = inspect_sass = inspect_source
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Prints the compiled forms' text, which shows the types of all variables."""
+        for key, text in self.overloads.items():
+            print(f"{self.__name__}({', '.join(key)})\n{text}", file=file)
+
+    def get_regs_per_thread(self, signature: Any = None) -> int:
+        return self._compiler.attribute(4, signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> int:
+        return self._compiler.attribute(2, signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> int:
+        return self._compiler.attribute(1, signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> int:
+        return self._compiler.attribute(3, signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> int:
+        return self._compiler.attribute(0, signature)
+
+
+class DeviceFunction:
+    """A function for kernels to call (`@cuda.jit(device=True)`)."""
+
+    def __init__(self, function: Callable[..., Any], inline: bool = False) -> None:
+        self.py_func = function
+        self._force_inline = inline
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.__name__} is a device function: it can only be called inside a kernel")
+
+    def __repr__(self) -> str:
+        return f"<device function {self.__name__}>"
+
+
+def _is_signature(o: Any) -> bool:
+    return isinstance(o, (str, tuple)) or hasattr(o, "__kernel_result__")
+
+
+def jit(
+    func_or_sig: Any = None,
+    *,
+    device: bool = False,
+    inline: Any = False,
+    fastmath: bool = False,
+    max_registers: int | None = None,
+    lineinfo: bool = False,
+    debug: bool = False,
+    opt: bool = True,
+    cache: bool = False,
+    check: bool = False,
+    link: Any = (),
+    launch_bounds: Any = None,
+    lto: bool | None = None,
+    fast_compile: bool = False,
+    argtypes: Any = None,
+    boundscheck: bool | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Compiles a Python function into a kernel, or with `device=True` into a function for kernels to call.
+
+    Parameters
+    ----------
+    func_or_sig : function, signature or list of signatures
+        Without a signature the kernel is compiled at its first launch for the types that it is given.
+    device : bool
+        Makes a function that kernels call.
+    inline : bool or "always"
+        Puts a device function into each place that calls it.
+    fastmath : bool
+        Lets float arithmetic be reordered and approximated.
+    max_registers : int
+        The most registers that a thread may use.
+    lineinfo, debug : bool
+        Line numbers for profilers; unoptimised code for debuggers.
+    check : bool
+        Checks each access to an array.
+    cache : bool
+        Accepted; compiled kernels are always kept on disk.
+
+    Examples
+    --------
+    >>> from broadcloth import cuda
+    >>> @cuda.jit(device=True)
+    ... def square(v):
+    ...     return v * v
+    >>> @cuda.jit("void(float64[::1])")
+    ... def squares(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] = square(x[i])
+    >>> x = bc.array([1.0, 2.0, 3.0])
+    >>> squares.forall(3)(x)
+    >>> x
+    array([1., 4., 9.])
+    """
+    kwargs.pop("nopython", None)
+    kwargs.pop("error_model", None)
+    kwargs.pop("forceinline", None)
+    kwargs.pop("extensions", None)
+    if kwargs:
+        raise TypeError(f"cuda.jit: unknown option {next(iter(kwargs))!r}")
+    if link:
+        raise NotImplementedError("cuda.jit: link is not supported; write the linked code as a RawModule")
+    signatures: list[Any] = []
+    function = None
+    if isinstance(func_or_sig, list):
+        signatures = list(func_or_sig)
+    elif _is_signature(func_or_sig):
+        signatures = [func_or_sig]
+    elif func_or_sig is not None:
+        function = _unwrap(func_or_sig)
+    if argtypes is not None:
+        signatures = [tuple(argtypes)]
+    flags: list[str] = []
+    if fastmath:
+        flags.append("--use_fast_math")
+    if max_registers:
+        flags.append(f"--maxrregcount={int(max_registers)}")
+    if lineinfo or (debug and opt):
+        flags.append("--generate-line-info")
+    if debug and not opt:
+        flags.append("--device-debug")
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        f = _unwrap(f)
+        if device:
+            return DeviceFunction(f, bool(inline) and inline != "never")
+        options = {"flags": flags, "debug": bool(debug), "check": bool(check or boundscheck)}
+        made = Dispatcher(f, **options)
+        for signature in signatures:
+            made._compiler.compile(signature, True)
+        return made
+
+    return decorate if function is None else decorate(function)

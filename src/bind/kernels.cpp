@@ -1,0 +1,317 @@
+// Kernels in Python: the dispatcher from argument types to compiled kernels, and their launch.
+#include "bind/kernels.h"
+
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "bind/convert.h"
+#include "bind/kernel_dispatcher.h"
+#include "graph/tape.h"
+#include "runtime/program.h"
+
+namespace bc::bind {
+namespace {
+
+using namespace kernels;
+
+/// A kernel for one list of argument types, loaded on the devices that it was launched on.
+struct Specialisation {
+  CompiledFunction compiled;
+  struct Loaded {
+    Device device;
+    std::shared_ptr<Program> program;
+    ProgramKernel* kernel = nullptr;
+  };
+  std::vector<Loaded> loaded;
+};
+
+using Key = std::vector<Type>;
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    uint64_t h = key.size();
+    for (Type t : key) h = (h ^ reinterpret_cast<uintptr_t>(t)) * 0x9e3779b97f4a7c15u;
+    return static_cast<size_t>(h ^ (h >> 29));
+  }
+};
+
+struct CompilerState {
+  PyRef function;
+  std::string name;
+  CompileOptions options;
+  std::vector<std::string> flags;  ///< for the compiler, in NVRTC's spelling
+  std::unordered_map<Key, std::unique_ptr<Specialisation>, KeyHash> known;
+  std::vector<Key> order;
+  std::vector<FunctionSignature> signatures;  ///< given by the user: only these
+};
+
+struct PyCompiler {
+  PyObject_HEAD CompilerState* s;
+};
+
+CompilerState& state_of(PyObject* o) { return *reinterpret_cast<PyCompiler*>(o)->s; }
+
+Specialisation& specialise(CompilerState& k, const Key& key) {
+  const auto found = k.known.find(key);
+  if (found != k.known.end()) return *found->second;
+  auto made = std::make_unique<Specialisation>();
+  made->compiled = compile(function_of(k.function.get()), key, k.options);
+  k.order.push_back(key);
+  return *(k.known[key] = std::move(made));
+}
+
+ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::shared_ptr<Program>* program = nullptr) {
+  for (const auto& l : s.loaded)
+    if (l.device == device) {
+      if (program) *program = l.program;
+      return *l.kernel;
+    }
+  ProgramSource source;
+  source.text = s.compiled.text;
+  source.name = k.name + ".py";
+  source.options = k.flags;
+  source.device_library = true;
+  std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
+  ProgramKernel* kernel = &made->kernel(s.compiled.name);
+  if (program) *program = made;
+  s.loaded.push_back({device, std::move(made), kernel});
+  return *kernel;
+}
+
+/// Raises what a thread of the kernel raised; called without the interpreter's lock.
+void raise_failure(const std::vector<Failure>& failures, const int* status, const std::string& name) {
+  const Failure& f = failures.at(static_cast<size_t>(status[0] - 1));
+  GilHold hold;
+  PyRef type = PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), f.type.c_str()));
+  if (!type || !PyExceptionClass_Check(type.get())) {
+    PyErr_Clear();
+    type = PyRef::borrow(PyExc_RuntimeError);
+  }
+  std::string text = f.message.empty() ? "" : f.message + "\n";
+  text += fmt::format("  raised at {}:{}, in {}, by thread ({}, {}, {}) of block ({}, {}, {}) of kernel {}", f.file, f.line, f.function, status[1], status[2],
+                      status[3], status[4], status[5], status[6], name);
+  throw_python(type.get(), text.c_str());
+}
+
+/// The status of this thread's launch in the making.
+thread_local Array the_status;
+
+/// form(arguments, device): the kernel for these arguments, for KernelDispatcher.
+PyObject* compiler_form(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *values = nullptr, *where = nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &values, &where)) throw PythonError();
+    CompilerState& k = state_of(self);
+    PyRef all = PyRef::steal(PySequence_Tuple(values));
+    const auto count = static_cast<size_t>(PyTuple_Size(all.get()));
+    Key key;
+    for (size_t i = 0; i < count; ++i) key.push_back(type_of(PyTuple_GetItem(all.get(), static_cast<Py_ssize_t>(i))));
+    if (!k.signatures.empty()) {
+      // Only what the user declared: the first signature that the arguments convert to, one that they fit exactly before others.
+      const FunctionSignature* chosen = nullptr;
+      for (const FunctionSignature& s : k.signatures) {
+        if (s.arguments.size() != count) continue;
+        bool fits = true, exact = true;
+        for (size_t i = 0; i < count; ++i) {
+          fits &= converts(key[i], s.arguments[i]);
+          exact &= key[i] == s.arguments[i];
+        }
+        if (fits && (!chosen || exact)) chosen = &s;
+        if (exact) break;
+      }
+      if (!chosen) {
+        std::string there;
+        for (const FunctionSignature& s : k.signatures) there += "\n  " + to_string(FunctionSignature{nullptr, s.arguments});
+        raise(ErrorKind::Type, "kernel {}: no signature fits {}; it was declared for{}", k.name, to_string(FunctionSignature{nullptr, key}), there);
+      }
+      key = chosen->arguments;
+    }
+    Specialisation& s = specialise(k, key);
+    auto form = std::make_shared<KernelForm>();
+    form->device = to_device(where);
+    form->kernel = &load(k, s, form->device, &form->program);
+    form->arguments = key;
+    form->cooperative = s.compiled.uses_grid_sync;
+    if (s.compiled.reports) {
+      form->status = [](Stream stream) {
+        the_status = full(Dims{7}, Scalar::integer(0), DType::i32, stream.device);
+        void* at = without_gil([&] { return data(the_status); });
+        return at;
+      };
+      form->launched = [failures = s.compiled.failures, name = k.name](Stream stream) {
+        int bytes[7];
+        backend(stream.device).synchronize(stream);
+        to_host(std::exchange(the_status, Array()), bytes);
+        if (bytes[0]) raise_failure(failures, bytes, name);
+      };
+    }
+    return wrap_form(std::move(form)).release();
+  });
+}
+
+PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    PyObject* function = nullptr;
+    PyObject* flags = nullptr;
+    int debug = 0, check_accesses = 0;
+    static const char* names[] = {"function", "flags", "debug", "check", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Opp", const_cast<char**>(names), &function, &flags, &debug, &check_accesses)) throw PythonError();
+    auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    PyRef made = PyRef::steal(allocate(type, 0));
+    auto* k = reinterpret_cast<PyCompiler*>(made.get());
+    k->s = new CompilerState;
+    k->s->function = PyRef::borrow(function);
+    k->s->name = std::string(as_string(attr(function, "__name__").get()));
+    k->s->options.debug = debug;
+    k->s->options.check = check_accesses;
+    if (flags)
+      for (Py_ssize_t i = 0; i < PyList_Size(flags); ++i) k->s->flags.emplace_back(as_string(PyList_GetItem(flags, i)));
+    return made.release();
+  });
+}
+
+void kernel_dealloc(PyObject* self) {
+  delete reinterpret_cast<PyCompiler*>(self)->s;
+  PyTypeObject* type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+Key key_of(PyObject* signature) { return signature_of_object(signature).arguments; }
+
+/// compile(signature, only=False): compiles for these types; `only` makes them the ones that launches convert their arguments to.
+PyObject* kernel_compile(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject* signature = nullptr;
+    int only = 0;
+    if (!PyArg_ParseTuple(args, "O|p", &signature, &only)) throw PythonError();
+    CompilerState& k = state_of(self);
+    FunctionSignature s = signature_of_object(signature);
+    if (s.result && !s.result->is(Kind::none)) raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
+    specialise(k, s.arguments);
+    if (only) k.signatures.push_back(std::move(s));
+    Py_RETURN_NONE;
+  });
+}
+
+PyRef key_object(const Key& key) {
+  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(key.size())));
+  for (size_t i = 0; i < key.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), to_py(key[i]->spelling).release()));
+  return t;
+}
+
+PyObject* kernel_signatures(PyObject* self, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyRef list = PyRef::steal(PyList_New(0));
+    for (const Key& key : state_of(self).order) check(PyList_Append(list.get(), key_object(key).get()));
+    return list.release();
+  });
+}
+
+Specialisation& find(CompilerState& k, PyObject* signature) {
+  if (signature && signature != Py_None) return specialise(k, key_of(signature));
+  if (k.known.empty()) raise(ErrorKind::Value, "kernel {}: it is not compiled for any types yet; give a signature", k.name);
+  return *k.known.at(k.order[0]);
+}
+
+/// source(signature=None, whole=False): the CUDA C++ text; `whole` with the headers before it.
+PyObject* kernel_source(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject* signature = nullptr;
+    int whole = 0;
+    if (!PyArg_ParseTuple(args, "|Op", &signature, &whole)) throw PythonError();
+    const CompiledFunction& c = find(state_of(self), signature).compiled;
+    return to_py(whole ? c.text : c.readable).release();
+  });
+}
+
+/// attribute(number, signature=None): a CUfunction_attribute on the default device.
+PyObject* kernel_attribute(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    int number = 0;
+    PyObject* signature = nullptr;
+    if (!PyArg_ParseTuple(args, "i|O", &number, &signature)) throw PythonError();
+    CompilerState& k = state_of(self);
+    return PyLong_FromLong(load(k, find(k, signature), default_device()).attribute(number));
+  });
+}
+
+/// occupancy(block, shared, signature=None): blocks a multiprocessor; best_block(shared, signature): (grid, block).
+PyObject* kernel_occupancy(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    int block = 0;
+    Py_ssize_t shared = 0;
+    PyObject* signature = nullptr;
+    if (!PyArg_ParseTuple(args, "in|O", &block, &shared, &signature)) throw PythonError();
+    CompilerState& k = state_of(self);
+    return PyLong_FromLong(load(k, find(k, signature), default_device()).max_active_blocks(block, static_cast<size_t>(shared)));
+  });
+}
+PyObject* kernel_function(PyObject* self, void*) { return new_ref(state_of(self).function.get()); }
+
+PyMethodDef kernel_methods[] = {
+    {"form", compiler_form, METH_VARARGS, nullptr},
+    {"compile", kernel_compile, METH_VARARGS, nullptr},
+    {"signatures", kernel_signatures, METH_NOARGS, nullptr},
+    {"source", kernel_source, METH_VARARGS, nullptr},
+    {"attribute", kernel_attribute, METH_VARARGS, nullptr},
+    {"occupancy", kernel_occupancy, METH_VARARGS, nullptr},
+    {},
+};
+PyGetSetDef kernel_attributes[] = {{"function", kernel_function, nullptr, "The Python function.", nullptr}, {}};
+PyType_Slot kernel_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(kernel_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(kernel_dealloc)},
+    {Py_tp_methods, kernel_methods},
+    {Py_tp_getset, kernel_attributes},
+    {Py_tp_doc, const_cast<char*>("Compiles one Python function into kernels, one for each list of argument types.")},
+    {0, nullptr},
+};
+PyType_Spec kernel_spec = {"broadcloth._broadcloth.KernelCompiler", sizeof(PyCompiler), 0, Py_TPFLAGS_DEFAULT, kernel_slots};
+
+// ---- for tests and tools --------------------------------------------------------------------------------------------------------------
+
+/// compile_text(function, signature, entry="kernel", python_errors=False): (name, text, result type, headers and text).
+PyObject* compile_text(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *function = nullptr, *signature = nullptr;
+    const char* entry = "kernel";
+    int python_errors = 0;
+    if (!PyArg_ParseTuple(args, "OO|sp", &function, &signature, &entry, &python_errors)) throw PythonError();
+    CompileOptions options;
+    options.entry = std::string_view(entry) == "host" ? Entry::host : std::string_view(entry) == "device" ? Entry::device : Entry::kernel;
+    options.python_errors = python_errors;
+    const CompiledFunction c = compile(function_of(function), key_of(signature), options);
+    return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get()}).release();
+  });
+}
+PyObject* type_name_of(PyObject*, PyObject* o) {
+  return guard([&] { return to_py(type_of(o)->spelling).release(); });
+}
+PyObject* parse_type_text(PyObject*, PyObject* o) {
+  return guard([&] { return to_py(type_of_annotation(o)->spelling).release(); });
+}
+PyObject* kernel_names(PyObject*, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyRef list = PyRef::steal(PyList_New(0));
+    for (const std::string& name : known_names()) check(PyList_Append(list.get(), to_py(name).get()));
+    return list.release();
+  });
+}
+
+PyMethodDef functions[] = {
+    {"compile_text", compile_text, METH_VARARGS, nullptr},
+    {"typeof", type_name_of, METH_O, nullptr},
+    {"parse_type", parse_type_text, METH_O, nullptr},
+    {"kernel_names", kernel_names, METH_NOARGS, nullptr},
+    {},
+};
+
+}  // namespace
+
+void init_kernels(PyObject* module) {
+  add_type(module, &kernel_spec, "KernelCompiler");
+  check(PyModule_AddFunctions(module, functions));
+}
+
+}  // namespace bc::bind

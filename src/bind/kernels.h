@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "bind/array.h"
+#include "kernels/compile.h"
+
+/// Python functions and Python values, as the compiler of functions sees them.
+namespace bc::bind {
+
+/// The compiler's view of a Python function (or of a dispatcher over one: its py_func). One object for each function, kept for ever.
+/// Throws TypeError when its source cannot be found.
+const kernels::Function& function_of(PyObject* function);
+
+/// What a Python object means inside a compiled function; nullopt never: what is not known is a Kind::object.
+kernels::Entity entity_of(PyObject* o);
+
+/// The type of an argument. An int is int64, a float float64, NumPy's scalars and arrays have their dtypes. Throws TypeError for objects
+/// that no function takes.
+kernels::Type type_of(PyObject* o);
+/// The type that an annotation or a signature's item means: a type of broadcloth.types, a dtype, a string; nullptr for None.
+kernels::Type type_of_annotation(PyObject* o);
+/// A signature: a string, a call of a type (float32(float32, float32)), a tuple of types.
+kernels::FunctionSignature signature_of_object(PyObject* o);
+
+/// An array's type: dtype, dimensions, layout.
+kernels::Type type_of_array(DType dtype, const Dims& shape, const Dims& strides, bool read_only);
+
+/// Writes a value that is no array (a number, tuple, record …) as type_of's layout has it; `to` has room for type->bytes.
+void store_value(PyObject* o, kernels::Type type, void* to);
+/// The Python object of a value at `from`: numbers become Python's own (bool, int, float, complex) as Numba returns them.
+PyRef load_value(kernels::Type type, const void* from);
+
+void init_kernels(PyObject* module);
+
+}  // namespace bc::bind

@@ -1,0 +1,576 @@
+// What names in compiled functions mean: Python objects become types and constants.
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "bind/convert.h"
+#include "bind/kernels.h"
+#include "bind/kernels_syntax.h"
+
+namespace bc::bind {
+namespace {
+
+using namespace kernels;
+
+/// Types refer to objects for ever.
+PyObject* keep(PyObject* o) {
+  static auto& kept = *new std::set<PyObject*>;
+  if (kept.insert(o).second) Py_INCREF(o);
+  return o;
+}
+
+/// A function written in Python (the limited API has no macro for it).
+bool is_function(PyObject* o) {
+  static PyObject* const type = import_attr("types", "FunctionType").release();
+  return reinterpret_cast<PyObject*>(Py_TYPE(o)) == type;
+}
+
+std::string string_attr(PyObject* o, const char* name) {
+  PyRef v = PyRef::maybe(PyObject_GetAttrString(o, name));
+  if (!v || !PyUnicode_Check(v.get())) {
+    PyErr_Clear();
+    return {};
+  }
+  return std::string(as_string(v.get()));
+}
+PyRef attr_or_null(PyObject* o, const char* name) {
+  PyRef v = PyRef::maybe(PyObject_GetAttrString(o, name));
+  if (!v) PyErr_Clear();
+  return v;
+}
+
+/// NumPy's record dtypes: fields at their offsets.
+Type type_of_dtype(PyObject* dtype) {
+  PyRef fields = attr_or_null(dtype, "fields");
+  if (fields && fields.get() != Py_None) {
+    PyRef names = attr(dtype, "names");
+    std::vector<std::string> texts;
+    std::vector<Type> items;
+    std::vector<uint32_t> offsets;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) {
+      PyObject* name = PyTuple_GetItem(names.get(), i);
+      PyRef field = PyRef::steal(PyObject_GetItem(fields.get(), name));
+      texts.emplace_back(as_string(name));
+      items.push_back(type_of_dtype(PyTuple_GetItem(field.get(), 0)));
+      offsets.push_back(static_cast<uint32_t>(PyLong_AsLong(PyTuple_GetItem(field.get(), 1))));
+    }
+    return record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
+                       static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
+                       static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
+  }
+  PyRef sub = attr_or_null(dtype, "subdtype");
+  if (sub && sub.get() != Py_None) {
+    const Type item = type_of_dtype(PyTuple_GetItem(sub.get(), 0));
+    PyObject* shape = PyTuple_GetItem(sub.get(), 1);
+    if (PyTuple_Size(shape) == 1) return uniform_tuple_type(item, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, 0))));
+  }
+  return scalar_type(to_dtype(dtype));
+}
+
+/// A dataclass as a record of its annotations.
+Type type_of_dataclass(PyObject* cls) {
+  static auto& known = *new std::unordered_map<PyObject*, Type>;
+  const auto it = known.find(cls);
+  if (it != known.end()) return it->second;
+  PyRef fields = attr(cls, "__dataclass_fields__");
+  PyRef hints = call(import_attr("typing", "get_type_hints").get(), {cls});
+  PyRef names = PyRef::steal(PyMapping_Keys(fields.get()));
+  std::vector<std::string> texts;
+  std::vector<Type> items;
+  for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) {
+    PyObject* name = PyList_GetItem(names.get(), i);
+    PyRef hint = PyRef::steal(PyObject_GetItem(hints.get(), name));
+    const Type t = type_of_annotation(hint.get());
+    if (!t || !t->has_value())
+      raise(ErrorKind::Typing, "{}.{}: a record's fields need annotations of numbers", string_attr(cls, "__name__"), as_string(name));
+    texts.emplace_back(as_string(name));
+    items.push_back(t);
+  }
+  return known[keep(cls)] = record_type(cls, string_attr(cls, "__name__"), std::move(texts), items);
+}
+
+std::vector<std::string> tuple_fields(PyObject* cls) {
+  std::vector<std::string> fields;
+  PyRef names = attr_or_null(cls, "_fields");
+  if (!names || !PyTuple_Check(names.get())) return fields;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) fields.emplace_back(as_string(PyTuple_GetItem(names.get(), i)));
+  return fields;
+}
+
+const char* const kBuiltinTypes[] = {"range", "enumerate", "zip", "reversed", "tuple", "slice", "type"};
+
+Type type_of_class(PyObject* cls) {
+  // Python's numbers.
+  if (cls == reinterpret_cast<PyObject*>(&PyFloat_Type)) return dtype_type(float64_type(), "float");
+  if (cls == reinterpret_cast<PyObject*>(&PyLong_Type)) return dtype_type(int64_type(), "int");
+  if (cls == reinterpret_cast<PyObject*>(&PyBool_Type)) return dtype_type(bool_type(), "bool");
+  if (cls == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype_type(scalar_type(DType::c128), "complex");
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (state().scalar_types[i] == cls) return dtype_type(scalar_type(static_cast<DType>(i)));
+  const std::string name = string_attr(cls, "__name__"), module = string_attr(cls, "__module__");
+  if (module == "builtins")
+    for (const char* known : kBuiltinTypes)
+      if (name == known) return builtin_type("builtins." + name);
+  if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), state().np_generic)) {
+    // Other spellings of a scalar type (intp, longlong).
+    try {
+      return dtype_type(scalar_type(to_dtype(cls)));
+    } catch (...) {
+      PyErr_Clear();
+    }
+  }
+  if (cls == reinterpret_cast<PyObject*>(state().np_dtype)) return builtin_type("numpy.dtype");
+  if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), &PyTuple_Type)) {
+    std::vector<std::string> fields = tuple_fields(cls);
+    if (!fields.empty()) {
+      const std::vector<Type> nothing(fields.size(), none_type());
+      return class_type(keep(cls), name, named_tuple_type(cls, name, std::move(fields), nothing));
+    }
+  }
+  if (attr_or_null(cls, "__dataclass_fields__")) return class_type(keep(cls), name, type_of_dataclass(cls));
+  return class_type(keep(cls), name);
+}
+
+std::optional<Constant> constant_of(PyObject* o) {
+  Constant c;
+  if (o == Py_None) return c;
+  if (PyBool_Check(o)) {
+    c.value = o == Py_True;
+    return c;
+  }
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (!overflow) {
+      c.value = static_cast<int64_t>(v);
+      return c;
+    }
+    const unsigned long long u = PyLong_AsUnsignedLongLong(o);
+    if (!PyErr_Occurred()) {
+      c.value = static_cast<uint64_t>(u);
+      return c;
+    }
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  if (PyFloat_Check(o)) {
+    c.value = PyFloat_AsDouble(o);
+    return c;
+  }
+  if (PyComplex_Check(o)) {
+    c.value = std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+    return c;
+  }
+  if (PyUnicode_Check(o)) {
+    c.value = std::string(as_string(o));
+    return c;
+  }
+  if (PyTuple_Check(o)) {
+    ConstantTuple items;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) {
+      auto item = constant_of(PyTuple_GetItem(o, i));
+      if (!item) return std::nullopt;
+      items.push_back(std::move(*item));
+    }
+    c.value = std::move(items);
+    return c;
+  }
+  if (is_numpy_scalar(o)) {
+    PyRef item = PyRef::steal(PyObject_CallMethodObjArgs(o, state().names.item, nullptr));
+    return item.get() == o || is_numpy_scalar(item.get()) ? std::nullopt : constant_of(item.get());
+  }
+  return std::nullopt;
+}
+
+/// The compiler's Function over a Python one.
+class PythonFunction : public Function {
+ public:
+  explicit PythonFunction(PyObject* f) : function_(PyRef::borrow(f)), globals_(attr(f, "__globals__")) {
+    PyRef found = call(import_attr("broadcloth._source", "find").get(), {f});
+    PyObject* node = PyTuple_GetItem(found.get(), 0);
+    PyObject* lines = PyTuple_GetItem(found.get(), 2);
+    std::vector<std::string> source;
+    for (Py_ssize_t i = 0; i < PyList_Size(lines); ++i) source.emplace_back(as_string(PyList_GetItem(lines, i)));
+    PyRef code = attr(f, "__code__");
+    syntax_ = read_syntax(node, std::string(as_string(attr(code.get(), "co_filename").get())),
+                          static_cast<int>(to_int(attr(code.get(), "co_firstlineno").get(), "line")),
+                          static_cast<int>(PyLong_AsLong(PyTuple_GetItem(found.get(), 1))), std::move(source));
+    PyRef names = attr(code.get(), "co_freevars"), cells = attr(f, "__closure__");
+    if (cells.get() != Py_None)
+      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i)
+        cells_.emplace_back(as_string(PyTuple_GetItem(names.get(), i)), PyRef::borrow(PyTuple_GetItem(cells.get(), i)));
+  }
+
+  std::optional<Entity> global(std::string_view name) const override {
+    for (const auto& [cell_name, cell] : cells_)
+      if (cell_name == name) {
+        PyRef value = attr_or_null(cell.get(), "cell_contents");
+        if (!value) return std::nullopt;
+        return entity_of(value.get());
+      }
+    PyRef key = to_py(name);
+    if (PyObject* value = PyDict_GetItemWithError(globals_.get(), key.get())) return entity_of(value);
+    if (PyErr_Occurred()) throw PythonError();
+    static PyObject* const builtins = import("builtins").release();
+    PyRef value = PyRef::maybe(PyObject_GetAttr(builtins, key.get()));
+    if (!value) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    return entity_of(value.get());
+  }
+
+  std::optional<Entity> attribute(Type object, std::string_view name) const override {
+    if (!object->object) return std::nullopt;
+    auto* o = static_cast<PyObject*>(const_cast<void*>(object->object));
+    if (object->is(Kind::function)) return std::nullopt;
+    PyRef value = PyRef::maybe(PyObject_GetAttr(o, to_py(name).get()));
+    if (!value) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    return entity_of(value.get());
+  }
+
+  std::vector<std::string> names(Type object) const override {
+    std::vector<std::string> all;
+    PyRef list = object ? PyRef::maybe(PyObject_Dir(static_cast<PyObject*>(const_cast<void*>(object->object)))) : PyRef::steal(PyDict_Keys(globals_.get()));
+    if (!list) {
+      PyErr_Clear();
+      return all;
+    }
+    for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
+      if (PyUnicode_Check(PyList_GetItem(list.get(), i))) all.emplace_back(as_string(PyList_GetItem(list.get(), i)));
+    if (!object)
+      for (const char* b : {"abs", "bool", "complex", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "print", "range", "round", "sum", "tuple", "zip"})
+        all.emplace_back(b);
+    for (const auto& [name, cell] : cells_)
+      if (!object) all.push_back(name);
+    return all;
+  }
+
+  std::optional<Entity> default_value(int parameter) const override {
+    const Parameter& p = syntax_->parameters[static_cast<size_t>(parameter)];
+    if (p.keyword_only) {
+      PyRef defaults = attr(function_.get(), "__kwdefaults__");
+      if (defaults.get() == Py_None) return std::nullopt;
+      PyObject* value = PyDict_GetItemWithError(defaults.get(), to_py(p.name).get());
+      return value ? std::optional(entity_of(value)) : std::nullopt;
+    }
+    PyRef defaults = attr(function_.get(), "__defaults__");
+    if (defaults.get() == Py_None) return std::nullopt;
+    int positional = 0;
+    for (const Parameter& q : syntax_->parameters) positional += !q.keyword_only;
+    const Py_ssize_t n = PyTuple_Size(defaults.get()), at = parameter - (positional - n);
+    return at >= 0 && at < n ? std::optional(entity_of(PyTuple_GetItem(defaults.get(), at))) : std::nullopt;
+  }
+
+  void set_inline() { force_inline = true; }
+
+ private:
+  PyRef function_, globals_;
+  std::vector<std::pair<std::string, PyRef>> cells_;
+};
+
+}  // namespace
+
+const Function& function_of(PyObject* o) {
+  PyRef inner;
+  bool force_inline = false;
+  if (!is_function(o)) {
+    inner = attr_or_null(o, "py_func");
+    if (!inner) raise(ErrorKind::Type, "expected a Python function, got {}", type_name(o));
+    if (PyRef flag = attr_or_null(o, "_force_inline")) force_inline = PyObject_IsTrue(flag.get()) == 1;
+    o = inner.get();
+  }
+  static auto& known = *new std::unordered_map<PyObject*, std::unique_ptr<PythonFunction>>;
+  auto& place = known[o];
+  if (!place) {
+    auto made = std::make_unique<PythonFunction>(o);  // may throw
+    known[o] = std::move(made);
+  }
+  auto& f = *known[o];
+  if (force_inline) f.set_inline();
+  return f;
+}
+
+Entity entity_of(PyObject* o) {
+  Entity e;
+  if (PyModule_Check(o)) {
+    std::string name = string_attr(o, "__name__");
+    e.type = module_type(keep(o), std::move(name));
+    return e;
+  }
+  if (PyType_Check(o)) {
+    e.type = type_of_class(o);
+    return e;
+  }
+  if (auto c = constant_of(o)) {
+    e.constant = std::move(c);
+    if (is_numpy_scalar(o)) e.type = scalar_type(to_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get()));
+    if (PyTuple_Check(o) && !is_exact(o, &PyTuple_Type)) {
+      std::vector<std::string> fields = tuple_fields(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+      if (!fields.empty()) {
+        std::vector<Type> items;
+        for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_of(PyTuple_GetItem(o, i)));
+        e.type = named_tuple_type(keep(reinterpret_cast<PyObject*>(Py_TYPE(o))), type_name(o), std::move(fields), items);
+      }
+    }
+    return e;
+  }
+  if (o == state().bfloat16) {
+    e.type = dtype_type(scalar_type(DType::bf16));
+    return e;
+  }
+  if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) {
+    e.type = dtype_type(type_of_dtype(o));
+    return e;
+  }
+  const std::string known = string_attr(o, "__kernel_name__");
+  if (!known.empty()) {
+    e.type = builtin_type(known);
+    return e;
+  }
+  const std::string spelled = string_attr(o, "__kernel_type__");
+  if (!spelled.empty()) {
+    e.type = dtype_type(parse_type(spelled));
+    return e;
+  }
+  if (is_function(o)) {
+    // Our own functions that stand for NumPy's.
+    const std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
+    if (module.starts_with("broadcloth._")) {
+      e.type = builtin_type("numpy." + name);
+      return e;
+    }
+    if (module.starts_with("numpy")) {
+      e.type = builtin_type("numpy." + name);
+      return e;
+    }
+    const Function& f = function_of(o);
+    e.type = function_type(&f, f.name());
+    return e;
+  }
+  if (Py_TYPE(o) == state().ufunc || std::string_view(type_name(o)) == "ufunc" || std::string_view(type_name(o)) == "_ArrayFunctionDispatcher") {
+    if (!attr_or_null(o, "py_func")) {
+      e.type = builtin_type("numpy." + string_attr(o, "__name__"));
+      return e;
+    }
+  }
+  if (PyCFunction_Check(o)) {
+    std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
+    if (module == "_operator") module = "operator";
+    if (module.starts_with("numpy")) module = "numpy";
+    if (module.starts_with("broadcloth")) module = "numpy";
+    e.type = builtin_type(module + "." + name);
+    return e;
+  }
+  if (attr_or_null(o, "py_func")) {
+    const Function& f = function_of(o);
+    e.type = function_type(&f, f.name());
+    return e;
+  }
+  if (is_array(o) || is_numpy_array(o)) {
+    // Frozen: what the array holds now.
+    PyRef host = is_array(o) ? to_numpy(array_of(o)) : PyRef::borrow(o);
+    const Type element = type_of_dtype(PyRef::steal(PyObject_GetAttr(host.get(), state().names.dtype)).get());
+    PyRef bytes = PyRef::steal(PyObject_CallMethod(host.get(), "tobytes", nullptr));
+    auto array = std::make_shared<ConstantArray>();
+    PyRef shape = attr(host.get(), "shape");
+    for (Py_ssize_t i = 0; i < PyTuple_Size(shape.get()); ++i) array->shape.push_back(PyLong_AsLongLong(PyTuple_GetItem(shape.get(), i)));
+    char* data = nullptr;
+    Py_ssize_t n = 0;
+    check(PyBytes_AsStringAndSize(bytes.get(), &data, &n));
+    if (n > (1 << 20))
+      raise(ErrorKind::Typing, "a global array of {} bytes is too large to become a constant of a compiled function; pass it as an argument", n);
+    array->bytes.assign(data, data + n);
+    e.type = array_type(element, static_cast<int>(array->shape.size()), 'C', true, Space::constant);
+    if (array->shape.empty()) {
+      PyRef item = PyRef::steal(PyObject_CallMethodObjArgs(host.get(), state().names.item, nullptr));
+      e = entity_of(item.get());
+      return e;
+    }
+    e.array = std::move(array);
+    return e;
+  }
+  e.type = object_type(keep(o), type_name(o));
+  return e;
+}
+
+Type type_of_array(DType dtype, const Dims& shape, const Dims& strides, bool read_only) {
+  const int n = static_cast<int>(shape.size());
+  bool c = true, f = true;
+  int64_t expected = 1;
+  for (int i = n - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected) c = false;
+    expected *= shape[i];
+  }
+  expected = 1;
+  for (int i = 0; i < n; ++i) {
+    if (shape[i] != 1 && strides[i] != expected) f = false;
+    expected *= shape[i];
+  }
+  // The types of plain arrays, without a lookup by text.
+  static Type table[kDTypeCount][5][3][2] = {};
+  const int layout = c ? 0 : f ? 1 : 2;
+  if (n < 5) {
+    Type& place = table[static_cast<int>(dtype)][n][layout][read_only];
+    if (!place) place = array_type(scalar_type(dtype), n, "CFA"[layout], read_only);
+    return place;
+  }
+  return array_type(scalar_type(dtype), n, "CFA"[layout], read_only);
+}
+
+Type type_of(PyObject* o) {
+  if (is_array(o)) {
+    const Array& a = array_of(o);
+    return type_of_array(a.dtype(), a.shape(), a.strides(), as_py_array(o)->read_only);
+  }
+  if (PyLong_CheckExact(o)) {
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow < 0) throw_python(PyExc_OverflowError, "int too large for a compiled function's int64");
+    return overflow ? scalar_type(DType::u64) : int64_type();
+  }
+  if (PyFloat_CheckExact(o)) return float64_type();
+  if (PyBool_Check(o)) return bool_type();
+  if (o == Py_None) return none_type();
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (state().scalar_types[i] == reinterpret_cast<PyObject*>(Py_TYPE(o))) return scalar_type(static_cast<DType>(i));
+  if (PyFloat_Check(o)) return float64_type();
+  if (PyLong_Check(o)) return int64_type();
+  if (PyComplex_Check(o)) return scalar_type(DType::c128);
+  if (PyTuple_Check(o)) {
+    std::vector<Type> items;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_of(PyTuple_GetItem(o, i)));
+    if (!is_exact(o, &PyTuple_Type)) {
+      std::vector<std::string> fields = tuple_fields(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+      if (!fields.empty()) return named_tuple_type(keep(reinterpret_cast<PyObject*>(Py_TYPE(o))), type_name(o), std::move(fields), items);
+    }
+    return tuple_type(items);
+  }
+  if (is_numpy_array(o)) {
+    PyRef dtype = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
+    const Type element = type_of_dtype(dtype.get());
+    PyRef flags = attr(o, "flags");
+    const auto flag = [&](const char* name) { return PyObject_IsTrue(PyRef::steal(PyObject_GetItem(flags.get(), to_py(name).get())).get()) == 1; };
+    const int ndim = static_cast<int>(to_int(attr(o, "ndim").get(), "ndim"));
+    return array_type(element, ndim, flag("C_CONTIGUOUS") ? 'C' : flag("F_CONTIGUOUS") ? 'F' : 'A', !flag("WRITEABLE"));
+  }
+  if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
+  if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
+  PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  if (attr_or_null(cls, "__dataclass_fields__")) return type_of_dataclass(cls);
+  const Entity e = entity_of(o);
+  if (e.type && !e.type->is(Kind::object) && !e.array) return e.type;
+  raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
+}
+
+Type type_of_annotation(PyObject* o) {
+  if (o == Py_None) return none_type();
+  if (PyUnicode_Check(o)) return parse_type(as_string(o));
+  const std::string spelled = string_attr(o, "__kernel_type__");
+  if (!spelled.empty()) return parse_type(spelled);
+  if (PyTuple_Check(o)) {
+    std::vector<Type> items;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_of_annotation(PyTuple_GetItem(o, i)));
+    return tuple_type(items);
+  }
+  const Entity e = entity_of(o);
+  if (e.type && (e.type->is(Kind::dtype) || e.type->is(Kind::type)) && e.type->element) return e.type->element;
+  // A C++ type of ours: a wrapped Type (types.Array …) has __kernel_type__; other objects are no types.
+  raise(ErrorKind::Type, "expected a type (broadcloth.types.float32, \"float32[:]\", a dtype), got {}", type_name(o));
+}
+
+FunctionSignature signature_of_object(PyObject* o) {
+  FunctionSignature s;
+  if (PyUnicode_Check(o)) return parse_signature(as_string(o));
+  PyRef result = attr_or_null(o, "__kernel_result__");
+  if (result) {
+    s.result = type_of_annotation(result.get());
+    o = PyRef(attr(o, "__kernel_arguments__")).release();
+  }
+  if (!PyTuple_Check(o) && !PyList_Check(o)) raise(ErrorKind::Type, "expected a signature (a string, a tuple of types, or a type that is called), got {}", type_name(o));
+  PyRef items = PyRef::steal(PySequence_Tuple(o));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) s.arguments.push_back(type_of_annotation(PyTuple_GetItem(items.get(), i)));
+  return s;
+}
+
+// ---- values as bytes --------------------------------------------------------------------------------------------------------------
+
+void store_value(PyObject* o, Type t, void* to) {
+  switch (t->kind) {
+    case Kind::scalar: {
+      if (is_numpy_scalar(o)) {
+        Scalar s;
+        PyRef item = PyRef::steal(PyObject_CallMethodObjArgs(o, state().names.item, nullptr));
+        return store_value(item.get(), t, to);
+      }
+      if (is_array(o)) {
+        look(array_of(o)).store(t->dtype, to);
+        return;
+      }
+      const auto value = python_scalar(o);
+      if (!value) {
+        PyRef number = PyRef::steal(PyNumber_Float(o));
+        Scalar::real(PyFloat_AsDouble(number.get())).store(t->dtype, to);
+        return;
+      }
+      if (is_complex(value->second.dtype) && !is_complex(t->dtype)) raise(ErrorKind::Type, "expected {}, got a complex number", t->spelling);
+      value->second.store(t->dtype, to);
+      return;
+    }
+    case Kind::tuple: {
+      if (!PyTuple_Check(o) || PyTuple_Size(o) != static_cast<Py_ssize_t>(t->items.size()))
+        raise(ErrorKind::Type, "expected {}, got {}", t->spelling, type_name(o));
+      for (size_t i = 0; i < t->items.size(); ++i)
+        if (t->items[i]->has_value()) store_value(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), t->items[i], static_cast<char*>(to) + t->offsets[i]);
+      return;
+    }
+    case Kind::record: {
+      if (is_numpy_scalar(o)) {
+        Py_buffer view;
+        check(PyObject_GetBuffer(o, &view, PyBUF_SIMPLE));
+        std::memcpy(to, view.buf, std::min<size_t>(static_cast<size_t>(view.len), t->bytes));
+        PyBuffer_Release(&view);
+        return;
+      }
+      for (size_t i = 0; i < t->items.size(); ++i)
+        store_value(attr(o, t->fields[i].c_str()).get(), t->items[i], static_cast<char*>(to) + t->offsets[i]);
+      return;
+    }
+    case Kind::optional: {
+      auto* there = static_cast<char*>(to) + t->element->bytes;
+      *there = o != Py_None;
+      if (o != Py_None) store_value(o, t->element, to);
+      return;
+    }
+    default: raise(ErrorKind::Type, "{} has no value at run time", t->spelling);
+  }
+}
+
+PyRef load_value(Type t, const void* from) {
+  switch (t->kind) {
+    case Kind::none: return PyRef::borrow(Py_None);
+    case Kind::scalar: return to_python(Scalar::load(t->dtype, from), t->dtype);
+    case Kind::tuple: {
+      PyRef made = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
+      for (size_t i = 0; i < t->items.size(); ++i)
+        check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i), load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
+      if (!t->object) return made;
+      return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), made.get(), nullptr));
+    }
+    case Kind::record: {
+      PyRef values = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
+      for (size_t i = 0; i < t->items.size(); ++i)
+        check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
+      if (!t->object) return values;
+      return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), values.get(), nullptr));
+    }
+    case Kind::optional: return static_cast<const char*>(from)[t->element->bytes] ? load_value(t->element, from) : PyRef::borrow(Py_None);
+    case Kind::string: return to_py(t->name);
+    default: raise(ErrorKind::Type, "{} is no value that Python can have", t->spelling);
+  }
+}
+
+}  // namespace bc::bind

@@ -1,0 +1,420 @@
+// Python's syntax trees, read into the compiler's own.
+#include "bind/kernels_syntax.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "bind/convert.h"
+
+namespace bc::bind {
+namespace {
+
+using namespace kernels;
+using kernels::Node;
+
+#define BC_NAME(text) ([]() -> PyObject* { static PyObject* const s = PyUnicode_InternFromString(text); return s; }())
+
+enum class Class {
+  unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal, Constant,
+  Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr, JoinedStr, Index,
+};
+constexpr std::pair<const char*, Class> kClasses[] = {
+    {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
+    {"AnnAssign", Class::AnnAssign}, {"For", Class::For}, {"While", Class::While}, {"If", Class::If}, {"Expr", Class::Expr}, {"Pass", Class::Pass},
+    {"Break", Class::Break}, {"Continue", Class::Continue}, {"Raise", Class::Raise}, {"Assert", Class::Assert}, {"Global", Class::Global},
+    {"Nonlocal", Class::Nonlocal}, {"Constant", Class::Constant}, {"Name", Class::Name}, {"Attribute", Class::Attribute},
+    {"Subscript", Class::Subscript}, {"Call", Class::Call}, {"BinOp", Class::BinOp}, {"UnaryOp", Class::UnaryOp}, {"BoolOp", Class::BoolOp},
+    {"Compare", Class::Compare}, {"IfExp", Class::IfExp}, {"Tuple", Class::Tuple}, {"List", Class::List}, {"Slice", Class::Slice},
+    {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr}, {"Index", Class::Index},
+};
+constexpr std::pair<const char*, Operator> kOperators[] = {
+    {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
+    {"Mod", Operator::mod}, {"Pow", Operator::pow}, {"MatMult", Operator::matmul}, {"LShift", Operator::left_shift}, {"RShift", Operator::right_shift},
+    {"BitOr", Operator::bit_or}, {"BitXor", Operator::bit_xor}, {"BitAnd", Operator::bit_and}, {"Invert", Operator::invert},
+    {"Not", Operator::logical_not}, {"UAdd", Operator::plus}, {"USub", Operator::minus}, {"Eq", Operator::eq}, {"NotEq", Operator::ne},
+    {"Lt", Operator::lt}, {"LtE", Operator::le}, {"Gt", Operator::gt}, {"GtE", Operator::ge}, {"Is", Operator::is}, {"IsNot", Operator::is_not},
+    {"In", Operator::in}, {"NotIn", Operator::not_in}, {"And", Operator::logical_and}, {"Or", Operator::logical_or},
+};
+
+/// What the name of an object's class stands for, remembered by class.
+template <class T, size_t N>
+T lookup(PyObject* o, const std::pair<const char*, T> (&table)[N], T otherwise) {
+  static auto& known = *new std::unordered_map<PyTypeObject*, T>;
+  const auto it = known.find(Py_TYPE(o));
+  if (it != known.end()) return it->second;
+  T found = otherwise;
+  const std::string_view name = type_name(o);
+  for (const auto& [text, value] : table)
+    if (name == text) found = value;
+  Py_INCREF(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+  known.emplace(Py_TYPE(o), found);
+  return found;
+}
+
+class Reader {
+ public:
+  Reader(FunctionSyntax* root, int offset) : root_(root), offset_(offset) {}
+
+  void function(PyObject* node, FunctionSyntax* f) {
+    FunctionSyntax* const outer = std::exchange(current_, f);
+    const bool lambda = class_of(node) == Class::Lambda;
+    parameters(get(node, BC_NAME("args")).get(), f);
+    PyRef body = get(node, BC_NAME("body"));
+    if (lambda) {
+      Node* n = make(body.get(), NodeKind::return_);
+      n->a = expression(body.get());
+      f->body.push_back(n);
+    } else {
+      f->body = statements(body.get());
+    }
+    current_ = outer;
+  }
+
+ private:
+  static PyRef get(PyObject* o, PyObject* name) { return PyRef::steal(PyObject_GetAttr(o, name)); }
+  static Class class_of(PyObject* o) { return lookup(o, kClasses, Class::unknown); }
+  static Operator operator_of(PyObject* o) { return lookup(o, kOperators, Operator::add); }
+  static std::string text(PyObject* o, PyObject* name) {
+    PyRef v = get(o, name);
+    return v.get() == Py_None ? std::string() : std::string(as_string(v.get()));
+  }
+  static int number(PyObject* o, PyObject* name) {
+    PyRef v = get(o, name);
+    return v.get() == Py_None ? 0 : static_cast<int>(PyLong_AsLong(v.get()));
+  }
+
+  Node* make(PyObject* o, NodeKind kind) {
+    Node& n = root_->nodes.emplace_back();
+    n.kind = kind;
+    n.line = number(o, BC_NAME("lineno")) + offset_;
+    n.column = number(o, BC_NAME("col_offset"));
+    n.end_line = number(o, BC_NAME("end_lineno")) + offset_;
+    n.end_column = number(o, BC_NAME("end_col_offset"));
+    return &n;
+  }
+
+  void bind(const std::string& name) {
+    std::vector<std::string>& locals = current_->locals;
+    if (std::find(locals.begin(), locals.end(), name) == locals.end()) locals.push_back(name);
+  }
+
+  void parameters(PyObject* args, FunctionSyntax* f) {
+    const auto add = [&](PyObject* name, bool keyword_only) {
+      PyRef list = get(args, name);
+      for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+        Parameter p;
+        p.name = text(PyList_GetItem(list.get(), i), BC_NAME("arg"));
+        p.keyword_only = keyword_only;
+        bind(p.name);
+        f->parameters.push_back(std::move(p));
+      }
+    };
+    add(BC_NAME("posonlyargs"), false);
+    add(BC_NAME("args"), false);
+    const size_t positional = f->parameters.size();
+    // Defaults belong to the last positional parameters. Those of inner functions are expressions of the function around.
+    PyRef defaults = get(args, BC_NAME("defaults"));
+    const auto count = static_cast<size_t>(PyList_Size(defaults.get()));
+    for (size_t i = 0; i < count; ++i) {
+      Parameter& p = f->parameters[positional - count + i];
+      p.has_default = true;
+      if (f->outer) p.default_value = expression(PyList_GetItem(defaults.get(), static_cast<Py_ssize_t>(i)));
+    }
+    PyRef rest = get(args, BC_NAME("vararg"));
+    std::string rest_name;
+    if (rest.get() != Py_None) rest_name = text(rest.get(), BC_NAME("arg"));
+    // *args is the local after all parameters.
+    add(BC_NAME("kwonlyargs"), true);
+    PyRef keyword_defaults = get(args, BC_NAME("kw_defaults"));
+    for (Py_ssize_t i = 0; i < PyList_Size(keyword_defaults.get()); ++i) {
+      PyObject* value = PyList_GetItem(keyword_defaults.get(), i);
+      Parameter& p = f->parameters[positional + static_cast<size_t>(i)];
+      p.has_default = value != Py_None;
+      if (f->outer && value != Py_None) p.default_value = expression(value);
+    }
+    if (!rest_name.empty()) {
+      bind(rest_name);
+      f->rest = rest_name;
+    }
+    PyRef keywords = get(args, BC_NAME("kwarg"));
+    if (keywords.get() != Py_None) raise(ErrorKind::Typing, "{}: **{} is not supported in compiled functions", f->name, text(keywords.get(), BC_NAME("arg")));
+  }
+
+  std::vector<Node*> statements(PyObject* list) {
+    std::vector<Node*> nodes;
+    const Py_ssize_t n = PyList_Size(list);
+    nodes.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (Node* s = statement(PyList_GetItem(list, i))) nodes.push_back(s);
+    return nodes;
+  }
+  std::vector<Node*> expressions(PyObject* list) {
+    std::vector<Node*> nodes;
+    const Py_ssize_t n = PyList_Size(list);
+    nodes.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i) nodes.push_back(expression(PyList_GetItem(list, i)));
+    return nodes;
+  }
+  Node* optional(PyObject* o, PyObject* name) {
+    PyRef v = get(o, name);
+    return v.get() == Py_None ? nullptr : expression(v.get());
+  }
+  Node* child(PyObject* o, PyObject* name) { return expression(get(o, name).get()); }
+  std::vector<Node*> children(PyObject* o, PyObject* name) { return expressions(get(o, name).get()); }
+
+  FunctionSyntax* inner_function(PyObject* o, const Node* n, std::string name) {
+    FunctionSyntax& f = root_->inner_functions.emplace_back();
+    f.name = std::move(name);
+    f.file = root_->file;
+    f.line = n->line;
+    f.outer = current_;
+    function(o, &f);
+    return &f;
+  }
+
+  Node* statement(PyObject* o) {
+    const Class c = class_of(o);
+    switch (c) {
+      case Class::Expr: {
+        Node* n = make(o, NodeKind::expression);
+        n->a = child(o, BC_NAME("value"));
+        return n;
+      }
+      case Class::Assign: {
+        Node* n = make(o, NodeKind::assign);
+        n->a = child(o, BC_NAME("value"));
+        n->list = children(o, BC_NAME("targets"));
+        return n;
+      }
+      case Class::AugAssign: {
+        Node* n = make(o, NodeKind::aug_assign);
+        n->a = child(o, BC_NAME("target"));
+        n->op = operator_of(get(o, BC_NAME("op")).get());
+        n->b = child(o, BC_NAME("value"));
+        return n;
+      }
+      case Class::AnnAssign: {
+        Node* n = make(o, NodeKind::ann_assign);
+        n->a = child(o, BC_NAME("target"));
+        n->b = optional(o, BC_NAME("value"));
+        return n;
+      }
+      case Class::For: {
+        Node* n = make(o, NodeKind::for_);
+        n->a = child(o, BC_NAME("target"));
+        n->b = child(o, BC_NAME("iter"));
+        n->body = statements(get(o, BC_NAME("body")).get());
+        n->orelse = statements(get(o, BC_NAME("orelse")).get());
+        return n;
+      }
+      case Class::While:
+      case Class::If: {
+        Node* n = make(o, c == Class::While ? NodeKind::while_ : NodeKind::if_);
+        n->a = child(o, BC_NAME("test"));
+        n->body = statements(get(o, BC_NAME("body")).get());
+        n->orelse = statements(get(o, BC_NAME("orelse")).get());
+        return n;
+      }
+      case Class::Return: {
+        Node* n = make(o, NodeKind::return_);
+        n->a = optional(o, BC_NAME("value"));
+        return n;
+      }
+      case Class::Raise: {
+        Node* n = make(o, NodeKind::raise_);
+        n->a = optional(o, BC_NAME("exc"));
+        return n;
+      }
+      case Class::Assert: {
+        Node* n = make(o, NodeKind::assert_);
+        n->a = child(o, BC_NAME("test"));
+        n->b = optional(o, BC_NAME("msg"));
+        return n;
+      }
+      case Class::Pass: return make(o, NodeKind::pass);
+      case Class::Break: return make(o, NodeKind::break_);
+      case Class::Continue: return make(o, NodeKind::continue_);
+      case Class::FunctionDef: {
+        Node* n = make(o, NodeKind::function);
+        n->text = text(o, BC_NAME("name"));
+        bind(n->text);
+        n->inner = inner_function(o, n, n->text);
+        return n;
+      }
+      case Class::Global:
+      case Class::Nonlocal: {
+        // Harmless as long as nothing is bound; assignments find no local and say so.
+        PyRef names = get(o, BC_NAME("names"));
+        for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) current_->rebinds_outer = true;
+        return make(o, NodeKind::pass);
+      }
+      default: {
+        Node* n = make(o, NodeKind::unsupported);
+        n->text = type_name(o);
+        std::transform(n->text.begin(), n->text.end(), n->text.begin(), [](unsigned char ch) { return std::tolower(ch); });
+        return n;
+      }
+    }
+  }
+
+  Node* expression(PyObject* o) {
+    const Class c = class_of(o);
+    switch (c) {
+      case Class::Constant: return constant(o);
+      case Class::Name: {
+        Node* n = make(o, NodeKind::name);
+        n->text = text(o, BC_NAME("id"));
+        PyRef context = get(o, BC_NAME("ctx"));
+        if (std::string_view(type_name(context.get())) == "Store") bind(n->text);
+        return n;
+      }
+      case Class::Attribute: {
+        Node* n = make(o, NodeKind::attribute);
+        n->a = child(o, BC_NAME("value"));
+        n->text = text(o, BC_NAME("attr"));
+        return n;
+      }
+      case Class::Subscript: {
+        Node* n = make(o, NodeKind::subscript);
+        n->a = child(o, BC_NAME("value"));
+        n->b = child(o, BC_NAME("slice"));
+        return n;
+      }
+      case Class::Call: {
+        Node* n = make(o, NodeKind::call);
+        n->a = child(o, BC_NAME("func"));
+        n->list = children(o, BC_NAME("args"));
+        PyRef keywords = get(o, BC_NAME("keywords"));
+        for (Py_ssize_t i = 0; i < PyList_Size(keywords.get()); ++i) {
+          PyObject* k = PyList_GetItem(keywords.get(), i);
+          n->keywords.emplace_back(text(k, BC_NAME("arg")), child(k, BC_NAME("value")));
+        }
+        return n;
+      }
+      case Class::BinOp: {
+        Node* n = make(o, NodeKind::binary);
+        n->a = child(o, BC_NAME("left"));
+        n->op = operator_of(get(o, BC_NAME("op")).get());
+        n->b = child(o, BC_NAME("right"));
+        return n;
+      }
+      case Class::UnaryOp: {
+        Node* n = make(o, NodeKind::unary);
+        n->op = operator_of(get(o, BC_NAME("op")).get());
+        n->a = child(o, BC_NAME("operand"));
+        return n;
+      }
+      case Class::BoolOp: {
+        Node* n = make(o, NodeKind::boolean);
+        n->op = operator_of(get(o, BC_NAME("op")).get());
+        n->list = children(o, BC_NAME("values"));
+        return n;
+      }
+      case Class::Compare: {
+        Node* n = make(o, NodeKind::compare);
+        n->a = child(o, BC_NAME("left"));
+        PyRef ops = get(o, BC_NAME("ops"));
+        for (Py_ssize_t i = 0; i < PyList_Size(ops.get()); ++i) n->ops.push_back(operator_of(PyList_GetItem(ops.get(), i)));
+        n->list = children(o, BC_NAME("comparators"));
+        return n;
+      }
+      case Class::IfExp: {
+        Node* n = make(o, NodeKind::if_else);
+        n->a = child(o, BC_NAME("test"));
+        n->b = child(o, BC_NAME("body"));
+        n->c = child(o, BC_NAME("orelse"));
+        return n;
+      }
+      case Class::Tuple:
+      case Class::List: {
+        Node* n = make(o, c == Class::Tuple ? NodeKind::tuple : NodeKind::list);
+        n->list = children(o, BC_NAME("elts"));
+        return n;
+      }
+      case Class::Slice: {
+        Node* n = make(o, NodeKind::slice);
+        n->a = optional(o, BC_NAME("lower"));
+        n->b = optional(o, BC_NAME("upper"));
+        n->c = optional(o, BC_NAME("step"));
+        return n;
+      }
+      case Class::Starred: {
+        Node* n = make(o, NodeKind::starred);
+        n->a = child(o, BC_NAME("value"));
+        return n;
+      }
+      case Class::Lambda: {
+        Node* n = make(o, NodeKind::lambda);
+        n->inner = inner_function(o, n, "<lambda>");
+        return n;
+      }
+      case Class::NamedExpr: {
+        Node* n = make(o, NodeKind::walrus);
+        n->a = child(o, BC_NAME("value"));
+        n->text = text(get(o, BC_NAME("target")).get(), BC_NAME("id"));
+        bind(n->text);
+        return n;
+      }
+      case Class::JoinedStr: return make(o, NodeKind::formatted);
+      default: {
+        Node* n = make(o, NodeKind::unsupported);
+        n->text = std::string("a ") + type_name(o);
+        return n;
+      }
+    }
+  }
+
+  Node* constant(PyObject* o) {
+    PyRef v = get(o, BC_NAME("value"));
+    if (v.get() == Py_Ellipsis) return make(o, NodeKind::ellipsis);
+    Node* n = make(o, NodeKind::constant);
+    if (v.get() == Py_None) {
+      n->literal.value = std::monostate{};
+    } else if (PyBool_Check(v.get())) {
+      n->literal.value = v.get() == Py_True;
+    } else if (PyLong_Check(v.get())) {
+      int overflow = 0;
+      const long long i = PyLong_AsLongLongAndOverflow(v.get(), &overflow);
+      if (!overflow) {
+        n->literal.value = static_cast<int64_t>(i);
+      } else {
+        const unsigned long long u = PyLong_AsUnsignedLongLong(v.get());
+        if (PyErr_Occurred()) {
+          PyErr_Clear();
+          n->literal.value = PyFloat_AsDouble(v.get());
+        } else {
+          n->literal.value = static_cast<uint64_t>(u);
+        }
+      }
+    } else if (PyFloat_Check(v.get())) {
+      n->literal.value = PyFloat_AsDouble(v.get());
+    } else if (PyComplex_Check(v.get())) {
+      n->literal.value = std::complex<double>(PyComplex_RealAsDouble(v.get()), PyComplex_ImagAsDouble(v.get()));
+    } else if (PyUnicode_Check(v.get())) {
+      n->literal.value = std::string(as_string(v.get()));
+    } else {
+      n->kind = NodeKind::unsupported;
+      n->text = std::string("a constant of ") + type_name(v.get());
+    }
+    return n;
+  }
+
+  FunctionSyntax* root_;
+  FunctionSyntax* current_ = nullptr;
+  int offset_;
+};
+
+}  // namespace
+
+std::shared_ptr<const FunctionSyntax> read_syntax(PyObject* node, std::string file, int line, int offset, std::vector<std::string> source) {
+  auto f = std::make_shared<FunctionSyntax>();
+  const bool lambda = std::string_view(type_name(node)) == "Lambda";
+  f->name = lambda ? "<lambda>" : std::string(as_string(attr(node, "name").get()));
+  f->file = std::move(file);
+  f->line = line;
+  f->source = std::move(source);
+  Reader(f.get(), offset).function(node, f.get());
+  return f;
+}
+
+}  // namespace bc::bind

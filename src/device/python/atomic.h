@@ -1,0 +1,130 @@
+// Atomic operations on elements of arrays. Each returns the old value.
+#pragma once
+#include "core.h"
+
+namespace bc {
+namespace py {
+
+/// The unsigned word that compare-and-swap works on.
+template <class T>
+using word_of = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, u16>>;
+
+BC_FN u32 swap_if(u32* at, u32 expected, u32 desired) { return atomicCAS(at, expected, desired); }
+BC_FN u64 swap_if(u64* at, u64 expected, u64 desired) { return atomicCAS(at, expected, desired); }
+#if !BC_CUDA || __CUDA_ARCH__ >= 700
+BC_FN u16 swap_if(u16* at, u16 expected, u16 desired) { return atomicCAS(at, expected, desired); }
+#endif
+
+/// old = *at; *at = f(old), until nobody came between. `f` may decline by giving the same bits.
+template <class T, class F>
+BC_INLINE T atomic_update(T* at, F f) {
+  using W = word_of<T>;
+  W* word = reinterpret_cast<W*>(at);
+  W old = *const_cast<volatile W*>(word);
+  for (;;) {
+    const W wanted = bits_as<W>(f(bits_as<T>(old)));
+    if (wanted == old) return bits_as<T>(old);
+    const W found = swap_if(word, old, wanted);
+    if (found == old) return bits_as<T>(old);
+    old = found;
+  }
+}
+
+template <class T>
+BC_INLINE T atomic_add(T* at, T v) {
+  if constexpr (is_same<T, float> || is_same<T, double> || is_same<T, i32> || is_same<T, u32>) {
+    return atomicAdd(at, v);
+  } else if constexpr (is_int<T> && sizeof(T) == 8) {
+    return static_cast<T>(atomicAdd(reinterpret_cast<u64*>(at), static_cast<u64>(v)));
+  } else if constexpr (is_complex<T>) {
+    using R = real_of<T>;
+    R* parts = reinterpret_cast<R*>(at);
+    const R re = atomicAdd(parts, v.re);
+    return T(re, atomicAdd(parts + 1, v.im));
+  } else {
+    return atomic_update(at, [=](T old) { return add(old, v); });
+  }
+}
+template <class T>
+BC_INLINE T atomic_sub(T* at, T v) {
+  return atomic_add(at, negative(v));
+}
+
+// Numba's: a NaN that is there stays, and a NaN that comes is taken by max and min, and left by nanmax and nanmin.
+template <class T>
+BC_INLINE T atomic_max(T* at, T v) {
+  if constexpr (is_same<T, i32> || is_same<T, u32>)
+    return atomicMax(at, v);
+  else if constexpr (is_same<T, i64> || is_same<T, u64>)
+    return atomicMax(at, v);
+  else
+    return atomic_update(at, [=](T old) { return old != old ? old : (v != v || v > old ? v : old); });
+}
+template <class T>
+BC_INLINE T atomic_min(T* at, T v) {
+  if constexpr (is_same<T, i32> || is_same<T, u32>)
+    return atomicMin(at, v);
+  else if constexpr (is_same<T, i64> || is_same<T, u64>)
+    return atomicMin(at, v);
+  else
+    return atomic_update(at, [=](T old) { return old != old ? old : (v != v || v < old ? v : old); });
+}
+template <class T>
+BC_INLINE T atomic_nanmax(T* at, T v) {
+  if constexpr (is_int<T>)
+    return atomic_max(at, v);
+  else
+    return atomic_update(at, [=](T old) { return v != v ? old : (old != old || v > old ? v : old); });
+}
+template <class T>
+BC_INLINE T atomic_nanmin(T* at, T v) {
+  if constexpr (is_int<T>)
+    return atomic_min(at, v);
+  else
+    return atomic_update(at, [=](T old) { return v != v ? old : (old != old || v < old ? v : old); });
+}
+
+template <class T>
+BC_INLINE T atomic_and(T* at, T v) {
+  using W = word_of<T>;
+  return static_cast<T>(atomicAnd(reinterpret_cast<W*>(at), static_cast<W>(v)));
+}
+template <class T>
+BC_INLINE T atomic_or(T* at, T v) {
+  using W = word_of<T>;
+  return static_cast<T>(atomicOr(reinterpret_cast<W*>(at), static_cast<W>(v)));
+}
+template <class T>
+BC_INLINE T atomic_xor(T* at, T v) {
+  using W = word_of<T>;
+  return static_cast<T>(atomicXor(reinterpret_cast<W*>(at), static_cast<W>(v)));
+}
+template <class T>
+BC_INLINE T atomic_exch(T* at, T v) {
+  using W = word_of<T>;
+  return bits_as<T>(static_cast<W>(atomicExch(reinterpret_cast<W*>(at), bits_as<W>(v))));
+}
+/// old >= v ? 0 : old + 1
+template <class T>
+BC_INLINE T atomic_inc(T* at, T v) {
+  if constexpr (is_same<T, u32>)
+    return atomicInc(at, v);
+  else
+    return atomic_update(at, [=](T old) { return old >= v ? T(0) : static_cast<T>(old + 1); });
+}
+/// old == 0 or old > v ? v : old - 1
+template <class T>
+BC_INLINE T atomic_dec(T* at, T v) {
+  if constexpr (is_same<T, u32>)
+    return atomicDec(at, v);
+  else
+    return atomic_update(at, [=](T old) { return old == 0 || old > v ? v : static_cast<T>(old - 1); });
+}
+template <class T>
+BC_INLINE T atomic_cas(T* at, T expected, T desired) {
+  using W = word_of<T>;
+  return bits_as<T>(swap_if(reinterpret_cast<W*>(at), bits_as<W>(expected), bits_as<W>(desired)));
+}
+
+}  // namespace py
+}  // namespace bc

@@ -1,0 +1,271 @@
+// Python's values in compiled functions: arrays, tuples, slices, ranges, and the arithmetic that C++ has not.
+#pragma once
+#include "../device.h"
+
+#if BC_CUDA
+#define BC_PY static __device__ inline
+#define BC_PY_TABLE static __device__ const
+#define BC_PY_CONSTANT static __constant__ const
+#else
+#define BC_PY static inline
+#define BC_PY_TABLE static const
+#define BC_PY_CONSTANT static const
+#endif
+
+namespace bc {
+namespace py {
+
+/// N values of one type.
+template <class T, int N>
+struct Tuple {
+  T items[N];
+  BC_INLINE const T& operator[](i64 i) const { return items[i]; }
+  BC_INLINE T& operator[](i64 i) { return items[i]; }
+};
+
+template <class T>
+struct Optional {
+  T value;
+  bool there;
+};
+
+struct Range {
+  i64 start, stop, step;
+};
+BC_FN i64 range_length(i64 start, i64 stop, i64 step) {
+  if (step > 0) return start < stop ? (stop - start - 1) / step + 1 : 0;
+  return step < 0 && start > stop ? (start - stop - 1) / -step + 1 : 0;
+}
+BC_FN i64 least(i64 a, i64 b) { return a < b ? a : b; }
+
+/// An index from the end counts from there.
+BC_FN i64 wrap(i64 i, i64 n) { return i < 0 ? i + n : i; }
+
+// Of numbers that are not negative; division by zero gives zero.
+BC_FN i64 quotient(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b)); }
+BC_FN i64 modulo(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b)); }
+
+/// x ** N by products.
+template <int N, class T>
+BC_INLINE T power(T x) {
+  if constexpr (N < 0)
+    return cast<T>(1) / power<-N>(x);
+  else if constexpr (N == 0)
+    return cast<T>(1);
+  else if constexpr (N == 1)
+    return x;
+  else if constexpr (N % 2 == 0)
+    return power<N / 2>(multiply(x, x));
+  else
+    return multiply(x, power<N / 2>(multiply(x, x)));
+}
+
+/// Python's choice: the first unless a later one is greater.
+template <class T>
+BC_INLINE T max(T a, T b) {
+  return b > a ? b : a;
+}
+template <class T>
+BC_INLINE T min(T a, T b) {
+  return b < a ? b : a;
+}
+
+/// round(x, digits)
+template <class T>
+BC_INLINE T round_to(T x, i64 digits) {
+  const double scale = bc::power(10.0, static_cast<double>(digits < 0 ? -digits : digits));
+  const double v = static_cast<double>(x), scaled = digits < 0 ? v / scale : v * scale;
+  const double r = rint(scaled);
+  return scaled - scaled == 0 ? cast<T>(digits < 0 ? r * scale : r / scale) : x;
+}
+
+/// An array as kernels are given it: strides in bytes. L: 'C' and 'F' have unit stride in the last and first axis.
+template <class T, int N, char L>
+struct Array {
+  T* data;
+  Tuple<i64, N> shape, strides;
+
+  /// The element at non-negative indices.
+  template <class... I>
+  BC_INLINE T& operator()(I... index) const {
+    const i64 at[] = {static_cast<i64>(index)...};
+    if constexpr (N == 1 && L != 'A') {
+      return data[at[0]];
+    } else {
+      char* p = bytes();
+      BC_UNROLL
+      for (int k = 0; k < N; ++k)
+        if (k != unit_axis) p += at[k] * strides[k];
+      if constexpr (unit_axis >= 0)
+        return reinterpret_cast<T*>(p)[at[unit_axis]];
+      else
+        return *reinterpret_cast<T*>(p);
+    }
+  }
+  BC_INLINE char* bytes() const { return const_cast<char*>(reinterpret_cast<const volatile char*>(data)) ; }
+  BC_INLINE i64 size() const {
+    i64 n = 1;
+    BC_UNROLL
+    for (int k = 0; k < N; ++k) n *= shape[k];
+    return n;
+  }
+  enum : int { unit_axis = L == 'C' ? N - 1 : L == 'F' ? 0 : -1 };
+};
+template <class T, char L>
+struct Array<T, 0, L> {
+  T* data;
+  BC_INLINE T& operator()() const { return *data; }
+  BC_INLINE i64 size() const { return 1; }
+};
+
+/// The same array under another type: a looser layout, or read-only.
+template <class To, class From>
+BC_INLINE To array_cast(const From& a) {
+  return bits_as<To>(a);
+}
+
+/// A C-contiguous array over memory of known extents.
+template <class T, class... I>
+BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> over(void* memory, I... extents) {
+  constexpr int N = static_cast<int>(sizeof...(I));
+  Array<T, N, 'C'> a{static_cast<T*>(memory), {{static_cast<i64>(extents)...}}, {}};
+  i64 stride = sizeof(T);
+  BC_UNROLL
+  for (int k = N - 1; k >= 0; --k) {
+    a.strides[k] = stride;
+    stride *= a.shape[k];
+  }
+  return a;
+}
+
+// ---- slices
+
+/// start:stop:step with what is missing marked.
+struct Slice {
+  i64 start, stop, step;
+  bool has_start, has_stop;
+};
+struct All {};
+struct NewAxis {};
+
+/// The first index and the number of elements that a slice takes of n.
+BC_FN void resolve(const Slice& s, i64 n, i64& first, i64& count) {
+  const i64 low = s.step > 0 ? 0 : -1, high = s.step > 0 ? n : n - 1;
+  i64 start = s.has_start ? wrap(s.start, n) : (s.step > 0 ? low : high);
+  i64 stop = s.has_stop ? wrap(s.stop, n) : (s.step > 0 ? high : low);
+  start = start < low ? low : (start > high ? high : start);
+  stop = stop < low ? low : (stop > high ? high : stop);
+  first = start;
+  count = range_length(start, stop, s.step);
+}
+
+/// Walks over the items of a subscript: `from` is the next axis of the array, `to` of the view.
+template <int To, int From, class V, class A>
+BC_INLINE void take(V& v, const A& a, char*& p) {}
+template <int To, int From, class V, class A, class... Rest>
+BC_INLINE void take(V& v, const A& a, char*& p, i64 index, Rest... rest) {
+  p += index * a.strides[From];
+  take<To, From + 1>(v, a, p, rest...);
+}
+template <int To, int From, class V, class A, class... Rest>
+BC_INLINE void take(V& v, const A& a, char*& p, All, Rest... rest) {
+  v.shape[To] = a.shape[From];
+  v.strides[To] = a.strides[From];
+  take<To + 1, From + 1>(v, a, p, rest...);
+}
+template <int To, int From, class V, class A, class... Rest>
+BC_INLINE void take(V& v, const A& a, char*& p, NewAxis, Rest... rest) {
+  v.shape[To] = 1;
+  v.strides[To] = 0;
+  take<To + 1, From>(v, a, p, rest...);
+}
+template <int To, int From, class V, class A, class... Rest>
+BC_INLINE void take(V& v, const A& a, char*& p, Slice s, Rest... rest) {
+  i64 first, count;
+  resolve(s, a.shape[From], first, count);
+  p += count > 0 ? first * a.strides[From] : 0;
+  v.shape[To] = count;
+  v.strides[To] = a.strides[From] * s.step;
+  take<To + 1, From + 1>(v, a, p, rest...);
+}
+/// a[items]: V is the type of the view.
+template <class V, class A, class... Items>
+BC_INLINE V view(const A& a, Items... items) {
+  V v{};
+  char* p = a.bytes();
+  take<0, 0>(v, a, p, items...);
+  v.data = reinterpret_cast<decltype(v.data)>(p);
+  return v;
+}
+
+template <class T, int N, char L>
+BC_INLINE Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> transposed(const Array<T, N, L>& a) {
+  Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> r{a.data, {}, {}};
+  BC_UNROLL
+  for (int k = 0; k < N; ++k) {
+    r.shape[k] = a.shape[N - 1 - k];
+    r.strides[k] = a.strides[N - 1 - k];
+  }
+  return r;
+}
+
+/// The real or imaginary parts of a complex array.
+template <class R, class T, int N, char L>
+BC_INLINE Array<R, N, 'A'> part(const Array<T, N, L>& a, int which) {
+  Array<R, N, 'A'> r{reinterpret_cast<R*>(a.data) + which, {}, {}};
+  r.shape = a.shape;
+  r.strides = a.strides;
+  return r;
+}
+
+// ---- elementwise loops over arrays
+
+/// Joins a shape into a broadcast one.
+template <int M, class T, int N, char L>
+BC_INLINE void join_shape(Tuple<i64, M>& shape, const Array<T, N, L>& a) {
+  if constexpr (N > 0) {
+    BC_UNROLL
+    for (int k = 0; k < N; ++k)
+      if (a.shape[k] != 1) shape[M - N + k] = a.shape[k];
+  }
+}
+template <int M, class... A>
+BC_INLINE Tuple<i64, M> common_shape(const A&... a) {
+  Tuple<i64, M> shape;
+  BC_UNROLL
+  for (int k = 0; k < M; ++k) shape[k] = 1;
+  (join_shape(shape, a), ...);
+  return shape;
+}
+/// The array stretched to a shape: axes of one element repeat.
+template <int M, class T, int N, char L>
+BC_INLINE auto stretched(const Array<T, N, L>& a, const Tuple<i64, M>& shape) {
+  if constexpr (N == 0) {
+    Array<T, M, 'A'> r{a.data, shape, {}};
+    BC_UNROLL
+    for (int k = 0; k < M; ++k) r.strides[k] = 0;
+    return r;
+  } else {
+    Array<T, M, 'A'> r{a.data, shape, {}};
+    BC_UNROLL
+    for (int k = 0; k < M; ++k) {
+      if (k < M - N)
+        r.strides[k] = 0;
+      else
+        r.strides[k] = a.shape[k - (M - N)] == 1 ? 0 : a.strides[k - (M - N)];
+    }
+    return r;
+  }
+}
+
+// ---- errors
+
+/// Where a kernel reports that a thread raised: the code, then the thread and the block that were first.
+struct Status {
+  int code;
+  int thread[3];
+  int block[3];
+};
+
+}  // namespace py
+}  // namespace bc

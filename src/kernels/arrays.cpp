@@ -1,0 +1,493 @@
+// Arrays: elements, views, elementwise expressions, reductions. See compiler.h for the method.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+#include "ops/ops.h"
+
+namespace bc::kernels {
+
+Value FunctionCompiler::bound(const Value& v, const char* hint) {
+  if (v.simple || v.lazy || !v.is_array()) return v;
+  return spill(v, hint);
+}
+
+std::vector<Value> FunctionCompiler::index_items(const Value& index) {
+  if (!index.is(Kind::tuple)) return {index};
+  if (!index.items.empty() || index.type->items.empty()) return index.items;
+  const Value whole = index.simple ? index : spill(index);
+  std::vector<Value> items;
+  for (size_t i = 0; i < index.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+  return items;
+}
+
+Value FunctionCompiler::slice(const Node* n) {
+  Value v = Value::known(slice_type());
+  const Value none = Value::known(none_type());
+  for (const Node* part : {n->a, n->b, n->c}) v.items.push_back(part ? expression(part) : none);
+  for (const Value& part : v.items)
+    if (part.type && !part.is_none() && (!(part.is_scalar() || part.is(Kind::literal)) || is_inexact(part.type->dtype)))
+      fail(n, fmt::format("slices take integers, not {}", part.type->spelling));
+  return v;
+}
+
+Value FunctionCompiler::subscript(const Node* n) {
+  const std::vector<Value> both = ordered({n->a, n->b});
+  return subscript_of(both[0], both[1], n);
+}
+
+std::string FunctionCompiler::index_text(const Value& index, const std::string& array, int axis, const Node* n) {
+  if (!index.type) return "0";
+  if (!(index.is_scalar() || index.is(Kind::literal)) || is_inexact(index.type->dtype))
+    fail(n, fmt::format("an index must be an integer, not {}", index.type->spelling), {{n && n->b ? source_of(n->b) : "index", index.type}},
+         index.is_scalar() && is_real_float(index.type->dtype) ? "convert with int(), or divide by //" : "");
+  const std::string text = convert(index, is_unsigned(index.type->dtype) || is_bool(index.type->dtype) || index.type->dtype == DType::i64 || index.is(Kind::literal)
+                                              ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
+                                              : index.type, n);
+  if (index.non_negative) return text;
+  return fmt::format("py::wrap({}, {}.shape[{}])", text, array, axis);
+}
+
+std::string FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
+  const std::string a = paren(array);
+  std::string list;
+  for (size_t i = 0; i < indices.size(); ++i) list += (i ? ", " : "") + index_text(indices[i], a, static_cast<int>(i), n);
+  if (unit_.options.check || (unit_.options.debug && unit_.options.entry == Entry::kernel)) return fmt::format("{}({})", a, list);
+  return fmt::format("{}({})", a, list);
+}
+
+Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given, const Node* n) {
+  const Type t = array.type;
+  std::vector<Value> items = given;
+  int used = 0;
+  size_t ellipsis = items.size();
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is(Kind::ellipsis)) {
+      if (ellipsis != items.size()) fail(n, "an index holds one ellipsis at most");
+      ellipsis = i;
+    } else if (!items[i].is_none()) {
+      ++used;
+    }
+  }
+  if (used > t->ndim) fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, t->ndim), {{source_of(n->a), t}});
+  Value all = Value::known(slice_type());
+  all.items.assign(3, Value::known(none_type()));
+  if (ellipsis < items.size()) {
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(ellipsis));
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(ellipsis), static_cast<size_t>(t->ndim - used), all);
+  } else {
+    items.insert(items.end(), static_cast<size_t>(t->ndim - used), all);
+  }
+  unit_.need("core");
+  const Value a = array;
+  const std::string name = paren(a);
+  std::string list;
+  int ndim = 0, axis = 0;
+  bool contiguous = t->layout == 'C', sliced = false;
+  for (const Value& i : items) {
+    list += ", ";
+    if (i.is_none()) {
+      list += "py::NewAxis{}";
+      ++ndim;
+      contiguous = false;
+      continue;
+    }
+    if (i.is(Kind::slice)) {
+      const bool whole = i.items[0].is_none() && i.items[1].is_none() && i.items[2].is_none();
+      const bool unit_step = i.items[2].is_none() || i.items[2].integer() == 1;
+      // Rows of a C array, from the first sliced axis on whole, are contiguous.
+      if (sliced && !whole) contiguous = false;
+      if (!unit_step) contiguous = false;
+      sliced = true;
+      if (whole) {
+        list += "py::All{}";
+      } else {
+        const auto part = [&](size_t k, const char* otherwise) { return i.items[k].is_none() ? std::string(otherwise) : convert(i.items[k], int64_type(), n); };
+        list += fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(), !i.items[1].is_none());
+      }
+      ++ndim;
+    } else if (i.is_scalar() || i.is(Kind::literal)) {
+      list += fmt::format("i64({})", index_text(i, name, axis, n));
+      if (sliced) contiguous = false;
+    } else {
+      fail(n, fmt::format("an array cannot be indexed by {} in compiled functions", i.type ? i.type->spelling : "this"), {{source_of(n->a), t}});
+    }
+    ++axis;
+  }
+  Type made = with_layout(t, ndim, contiguous ? 'C' : 'A');
+  // One axis with unit stride stays contiguous where it was the last.
+  Value v = Value::of(made, fmt::format("py::view<{}>({}{})", cpp(made), name, list));
+  v.reads = false;
+  return v;
+}
+
+Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
+  if (!object.type || !index.type) return {};
+  if (object.is_array()) {
+    if (object.lazy) {
+      // An element of an array expression: its operands' elements.
+      fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
+    }
+    const std::vector<Value> items = index_items(index);
+    bool scalars = static_cast<int>(items.size()) == object.type->ndim;
+    for (const Value& i : items) {
+      if (!i.type) return {};
+      scalars &= i.is_scalar() || i.is(Kind::literal);
+    }
+    const Value a = bound(object, "a");
+    if (!scalars) return view(a, items, n);
+    Value r = Value::of(object.type->element, element(a, items, n));
+    r.reads = true;
+    if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
+    return r;
+  }
+  if (object.is(Kind::tuple)) {
+    const int64_t count = static_cast<int64_t>(object.type->items.size());
+    if (const auto i = index.integer()) {
+      const int64_t at = *i < 0 ? *i + count : *i;
+      if (at < 0 || at >= count) fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
+      return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
+    }
+    if (index.is(Kind::slice)) {
+      const auto part = [&](size_t k, int64_t otherwise) {
+        if (index.items[k].is_none()) return otherwise;
+        if (!index.items[k].integer()) fail(n, "a tuple's slice must be known when the function is compiled");
+        return *index.items[k].integer();
+      };
+      const int64_t step = part(2, 1);
+      if (step == 0) fail(n, "a slice's step cannot be zero");
+      const auto clamp = [&](int64_t i) { return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count); };
+      const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
+      const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
+      const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
+      std::vector<Value> items;
+      for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
+      return tuple_of(std::move(items));
+    }
+    if (index.is_scalar() && object.type->is_uniform()) {
+      const Value whole = object.simple && object.items.empty() ? object : spill(object, "items");
+      const std::string at = index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
+      Value r = Value::of(object.type->items[0], fmt::format("{}[{}]", whole.text, at));
+      r.non_negative = r.index = object.index;
+      return r;
+    }
+    fail(n, "a tuple of several types needs an index that is known when the function is compiled", {{source_of(n->a), object.type}, {source_of(n->b), index.type}},
+         "loop over it with literal_unroll()");
+  }
+  if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
+  if (object.is(Kind::record) && index.integer()) {
+    const auto i = *index.integer();
+    if (i >= 0 && i < static_cast<int64_t>(object.type->fields.size())) return record_field(object, object.type->fields[static_cast<size_t>(i)], n);
+  }
+  if (object.is(Kind::dtype) && object.type->element->is_scalar()) {
+    // float32[:, ::1]: a type, only good for declarations.
+    return object;
+  }
+  fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}});
+}
+
+Value FunctionCompiler::record_field(const Value& record, const std::string& name, const Node* n) {
+  for (size_t i = 0; i < record.type->fields.size(); ++i)
+    if (record.type->fields[i] == name) {
+      Value v = Value::of(record.type->items[i], fmt::format("{}.{}", paren(record), cpp_identifier(name)));
+      v.simple = record.simple;
+      v.reads = record.reads;
+      v.effect = record.effect;
+      return v;
+    }
+  fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
+}
+
+Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
+  const Type t = object.type;
+  const auto number = [&](std::string text) {
+    Value v = Value::of(int64_type(), std::move(text));
+    v.simple = v.index = v.non_negative = true;
+    return v;
+  };
+  if (name == "ndim") return constant_value(Constant{static_cast<int64_t>(t->ndim)});
+  if (name == "dtype") return Value::known(dtype_type(t->element));
+  if (name == "itemsize") return constant_value(Constant{static_cast<int64_t>(t->element->bytes)});
+  if (object.lazy && (name == "T" || name == "shape" || name == "size")) fail(n, fmt::format("'{}' of an array expression is not supported", name), {}, "ask one of its operands");
+  if (object.lazy) return elementwise(static_cast<int>(name == "imag" ? Op::imag : Op::real), {object}, n);
+  if (name == "shape" || name == "strides") {
+    if (t->ndim == 0) return tuple_of({});
+    Value v = Value::of(uniform_tuple_type(int64_type(), t->ndim), paren(bound(object)) + "." + name);
+    v.simple = true;
+    v.index = name == "shape";
+    return v;
+  }
+  if (name == "size") return number(paren(bound(object)) + ".size()");
+  if (name == "nbytes") return number(fmt::format("{}.size() * {}", paren(bound(object)), t->element->bytes));
+  unit_.need("core");
+  if (name == "T") {
+    if (t->ndim < 2) return object;
+    return Value::of(with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A'), fmt::format("py::transposed({})", object.text));
+  }
+  if (name == "real" || name == "imag") {
+    if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
+    if (!is_complex(t->dtype)) {
+      if (name == "real") return object;
+      fail(n, "the imaginary part of a real array is nothing that can be written or read here");
+    }
+    const Type part = scalar_type(real_type(t->dtype));
+    const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
+    if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
+    return Value::of(made, fmt::format("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
+  }
+  if (t->element->is(Kind::record)) {
+    // A field of all records: a strided view.
+    for (size_t i = 0; i < t->element->fields.size(); ++i)
+      if (t->element->fields[i] == name) fail(n, fmt::format("the field '{}' of a whole array is not supported", name), {}, fmt::format("index first: a[i].{}", name));
+  }
+  const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
+  fail(n, method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
+       {{source_of(n->a), t}}, nearest(name, {"shape", "size", "ndim", "strides", "dtype", "T", "real", "imag", "nbytes", "itemsize"}));
+}
+
+// ---- elementwise ------------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<const LazyArray> FunctionCompiler::lazy_of(const Value& v) {
+  if (v.lazy) return v.lazy;
+  auto lazy = std::make_shared<LazyArray>();
+  lazy->leaves = {bound(v, "v")};
+  lazy->element = [](std::span<const Value> x) { return x[0]; };
+  return lazy;
+}
+
+/// f over the elements of arrays and scalars, computed when somebody takes them.
+Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n) {
+  auto lazy = std::make_shared<LazyArray>();
+  struct Part {
+    std::shared_ptr<const LazyArray> lazy;  ///< or a scalar
+    size_t from = 0;
+    Value scalar;
+  };
+  std::vector<Part> parts;
+  int ndim = 0;
+  for (const Value& v : operands) {
+    Part p;
+    if (v.is_array()) {
+      p.lazy = lazy_of(v);
+      p.from = lazy->leaves.size();
+      lazy->leaves.insert(lazy->leaves.end(), p.lazy->leaves.begin(), p.lazy->leaves.end());
+      ndim = std::max(ndim, v.type->ndim);
+    } else {
+      p.scalar = v.simple || !v.type || !v.type->has_value() ? v : spill(v, "s");
+    }
+    parts.push_back(std::move(p));
+  }
+  lazy->element = [parts, f](std::span<const Value> leaves) {
+    std::vector<Value> x;
+    for (const Part& p : parts) x.push_back(p.lazy ? p.lazy->element(leaves.subspan(p.from, p.lazy->leaves.size())) : p.scalar);
+    return f(x);
+  };
+  // The element's type, from operands without text.
+  std::vector<Value> dummies;
+  for (const Value& leaf : lazy->leaves) {
+    Value v = Value::of(leaf.type->element, "x");
+    v.simple = true;
+    dummies.push_back(v);
+  }
+  Value probe;
+  const bool emitting = std::exchange(emitting_, false);
+  captured([&] { probe = lazy->element(dummies); });
+  emitting_ = emitting;
+  if (!probe.type) return {};
+  if (!probe.type->is_scalar()) fail(n, fmt::format("the elements of this array expression are {}", probe.type->spelling));
+  Value r;
+  r.type = array_type(probe.type, ndim, 'C');
+  r.lazy = std::move(lazy);
+  return r;
+}
+
+Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n) {
+  unit_.need("core");
+  std::vector<Value> elements;
+  std::vector<std::string> names;
+  for (const Value& leaf : lazy.leaves) {
+    if (leaf.type->ndim > ndim) fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", leaf.type->ndim, ndim));
+    // One dimension that all share needs no stretching.
+    const std::string name = temporary("v");
+    linef("const auto {} = py::stretched({}, {});", name, leaf.text, shape);
+    names.push_back(name);
+  }
+  std::string list;
+  for (int k = 0; k < ndim; ++k) {
+    const std::string i = temporary("i");
+    indices->push_back(i);
+    linef("for (i64 {} = 0; {} < {}[{}]; ++{}) {{", i, i, shape, k, i);
+    ++depth_;
+    list += (k ? ", " : "") + i;
+  }
+  for (size_t k = 0; k < lazy.leaves.size(); ++k) {
+    Value v = Value::of(lazy.leaves[k].type->element, fmt::format("{}({})", names[k], list));
+    v.simple = true;
+    elements.push_back(v);
+  }
+  return lazy.element(elements);
+}
+
+void FunctionCompiler::close_loops(int count) {
+  for (int k = 0; k < count; ++k) {
+    --depth_;
+    line("}");
+  }
+}
+
+void FunctionCompiler::assign_elements(const Value& target, const Value& value, const Node* at) {
+  if (!value.type) return;
+  if (target.lazy) fail(at, "cannot assign to an array expression");
+  if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
+  const Value a = bound(target, "v");
+  if (value.is(Kind::tuple)) {
+    if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
+    const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
+    for (size_t i = 0; i < value.type->items.size(); ++i) linef("{}({}) = {};", a.text, i, convert(tuple_item(whole, i), a.type->element, at));
+    return;
+  }
+  if (a.type->ndim == 0) {
+    linef("{}() = {};", a.text, convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
+    return;
+  }
+  LazyArray lazy;
+  if (value.is_array()) {
+    lazy = *lazy_of(value);
+  } else {
+    const Value scalar = value.simple ? value : spill(value, "s");
+    lazy.element = [scalar](std::span<const Value>) { return scalar; };
+  }
+  line("{");
+  ++depth_;
+  const std::string shape = a.text + ".shape";
+  std::vector<std::string> indices;
+  const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at);
+  std::string list;
+  for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
+  linef("{}({}) = {};", a.text, list, convert(x, a.type->element, at));
+  close_loops(a.type->ndim);
+  --depth_;
+  line("}");
+}
+
+void FunctionCompiler::assign_subscript(const Node* target, const Value& given, const Node* at) {
+  // Python evaluates the value, then the array, then the index.
+  Value value = given;
+  const size_t place = out_.size();
+  const std::vector<Value> both = ordered({target->a, target->b});
+  if ((both[0].effect || both[1].effect || out_.size() != place) && value.type && value.type->has_value() && !value.simple && !value.lazy && (value.effect || value.reads)) {
+    const std::string after = out_.substr(place);
+    out_.resize(place);
+    value = spill(value);
+    out_ += after;
+  }
+  const Value& object = both[0];
+  if (!object.type || !both[1].type) return;
+  if (object.is(Kind::record) && both[1].is(Kind::string)) {
+    const Value field = record_field(object, both[1].type->name, target);
+    if (value.type) linef("{} = {};", field.text, convert(value, field.type, at));
+    return;
+  }
+  if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
+  if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
+  const Value a = bound(object, "a");
+  const std::vector<Value> items = index_items(both[1]);
+  bool scalars = static_cast<int>(items.size()) == a.type->ndim;
+  for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
+  if (!scalars) return assign_elements(view(a, items, target), value, at);
+  const std::string place_text = element(a, items, target);
+  if (!value.type) return;
+  const Type t = a.type->element;
+  if (value.is_array() && value.type->ndim > 0)
+    fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
+  if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))
+    fail(at, fmt::format("{} cannot be stored in an array of {}", value.type->spelling, t->spelling), {{source_of(target->a), a.type}, {"value", value.type}},
+         value.is_scalar() && is_complex(value.type->dtype) ? "store its .real or abs()" : "");
+  linef("{} = {};", place_text, convert(value, t, at));
+}
+
+// ---- reductions -------------------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::reduction(const std::string& name, const Value& v, const Node* n) {
+  if (!v.type) return {};
+  if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+  const auto lazy = lazy_of(v);
+  const DType from = v.type->dtype;
+  const int ndim = v.type->ndim;
+  const bool argument = name == "argmin" || name == "argmax";
+  const bool order = argument || name == "min" || name == "max";
+  if (order && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
+  DType d = from;
+  if (name == "sum" || name == "prod") {
+    if (!is_inexact(d)) d = is_unsigned(d) ? DType::u64 : DType::i64;
+  } else if (name == "mean" || name == "var" || name == "std") {
+    if (!is_inexact(d)) d = DType::f64;
+  } else if (name == "any" || name == "all") {
+    d = DType::b1;
+  }
+  const Type t = scalar_type(d);
+  const std::string result = temporary(name.c_str());
+  const auto c = [&](int64_t x) { return literal(Constant{x}, t); };
+  if (ndim == 0) {
+    std::vector<Value> elements;
+    for (const Value& leaf : lazy->leaves) elements.push_back(subscript_of(leaf, tuple_of({}), n));
+    const Value x = lazy->element(elements);
+    return name == "any" || name == "all" ? truth(x, n) : argument ? constant_value(Constant{int64_t{0}}) : converted(x, t, n);
+  }
+  const std::string count = order || name == "mean" || name == "var" || name == "std" ? temporary("n") : "";
+  const std::string place = argument ? temporary("at") : "";
+  linef("{} {} = {};", cpp(t), result, name == "prod" || name == "all" ? c(1) : c(0));
+  if (!count.empty()) linef("i64 {} = 0;", count);
+  if (!place.empty()) linef("i64 {} = 0;", place);
+  std::string mean;
+  const int passes = name == "var" || name == "std" ? 2 : 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    line("{");
+    ++depth_;
+    const std::string shape = temporary("shape");
+    std::string leaves;
+    for (const Value& leaf : lazy->leaves) leaves += (leaves.empty() ? "" : ", ") + leaf.text;
+    unit_.need("core");
+    linef("const auto {} = py::common_shape<{}>({});", shape, ndim, leaves);
+    std::vector<std::string> indices;
+    Value x = open_loops(*lazy, ndim, shape, &indices, n);
+    if (name == "any" || name == "all") {
+      const Value test = truth(x, n);
+      linef("{} = {} {} {};", result, result, name == "any" ? "||" : "&&", paren(test));
+    } else if (order) {
+      x = spill(converted(x, t, n), "x");
+      const bool max = name == "max" || name == "argmax";
+      const std::string nan = is_inexact(d) ? fmt::format(" || ({} != {} && {} == {})", x.text, x.text, result, result) : "";
+      linef("if ({} == 0 || {} {} {}{}) {{", count, x.text, max ? ">" : "<", result, nan);
+      linef("  {} = {};", result, x.text);
+      if (argument) linef("  {} = {};", place, count);
+      line("}");
+      linef("++{};", count);
+    } else if (pass == 1) {
+      x = spill(converted(x, t, n), "x");
+      linef("{} = {} + ({} - {}) * ({} - {});", result, result, x.text, mean, x.text, mean);
+    } else if (name == "prod") {
+      linef("{} = {};", result, is_integer(d) ? fmt::format("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n)) : fmt::format("{} * {}", result, paren(converted(x, t, n))));
+    } else {
+      linef("{} = {};", result, is_integer(d) ? fmt::format("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n)) : fmt::format("{} + {}", result, paren(converted(x, t, n))));
+      if (!count.empty()) linef("++{};", count);
+    }
+    close_loops(ndim);
+    --depth_;
+    line("}");
+    if (passes == 2 && pass == 0) {
+      if (is_complex(d)) fail(n, fmt::format("{}() does not take complex numbers", name));
+      mean = temporary("mean");
+      linef("const {} {} = {} / {}({});", cpp(t), mean, result, cpp(t), count);
+      linef("{} = {};", result, c(0));
+    }
+  }
+  if (name == "mean" || passes == 2) linef("{} = {} / {}({});", result, result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), count);
+  if (name == "std") linef("{} = bc::sqrt({});", result, result);
+  Value r = argument ? Value::of(int64_type(), place) : Value::of(t, result);
+  r.simple = true;
+  r.non_negative = argument || name == "any" || name == "all" || (r.is_scalar() && is_unsigned(r.type->dtype));
+  r.index = argument;
+  return r;
+}
+
+}  // namespace bc::kernels

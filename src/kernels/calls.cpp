@@ -1,0 +1,1011 @@
+// Calls: of Python functions, of types, of what the compiler knows. See compiler.h for the method.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/compiler.h"
+#include "kernels/rows.h"
+#include "ops/ops.h"
+
+namespace bc::kernels {
+namespace {
+
+/// NumPy's and math's names of elementwise rows that the engine calls otherwise.
+std::optional<Op> elementwise_op(std::string_view name) {
+  static const auto& others = *new std::unordered_map<std::string_view, std::string_view>{
+      {"absolute", "abs"},     {"conjugate", "conj"},   {"bitwise_count", "bit_count"}, {"asin", "arcsin"},      {"acos", "arccos"},
+      {"atan", "arctan"},      {"atan2", "arctan2"},    {"asinh", "arcsinh"},           {"acosh", "arccosh"},    {"atanh", "arctanh"},
+      {"pow", "power"},        {"degrees", "rad2deg"},  {"radians", "deg2rad"},         {"mod", "remainder"},    {"true_divide", "divide"},
+      {"bitwise_not", "invert"}, {"bitwise_invert", "invert"}, {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+  };
+  const auto it = others.find(name);
+  const auto op = op_from_name(it == others.end() ? name : it->second);
+  if (op && (*op == Op::random_bits || *op == Op::random_uniform || *op == Op::random_normal || *op == Op::random_below)) return std::nullopt;
+  return op;
+}
+
+constexpr const char* kMath[] = {"sqrt",  "cbrt",  "exp",   "exp2",  "expm1", "log",   "log2",   "log10",    "log1p",   "sin",     "cos",  "tan",
+                                 "asin",  "acos",  "atan",  "atan2", "sinh",  "cosh",  "tanh",   "asinh",    "acosh",   "atanh",   "fabs", "floor",
+                                 "ceil",  "trunc", "fmod",  "hypot", "pow",   "gcd",   "lcm",    "copysign", "isnan",   "isinf",   "isfinite",
+                                 "ldexp", "degrees", "radians", "nextafter", "fma"};
+
+struct AtomicRow {
+  const char* name;
+  DTypeSet types;
+};
+constexpr DTypeSet bits(std::initializer_list<DType> list) {
+  DTypeSet s = 0;
+  for (DType t : list) s |= dtype_bit(t);
+  return s;
+}
+constexpr DTypeSet kWide = bits({DType::i32, DType::u32, DType::i64, DType::u64}), kFloats = bits({DType::f32, DType::f64});
+constexpr AtomicRow kAtomics[] = {
+    {"add", kWide | kFloats | bits({DType::f16, DType::bf16, DType::c64, DType::c128})},
+    {"sub", kWide | kFloats | bits({DType::f16, DType::bf16, DType::c64, DType::c128})},
+    {"max", kWide | kFloats},
+    {"min", kWide | kFloats},
+    {"nanmax", kWide | kFloats},
+    {"nanmin", kWide | kFloats},
+    {"and_", kWide},
+    {"or_", kWide},
+    {"xor", kWide},
+    {"exch", kWide | kFloats},
+    {"inc", bits({DType::u32, DType::u64})},
+    {"dec", bits({DType::u32, DType::u64})},
+    {"cas", kWide | kFloats},
+    {"compare_and_swap", kWide | kFloats},
+};
+
+/// Functions with rules of their own.
+constexpr const char* kSpecial[] = {
+    "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print", "builtins.enumerate",
+    "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed", "builtins.any", "builtins.all",
+    "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll", "cuda.grid", "cuda.gridsize", "cuda.selp",
+    "cuda.shared.array", "cuda.local.array", "cuda.const.array_like", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
+    "numpy.max", "numpy.amin", "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag",
+    "numpy.round", "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
+};
+
+/// The types of arguments, for messages.
+std::string spelled(const CallArguments& args) {
+  std::string text;
+  for (const Value& v : args.positional) text += (text.empty() ? "" : ", ") + (v.type ? v.type->spelling : "?");
+  return "(" + text + ")";
+}
+
+/// Names that `syntax` (an inner function) reads and does not bind.
+void free_names(const std::vector<Node*>& body, const FunctionSyntax& syntax, std::vector<std::string>* names);
+void free_names(const Node* n, const FunctionSyntax& syntax, std::vector<std::string>* names) {
+  if (!n) return;
+  if (n->kind == NodeKind::name && syntax.local_index(n->text) < 0 && std::find(names->begin(), names->end(), n->text) == names->end())
+    names->push_back(n->text);
+  for (const Node* k : {n->a, n->b, n->c}) free_names(k, syntax, names);
+  for (const Node* k : n->list) free_names(k, syntax, names);
+  for (const auto& [name, k] : n->keywords) free_names(k, syntax, names);
+  free_names(n->body, syntax, names);
+  free_names(n->orelse, syntax, names);
+  if (n->inner) {
+    std::vector<std::string> inside;
+    free_names(n->inner->body, *n->inner, &inside);
+    for (const std::string& name : inside)
+      if (syntax.local_index(name) < 0 && std::find(names->begin(), names->end(), name) == names->end()) names->push_back(name);
+  }
+}
+void free_names(const std::vector<Node*>& body, const FunctionSyntax& syntax, std::vector<std::string>* names) {
+  for (const Node* k : body) free_names(k, syntax, names);
+}
+
+}  // namespace
+
+std::vector<std::string> known_names() {
+  std::set<std::string> names;
+  for (const Row& r : all_rows()) names.insert(r.name);
+  for (const char* n : kSpecial) names.insert(n);
+  for (const char* n : kMath) names.insert(std::string("math.") + n);
+  for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(static_cast<Op>(i)).kind == OpKind::elementwise) names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
+  return {names.begin(), names.end()};
+}
+
+CallArguments FunctionCompiler::arguments(const Node* n) {
+  CallArguments args;
+  std::vector<const Node*> nodes;
+  for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
+  for (const auto& [name, k] : n->keywords) {
+    if (name.empty()) fail(n, "**keywords are not supported in compiled functions");
+    nodes.push_back(k);
+  }
+  std::vector<Value> values = ordered(nodes);
+  for (size_t i = 0; i < n->list.size(); ++i) {
+    if (n->list[i]->kind != NodeKind::starred) {
+      args.positional.push_back(values[i]);
+      args.nodes.push_back(n->list[i]);
+      continue;
+    }
+    if (!values[i].type) continue;
+    if (!values[i].is(Kind::tuple)) fail(n->list[i], "only tuples can be unpacked into arguments", {{source_of(nodes[i]), values[i].type}});
+    const Value whole = values[i].items.empty() && !values[i].simple ? spill(values[i]) : values[i];
+    for (size_t k = 0; k < values[i].type->items.size(); ++k) {
+      args.positional.push_back(tuple_item(whole, k));
+      args.nodes.push_back(n->list[i]);
+    }
+  }
+  for (size_t i = 0; i < n->keywords.size(); ++i) args.keywords.emplace_back(n->keywords[i].first, values[n->list.size() + i]);
+  return args;
+}
+
+Value FunctionCompiler::call(const Node* n) {
+  // A method of a value, or a function.
+  if (n->a->kind == NodeKind::attribute) {
+    const Value object = expression(n->a->a);
+    if (!object.type) {
+      arguments(n);
+      return {};
+    }
+    const bool field = object.is(Kind::tuple) && std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
+    if ((object.type->has_value() && !object.is(Kind::record) && !field) || (object.is(Kind::builtin) && !object.items.empty())) {
+      const size_t place = out_.size();
+      CallArguments args = arguments(n);
+      (void)place;
+      return call_method(object, n->a->text, std::move(args), n);
+    }
+    if (object.is(Kind::builtin) && object.type->name == "cuda.cg.grid_group") return call_builtin("cuda.cg.grid_group." + n->a->text, arguments(n), n);
+    return call_value(attribute_of(object, n->a->text, n->a), arguments(n), n);
+  }
+  const Value callee = expression(n->a);
+  return call_value(callee, arguments(n), n);
+}
+
+Value FunctionCompiler::call_value(const Value& callee, CallArguments args, const Node* n) {
+  for (const Value& v : args.positional)
+    if (!v.type) return {};
+  for (const auto& [name, v] : args.keywords)
+    if (!v.type) return {};
+  if (!callee.type) return {};
+  switch (callee.type->kind) {
+    case Kind::function: {
+      const auto inner = unit_.inner.find(callee.type->object);
+      if (inner != unit_.inner.end()) return call_function(*inner->second.first, *inner->second.second, std::move(args), n);
+      const auto& f = *static_cast<const Function*>(callee.type->object);
+      return call_function(f, f.syntax(), std::move(args), n);
+    }
+    case Kind::builtin:
+      if (!callee.items.empty()) return call_method(callee.items[0], callee.type->name.substr(callee.type->name.find('.') + 1), std::move(args), n);
+      return call_builtin(callee.type->name, std::move(args), n);
+    case Kind::dtype:
+    case Kind::type: return call_class(callee.type, std::move(args), n);
+    default: fail(n, fmt::format("{} cannot be called in compiled functions", callee.type->spelling), {{source_of(n->a), callee.type}});
+  }
+}
+
+Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
+  if (syntax.rebinds_outer) fail(n, fmt::format("'{}' uses global or nonlocal, which compiled functions cannot", syntax.name));
+  const std::vector<Parameter>& parameters = syntax.parameters;
+  std::vector<Value> values(parameters.size());
+  std::vector<bool> given(parameters.size());
+  std::vector<Value> rest;
+  size_t at = 0;
+  for (Value& v : args.positional) {
+    while (at < parameters.size() && parameters[at].keyword_only) ++at;
+    if (at < parameters.size()) {
+      values[at] = std::move(v);
+      given[at++] = true;
+    } else if (!syntax.rest.empty()) {
+      rest.push_back(std::move(v));
+    } else {
+      fail(n, fmt::format("{}() takes {} arguments, got {}", syntax.name, parameters.size(), args.positional.size()));
+    }
+  }
+  for (auto& [name, v] : args.keywords) {
+    size_t i = 0;
+    while (i < parameters.size() && parameters[i].name != name) ++i;
+    if (i == parameters.size()) fail(n, fmt::format("{}() has no parameter '{}'", syntax.name, name));
+    if (given[i]) fail(n, fmt::format("{}() got two values for '{}'", syntax.name, name));
+    values[i] = std::move(v);
+    given[i] = true;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (given[i]) continue;
+    if (parameters[i].default_value) {
+      values[i] = expression(parameters[i].default_value);
+    } else if (const auto e = parameters[i].has_default ? f.default_value(static_cast<int>(i)) : std::nullopt) {
+      values[i] = entity_value(*e, parameters[i].name);
+    } else {
+      fail(n, fmt::format("{}() needs an argument for '{}'", syntax.name, parameters[i].name));
+    }
+  }
+  if (!syntax.rest.empty()) values.push_back(tuple_of(std::move(rest)));
+
+  std::vector<std::string> captured;
+  if (syntax.outer) {
+    // The variables around an inner function, as they are at the call.
+    std::vector<std::string> names;
+    free_names(syntax.body, syntax, &names);
+    const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
+    for (const std::string& name : names) {
+      const bool local = &syntax == &syntax_ ? std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end()
+                                             : syntax.outer->local_index(name) >= 0;
+      if (!local) continue;
+      if (!mine) fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
+      Node read;
+      read.kind = NodeKind::name;
+      read.text = name;
+      read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
+      // A function that calls itself is no variable.
+      Value v = this->name(&read);
+      if (v.is(Kind::function) && v.type->object == &syntax) {
+        captured.push_back(name);
+        values.push_back(Value::known(v.type));
+        continue;
+      }
+      captured.push_back(name);
+      values.push_back(std::move(v));
+    }
+  }
+  std::vector<Type> types;
+  for (Value& v : values) {
+    if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
+    types.push_back(v.type);
+  }
+
+  unit_.trail.push_back(fmt::format("{}:{}, in {}", syntax_.file, n->line, syntax_.name));
+  Specialised* s = nullptr;
+  try {
+    s = &unit_.specialise(f, syntax, types, captured);
+  } catch (const Error& e) {
+    // Some functions need to know an integer (a tuple's index, an extent): those that are constants here go along in the types.
+    bool any = false;
+    std::vector<Type> with_values = types;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i].integer() && values[i].type == int64_type()) with_values[i] = literal_type(*values[i].integer()), any = true;
+    if (!any || e.kind() != ErrorKind::Typing) throw;
+    try {
+      s = &unit_.specialise(f, syntax, with_values, captured);
+    } catch (const Error&) {
+      throw e;
+    }
+    types = with_values;
+  }
+  unit_.trail.pop_back();
+  if (s->fails) fails_ = true;
+  if (!s->result) return {};
+
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
+  if (s->fails) text += text.empty() ? "failure" : ", failure";
+  Value r = Value::of(s->result, fmt::format("{}({})", s->name, text));
+  r.effect = true;
+  if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
+  if (s->fails) {
+    if (s->result->has_value()) {
+      r = spill(r);
+    } else {
+      line(r.text + ";");
+      r.text.clear();
+      r.effect = false;
+    }
+    const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
+    if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
+      line("if (failure != 0) { py::report(status, failure); return; }");
+    else
+      linef("if (failure != 0) return{};", result);
+  }
+  return r;
+}
+
+Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
+  if (v.is_array() && v.type->ndim > 0) return lift({v}, [this, to, n](std::span<const Value> x) { return cast_to(to, x[0], n); }, n);
+  if (v.is_array()) return cast_to(to, subscript_of(v, tuple_of({}), n), n);
+  if (v.is(Kind::optional)) return cast_to(to, converted(v, v.type->element, n), n);
+  if (!v.is_scalar() && !v.is(Kind::literal)) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
+  if (v.is_scalar() && v.constant && to->is_scalar()) {
+    // int(2.5) of a constant is one.
+    if (to == int64_type())
+      if (const auto* d = std::get_if<double>(&v.constant->value); d && std::fabs(*d) < 9e18)
+        return constant_value(Constant{static_cast<int64_t>(*d)});
+  }
+  return converted(v, to, n);
+}
+
+Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
+  if (t->is(Kind::dtype)) {
+    const Type to = t->element;
+    if (to->is(Kind::record)) fail(n, "a record cannot be made in a compiled function", {}, "write the fields of one that is there");
+    if (!args.keywords.empty()) fail(n, fmt::format("{}() takes no keyword arguments here", to->spelling));
+    if (args.positional.empty()) return converted(constant_value(Constant{int64_t{0}}), to, n);
+    if (args.positional.size() == 2 && is_complex(to->dtype)) {
+      const Value &re = args.positional[0], &im = args.positional[1];
+      if (!re.is_scalar() || !im.is_scalar()) fail(n, "complex() takes two numbers");
+      // Python's complex of two float32 is complex64, as in Numba.
+      Type made = to;
+      if (t->name == "complex" && re.type->dtype == DType::f32 && im.type->dtype == DType::f32) made = scalar_type(DType::c64);
+      const Type part = scalar_type(real_type(made->dtype));
+      Value r = Value::of(made, fmt::format("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
+      r.reads = re.reads || im.reads, r.effect = re.effect || im.effect;
+      return r;
+    }
+    if (args.positional.size() != 1) fail(n, fmt::format("{}() takes one number, got {}", to->spelling, spelled(args)));
+    Value v = args.positional[0];
+    if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+    // int() and float() keep the width of what is one already, as in Numba.
+    if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
+                          (t->name == "complex" && is_complex(v.type->dtype))))
+      return v;
+    return cast_to(to, v, n);
+  }
+  if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) {
+    const Type proto = t->element;
+    std::vector<Value> items(proto->items.size());
+    std::vector<bool> given(items.size());
+    if (args.positional.size() > items.size()) fail(n, fmt::format("{}() takes {} arguments, got {}", t->name, items.size(), args.positional.size()));
+    for (size_t i = 0; i < args.positional.size(); ++i) items[i] = args.positional[i], given[i] = true;
+    for (auto& [name, v] : args.keywords) {
+      const auto it = std::find(proto->fields.begin(), proto->fields.end(), name);
+      if (it == proto->fields.end()) fail(n, fmt::format("{}() has no field '{}'", t->name, name), {}, nearest(name, proto->fields));
+      const size_t i = static_cast<size_t>(it - proto->fields.begin());
+      items[i] = v, given[i] = true;
+    }
+    for (size_t i = 0; i < items.size(); ++i)
+      if (!given[i]) fail(n, fmt::format("{}() needs a value for '{}'", t->name, proto->fields[i]));
+    if (proto->is_tuple()) {
+      Value v = tuple_of(std::move(items));
+      if (!v.type) return {};
+      v.type = named_tuple_type(proto->object, proto->name, proto->fields, v.type->items);
+      return v;
+    }
+    std::string text;
+    for (size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + convert(items[i], proto->items[i], n);
+    return Value::of(proto, fmt::format("{}{{{}}}", cpp(proto), text));
+  }
+  fail(n, fmt::format("objects of the class {} cannot be made in a compiled function", t->name));
+}
+
+// ---- functions that rows describe -------------------------------------------------------------------------------------------------
+
+std::optional<Value> FunctionCompiler::call_row(const std::string& name, const CallArguments& args, const Node* n) {
+  if (rows_of(name).empty()) return std::nullopt;
+  std::vector<Type> types;
+  for (const Value& v : args.positional) {
+    if (v.is_array() && v.type->ndim > 0) return lift(args.positional, [this, name, n](std::span<const Value> x) {
+      CallArguments scalars;
+      scalars.positional.assign(x.begin(), x.end());
+      return *call_row(name, scalars, n);
+    }, n);
+    types.push_back(v.type);
+  }
+  for (const auto& [key, v] : args.keywords) types.push_back(v.type);
+  const Row* row = choose_row(name, types);
+  if (!row) {
+    std::string there;
+    int listed = 0;
+    for (const Row* r : rows_of(name))
+      if (++listed <= 4) there += (there.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, r->signature.arguments});
+    fail(n, fmt::format("{} does not take {}", name, spelled(args)), {}, fmt::format("it takes {}{}", there, listed > 4 ? ", …" : ""));
+  }
+  if (*row->header) unit_.need(row->header);
+  if (row->flags & kGridSync) unit_.uses_grid_sync = true;
+  std::vector<std::string> texts;
+  Value r;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Value& v = i < args.positional.size() ? args.positional[i] : args.keywords[i - args.positional.size()].second;
+    texts.push_back(convert(v, row->signature.arguments[i], n));
+    r.reads |= v.reads;
+    r.effect |= v.effect;
+  }
+  std::string text;
+  for (const char* p = row->text; *p; ++p) {
+    if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
+      text += texts[static_cast<size_t>(p[1] - '0')];
+      p += 2;
+    } else {
+      text += *p;
+    }
+  }
+  r.type = row->signature.result;
+  r.text = std::move(text);
+  r.effect |= (row->flags & kEffect) != 0;
+  r.index = r.non_negative = (row->flags & kIndex) != 0;
+  if (r.type->is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
+  return r;
+}
+
+Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& args, const Node* n) {
+  const Op op = static_cast<Op>(op_number);
+  const OpInfo& row = info(op);
+  for (const Value& v : args)
+    if (v.is_array()) return lift(args, [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+  std::vector<OperandType> operands;
+  Value r;
+  for (const Value& v : args) {
+    if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", row.name, v.type->spelling));
+    operands.push_back({v.type->dtype, Weak::none});
+    r.reads |= v.reads, r.effect |= v.effect;
+  }
+  bc::Loop loop{};
+  try {
+    loop = resolve(op, operands);
+  } catch (const Error& e) {
+    fail(n, e.what());
+  }
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < args.size(); ++i) texts.push_back(convert(args[i], scalar_type(loop.in[i]), n));
+  // The row's text with the operands in place of a, b, c; its functions are the device library's.
+  std::string text;
+  const std::string_view source = row.text;
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t i = 0; i < source.size();) {
+    if (!word(source[i])) {
+      text += source[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < source.size() && word(source[end])) ++end;
+    const std::string_view w = source.substr(i, end - i);
+    if (w.size() == 1 && w[0] >= 'a' && w[0] <= 'c' && static_cast<size_t>(w[0] - 'a') < texts.size()) {
+      text += texts[static_cast<size_t>(w[0] - 'a')];
+    } else if (w == "T") {
+      text += cpp_name(loop.in[0]);
+    } else {
+      text += "bc::";
+      text += w;
+      // Literal operands must not choose the template's type.
+      if (end < source.size() && source[end] == '(' && is_integer(loop.in[0]) && row.signature == Signature::same) text += fmt::format("<{}>", cpp_name(loop.in[0]));
+    }
+    i = end;
+  }
+  r.type = scalar_type(loop.out);
+  r.text = source == "a" ? args[0].text : text;
+  r.non_negative = is_bool(loop.out) || is_unsigned(loop.out);
+  if (op == Op::maximum || op == Op::minimum) {
+    r.non_negative |= op == Op::maximum ? args[0].non_negative || args[1].non_negative : args[0].non_negative && args[1].non_negative;
+    r.index = args[0].index && args[1].index;
+  }
+  if (op == Op::abs && is_integer(loop.out)) r.index = r.non_negative = args[0].index;
+  return r;
+}
+
+std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
+  const bool math = name.starts_with("math.");
+  if (!math && !name.starts_with("numpy.")) return std::nullopt;
+  const std::string plain = name.substr(name.find('.') + 1);
+  if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath)) return std::nullopt;
+  const auto op = elementwise_op(plain);
+  if (!op) return std::nullopt;
+  const OpInfo& row = info(*op);
+  if (args.positional.size() != row.nin || !args.keywords.empty())
+    fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
+  std::vector<Value> values = args.positional;
+  if (math) {
+    // math works in floats: integers of any width become float64; floor and its kin give integers.
+    const bool integral = plain == "gcd" || plain == "lcm";
+    for (size_t i = 0; i < values.size(); ++i) {
+      Value& v = values[i];
+      if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+      if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
+      if (is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
+      if (!integral && !is_inexact(v.type->dtype) && !(plain == "ldexp" && i == 1)) v = converted(v, float64_type(), n);
+    }
+    if (integral)
+      for (Value& v : values) v = converted(v, int64_type(), n);
+    Value r = elementwise(static_cast<int>(*op), values, n);
+    if (plain == "floor" || plain == "ceil" || plain == "trunc") r = converted(r, int64_type(), n);
+    return r;
+  }
+  return elementwise(static_cast<int>(*op), values, n);
+}
+
+// ---- functions with rules of their own --------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
+  std::string format, values, end = "\n", separator = " ";
+  for (const auto& [name, v] : args.keywords) {
+    if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
+    (name == "end" ? end : separator) = v.type->name;
+  }
+  const auto escape = [](const std::string& s) {
+    std::string r;
+    for (char c : s) {
+      if (c == '%') r += "%%";
+      else if (c == '"' || c == '\\') r += '\\', r += c;
+      else if (c == '\n') r += "\\n";
+      else if (c == '\t') r += "\\t";
+      else if (static_cast<unsigned char>(c) < 0x20) r += fmt::format("\\{:03o}", c);
+      else r += c;
+    }
+    return r;
+  };
+  const auto put = [&](const Value& v, const auto& self) -> void {
+    switch (v.type->kind) {
+      case Kind::string: format += escape(v.type->name); return;
+      case Kind::none: format += "None"; return;
+      case Kind::literal: format += fmt::format("{}", v.type->value); return;
+      case Kind::tuple: {
+        const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+        format += "(";
+        for (size_t i = 0; i < v.type->items.size(); ++i) {
+          if (i) format += ", ";
+          self(tuple_item(whole, i), self);
+        }
+        format += v.type->items.size() == 1 ? ",)" : ")";
+        return;
+      }
+      case Kind::scalar: {
+        const DType d = v.type->dtype;
+        if (is_bool(d)) {
+          format += "%s";
+          values += fmt::format(", {} ? \"True\" : \"False\"", paren(v));
+        } else if (is_unsigned(d)) {
+          format += "%llu";
+          values += fmt::format(", static_cast<unsigned long long>({})", v.text);
+        } else if (is_integer(d)) {
+          format += "%lld";
+          values += fmt::format(", static_cast<long long>({})", v.text);
+        } else if (is_complex(d)) {
+          const Value z = spill(v);
+          format += "(%g%+gj)";
+          values += fmt::format(", double({}.re), double({}.im)", z.text, z.text);
+        } else {
+          format += "%g";
+          values += ", " + convert(v, float64_type(), n);
+        }
+        return;
+      }
+      default: fail(n, fmt::format("print does not take {}", v.type->spelling));
+    }
+  };
+  for (size_t i = 0; i < args.positional.size(); ++i) {
+    if (i) format += escape(separator);
+    put(args.positional[i], put);
+  }
+  format += escape(end);
+  linef("printf(\"{}\"{});", format, values);
+  return Value::known(none_type());
+}
+
+Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node* n) {
+  std::vector<Value> items = args.positional;
+  if (items.size() == 1 && items[0].is(Kind::tuple)) {
+    const Value whole = items[0].items.empty() && !items[0].simple ? spill(items[0]) : items[0];
+    items.clear();
+    for (size_t i = 0; i < whole.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+  }
+  if (items.size() == 1 && items[0].is_array()) return reduction(max ? "max" : "min", items[0], n);
+  if (items.size() < 2) fail(n, fmt::format("{}() needs at least two numbers, or a tuple or array", max ? "max" : "min"));
+  DType d = DType::b1;
+  bool index = true, all = true, any = false, effect = false, reads = false, constants = true;
+  for (Value& v : items) {
+    if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+    if (!v.is_scalar() || is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", v.type->spelling));
+    d = promote(d, v.type->dtype);
+    index &= v.index, all &= v.non_negative, any |= v.non_negative, effect |= v.effect, reads |= v.reads;
+    constants &= v.integer().has_value();
+  }
+  if (constants) {
+    int64_t best = *items[0].integer();
+    for (const Value& v : items) best = max ? std::max(best, *v.integer()) : std::min(best, *v.integer());
+    return constant_value(Constant{best});
+  }
+  unit_.need("core");
+  std::string text = convert(items[0], scalar_type(d), n);
+  for (size_t i = 1; i < items.size(); ++i) text = fmt::format("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
+  Value r = Value::of(scalar_type(d), text);
+  r.non_negative = max ? any : all;
+  r.index = index && is_integer(d);
+  r.effect = effect, r.reads = reads;
+  return r;
+}
+
+Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
+  if (args.positional.empty()) fail(n, "round() needs a number");
+  const Value& v = args.positional[0];
+  if (v.is_array()) return lift({v}, [this, args, n](std::span<const Value> x) {
+    CallArguments one = args;
+    one.positional[0] = x[0];
+    return round_call(one, n);
+  }, n);
+  if (!v.is_scalar()) fail(n, fmt::format("round() does not take {}", v.type->spelling));
+  if (!is_inexact(v.type->dtype)) return v;
+  if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
+  unit_.need("core");
+  const Value digits = converted(args.positional[1], int64_type(), n);
+  return Value::of(v.type, fmt::format("py::round_to({}, {})", v.text, digits.text));
+}
+
+Value FunctionCompiler::atomic(const std::string& name, const CallArguments& args, const Node* n) {
+  const std::string op = name.substr(name.rfind('.') + 1);
+  const AtomicRow* row = nullptr;
+  for (const AtomicRow& a : kAtomics)
+    if (op == a.name) row = &a;
+  if (!row) fail(n, fmt::format("there is no {}", name));
+  const bool swap = op == "cas" || op == "compare_and_swap";
+  const size_t wanted = op == "cas" ? 4 : 3;
+  if (args.positional.size() != wanted || !args.keywords.empty())
+    fail(n, fmt::format("{} takes (array, {}), got {}", name, op == "cas" ? "index, old, value" : op == "compare_and_swap" ? "old, value" : "index, value", spelled(args)));
+  const Value& array = args.positional[0];
+  if (!array.is_array() || array.lazy) fail(n, fmt::format("{} works on an element of an array", name), {{source_of(args.nodes[0]), array.type}});
+  if (array.type->read_only) fail(n, fmt::format("{} cannot write to a read-only array", name), {{source_of(args.nodes[0]), array.type}});
+  if (!array.type->element->is_scalar() || !(row->types & dtype_bit(array.type->dtype))) {
+    std::string there;
+    for (int i = 0; i < kDTypeCount; ++i)
+      if (row->types & dtype_bit(static_cast<DType>(i))) there += (there.empty() ? "" : ", ") + std::string(info(static_cast<DType>(i)).name);
+    fail(n, fmt::format("{} has no form for {}", name, array.type->element->spelling), {{source_of(args.nodes[0]), array.type}}, "it takes arrays of " + there);
+  }
+  unit_.need("atomic");
+  const Value a = bound(array);
+  std::vector<Value> indices = op == "compare_and_swap" ? std::vector<Value>{constant_value(Constant{int64_t{0}})} : index_items(args.positional[1]);
+  if (op == "compare_and_swap") indices.resize(static_cast<size_t>(std::max(array.type->ndim, 1)), indices[0]);
+  if (static_cast<int>(indices.size()) != array.type->ndim)
+    fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim), {{source_of(args.nodes[0]), array.type}});
+  const std::string place = "&" + element(a, indices, n);
+  const Type t = array.type->element;
+  std::string call_name = op;
+  if (swap) call_name = "cas";
+  while (!call_name.empty() && call_name.back() == '_') call_name.pop_back();
+  std::string text = fmt::format("py::atomic_{}({}", call_name, place);
+  for (size_t i = op == "compare_and_swap" ? 1 : 2; i < args.positional.size(); ++i) text += fmt::format(", {}({})", cpp(t), convert(args.positional[i], t, n));
+  Value r = Value::of(t, text + ")");
+  r.effect = true;
+  r.non_negative = is_unsigned(t->dtype);
+  return r;
+}
+
+Value FunctionCompiler::make_array(const std::string& space, const CallArguments& args, const Node* n) {
+  Value shape, dtype;
+  if (!args.positional.empty()) shape = args.positional[0];
+  if (args.positional.size() > 1) dtype = args.positional[1];
+  int64_t alignment = 0;
+  for (const auto& [name, v] : args.keywords) {
+    if (name == "shape") shape = v;
+    else if (name == "dtype") dtype = v;
+    else if (name == "alignment") alignment = v.integer().value_or(0);
+    else fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name));
+  }
+  if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));
+  Type element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
+  if (dtype.is(Kind::string)) element = type_from_name(dtype.type->name);
+  if (dtype.is(Kind::type) && dtype.type->element && dtype.type->element->is(Kind::record)) element = dtype.type->element;
+  if (!element || !element->has_value()) fail(n, fmt::format("cuda.{}.array: expected a dtype, got {}", space, dtype.type->spelling));
+  std::vector<int64_t> extents;
+  const std::vector<Value> items = index_items(shape);
+  for (const Value& v : items) {
+    if (!v.integer())
+      fail(n, fmt::format("cuda.{}.array: the shape must be known when the kernel is compiled", space), {{"shape", shape.type}},
+           "use an integer literal, a global or a closure's variable");
+    extents.push_back(*v.integer());
+  }
+  int64_t count = 1;
+  std::string list;
+  for (int64_t e : extents) {
+    if (e < 0) fail(n, fmt::format("cuda.{}.array: negative extent {}", space, e));
+    count *= e;
+    list += fmt::format(", {}", e);
+  }
+  unit_.need("core");
+  const Type t = array_type(element, static_cast<int>(extents.size()), 'C', false, space == "shared" ? Space::shared : Space::local);
+  const std::string type = cpp(element);
+  Value r;
+  r.type = t;
+  if (space == "shared" && count == 0) {
+    // The launch says how many bytes there are; all such arrays begin at their start.
+    unit_.uses_dynamic_shared = true;
+    if (extents.size() != 1) fail(n, "a dynamic shared array has one dimension");
+    if (!declared_dynamic_) {
+      declared_dynamic_ = true;
+      declarations_ += "  extern __shared__ __align__(16) char dynamic_shared[];\n";
+    }
+    unit_.need("cuda");
+    r.text = fmt::format("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
+    r.atom = true;
+    return spill(r, "shared");
+  }
+  const std::string memory = temporary(space == "shared" ? "shared" : "local");
+  const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
+  declarations_ += fmt::format("  {}alignas({}) {} {}[{}];\n", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
+  return r;
+}
+
+Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
+  for (Value& v : args.positional)
+    if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
+  const auto need = [&](size_t low, size_t high) {
+    if (args.positional.size() < low || args.positional.size() > high || !args.keywords.empty())
+      fail(n, fmt::format("{}() takes {}{} arguments, got {}", name.starts_with("builtins.") ? name.substr(9) : name, low,
+                          high > low ? fmt::format(" to {}", high) : "", spelled(args)));
+  };
+  const auto& p = args.positional;
+  if (name == "builtins.range" || name == "numba.prange") {
+    need(1, 3);
+    Value v;
+    DType d = DType::i64;
+    bool unsigned_all = true;
+    for (const Value& x : p) {
+      if (!(x.is_scalar() || x.is(Kind::literal)) || is_inexact(x.type->dtype))
+        fail(n, fmt::format("range() takes integers, got {}", spelled(args)), {}, "convert with int()");
+      unsigned_all &= x.is_scalar() && (x.type->dtype == DType::u64 || (x.integer() && *x.integer() >= 0));
+    }
+    for (const Value& x : p)
+      if (x.is_scalar() && x.type->dtype == DType::u64 && unsigned_all) d = DType::u64;
+    v.type = range_type(d);
+    const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
+    v.items = {p.size() == 1 ? zero : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : one};
+    unit_.need("core");
+    v.text = fmt::format("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n), convert(v.items[2], int64_type(), n));
+    v.reads = true;
+    return v;
+  }
+  if (name == "cuda.grid" || name == "cuda.gridsize") {
+    need(1, 1);
+    const auto dims = p[0].integer();
+    if (!dims || *dims < 1 || *dims > 3) fail(n, fmt::format("{} takes 1, 2 or 3, known when the kernel is compiled", name), {{source_of(args.nodes[0]), p[0].type}});
+    unit_.need("cuda");
+    std::vector<Value> items;
+    for (int64_t i = 0; i < *dims; ++i) {
+      Value v = Value::of(int64_type(), fmt::format("py::{}_{}()", name == "cuda.grid" ? "grid" : "grid_size", "xyz"[i]));
+      v.index = v.non_negative = true;
+      items.push_back(v);
+    }
+    return *dims == 1 ? items[0] : tuple_of(std::move(items));
+  }
+  if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
+  if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
+  if (name == "cuda.const.array_like") {
+    need(1, 1);
+    return p[0];
+  }
+  if (name == "cuda.cg.this_grid") return Value::known(builtin_type("cuda.cg.grid_group"));
+  if (name == "cuda.selp" || name == "numpy.where") {
+    need(3, 3);
+    if (name == "numpy.where") return elementwise(static_cast<int>(Op::where), p, n);
+    const Type t = unify(p[1].type, p[2].type);
+    if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
+    const Value test = truth(p[0], n);
+    Value r = Value::of(t, fmt::format("{} ? {} : {}", test.constant ? test.text : paren(test), paren(converted(p[1], t, n)), paren(converted(p[2], t, n))), false);
+    r.reads = true;
+    return r;
+  }
+  if (name == "builtins.abs") {
+    need(1, 1);
+    if (p[0].integer()) return constant_value(Constant{std::llabs(*p[0].integer())});
+    return elementwise(static_cast<int>(Op::abs), p, n);
+  }
+  if (name == "builtins.len") {
+    need(1, 1);
+    if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
+    if (p[0].is(Kind::string)) return constant_value(Constant{static_cast<int64_t>(p[0].type->name.size())});
+    if (p[0].is_array() && p[0].type->ndim > 0) {
+      Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
+      r.simple = r.index = r.non_negative = true;
+      return r;
+    }
+    if (p[0].is(Kind::range)) {
+      Value r = Value::of(int64_type(), iteration(p[0], n)->length);
+      r.index = r.non_negative = true;
+      return r;
+    }
+    fail(n, fmt::format("len() does not take {}", p[0].type->spelling));
+  }
+  if (name == "builtins.min" || name == "builtins.max") return min_max(name == "builtins.max", args, n);
+  if (name == "builtins.round" || name == "numpy.round" || name == "numpy.around") {
+    need(1, 2);
+    if (name != "builtins.round" && p.size() == 1) return elementwise(static_cast<int>(Op::rint), p, n);
+    return round_call(args, n);
+  }
+  if (name == "builtins.print") return print_call(args, n);
+  if (name == "builtins.enumerate" || name == "builtins.zip" || name == "numba.literal_unroll") {
+    Value v = Value::known(builtin_type(name.substr(name.rfind('.') + 1)));
+    for (const auto& [key, start] : args.keywords) args.positional.push_back(start);
+    v.items = args.positional;
+    if (name == "numba.literal_unroll") need(1, 1);
+    // Something that is looped over later is evaluated now.
+    for (Value& item : v.items)
+      if (item.is_array() && !item.lazy) item = bound(item);
+    return v;
+  }
+  if (name == "builtins.reversed") {
+    need(1, 1);
+    const Value& r = p[0];
+    if (r.is(Kind::range) && r.items.size() == 3 && r.items[2].integer() == 1) {
+      Value v = r;
+      const Value one = constant_value(Constant{int64_t{1}}), minus = constant_value(Constant{int64_t{-1}});
+      v.items = {binary(Operator::sub, r.items[1], one, n), binary(Operator::sub, r.items[0], one, n), minus};
+      v.type = range_type(DType::i64);
+      return v;
+    }
+    if (r.is(Kind::tuple)) {
+      std::vector<Value> items;
+      const Value whole = r.items.empty() && !r.simple ? spill(r) : r;
+      for (size_t i = r.type->items.size(); i-- > 0;) items.push_back(tuple_item(whole, i));
+      return tuple_of(std::move(items));
+    }
+    fail(n, fmt::format("reversed() does not take {}", r.type->spelling));
+  }
+  if (name == "builtins.pow") {
+    need(2, 2);
+    return binary(Operator::pow, p[0], p[1], n);
+  }
+  if (name == "builtins.divmod") {
+    need(2, 2);
+    const Value a = spill(p[0]), b = spill(p[1]);
+    return tuple_of({binary(Operator::floor_div, a, b, n), binary(Operator::mod, a, b, n)});
+  }
+  if (name == "builtins.tuple") {
+    need(0, 1);
+    if (p.empty()) return tuple_of({});
+    if (p[0].is(Kind::tuple)) return p[0];
+    fail(n, fmt::format("tuple() does not take {}", p[0].type->spelling));
+  }
+  if (name == "builtins.sum" || name == "builtins.any" || name == "builtins.all") {
+    need(1, 2);
+    const std::string what = name.substr(9);
+    if (p[0].is_array()) return reduction(what, p[0], n);
+    if (!p[0].is(Kind::tuple)) fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling));
+    const Value whole = p[0].items.empty() && !p[0].simple ? spill(p[0]) : p[0];
+    Value r = what == "sum" ? (p.size() > 1 ? p[1] : constant_value(Constant{int64_t{0}})) : constant_value(Constant{what == "all"});
+    for (size_t i = 0; i < p[0].type->items.size(); ++i) {
+      if (what == "sum") {
+        r = binary(Operator::add, r, tuple_item(whole, i), n);
+      } else {
+        const Value t = truth(tuple_item(whole, i), n);
+        r = Value::of(bool_type(), fmt::format("{} {} {}", paren(r), what == "all" ? "&&" : "||", paren(t)), false);
+      }
+    }
+    return r;
+  }
+  if (name == "builtins.slice") {
+    need(1, 3);
+    const Value none = Value::known(none_type());
+    Value v = Value::known(slice_type());
+    v.items = {p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none};
+    return v;
+  }
+  if (name == "builtins.isinstance") {
+    need(2, 2);
+    std::vector<Value> classes = p[1].is(Kind::tuple) ? p[1].items : std::vector<Value>{p[1]};
+    bool is = false;
+    for (const Value& c : classes) {
+      if (c.is(Kind::dtype) && p[0].is_scalar()) {
+        const DType a = p[0].type->dtype, b = c.type->element->dtype;
+        is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) || (c.type->name == "complex" && is_complex(a));
+      } else if (c.is(Kind::type) && p[0].type->object) {
+        is |= c.type->object == p[0].type->object;
+      } else if (c.is(Kind::type)) {
+        is |= (c.type->name == "tuple" && p[0].is(Kind::tuple)) || (c.type->name == "str" && p[0].is(Kind::string)) ||
+              (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array());
+      }
+    }
+    return constant_value(Constant{is});
+  }
+  if (name == "builtins.type" || name == "numpy.dtype") {
+    need(1, 1);
+    if (p[0].is(Kind::dtype)) return p[0];
+    if (p[0].is_scalar() && name == "builtins.type") return Value::known(dtype_type(p[0].type));
+    if (p[0].is(Kind::string) && type_from_name(p[0].type->name)) return Value::known(dtype_type(type_from_name(p[0].type->name)));
+    fail(n, fmt::format("{}() does not take {}", name.substr(name.find('.') + 1), p[0].type->spelling));
+  }
+  if (name == "math.log" && p.size() == 2) {
+    const Value a = elementwise(static_cast<int>(Op::log), {is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n)}, n);
+    const Value b = elementwise(static_cast<int>(Op::log), {is_inexact(p[1].type->dtype) ? p[1] : converted(p[1], float64_type(), n)}, n);
+    return binary(Operator::div, a, b, n);
+  }
+  if (name == "math.hypot" && p.size() > 2) {
+    Value s = binary(Operator::mul, p[0], p[0], n);
+    for (size_t i = 1; i < p.size(); ++i) s = binary(Operator::add, s, binary(Operator::mul, p[i], p[i], n), n);
+    return elementwise(static_cast<int>(Op::sqrt), {s}, n);
+  }
+  if (name == "math.modf" || name == "math.frexp") {
+    need(1, 1);
+    const Value x = spill(!p[0].is_scalar() || is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n));
+    const bool modf = name == "math.modf";
+    Value exponent = elementwise(static_cast<int>(modf ? Op::modf_integer : Op::frexp_exponent), {x}, n);
+    return tuple_of({elementwise(static_cast<int>(modf ? Op::modf_fraction : Op::frexp_mantissa), {x}, n), exponent});
+  }
+  if (name == "numpy.clip") {
+    need(3, 3);
+    return elementwise(static_cast<int>(Op::clip), p, n);
+  }
+  if (name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
+    const std::string what = name.substr(6);
+    for (const char* r : {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
+      if (what == r) {
+        need(1, 1);
+        return reduction(what == "amin" ? "min" : what == "amax" ? "max" : what, p[0], n);
+      }
+  }
+  if (name.starts_with("operator.")) {
+    const std::string what = name.substr(9);
+    constexpr std::pair<const char*, Operator> two[] = {
+        {"add", Operator::add}, {"sub", Operator::sub}, {"mul", Operator::mul}, {"truediv", Operator::div}, {"floordiv", Operator::floor_div},
+        {"mod", Operator::mod}, {"pow", Operator::pow}, {"and_", Operator::bit_and}, {"or_", Operator::bit_or}, {"xor", Operator::bit_xor},
+        {"lshift", Operator::left_shift}, {"rshift", Operator::right_shift}, {"iadd", Operator::add}, {"imul", Operator::mul}};
+    constexpr std::pair<const char*, Operator> tests[] = {{"eq", Operator::eq}, {"ne", Operator::ne}, {"lt", Operator::lt}, {"le", Operator::le},
+                                                          {"gt", Operator::gt}, {"ge", Operator::ge}};
+    constexpr std::pair<const char*, Operator> one[] = {{"neg", Operator::minus}, {"pos", Operator::plus}, {"invert", Operator::invert}, {"inv", Operator::invert}};
+    for (const auto& [o, op] : two)
+      if (what == o) return need(2, 2), binary(op, p[0], p[1], n);
+    for (const auto& [o, op] : tests)
+      if (what == o) return need(2, 2), compare_two(op, p[0], p[1], n);
+    for (const auto& [o, op] : one)
+      if (what == o) return need(1, 1), unary(op, p[0], n);
+    if (what == "getitem") return need(2, 2), subscript_of(p[0], p[1], n);
+    if (what == "not_") {
+      const Value t = truth(p[0], n);
+      if (t.constant && t.constant->boolean()) return constant_value(Constant{!*t.constant->boolean()});
+      return Value::of(bool_type(), "!" + paren(t));
+    }
+  }
+  if (auto r = call_row(name, args, n)) return *r;
+  if (auto r = call_elementwise(name, args, n)) return *r;
+  fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
+}
+
+Value FunctionCompiler::call_method(const Value& self, const std::string& name, CallArguments args, const Node* n) {
+  if (!self.type) return {};
+  for (const Value& v : args.positional)
+    if (!v.type) return {};
+  const auto& p = args.positional;
+  if (self.is_array()) {
+    for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
+      if (name == r) {
+        if (!p.empty() || !args.keywords.empty()) fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
+        return reduction(name, self, n);
+      }
+    if (name == "fill") {
+      if (p.size() != 1) fail(n, ".fill() takes one value");
+      assign_elements(self, p[0], n);
+      return Value::known(none_type());
+    }
+    if (name == "item" && (p.size() == 1 || p.empty())) return subscript_of(self, p.empty() ? tuple_of({}) : p[0], n);
+    if (name == "astype" && p.size() == 1 && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+      if (to) return cast_to(to, self, n);
+    }
+    if (name == "conj" || name == "conjugate") return elementwise(static_cast<int>(Op::conj), {self}, n);
+    if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
+    if (name == "reshape" || name == "ravel" || name == "flatten") {
+      if (self.type->layout != 'C' || self.lazy) fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
+      const Value a = bound(self);
+      unit_.need("core");
+      std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
+      std::string extents;
+      for (const Value& v : shape) {
+        if (v.integer() && *v.integer() < 0) {
+          std::string others = "1";
+          for (const Value& o : shape)
+            if (&o != &v) others += " * " + convert(o, int64_type(), n);
+          extents += fmt::format(", {}.size() / ({})", a.text, others);
+        } else {
+          extents += ", " + convert(v, int64_type(), n);
+        }
+      }
+      if (name != "reshape") extents = fmt::format(", {}.size()", a.text), shape.resize(1);
+      const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
+      return Value::of(t, fmt::format("py::over<{}{}>(const_cast<{}*>({}.data){})", t->read_only ? "const " : "", cpp(t->element), cpp(t->element), a.text, extents));
+    }
+    fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
+         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel", "transpose", "item"}));
+  }
+  if (self.is_scalar()) {
+    if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
+    if (name == "item") return self;
+    if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
+    if (name == "is_integer" && is_real_float(self.type->dtype)) {
+      const Value x = spill(self);
+      return Value::of(bool_type(), fmt::format("bc::rint({}) == {}", x.text, x.text), false);
+    }
+    if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
+  }
+  if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) {
+    const Value whole = self.items.empty() && !self.simple ? spill(self) : self, item = spill(p[0]);
+    std::string text = name == "index" ? "-1" : "0";
+    for (size_t i = self.type->items.size(); i-- > 0;) {
+      const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
+      text = name == "index" ? fmt::format("({} ? {} : {})", same.text, i, text) : fmt::format("{} + ({} ? 1 : 0)", text, same.text);
+    }
+    return Value::of(int64_type(), "i64(" + text + ")");
+  }
+  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}});
+}
+
+}  // namespace bc::kernels

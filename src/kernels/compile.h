@@ -1,0 +1,61 @@
+#pragma once
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/syntax.h"
+
+/// From a Python function and the types of its arguments to CUDA C++. This header is all that users of the compiler need.
+namespace bc::kernels {
+
+/// How the function is entered.
+enum class Entry : uint8_t {
+  /// `extern "C" __global__ void NAME(parameters by value …)`: one parameter for each argument that has a value at run time (Type::
+  /// has_value; None, functions, strings … have none), then `py::Status* status` where CompiledFunction::reports is set.
+  kernel,
+  /// `extern "C" int NAME(void* const* arguments, void* result)`: arguments[i] points to argument i's bytes (those without a value are
+  /// skipped), the return value is written to `result` (Type::bytes of CompiledFunction::result). Returns 0, or 1 + the index in
+  /// `failures` of the exception that was raised. `prange` runs its body through `bc_parallel_for` (see src/device/python/host.h).
+  host,
+  /// `static __device__ inline R NAME(parameters by value …)` and nothing that is exported: text to put before other text.
+  device,
+};
+
+struct CompileOptions {
+  Entry entry = Entry::kernel;
+  std::string name;            ///< of the entry; the function's own unless given
+  bool debug = false;          ///< assertions and raise report (they always do on the host); accesses are checked
+  bool check = false;          ///< each access to an array goes through py::checked
+  bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
+};
+
+/// An exception that the compiled function may raise.
+struct Failure {
+  std::string type;     ///< "ValueError"
+  std::string message;
+  std::string file;
+  int line = 0;
+  std::string function;
+};
+
+struct CompiledFunction {
+  std::string text;      ///< CUDA C++ for ProgramSource::text with `device_library` set
+  std::string readable;  ///< the same without the headers before it
+  std::string name;      ///< of the entry
+  std::vector<Type> arguments;
+  Type result = nullptr;
+  std::vector<Failure> failures;
+  bool reports = false;  ///< kernel: takes `py::Status*` last
+  bool uses_grid_sync = false;  ///< must be launched cooperatively
+  bool uses_dynamic_shared = false;
+};
+
+/// Throws ErrorKind::Typing: the source line, a caret, the types that were inferred, one suggestion. Needs whatever the Function's own
+/// methods need (the interpreter's lock).
+CompiledFunction compile(const Function& function, std::span<const Type> arguments, const CompileOptions& options = {});
+
+/// Every name that a compiled function may call, for documentation and suggestions: "cuda.grid", "numpy.sin", "math.hypot", …
+std::vector<std::string> known_names();
+
+}  // namespace bc::kernels

@@ -1,0 +1,283 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/compile.h"
+#include "kernels/value.h"
+
+/// The compiler's inside. A function is walked statement by statement with the types that its variables have at that point (`Env`); each
+/// expression becomes a Value, which is typed and printed at once. Loops are walked until the types at their head are stable, and then
+/// once more to print. A variable that has several types is several C++ variables, with a conversion where the paths meet.
+namespace bc::kernels {
+
+class FunctionCompiler;
+
+/// What is known of a local variable at one point.
+struct Local {
+  Type type = nullptr;
+  Type conflict = nullptr;  ///< the other type, where paths with types that do not unify meet
+  bool maybe_undefined = false;
+  bool non_negative = false;
+  bool index = false;
+  std::shared_ptr<const Constant> constant;
+  bool operator==(const Local&) const = default;
+};
+
+struct Env {
+  std::vector<std::optional<Local>> locals;
+  bool reachable = true;
+  bool operator==(const Env&) const = default;
+};
+/// What holds where two paths meet.
+Env join(const Env& a, const Env& b);
+
+/// A function for one list of argument types, within one program.
+struct Specialised {
+  const Function* function = nullptr;
+  const FunctionSyntax* syntax = nullptr;
+  std::vector<Type> arguments;  ///< of the parameters, then of captured variables
+  std::vector<std::string> captured;
+  std::string name;
+  Type result = nullptr;
+  bool fails = false;     ///< may raise: takes `int& failure` last
+  bool done = false;
+  bool final_types = false;  ///< its result is known, though its text may be in the making
+  int depth = -1;         ///< its place in the stack of functions that are being compiled
+  std::string declaration, text;
+};
+
+/// One program: the functions that an entry calls, and the structs and constants that they need.
+class Unit {
+ public:
+  Unit(const Function& entry, const CompileOptions& options) : options(options), entry_(entry) {}
+  CompiledFunction compile(std::span<const Type> arguments);
+
+  /// The function for these types; compiles it when it is not there. Its result is nullptr while a recursion has not found it yet.
+  Specialised& specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured);
+  /// The C++ type; defines structs as needed.
+  std::string cpp(Type t);
+  /// The name of a constant array with these elements.
+  std::string table(Type element, const ConstantArray& array, bool constant_space);
+  /// Puts a header of src/device/python before the text.
+  void need(const char* header) { headers_.insert(header); }
+  int failure(Failure f);
+
+  const CompileOptions& options;
+  bool uses_grid_sync = false, uses_dynamic_shared = false;
+  std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;  ///< inner functions and lambdas by their syntax
+  std::vector<std::string> trail;  ///< the calls that led here, for messages
+
+ private:
+  friend class FunctionCompiler;
+  void run(Specialised* s);
+  std::string unique(const std::string& name);
+  void print_entry(const Specialised& s, CompiledFunction* made);
+
+  const Function& entry_;
+  std::map<std::string, std::unique_ptr<Specialised>> functions_;
+  std::vector<Specialised*> order_;  ///< in the order of their first use
+  std::vector<Specialised*> stack_;
+  static constexpr int kNone = 1 << 30;
+  int lowest_used_ = kNone;  ///< the outermost unfinished function that was called
+  std::unordered_map<Type, std::string> structs_;
+  std::string struct_text_, table_text_;
+  std::unordered_map<std::string, std::string> tables_;
+  std::set<std::string> headers_;
+  std::map<std::string, int> names_;
+  std::vector<Failure> failures_;
+};
+
+/// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
+std::string cpp_identifier(std::string_view python);
+
+/// How `for` walks over something: an element for each index in [0, length).
+struct Iteration {
+  std::string length;  ///< i64
+  std::function<Value(const std::string& index)> item;
+};
+
+struct CallArguments {
+  std::vector<Value> positional;
+  std::vector<const Node*> nodes;
+  std::vector<std::pair<std::string, Value>> keywords;
+};
+
+class FunctionCompiler {
+ public:
+  FunctionCompiler(Unit& unit, Specialised& s) : unit_(unit), spec_(s), function_(*s.function), syntax_(*s.syntax) {}
+  /// Walks the function until its types are stable, then prints it.
+  void run();
+
+ private:
+  // ---- statements.cpp
+  void pass(bool emitting);
+  void block(const std::vector<Node*>& body);
+  void statement(const Node* n);
+  void if_statement(const Node* n);
+  void while_statement(const Node* n);
+  void for_statement(const Node* n);
+  void unrolled_for(const Node* n, const std::vector<Value>& items);
+  void return_statement(const Node* n);
+  void raise_statement(const Node* n);
+  void assert_statement(const Node* n);
+  void aug_assign(const Node* n);
+  void assign(const Node* target, Value value, const Node* at);
+  void assign_name(const std::string& name, Value value, const Node* at);
+  void unpack(const Node* target, const Value& value, const Node* at);
+  void loop(const Node* n, const std::function<void()>& head, const std::function<std::string(const std::string& body)>& print,
+            const std::function<void()>& before_body);
+  void set_local(int index, const Value& v);
+  void emit_edge(const Env& from, const Env& to);
+  Env meet(const Env& a, const Env& b, const Node* n);
+  void fail_with(int code);
+  void comment(const Node* n);
+  std::optional<Iteration> iteration(const Value& v, const Node* at);
+  void find_free_loads();
+
+  // ---- expressions.cpp
+  Value expression(const Node* n);
+  std::vector<Value> ordered(const std::vector<const Node*>& nodes);
+  Value constant_value(const Constant& c);
+  Value entity_value(const Entity& e, std::string_view name);
+  Value name(const Node* n);
+  Value builtin_value(const std::string& name, const Node* n);
+  Value attribute(const Node* n);
+  Value attribute_of(const Value& object, const std::string& name, const Node* n);
+  Value binary(Operator op, const Value& a, const Value& b, const Node* n);
+  Value scalar_binary(Operator op, const Value& a, const Value& b, const Node* n);
+  Value power(const Value& a, const Value& b, const Node* n);
+  Value unary(Operator op, const Value& a, const Node* n);
+  Value compare(const Node* n);
+  Value compare_two(Operator op, const Value& a, const Value& b, const Node* n);
+  Value boolean(const Node* n);
+  Value if_else(const Node* n);
+  Value inner_function(const Node* n);
+  Value tuple_of(std::vector<Value> items);
+  Value list_of(const Node* n);
+  /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
+  std::string condition(const Node* n, std::optional<bool>* known);
+  Value truth(const Value& v, const Node* n);
+  Value tuple_item(const Value& t, size_t i);
+  std::string struct_text(const Value& v);  ///< a tuple's display as one C++ value
+
+  // ---- calls.cpp
+  Value call(const Node* n);
+  CallArguments arguments(const Node* n);
+  Value call_value(const Value& callee, CallArguments args, const Node* n);
+  Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  Value call_class(Type t, CallArguments args, const Node* n);
+  Value call_builtin(const std::string& name, CallArguments args, const Node* n);
+  Value call_method(const Value& self, const std::string& name, CallArguments args, const Node* n);
+  Value cast_to(Type to, const Value& v, const Node* n);
+  std::optional<Value> call_row(const std::string& name, const CallArguments& args, const Node* n);
+  std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);
+  Value elementwise(int op, const std::vector<Value>& args, const Node* n);
+  Value print_call(const CallArguments& args, const Node* n);
+  Value min_max(bool max, const CallArguments& args, const Node* n);
+  Value round_call(const CallArguments& args, const Node* n);
+  Value atomic(const std::string& name, const CallArguments& args, const Node* n);
+  Value make_array(const std::string& space, const CallArguments& args, const Node* n);
+  Value reduction(const std::string& name, const Value& a, const Node* n);
+  using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);
+  friend struct Handlers;
+
+  // ---- arrays.cpp
+  Value subscript(const Node* n);
+  Value subscript_of(const Value& object, const Value& index, const Node* n);
+  std::vector<Value> index_items(const Value& index);
+  /// The C++ lvalue of one element; checks, where they are asked for, are added here and only here.
+  std::string element(const Value& array, const std::vector<Value>& indices, const Node* n);
+  std::string index_text(const Value& index, const std::string& array, int axis, const Node* n);
+  Value view(const Value& array, const std::vector<Value>& items, const Node* n);
+  void assign_subscript(const Node* target, const Value& value, const Node* at);
+  void assign_elements(const Value& array, const Value& value, const Node* at);
+  Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
+  Value array_attribute(const Value& a, const std::string& name, const Node* n);
+  Value slice(const Node* n);
+  Value record_field(const Value& record, const std::string& name, const Node* n);
+  /// Binds an array (a variable stays as it is) so that its text may be written several times.
+  Value bound(const Value& v, const char* hint = "t");
+  /// Opens loops over the elements of the leaves, broadcast together; returns the element's value inside the innermost one.
+  Value open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n);
+  void close_loops(int count);
+  bool is_arraylike(const Value& v) const { return v.is_array(); }
+  std::shared_ptr<const LazyArray> lazy_of(const Value& v);
+
+  // ---- print.cpp
+  std::string convert(const Value& v, Type to, const Node* n);
+  Value converted(const Value& v, Type to, const Node* n);
+  std::string literal(const Constant& c, Type t);
+  std::string paren(const Value& v) const { return v.atom ? v.text : "(" + v.text + ")"; }
+  std::string temporary(const char* hint = "t");
+  /// Evaluates into a constant variable now.
+  Value spill(const Value& v, const char* hint = "t");
+  std::string variable(int local, Type t, bool* declare_here = nullptr);
+  void line(std::string_view text);
+  template <class... A>
+  void linef(fmt::format_string<A...> text, A&&... args) {
+    line(fmt::format(text, std::forward<A>(args)...));
+  }
+  /// What `f` prints, apart from the text so far.
+  template <class F>
+  std::string captured(F&& f) {
+    std::string outer;
+    outer.swap(out_);
+    ++depth_;
+    f();
+    --depth_;
+    outer.swap(out_);
+    return outer;
+  }
+  std::string cpp(Type t) { return unit_.cpp(t); }
+  void dead_code_value(Value* v) const;
+
+  // ---- errors.cpp
+  [[noreturn]] void fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types = {}, std::string suggestion = {}) const;
+  std::string nearest(const std::string& name, const std::vector<std::string>& among) const;
+  std::string source_of(const Node* n) const;
+
+  struct Loop {
+    const Node* node;
+    std::string key;
+    bool unrolled = false;
+    std::string broke;           ///< the flag that a `break` sets, for else
+    std::string break_label, continue_label;
+    Env continues{{}, false}, breaks{{}, false};
+    const Env *head = nullptr, *exit = nullptr;  ///< where to convert to
+  };
+  struct LoopTypes {
+    Env head, exit;
+  };
+
+  Unit& unit_;
+  Specialised& spec_;
+  const Function& function_;
+  const FunctionSyntax& syntax_;
+
+  Env env_;
+  bool emitting_ = false;
+  std::string out_;
+  int depth_ = 1;
+  int temporaries_ = 0, labels_ = 0;
+  Type returned_ = nullptr;
+  bool falls_off_ = false;
+  bool fails_ = false;
+  std::vector<Loop> loops_;
+  std::map<std::string, LoopTypes> loop_types_;
+  std::string unrolled_;  ///< which copy of an unrolled body this is
+  std::map<std::pair<int, Type>, std::string> variables_;
+  std::string declarations_;
+  std::set<std::string> taken_;
+  std::set<std::string> free_loads_;  ///< loop variables that are read outside their loop or assigned inside it
+  bool declared_dynamic_ = false;
+  std::string last_comment_;
+};
+
+}  // namespace bc::kernels

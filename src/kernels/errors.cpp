@@ -1,0 +1,115 @@
+// Errors of typing: the line, a caret, what was inferred, one suggestion. At most 15 lines.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t up = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = up;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string FunctionCompiler::nearest(const std::string& name, const std::vector<std::string>& among) const {
+  std::string best;
+  size_t least = std::max<size_t>(1, name.size() / 3) + 1;
+  for (const std::string& candidate : among) {
+    if (candidate.starts_with("__") || candidate == name) continue;
+    const size_t d = distance(name, candidate);
+    if (d < least) least = d, best = candidate;
+  }
+  return best.empty() ? "" : fmt::format("did you mean '{}'?", best);
+}
+
+std::string FunctionCompiler::source_of(const Node* n) const {
+  if (!n) return "value";
+  std::string_view line = syntax_.source_line(n->line);
+  const size_t end = n->end_line == n->line ? static_cast<size_t>(n->end_column) : line.size();
+  if (static_cast<size_t>(n->column) >= line.size()) return "value";
+  std::string text(line.substr(static_cast<size_t>(n->column), std::min(end, line.size()) - static_cast<size_t>(n->column)));
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r')) text.pop_back();
+  if (text.size() > 40) text = text.substr(0, 37) + "...";
+  return text;
+}
+
+void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types, std::string suggestion) const {
+  const int line_number = n ? n->line : syntax_.line;
+  std::string text = fmt::format("{}\n", message);
+  text += fmt::format("  {}:{}, in {}\n", syntax_.file, line_number, syntax_.name);
+  std::string line(syntax_.source_line(line_number));
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ' || line.back() == '\r')) line.pop_back();
+  if (!line.empty() && n) {
+    size_t indent = line.find_first_not_of(" \t");
+    if (indent == std::string::npos) indent = 0;
+    const size_t column = std::max(static_cast<size_t>(n->column), indent);
+    const size_t end = n->end_line == n->line ? std::min(static_cast<size_t>(n->end_column), line.size()) : line.size();
+    // A caret per character, not per byte.
+    const auto width = [&](size_t from, size_t to) {
+      size_t w = 0;
+      for (size_t i = from; i < to && i < line.size(); ++i) w += (static_cast<unsigned char>(line[i]) & 0xc0) != 0x80;
+      return w;
+    };
+    const size_t carets = std::max<size_t>(1, width(column, end));
+    if (line.size() - indent <= 160) {
+      text += "    " + line.substr(indent) + "\n";
+      text += "    " + std::string(width(indent, column), ' ') + std::string(carets, '^') + "\n";
+    }
+  }
+  int shown = 0;
+  for (const auto& [what, type] : types) {
+    if (!type || ++shown > 4) continue;
+    text += fmt::format("  {}: {}\n", what, type->spelling);
+  }
+  if (!suggestion.empty()) text += "  " + suggestion + "\n";
+  // The calls that led here, the innermost last.
+  const size_t n_calls = unit_.trail.size();
+  for (size_t i = n_calls > 3 ? n_calls - 3 : 0; i < n_calls; ++i) text += "  called at " + unit_.trail[i] + "\n";
+  text.pop_back();
+  throw Error(ErrorKind::Typing, text);
+}
+
+std::string cpp_identifier(std::string_view python) {
+  static const std::set<std::string_view>& taken = *new std::set<std::string_view>{
+      // C++
+      "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "char", "char8_t", "char16_t", "char32_t",
+      "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield", "decltype",
+      "default", "delete", "do", "double", "dynamic_cast", "enum", "explicit", "export", "extern", "false", "float", "friend", "goto",
+      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr", "operator", "or_eq", "private", "protected",
+      "public", "register", "reinterpret_cast", "requires", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
+      "struct", "switch", "template", "this", "thread_local", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned",
+      "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "catch", "linux", "unix", "main", "NULL", "NAN", "INFINITY",
+      "bc", "py", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "half", "bfloat16", "complex", "limits", "complex64", "complex128",
+      // CUDA and what the printed text itself uses
+      "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "status", "failure", "arguments", "result", "printf", "assert", "dim3",
+      "BC_FN", "BC_CUDA", "BC_INLINE", "BC_TFN", "BC_UNROLL", "errno", "stdin", "stdout", "stderr", "signbit", "isnan", "isinf", "isfinite",
+      "fpclassify", "isnormal", "isgreater", "isless", "isunordered", "EOF", "M_PI", "M_E", "HUGE_VAL", "offsetof", "va_arg", "va_start",
+      "va_end", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "bits_as"};
+  std::string name;
+  for (char c : python) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'))
+      name += c;
+    else
+      name += fmt::format("x{:02x}", static_cast<unsigned char>(c));
+  }
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "f" + name;
+  // Names with two underscores are the compiler's.
+  for (size_t at; (at = name.find("__")) != std::string::npos;) name.replace(at, 2, "_u_");
+  if (name[0] == '_') name = "u" + name;
+  if (taken.contains(name)) name += "_";
+  return name;
+}
+
+}  // namespace bc::kernels

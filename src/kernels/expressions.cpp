@@ -1,0 +1,967 @@
+// Expressions: names, attributes, operators, comparisons. See compiler.h for the method.
+#include <cmath>
+
+#include "kernels/compiler.h"
+#include "kernels/rows.h"
+
+namespace bc::kernels {
+namespace {
+
+/// The library function of an arithmetic operator.
+const char* function_of(Operator op) {
+  switch (op) {
+    case Operator::add: return "add";
+    case Operator::sub: return "subtract";
+    case Operator::mul: return "multiply";
+    case Operator::div: return "divide";
+    case Operator::floor_div: return "floor_divide";
+    case Operator::mod: return "remainder";
+    case Operator::pow: return "power";
+    case Operator::left_shift: return "left_shift";
+    case Operator::right_shift: return "right_shift";
+    case Operator::bit_or: return "bitwise_or";
+    case Operator::bit_xor: return "bitwise_xor";
+    case Operator::bit_and: return "bitwise_and";
+    case Operator::eq: return "equal";
+    case Operator::ne: return "not_equal";
+    case Operator::lt: return "less";
+    case Operator::le: return "less_equal";
+    case Operator::gt: return "greater";
+    case Operator::ge: return "greater_equal";
+    default: return "";
+  }
+}
+
+bool is_bitwise(Operator op) { return op >= Operator::left_shift && op <= Operator::bit_and; }
+
+/// Python's result for two integer constants; nullopt where it does not fit or is an error.
+std::optional<int64_t> fold(Operator op, int64_t a, int64_t b) {
+  int64_t r = 0;
+  switch (op) {
+    case Operator::add: return __builtin_add_overflow(a, b, &r) ? std::nullopt : std::optional(r);
+    case Operator::sub: return __builtin_sub_overflow(a, b, &r) ? std::nullopt : std::optional(r);
+    case Operator::mul: return __builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r);
+    case Operator::floor_div:
+    case Operator::mod: {
+      if (b == 0 || (b == -1 && a == INT64_MIN)) return std::nullopt;
+      int64_t q = a / b, m = a % b;
+      if (m != 0 && (m < 0) != (b < 0)) --q, m += b;
+      return op == Operator::mod ? m : q;
+    }
+    case Operator::pow: {
+      if (b < 0) return std::nullopt;
+      r = 1;
+      for (int64_t i = 0; i < b; ++i)
+        if (i > 64 || __builtin_mul_overflow(r, a, &r)) return std::nullopt;
+      return r;
+    }
+    case Operator::left_shift: return b < 0 || b > 62 || std::llabs(a) > (INT64_MAX >> b) ? std::nullopt : std::optional(a * (int64_t{1} << b));
+    case Operator::right_shift: return b < 0 ? std::nullopt : std::optional(a >> std::min<int64_t>(b, 63));
+    case Operator::bit_and: return a & b;
+    case Operator::bit_or: return a | b;
+    case Operator::bit_xor: return a ^ b;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<bool> fold_compare(Operator op, int64_t a, int64_t b) {
+  switch (op) {
+    case Operator::eq:
+    case Operator::is: return a == b;
+    case Operator::ne:
+    case Operator::is_not: return a != b;
+    case Operator::lt: return a < b;
+    case Operator::le: return a <= b;
+    case Operator::gt: return a > b;
+    case Operator::ge: return a >= b;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<double> real_of(const Value& v) {
+  if (!v.constant) return std::nullopt;
+  if (const auto* d = std::get_if<double>(&v.constant->value)) return *d;
+  if (const auto* i = v.constant->integer()) return static_cast<double>(*i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* to_string(Operator op) {
+  constexpr const char* text[] = {"+", "-",   "*", "/", "//", "%",  "**", "@",  "<<", ">>", "|",      "^",  "&",      "~",  "not",
+                                  "+", "-",   "==", "!=", "<", "<=", ">",  ">=", "is", "is not", "in", "not in", "and", "or"};
+  return text[static_cast<int>(op)];
+}
+
+Value FunctionCompiler::expression(const Node* n) {
+  switch (n->kind) {
+    case NodeKind::constant: return constant_value(n->literal);
+    case NodeKind::ellipsis: return Value::known(ellipsis_type());
+    case NodeKind::name: return name(n);
+    case NodeKind::attribute: return attribute(n);
+    case NodeKind::subscript: return subscript(n);
+    case NodeKind::call: return call(n);
+    case NodeKind::binary: {
+      const std::vector<Value> v = ordered({n->a, n->b});
+      return binary(n->op, v[0], v[1], n);
+    }
+    case NodeKind::unary: {
+      if (n->op == Operator::logical_not) {
+        std::optional<bool> known;
+        const std::string test = condition(n->a, &known);
+        if (known) return constant_value(Constant{!*known});
+        return Value::of(bool_type(), "!(" + test + ")");
+      }
+      return unary(n->op, expression(n->a), n);
+    }
+    case NodeKind::boolean: return boolean(n);
+    case NodeKind::compare: return compare(n);
+    case NodeKind::if_else: return if_else(n);
+    case NodeKind::tuple: {
+      std::vector<const Node*> nodes(n->list.begin(), n->list.end());
+      for (const Node* k : nodes)
+        if (k->kind == NodeKind::starred) {
+          std::vector<Value> items;
+          for (const Node* item : nodes) {
+            const Value v = expression(item->kind == NodeKind::starred ? item->a : item);
+            if (item->kind != NodeKind::starred) {
+              items.push_back(v);
+              continue;
+            }
+            if (!v.is(Kind::tuple)) fail(item, "only a tuple can be unpacked here", {{source_of(item->a), v.type}});
+            const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+            for (size_t i = 0; i < v.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+          }
+          return tuple_of(std::move(items));
+        }
+      return tuple_of(ordered(nodes));
+    }
+    case NodeKind::list: return list_of(n);
+    case NodeKind::slice: return slice(n);
+    case NodeKind::lambda: return inner_function(n);
+    case NodeKind::walrus: {
+      Value v = expression(n->a);
+      assign_name(n->text, v, n);
+      Node read = *n;
+      read.kind = NodeKind::name;
+      Value r = name(&read);
+      r.reads = true;  // must be read before it is bound again
+      return r;
+    }
+    case NodeKind::formatted: fail(n, "f-strings are not supported in compiled functions", {}, "pass the values to print() one by one");
+    default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text));
+  }
+}
+
+/// Evaluates operands from left to right: what comes before an operand that does something is put into variables.
+std::vector<Value> FunctionCompiler::ordered(const std::vector<const Node*>& nodes) {
+  std::vector<Value> values;
+  for (const Node* n : nodes) {
+    const size_t place = out_.size();
+    Value v = expression(n);
+    if (v.effect || out_.size() != place) {
+      std::string after = out_.substr(place);
+      out_.resize(place);
+      for (Value& before : values)
+        if (before.type && before.type->has_value() && (before.effect || before.reads) && before.items.empty() && !before.lazy) before = spill(before);
+      out_ += after;
+    }
+    values.push_back(std::move(v));
+  }
+  return values;
+}
+
+Value FunctionCompiler::constant_value(const Constant& c) {
+  Value v;
+  v.constant = std::make_shared<Constant>(c);
+  v.simple = true;
+  if (std::holds_alternative<std::monostate>(c.value)) {
+    v.type = none_type();
+  } else if (const auto* b = c.boolean()) {
+    v.type = bool_type();
+    v.non_negative = true;
+    v.text = *b ? "true" : "false";
+  } else if (const auto* i = c.integer()) {
+    v.type = int64_type();
+    v.text = literal(c, v.type);
+    v.atom = *i >= 0;
+    v.non_negative = *i >= 0;
+    v.index = *i > -(int64_t{1} << 31) && *i < (int64_t{1} << 31);
+  } else if (std::holds_alternative<uint64_t>(c.value)) {
+    v.type = scalar_type(DType::u64);
+    v.text = literal(c, v.type);
+    v.non_negative = true;
+  } else if (const auto* d = std::get_if<double>(&c.value)) {
+    v.type = float64_type();
+    v.text = literal(c, v.type);
+    v.atom = !std::signbit(*d);
+  } else if (std::holds_alternative<std::complex<double>>(c.value)) {
+    v.type = scalar_type(DType::c128);
+    v.text = literal(c, v.type);
+  } else if (const auto* s = c.string()) {
+    v.type = string_type(*s);
+  } else {
+    std::vector<Value> items;
+    for (const Constant& item : std::get<ConstantTuple>(c.value)) items.push_back(constant_value(item));
+    v = tuple_of(std::move(items));
+  }
+  return v;
+}
+
+Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
+  if (e.array) {
+    if (e.type->ndim == 0) return constant_value(e.constant ? *e.constant : Constant{int64_t{0}});
+    unit_.need("core");
+    const std::string table = unit_.table(e.type->element, *e.array, false);
+    std::string shape, strides;
+    int64_t stride = e.type->element->bytes;
+    std::vector<int64_t> all(e.array->shape.size());
+    for (size_t i = all.size(); i-- > 0; stride *= e.array->shape[i]) all[i] = stride;
+    for (size_t i = 0; i < all.size(); ++i) {
+      shape += fmt::format("{}{}", i ? ", " : "", e.array->shape[i]);
+      strides += fmt::format("{}{}", i ? ", " : "", all[i]);
+    }
+    Value v = Value::of(e.type, fmt::format("{}{{{}, {{{{{}}}}}, {{{{{}}}}}}}", cpp(e.type), table, shape, strides));
+    return v;
+  }
+  if (e.constant) {
+    Value v = constant_value(*e.constant);
+    // A NumPy scalar keeps its type.
+    if (e.type && v.is_scalar() && e.type != v.type) {
+      const auto c = v.constant;
+      v = converted(v, e.type, nullptr);
+      v.constant = c;
+    }
+    if (e.type && e.type->is_tuple() && !e.type->fields.empty()) v.type = e.type;
+    return v;
+  }
+  if (e.type->is(Kind::builtin)) return builtin_value(e.type->name, nullptr);
+  return Value::known(e.type);
+}
+
+/// A function that the compiler knows, or the value of a row that is an attribute (cuda.threadIdx.x).
+Value FunctionCompiler::builtin_value(const std::string& name, const Node* n) {
+  const auto& rows = rows_of(name);
+  if (rows.size() == 1 && (rows[0]->flags & kValue)) {
+    Value v = *call_row(name, {}, n);
+    v.simple = true;
+    return v;
+  }
+  return Value::known(builtin_type(name));
+}
+
+Value FunctionCompiler::name(const Node* n) {
+  int index = syntax_.local_index(n->text);
+  if (index < 0)
+    for (size_t i = 0; i < spec_.captured.size(); ++i)
+      if (spec_.captured[i] == n->text) index = static_cast<int>(syntax_.locals.size() + i);
+  if (index >= 0) {
+    const std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
+    if (!l) fail(n, fmt::format("'{}' is read before it has a value", n->text));
+    if (l->conflict)
+      fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text), {{"on one path", l->type}, {"on another", l->conflict}},
+           "use two names");
+    if (!l->type) return Value{};
+    Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
+    v.simple = true;
+    v.non_negative = l->non_negative;
+    v.index = l->index;
+    v.constant = l->constant;
+    return v;
+  }
+  if (const auto e = function_.global(n->text)) return entity_value(*e, n->text);
+  std::vector<std::string> known = function_.names(nullptr);
+  known.insert(known.end(), syntax_.locals.begin(), syntax_.locals.end());
+  fail(n, fmt::format("name '{}' is not defined", n->text), {}, nearest(n->text, known));
+}
+
+Value FunctionCompiler::attribute(const Node* n) { return attribute_of(expression(n->a), n->text, n); }
+
+Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {
+  if (!object.type) return {};
+  switch (object.type->kind) {
+    case Kind::module:
+    case Kind::object:
+    case Kind::type:
+    case Kind::dtype:
+    case Kind::function: {
+      if (object.type->object)
+        if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
+      fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->spelling, name), {},
+           nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
+    }
+    case Kind::builtin: {
+      const std::string full = object.type->name + "." + name;
+      const std::vector<std::string> known = known_names();
+      for (const std::string& k : known)
+        if (k == full || k.starts_with(full + ".")) return builtin_value(full, n);
+      std::vector<std::string> members;
+      for (const std::string& k : known)
+        if (k.starts_with(object.type->name + ".")) members.push_back(k.substr(object.type->name.size() + 1));
+      fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {}, nearest(name, members));
+    }
+    case Kind::array: return array_attribute(object, name, n);
+    case Kind::record: return record_field(object, name, n);
+    case Kind::tuple:
+      for (size_t i = 0; i < object.type->fields.size(); ++i)
+        if (object.type->fields[i] == name) return tuple_item(object, i);
+      break;
+    case Kind::scalar:
+      if (name == "real" || name == "imag") {
+        if (is_complex(object.type->dtype)) {
+          Value v = Value::of(scalar_type(real_type(object.type->dtype)), paren(object) + (name == "real" ? ".re" : ".im"));
+          v.simple = object.simple;
+          v.reads = object.reads, v.effect = object.effect;
+          return v;
+        }
+        return name == "real" ? object : converted(constant_value(Constant{int64_t{0}}), object.type, n);
+      }
+      if (name == "T") return object;
+      if (name == "ndim") return constant_value(Constant{int64_t{0}});
+      if (name == "size") return constant_value(Constant{int64_t{1}});
+      if (name == "dtype") return Value::known(dtype_type(object.type));
+      if (name == "shape") return tuple_of({});
+      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count") {
+        Value m = Value::known(builtin_type("scalar." + name));
+        m.items = {object};
+        return m;
+      }
+      break;
+    case Kind::range: {
+      if (name != "start" && name != "stop" && name != "step") break;
+      const size_t i = name == "start" ? 0 : name == "stop" ? 1 : 2;
+      return object.items.empty() ? Value::of(int64_type(), object.text + "." + name) : converted(object.items[i], int64_type(), n);
+    }
+    default: break;
+  }
+  std::vector<std::string> members = object.type->fields;
+  fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}}, nearest(name, members));
+}
+
+Value FunctionCompiler::inner_function(const Node* n) {
+  unit_.inner[n->inner] = {&function_, n->inner};
+  return Value::known(function_type(n->inner, n->inner->name));
+}
+
+// ---- tuples -----------------------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::tuple_of(std::vector<Value> items) {
+  Value v;
+  std::vector<Type> types;
+  v.simple = true;
+  for (Value& item : items) {
+    if (!item.type) return {};
+    if (item.is(Kind::literal)) item = converted(item, int64_type(), nullptr);
+    types.push_back(item.type);
+    v.reads |= item.reads;
+    v.effect |= item.effect;
+    v.simple &= item.simple;
+  }
+  v.type = tuple_type(types);
+  v.items = std::move(items);
+  bool constant = true;
+  ConstantTuple all;
+  for (const Value& item : v.items) {
+    if (item.constant)
+      all.push_back(*item.constant);
+    else
+      constant = false;
+  }
+  if (constant) v.constant = std::make_shared<Constant>(Constant{std::move(all)});
+  return v;
+}
+
+std::string FunctionCompiler::struct_text(const Value& v) {
+  if (v.items.empty() && !v.text.empty()) return v.text;
+  std::string text = cpp(v.type) + "{";
+  if (v.type->is_uniform()) text += "{";
+  bool first = true;
+  for (size_t i = 0; i < v.items.size(); ++i) {
+    if (!v.type->items[i]->has_value()) continue;
+    text += (first ? "" : ", ") + convert(v.items[i], v.type->items[i], nullptr);
+    first = false;
+  }
+  if (v.type->is_uniform()) text += "}";
+  return text + "}";
+}
+
+Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
+  if (i < t.items.size()) return t.items[i];
+  const Type item = t.type->items[i];
+  if (!item->has_value()) return Value::known(item);
+  Value v = Value::of(item, t.type->is_uniform() ? fmt::format("{}[{}]", paren(t), i) : fmt::format("{}.f{}", paren(t), i));
+  v.simple = t.simple;
+  v.reads = t.reads;
+  v.effect = t.effect;
+  v.non_negative = v.index = t.index;  // shapes
+  if (t.constant)
+    if (const auto* all = std::get_if<ConstantTuple>(&t.constant->value)) {
+      Value c = constant_value((*all)[i]);
+      if (c.type == item) return c;
+    }
+  return v;
+}
+
+Value FunctionCompiler::list_of(const Node* n) {
+  std::vector<const Node*> nodes(n->list.begin(), n->list.end());
+  // A list display is a tuple here: it can be looped over, indexed and unpacked.
+  return tuple_of(ordered(nodes));
+}
+
+// ---- operators --------------------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
+  if (!a.type || !b.type) return {};
+  if (is_arraylike(a) || is_arraylike(b)) {
+    if (op == Operator::matmul) fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}}, "write the loops");
+    const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
+    if (numbers) return lift({a, b}, [this, op, n](std::span<const Value> v) { return binary(op, v[0], v[1], n); }, n);
+  }
+  if (a.is(Kind::optional)) return binary(op, converted(a, a.type->element, n), b, n);
+  if (b.is(Kind::optional)) return binary(op, a, converted(b, b.type->element, n), n);
+  if (a.is(Kind::tuple) && b.is(Kind::tuple) && op == Operator::add) {
+    std::vector<Value> items;
+    for (const Value* t : {&a, &b}) {
+      const Value whole = t->items.empty() && !t->simple ? spill(*t) : *t;
+      for (size_t i = 0; i < t->type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+    }
+    return tuple_of(std::move(items));
+  }
+  if (a.is(Kind::string) && b.is(Kind::string) && op == Operator::add) return constant_value(Constant{a.type->name + b.type->name});
+  if (a.is(Kind::tuple) && b.integer() && op == Operator::mul) {
+    std::vector<Value> items;
+    const Value whole = a.items.empty() && !a.simple ? spill(a) : a;
+    for (int64_t k = 0; k < *b.integer(); ++k)
+      for (size_t i = 0; i < a.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+    return tuple_of(std::move(items));
+  }
+  if (!a.is_scalar() || !b.is_scalar()) {
+    const bool aug = n->kind == NodeKind::aug_assign;
+    fail(n, fmt::format("no operator {}{} for {} and {}", to_string(op), aug ? "=" : "", a.type->spelling, b.type->spelling),
+         {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+  }
+  return scalar_binary(op, a, b, n);
+}
+
+Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& b, const Node* n) {
+  const DType x = a.type->dtype, y = b.type->dtype;
+  // Constants fold, so that shapes and tests on them are known.
+  if (a.integer() && b.integer() && a.type == int64_type() && b.type == int64_type()) {
+    if (op == Operator::div && *b.integer() != 0)
+      return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
+    if (const auto r = fold(op, *a.integer(), *b.integer())) return constant_value(Constant{*r});
+  }
+  if (a.type == float64_type() && b.type == float64_type() && real_of(a) && real_of(b)) {
+    const double p = *real_of(a), q = *real_of(b);
+    if (op == Operator::add) return constant_value(Constant{p + q});
+    if (op == Operator::sub) return constant_value(Constant{p - q});
+    if (op == Operator::mul) return constant_value(Constant{p * q});
+    if (op == Operator::div && q != 0) return constant_value(Constant{p / q});
+  }
+  if (op == Operator::pow) return power(a, b, n);
+
+  const bool whole = !is_inexact(x) && !is_inexact(y);
+  DType d;
+  if (is_bitwise(op)) {
+    if (!whole)
+      fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling),
+           {{n->a ? source_of(n->a) : "left", a.type}, {n->b ? source_of(n->b) : "right", b.type}}, "convert to integers first: int(x)");
+    if (op == Operator::left_shift || op == Operator::right_shift) {
+      d = is_unsigned(x) ? DType::u64 : DType::i64;
+    } else if (is_bool(x) && is_bool(y)) {
+      d = DType::b1;
+    } else {
+      d = is_unsigned(x) && is_unsigned(y) ? DType::u64 : DType::i64;
+      if (x == DType::u64 || y == DType::u64) d = DType::u64;
+    }
+  } else if (op == Operator::div) {
+    d = whole ? DType::f64 : arithmetic(x, y);
+  } else {
+    d = arithmetic(x, y);
+    // An integer constant takes the unsigned side's type where it fits: x + 1 of a uint64 stays one.
+    if (whole && d == DType::f64) {
+      const Value& other = x == DType::u64 ? b : a;
+      if (other.integer() && *other.integer() >= 0) d = DType::u64;
+    }
+  }
+  if (is_complex(d) && (op == Operator::floor_div || op == Operator::mod))
+    fail(n, fmt::format("no operator {} for complex numbers", to_string(op)), {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+
+  const Type t = scalar_type(d);
+  const Value p = converted(a, t, n), q = converted(b, t, n);
+  Value r;
+  r.type = t;
+  r.reads = a.reads || b.reads;
+  r.effect = a.effect || b.effect;
+  const bool index = a.index && b.index;
+  const bool both = a.non_negative && b.non_negative;
+  const char* f = function_of(op);
+  const auto plain = [&](const char* sign) {
+    r.text = fmt::format("{} {} {}", paren(p), sign, paren(q));
+    r.atom = false;
+  };
+  const auto function = [&] { r.text = fmt::format("bc::{}<{}>({}, {})", f, cpp_name(d), p.text, q.text); };
+  switch (op) {
+    case Operator::add:
+    case Operator::sub:
+    case Operator::mul:
+      if (is_integer(d) && !(index && d == DType::i64))
+        function();
+      else
+        plain(to_string(op));
+      r.index = index && is_integer(d);
+      r.non_negative = is_unsigned(d) || (op != Operator::sub && both && index);
+      break;
+    case Operator::div:
+      plain("/");
+      if (unit_.options.python_errors && d != DType::c128 && d != DType::c64) {
+        const auto c = real_of(b);
+        if (!c || *c == 0) {
+          const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
+          const int code = unit_.failure({"ZeroDivisionError", "division by zero", syntax_.file, n->line, syntax_.name});
+          linef("if ({} == 0) {{", divisor.text);
+          ++depth_;
+          fail_with(code);
+          --depth_;
+          line("}");
+          r.text = fmt::format("{} / {}", paren(dividend), divisor.text);
+          r.effect = false;
+        }
+      }
+      break;
+    case Operator::floor_div:
+    case Operator::mod: {
+      r.index = a.index && (b.index || op == Operator::mod);
+      r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
+      Value divisor = q, dividend = p;
+      if (unit_.options.python_errors && !(real_of(b) && *real_of(b) != 0)) {
+        divisor = spill(q, "d");
+        dividend = p.simple ? p : spill(p, "n");
+        const int code = unit_.failure({"ZeroDivisionError", "integer division or modulo by zero", syntax_.file, n->line, syntax_.name});
+        linef("if ({} == 0) {{", divisor.text);
+        ++depth_;
+        fail_with(code);
+        --depth_;
+        line("}");
+      }
+      if (is_integer(d) && both && b.integer() && *b.integer() > 0) {
+        r.text = fmt::format("{} {} {}", paren(dividend), op == Operator::mod ? "%" : "/", paren(divisor));
+        r.atom = false;
+      } else if (is_integer(d) && both && is_signed_int(d)) {
+        unit_.need("core");
+        r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "modulo" : "quotient", dividend.text, divisor.text);
+      } else {
+        r.text = fmt::format("bc::{}<{}>({}, {})", f, cpp_name(d), dividend.text, divisor.text);
+      }
+      break;
+    }
+    case Operator::bit_and:
+    case Operator::bit_or:
+    case Operator::bit_xor:
+      if (is_bool(d))
+        function();
+      else
+        plain(to_string(op));
+      r.non_negative = is_unsigned(d) || is_bool(d) || both || (op == Operator::bit_and && (a.non_negative || b.non_negative));
+      r.index = index || (op == Operator::bit_and && ((a.index && a.non_negative) || (b.index && b.non_negative)));
+      break;
+    case Operator::left_shift:
+    case Operator::right_shift:
+      if (b.integer() && *b.integer() >= 0 && *b.integer() < 64 && (op == Operator::right_shift || is_unsigned(d) || index))
+        r.text = fmt::format("{} {} {}", paren(p), to_string(op), *b.integer()), r.atom = false;
+      else
+        function();
+      r.non_negative = is_unsigned(d) || (a.non_negative && (op == Operator::right_shift || index));
+      r.index = index && (op == Operator::right_shift || b.integer());
+      break;
+    default: fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+  }
+  return r;
+}
+
+Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
+  const DType x = a.type->dtype, y = b.type->dtype;
+  // A small constant exponent keeps the base's type and is a few products.
+  if (const auto k = b.integer(); k && b.type == int64_type()) {
+    DType d = is_bool(x) || is_integer(x) ? (is_unsigned(x) ? DType::u64 : DType::i64) : x;
+    if (!is_inexact(d) && *k < 0) d = DType::f64;
+    if (*k >= -16 && *k <= 64) {
+      unit_.need("core");
+      const Value p = converted(a, scalar_type(d), n);
+      Value r = Value::of(scalar_type(d), *k == 2 && p.simple && is_inexact(d) ? fmt::format("{} * {}", p.text, p.text)
+                                                                               : fmt::format("py::power<{}>({})", *k, p.text),
+                          !(*k == 2 && p.simple && is_inexact(d)));
+      r.reads = a.reads, r.effect = a.effect;
+      r.non_negative = is_unsigned(d) || (*k % 2 == 0 && a.index) || (a.non_negative && a.index);
+      r.index = a.index && *k >= 0 && *k <= 2;
+      return r;
+    }
+  }
+  const DType d = arithmetic(x, y);
+  const Value p = converted(a, scalar_type(d), n), q = converted(b, scalar_type(d), n);
+  Value r = Value::of(scalar_type(d), fmt::format("bc::power{}({}, {})", is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
+  r.reads = a.reads || b.reads;
+  r.effect = a.effect || b.effect;
+  r.non_negative = is_unsigned(d);
+  return r;
+}
+
+Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
+  if (!a.type) return {};
+  if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
+  if (a.is(Kind::optional)) return unary(op, converted(a, a.type->element, n), n);
+  if (!a.is_scalar()) fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {{source_of(n->a), a.type}});
+  if (a.constant) {
+    if (const auto* i = a.constant->integer(); i && a.type == int64_type() && *i != INT64_MIN)
+      return constant_value(Constant{op == Operator::minus ? -*i : op == Operator::invert ? ~*i : *i});
+    if (const auto* d = std::get_if<double>(&a.constant->value); d && a.type == float64_type() && op != Operator::invert)
+      return constant_value(Constant{op == Operator::minus ? -*d : *d});
+    if (const auto* z = std::get_if<std::complex<double>>(&a.constant->value); z && op != Operator::invert)
+      return constant_value(Constant{op == Operator::minus ? -*z : *z});
+  }
+  DType d = a.type->dtype;
+  if (!is_inexact(d)) d = is_unsigned(d) ? DType::u64 : DType::i64;
+  if (op == Operator::invert && is_inexact(d)) fail(n, fmt::format("no operator ~ for {}", a.type->spelling), {{source_of(n->a), a.type}});
+  const Value p = converted(a, scalar_type(d), n);
+  Value r = Value::of(scalar_type(d), "");
+  r.reads = a.reads, r.effect = a.effect;
+  r.index = a.index;
+  r.non_negative = is_unsigned(d);
+  if (op == Operator::plus) {
+    r = p;
+  } else if (op == Operator::invert) {
+    r.text = "~" + paren(p);
+  } else if (is_integer(d) && !a.index) {
+    r.text = fmt::format("bc::negative<{}>({})", cpp_name(d), p.text);
+  } else {
+    r.text = "-" + paren(p);
+    r.atom = false;
+  }
+  return r;
+}
+
+// ---- comparison and logic ---------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
+  if (!a.type || !b.type) return {};
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
+  if (op == Operator::in || op == Operator::not_in) {
+    if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
+    const Value item = a.simple || !a.type->has_value() ? a : spill(a);
+    const Value all = b.items.empty() && !b.simple ? spill(b) : b;
+    std::string text;
+    for (size_t i = 0; i < b.type->items.size(); ++i) {
+      const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
+      if (same.constant && same.constant->boolean()) {
+        if (*same.constant->boolean()) return known(!negated);
+        continue;
+      }
+      text += (text.empty() ? "" : " || ") + paren(same);
+    }
+    if (text.empty()) return known(negated);
+    return Value::of(bool_type(), negated ? "!(" + text + ")" : text, negated);
+  }
+  if (a.is(Kind::none) || b.is(Kind::none)) {
+    const Value& other = a.is(Kind::none) ? b : a;
+    if (!equality) fail(n, fmt::format("None cannot be compared by {}", to_string(op)));
+    if (other.is(Kind::none)) return known(!negated);
+    if (other.is(Kind::optional)) return Value::of(bool_type(), (negated ? "" : "!") + paren(other) + ".there");
+    return known(negated);
+  }
+  if (is_arraylike(a) || is_arraylike(b)) {
+    if (op == Operator::is || op == Operator::is_not) fail(n, "'is' does not work on arrays in compiled functions");
+    if ((a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar()))
+      return lift({a, b}, [this, op, n](std::span<const Value> v) { return compare_two(op, v[0], v[1], n); }, n);
+  }
+  if (a.is(Kind::optional)) return compare_two(op, converted(a, a.type->element, n), b, n);
+  if (b.is(Kind::optional)) return compare_two(op, a, converted(b, b.type->element, n), n);
+  if (a.is(Kind::tuple) && b.is(Kind::tuple)) {
+    const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
+    const size_t common = std::min(a.type->items.size(), b.type->items.size());
+    if (equality) {
+      if (a.type->items.size() != b.type->items.size()) return known(negated);
+      std::string text;
+      for (size_t i = 0; i < common; ++i) {
+        const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
+        if (same.constant && same.constant->boolean()) {
+          if (!*same.constant->boolean()) return known(negated);
+          continue;
+        }
+        text += (text.empty() ? "" : " && ") + paren(same);
+      }
+      if (text.empty()) return known(!negated);
+      return Value::of(bool_type(), negated ? "!(" + text + ")" : text, negated);
+    }
+    fail(n, "tuples are compared by == and != only");
+  }
+  const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
+  if (compile_time(a) && compile_time(b) && equality && !a.integer() && !b.integer()) return known((a.type == b.type) != negated);
+  if (a.is(Kind::string) != b.is(Kind::string) && equality) return known(negated);
+  if (a.integer() && b.integer())
+    if (const auto r = fold_compare(op, *a.integer(), *b.integer())) return known(*r);
+  if (a.constant && b.constant && a.constant->boolean() && b.constant->boolean() && equality)
+    return known((*a.constant->boolean() == *b.constant->boolean()) != negated);
+  const Value pa = a.is(Kind::literal) ? converted(a, int64_type(), n) : a, pb = b.is(Kind::literal) ? converted(b, int64_type(), n) : b;
+  if (!pa.is_scalar() || !pb.is_scalar())
+    fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+  const DType x = pa.type->dtype, y = pb.type->dtype;
+  if (op == Operator::is) op = Operator::eq;
+  if (op == Operator::is_not) op = Operator::ne;
+  Value r;
+  r.type = bool_type();
+  r.reads = a.reads || b.reads;
+  r.effect = a.effect || b.effect;
+  r.non_negative = true;
+  const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
+  if (mixed && !(pa.constant && a.non_negative) && !(pb.constant && b.non_negative)) {
+    r.text = fmt::format("bc::{}({}, {})", function_of(op), convert(pa, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
+                         convert(pb, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
+    return r;
+  }
+  DType d = promote(x, y);
+  if (mixed) d = DType::u64;
+  if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
+    fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
+  r.text = fmt::format("{} {} {}", paren(converted(pa, scalar_type(d), n)), to_string(op), paren(converted(pb, scalar_type(d), n)));
+  r.atom = false;
+  return r;
+}
+
+Value FunctionCompiler::compare(const Node* n) {
+  std::vector<const Node*> nodes{n->a};
+  nodes.insert(nodes.end(), n->list.begin(), n->list.end());
+  std::vector<Value> v = ordered(nodes);
+  if (v.size() == 2) return compare_two(n->ops[0], v[0], v[1], n);
+  std::string text;
+  bool reads = false, effect = false;
+  for (size_t i = 1; i + 1 < v.size(); ++i)
+    if (v[i].type && v[i].type->has_value() && !v[i].simple) v[i] = spill(v[i]);
+  for (size_t i = 0; i + 1 < v.size(); ++i) {
+    const Value one = compare_two(n->ops[i], v[i], v[i + 1], n);
+    if (!one.type) return {};
+    if (one.is_array()) fail(n, "comparisons of arrays cannot be chained");
+    reads |= one.reads, effect |= one.effect;
+    if (one.constant && one.constant->boolean()) {
+      if (!*one.constant->boolean()) return constant_value(Constant{false});
+      continue;
+    }
+    text += (text.empty() ? "" : " && ") + paren(one);
+  }
+  if (text.empty()) return constant_value(Constant{true});
+  Value r = Value::of(bool_type(), text, false);
+  r.reads = reads, r.effect = effect;
+  return r;
+}
+
+Value FunctionCompiler::truth(const Value& v, const Node* n) {
+  if (!v.type) return {};
+  switch (v.type->kind) {
+    case Kind::none: return constant_value(Constant{false});
+    case Kind::string: return constant_value(Constant{!v.type->name.empty()});
+    case Kind::tuple: return constant_value(Constant{!v.type->items.empty()});
+    case Kind::literal: return constant_value(Constant{v.type->value != 0});
+    case Kind::scalar: {
+      if (v.constant) {
+        if (const bool* b = v.constant->boolean()) return constant_value(Constant{*b});
+        if (const int64_t* i = v.constant->integer()) return constant_value(Constant{*i != 0});
+      }
+      if (is_bool(v.type->dtype)) return v;
+      Value r = v;
+      r.type = bool_type();
+      r.constant = nullptr;
+      r.text = is_complex(v.type->dtype) || v.type->dtype == DType::f16 || v.type->dtype == DType::bf16 ? fmt::format("bc::nonzero({})", v.text)
+                                                                                                    : fmt::format("{} != 0", paren(v));
+      r.atom = r.text.back() == ')';
+      r.simple = false;
+      return r;
+    }
+    case Kind::optional: {
+      const Value whole = v.simple ? v : spill(v);
+      const Value inner = truth(converted(whole, v.type->element, n), n);
+      return Value::of(bool_type(), inner.constant ? whole.text + ".there" : fmt::format("{}.there && {}", whole.text, paren(inner)), false);
+    }
+    case Kind::array:
+      if (v.type->ndim == 0) return truth(subscript_of(v, tuple_of({}), n), n);
+      fail(n, "the truth of an array with more than one element is ambiguous", {}, "use .any() or .all()");
+    case Kind::function:
+    case Kind::builtin:
+    case Kind::module:
+    case Kind::object: return constant_value(Constant{true});
+    default: fail(n, fmt::format("{} cannot be a condition", v.type->spelling));
+  }
+}
+
+/// An `and` or `or` of conditions, evaluated as far as Python does.
+std::string FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
+  known->reset();
+  if (n->kind == NodeKind::boolean) {
+    const bool all = n->op == Operator::logical_and;
+    std::string text;
+    bool more = false;
+    std::vector<std::string> tests;
+    for (size_t i = 0; i < n->list.size(); ++i) {
+      std::optional<bool> k;
+      const Env before = env_;
+      std::string test;
+      std::string statements = captured([&] { test = condition(n->list[i], &k); });
+      if (k) {
+        if (*k != all) {
+          // Decides the whole, unless something before it has to be evaluated.
+          if (tests.empty()) {
+            *known = *k;
+            return test;
+          }
+          tests.push_back(all ? "false" : "true");
+          break;
+        }
+        continue;
+      }
+      if (!statements.empty() && !tests.empty()) {
+        // The operand needs statements of its own: they run only when it is reached.
+        const std::string t = temporary("c");
+        std::string so_far;
+        for (const std::string& s : tests) so_far += (so_far.empty() ? "" : all ? " && " : " || ") + s;
+        linef("bool {} = {};", t, so_far);
+        linef("if ({}{}) {{", all ? "" : "!", t);
+        out_ += statements;
+        linef("  {} = {};", t, test);
+        line("}");
+        tests.assign(1, t);
+        env_ = join(before, env_);
+        continue;
+      }
+      // Statements of a first operand run always.
+      if (!statements.empty()) out_ += statements;
+      tests.push_back(test.find("&&") != std::string::npos || test.find("||") != std::string::npos ? "(" + test + ")" : test);
+      more = true;
+    }
+    if (tests.empty()) {
+      *known = all;
+      return {};
+    }
+    for (const std::string& s : tests) text += (text.empty() ? "" : all ? " && " : " || ") + s;
+    (void)more;
+    return text;
+  }
+  if (n->kind == NodeKind::unary && n->op == Operator::logical_not) {
+    const std::string test = condition(n->a, known);
+    if (*known) {
+      *known = !**known;
+      return test;
+    }
+    return "!(" + test + ")";
+  }
+  const Value v = truth(expression(n), n);
+  if (!v.type) return "false";  // a recursive call's value: both ways are walked
+  if (v.constant && v.constant->boolean()) *known = *v.constant->boolean();
+  if (*known) return v.effect ? v.text : "";
+  return v.text;
+}
+
+Value FunctionCompiler::boolean(const Node* n) {
+  // Of bools it is a condition; otherwise Python's value: the operand that decided.
+  const Env start = env_;
+  const int temporaries = temporaries_;
+  bool bools = true;
+  std::vector<Type> types;
+  {
+    const bool emitting = std::exchange(emitting_, false);
+    captured([&] {
+      for (const Node* k : n->list) {
+        const Value v = expression(k);
+        bools &= !v.type || v.type == bool_type();
+        types.push_back(v.type);
+      }
+    });
+    emitting_ = emitting;
+    env_ = start;
+    temporaries_ = temporaries;
+  }
+  if (bools) {
+    std::optional<bool> known;
+    const std::string test = condition(n, &known);
+    if (known) return constant_value(Constant{*known});
+    Value r = Value::of(bool_type(), test, false);
+    r.reads = r.effect = true;
+    r.non_negative = true;
+    return r;
+  }
+  const bool all = n->op == Operator::logical_and;
+  Value v = expression(n->list[0]);
+  for (size_t i = 1; i < n->list.size(); ++i) {
+    const Value left = v.simple || !v.type || !v.type->has_value() ? v : spill(v);
+    const Value test = truth(left, n);
+    if (test.constant && test.constant->boolean()) {
+      if (*test.constant->boolean() != all) return left;
+      v = expression(n->list[i]);
+      continue;
+    }
+    Value right;
+    std::string statements = captured([&] { right = expression(n->list[i]); });
+    const Type t = unify(left.type, right.type);
+    if (!t) fail(n, fmt::format("the operands of '{}' have types that do not unify", to_string(n->op)), {{"left", left.type}, {"right", right.type}});
+    const std::string result = temporary("v");
+    linef("{} {} = {};", cpp(t), result, convert(left, t, n));
+    linef("if ({}{}) {{", all ? "" : "!", paren(test));
+    out_ += statements;
+    linef("  {} = {};", result, convert(right, t, n));
+    line("}");
+    v = Value::of(t, result);
+    v.simple = true;
+    v.non_negative = left.non_negative && right.non_negative;
+    v.index = left.index && right.index;
+  }
+  return v;
+}
+
+Value FunctionCompiler::if_else(const Node* n) {
+  std::optional<bool> known;
+  const std::string test = condition(n->a, &known);
+  if (known) return expression(*known ? n->b : n->c);
+  const Env before = env_;
+  Value a, b;
+  const std::string first = captured([&] { a = expression(n->b); });
+  const Env after = std::exchange(env_, before);
+  const std::string second = captured([&] { b = expression(n->c); });
+  env_ = join(after, env_);
+  if (!a.type || !b.type) return a.type ? a : b;
+  if (a.is(Kind::literal)) a = converted(a, int64_type(), n);
+  if (b.is(Kind::literal)) b = converted(b, int64_type(), n);
+  const Type t = unify(a.type, b.type);
+  if (!t) fail(n, "both sides of 'if … else' must have types that unify", {{source_of(n->b), a.type}, {source_of(n->c), b.type}});
+  if (!t->has_value()) {
+    if (t == a.type && t == b.type) return a;
+    fail(n, "a choice between compile-time values needs a condition that is known at compile time");
+  }
+  Value r;
+  r.type = t;
+  r.reads = a.reads || b.reads;
+  r.non_negative = a.non_negative && b.non_negative;
+  r.index = a.index && b.index;
+  if (first.empty() && second.empty() && !a.lazy && !b.lazy) {
+    const auto typed = [&](const Value& v) {
+      const std::string text = convert(v, t, n);
+      return v.constant && t->is_scalar() && is_integer(t->dtype) ? fmt::format("{}({})", cpp(t), text) : v.atom ? text : "(" + text + ")";
+    };
+    r.text = fmt::format("{} ? {} : {}", test, typed(a), typed(b));
+    r.atom = false;
+    r.effect = a.effect || b.effect;
+    r.reads = true;
+    return r;
+  }
+  r.text = temporary("v");
+  r.simple = true;
+  linef("{} {};", cpp(t), r.text);
+  linef("if ({}) {{", test);
+  out_ += first;
+  linef("  {} = {};", r.text, convert(a, t, n));
+  line("} else {");
+  out_ += second;
+  linef("  {} = {};", r.text, convert(b, t, n));
+  line("}");
+  return r;
+}
+
+}  // namespace bc::kernels

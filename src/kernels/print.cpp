@@ -1,0 +1,191 @@
+// Text: literals, conversions, variables.
+#include <cmath>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+std::string real_text(double v, DType t) {
+  const bool single = t == DType::f32;
+  if (std::isnan(v) || std::isinf(v)) {
+    const char* type = single ? "float" : "double";
+    return std::isnan(v) ? fmt::format("limits<{}>::nan()", type) : fmt::format("{}limits<{}>::inf()", v < 0 ? "-" : "", type);
+  }
+  std::string s = single ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v);
+  if (s.find_first_of(".e") == std::string::npos) s += ".0";
+  return single ? s + "f" : s;
+}
+
+}  // namespace
+
+std::string FunctionCompiler::literal(const Constant& c, Type t) {
+  const DType d = t->dtype;
+  std::complex<double> z = 0;
+  int64_t i = 0;
+  bool whole = false, huge = false;
+  uint64_t u = 0;
+  if (const bool* b = c.boolean()) {
+    i = *b, whole = true;
+  } else if (const int64_t* v = c.integer()) {
+    i = *v, whole = true;
+  } else if (const auto* v = std::get_if<uint64_t>(&c.value)) {
+    u = *v, huge = true;
+  } else if (const auto* v = std::get_if<double>(&c.value)) {
+    z = *v;
+  } else if (const auto* v = std::get_if<std::complex<double>>(&c.value)) {
+    z = *v;
+  }
+  if (is_bool(d)) return (whole ? i != 0 : huge || z != 0.0) ? "true" : "false";
+  if (is_integer(d)) {
+    if (huge) return d == DType::u64 ? fmt::format("{}ull", u) : fmt::format("{}({}ull)", cpp_name(d), u);
+    if (!whole) i = std::isfinite(z.real()) && std::fabs(z.real()) < 9.2e18 ? static_cast<int64_t>(z.real()) : INT64_MIN;
+    switch (d) {
+      case DType::i8: i = static_cast<int8_t>(i); break;
+      case DType::i16: i = static_cast<int16_t>(i); break;
+      case DType::i32: i = static_cast<int32_t>(i); break;
+      case DType::u8: i = static_cast<uint8_t>(i); break;
+      case DType::u16: i = static_cast<uint16_t>(i); break;
+      case DType::u32: return fmt::format("{}u", static_cast<uint32_t>(i));
+      case DType::u64: return fmt::format("{}ull", static_cast<uint64_t>(i));
+      default: break;
+    }
+    if (i == INT64_MIN) return "(-9223372036854775807ll - 1)";
+    return i > INT32_MAX || i < INT32_MIN ? fmt::format("{}ll", i) : fmt::format("{}", i);
+  }
+  if (whole) z = static_cast<double>(i);
+  if (huge) z = static_cast<double>(u);
+  switch (d) {
+    case DType::f64:
+    case DType::f32: return real_text(z.real(), d);
+    case DType::f16:
+    case DType::bf16: return fmt::format("{}({})", cpp_name(d), real_text(z.real(), DType::f32));
+    default: {
+      const DType part = real_type(d);
+      return fmt::format("{}({}, {})", cpp_name(d), real_text(z.real(), part), real_text(z.imag(), part));
+    }
+  }
+}
+
+Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
+  if (v.type == to || !v.type) return v;
+  Value r = v;
+  r.text = convert(v, to, n);
+  r.type = to;
+  r.items.clear();
+  // A functional cast or a literal.
+  r.atom = !(r.text.starts_with('-'));
+  if (v.constant && to->is_scalar()) {
+    // The value goes along while the new type holds it.
+    const int64_t* i = v.constant->integer();
+    if (to == float64_type() && i) r.constant = std::make_shared<Constant>(Constant{static_cast<double>(*i)});
+    else if (!(i && is_integer(to->dtype))) r.constant = nullptr;
+  }
+  if (to->is_scalar() && (is_unsigned(to->dtype) || is_bool(to->dtype)))
+    r.non_negative = true;
+  else if (to->is_scalar() && v.is_scalar() && !(is_integer(to->dtype) && !is_inexact(v.type->dtype) && itemsize(to->dtype) >= itemsize(v.type->dtype) &&
+                                                  !(v.type->dtype == DType::u64)))
+    r.non_negative = false;
+  if (!(to->is_scalar() && is_integer(to->dtype))) r.index = false;
+  if (v.is_scalar() && v.type->dtype == DType::f64) r.index = false;
+  r.simple = v.simple && v.constant;
+  return r;
+}
+
+std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
+  if (!v.type) return fmt::format("{}{{}}", cpp(to));
+  if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
+  const auto refuse = [&] {
+    if (!n) raise(ErrorKind::Typing, "{} does not convert to {}", v.type->spelling, to->spelling);
+    fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
+  };
+  if (to->is(Kind::optional)) {
+    if (v.is_none()) return cpp(to) + "{}";
+    if (v.is(Kind::optional)) return fmt::format("{}{{{}.value, {}.there}}", cpp(to), paren(v), paren(v));
+    return fmt::format("{}{{{}, true}}", cpp(to), convert(v, to->element, n));
+  }
+  if (v.is(Kind::optional)) {
+    Value inner = Value::of(v.type->element, paren(v) + ".value");
+    return convert(inner, to, n);
+  }
+  if (v.is(Kind::literal)) return literal(Constant{v.type->value}, to);
+  if (v.is_scalar() && to->is_scalar()) {
+    const DType from = v.type->dtype, d = to->dtype;
+    if (is_complex(from) && !is_complex(d)) {
+      if (n) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling), {}, "use .real, .imag or abs()");
+      refuse();
+    }
+    if (v.constant && !is_complex(from)) return literal(*v.constant, to);
+    if (v.constant && is_complex(from)) return literal(*v.constant, to);
+    const auto plain = [](DType t) { return t != DType::f16 && t != DType::bf16 && !is_complex(t); };
+    if (plain(from) && plain(d) && !is_bool(d) && !(is_inexact(from) && is_integer(d))) return fmt::format("{}({})", cpp_name(d), v.text);
+    if (is_complex(d) && !is_complex(from)) {
+      const Type part = scalar_type(real_type(d));
+      return fmt::format("{}({})", cpp_name(d), convert(v, part, n));
+    }
+    return fmt::format("bc::cast<{}>({})", cpp_name(d), v.text);
+  }
+  if (v.is_array() && to->is_array()) {
+    if (v.type->ndim == 0 && to->ndim != 0) refuse();
+    if (v.type->element != to->element || v.type->ndim != to->ndim || (v.type->layout != to->layout && to->layout != 'A')) refuse();
+    if (cpp(v.type) == cpp(to)) return v.text;
+    return fmt::format("py::array_cast<{}>({})", cpp(to), v.text);
+  }
+  if (v.is_array() && v.type->ndim == 0 && to->is_scalar()) return convert(subscript_of(v, tuple_of({}), n), to, n);
+  if (v.is(Kind::tuple) && to->is(Kind::tuple) && v.type->items.size() == to->items.size()) {
+    const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+    Value r;
+    r.type = to;
+    for (size_t i = 0; i < to->items.size(); ++i) r.items.push_back(converted(tuple_item(whole, i), to->items[i], n));
+    return r.items.empty() ? cpp(to) + "{}" : struct_text(r);
+  }
+  if (v.is(Kind::range) && to->is(Kind::range)) return v.text;
+  refuse();
+  return {};
+}
+
+std::string FunctionCompiler::temporary(const char* hint) {
+  std::string name;
+  do name = fmt::format("{}{}", hint, ++temporaries_);
+  while (taken_.contains(name) || syntax_.local_index(name) >= 0);
+  return name;
+}
+
+Value FunctionCompiler::spill(const Value& v, const char* hint) {
+  if (!v.type || !v.type->has_value() || (v.constant && v.simple)) return v;
+  if (v.lazy) return v;
+  Value r = v;
+  const std::string text = v.is(Kind::tuple) ? struct_text(v) : v.text;
+  r.text = temporary(hint);
+  linef("const {} {} = {};", cpp(v.type), r.text, text);
+  r.items.clear();
+  r.atom = r.simple = true;
+  r.reads = r.effect = false;
+  return r;
+}
+
+std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
+  if (declare_here) *declare_here = false;
+  const auto found = variables_.find({local, t});
+  if (found != variables_.end()) return found->second;
+  const std::string& python = static_cast<size_t>(local) < syntax_.locals.size() ? syntax_.locals[static_cast<size_t>(local)]
+                                                                                 : spec_.captured[static_cast<size_t>(local) - syntax_.locals.size()];
+  const std::string base = cpp_identifier(python);
+  std::string name = base;
+  for (int i = 2; taken_.contains(name) || (name != base && syntax_.local_index(name) >= 0); ++i) name = fmt::format("{}_{}", base, i);
+  taken_.insert(name);
+  variables_[{local, t}] = name;
+  if (declare_here && depth_ == 1)
+    *declare_here = true;
+  else
+    declarations_ += fmt::format("  {} {}{};\n", cpp(t), name, t->is_scalar() ? " = {}" : "{}");
+  return name;
+}
+
+void FunctionCompiler::line(std::string_view text) {
+  out_.append(static_cast<size_t>(2 * depth_), ' ');
+  out_ += text;
+  out_ += '\n';
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,881 @@
+// Statements: assignments, branches, loops, returns. See compiler.h for the method.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+/// A pair of paths' knowledge of one variable.
+Local join(const Local& a, const Local& b) {
+  Local r = a;
+  r.maybe_undefined |= b.maybe_undefined;
+  r.non_negative &= b.non_negative;
+  r.index &= b.index;
+  if (!a.constant || !b.constant || !(*a.constant == *b.constant)) r.constant = nullptr;
+  if (a.conflict || b.conflict) {
+    r.conflict = a.conflict ? a.conflict : b.conflict;
+    return r;
+  }
+  const Type t = unify(a.type, b.type);
+  if (t) {
+    r.type = t;
+  } else if (a.type && b.type) {
+    r.conflict = b.type;
+  }
+  if (a.type != b.type && r.type && !r.type->is_scalar()) r.non_negative = r.index = false;
+  return r;
+}
+
+/// Calls `f` for every node of statements and expressions, outside inner functions, with the targets of the loops around it.
+template <class F>
+void visit(const Node* n, std::vector<std::string>* targets, const F& f) {
+  if (!n) return;
+  f(n, *targets);
+  visit(n->a, targets, f);
+  visit(n->b, targets, f);
+  visit(n->c, targets, f);
+  for (const Node* k : n->list) visit(k, targets, f);
+  for (const auto& [name, k] : n->keywords) visit(k, targets, f);
+  const bool bound = n->kind == NodeKind::for_ && n->a->kind == NodeKind::name;
+  if (bound) targets->push_back(n->a->text);
+  for (const Node* k : n->body) visit(k, targets, f);
+  if (bound) targets->pop_back();
+  for (const Node* k : n->orelse) visit(k, targets, f);
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& s) { return std::find(list.begin(), list.end(), s) != list.end(); }
+
+bool has_break(const std::vector<Node*>& body) {
+  for (const Node* n : body) {
+    if (n->kind == NodeKind::break_) return true;
+    if (n->kind == NodeKind::if_ && (has_break(n->body) || has_break(n->orelse))) return true;
+    if ((n->kind == NodeKind::for_ || n->kind == NodeKind::while_) && has_break(n->orelse)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Env join(const Env& a, const Env& b) {
+  if (!a.reachable) return b;
+  if (!b.reachable) return a;
+  Env r = a;
+  for (size_t i = 0; i < r.locals.size(); ++i) {
+    std::optional<Local>& x = r.locals[i];
+    const std::optional<Local>& y = b.locals[i];
+    if (x && y) {
+      x = join(*x, *y);
+    } else if (x || y) {
+      if (!x) x = y;
+      x->maybe_undefined = true;
+    }
+  }
+  return r;
+}
+
+/// A loop variable that is neither read outside its loops nor bound inside them may be the C++ loop's own counter.
+void FunctionCompiler::find_free_loads() {
+  std::vector<std::string> targets;
+  std::map<std::string, int> loops, seen;
+  std::set<std::string> rebound;
+  bool inner = false;
+  for (const Node* s : syntax_.body)
+    visit(s, &targets, [&](const Node* n, const std::vector<std::string>& around) {
+      inner |= n->inner != nullptr;  // an inner function may read any variable
+      if (n->kind == NodeKind::name && !contains(around, n->text)) ++seen[n->text];
+      if (n->kind == NodeKind::for_ && n->a->kind == NodeKind::name && !contains(around, n->a->text)) ++loops[n->a->text];
+      const auto binds = [&](const Node* t, const auto& self) -> void {
+        if (!t) return;
+        if (t->kind == NodeKind::name && contains(around, t->text)) rebound.insert(t->text);
+        if (t->kind == NodeKind::tuple || t->kind == NodeKind::list)
+          for (const Node* k : t->list) self(k, self);
+      };
+      if (n->kind == NodeKind::assign)
+        for (const Node* t : n->list) binds(t, binds);
+      if (n->kind == NodeKind::aug_assign || n->kind == NodeKind::ann_assign || n->kind == NodeKind::for_) binds(n->a, binds);
+      if (n->kind == NodeKind::walrus) rebound.insert(n->text);
+    });
+  for (const std::string& name : syntax_.locals)
+    if (inner || loops[name] != seen[name] || rebound.contains(name)) free_loads_.insert(name);
+}
+
+void FunctionCompiler::run() {
+  find_free_loads();
+  // A recursive function is walked again until the type that its calls return is the one that it returns.
+  for (int round = 0; round < 12; ++round) {
+    const Type before = spec_.result;
+    const bool failed = spec_.fails;
+    const int used_outside = std::exchange(unit_.lowest_used_, Unit::kNone);
+    pass(false);
+    const int used = unit_.lowest_used_;
+    unit_.lowest_used_ = std::min(used, used_outside);
+    Type result = returned_ ? (falls_off_ ? unify(returned_, none_type()) : returned_) : falls_off_ ? none_type() : nullptr;
+    if (returned_ && falls_off_ && !result) result = returned_;
+    if (result && result->is(Kind::literal)) result = int64_type();
+    spec_.result = result;
+    spec_.fails = fails_;
+    if (used > spec_.depth || (result == before && failed == fails_ && round > 0)) break;
+  }
+  if (!spec_.result) {
+    if (unit_.lowest_used_ < spec_.depth) return;  // found when the function around the recursion is walked again
+    spec_.result = none_type();                    // every path calls itself
+  }
+  spec_.final_types = true;
+  pass(true);
+
+  const bool kernel = spec_.depth == 0 && unit_.options.entry == Entry::kernel;
+  if (kernel && spec_.result->has_value()) fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
+  const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
+  std::string list;
+  std::string named;
+  for (size_t i = 0; i < spec_.arguments.size(); ++i) {
+    const Type t = spec_.arguments[i];
+    if (!t->has_value()) continue;
+    const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", cpp(t), variables_.at({static_cast<int>(at), t}));
+  }
+  if (kernel) {
+    if (fails_) {
+      unit_.need("cuda");
+      list += fmt::format("{}py::Status* status", list.empty() ? "" : ", ");
+      declarations_ = "  int failure = 0;\n" + declarations_;
+    }
+    spec_.declaration = fmt::format("extern \"C\" __global__ void {}({})", spec_.name, list);
+  } else {
+    if (fails_) list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
+    spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
+                                    spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
+  }
+  spec_.text = fmt::format("{} {{\n{}{}}}\n", spec_.declaration, declarations_, out_);
+}
+
+void FunctionCompiler::pass(bool emitting) {
+  emitting_ = emitting;
+  out_.clear();
+  declarations_.clear();
+  depth_ = 1;
+  temporaries_ = labels_ = 0;
+  returned_ = nullptr;
+  falls_off_ = false;
+  variables_.clear();
+  taken_.clear();
+  last_comment_.clear();
+  declared_dynamic_ = false;
+  loops_.clear();
+  env_ = Env{};
+  env_.locals.resize(syntax_.locals.size() + spec_.captured.size());
+  for (size_t i = 0; i < spec_.arguments.size(); ++i) {
+    const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
+    const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
+    Local l;
+    l.type = spec_.arguments[i];
+    if (l.type && l.type->is(Kind::literal)) {
+      l.constant = std::make_shared<Constant>(Constant{l.type->value});
+      l.type = int64_type();
+      l.non_negative = *l.constant->integer() >= 0;
+      l.index = true;
+    }
+    if (l.type && l.type->is_scalar() && (is_unsigned(l.type->dtype) || is_bool(l.type->dtype))) l.non_negative = true;
+    env_.locals[at] = l;
+    if (l.type && l.type->has_value()) variable(static_cast<int>(at), l.type);
+  }
+  declarations_.clear();  // parameters are declared by the signature
+  block(syntax_.body);
+  if (env_.reachable) {
+    falls_off_ = true;
+    if (emitting && spec_.result && spec_.result->is(Kind::optional)) linef("return {}{{}};", cpp(spec_.result));
+  }
+}
+
+void FunctionCompiler::block(const std::vector<Node*>& body) {
+  for (const Node* n : body) {
+    if (!env_.reachable) return;
+    statement(n);
+  }
+}
+
+void FunctionCompiler::comment(const Node* n) {
+  if (!emitting_) return;
+  std::string_view text = syntax_.source_line(n->line);
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
+  if (text.empty() || text.back() == '\\' || text == last_comment_) return;
+  last_comment_ = text;
+  line("// " + last_comment_);
+}
+
+void FunctionCompiler::statement(const Node* n) {
+  switch (n->kind) {
+    case NodeKind::pass: return;
+    case NodeKind::expression: {
+      if (n->a->kind == NodeKind::constant && n->a->literal.string()) return;  // a doc string
+      if (n->a->kind == NodeKind::ellipsis) return;
+      comment(n);
+      const Value v = expression(n->a);
+      if (v.effect && !v.text.empty()) line(v.text + ";");
+      return;
+    }
+    case NodeKind::assign: {
+      comment(n);
+      Value v = expression(n->a);
+      if (n->list.size() > 1 && !v.simple && v.type && v.type->has_value() && !v.lazy) v = spill(v);
+      for (const Node* target : n->list) assign(target, v, n);
+      return;
+    }
+    case NodeKind::ann_assign:
+      if (n->b) {
+        comment(n);
+        assign(n->a, expression(n->b), n);
+      }
+      return;
+    case NodeKind::aug_assign:
+      comment(n);
+      aug_assign(n);
+      return;
+    case NodeKind::if_: return if_statement(n);
+    case NodeKind::while_: return while_statement(n);
+    case NodeKind::for_: return for_statement(n);
+    case NodeKind::return_: return return_statement(n);
+    case NodeKind::raise_: return raise_statement(n);
+    case NodeKind::assert_: return assert_statement(n);
+    case NodeKind::break_:
+    case NodeKind::continue_: {
+      Loop& l = loops_.back();
+      const bool breaks = n->kind == NodeKind::break_;
+      Env& to = breaks ? l.breaks : l.continues;
+      const Env* wanted = breaks ? l.exit : l.head;
+      if (emitting_ && wanted) emit_edge(env_, *wanted);
+      if (breaks && !l.broke.empty()) linef("{} = true;", l.broke);
+      if (l.unrolled)
+        linef("goto {};", breaks ? l.break_label : l.continue_label);
+      else
+        line(breaks ? "break;" : "continue;");
+      to = join(to, env_);
+      env_.reachable = false;
+      return;
+    }
+    case NodeKind::function: {
+      const int at = syntax_.local_index(n->inner->name);
+      Local l;
+      l.type = inner_function(n).type;
+      env_.locals[static_cast<size_t>(at)] = l;
+      return;
+    }
+    default:
+      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this statement" : "'" + n->text + "'"));
+  }
+}
+
+// ---- assignment -------------------------------------------------------------------------------------------------------------------
+
+void FunctionCompiler::set_local(int index, const Value& v) {
+  Local l;
+  l.type = v.type;
+  l.non_negative = v.non_negative;
+  l.index = v.index;
+  l.constant = v.constant;
+  env_.locals[static_cast<size_t>(index)] = l;
+}
+
+void FunctionCompiler::assign_name(const std::string& name, Value v, const Node* at) {
+  const int index = syntax_.local_index(name);
+  if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
+  if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.lazy)
+    fail(at, fmt::format("'{}' would need memory for a new {}", name, v.type->spelling), {},
+         "assign into an array that is there (out[:] = …), or make one with cuda.local.array");
+  if (v.type && v.type->has_value()) {
+    if (emitting_) {
+      bool here = false;
+      const std::string text = v.is(Kind::tuple) ? struct_text(v) : v.text;
+      const std::string target = variable(index, v.type, &here);
+      if (here)
+        linef("{} {} = {};", cpp(v.type), target, text);
+      else if (target != text)
+        linef("{} = {};", target, text);
+    } else if (v.is(Kind::tuple)) {
+      struct_text(v);
+    }
+  } else if (v.effect && !v.text.empty()) {
+    line(v.text + ";");
+  }
+  set_local(index, v);
+}
+
+void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
+  const size_t n = target->list.size();
+  std::vector<Value> items;
+  if (value.is(Kind::tuple)) {
+    const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
+    for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+  } else if (value.is_array() && value.type->ndim >= 1 && !value.lazy) {
+    const Value whole = bound(value);
+    for (size_t i = 0; i < n; ++i) {
+      Value k = constant_value(Constant{static_cast<int64_t>(i)});
+      items.push_back(subscript_of(whole, k, at));
+    }
+  } else if (!value.type) {
+    items.resize(n);
+  } else {
+    fail(at, fmt::format("cannot unpack {}", value.type->spelling), {}, "only tuples and arrays can be unpacked");
+  }
+  size_t star = n;
+  for (size_t i = 0; i < n; ++i)
+    if (target->list[i]->kind == NodeKind::starred) star = i;
+  if (star == n ? items.size() != n : items.size() + 1 < n)
+    fail(at, fmt::format("cannot unpack {} values into {} names", items.size(), n), {{source_of(at), value.type}});
+  if (star < n) {
+    const size_t rest = items.size() - (n - 1);
+    std::vector<Value> middle(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), tuple_of(std::move(middle)));
+  }
+  // All are read before the first is written: a, b = b, a.
+  const auto constant_or_new = [&](const Value& v) { return v.constant || !v.type || !v.type->has_value(); };
+  int written = 0;
+  for (const Value& v : items) written += !constant_or_new(v);
+  const bool from_spilled = value.items.empty();
+  if (written > 1 && !from_spilled)
+    for (Value& v : items)
+      if (!constant_or_new(v)) v = spill(v);
+  for (size_t i = 0; i < n; ++i) {
+    const Node* t = target->list[i];
+    assign(t->kind == NodeKind::starred ? t->a : t, items[i], at);
+  }
+}
+
+void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
+  switch (target->kind) {
+    case NodeKind::name: return assign_name(target->text, std::move(value), at);
+    case NodeKind::tuple:
+    case NodeKind::list: return unpack(target, value, at);
+    case NodeKind::subscript: return assign_subscript(target, value, at);
+    case NodeKind::attribute: {
+      const Value object = expression(target->a);
+      if (object.is(Kind::record)) {
+        const Value field = record_field(object, target->text, target);
+        linef("{} = {};", field.text, convert(value, field.type, at));
+        return;
+      }
+      if (object.is_array() && (target->text == "real" || target->text == "imag")) {
+        assign_elements(array_attribute(object, target->text, target), value, at);
+        return;
+      }
+      fail(at, fmt::format("cannot assign to the attribute '{}' of {}", target->text, object.type ? object.type->spelling : "an unknown type"));
+    }
+    default: fail(at, "cannot assign to this expression");
+  }
+}
+
+void FunctionCompiler::aug_assign(const Node* n) {
+  const Node* t = n->a;
+  if (t->kind == NodeKind::name) {
+    const Value old = name(t);
+    if (old.is_array() && old.type->ndim > 0) {
+      assign_elements(old, binary(n->op, old, expression(n->b), n), n);
+      return;
+    }
+    const std::vector<Value> both = ordered({t, n->b});
+    assign_name(t->text, binary(n->op, both[0], both[1], n), n);
+    return;
+  }
+  if (t->kind == NodeKind::subscript) {
+    Value object = expression(t->a);
+    if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
+    object = bound(object);
+    std::vector<Value> items = index_items(expression(t->b));
+    for (Value& i : items)
+      if (i.is_scalar() && !i.simple) i = spill(i, "i");
+    const bool all_scalars = std::all_of(items.begin(), items.end(), [](const Value& i) { return i.is_scalar() || i.is(Kind::literal); });
+    if (all_scalars && static_cast<int>(items.size()) == object.type->ndim) {
+      if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
+      Value old = Value::of(object.type->element, element(object, items, t));
+      old.reads = true;
+      const Value right = expression(n->b);
+      linef("{} = {};", old.text, convert(binary(n->op, old, right, n), old.type, n));
+      return;
+    }
+    const Value part = bound(view(object, items, t), "v");
+    assign_elements(part, binary(n->op, part, expression(n->b), n), n);
+    return;
+  }
+  if (t->kind == NodeKind::attribute) {
+    const std::vector<Value> both = ordered({t, n->b});
+    assign(t, binary(n->op, both[0], both[1], n), n);
+    return;
+  }
+  fail(n, "cannot assign to this expression");
+}
+
+// ---- branches ---------------------------------------------------------------------------------------------------------------------
+
+void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
+  if (!emitting_ || !from.reachable) return;
+  for (size_t i = 0; i < from.locals.size(); ++i) {
+    const auto &a = from.locals[i], &b = to.locals[i];
+    if (!a || !b || a->conflict || b->conflict || a->type == b->type || !a->type || !b->type || !b->type->has_value()) continue;
+    Value v = Value::of(a->type, a->type->has_value() ? variable(static_cast<int>(i), a->type) : "");
+    v.simple = true;
+    if (!v.type->has_value() && !v.is(Kind::none)) continue;
+    const std::string text = convert(v, b->type, nullptr);
+    linef("{} = {};", variable(static_cast<int>(i), b->type), text);
+  }
+}
+
+void FunctionCompiler::if_statement(const Node* n) {
+  comment(n);
+  std::optional<bool> known;
+  const std::string test = condition(n->a, &known);
+  if (known) {
+    if (!test.empty()) line(test + ";");
+    return block(*known ? n->body : n->orelse);
+  }
+  const Env before = env_;
+  Env first, second;
+  std::string then_text = captured([&] {
+    block(n->body);
+    first = env_;
+  });
+  env_ = before;
+  std::string else_text = captured([&] {
+    block(n->orelse);
+    second = env_;
+  });
+  env_ = join(first, second);
+  if (!emitting_) return;
+  then_text += captured([&] { emit_edge(first, env_); });
+  else_text += captured([&] { emit_edge(second, env_); });
+  linef("if ({}) {{", test);
+  out_ += then_text;
+  if (!else_text.empty()) {
+    line("} else {");
+    out_ += else_text;
+  }
+  line("}");
+}
+
+// ---- loops ------------------------------------------------------------------------------------------------------------------------
+
+/// The method of all loops. `head` evaluates what is evaluated before each turn, with the variables as they are at the loop's head;
+/// `before_body` binds the loop's variables; `print` puts the text of the body into the C++ loop.
+void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, const std::function<std::string(const std::string&)>& print,
+                            const std::function<void()>& before_body) {
+  const std::string key = fmt::format("{}{}", static_cast<const void*>(n), unrolled_);
+  const Env entry = env_;
+  const auto found = loop_types_.find(key);
+  LoopTypes types;
+  types.head = found == loop_types_.end() ? entry : join(entry, found->second.head);
+  types.exit = found == loop_types_.end() ? Env{{}, false} : found->second.exit;
+
+  const bool with_else = !n->orelse.empty() && has_break(n->body);
+  const std::string flag = with_else ? temporary("broke") : "";
+  const auto turn = [&](bool emit, std::string* text) {
+    Loop l;
+    l.node = n;
+    l.broke = flag;
+    l.head = emit ? &types.head : nullptr;
+    l.exit = emit ? &types.exit : nullptr;
+    env_ = types.head;
+    loops_.push_back(std::move(l));
+    std::string body = captured([&] {
+      head();
+      const Env tested = env_;
+      before_body();
+      block(n->body);
+      if (emit && env_.reachable) emit_edge(env_, types.head);
+      loops_.back().continues = join(loops_.back().continues, env_);
+      env_ = tested;
+    });
+    Loop done = std::move(loops_.back());
+    loops_.pop_back();
+    if (text) *text = std::move(body);
+    return done;
+  };
+
+  const bool emitting = emitting_;
+  if (!emitting || found == loop_types_.end()) {
+    emitting_ = false;
+    for (int round = 0;; ++round) {
+      if (round > 30) fail(n, "the types of this loop's variables do not settle");
+      const int temporaries = temporaries_, labels = labels_;
+      const Loop done = turn(false, nullptr);
+      temporaries_ = temporaries;
+      labels_ = labels;
+      Env next = join(types.head, done.continues);
+      for (size_t i = 0; i < next.locals.size(); ++i) {
+        if (next.locals[i] && done.breaks.reachable && done.breaks.locals[i]) {
+          // A variable leaves by break and by the head in one type, so that nothing is converted after the loop.
+          const Local both = join(*next.locals[i], *done.breaks.locals[i]);
+          if (both.type && !both.conflict) next.locals[i]->type = both.type;
+        }
+      }
+      Env exit = join(env_, done.breaks);
+      const bool stable = next == types.head;
+      types.head = std::move(next);
+      types.exit = std::move(exit);
+      if (stable) break;
+    }
+    emitting_ = emitting;
+    loop_types_[key] = types;
+  }
+  if (emitting) {
+    env_ = types.head;
+    if (!flag.empty()) linef("bool {} = false;", flag);
+    emit_edge(entry, types.head);
+    std::string body;
+    const Loop done = turn(true, &body);
+    out_ += print(body);
+  }
+  // env_ is what the head leaves.
+  const Env left = env_;
+  if (!n->orelse.empty()) {
+    if (flag.empty()) {
+      env_ = left;
+      block(n->orelse);
+      env_ = join(env_, loop_types_[key].exit.reachable && has_break(n->body) ? types.exit : env_);
+    } else {
+      Env after;
+      std::string text = captured([&] {
+        env_ = left;
+        block(n->orelse);
+        after = env_;
+      });
+      Env all = join(types.exit, after);
+      if (emitting_) {
+        text += captured([&] { emit_edge(after, all); });
+        linef("if (!{}) {{", flag);
+        out_ += text;
+        line("}");
+        emit_edge(types.exit, all);
+      }
+      env_ = std::move(all);
+    }
+  } else {
+    env_ = types.exit;
+  }
+}
+
+void FunctionCompiler::while_statement(const Node* n) {
+  std::optional<bool> known;
+  std::string test, before;
+  const auto head = [&] {
+    known.reset();
+    std::string mine;
+    before = captured([&] { mine = condition(n->a, &known); });
+    test = mine;
+    if (known && *known) env_.reachable = false;  // `while True` is left by break only
+  };
+  comment(n);
+  const auto print = [&](const std::string& body) {
+    std::string text;
+    const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+    if (known && *known) {
+      text = indent + "while (true) {\n" + body + indent + "}\n";
+    } else if (before.empty()) {
+      text = fmt::format("{}while ({}) {{\n{}{}}}\n", indent, test, body, indent);
+    } else {
+      text = fmt::format("{}while (true) {{\n{}{}  if (!({})) break;\n{}{}}}\n", indent, before, indent, test, body, indent);
+    }
+    return text;
+  };
+  loop(n, head, print, [&] { env_.reachable = !known || *known; });
+}
+
+std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node* at) {
+  const auto index_value = [](std::string text, Type t = int64_type()) {
+    Value i = Value::of(t, std::move(text));
+    i.simple = i.index = i.non_negative = true;
+    return i;
+  };
+  if (v.is(Kind::range)) {
+    unit_.need("core");
+    Value start, stop, step;
+    if (v.items.size() == 3) {
+      start = spill(converted(v.items[0], int64_type(), at), "start");
+      stop = spill(converted(v.items[1], int64_type(), at), "stop");
+      step = spill(converted(v.items[2], int64_type(), at), "step");
+    } else {
+      const Value r = v.simple ? v : spill(v, "r");
+      start = index_value(r.text + ".start"), stop = index_value(r.text + ".stop"), step = index_value(r.text + ".step");
+      start.non_negative = step.non_negative = false;
+    }
+    const bool positive = start.non_negative && step.constant && step.non_negative;
+    return Iteration{fmt::format("py::range_length({}, {}, {})", start.text, stop.text, step.text),
+                     [this, start, step, positive](const std::string& k) {
+                       Value i = Value::of(int64_type(), fmt::format("{} + {} * {}", paren(start), k, paren(step)), false);
+                       i.index = true;
+                       i.non_negative = positive;
+                       return i;
+                     }};
+  }
+  if (v.is_array() && v.type->ndim >= 1) {
+    const Value a = bound(v, "a");
+    return Iteration{a.text + ".shape[0]", [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
+  }
+  if (v.is(Kind::tuple) && v.type->is_uniform()) {
+    const Value t = v.simple && v.items.empty() ? v : spill(v, "items");
+    return Iteration{fmt::format("{}", v.type->items.size()), [t](const std::string& k) {
+                       Value item = Value::of(t.type->items[0], fmt::format("{}[{}]", t.text, k));
+                       item.simple = true;
+                       return item;
+                     }};
+  }
+  if (v.is(Kind::builtin) && v.type->name == "enumerate") {
+    auto inner = iteration(v.items[0], at);
+    if (!inner) return std::nullopt;
+    const Value start = v.items.size() > 1 ? v.items[1] : constant_value(Constant{int64_t{0}});
+    return Iteration{inner->length, [this, inner = *inner, start, index_value, at](const std::string& k) {
+                       return tuple_of({binary(Operator::add, index_value(k), start, at), inner.item(k)});
+                     }};
+  }
+  if (v.is(Kind::builtin) && v.type->name == "zip") {
+    std::vector<Iteration> all;
+    std::string length;
+    for (const Value& part : v.items) {
+      auto inner = iteration(part, at);
+      if (!inner) return std::nullopt;
+      length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
+      all.push_back(*inner);
+    }
+    unit_.need("core");
+    return Iteration{length, [this, all](const std::string& k) {
+                       std::vector<Value> items;
+                       for (const Iteration& i : all) items.push_back(i.item(k));
+                       return tuple_of(std::move(items));
+                     }};
+  }
+  return std::nullopt;
+}
+
+void FunctionCompiler::for_statement(const Node* n) {
+  comment(n);
+  Value v = expression(n->b);
+  if (!v.type) {
+    env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
+    return;
+  }
+  if ((v.is(Kind::tuple) && !v.type->is_uniform()) || (v.is(Kind::builtin) && v.type->name == "literal_unroll")) {
+    const Value t = v.is(Kind::tuple) ? v : v.items[0];
+    const Value whole = t.items.empty() && !t.simple ? spill(t) : t;
+    std::vector<Value> items;
+    for (size_t i = 0; i < t.type->items.size(); ++i) {
+      Value item = tuple_item(whole, i);
+      if (!t.items.empty() && item.type->has_value() && !item.constant) item = spill(item);
+      items.push_back(item);
+    }
+    return unrolled_for(n, items);
+  }
+  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+  const auto nothing = [] {};
+
+  if (v.is(Kind::range) && v.items.size() == 3) {
+    const DType d = v.type->dtype;
+    const Type t = scalar_type(d);
+    Value start = converted(v.items[0], t, n), stop = converted(v.items[1], t, n), step = converted(v.items[2], t, n);
+    // The bounds are taken once, before the loop.
+    if (!start.constant && !start.simple) start = spill(start, "start");
+    if (!stop.constant) stop = spill(stop, "stop");
+    if (!step.constant) step = spill(step, "step");
+    Value item = Value::of(t, "");
+    const auto constant_step = step.integer();
+    if (constant_step && *constant_step == 0) fail(n, "range() with a step of zero");
+    item.index = true;
+    item.non_negative = is_unsigned(d) || (start.non_negative && (step.non_negative || (constant_step && *constant_step > 0))) ||
+                        (constant_step && *constant_step < 0 && stop.integer() && *stop.integer() >= -1);
+    const bool plain = n->a->kind == NodeKind::name && !free_loads_.contains(n->a->text);
+    std::string counter = plain ? cpp_identifier(n->a->text) : temporary("k");
+    const int index = plain ? syntax_.local_index(n->a->text) : -1;
+    const auto before_body = [&] {
+      if (plain) {
+        // The loop declares its own variable, so nothing is left of it afterwards.
+        variables_[{index, t}] = counter;
+        taken_.insert(counter);
+        item.text = counter;
+        set_local(index, item);
+      } else {
+        Value i = item;
+        i.text = counter;
+        i.simple = true;
+        assign(n->a, i, n);
+      }
+    };
+    const auto print = [&](const std::string& body) {
+      const std::string type = cpp(t);
+      std::string head;
+      if (constant_step) {
+        const int64_t s = *constant_step;
+        const std::string next = s == 1 ? "++" + counter : s == -1 ? "--" + counter : fmt::format("{} {}= {}", counter, s < 0 ? '-' : '+', s < 0 ? -s : s);
+        head = fmt::format("{} {} = {}; {} {} {}; {}", type, counter, start.text, counter, s > 0 ? "<" : ">", stop.text, next);
+      } else if (step.non_negative) {
+        head = fmt::format("{} {} = {}; {} < {}; {} += {}", type, counter, start.text, counter, stop.text, counter, step.text);
+      } else {
+        unit_.need("core");
+        const std::string left = temporary("left");
+        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left, start.text,
+                           stop.text, step.text, left, left, counter, step.text);
+      }
+      return fmt::format("{}for ({}) {{\n{}{}}}\n", indent, head, body, indent);
+    };
+    const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
+    loop(n, nothing, print, before_body);
+    if (plain) env_.locals[static_cast<size_t>(index)] = outside;
+    return;
+  }
+
+  const auto walk = iteration(v, n->b);
+  if (!walk) fail(n->b, fmt::format("cannot loop over {}", v.type->spelling), {}, "ranges, arrays, tuples, enumerate() and zip() can be looped over");
+  const std::string length = walk->length, counter = temporary("k");
+  loop(
+      n, nothing,
+      [&](const std::string& body) {
+        return fmt::format("{}for (i64 {} = 0; {} < {}; ++{}) {{\n{}{}}}\n", indent, counter, counter, length, counter, body, indent);
+      },
+      [&] { assign(n->a, walk->item(counter), n); });
+}
+
+/// join(), for paths that meet where nothing can be converted.
+Env FunctionCompiler::meet(const Env& a, const Env& b, const Node* n) {
+  Env all = join(a, b);
+  for (size_t i = 0; i < all.locals.size(); ++i)
+    for (const Env* e : {&a, &b})
+      if (e->reachable && e->locals[i] && all.locals[i]->type != e->locals[i]->type)
+        fail(n, fmt::format("break and continue in an unrolled loop need '{}' to have one type", syntax_.locals[i]));
+  return all;
+}
+
+void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& items) {
+  Loop l;
+  l.node = n;
+  l.unrolled = true;
+  l.break_label = fmt::format("break_{}", ++labels_);
+  loops_.push_back(l);
+  const std::string outer = unrolled_;
+  if (has_break(n->body) && emitting_) line("{");
+  ++depth_;
+  for (size_t i = 0; i < items.size() && env_.reachable; ++i) {
+    unrolled_ = fmt::format("{}/{}:{}", outer, n->line, i);
+    loops_.back().continues = Env{{}, false};
+    loops_.back().continue_label = fmt::format("continue_{}", ++labels_);
+    const std::string body = captured([&] {
+      assign(n->a, items[i], n);
+      block(n->body);
+    });
+    const Env continued = loops_.back().continues;
+    --depth_;
+    line("{");
+    if (continued.reachable) line("{");
+    out_ += body;
+    if (continued.reachable) {
+      env_ = meet(env_, continued, n);
+      line("}");
+      linef("{}:;", loops_.back().continue_label);
+    }
+    line("}");
+    ++depth_;
+  }
+  --depth_;
+  unrolled_ = outer;
+  const Loop done = std::move(loops_.back());
+  loops_.pop_back();
+  if (!n->orelse.empty()) block(n->orelse);
+  if (done.breaks.reachable) {
+    env_ = meet(env_, done.breaks, n);
+    linef("  {}:;", done.break_label);
+  }
+  if (has_break(n->body) && emitting_) line("}");
+}
+
+// ---- leaving ----------------------------------------------------------------------------------------------------------------------
+
+void FunctionCompiler::return_statement(const Node* n) {
+  comment(n);
+  Value v = n->a ? expression(n->a) : Value::known(none_type());
+  env_.reachable = false;
+  if (!v.type) {
+    if (emitting_) fail(n, "the type of this recursive call's value cannot be found", {}, "return a value from a branch that does not recurse first");
+    return;
+  }
+  if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+  if (v.lazy) fail(n, fmt::format("a new {} cannot be returned", v.type->spelling), {}, "write into an array that the caller passes");
+  const Type before = returned_;
+  returned_ = unify(returned_, v.type);
+  if (!returned_) fail(n, "the function returns values of types that do not unify", {{"before", before}, {"here", v.type}});
+  if (!emitting_) {
+    if (v.is(Kind::tuple)) struct_text(v);
+    return;
+  }
+  if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
+    if (!v.is_none()) fail(n, "a kernel must not return a value", {{source_of(n->a), v.type}}, "write the result into an array argument");
+    line("return;");
+    return;
+  }
+  if (!spec_.result->has_value()) {
+    if (v.effect && !v.text.empty()) line(v.text + ";");
+    line("return;");
+  } else {
+    linef("return {};", convert(v, spec_.result, n));
+  }
+}
+
+void FunctionCompiler::fail_with(int code) {
+  fails_ = true;
+  if (!emitting_) return;
+  unit_.need("core");
+  const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
+  if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
+    linef("py::report(status, {});", code);
+    line("return;");
+  } else {
+    linef("failure = {};", code);
+    linef("return{};", result);
+  }
+}
+
+void FunctionCompiler::raise_statement(const Node* n) {
+  comment(n);
+  Failure f{"Exception", "", syntax_.file, n->line, syntax_.name};
+  if (n->a) {
+    const Node* made = n->a->kind == NodeKind::call ? n->a->a : n->a;
+    const Value type = expression(made);
+    if (!type.is(Kind::type)) fail(n, "raise: expected an exception class", {{source_of(made), type.type}});
+    f.type = type.type->name;
+    if (n->a->kind == NodeKind::call)
+      for (const Node* argument : n->a->list) {
+        const Value v = expression(argument);
+        if (v.is(Kind::string))
+          f.message += (f.message.empty() ? "" : ", ") + v.type->name;
+        else if (v.constant && v.integer())
+          f.message += fmt::format("{}{}", f.message.empty() ? "" : ", ", *v.integer());
+        else
+          fail(argument, "the arguments of an exception must be constants", {{source_of(argument), v.type}});
+      }
+  }
+  fail_with(unit_.failure(std::move(f)));
+  env_.reachable = false;
+}
+
+void FunctionCompiler::assert_statement(const Node* n) {
+  comment(n);
+  std::optional<bool> known;
+  const std::string test = condition(n->a, &known);
+  if (known && *known) return;
+  Failure f{"AssertionError", "", syntax_.file, n->line, syntax_.name};
+  if (n->b) {
+    const Value v = expression(n->b);
+    if (v.is(Kind::string)) f.message = v.type->name;
+  }
+  const int code = unit_.failure(std::move(f));
+  if (known) {
+    fail_with(code);
+    env_.reachable = false;
+    return;
+  }
+  linef("if (!({})) {{", test);
+  ++depth_;
+  fail_with(code);
+  --depth_;
+  line("}");
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,163 @@
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernels/types.h"
+
+namespace bc::kernels {
+
+/// A value that is known when a function is compiled.
+struct Constant;
+using ConstantTuple = std::vector<Constant>;
+struct Constant {
+  // monostate: None. Integers past int64 are uint64.
+  std::variant<std::monostate, bool, int64_t, uint64_t, double, std::complex<double>, std::string, ConstantTuple> value;
+  bool operator==(const Constant&) const = default;
+
+  const int64_t* integer() const { return std::get_if<int64_t>(&value); }
+  const bool* boolean() const { return std::get_if<bool>(&value); }
+  const std::string* string() const { return std::get_if<std::string>(&value); }
+};
+
+enum class Operator : uint8_t {
+  add, sub, mul, div, floor_div, mod, pow, matmul, left_shift, right_shift, bit_or, bit_xor, bit_and,  // binary
+  invert, logical_not, plus, minus,                                                                  // unary
+  eq, ne, lt, le, gt, ge, is, is_not, in, not_in,                                                    // comparison
+  logical_and, logical_or,
+};
+/// As Python writes it: "+", "is not".
+const char* to_string(Operator op);
+
+enum class NodeKind : uint8_t {
+  // Statements
+  assign,      ///< list = a (several targets: x = y = a)
+  aug_assign,  ///< a op= b
+  ann_assign,  ///< a: … = b; b may be missing
+  for_,        ///< for a in b: body else: orelse
+  while_,      ///< while a: body else: orelse
+  if_,         ///< if a: body else: orelse
+  expression,  ///< a
+  return_,     ///< return a; a may be missing
+  raise_,      ///< raise a; a may be missing
+  assert_,     ///< assert a, b; b may be missing
+  pass, break_, continue_,
+  function,    ///< def text: `inner`
+  unsupported, ///< text: Python's name of it
+  // Expressions
+  constant,    ///< literal (Python's ... is `ellipsis`)
+  ellipsis,
+  name,        ///< text
+  attribute,   ///< a.text
+  subscript,   ///< a[b]
+  call,        ///< a(*list, **keywords)
+  binary,      ///< a op b
+  unary,       ///< op a
+  boolean,     ///< list joined by op
+  compare,     ///< a ops[0] list[0] ops[1] list[1] …
+  if_else,     ///< b if a else c
+  tuple, list, ///< list
+  slice,       ///< a:b:c, each may be missing
+  starred,     ///< *a
+  lambda,      ///< `inner`
+  walrus,      ///< text := a
+  formatted,   ///< an f-string
+};
+
+struct FunctionSyntax;
+
+/// A node of the syntax tree; what the fields hold is said beside the kinds.
+struct Node {
+  NodeKind kind{};
+  Operator op{};
+  int line = 0, column = 0, end_line = 0, end_column = 0;  ///< lines from 1 as in the file; columns from 0, in bytes
+  std::string text;
+  Constant literal;
+  Node *a = nullptr, *b = nullptr, *c = nullptr;
+  std::vector<Node*> list;
+  std::vector<Operator> ops;
+  std::vector<std::pair<std::string, Node*>> keywords;
+  std::vector<Node*> body, orelse;
+  FunctionSyntax* inner = nullptr;
+};
+
+struct Parameter {
+  std::string name;
+  bool keyword_only = false;
+  bool has_default = false;
+  Node* default_value = nullptr;  ///< of inner functions; those of others are values, see Function::default_value
+};
+
+/// One Python function.
+struct FunctionSyntax {
+  std::string name;
+  std::string file;
+  int line = 0;
+  std::vector<Parameter> parameters;
+  std::string rest;  ///< the name of *args, or empty
+  std::vector<Node*> body;
+  std::vector<std::string> locals;  ///< names that the function binds, parameters first
+  std::vector<std::string> source;  ///< the file's lines from `line` on
+  FunctionSyntax* outer = nullptr;  ///< of inner functions and lambdas
+  bool rebinds_outer = false;       ///< `nonlocal` or `global` is used
+
+  // Of the outermost function: where the nodes live.
+  std::deque<Node> nodes;
+  std::deque<FunctionSyntax> inner_functions;
+
+  int local_index(std::string_view name) const {
+    for (size_t i = 0; i < locals.size(); ++i)
+      if (locals[i] == name) return static_cast<int>(i);
+    return -1;
+  }
+  std::string_view source_line(int at) const {
+    const FunctionSyntax* f = this;
+    while (f->outer) f = f->outer;
+    const int i = at - f->line;
+    return i >= 0 && i < static_cast<int>(f->source.size()) ? std::string_view(f->source[static_cast<size_t>(i)]) : std::string_view();
+  }
+};
+
+/// Elements of a constant array (a NumPy array that a function refers to): frozen when the function is compiled. C order.
+struct ConstantArray {
+  std::vector<int64_t> shape;
+  std::vector<char> bytes;
+};
+
+/// What a name outside the function means: a compile-time object (its type says which), or a constant number, tuple or array.
+struct Entity {
+  Type type = nullptr;
+  std::optional<Constant> constant;
+  std::shared_ptr<const ConstantArray> array;
+};
+
+/// A Python function and the world that its names refer to. The binding implements it; objects live until the process ends, because types
+/// refer to them.
+class Function {
+ public:
+  virtual ~Function() = default;
+  const FunctionSyntax& syntax() const { return *syntax_; }
+  const std::string& name() const { return syntax_->name; }
+
+  /// A free name: a closure's cell, a global or a built-in.
+  virtual std::optional<Entity> global(std::string_view name) const = 0;
+  /// object.name, for modules, classes and other objects.
+  virtual std::optional<Entity> attribute(Type object, std::string_view name) const = 0;
+  /// The names that global() or attribute() know (object nullptr: global), for suggestions.
+  virtual std::vector<std::string> names(Type object) const = 0;
+  /// The value of a parameter's default.
+  virtual std::optional<Entity> default_value(int parameter) const = 0;
+  /// Makes a value of a class from constants, where that is a compile-time thing ("Point(1, 2)" of a global class has fields and types).
+  bool force_inline = false;  ///< @cuda.jit(inline="always")
+
+ protected:
+  std::shared_ptr<const FunctionSyntax> syntax_;
+};
+
+}  // namespace bc::kernels

@@ -1,0 +1,201 @@
+// A program: its functions, structs and constants, put together.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+#include "kernels/python_library.h"
+
+namespace bc::kernels {
+
+std::string Unit::unique(const std::string& name) {
+  const std::string base = cpp_identifier(name);
+  const int n = ++names_[base];
+  return n == 1 ? base : fmt::format("{}_{}", base, n);
+}
+
+int Unit::failure(Failure f) {
+  for (size_t i = 0; i < failures_.size(); ++i)
+    if (failures_[i].line == f.line && failures_[i].type == f.type && failures_[i].message == f.message && failures_[i].file == f.file)
+      return static_cast<int>(i) + 1;
+  failures_.push_back(std::move(f));
+  return static_cast<int>(failures_.size());
+}
+
+std::string Unit::cpp(Type t) {
+  if (!t) return "void";
+  switch (t->kind) {
+    case Kind::scalar: return cpp_name(t->dtype);
+    case Kind::array:
+      need("core");
+      return fmt::format("py::Array<{}{}, {}, '{}'>", t->read_only ? "const " : "", cpp(t->element), t->ndim, t->layout);
+    case Kind::optional:
+      need("core");
+      return fmt::format("py::Optional<{}>", cpp(t->element));
+    case Kind::range: need("core"); return "py::Range";
+    case Kind::slice: need("core"); return "py::Slice";
+    case Kind::literal: return "i64";
+    case Kind::tuple:
+      if (t->is_uniform() && t->items[0]->has_value()) {
+        need("core");
+        return fmt::format("py::Tuple<{}, {}>", cpp(t->items[0]), t->items.size());
+      }
+      [[fallthrough]];
+    case Kind::record: {
+      const auto found = structs_.find(t);
+      if (found != structs_.end()) return found->second;
+      std::vector<std::string> members;
+      for (Type item : t->items) members.push_back(item->has_value() ? cpp(item) : "");
+      const std::string name = unique(t->name.empty() ? (t->is(Kind::record) ? "Record" : "Tuple") : t->name);
+      structs_[t] = name;
+      std::string body;
+      bool natural = true;
+      if (t->is(Kind::record)) {
+        // Offsets that are not the natural ones are reached by padding; what is not aligned is packed.
+        uint32_t at = 0, alignment = 1;
+        for (size_t i = 0; i < t->items.size(); ++i) {
+          const uint32_t a = t->items[i]->alignment;
+          alignment = std::max(alignment, a);
+          natural &= t->offsets[i] % a == 0 && t->offsets[i] >= at;
+          at = t->offsets[i] + t->items[i]->bytes;
+        }
+        natural &= t->bytes % alignment == 0;
+        uint32_t end = 0;
+        int pads = 0;
+        std::vector<size_t> order(t->items.size());
+        for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return t->offsets[a] < t->offsets[b]; });
+        for (size_t i : order) {
+          const uint32_t a = natural ? t->items[i]->alignment : 1;
+          const uint32_t here = (end + a - 1) / a * a;
+          if (t->offsets[i] > here) body += fmt::format(" char pad{}[{}];", pads++, t->offsets[i] - end);
+          body += fmt::format(" {} {};", members[i], cpp_identifier(t->fields[i]));
+          end = t->offsets[i] + t->items[i]->bytes;
+        }
+        const uint32_t a = natural ? alignment : 1;
+        if (t->bytes > (end + a - 1) / a * a) body += fmt::format(" char pad{}[{}];", pads, t->bytes - end);
+      } else {
+        for (size_t i = 0; i < t->items.size(); ++i)
+          if (!members[i].empty()) body += fmt::format(" {} f{};", members[i], i);
+      }
+      struct_text_ += natural ? fmt::format("struct {} {{{} }};\n", name, body)
+                              : fmt::format("#pragma pack(push, 1)\nstruct {} {{{} }};\n#pragma pack(pop)\n", name, body);
+      return name;
+    }
+    default: return "void";
+  }
+}
+
+std::string Unit::table(Type element, const ConstantArray& array, bool constant_space) {
+  const std::string key = fmt::format("{}:{}:{}", element->id, constant_space, std::string_view(array.bytes.data(), array.bytes.size()));
+  std::string& name = tables_[key];
+  if (!name.empty()) return name;
+  name = unique("table");
+  // The bytes themselves, as 64-bit words: every element type, every value (NaN, -0.0), exactly.
+  std::string words;
+  const size_t n = (array.bytes.size() + 7) / 8;
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t w = 0;
+    std::memcpy(&w, array.bytes.data() + 8 * i, std::min<size_t>(8, array.bytes.size() - 8 * i));
+    words += fmt::format("{}{:#x}ull,", i % 8 == 0 ? "\n  " : " ", w);
+  }
+  const std::string type = cpp(element);
+  table_text_ += fmt::format("alignas(16) static {} const u64 {}_words[{}] = {{{}\n}};\n", constant_space ? "__constant__" : "__device__ ", name,
+                             std::max<size_t>(n, 1), words);
+  name = fmt::format("reinterpret_cast<const {}*>({}_words)", type, name);
+  return name;
+}
+
+Specialised& Unit::specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured) {
+  std::string key = fmt::format("{}:{}", static_cast<const void*>(&syntax), static_cast<const void*>(&function));
+  for (Type t : arguments) key += fmt::format(",{}", t->id);
+  std::unique_ptr<Specialised>& place = functions_[key];
+  if (!place) {
+    place = std::make_unique<Specialised>();
+    place->function = &function;
+    place->syntax = &syntax;
+    place->arguments = std::move(arguments);
+    place->captured = std::move(captured);
+    const bool entry = functions_.size() == 1;
+    place->name = unique(entry && !options.name.empty() ? options.name : syntax.name == "<lambda>" ? "lambda" : syntax.name);
+    order_.push_back(place.get());
+  }
+  Specialised& s = *place;
+  if (s.done) return s;
+  if (s.depth >= 0) {  // it is being compiled: a recursion
+    if (!s.final_types) lowest_used_ = std::min(lowest_used_, s.depth);
+    return s;
+  }
+  if (stack_.size() > 200) raise(ErrorKind::Typing, "{}: calls are nested more than 200 deep", syntax.name);
+  run(&s);
+  return s;
+}
+
+void Unit::run(Specialised* s) {
+  s->depth = static_cast<int>(stack_.size());
+  s->final_types = false;
+  stack_.push_back(s);
+  const int outside = std::exchange(lowest_used_, kNone);
+  FunctionCompiler compiler(*this, *s);
+  try {
+    compiler.run();
+  } catch (...) {
+    stack_.pop_back();
+    s->depth = -1;
+    throw;
+  }
+  stack_.pop_back();
+  s->done = lowest_used_ >= s->depth;
+  s->depth = -1;
+  lowest_used_ = s->done ? outside : std::min(outside, lowest_used_);
+}
+
+CompiledFunction Unit::compile(std::span<const Type> arguments) {
+  need("core");
+  Specialised& s = specialise(entry_, entry_.syntax(), {arguments.begin(), arguments.end()}, {});
+  CompiledFunction made;
+  made.name = s.name;
+  made.arguments = s.arguments;
+  made.result = s.result;
+  made.reports = s.fails;
+  made.uses_grid_sync = uses_grid_sync;
+  made.uses_dynamic_shared = uses_dynamic_shared;
+  made.failures = failures_;
+
+  std::string text = struct_text_ + table_text_;
+  for (const Specialised* f : order_)
+    if (f != &s || options.entry != Entry::kernel)
+      if (!f->declaration.empty()) text += f->declaration + ";\n";
+  for (const Specialised* f : order_)
+    if (!f->text.empty()) text += "\n" + f->text;
+  if (options.entry == Entry::host) {
+    std::string call;
+    int at = 0;
+    for (Type t : s.arguments)
+      if (t->has_value()) {
+        call += fmt::format("{}*static_cast<const {}*>(arguments[{}])", call.empty() ? "" : ", ", cpp(t), at);
+        ++at;
+      } else if (!t->has_value()) {
+        ++at;
+      }
+    made.name = "bc_" + s.name;
+    text += fmt::format("\nextern \"C\" int {}(void* const* arguments, void* result) {{\n", made.name);
+    if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
+    if (s.result->has_value()) {
+      text += fmt::format("  const {} value = {}({});\n", cpp(s.result), s.name, call);
+      text += s.fails ? fmt::format("  if (failure == 0) *static_cast<{}*>(result) = value;\n", cpp(s.result))
+                      : fmt::format("  *static_cast<{}*>(result) = value;\n", cpp(s.result));
+    } else {
+      text += fmt::format("  {}({});\n", s.name, call);
+    }
+    text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
+  }
+  made.readable = "namespace bc {\n" + text + "}\n";
+  made.text = python_library(headers_) + made.readable;
+  return made;
+}
+
+CompiledFunction compile(const Function& function, std::span<const Type> arguments, const CompileOptions& options) {
+  Unit unit(function, options);
+  return unit.compile(arguments);
+}
+
+}  // namespace bc::kernels

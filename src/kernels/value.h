@@ -1,0 +1,58 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "kernels/syntax.h"
+
+namespace bc::kernels {
+
+struct LazyArray;
+
+/// An expression that is typed and printed: a C++ expression, its type, and what is known of it.
+struct Value {
+  Type type = nullptr;  ///< nullptr: not known yet (a recursive call before its first return)
+  std::string text;     ///< a C++ expression; empty where the type has no value at run time
+  bool atom = true;     ///< the text needs no parentheses as an operand
+  bool simple = false;  ///< a variable or a literal: may be written twice
+  bool reads = false;   ///< depends on memory that an effect may change
+  bool effect = false;  ///< evaluating it does something; it must be evaluated once, in its place
+  bool non_negative = false;
+  bool index = false;   ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
+  std::shared_ptr<const Constant> constant;
+  std::vector<Value> items;  ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
+  std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have
+
+  static Value of(Type t, std::string text, bool atom = true) {
+    Value v;
+    v.type = t;
+    v.text = std::move(text);
+    v.atom = atom;
+    return v;
+  }
+  /// Something that exists only at compile time.
+  static Value known(Type t) {
+    Value v;
+    v.type = t;
+    v.simple = true;
+    return v;
+  }
+  bool is(Kind k) const { return type && type->kind == k; }
+  bool is_scalar() const { return is(Kind::scalar); }
+  bool is_array() const { return is(Kind::array); }
+  bool is_none() const { return is(Kind::none); }
+  std::optional<int64_t> integer() const {
+    if (constant)
+      if (const int64_t* v = constant->integer()) return *v;
+    if (is(Kind::literal)) return type->value;
+    return std::nullopt;
+  }
+};
+
+/// An elementwise expression over arrays, computed where it is consumed (an assignment to a slice, a reduction).
+struct LazyArray {
+  std::vector<Value> leaves;  ///< arrays, bound to names
+  /// The element, given the leaves' elements.
+  std::function<Value(std::span<const Value>)> element;
+};
+
+}  // namespace bc::kernels
