@@ -398,6 +398,9 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
     if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
       text += texts[static_cast<size_t>(p[1] - '0')];
       p += 2;
+    } else if (*p == '{' && p[1] == 'R') {
+      text += cpp(row->signature.result);
+      p += 2;
     } else {
       text += *p;
     }
@@ -701,7 +704,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   }
   const std::string memory = temporary(space == "shared" ? "shared" : "local");
   const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
-  declarations_ += fmt::format("  {}alignas({}) {} {}[{}];\n", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  declarations_ += fmt::format("  {}__align__({}) {} {}[{}];\n", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
   r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
   return r;
 }

@@ -417,7 +417,7 @@ class SignatureReader {
     } else {
       const size_t start = at_;
       const std::string_view w = word();
-      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array") {
+      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array") {
         if (!take('(')) fail("'('");
         const bool list_inside = w == "Tuple" && peek() == '(';
         if (list_inside) {
@@ -428,17 +428,23 @@ class SignatureReader {
           const Type item = type(true);
           if (!take(',')) fail("','");
           t = uniform_tuple_type(item, static_cast<int>(number()));
-        } else if (w == "Array") {
+        } else if (w == "Array" || w == "array") {
           const Type item = type(true);
           if (!take(',')) fail("','");
           const int ndim = static_cast<int>(number());
+          take('d');
           if (!take(',')) fail("','");
           const char quote = peek();
           if (quote == '\'' || quote == '"') ++at_;
           const char layout = peek();
           ++at_;
           if (quote == '\'' || quote == '"') ++at_;
-          t = array_type(item, ndim, layout);
+          bool read_only = false;
+          if (take(',')) {
+            if (word() != "readonly") fail("'readonly'");
+            read_only = true;
+          }
+          t = array_type(item, ndim, layout, read_only);
         } else {
           t = optional_type(type(true));
         }

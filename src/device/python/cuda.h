@@ -34,9 +34,36 @@ BC_FN i64 dynamic_shared_bytes() {
   asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n));
   return n;
 #else
-  return __bc_dynamic_shared_bytes();
+  return __bc_dynamic_bytes();
 #endif
 }
+
+/// All threads of a cooperative launch wait for each other. Each block adds to one counter so that its highest bit flips when the last
+/// has come.
+#if BC_CUDA
+static __device__ unsigned int grid_arrivals;
+BC_PY i32 grid_sync() {
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+    const bool first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0;
+    __threadfence();
+    const unsigned before = atomicAdd(&grid_arrivals, first ? 0x80000000u - (blocks - 1) : 1u);
+    while (((before ^ *const_cast<volatile unsigned*>(&grid_arrivals)) & 0x80000000u) == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  return 1;
+}
+#else
+// Blocks run one after another here: only a grid of one block can wait for itself.
+BC_FN i32 grid_sync() {
+  __syncthreads();
+  if (gridDim.x * gridDim.y * gridDim.z != 1) __trap();
+  return 1;
+}
+#endif
 
 // ---- shuffles of any type, a 32-bit word at a time
 #define BC_PY_SHUFFLE(name, function)                                                     \
@@ -64,6 +91,14 @@ BC_PY_SHUFFLE(shuffle_xor, __shfl_xor_sync)
 template <class T>
 BC_INLINE u32 match_any(u32 mask, T value) {
   return __match_any_sync(mask, bits_as<conditional<sizeof(T) == 8, u64, u32>>(value));
+}
+
+/// The mask where all its lanes have the same bits, else 0; and whether they have. R is a pair of both.
+template <class R, class T>
+BC_INLINE R match_all(u32 mask, T value) {
+  int all = 0;
+  const u32 same = __match_all_sync(mask, bits_as<conditional<sizeof(T) == 8, u64, u32>>(value), &all);
+  return R{same, all != 0};
 }
 
 }  // namespace py
