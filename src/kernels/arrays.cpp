@@ -164,7 +164,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       return tuple_of(std::move(items));
     }
     if (index.is_scalar() && object.type->is_uniform()) {
-      const Value whole = object.simple && object.items.empty() ? object : spill(object, "items");
+      const Value whole = stored(object);
       const std::string at = index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
       Value r = Value::of(object.type->items[0], fmt::format("{}[{}]", whole.text, at));
       r.non_negative = r.index = object.index;

@@ -218,6 +218,8 @@ class FunctionCompiler {
   std::string temporary(const char* hint = "t");
   /// Evaluates into a constant variable now.
   Value spill(const Value& v, const char* hint = "t");
+  /// A tuple as one C++ variable, for an index that is known at run time only.
+  Value stored(const Value& v);
   std::string variable(int local, Type t, bool* declare_here = nullptr);
   void line(std::string_view text);
   template <class... A>

@@ -551,7 +551,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         unit_.need("core");
         r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "modulo" : "quotient", dividend.text, divisor.text);
       } else {
-        r.text = fmt::format("bc::{}<{}>({}, {})", f, cpp_name(d), dividend.text, divisor.text);
+        r.text = fmt::format("bc::{}{}({}, {})", f, is_integer(d) ? fmt::format("<{}>", cpp_name(d)) : "", dividend.text, divisor.text);
       }
       break;
     }

@@ -164,6 +164,14 @@ Value FunctionCompiler::spill(const Value& v, const char* hint) {
   return r;
 }
 
+Value FunctionCompiler::stored(const Value& v) {
+  if (v.items.empty() && v.simple) return v;
+  Value r = v;
+  r.constant = nullptr;
+  r.simple = false;
+  return spill(r, "items");
+}
+
 std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
   if (declare_here) *declare_here = false;
   const auto found = variables_.find({local, t});

@@ -614,7 +614,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     return Iteration{a.text + ".shape[0]", [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }
   if (v.is(Kind::tuple) && v.type->is_uniform()) {
-    const Value t = v.simple && v.items.empty() ? v : spill(v, "items");
+    const Value t = stored(v);
     return Iteration{fmt::format("{}", v.type->items.size()), [t](const std::string& k) {
                        Value item = Value::of(t.type->items[0], fmt::format("{}[{}]", t.text, k));
                        item.simple = true;
