@@ -80,7 +80,10 @@ class Operands {
     ++size_;
   }
   void clear() {
-    for (size_t k = 0; k < std::min(size_, kInline); ++k) inline_[k] = Operand();
+    for (size_t k = 0; k < std::min(size_, kInline); ++k) {
+      if (inline_[k].identity) inline_[k].node = Ref<Node>();
+      else inline_[k] = Operand();
+    }
     more_.clear();
     size_ = 0;
   }
@@ -184,6 +187,11 @@ struct Node final : RefCounted {
   uint32_t slot = 0;         ///< the planner's scratch: slot of a plan
 
   bool pending() const { return tape != nullptr; }
+};
+
+/// The nodes of one flush by slot, in a plan's order.
+struct Slots {
+  std::vector<Ref<Node>> nodes;
 };
 
 /// A mutable cell: the memory that views share, as a sequence of values.

@@ -701,10 +701,9 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   return plan;
 }
 
-Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
-  slots->nodes.assign(pending.begin(), pending.end());
-  for (size_t i = 0; i < pending.size(); ++i) pending[i]->slot = static_cast<uint32_t>(i);
-  Hasher h(pending.size());
+Hash128 tape_hash(size_t pending, Slots* slots) {
+  for (size_t i = 0; i < pending; ++i) slots->nodes[i]->slot = static_cast<uint32_t>(i);
+  Hasher h(pending);
   auto dims = [&](const Dims& d) { h.add(d.span()); };
   auto place = [&](const Ref<Node>& node) {
     const bool known = node->slot < slots->nodes.size() && slots->nodes[node->slot] == node;
@@ -718,7 +717,8 @@ Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots) {
     }
     h.add(uint64_t{node->slot} | uint64_t{1} << 40);
   };
-  for (const Ref<Node>& node : pending) {
+  for (size_t i = 0; i < pending; ++i) {
+    const Node* node = slots->nodes[i].get();
     h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16 | uint64_t(node->loop[0]) << 24 | uint64_t(node->loop[1]) << 32 |
           uint64_t(node->loop[2]) << 40 | uint64_t(node->held) << 48 | uint64_t(node->handles > 0) << 49 | uint64_t(node->in.size()) << 56);
     if (node->label) h.add(reinterpret_cast<uintptr_t>(node->label));

@@ -57,19 +57,15 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// The nodes of one flush by slot, in a plan's order.
-struct Slots {
-  std::vector<Ref<Node>> nodes;
-};
-
 /// Plans the pending nodes (in program order, all of them needed). `target` picks the skeletons.
 Plan make_plan(const Slots& slots, int pending, Target target);
 
 /// Runs a plan on the stream of its nodes' tape. Throws what the compiler, the device or an index out of range raises.
 void run_plan(Plan& plan, Slots& slots, Tape& tape);
 
-/// A digest of all that make_plan looks at, filling `slots` on the way; equal digests mean that a plan fits.
-Hash128 tape_hash(std::span<const Ref<Node>> pending, Slots* slots);
+/// A digest of all that make_plan looks at; equal digests mean that a plan fits. `slots` holds the `pending` nodes and gets the others that
+/// they read.
+Hash128 tape_hash(size_t pending, Slots* slots);
 
 /// The skeletons that a device runs.
 Target target_of(Device device);

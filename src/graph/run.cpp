@@ -49,6 +49,25 @@ uint32_t* error_word(Tape& tape) {
   raise(ErrorKind::Index, "index is out of bounds for the axis that it indexes");
 }
 
+/// A kernel's parameter block; a usual one needs no heap.
+class Words {
+ public:
+  void assign(const std::vector<int64_t>& from) {
+    size_ = from.size();
+    if (size_ > kInside) more_.resize(size_);
+    std::copy(from.begin(), from.end(), data());
+  }
+  int64_t* data() { return size_ > kInside ? more_.data() : inside_; }
+  int64_t& operator[](int at) { return data()[at]; }
+  size_t size() const { return size_; }
+
+ private:
+  static constexpr size_t kInside = 64;
+  size_t size_ = 0;
+  int64_t inside_[kInside];
+  std::vector<int64_t> more_;
+};
+
 class Runner {
  public:
   Runner(Plan& plan, Slots& slots, Tape& tape)
@@ -135,7 +154,7 @@ class Runner {
   void run_kernel(Step& step) {
     on_tier0_ = false;
     if (!step.kernel || !config().jit) choose_engine(step);
-    words_.assign(step.words.begin(), step.words.end());
+    words_.assign(step.words);
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
       if (patch.kind == Step::Patch::Kind::constant) {
@@ -257,7 +276,7 @@ class Runner {
   const Stream stream_;
   Backend& backend_;
   const bool ordered_;  ///< there are more streams than one
-  std::vector<int64_t> words_;
+  Words words_;
   bool on_tier0_ = false;  ///< the step that runs
 };
 

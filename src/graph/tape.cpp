@@ -35,8 +35,8 @@ Registry& registry() {
 
 int place_of(Device device) { return static_cast<int>(device.type) * detail::kTapeDevices + device.index; }
 
-std::recursive_mutex& device_mutex(Device device) {
-  static auto* const all = new std::recursive_mutex[3 * detail::kTapeDevices];
+RecursiveLock& device_mutex(Device device) {
+  static auto* const all = new RecursiveLock[3 * detail::kTapeDevices];
   return all[place_of(device)];
 }
 
@@ -73,7 +73,7 @@ PlanCache& plan_cache(Device device) {
 
 /// A value is needed after the flush when an array has it, or when an op that is just being recorded refers to it: more owners than the
 /// pending nodes that read it and the list itself.
-void mark_held(const std::vector<Ref<Node>>& pending) {
+void mark_held(std::span<const Ref<Node>> pending) {
   for (const Ref<Node>& n : pending) n->mark = 1;
   for (const Ref<Node>& n : pending)
     for (const Operand& o : n->in) ++o.node->mark;
@@ -203,7 +203,7 @@ void after_fork(bool child) {
   registry_mutex.unlock();
   for (Tape* t : tapes()) {
     // The lock names the thread that took it, which has another number in the child.
-    if (child) new (&t->mutex()) std::recursive_mutex;
+    if (child) new (&t->mutex()) RecursiveLock;
     else t->mutex().unlock();
   }
 }
@@ -241,12 +241,10 @@ void Tape::forget(Node* node) {
   while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
 }
 
-std::vector<Ref<Node>> Tape::take() {
-  std::vector<Ref<Node>> taken;
-  taken.reserve(alive_);
+void Tape::take(std::vector<Ref<Node>>* taken) {
+  taken->reserve(alive_);
   for (Node* n : nodes_)
-    if (n && n->try_retain()) taken.push_back(Ref<Node>::adopt(n));
-  return taken;
+    if (n && n->try_retain()) taken->push_back(Ref<Node>::adopt(n));
 }
 
 void Tape::flush() {
@@ -256,7 +254,8 @@ void Tape::flush() {
   // What library bodies allocate and record is this stream's, whichever the thread uses.
   std::optional<CurrentTape> current;
   if (many_streams()) [[unlikely]] current.emplace(*this);
-  std::vector<Ref<Node>> pending = take();
+  take(&slots_.nodes);
+  const size_t count = slots_.nodes.size();
   nodes_.clear();
   alive_ = 0;
   pending_bytes_ = 0;
@@ -264,39 +263,45 @@ void Tape::flush() {
   // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises.
   struct Leave {
     Tape& tape;
-    std::vector<Ref<Node>>& nodes;
+    size_t count;
     ~Leave() {
-      tape.flushing_ = false;
-      for (const Ref<Node>& n : nodes) {
-        n->tape = nullptr;
-        n->in.clear();
-        n->extra.reset();
+      std::vector<Ref<Node>>& nodes = tape.slots_.nodes;
+      for (size_t i = 0; i < count; ++i) {
+        nodes[i]->tape = nullptr;
+        nodes[i]->in.clear();
+        nodes[i]->extra.reset();
       }
+      // Letting go of nodes can end buffers, whose owners may record again: the list is no longer in use by then.
+      std::vector<Ref<Node>> last;
+      last.swap(nodes);
+      tape.flushing_ = false;
+      last.clear();
+      if (nodes.capacity() == 0) nodes.swap(last);
     }
-  } leave{*this, pending};
-  mark_held(pending);
-  Slots slots;
+  } leave{*this, count};
+  mark_held(slots_.nodes);
   const Target target = target_of(device());
-  Hash128 key = tape_hash(pending, &slots);
+  Hash128 key = tape_hash(count, &slots_);
   key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
   PlanCache& cache = plan_cache(device());
   auto found = cache.plans.find(key);
   if (found == cache.plans.end()) {
     if (cache.plans.size() >= kMaxPlans) cache.plans.clear();
-    found = cache.plans.emplace(key, make_plan(slots, static_cast<int>(pending.size()), target)).first;
+    found = cache.plans.emplace(key, make_plan(slots_, static_cast<int>(count), target)).first;
   }
   submit();
-  run_plan(found->second, slots, *this);
+  run_plan(found->second, slots_, *this);
 }
 
 std::string Tape::source() {
   TapeLock lock(*this);
-  const std::vector<Ref<Node>> pending = take();
-  if (pending.empty()) return "";
-  mark_held(pending);
   Slots slots;
-  tape_hash(pending, &slots);
-  Plan plan = make_plan(slots, static_cast<int>(pending.size()), target_of(device()));
+  take(&slots.nodes);
+  const size_t count = slots.nodes.size();
+  if (count == 0) return "";
+  mark_held(slots.nodes);
+  tape_hash(count, &slots);
+  Plan plan = make_plan(slots, static_cast<int>(count), target_of(device()));
   std::string out;
   for (Step& step : plan.steps) {
     step.ir.brief = true;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/recursive_lock.h"
 #include "graph/node.h"
 
 namespace bc {
@@ -34,11 +35,11 @@ struct StreamWords {
 /// device; it is recursive because releasing a node takes it too. Tapes are never destroyed.
 class Tape {
  public:
-  Tape(Stream stream, int number, std::recursive_mutex& mutex) : stream_(stream), number_(number), mutex_(mutex) {}
+  Tape(Stream stream, int number, RecursiveLock& mutex) : stream_(stream), number_(number), mutex_(mutex) {}
 
   Device device() const { return stream_.device; }
   Stream stream() const { return stream_; }
-  std::recursive_mutex& mutex() { return mutex_; }
+  RecursiveLock& mutex() { return mutex_; }
 
   void append(Node* node);
   void forget(Node* node);
@@ -90,16 +91,17 @@ class Tape {
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
 
-  std::vector<Ref<Node>> take();
+  void take(std::vector<Ref<Node>>* taken);
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
 
   const Stream stream_;
   const int number_;  ///< among all tapes
-  std::recursive_mutex& mutex_;
+  RecursiveLock& mutex_;
   std::vector<Node*> nodes_;
   size_t alive_ = 0;
   int64_t pending_bytes_ = 0;
   bool flushing_ = false;
+  Slots slots_;  ///< of the flush that runs; kept for its memory
 
   void note_done(uint64_t tick);
 

@@ -38,7 +38,8 @@ std::vector<Step> steps(const std::vector<Array>& arrays, Target target, int hel
   for (const Array& a : arrays) add(a.storage()->current);
   for (const Ref<Node>& n : pending) n->held = held && n->handles > 0;
   Slots slots;
-  tape_hash(pending, &slots);
+  slots.nodes = pending;
+  tape_hash(pending.size(), &slots);
   std::vector<Step> kernels;
   for (Step& s : make_plan(slots, static_cast<int>(pending.size()), target).steps)
     if (s.kind == Step::Kind::kernel) kernels.push_back(std::move(s));

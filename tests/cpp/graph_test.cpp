@@ -217,7 +217,8 @@ TEST_P(Graph, ADigestTellsTapesApart) {
       if (a.storage()->current->pending()) nodes.push_back(a.storage()->current);
     for (const Ref<Node>& n : nodes) n->held = true;
     Slots slots;
-    return tape_hash(nodes, &slots);
+    slots.nodes = nodes;
+    return tape_hash(nodes.size(), &slots);
   };
   const Array a = make(), b = make(), f = make({1000}, DType::f32), m = make({10, 100});
   using Program = std::function<std::vector<Array>()>;
