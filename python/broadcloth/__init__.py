@@ -353,6 +353,7 @@ _cuda_paths.install()
 _MODULES = ("cuda", "exceptions", "linalg", "profiler", "random")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
+    "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
 }

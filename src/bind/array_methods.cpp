@@ -1,5 +1,6 @@
 // ndarray's methods.
 #include "bind/args.h"
+#include "bind/cuda_stream.h"
 #include "bind/reduce.h"
 
 namespace bc::bind {
@@ -231,15 +232,11 @@ PyRef view_method(PyObject* self, PyObject* dtype, PyObject*) {
   return steal(wrap_view(view_dtype(a, to_dtype(dtype)), self));
 }
 
-PyRef get_method(PyObject* self, PyObject*, PyObject* order, PyObject* out, PyObject*) {
-  if (out == Py_None) return to_numpy(array_of(self), to_order(order));
-  to_numpy_out(array_of(self), out);
-  return PyRef::borrow(out);
-}
-
-PyRef to_device_method(PyObject* self, PyObject* device, PyObject*) {
+PyRef to_device_method(PyObject* self, PyObject* device, PyObject* stream) {
   const Device d = to_device(device);
   if (array_of(self).device() == d) return PyRef::borrow(self);
+  std::optional<CurrentTape> current;
+  if (stream != Py_None) current.emplace(stream_of(stream, d));
   return steal(wrap(without_gil([&] { return bc::to_device(array_of(self), d); })));
 }
 
@@ -451,13 +448,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       variadic("searchsorted", package_method<4>, "See broadcloth.searchsorted."),
       variadic("partition", package_method<5>, "Partitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>, "Sorts in place; see broadcloth.sort."),
-      BC_METHOD("get(stream=None, order='C', out=None, blocking=True) A NumPy array with the elements.",
-                [](PyObject* self, PyObject* stream, PyObject* order, PyObject* to, PyObject* blocking) {
-                  return get_method(self, stream, order, to, blocking);
-                }),
       BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self)); }),
-      BC_METHOD("set(value, stream=None) Sets the elements from any array.",
-                [](PyObject* self, const Arg& value, PyObject*) { assign(writable(self, "set"), value); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
       BC_METHOD("cpu() The array on the CPU.", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),
@@ -474,6 +465,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       {"__class_getitem__", class_getitem, METH_O | METH_CLASS, nullptr},
   };
   list->insert(list->end(), methods.begin(), methods.end());
+  add_stream_methods(list);
 }
 
 }  // namespace bc::bind

@@ -43,7 +43,7 @@ Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* str
   void* data = PyLong_AsVoidPtr(address.get());
   if (PyErr_Occurred()) throw PythonError();
   PyRef where = attr_or_null(memory, state().names.device);
-  const bool known = where && is_exact(where.get(), state().device);
+  const bool known = where && (is_exact(where.get(), state().device) || PyObject_HasAttrString(where.get(), "_device"));
   const Device device = to_device(device_given != Py_None ? device_given : known ? where.get() : Py_None);
   Layout layout;
   layout.shape = shape;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 
 namespace bc::bind {
@@ -522,6 +523,20 @@ PyObject* event_elapsed(PyObject* self, PyObject* end) {
   });
 }
 
+/// Takes over a native event of the current device.
+PyObject* event_adopt(PyObject* self, PyObject* handle) {
+  return guard([&]() -> PyObject* {
+    PyEvent* e = as_event(self);
+    void* native = PyLong_AsVoidPtr(handle);
+    if (PyErr_Occurred()) throw PythonError();
+    BC_CHECK(default_device().type == DeviceType::cuda && native, Value, "Event: expected a native event of a CUDA device");
+    e->device = default_device();
+    e->event = std::make_unique<CudaStreamEvent>(CudaEvent(static_cast<CudaBackend&>(backend(e->device)), static_cast<cuda::CUevent>(native)));
+    e->options.timing = false;
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* event_ptr(PyObject* self, void*) {
   return guard([&] {
     PyEvent* e = as_event(self);
@@ -539,6 +554,7 @@ PyGetSetDef event_attributes[] = {{"done", event_done, nullptr, "True when the m
                                   {}};
 PyMethodDef event_methods[] = {
     {"_record", event_record, METH_O, nullptr},
+    {"_take", event_adopt, METH_O, nullptr},
     {"synchronize", event_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nWaits for the marked work."},
     {"elapsed_time", event_elapsed, METH_O, "elapsed_time($self, end, /)\n--\n\nMilliseconds from this event to another."},
     {}};
@@ -627,6 +643,9 @@ void init_cuda(PyObject* module) {
                                           return tuple_of({to_py(int64_t{least}).get(), to_py(int64_t{greatest}).get()});
                                         }),
                         });
+  init_cuda_memory(module);
+  init_cuda_pool(module);
+  init_cuda_device(module);
 }
 
 }  // namespace bc::bind

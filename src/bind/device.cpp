@@ -162,6 +162,9 @@ Device to_device(PyObject* o) {
     if (const auto d = parse(as_string(o))) return *d;
     raise(ErrorKind::Value, "device: expected 'cpu', 'cuda' or 'cuda:N', got '{}'", as_string(o));
   }
+  // broadcloth.cuda.Device holds one of ours.
+  static PyObject* const inside = PyUnicode_InternFromString("_device");
+  if (PyRef d = attr_or_null(o, inside); d && is_exact(d.get(), state().device)) return device_in(d.get());
   raise(ErrorKind::Type, "device: expected a device or its name, got {}", type_name(o));
 }
 

@@ -97,6 +97,7 @@ PyRef pool_facts(Device d) {
   facts.put("allocations", s.allocations);
   facts.put("frees", s.frees);
   facts.put("chunk_allocations", s.chunk_allocations);
+  facts.put("free_blocks", s.free_blocks);
   return facts.take();
 }
 

@@ -79,6 +79,9 @@ void init_kernel_dispatcher(PyObject* module);
 void init_user_kernels(PyObject* module);
 void init_cuda(PyObject* module);
 void init_texture(PyObject* module);
+void init_cuda_memory(PyObject* module);
+void init_cuda_pool(PyObject* module);
+void init_cuda_device(PyObject* module);
 
 /// Makes a heap type, adds it to the module and returns it (kept for ever).
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, const char* name);

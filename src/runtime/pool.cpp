@@ -898,6 +898,8 @@ PoolStats DevicePool::stats() {
   {
     std::lock_guard lock(lock_);
     stats = {used_, held_, peak_, limit_, allocations_, frees_, chunk_allocations_};
+    for (const auto& chunk : chunks_)
+      for (const Block* block = chunk->first; block; block = block->after) stats.free_blocks += block->arena != nullptr;
     foreign_used = foreign_used_;
     allocator = allocator_;
   }

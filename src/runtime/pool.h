@@ -29,6 +29,7 @@ struct PoolStats {
   uint64_t allocations = 0;
   uint64_t frees = 0;
   uint64_t chunk_allocations = 0;
+  size_t free_blocks = 0;  ///< pieces of chunks that hold nothing
 };
 PoolStats pool_stats(Device device);
 

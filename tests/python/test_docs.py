@@ -30,6 +30,15 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cuda",
+    "cuda._attributes",
+    "cuda._device",
+    "cuda._event",
+    "cuda._memory",
+    "cuda._stream",
+    "cuda.nvtx",
+    "cuda.profiler",
+    "cuda.runtime",
 ]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 

@@ -37,6 +37,25 @@ class Event(_c.EventBase):
     def __repr__(self) -> str:
         return f"<Event {self.ptr:#x} (device {self.device})>" if self.ptr else f"<Event (device {self.device})>"
 
+    @classmethod
+    def _adopt(cls, handle: int) -> Event:
+        event = cls(disable_timing=True)
+        event._take(handle)
+        return event
+
+    @classmethod
+    def from_ipc_handle(cls, handle: bytes) -> Event:
+        """Another process's event, by what its `ipc_handle()` gave."""
+        from .runtime import ipcOpenEventHandle, _events
+
+        return _events.pop(ipcOpenEventHandle(handle))
+
+    def ipc_handle(self) -> bytes:
+        """What another process opens an interprocess event with."""
+        from .runtime import ipcGetEventHandle
+
+        return ipcGetEventHandle(self)
+
     @property
     def handle(self) -> int:
         """The native handle, as Numba calls it."""

@@ -69,8 +69,6 @@ class Stream(_c.StreamBase):
 
     def wait_event(self, event: Event) -> None:
         """Work queued from now on waits for what the event marks."""
-        if not isinstance(event, _c.EventBase):
-            event = Event.from_foreign(event)
         self._wait_event(event)
 
     def wait_stream(self, stream: _c.StreamBase) -> None:

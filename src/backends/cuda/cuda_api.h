@@ -335,6 +335,9 @@ struct CUgraphExecUpdateResultInfo {
 
 // Functions that older drivers lack; the pointer is null then.
 #define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                      \
+  X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (void*, CUdevice))                                                 \
+  X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr*, size_t, CUstream))                                     \
+  X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                \
   X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                         \
   X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                               \
   X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                              \

@@ -113,6 +113,15 @@ int CudaBackend::attribute(int number) const {
   return value;
 }
 
+std::string CudaBackend::uuid() const {
+  cuda::check_process();
+  unsigned char bytes[16] = {};
+  if (!driver().cuDeviceGetUuid || driver().cuDeviceGetUuid(bytes, primary_.device) != kSuccess) return "";
+  std::string text;
+  for (int i = 0; i < 16; ++i) text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+  return text;
+}
+
 // ---- Memory -------------------------------------------------------------------------------------------------------------------------
 
 void* CudaBackend::allocate_chunk(size_t bytes) {
@@ -173,6 +182,22 @@ void* CudaBackend::allocate_managed(size_t bytes) {
   if (result == cuda::kErrorOutOfMemory) return nullptr;
   check(result, "cuMemAllocManaged");
   return reinterpret_cast<void*>(memory);
+}
+
+void* CudaBackend::allocate_ordered(size_t bytes, Stream stream) {
+  make_current();
+  BC_CHECK(driver().cuMemAllocAsync, Runtime, "cuMemAllocAsync: the driver is older than CUDA 11.2");
+  CUdeviceptr memory = 0;
+  CUresult result = driver().cuMemAllocAsync(&memory, std::max<size_t>(bytes, 1), native(stream));
+  if (result == cuda::kErrorOutOfMemory) return nullptr;
+  check(result, "cuMemAllocAsync");
+  return reinterpret_cast<void*>(memory);
+}
+
+void CudaBackend::free_ordered(void* memory, Stream stream) {
+  if (!memory || driver_gone()) return;
+  make_current();
+  BC_DRIVER(cuMemFreeAsync, address(memory), native(stream));
 }
 
 CudaPointerInfo CudaBackend::pointer_info(const void* pointer) const {

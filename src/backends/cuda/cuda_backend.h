@@ -124,6 +124,8 @@ class CudaBackend final : public Backend {
   const CudaProperties& properties() const { return properties_; }
   /// Any CUdevice_attribute by its number in cuda.h.
   int attribute(int number) const;
+  /// Any number of its own: "d4f0…-…"; empty with drivers that do not tell.
+  std::string uuid() const;
   cuda::CUcontext context() const { return context_; }
   /// What NVRTC compiles for here: "sm_90", or "compute_90" when NVRTC is older than the device.
   std::string arch() const;
@@ -169,6 +171,9 @@ class CudaBackend final : public Backend {
   void unregister_host(void* memory) noexcept;
   /// Managed memory, which moves between host and device on demand. nullptr when there is no more.
   void* allocate_managed(size_t bytes);
+  /// Memory of the driver's own pool, in a stream's order. nullptr when there is no more.
+  void* allocate_ordered(size_t bytes, Stream stream);
+  void free_ordered(void* memory, Stream stream);
   CudaPointerInfo pointer_info(const void* pointer) const;
 
   // ---- Other devices

@@ -1,0 +1,71 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/pool.h"
+
+namespace bc {
+
+/// Where a CachingPool gets its memory.
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  /// nullptr when there is no more.
+  virtual void* allocate(size_t bytes, Device device, void* stream) = 0;
+  virtual void free(void* ptr, size_t bytes, Device device, void* stream) noexcept = 0;
+};
+
+enum class MemoryKind : uint8_t {
+  chunk,    ///< straight from the driver
+  managed,  ///< moves between host and device on demand
+  ordered   ///< from the driver's own pool, in a stream's order
+};
+std::shared_ptr<MemorySource> memory_source(MemoryKind kind);
+
+/// A pool over memory of any source, in the place of a device's own (pool_set_allocator): what is freed waits for the next who asks for as
+/// much on the same stream. With `cache` false everything goes to the source and back.
+class CachingPool final : public PoolAllocator {
+ public:
+  CachingPool(std::shared_ptr<MemorySource> source, bool cache, const char* name) : source_(std::move(source)), cache_(cache), name_(name) {}
+  ~CachingPool() override;
+
+  void* allocate(size_t bytes, Device device, void* stream) override;
+  void free(void* ptr, size_t bytes, Device device, void* stream) override;
+  void trim(Device device) override;
+  size_t held(Device device) const override { return total(device); }
+  const char* name() const override { return name_; }
+
+  size_t used(Device device) const;
+  size_t total(Device device) const;
+  size_t free_blocks(Device device) const;
+  /// 0: none.
+  void set_limit(size_t bytes);
+  size_t limit() const;
+
+ private:
+  struct Place {
+    Device device;
+    void* stream;
+    size_t bytes;
+    bool operator<(const Place& o) const;
+  };
+  struct Counts {
+    size_t used = 0, total = 0, blocks = 0;
+  };
+  Counts& counts(Device device) { return counts_[static_cast<int>(device.type) * 64 + device.index]; }
+  const Counts* find(Device device) const;
+
+  const std::shared_ptr<MemorySource> source_;
+  const bool cache_;
+  const char* const name_;
+  mutable std::mutex mutex_;
+  std::map<Place, std::vector<void*>> waiting_;
+  std::unordered_map<void*, size_t> sizes_;  ///< of what is handed out
+  std::map<int, Counts> counts_;
+  size_t limit_ = 0;
+};
+
+}  // namespace bc

@@ -1,0 +1,94 @@
+#include "runtime/pinned.h"
+
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "backends/cuda/cuda_backend.h"
+
+namespace bc {
+namespace {
+
+constexpr size_t kUnit = 512;
+
+struct Pool {
+  std::mutex mutex;
+  std::unordered_map<size_t, std::vector<void*>> waiting;
+  std::unordered_set<void*> combined;  ///< handed out with write combining
+  PinnedStats stats;
+};
+
+/// Never destroyed: arrays over its memory are freed until the very end of the process.
+Pool& pool() {
+  static Pool* const p = new Pool;
+  return *p;
+}
+
+size_t rounded(size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
+
+}  // namespace
+
+void* pinned_allocate(Device device, size_t bytes, bool write_combined) {
+  Pool& p = pool();
+  const size_t size = rounded(bytes);
+  if (!write_combined) {
+    std::lock_guard lock(p.mutex);
+    if (const auto found = p.waiting.find(size); found != p.waiting.end() && !found->second.empty()) {
+      void* ptr = found->second.back();
+      found->second.pop_back();
+      p.stats.used += size;
+      p.stats.free -= size;
+      --p.stats.free_blocks;
+      return ptr;
+    }
+  }
+  auto& cuda = static_cast<CudaBackend&>(backend(device));
+  void* ptr = cuda.allocate_pinned(size, write_combined);
+  if (!ptr) {
+    pinned_trim();
+    ptr = cuda.allocate_pinned(size, write_combined);
+  }
+  if (!ptr) return nullptr;
+  std::lock_guard lock(p.mutex);
+  p.stats.used += size;
+  if (write_combined) p.combined.insert(ptr);
+  return ptr;
+}
+
+void pinned_free(Device device, void* ptr, size_t bytes) {
+  Pool& p = pool();
+  const size_t size = rounded(bytes);
+  {
+    std::lock_guard lock(p.mutex);
+    p.stats.used -= size;
+    if (!p.combined.erase(ptr)) {
+      p.waiting[size].push_back(ptr);
+      p.stats.free += size;
+      ++p.stats.free_blocks;
+      return;
+    }
+  }
+  static_cast<CudaBackend&>(backend(device)).free_pinned(ptr);
+}
+
+PinnedStats pinned_stats() {
+  std::lock_guard lock(pool().mutex);
+  return pool().stats;
+}
+
+void pinned_trim() {
+  Pool& p = pool();
+  std::unordered_map<size_t, std::vector<void*>> waiting;
+  {
+    std::lock_guard lock(p.mutex);
+    waiting.swap(p.waiting);
+    p.stats.free = p.stats.free_blocks = 0;
+  }
+  if (waiting.empty()) return;
+  auto& cuda = static_cast<CudaBackend&>(backend({DeviceType::cuda, 0}));
+  for (const auto& [size, pointers] : waiting)
+    for (void* ptr : pointers) cuda.free_pinned(ptr);
+}
+
+}  // namespace bc
