@@ -130,7 +130,7 @@ def test_copies_between_devices_are_ordered():
         a = bc.ones(1000)
     b = a.to_device("null:1")
     assert str(b.device) == "null:1" and b.shape == (1000,)
-    assert [n for n in c.null_copies()][-1:]
+    assert c.null_copies()
     with bc.device("null:1"):
         d = b + 1
     d.get()

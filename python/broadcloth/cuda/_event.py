@@ -46,7 +46,7 @@ class Event(_c.EventBase):
     @classmethod
     def from_ipc_handle(cls, handle: bytes) -> Event:
         """Another process's event, by what its `ipc_handle()` gave."""
-        from .runtime import ipcOpenEventHandle, _events
+        from .runtime import _events, ipcOpenEventHandle
 
         return _events.pop(ipcOpenEventHandle(handle))
 

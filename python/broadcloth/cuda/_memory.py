@@ -844,7 +844,10 @@ def use_rmm_allocator() -> None:
         def __cuda_stream__(self) -> tuple[int, int]:
             return (0, self.handle)
 
-    _c.pool_install(_c.make_pool(lambda size, device, stream: rmm.DeviceBuffer(size=size, stream=RmmStream(Handle(stream)) if stream else None or RmmStream()), False))
+    def allocate(size: int, device: int, stream: int) -> Any:
+        return rmm.DeviceBuffer(size=size, stream=RmmStream(Handle(stream)) if stream else RmmStream())
+
+    _c.pool_install(_c.make_pool(allocate, False))
 
 
 def set_memory_manager(mm_plugin: Any) -> None:
