@@ -430,6 +430,9 @@ def compile_cuda(
 ) -> tuple[bytes, tuple[str, ...], str]:
     """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
 
+def repeat_launch(kernel: RawKernel, grid: Any, block: Any, args: tuple[Any, ...], times: int) -> None:
+    """One launch many times over, its parameters made once: what the driver takes, for measurements."""
+
 def kernel_parameters(text: str, name: str, options: Sequence[str] | None = None) -> list[tuple[str, str]] | None: ...
 def kernel_form(text: str, name: str, signature: str, writes: Sequence[bool] | None = None, device: Any = None) -> KernelForm: ...
 def texture_array(device: Any, bits: Sequence[int], kind: int, width: int, height: int, depth: int, flags: int) -> object: ...

@@ -44,14 +44,14 @@ const Array& LaunchArguments::hold_foreign(Array a) {
   return kept;
 }
 
-void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape) {
+void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape, int64_t times) {
   GilRelease released;
   const Stream stream = tape.stream();
   // A graph launches the kernel again when nobody may hold its program any more.
   if (tape.capture()) [[unlikely]]
     cuda::keep_programs_loaded();
   if (arrays_.n == 0) {
-    kernel.launch(shape, pointers_.data(), stream);
+    for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
     return;
   }
   {
@@ -64,7 +64,7 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
         for (int i = 0; i < arrays_.n; ++i)
           if (noted[i].write == write) *noted[i].place = access.add(*noted[i].array, write);
     }
-    kernel.launch(shape, pointers_.data(), stream);
+    for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
   }
   if (foreign_.empty() || stream.device.type != DeviceType::cuda) return;
   // Their owner knows nothing of our stream and would use the memory again at once.

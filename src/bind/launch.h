@@ -32,8 +32,8 @@ class LaunchArguments {
   /// Keeps memory of another library until the stream has done what the launch queues.
   const Array& hold_foreign(Array a);
 
-  /// Makes the launch. Called with the interpreter's lock, which is let go meanwhile.
-  void launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape);
+  /// Makes the launch (`times` over, for measurements). Called with the interpreter's lock, which is let go meanwhile.
+  void launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape, int64_t times = 1);
 
  private:
   static constexpr int kInline = 48;

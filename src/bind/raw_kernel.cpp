@@ -102,6 +102,8 @@ struct PyRawKernel {
   PyObject* weakrefs;
 };
 
+PyTypeObject* kernel_type = nullptr;
+
 PyRawKernel* as_kernel(PyObject* o) { return reinterpret_cast<PyRawKernel*>(o); }
 KernelState& state_of(PyObject* o) {
   KernelState* s = as_kernel(o)->state;
@@ -174,7 +176,7 @@ class ArgumentSpan {
   Py_ssize_t n_ = 0;
 };
 
-void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& args, PyObject* stream) {
+void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& args, PyObject* stream, int64_t times = 1) {
   const char* name = s.name.c_str();
   const Py_ssize_t n = args.size();
   std::optional<Device> where;
@@ -193,8 +195,9 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
   const RawParameter unknown;
   for (Py_ssize_t i = 0; i < n; ++i)
     add_raw_argument(&arguments, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i), device);
-  arguments.launch(*loaded.kernel, shape, stream_of(stream, device));
+  arguments.launch(*loaded.kernel, shape, stream_of(stream, device), times);
 }
+
 
 PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
@@ -278,6 +281,17 @@ PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     if (name.find_first_of("<:") != std::string::npos) source.name_expressions = {name};
     return make_kernel(std::make_shared<Compiled>(std::move(source)), name, to_bool(values[5]));
   });
+}
+
+/// One launch many times over, its parameters made once: what the driver takes, for measurements.
+PyRef repeat_launch(PyObject* kernel, PyObject* grid, PyObject* block, PyObject* args, int64_t times) {
+  if (!is_exact(kernel, kernel_type)) raise(ErrorKind::Type, "repeat_launch: expected a RawKernel, got {}", type_name(kernel));
+  KernelState& s = state_of(kernel);
+  KernelLaunch shape;
+  read_dims(grid, shape.grid, s.name.c_str(), "grid");
+  read_dims(block, shape.block, s.name.c_str(), "block");
+  launch_raw(s, shape, ArgumentSpan(args, s.name.c_str()), nullptr, times);
+  return PyRef::borrow(Py_None);
 }
 
 void kernel_dealloc(PyObject* self) {
@@ -409,8 +423,6 @@ PyRef best_block_method(PyObject* self, int64_t shared_mem) {
 PyMemberDef kernel_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyRawKernel, vectorcall), READONLY, nullptr},
                                 {"__weaklistoffset__", T_PYSSIZET, offsetof(PyRawKernel, weakrefs), READONLY, nullptr},
                                 {}};
-
-PyTypeObject* kernel_type = nullptr;
 
 PyObject* make_kernel(std::shared_ptr<Compiled> compiled, std::string name, bool cooperative) {
   PyRawKernel* self = PyObject_New(PyRawKernel, kernel_type);
@@ -583,6 +595,7 @@ void init_raw_kernel(PyObject* module) {
        BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc') CUDA C++ "
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),
+       BC_FUNCTION("repeat_launch(kernel, grid, block, args, times)", repeat_launch),
        BC_FUNCTION("kernel_parameters(text, name, options=None)", parameters_of)});
 }
 

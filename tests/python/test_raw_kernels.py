@@ -219,8 +219,8 @@ def test_dynamic_parallelism(xp, device):
 
 
 SCALARS = r"""
-extern "C" __global__ void store(double* out, bool b, char c, short s, int i, long long l, unsigned char uc, unsigned u, unsigned long long ul,
-                                 float f, double d) {
+extern "C" __global__ void store(double* out, bool b, char c, short s, int i, long long l, unsigned char uc, unsigned u,
+                                 unsigned long long ul, float f, double d) {
     double values[] = {(double)b, (double)c, (double)s, (double)i, (double)l, (double)uc, (double)u, (double)ul, f, d};
     for (int k = 0; k < 10; ++k) out[k] = values[k];
 }
@@ -242,7 +242,8 @@ extern "C" __global__ void store(double* out, bool b, char c, short s, int i, lo
             np.uint64(2**53),
         )
         + (np.float32(0.5), np.float64(0.1)),
-        (1, np.int64(-3), np.int64(-300), np.int64(-70000), np.int32(-7), np.int64(200), np.int64(2**32 - 1), 2**53, 1, np.float32(0.25)),
+        (1, np.int64(-3), np.int64(-300), np.int64(-70000), np.int32(-7), np.int64(200), np.int64(2**32 - 1))
+        + (2**53, 1, np.float32(0.25)),
     ],
     ids=["python", "numpy", "converted"],
 )
