@@ -350,12 +350,13 @@ _cuda_paths.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("cuda", "exceptions", "linalg", "profiler", "random")
+_MODULES = ("cuda", "exceptions", "linalg", "profiler", "random", "types")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
+    "types": "boolean typeof void",
 }
 _LAZY: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 

@@ -82,37 +82,57 @@ BC_INLINE T round_to(T x, i64 digits) {
   return scaled - scaled == 0 ? cast<T>(digits < 0 ? r * scale : r / scale) : x;
 }
 
+// Axes are walked by recursion, not by loops: what is indexed by a constant stays in registers, whatever the compiler unrolls and when.
+
+/// The K-th of some numbers.
+template <int K, class... Rest>
+BC_INLINE i64 pick(i64 first, Rest... rest) {
+  if constexpr (K == 0)
+    return first;
+  else
+    return pick<K - 1>(rest...);
+}
+template <int N, int K = 0>
+BC_INLINE i64 product(const Tuple<i64, N>& t) {
+  if constexpr (K == N)
+    return 1;
+  else
+    return t.items[K] * product<N, K + 1>(t);
+}
+
 /// An array as kernels are given it: strides in bytes. L: 'C' and 'F' have unit stride in the last and first axis.
 template <class T, int N, char L>
 struct Array {
   T* data;
   Tuple<i64, N> shape, strides;
 
+  enum : int { unit_axis = L == 'C' ? N - 1 : L == 'F' ? 0 : -1 };
+
   /// The element at non-negative indices.
   template <class... I>
   BC_INLINE T& operator()(I... index) const {
-    const i64 at[] = {static_cast<i64>(index)...};
-    if constexpr (N == 1 && L != 'A') {
-      return data[at[0]];
-    } else {
-      char* p = bytes();
-      BC_UNROLL
-      for (int k = 0; k < N; ++k)
-        if (k != unit_axis) p += at[k] * strides[k];
-      if constexpr (unit_axis >= 0)
-        return reinterpret_cast<T*>(p)[at[unit_axis]];
-      else
-        return *reinterpret_cast<T*>(p);
-    }
+    if constexpr (N == 1 && L != 'A')
+      return data[pick<0>(static_cast<i64>(index)...)];
+    else if constexpr (unit_axis >= 0)
+      return reinterpret_cast<T*>(row<0>(bytes(), static_cast<i64>(index)...))[pick<unit_axis>(static_cast<i64>(index)...)];
+    else
+      return *reinterpret_cast<T*>(row<0>(bytes(), static_cast<i64>(index)...));
   }
-  BC_INLINE char* bytes() const { return const_cast<char*>(reinterpret_cast<const volatile char*>(data)) ; }
-  BC_INLINE i64 size() const {
-    i64 n = 1;
-    BC_UNROLL
-    for (int k = 0; k < N; ++k) n *= shape[k];
-    return n;
+  BC_INLINE char* bytes() const { return const_cast<char*>(reinterpret_cast<const char*>(data)); }
+  BC_INLINE i64 size() const { return product<N>(shape); }
+
+ private:
+  template <int K>
+  BC_INLINE char* row(char* p) const {
+    return p;
   }
-  enum : int { unit_axis = L == 'C' ? N - 1 : L == 'F' ? 0 : -1 };
+  template <int K, class... Rest>
+  BC_INLINE char* row(char* p, i64 index, Rest... rest) const {
+    if constexpr (K == unit_axis)
+      return row<K + 1>(p, rest...);
+    else
+      return row<K + 1>(p + index * strides.items[K], rest...);
+  }
 };
 template <class T, char L>
 struct Array<T, 0, L> {
@@ -127,17 +147,20 @@ BC_INLINE To array_cast(const From& a) {
   return bits_as<To>(a);
 }
 
+/// Strides of a C-contiguous array, from the last axis on.
+template <int K, class A>
+BC_INLINE void pack_strides(A& a, i64 stride) {
+  if constexpr (K >= 0) {
+    a.strides.items[K] = stride;
+    pack_strides<K - 1>(a, stride * a.shape.items[K]);
+  }
+}
 /// A C-contiguous array over memory of known extents.
 template <class T, class... I>
 BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> over(void* memory, I... extents) {
   constexpr int N = static_cast<int>(sizeof...(I));
   Array<T, N, 'C'> a{static_cast<T*>(memory), {{static_cast<i64>(extents)...}}, {}};
-  i64 stride = sizeof(T);
-  BC_UNROLL
-  for (int k = N - 1; k >= 0; --k) {
-    a.strides[k] = stride;
-    stride *= a.shape[k];
-  }
+  pack_strides<N - 1>(a, sizeof(T));
   return a;
 }
 
@@ -201,14 +224,18 @@ BC_INLINE V view(const A& a, Items... items) {
   return v;
 }
 
+template <int K, class R, class A, int N>
+BC_INLINE void reverse_axes(R& r, const A& a, const Tuple<i64, N>&) {
+  if constexpr (K < N) {
+    r.shape.items[K] = a.shape.items[N - 1 - K];
+    r.strides.items[K] = a.strides.items[N - 1 - K];
+    reverse_axes<K + 1>(r, a, a.shape);
+  }
+}
 template <class T, int N, char L>
 BC_INLINE Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> transposed(const Array<T, N, L>& a) {
   Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> r{a.data, {}, {}};
-  BC_UNROLL
-  for (int k = 0; k < N; ++k) {
-    r.shape[k] = a.shape[N - 1 - k];
-    r.strides[k] = a.strides[N - 1 - k];
-  }
+  reverse_axes<0>(r, a, a.shape);
   return r;
 }
 
@@ -224,41 +251,43 @@ BC_INLINE Array<R, N, 'A'> part(const Array<T, N, L>& a, int which) {
 // ---- elementwise loops over arrays
 
 /// Joins a shape into a broadcast one.
-template <int M, class T, int N, char L>
+template <int K, int M, class T, int N, char L>
 BC_INLINE void join_shape(Tuple<i64, M>& shape, const Array<T, N, L>& a) {
-  if constexpr (N > 0) {
-    BC_UNROLL
-    for (int k = 0; k < N; ++k)
-      if (a.shape[k] != 1) shape[M - N + k] = a.shape[k];
+  if constexpr (K < N) {
+    if (a.shape.items[K] != 1) shape.items[M - N + K] = a.shape.items[K];
+    join_shape<K + 1>(shape, a);
+  }
+}
+template <int K, int M>
+BC_INLINE void fill(Tuple<i64, M>& t, i64 v) {
+  if constexpr (K < M) {
+    t.items[K] = v;
+    fill<K + 1>(t, v);
   }
 }
 template <int M, class... A>
 BC_INLINE Tuple<i64, M> common_shape(const A&... a) {
   Tuple<i64, M> shape;
-  BC_UNROLL
-  for (int k = 0; k < M; ++k) shape[k] = 1;
-  (join_shape(shape, a), ...);
+  fill<0>(shape, 1);
+  (join_shape<0>(shape, a), ...);
   return shape;
+}
+template <int K, class R, int M, class T, int N, char L>
+BC_INLINE void stretch(R& r, const Tuple<i64, M>& shape, const Array<T, N, L>& a) {
+  if constexpr (K < M) {
+    if constexpr (K < M - N)
+      r.strides.items[K] = 0;
+    else
+      r.strides.items[K] = a.shape.items[K - (M - N)] == 1 ? 0 : a.strides.items[K - (M - N)];
+    stretch<K + 1>(r, shape, a);
+  }
 }
 /// The array stretched to a shape: axes of one element repeat.
 template <int M, class T, int N, char L>
-BC_INLINE auto stretched(const Array<T, N, L>& a, const Tuple<i64, M>& shape) {
-  if constexpr (N == 0) {
-    Array<T, M, 'A'> r{a.data, shape, {}};
-    BC_UNROLL
-    for (int k = 0; k < M; ++k) r.strides[k] = 0;
-    return r;
-  } else {
-    Array<T, M, 'A'> r{a.data, shape, {}};
-    BC_UNROLL
-    for (int k = 0; k < M; ++k) {
-      if (k < M - N)
-        r.strides[k] = 0;
-      else
-        r.strides[k] = a.shape[k - (M - N)] == 1 ? 0 : a.strides[k - (M - N)];
-    }
-    return r;
-  }
+BC_INLINE Array<T, M, 'A'> stretched(const Array<T, N, L>& a, const Tuple<i64, M>& shape) {
+  Array<T, M, 'A'> r{a.data, shape, {}};
+  stretch<0>(r, shape, a);
+  return r;
 }
 
 // ---- errors

@@ -1,0 +1,121 @@
+"""The types of compiled functions, in Numba's spelling: `float32`, `int64[:]`, `float32(float32, float32)`.
+
+Examples
+--------
+>>> from broadcloth import types
+>>> types.float32[:, ::1]
+array(float32, 2d, C)
+>>> types.void(types.int64[:], types.float32)
+void(array(int64, 1d, A), float32)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _broadcloth as _c
+
+
+class Signature:
+    """A function's types: what `float32(float32, float32)` gives."""
+
+    def __init__(self, result: Any, arguments: tuple[Any, ...]) -> None:
+        self.__kernel_result__ = self.return_type = result
+        self.__kernel_arguments__ = self.args = tuple(_type(a) for a in arguments)
+
+    def __repr__(self) -> str:
+        return f"{self.return_type}({', '.join(map(str, self.args))})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Signature) and (self.return_type, self.args) == (other.return_type, other.args)
+
+    def __hash__(self) -> int:
+        return hash((self.return_type, self.args))
+
+
+class Type:
+    """A type: `t[:]` is an array of it, `t(a, b)` the signature of a function that returns it; on numbers it converts."""
+
+    def __init__(self, name: str) -> None:
+        self.__kernel_type__ = name
+        self._spelling = "void" if name == "void" else _c.parse_type(name)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy.dtype of a number's type, or of an array's elements."""
+        inside = self._spelling.removeprefix("array(").split(",")[0]
+        return np.dtype(inside)
+
+    @property
+    def name(self) -> str:
+        return self._spelling
+
+    def __getitem__(self, key: Any) -> Type:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not all(isinstance(p, slice) and p.start is None and p.stop is None and p.step in (None, 1) for p in parts):
+            raise TypeError(f"{self}: expected slices as in {self}[:], {self}[:, ::1], got {key!r}")
+        return Type(f"{self.__kernel_type__}[{', '.join('::1' if p.step else ':' for p in parts)}]")
+
+    def __call__(self, *args: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], (bool, int, float, complex, np.generic, np.ndarray)):
+            return self.dtype.type(args[0])
+        return Signature(self, args)
+
+    def __repr__(self) -> str:
+        return self._spelling
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Type) and self._spelling == other._spelling
+
+    def __hash__(self) -> int:
+        return hash(self._spelling)
+
+    def __reduce__(self) -> Any:
+        return Type, (self.__kernel_type__,)
+
+
+def _type(o: Any) -> Any:
+    return o if isinstance(o, Type) or o is None else Type(o) if isinstance(o, str) else Type(_c.parse_type(o))
+
+
+def Tuple(items: Any) -> Type:
+    """The type of a tuple of several types."""
+    return Type(f"Tuple({', '.join(_type(i).__kernel_type__ for i in items).join('()')})")
+
+
+def UniTuple(dtype: Any, count: int) -> Type:
+    """The type of a tuple of `count` values of one type."""
+    return Type(f"UniTuple({_type(dtype).__kernel_type__}, {count})")
+
+
+def Array(dtype: Any, ndim: int, layout: str = "A", readonly: bool = False) -> Type:
+    """The type of an array of some rank and layout."""
+    return Type(f"array({_type(dtype).__kernel_type__}, {ndim}d, {layout}{', readonly' if readonly else ''})")
+
+
+def Optional(dtype: Any) -> Type:
+    """The type of a value or None."""
+    return Type(f"Optional({_type(dtype).__kernel_type__})")
+
+
+_NAMES = """
+    boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void none
+    b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort long_ ulong
+    longlong ulonglong ssize_t size_t half single
+"""
+globals().update({name: Type(name) for name in _NAMES.split()})
+
+__all__ = sorted(["Array", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
+
+
+def typeof(value: Any) -> Type:
+    """The type that a compiled function sees in an argument.
+
+    Examples
+    --------
+    >>> bc.types.typeof(3.0)
+    float64
+    """
+    return Type(_c.typeof(value))
