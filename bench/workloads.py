@@ -6,6 +6,8 @@ faster spelling of its own for the same result, `spelled` gives it, so that ever
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,6 +125,30 @@ def add(xp, a, b):
     return a + b
 
 
+@functools.cache
+def squared_kernel(module: str) -> Callable[..., Any]:
+    """A kernel in one line of C++, as CuPy spells it."""
+    return importlib.import_module(module).ElementwiseKernel("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_difference")
+
+
+@functools.cache
+def dot_kernel(module: str) -> Callable[..., Any]:
+    return importlib.import_module(module).ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot_kernel")
+
+
+def squared(xp, a, b):
+    return (a - b) * (a - b)
+
+
+def dot_of_products(xp, a, b):
+    return (a * b).sum()
+
+
+def written_in_cpp(kernel: Callable[[str], Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """A kernel's call for the libraries that have such kernels; the others compute the same with their arrays."""
+    return {module: lambda xp, *arrays, module=module: kernel(module)(*arrays) for module in ("broadcloth", "cupy")}
+
+
 def heat_step(xp, p, source):
     """One Jacobi step with a source and zero edges, and how far it moved."""
     p_new = xp.copy(p)
@@ -235,6 +261,16 @@ WORKLOADS: tuple[Workload, ...] = (
         "heat_256", "one Jacobi step, 256 x 256 float64, its norm read each step", heat_step, plate,
         cuda=256, cpu=256, quick=64, bytes=lambda n: 24 * n * n, operations=lambda n: 8 * n * n, style="loop", tolerance=1e-9,
         bars={"cuda": Bar("seconds", 50e-6)},
+    ),
+    Workload(
+        "elementwise_kernel_1k", "ElementwiseKernel (x - y)² of 1000 elements, float32; results kept", squared, uniform(vector, vector),
+        cuda=1000, cpu=1000, quick=1000, bytes=lambda n: 12 * n, operations=lambda n: 2 * n, style="kept",
+        bars={"cuda": Bar("seconds", 7e-6)}, spelled=written_in_cpp(squared_kernel),
+    ),
+    Workload(
+        "reduction_kernel_1e8", "ReductionKernel of x * y, float32, 1e8", dot_of_products, uniform(vector, vector),
+        cuda=10**8, cpu=10**7, quick=10**5, bytes=lambda n: 8 * n, operations=lambda n: 2 * n, bars={"cuda": PEERS},
+        spelled=written_in_cpp(dot_kernel),
     ),
     # On the CPU, beside NumPy.
     Workload(
