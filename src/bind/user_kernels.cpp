@@ -52,6 +52,25 @@ UserOperand operand(PyObject* o, Device device) {
   return {to_arg(o, device), false};
 }
 
+/// `stream=` of a call: it is the current one until the call is made.
+class OnStream {
+ public:
+  void enter(PyObject* stream) {
+    stream_ = PyRef::borrow(stream);
+    PyRef::steal(PyObject_CallMethod(stream, "__enter__", nullptr));
+  }
+  ~OnStream() {
+    if (!stream_) return;
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    if (!PyRef::maybe(PyObject_CallMethod(stream_.get(), "__exit__", "OOO", Py_None, Py_None, Py_None))) PyErr_Clear();
+    PyErr_Restore(kind, value, trace);
+  }
+
+ private:
+  PyRef stream_;
+};
+
 PyRef parameters_tuple(const std::vector<UserParameter>& list) {
   PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
   Py_ssize_t at = 0;
@@ -90,6 +109,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
     if (nargs != nin && nargs != nin + nout)
       raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
     ElementwiseKernel::Call call;
+    OnStream on;
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
       PyObject* key = PyTuple_GetItem(kwnames, i);
       PyObject* value = args[nargs + i];
@@ -98,8 +118,10 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
         if (value != Py_None) call.size = to_shape(value);
       } else if (word == "block_size") {
         call.block_size = static_cast<int>(to_int(value, "block_size"));
-      } else if (word != "stream" || value != Py_None) {
+      } else if (word != "stream") {
         raise(ErrorKind::Type, "{}() got an unexpected keyword argument '{}'", name, word);
+      } else if (value != Py_None) {
+        on.enter(value);
       }
     }
     call.device = device_of(args, nargs);
@@ -276,6 +298,7 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
     if (nargs != nin && nargs != nin + nout)
       raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
     ReductionKernel::Call call;
+    OnStream on;
     PyObject* out_keyword = nullptr;
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
       PyObject* value = args[nargs + i];
@@ -286,8 +309,10 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
         call.keepdims = to_bool(value);
       } else if (word == "out") {
         if (value != Py_None) out_keyword = value;
-      } else if (word != "stream" || value != Py_None) {
+      } else if (word != "stream") {
         raise(ErrorKind::Type, "{}() got an unexpected keyword argument '{}'", name, word);
+      } else if (value != Py_None) {
+        on.enter(value);
       }
     }
     std::vector<PyObject*> outs(args + nin, args + nargs);

@@ -11,8 +11,24 @@ namespace {
 /// What a C++ expression means to its kernel's reader: "name.map" and so on in the compiler's messages.
 std::string part(const std::string& name, const char* what) { return identifier(name) + "." + what; }
 
-/// "return EXPRESSION" as the device library's type.
-std::string returned(DType t, const std::string& line, const std::string& expression) {
+/// A state of the user's own type travels as the bytes of a number of 16 bytes.
+constexpr const char* kPacked = R"(
+BC_INLINE bc::complex128 pack(const _type_reduce& state) {
+  static_assert(sizeof(_type_reduce) <= sizeof(bc::complex128), "a reduce_type of the user's own has at most 16 bytes");
+  bc::complex128 bytes(0.0, 0.0);
+  __builtin_memcpy(static_cast<void*>(&bytes), &state, sizeof(_type_reduce));
+  return bytes;
+}
+BC_INLINE _type_reduce unpack(const bc::complex128& bytes) {
+  _type_reduce state;
+  __builtin_memcpy(static_cast<void*>(&state), &bytes, sizeof(_type_reduce));
+  return state;
+}
+)";
+
+/// "return EXPRESSION" as the device library's type; `packed` for a type of the user's own.
+std::string returned(DType t, const std::string& line, const std::string& expression, bool packed = false) {
+  if (packed) return fmt::format("return pack(\n{}{}\n);\n", line, expression);
   const bool small = t == DType::f16 || t == DType::bf16;
   return fmt::format("return static_cast<{}>(\n{}{}\n){};\n", user_type(t), line, expression, small ? ".held" : "");
 }
@@ -33,6 +49,7 @@ ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
   if (spec_.reduce_type.empty()) spec_.reduce_type = out_[0].type;
   const std::string post = without_comments(spec_.post_map_expr);
   for (const UserParameter& p : out_) assigned_.push_back(sets_first(post, p.name));
+  uses_place_ = names_identifier(without_comments(spec_.map_expr), "_J");
   uses_in_size_ = names_identifier(post, "_in_ind");
   uses_out_size_ = names_identifier(post, "_out_ind");
 }
@@ -44,11 +61,15 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
     for (const auto& [letter, t] : types.letters)
       if (letter == spec_.reduce_type[0]) state = t;
   }
-  BC_CHECK(state, Type, "{}: expected a number's type as reduce_type, got '{}'", spec_.name, spec_.reduce_type);
+  const bool packed = !state;
+  if (packed) state = DType::c128;
   const bool contract = std::any_of(spec_.options.begin(), spec_.options.end(), [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
-  std::string common = letter_types(types) + fmt::format("using _type_reduce = {};\n", user_type(*state));
+  std::string common = letter_types(types);
+  const std::string alias = fmt::format("using _type_reduce = {};\n", packed ? spec_.reduce_type : user_type(*state));
+  if (!packed) common += alias;
   if (!spec_.preamble.empty()) common += line_of(name + ".preamble") + spec_.preamble;
   common += line_of(name + ".function");
+  if (packed) common += alias + kPacked;
 
   UserOpSpec map;
   map.name = spec_.name + "_map";
@@ -59,9 +80,14 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   map.cost = 4;
   BoundText t;
   for (size_t k = 0; k < in_.size(); ++k) t.parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
+  if (uses_place_) {
+    map.in.push_back(DType::i64);
+    t.parameter("i64 _J");
+  }
   map.text = common + fmt::format("BC_INLINE {} value({}) {{\n{}{}}}\nBC_INLINE void element({}, {}& bc_out) {{ bc_out = value(", device_type(*state), t.signature,
-                                  bind_inputs(in_, types.in), returned(*state, line_of(part(name, "map")), spec_.map_expr), t.signature, device_type(*state));
+                                  bind_inputs(in_, types.in), returned(*state, line_of(part(name, "map")), spec_.map_expr, packed), t.signature, device_type(*state));
   for (size_t k = 0; k < in_.size(); ++k) map.text += (k ? ", " : "") + in_[k].name + "_";
+  if (uses_place_) map.text += ", _J";
   map.text += "); }\n";
 
   UserOpSpec join;
@@ -69,11 +95,12 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   join.contract = contract;
   join.in = join.out = {*state};
   join.identity = spec_.identity.has_value();
-  const char *outside = device_type(*state), *inside = user_type(*state);
-  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst {1} a(bc_a), b(bc_b);\n{2}}}\n", outside, inside,
-                                   returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr));
+  const char* outside = device_type(*state);
+  const auto seen = [&](const char* from) { return packed ? fmt::format("unpack({})", from) : std::string(from); };
+  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst _type_reduce a({1}), b({2});\n{3}}}\n", outside, seen("bc_a"), seen("bc_b"),
+                                   returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr, packed));
   if (spec_.identity)
-    join.text += fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity));
+    join.text += fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity, packed));
 
   UserOpSpec post;
   post.name = spec_.name + "_post";
@@ -83,7 +110,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   BoundText p;
   post.in = {*state};
   p.parameter(fmt::format("{} bc_a", outside));
-  p.head = fmt::format("const {} a(bc_a); (void)a;\n", inside);
+  p.head = fmt::format("const _type_reduce a({}); (void)a;\n", seen("bc_a"));
   for (size_t k = 0; k < out_.size(); ++k) {
     if (!reads_old[k]) continue;
     post.in.push_back(types.out[k]);
@@ -109,6 +136,26 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   for (DType d : types.out) made.types += std::string(" ") + info(d).name;
   made.code = made.map->definition() + made.join->definition() + made.post->definition();
   return made;
+}
+
+/// `_J`: an element's place among those that are joined with it.
+Array ReductionKernel::places(const Call& call) const {
+  const char* name = spec_.name.c_str();
+  Dims shape;
+  for (const UserOperand& o : call.in)
+    if (o.arg.array) shape = broadcast_shapes(name, shape, o.arg.array.shape());
+  Dims reduced = shape, along(shape.size(), 1);
+  if (call.axes) {
+    reduced = Dims();
+    for (int64_t a : *call.axes) along[normalize_axis(a, shape.size(), name)] = 0;
+    for (int d = 0; d < shape.size(); ++d) {
+      if (along[d] == 0) reduced.push_back(shape[d]);
+      along[d] = along[d] == 0 ? shape[d] : 1;
+    }
+  } else {
+    along = shape;
+  }
+  return broadcast_to(reshape(iota(reduced, call.device), along), shape);
 }
 
 std::vector<Array> ReductionKernel::operator()(const Call& call) {
@@ -139,6 +186,7 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
 
   std::vector<Arg> args;
   for (const UserOperand& o : call.in) args.push_back(o.arg);
+  if (uses_place_) args.emplace_back(places(call));
   UserOptions mapped;
   mapped.device = call.device;
   const Array elements = apply(instance.map, args, mapped)[0];

@@ -65,7 +65,7 @@ struct CArray {
 template <int N>
 struct CIndexer {
   static constexpr int ndim = N;
-  i64 size_, shape_[N < 1 ? 1 : N], index_[N < 1 ? 1 : N];
+  i64 size_, linear_, shape_[N < 1 ? 1 : N], index_[N < 1 ? 1 : N];
 
   BC_INLINE CIndexer(const i64* w) : size_(w[0]) {
     for (int d = 0; d < N; ++d) shape_[d] = w[1 + d];
@@ -74,6 +74,7 @@ struct CIndexer {
   BC_INLINE const i64* shape() const { return shape_; }
   BC_INLINE const i64* get() const { return index_; }
   BC_INLINE void set(i64 i) {
+    linear_ = i;
     for (int d = N - 1; d > 0; --d) {
       index_[d] = i % shape_[d];
       i /= shape_[d];
@@ -82,6 +83,7 @@ struct CIndexer {
   }
   template <class E, bool C>
   BC_INLINE E& of(const CArray<E, N, C>& a) const {
+    if constexpr (C) return a.data_[linear_];
     i64 bytes = 0;
     for (int d = 0; d < N; ++d) bytes += index_[d] * a.strides_[d];
     return a.at(bytes);
@@ -305,22 +307,24 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   std::vector<int64_t> words;
   words.push_back(total);
   words.insert(words.end(), walked.begin(), walked.end());
-  std::string key = fmt::format("{}.{}|", static_cast<int>(device.type), device.index) + std::to_string(walked.size());
+  std::string key;
+  const auto note = [&](int64_t part) { key.append(reinterpret_cast<const char*>(&part), 2); };
+  for (const int64_t part : {static_cast<int64_t>(device.type), int64_t{device.index}, static_cast<int64_t>(walked.size())}) note(part);
   Access access(tape(device).stream());
   for (Use& u : uses) {
     u.words.at = static_cast<int>(words.size());
-    key += fmt::format(",{}", static_cast<int>(u.dtype));
+    note(static_cast<int64_t>(u.dtype));
     if (!u.array) {
       words.resize(words.size() + 2);
       u.value.store(u.dtype, &words[words.size() - 2]);
-      key += 's';
+      note(-1);
       continue;
     }
     const Dims& extents = u.parameter->raw ? u.array.shape() : walked;
     const Dims& strides = u.parameter->raw ? u.array.strides() : u.strides;
     u.words.ndim = extents.size();
     u.words.contiguous = is_contiguous(extents, strides);
-    key += fmt::format("{}{}", u.words.contiguous ? 'c' : 'a', u.words.ndim);
+    note(2 * u.words.ndim + u.words.contiguous);
     words.push_back(reinterpret_cast<int64_t>(access.add(u.array, u.parameter->writable)));
     words.push_back(product(extents));
     words.insert(words.end(), extents.begin(), extents.end());
@@ -375,10 +379,9 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
                     fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) + head +
                     fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
                     (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +
-                    fmt::format("for (ptrdiff_t {0} = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x; {0} < _ind.size(); "
-                                "{0} += static_cast<ptrdiff_t>(gridDim.x) * blockDim.x) {{\n_ind.set({0});\n",
+                    fmt::format("const ptrdiff_t {0} = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x;\nif ({0} < _ind.size()) {{\n_ind.set({0});\n",
                                 has_i ? "bc_i" : "i") +
-                    body + "{" + line_of(entry) + spec_.operation + ";\n}\n}\n" +
+                    body + "do {" + line_of(entry) + spec_.operation + ";\n} while (false);\n}\n" +
                     (spec_.after_loop.empty() ? "" : line_of(entry + ".after_loop") + spec_.after_loop + ";\n") + "}\n}\n}\n}\n";
       instance.program = load_program(device, source);
       instance.kernel = &instance.program->kernel(entry);
@@ -389,9 +392,13 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
     }
     kernel = instance.kernel;
   }
+  // A thread an element: a loop of one step around each would keep the CPU's compiler from running threads side by side.
   KernelLaunch launch;
   launch.block[0] = static_cast<unsigned>(call.block_size);
-  launch.grid[0] = static_cast<unsigned>(std::clamp<int64_t>((total + call.block_size - 1) / call.block_size, 1, 0x7fffffff));
+  const int64_t blocks = (total + call.block_size - 1) / call.block_size;
+  BC_CHECK(blocks <= 0x7fffffff, Value, "{}: expected at most {} elements for blocks of {}, got {}", name, int64_t{0x7fffffff} * call.block_size,
+           call.block_size, total);
+  launch.grid[0] = static_cast<unsigned>(blocks);
   void* arguments[] = {words.data()};
   kernel->launch(launch, arguments, tape(device).stream());
   return outs;

@@ -118,11 +118,12 @@ class ReductionKernel {
     std::string types, code;
   };
   Instance make(const UserTypes& types, const std::vector<bool>& reads_old) const;
+  Array places(const Call& call) const;
 
   Spec spec_;
   std::vector<UserParameter> in_, out_;
   std::vector<bool> assigned_;  // outputs that post_map_expr sets before it reads them
-  bool uses_in_size_ = false, uses_out_size_ = false;
+  bool uses_place_ = false, uses_in_size_ = false, uses_out_size_ = false;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
 };

@@ -363,6 +363,19 @@ def test_a_program_sees_what_waits_and_is_seen(xp):
     equal(x, want)
 
 
+def test_a_stream_may_be_named(xp):
+    from broadcloth import cuda
+
+    kernel = xp.ElementwiseKernel("T x", "T y", "y = x + 1", "on_stream")
+    total = xp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total_on_stream")
+    stream = cuda.Stream()
+    x = xp.arange(100.0)
+    y = kernel(x, stream=stream)
+    s = total(y, stream=stream)
+    stream.synchronize()
+    assert float(s) == 5050.0
+
+
 def test_small_floats_and_complex_numbers_in_a_program(xp):
     kernel = xp.ElementwiseKernel("complex64 z, raw float16 w", "complex64 y", "y = z * w[i] + thrust::complex<float>(0, 1)", "small_and_complex")
     z = np.arange(4).astype("complex64")
@@ -455,6 +468,33 @@ def test_a_mean_by_the_sizes(xp):
     a = np.arange(24.0).reshape(4, 6)
     close(mean(xp.array(a), axis=0), a.mean(0))
     close(mean(xp.array(a)), a.mean())
+
+
+def test_a_state_of_the_users_own(xp):
+    preamble = """
+    template <class U> struct Best { U value; long long place; };
+    template <class U> __device__ Best<U> better(const Best<U>& a, const Best<U>& b) {
+        if (a.value == b.value) return a.place < b.place ? a : b;
+        return a.value > b.value ? a : b;
+    }
+    """
+    argmax = xp.ReductionKernel("T x", "int64 y", "Best<T>{x, _J}", "better(a, b)", "y = a.place", None, "my_argmax", reduce_type="Best<T>", preamble=preamble)
+    for dtype in ("float32", "float64", "int32"):
+        a = np.random.default_rng(5).integers(-50, 50, (40, 9, 70)).astype(dtype)
+        x = xp.array(a)
+        equal(argmax(x), a.argmax())
+        for axis in (0, 1, 2):
+            equal(argmax(x, axis=axis), a.argmax(axis))
+    large = np.random.default_rng(6).standard_normal(1_000_000)
+    assert int(argmax(xp.array(large))) == large.argmax()
+    spread = xp.ReductionKernel(
+        "float32 x", "float32 least, float32 most", "Ends{x, x}", "joined(a, b)", "least = a.least; most = a.most", "Ends{INFINITY, -INFINITY}", "spread",
+        reduce_type="Ends",
+        preamble="struct Ends { float least, most; }; __device__ Ends joined(Ends a, Ends b) { return {min(a.least, b.least), max(a.most, b.most)}; }",
+    )
+    least, most = spread(xp.array(large.astype("float32")))
+    assert float(least) == large.astype("float32").min() and float(most) == large.astype("float32").max()
+    assert [float(v) for v in spread(xp.empty(0, "float32"))] == [np.inf, -np.inf]
 
 
 def test_the_same_bits_from_run_to_run(xp):

@@ -11,6 +11,7 @@
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/program.h"
+#include "codegen/user_op.h"
 #include "core/error.h"
 
 namespace bc {
@@ -125,7 +126,10 @@ class CpuBackend final : public Backend {
   }
 
   std::vector<char> compile(const KernelSource& source) override {
-    return cpu::JitLibrary::get().compile(source.text, "kernel.cpp", flags_for(source.contract));
+    // What users' functions are compiled after is the same each time, and precompiled.
+    const std::string_view text = source.text, names = user_names();
+    if (text.starts_with(names)) return cpu::JitLibrary::get().compile(text.substr(names.size()), "kernel.cpp", flags_for(source.contract), names);
+    return cpu::JitLibrary::get().compile(text, "kernel.cpp", flags_for(source.contract));
   }
 
   std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override {
