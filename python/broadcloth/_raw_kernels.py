@@ -127,30 +127,11 @@ class RawModule:
         >>> weights
         array([1., 2., 3.], dtype=float32)
         """
-        device = _c.default_device()
-        address, size = self._program.variable(name, device)
-        return GlobalPointer(address, size, device, self._program)
+        from .cuda import MemoryPointer, UnownedMemory
+
+        address, size = self._program.variable(name, _c.default_device())
+        return MemoryPointer(UnownedMemory(address, size, self._program), 0)
 
     def __repr__(self) -> str:
         return f"<broadcloth.RawModule {self.file_path or 'of CUDA C++'}>"
 
-
-class GlobalPointer:
-    """The address of a program's variable. The program stays loaded as long as the pointer, or an array made of it, lives."""
-
-    __slots__ = ("_program", "device", "ptr", "size")
-
-    def __init__(self, ptr: int, size: int, device: _c.device, program: Any) -> None:
-        self.ptr = ptr
-        self.size = size
-        self.device = device
-        self._program = program
-
-    def __int__(self) -> int:
-        return self.ptr
-
-    def __index__(self) -> int:
-        return self.ptr
-
-    def __repr__(self) -> str:
-        return f"<GlobalPointer {self.ptr:#x} ({self.size} bytes) on {self.device}>"

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "bind/args.h"
+#include "bind/launch.h"
 #include "runtime/profiler.h"
 
 namespace bc::bind {

@@ -297,16 +297,23 @@ void add_raw_argument(LaunchArguments* to, PyObject* o, const RawParameter& p, c
   add_slowly(to, o, p, kernel, index, device);
 }
 
+std::optional<Device> device_attribute(PyObject* o) {
+  static PyObject* const inner = PyUnicode_InternFromString("_device");
+  PyRef where = attr_or_null(o, state().names.device);
+  if (where && !is_exact(where.get(), state().device)) where = attr_or_null(where.get(), inner);
+  if (!where || !is_exact(where.get(), state().device)) return std::nullopt;
+  return to_device(where.get());
+}
+
 std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n) {
   for (Py_ssize_t i = 0; i < n; ++i)
     if (is_array(arguments[i])) return array_of(arguments[i]).device();
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* o = arguments[i];
     if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o)) continue;
-    if (is_exact(o, state().pointer)) return to_device(attr(o, "device").get());
+    if (const auto where = device_attribute(o)) return where;
     if (attr_or_null(o, state().names.__cuda_array_interface__) || attr_or_null(o, state().names.__dlpack_device__))
       if (const auto foreign = import_foreign(o)) return foreign->device();
-    if (PyRef where = attr_or_null(o, state().names.device); where && is_exact(where.get(), state().device)) return to_device(where.get());
   }
   return std::nullopt;
 }

@@ -84,6 +84,9 @@ struct RawParameter {
 /// Adds an argument of a raw kernel: an array's address, a number, a struct by value. Throws TypeError naming the parameter.
 void add_raw_argument(LaunchArguments* to, PyObject* argument, const RawParameter& parameter, const char* kernel, int index, Device device);
 
+/// The device that an object's `device` names: one of ours, or broadcloth.cuda.Device. nullopt for other objects.
+std::optional<Device> device_attribute(PyObject* o);
+
 /// The device that a call's arguments lie on; nullopt where none of them says.
 std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n);
 

@@ -12,6 +12,29 @@ from ._device import Device
 from ._driver import CUDARuntimeError, current_index, driver, has, pointer
 from ._event import Event
 from ._stream import ExternalStream, Stream
+from .texture import (  # noqa: F401
+    cudaAddressModeBorder,
+    cudaAddressModeClamp,
+    cudaAddressModeMirror,
+    cudaAddressModeWrap,
+    cudaArrayCubemap,
+    cudaArrayDefault,
+    cudaArrayLayered,
+    cudaArraySurfaceLoadStore,
+    cudaArrayTextureGather,
+    cudaChannelFormatKindFloat,
+    cudaChannelFormatKindNone,
+    cudaChannelFormatKindSigned,
+    cudaChannelFormatKindUnsigned,
+    cudaFilterModeLinear,
+    cudaFilterModePoint,
+    cudaReadModeElementType,
+    cudaReadModeNormalizedFloat,
+    cudaResourceTypeArray,
+    cudaResourceTypeLinear,
+    cudaResourceTypeMipmappedArray,
+    cudaResourceTypePitch2D,
+)
 
 __all__ = ["CUDARuntimeError"]
 
