@@ -60,7 +60,7 @@ constexpr const char* kSpecial[] = {
     "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print", "builtins.enumerate",
     "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed", "builtins.any", "builtins.all",
     "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll", "cuda.grid", "cuda.gridsize", "cuda.selp",
-    "cuda.shared.array", "cuda.local.array", "cuda.const.array_like", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
+    "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
     "numpy.max", "numpy.amin", "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag",
     "numpy.round", "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
 };
@@ -753,6 +753,13 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
   if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
+  if (name == "cupyx.shared_memory") {
+    // CuPy names the dtype first.
+    if (args.positional.size() >= 2) std::swap(args.positional[0], args.positional[1]);
+    for (auto& [keyword, value] : args.keywords)
+      if (keyword == "size") keyword = "shape";
+    return make_array("shared", args, n);
+  }
   if (name == "cuda.const.array_like") {
     need(1, 1);
     return p[0];
