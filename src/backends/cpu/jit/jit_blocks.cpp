@@ -7,6 +7,8 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/CycleAnalysis.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/Analysis/UniformityAnalysis.h>
@@ -18,6 +20,9 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -25,6 +30,8 @@
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -46,7 +53,7 @@ enum class Word {
   None,
   ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, DimX, DimY, DimZ,
   Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask,
-  Barrier, WarpBarrier, GridBarrier, Stop,
+  Barrier, WarpBarrier, GridBarrier, SoftBarrier, Stop,
 };
 
 Word word_of(llvm::StringRef name) {
@@ -59,7 +66,7 @@ Word word_of(llvm::StringRef name) {
       {"__bc_shared", Word::Shared},      {"__bc_dynamic_bytes", Word::DynamicBytes}, {"__bc_warp_memory", Word::WarpMemory},
       {"__bc_uniform", Word::Uniform},    {"__bc_active_mask", Word::ActiveMask},   {"__bc_launch", Word::Launch},
       {"__bc_barrier", Word::Barrier},    {"__bc_warp_barrier", Word::WarpBarrier}, {"__bc_grid_barrier", Word::GridBarrier},
-      {"__bc_stop", Word::Stop},
+      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_stop", Word::Stop},
   };
   if (!name.starts_with("__bc_")) return Word::None;
   const auto found = words.find(name);
@@ -72,7 +79,9 @@ Word word_of(const Value* value) {
   return callee == nullptr || !callee->isDeclaration() ? Word::None : word_of(callee->getName());
 }
 
-bool is_barrier(Word word) { return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier; }
+bool is_barrier(Word word) {
+  return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::SoftBarrier;
+}
 
 /// Words whose value a thread has from its place alone.
 bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
@@ -119,8 +128,155 @@ class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<Thre
   }
 };
 
+/// What is known of a kernel before it is cut.
+struct Analyses {
+  explicit Analyses(Function& f)
+      : tree(f), after(f), divergence(ThreadDivergence(f.getParent()->getDataLayout())), loops(tree) {
+    cycles.compute(f);
+    uniform = std::make_unique<llvm::UniformityInfo>(tree, cycles, &divergence);
+    uniform->compute();
+  }
+  /// Blocks that only some threads of a block may run.
+  llvm::SmallPtrSet<BasicBlock*, 16> parted(Function& f) {
+    llvm::SmallPtrSet<BasicBlock*, 16> found;
+    for (BasicBlock& at : f) {
+      if (!uniform->hasDivergentTerminator(at)) continue;
+      const auto* node = after.getNode(&at);
+      const auto* meets = node == nullptr ? nullptr : node->getIDom();
+      BasicBlock* end = meets == nullptr ? nullptr : meets->getBlock();
+      llvm::SmallVector<BasicBlock*> work(llvm::successors(&at));
+      llvm::SmallPtrSet<BasicBlock*, 16> seen;
+      while (!work.empty()) {
+        BasicBlock* b = work.pop_back_val();
+        if (b == end || !seen.insert(b).second) continue;
+        found.insert(b);
+        work.append(llvm::succ_begin(b), llvm::succ_end(b));
+      }
+    }
+    return found;
+  }
+  llvm::DominatorTree tree;
+  llvm::PostDominatorTree after;
+  llvm::CycleInfo cycles;
+  llvm::TargetTransformInfo divergence;
+  std::unique_ptr<llvm::UniformityInfo> uniform;
+  llvm::LoopInfo loops;
+};
+
+/// Simplifies a version of a kernel whose guards are known.
+void tidy(Function& f) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.run(f, functions);
+}
+
+/// Whether nothing happens from a block on but the end of the thread.
+bool only_ends(const BasicBlock* at) {
+  for (int steps = 0; steps < 4; ++steps) {
+    for (const Instruction& instruction : *at) {
+      if (instruction.mayHaveSideEffects()) return false;
+    }
+    if (llvm::isa<llvm::ReturnInst>(at->getTerminator())) return true;
+    at = at->getSingleSuccessor();
+    if (at == nullptr) return false;
+  }
+  return false;
+}
+
+/// Whether a loop's body can be done for many threads at a time.
+bool suits_vectors(const llvm::Loop& loop) {
+  for (BasicBlock* at : loop.blocks()) {
+    for (Instruction& instruction : *at) {
+      if (instruction.isAtomic() || instruction.isVolatile()) return false;
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        const Function* callee = call->getCalledFunction();
+        if (callee == nullptr) return false;
+        if (callee->isIntrinsic() || is_leaf(word_of(&instruction)) || callee->getName().starts_with("bc_rare_")) continue;
+        return false;
+      }
+      for (const Value* operand : instruction.operands()) {
+        if (operand->getType()->isPointerTy() && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(operand))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.
+/// Empty where loops and barriers would not gain by knowing them.
+std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::function<bool(Value*)>& follows) {
+  std::vector<std::pair<Value*, bool>> guards;
+  Analyses known(f);
+  bool barriers = false;
+  for (Instruction& instruction : llvm::instructions(f)) {
+    const Word word = word_of(&instruction);
+    if (word == Word::GridBarrier) return guards;
+    barriers |= is_barrier(word);
+  }
+  if (!barriers && known.loops.empty()) return guards;
+  llvm::SmallPtrSet<BasicBlock*, 16> seen;
+  for (BasicBlock* at = &f.getEntryBlock(); at != nullptr && seen.insert(at).second && guards.size() < 4;) {
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(at->getTerminator());
+    if (branch == nullptr) break;
+    if (branch->isUnconditional()) {
+      at = branch->getSuccessor(0);
+      continue;
+    }
+    if (known.loops.getLoopFor(at) != nullptr) break;
+    BasicBlock *yes = branch->getSuccessor(0), *no = branch->getSuccessor(1);
+    if (!known.uniform->hasDivergentTerminator(*at) || !follows(branch->getCondition())) break;
+    const auto* node = known.after.getNode(at);
+    BasicBlock* meets = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
+    const bool skips_no = only_ends(no) || no == meets, skips_yes = only_ends(yes) || yes == meets;
+    if (skips_no == skips_yes) break;
+    guards.emplace_back(branch->getCondition(), skips_no);
+    at = skips_no ? yes : no;
+  }
+  if (guards.empty() || barriers) return guards;
+  // Without barriers only a loop that all threads can run together is worth two versions.
+  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
+    if (loop->isInnermost() && suits_vectors(*loop)) return guards;
+  }
+  return {};
+}
+
+/// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
+/// is vectorised, where otherwise the threads' loop would hold another.
+void soften_loops(Function& f, const BlockShape& shape) {
+  if (shape.count() < 8) return;
+  Analyses known(f);
+  const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
+  std::vector<BasicBlock*> headers;
+  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost() || parted.contains(loop->getHeader()) || !suits_vectors(*loop)) continue;
+    llvm::SmallVector<BasicBlock*> exiting;
+    loop->getExitingBlocks(exiting);
+    bool together = !exiting.empty();
+    for (BasicBlock* at : exiting) together &= !known.uniform->hasDivergentTerminator(*at);
+    if (together) headers.push_back(loop->getHeader());
+  }
+  for (BasicBlock* header : headers) {
+    const llvm::FunctionCallee barrier =
+        f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
+    CallInst::Create(barrier, {}, "", header->getFirstNonPHIIt());
+  }
+}
+
 // ---- the pass
 
+// A soft barrier starts a region of kind Start: nobody waits there.
 enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3 };
 
 // A thread's place: the number of the region it enters next, and what it waits for (a Kind) above.
@@ -162,8 +318,17 @@ class Pass {
         i16_(llvm::Type::getInt16Ty(c_)), i32_(llvm::Type::getInt32Ty(c_)), i64_(llvm::Type::getInt64Ty(c_)),
         i8_(llvm::Type::getInt8Ty(c_)), ptr_(llvm::PointerType::getUnqual(c_)) {}
 
-  bool run() {
-    return place_shared() && name_leaves() && cut() && analyse() && find_kept() && write();
+  /// What is done before a second version of the kernel is made.
+  bool prepare() { return place_shared() && name_leaves(); }
+  /// Cuts the kernel and finds what its regions keep.
+  bool divide() { return cut() && analyse() && find_kept(); }
+  /// Writes the entry, with the code of `fast` for blocks all of whose threads meet `guards`.
+  void write(Pass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards);
+  /// Whether a value follows from what a thread knows at its beginning.
+  bool follows(Value* value) { return can_repeat(value, 0); }
+  void take_facts(Pass& from) {
+    static_shared_ = from.static_shared_;
+    warp_memory_ = from.warp_memory_;
   }
 
  private:
@@ -183,8 +348,9 @@ class Pass {
   bool lives_apart(Instruction* value) const;
 
   // -- the entry function
-  bool write();
-  void write_blocks();
+  void begin_entry();
+  void write_version(BasicBlock* begin);
+  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards);
   void write_region(int index);
   void write_end(Region& region, IRBuilder<>& at, Value* place);
   void leave_group(IRBuilder<>& at, int next);
@@ -213,6 +379,7 @@ class Pass {
   };
   llvm::DenseMap<BasicBlock*, Cut> cuts_;
   uint64_t state_offset_ = 0;
+  bool heap_ = false;
   bool has_block_ = false, has_warp_ = false, has_grid_ = false, places_ = false;
   unsigned group_ = 1, groups_ = 1;
   std::unique_ptr<llvm::DominatorTree> tree_;
@@ -233,6 +400,9 @@ class Pass {
   Value *frame_ = nullptr, *shared_ = nullptr, *context_ = nullptr;
   BasicBlock* prologue_ = nullptr;
   llvm::ValueToValueMapTy arguments_;
+  BasicBlock *blocks_ = nullptr, *next_block_ = nullptr;
+  llvm::PHINode* index_ = nullptr;
+  Value* unfinished_ = nullptr;
   Value *block_index_[3] = {}, *grid_[3] = {}, *dynamic_ = nullptr, *launch_ = nullptr;
   Value *group_index_ = nullptr, *base_ = nullptr, *count_ = nullptr;  // the group: its number, first thread, threads
   Value *group_states_ = nullptr, *places_of_threads_ = nullptr, *masks_ = nullptr, *pending_ = nullptr;
@@ -349,7 +519,10 @@ bool Pass::cut() {
     if (word == Word::WarpBarrier) made.mask = call->getArgOperand(0);
     Region& region = regions_.emplace_back();
     region.start = after;
-    region.kind = word == Word::Barrier ? Kind::Block : word == Word::GridBarrier ? Kind::Grid : Kind::Warp;
+    region.kind = word == Word::Barrier       ? Kind::Block
+                  : word == Word::GridBarrier ? Kind::Grid
+                  : word == Word::WarpBarrier ? Kind::Warp
+                                              : Kind::Start;
     has_block_ |= region.kind == Kind::Block;
     has_grid_ |= region.kind == Kind::Grid;
     has_warp_ |= region.kind == Kind::Warp;
@@ -523,6 +696,7 @@ bool Pass::lives_apart(Instruction* value) const {
 /// Chooses a place for every value that a thread keeps across a barrier, and for its arrays.
 bool Pass::find_kept() {
   find_liveness();
+  uint32_t local_bytes = 0;
   const uint64_t threads = shape_.count();
   for (Region& region : regions_) {
     if (&region == &regions_[0]) continue;
@@ -532,7 +706,7 @@ bool Pass::find_kept() {
       region.live.push_back(value);
       if (can_repeat(value, 0)) continue;
       Slot& slot = slots_[value];
-      slot.across_blocks |= region.kind != Kind::Warp;
+      slot.across_blocks |= region.kind == Kind::Block || region.kind == Kind::Grid;
       if (slot.type != nullptr) continue;
       slot.array = lives_apart(value);
       slot.type = value->getType()->isIntegerTy(1) ? i8_ : value->getType();
@@ -554,8 +728,9 @@ bool Pass::find_kept() {
     slot.array = regions_.size() > 1;
     slot.across_blocks = true;
     slot.type = i8_;
-    facts_.local_bytes += static_cast<uint32_t>(slot.bytes);
+    local_bytes += static_cast<uint32_t>(slot.bytes);
   }
+  facts_.local_bytes = std::max(facts_.local_bytes, local_bytes);
   uint64_t offset = 64;
   const auto place = [&](Slot& slot, uint64_t count) {
     slot.offset = offset;
@@ -565,8 +740,9 @@ bool Pass::find_kept() {
   for (auto& [value, slot] : locals_) place(slot, slot.array ? threads : 1);
   const uint64_t states = offset;
   offset += llvm::alignTo(2 * threads, 64) + llvm::alignTo(4 * threads, 64) + llvm::alignTo(4 * groups_, 64);
-  facts_.grid_barriers = has_grid_ ? 1 : 0;
-  facts_.context_bytes = has_grid_ || offset > kStackLimit ? offset : 0;
+  facts_.grid_barriers |= has_grid_ ? 1 : 0;
+  heap_ = has_grid_ || offset > kStackLimit;
+  if (heap_) facts_.context_bytes = std::max<uint64_t>(facts_.context_bytes, offset);
   state_offset_ = states;
   return true;
 }
@@ -669,7 +845,8 @@ void Pass::write_end(Region& region, IRBuilder<>& at, Value* place) {
     return;
   }
   const auto go = [&](int next, IRBuilder<>& from) {
-    if (next >= 0 && (regions_[static_cast<size_t>(next)].kind == Kind::Warp || !stateful_)) {
+    const bool stops = next < 0 || regions_[static_cast<size_t>(next)].kind == Kind::Block || regions_[static_cast<size_t>(next)].kind == Kind::Grid;
+    if (next >= 0 && (!stops || !stateful_)) {
       from.CreateBr(regions_[static_cast<size_t>(next)].head);
     } else {
       leave_group(from, next);
@@ -963,7 +1140,17 @@ void Pass::write_region(int index) {
   active_ = nullptr;
 }
 
-void Pass::write_blocks() {
+/// The entry's beginning, and the loop over blocks.
+void Pass::begin_entry() {
+  e_ = Function::Create(llvm::FunctionType::get(i64_, {ptr_, i64_, i64_, ptr_, ptr_}, false), Function::ExternalLinkage, kEntryName, m_);
+  llvm::AttrBuilder attributes(c_, f_.getAttributes().getFnAttrs());
+  for (const auto kind : {llvm::Attribute::Convergent, llvm::Attribute::AlwaysInline, llvm::Attribute::NoInline, llvm::Attribute::Memory,
+                          llvm::Attribute::NoReturn, llvm::Attribute::WillReturn, llvm::Attribute::NoRecurse, llvm::Attribute::NoSync})
+    attributes.removeAttribute(kind);
+  e_->addFnAttrs(attributes);
+  for (const unsigned argument : {3u, 4u}) e_->addParamAttr(argument, llvm::Attribute::NoAlias);
+  frame_ = e_->getArg(0);
+  prologue_ = block("prologue");
   IRBuilder<> top(prologue_);
   const auto field = [&](llvm::Type* type, uint64_t offset) {
     return top.CreateLoad(type, top.CreateConstInBoundsGEP1_64(i8_, frame_, offset));
@@ -974,10 +1161,111 @@ void Pass::write_blocks() {
   Value* shared_stride = field(i64_, offsetof(bc_jit_frame, shared_stride));
   Value* context_stride = field(i64_, offsetof(bc_jit_frame, context_stride));
   launch_ = field(ptr_, offsetof(bc_jit_frame, launch));
+  unfinished_ = top.CreateAlloca(i64_);
+  top.CreateStore(number64(0), unfinished_);
+  blocks_ = block("blocks");
+  next_block_ = block("next");
+  BasicBlock* done = block("done");
+  top.CreateCondBr(top.CreateICmpSLT(e_->getArg(1), e_->getArg(2)), blocks_, done);
+
+  IRBuilder<> at(blocks_);
+  index_ = at.CreatePHI(i64_, 2);
+  index_->addIncoming(e_->getArg(1), prologue_);
+  Value* offset = at.CreateSub(index_, e_->getArg(1));
+  shared_ = at.CreateGEP(i8_, e_->getArg(3), at.CreateMul(offset, shared_stride));
+  context_ = at.CreateGEP(i8_, e_->getArg(4), at.CreateMul(offset, context_stride));
+  Value* columns = at.CreateZExt(grid_[0], i64_);
+  Value* rows = at.CreateZExt(grid_[1], i64_);
+  Value* rest = at.CreateUDiv(index_, columns);
+  block_index_[0] = at.CreateTrunc(at.CreateURem(index_, columns), i32_);
+  block_index_[1] = at.CreateTrunc(at.CreateURem(rest, rows), i32_);
+  block_index_[2] = at.CreateTrunc(at.CreateUDiv(rest, rows), i32_);
+
+  at.SetInsertPoint(next_block_);
+  Value* following = at.CreateAdd(index_, number64(1), "", true, true);
+  index_->addIncoming(following, next_block_);
+  at.CreateCondBr(at.CreateICmpSLT(following, e_->getArg(2)), blocks_, done);
+  at.SetInsertPoint(done);
+  at.CreateRet(at.CreateLoad(i64_, unfinished_));
+}
+
+/// Whether all threads of the block meet the guards.
+Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards) {
+  BasicBlock* from = at.GetInsertBlock();
+  const unsigned dims[3] = {shape_.x, shape_.y, shape_.z};
+  Value* so_far = llvm::ConstantInt::getTrue(c_);
+  std::vector<std::tuple<BasicBlock*, llvm::PHINode*, llvm::PHINode*, unsigned>> levels;
+  for (int d = 2; d >= 0; --d) {
+    thread_[d] = number(0);
+    if (dims[d] == 1) continue;
+    BasicBlock* body = block("vote");
+    IRBuilder<>(from).CreateBr(body);
+    IRBuilder<> start(body);
+    llvm::PHINode* counter = start.CreatePHI(i32_, 2);
+    llvm::PHINode* all = start.CreatePHI(so_far->getType(), 2);
+    counter->addIncoming(number(0), from);
+    all->addIncoming(so_far, from);
+    levels.emplace_back(body, counter, all, dims[d]);
+    thread_[d] = counter;
+    so_far = all;
+    from = body;
+  }
+  IRBuilder<> body(from);
+  linear_ = body.CreateAdd(body.CreateMul(body.CreateAdd(body.CreateMul(thread_[2], number(shape_.y)), thread_[1]), number(shape_.x)), thread_[0]);
+  lane_ = linear_;
+  llvm::ValueToValueMapTy known;
+  for (const auto& [condition, wanted] : guards) {
+    Value* value = repeat(condition, body, known);
+    so_far = body.CreateAnd(so_far, wanted ? value : body.CreateNot(value));
+  }
+  from = body.GetInsertBlock();
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    auto& [start, counter, all, bound] = *level;
+    IRBuilder<> end(from);
+    Value* following = end.CreateAdd(counter, number(1), "", true, true);
+    BasicBlock* after = block("voted");
+    end.CreateCondBr(end.CreateICmpULT(following, number(bound)), start, after);
+    counter->addIncoming(following, from);
+    all->addIncoming(so_far, from);
+    from = after;
+  }
+  at.SetInsertPoint(from);
+  return so_far;
+}
+
+void Pass::write(Pass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards) {
+  begin_entry();
+  BasicBlock* begin = block("begin");
+  IRBuilder<> at(blocks_);
+  if (fast == nullptr) {
+    at.CreateBr(begin);
+  } else {
+    BasicBlock* begin_fast = block("begin_fast");
+    Value* all = write_vote(at, guards);
+    at.CreateCondBr(all, begin_fast, begin);
+    fast->e_ = e_;
+    fast->frame_ = frame_;
+    fast->prologue_ = prologue_;
+    fast->blocks_ = blocks_;
+    fast->next_block_ = next_block_;
+    fast->index_ = index_;
+    fast->unfinished_ = unfinished_;
+    fast->shared_ = shared_;
+    fast->context_ = context_;
+    fast->dynamic_ = dynamic_;
+    fast->launch_ = launch_;
+    std::copy_n(block_index_, 3, fast->block_index_);
+    std::copy_n(grid_, 3, fast->grid_);
+    fast->arguments_[fast->f_.getArg(0)] = static_cast<Value*>(arguments_.lookup(f_.getArg(0)));
+    fast->write_version(begin_fast);
+  }
+  write_version(begin);
+}
+
+void Pass::write_version(BasicBlock* begin) {
+  stateful_ = (groups_ > 1 && has_block_) || has_grid_ || places_;
+  IRBuilder<> top(prologue_->getTerminator());
   pending_ = top.CreateAlloca(i32_);
-  Value* unfinished = top.CreateAlloca(i64_);
-  top.CreateStore(number64(0), unfinished);
-  const bool heap = facts_.context_bytes != 0;
   const uint64_t threads = shape_.count();
   const auto stack = [&](uint64_t bytes) {
     llvm::AllocaInst* made = top.CreateAlloca(llvm::ArrayType::get(i8_, bytes));
@@ -989,7 +1277,8 @@ void Pass::write_blocks() {
     return slot.array ? (slot.across_blocks ? threads : group_) : (slot.across_blocks ? groups_ : 1);
   };
   const uint64_t place_bytes = llvm::alignTo(2 * threads, 64), mask_bytes = llvm::alignTo(4 * threads, 64);
-  if (!heap) {
+  IRBuilder<> at(begin);
+  if (!heap_) {
     for (auto& [value, slot] : slots_) slot.base = stack(slot.bytes * count_of(slot, false));
     for (auto& [value, slot] : locals_) slot.base = stack(std::max<uint64_t>(slot.bytes * count_of(slot, true), 1));
     if (stateful_) group_states_ = stack(4 * groups_);
@@ -997,25 +1286,7 @@ void Pass::write_blocks() {
       places_of_threads_ = stack(place_bytes);
       masks_ = stack(mask_bytes);
     }
-  }
-  BasicBlock *blocks = block("blocks"), *done = block("done"), *next_block = block("next"), *begin = block("begin");
-  Value* any = top.CreateICmpSLT(e_->getArg(1), e_->getArg(2));
-  top.CreateCondBr(any, blocks, done);
-
-  IRBuilder<> at(blocks);
-  llvm::PHINode* index = at.CreatePHI(i64_, 2);
-  index->addIncoming(e_->getArg(1), prologue_);
-  Value* offset = at.CreateSub(index, e_->getArg(1));
-  Value* own_shared = at.CreateGEP(i8_, e_->getArg(3), at.CreateMul(offset, shared_stride));
-  shared_ = own_shared;
-  context_ = at.CreateGEP(i8_, e_->getArg(4), at.CreateMul(offset, context_stride));
-  Value* columns = at.CreateZExt(grid_[0], i64_);
-  Value* rows = at.CreateZExt(grid_[1], i64_);
-  Value* rest = at.CreateUDiv(index, columns);
-  block_index_[0] = at.CreateTrunc(at.CreateURem(index, columns), i32_);
-  block_index_[1] = at.CreateTrunc(at.CreateURem(rest, rows), i32_);
-  block_index_[2] = at.CreateTrunc(at.CreateUDiv(rest, rows), i32_);
-  if (heap) {
+  } else {
     const auto placed = [&](uint64_t where) { return at.CreateConstInBoundsGEP1_64(i8_, context_, where); };
     for (auto& [value, slot] : slots_) slot.base = placed(slot.offset);
     for (auto& [value, slot] : locals_) slot.base = placed(slot.offset);
@@ -1023,12 +1294,13 @@ void Pass::write_blocks() {
     masks_ = placed(state_offset_ + place_bytes);
     group_states_ = placed(state_offset_ + place_bytes + mask_bytes);
   }
-  at.CreateBr(begin);
+  for (auto& [local, slot] : locals_) {
+    if (!slot.array) shared_locals_.insert(slot.base);
+  }
 
   // Every group's turn; in rounds where groups stop at barriers.
   BasicBlock *round = block("round"), *group = block("group"), *round_done = block("round_done");
   group_done_ = block("group_done");
-  at.SetInsertPoint(begin);
   if (stateful_) {
     BasicBlock* fresh = block("fresh");
     if (has_grid_) {
@@ -1083,7 +1355,7 @@ void Pass::write_blocks() {
     where->addCase(llvm::cast<llvm::ConstantInt>(number(0)), regions_[0].head);
     if (!places_) {
       for (size_t i = 1; i < regions_.size(); ++i) {
-        if (regions_[i].kind != Kind::Warp) where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
+        if (regions_[i].kind == Kind::Block || regions_[i].kind == Kind::Grid) where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
       }
     } else {
       BasicBlock* resume = block("resume");
@@ -1126,52 +1398,54 @@ void Pass::write_blocks() {
   if (stateful_) {
     Value* pending = at.CreateLoad(i32_, pending_);
     BasicBlock* more = block("more");
-    at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), next_block, more);
+    at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), next_block_, more);
     at.SetInsertPoint(more);
     if (has_grid_) {
       BasicBlock* leave = block("leave");
       at.CreateCondBr(at.CreateICmpUGE(pending, number(2)), leave, round);
       at.SetInsertPoint(leave);
       at.CreateStore(number(1), context_);
-      at.CreateStore(at.CreateAdd(at.CreateLoad(i64_, unfinished), number64(1)), unfinished);
-      at.CreateBr(next_block);
+      at.CreateStore(at.CreateAdd(at.CreateLoad(i64_, unfinished_), number64(1)), unfinished_);
+      at.CreateBr(next_block_);
     } else {
       at.CreateBr(round);
     }
   } else {
-    at.CreateBr(next_block);
-  }
-  at.SetInsertPoint(next_block);
-  Value* following = at.CreateAdd(index, number64(1), "", true, true);
-  index->addIncoming(following, next_block);
-  at.CreateCondBr(at.CreateICmpSLT(following, e_->getArg(2)), blocks, done);
-  at.SetInsertPoint(done);
-  at.CreateRet(at.CreateLoad(i64_, unfinished));
-}
-
-bool Pass::write() {
-  stateful_ = (groups_ > 1 && has_block_) || has_grid_ || places_;
-  e_ = Function::Create(llvm::FunctionType::get(i64_, {ptr_, i64_, i64_, ptr_, ptr_}, false), Function::ExternalLinkage, kEntryName, m_);
-  llvm::AttrBuilder attributes(c_, f_.getAttributes().getFnAttrs());
-  for (const auto kind : {llvm::Attribute::Convergent, llvm::Attribute::AlwaysInline, llvm::Attribute::NoInline, llvm::Attribute::Memory,
-                          llvm::Attribute::NoReturn, llvm::Attribute::WillReturn, llvm::Attribute::NoRecurse, llvm::Attribute::NoSync})
-    attributes.removeAttribute(kind);
-  e_->addFnAttrs(attributes);
-  for (const unsigned argument : {3u, 4u}) e_->addParamAttr(argument, llvm::Attribute::NoAlias);
-  frame_ = e_->getArg(0);
-  prologue_ = block("prologue");
-  write_blocks();
-  for (auto& [local, slot] : locals_) {
-    if (!slot.array) shared_locals_.insert(slot.base);
+    at.CreateBr(next_block_);
   }
   for (size_t i = 0; i < regions_.size(); ++i) write_region(static_cast<int>(i));
-  return true;
 }
 
 }  // namespace
 
 bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&, bc_jit_kernel& facts, std::string& log) {
-  return Pass(kernel, shape, facts, log).run();
+  Pass general(kernel, shape, facts, log);
+  if (!general.prepare()) return false;
+  std::vector<std::pair<Value*, bool>> guards = find_guards(kernel, [&](Value* value) { return general.follows(value); });
+  std::unique_ptr<Pass> fast;
+  Function* version = nullptr;
+  if (!guards.empty()) {
+    llvm::ValueToValueMapTy map;
+    version = llvm::CloneFunction(&kernel, map);
+    for (const auto& [condition, wanted] : guards) {
+      for (llvm::User* user : llvm::make_early_inc_range(map[condition]->users())) {
+        // Where the condition is asked for again, it holds as well.
+        user->replaceUsesOfWith(map[condition], llvm::ConstantInt::getBool(kernel.getContext(), wanted));
+      }
+    }
+    tidy(*version);
+    soften_loops(*version, shape);
+    fast = std::make_unique<Pass>(*version, shape, facts, log);
+    fast->take_facts(general);
+    if (!fast->divide()) return false;
+  } else {
+    soften_loops(kernel, shape);
+  }
+  if (!general.divide()) return false;
+  general.write(fast.get(), guards);
+  fast.reset();
+  if (version != nullptr) version->eraseFromParent();
+  return true;
 }
 
 namespace {

@@ -19,6 +19,8 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -350,6 +352,11 @@ void simplify(llvm::Module& module) {
   llvm::FunctionPassManager each;
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::EarlyCSEPass(true));
+  each.addPass(llvm::InstCombinePass());
+  each.addPass(llvm::SimplifyCFGPass());
+  // Loops of few turns go now: what remains of arrays and loops decides how the threads' loops are made.
+  each.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
+  each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::InstCombinePass());
   each.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
