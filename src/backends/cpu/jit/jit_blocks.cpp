@@ -26,6 +26,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
@@ -52,7 +54,7 @@ using llvm::Value;
 enum class Word {
   None,
   ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, DimX, DimY, DimZ,
-  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask,
+  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask, Vote,
   Barrier, WarpBarrier, GridBarrier, SoftBarrier, Stop,
 };
 
@@ -66,7 +68,7 @@ Word word_of(llvm::StringRef name) {
       {"__bc_shared", Word::Shared},      {"__bc_dynamic_bytes", Word::DynamicBytes}, {"__bc_warp_memory", Word::WarpMemory},
       {"__bc_uniform", Word::Uniform},    {"__bc_active_mask", Word::ActiveMask},   {"__bc_launch", Word::Launch},
       {"__bc_barrier", Word::Barrier},    {"__bc_warp_barrier", Word::WarpBarrier}, {"__bc_grid_barrier", Word::GridBarrier},
-      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_stop", Word::Stop},
+      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_vote", Word::Vote}, {"__bc_stop", Word::Stop},
   };
   if (!name.starts_with("__bc_")) return Word::None;
   const auto found = words.find(name);
@@ -115,7 +117,10 @@ class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<Thre
  public:
   explicit ThreadDivergence(const llvm::DataLayout& layout) : TargetTransformInfoImplCRTPBase(layout) {}
   bool hasBranchDivergence(const Function* = nullptr) const { return true; }
-  bool isAlwaysUniform(const Value* value) const { return word_of(value) == Word::Uniform; }
+  bool isAlwaysUniform(const Value* value) const {
+    const Word word = word_of(value);
+    return word == Word::Uniform || word == Word::Vote;
+  }
   bool isSourceOfDivergence(const Value* value) const {
     if (llvm::isa<llvm::AllocaInst>(value) || llvm::isa<llvm::AtomicRMWInst>(value) || llvm::isa<llvm::AtomicCmpXchgInst>(value)) return true;
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return load->isVolatile() || load->isAtomic();
@@ -162,6 +167,17 @@ struct Analyses {
   std::unique_ptr<llvm::UniformityInfo> uniform;
   llvm::LoopInfo loops;
 };
+
+/// Tells the optimiser of the prelude's words.
+void describe_words(llvm::Module& module) {
+  for (Function& f : module) {
+    if (!f.isDeclaration() || !is_leaf(word_of(f.getName()))) continue;
+    f.setDoesNotAccessMemory();
+    f.setDoesNotThrow();
+    f.setWillReturn();
+    f.setSpeculatable();
+  }
+}
 
 /// Simplifies a version of a kernel whose guards are known.
 void tidy(Function& f) {
@@ -252,25 +268,156 @@ std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::functio
   return {};
 }
 
+/// Gives each counter that differs between threads (start, start + step, …) the form start + common count, computed at `at`: the count is
+/// the same for all threads, and what is made of a thread's index remains a sum that vectors can follow.
+void split_counters(llvm::Loop& loop, Instruction* at, Analyses& known, const std::function<bool(Value*)>& follows) {
+  BasicBlock *header = loop.getHeader(), *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
+  if (before == nullptr || latch == nullptr) return;
+  auto* wide = llvm::Type::getInt64Ty(header->getContext());
+  std::vector<llvm::PHINode*> phis;
+  for (llvm::PHINode& phi : header->phis()) phis.push_back(&phi);
+  for (llvm::PHINode* phi : phis) {
+    auto* step = llvm::dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
+    Value* start = phi->getIncomingValueForBlock(before);
+    if (step == nullptr || !follows(start) || known.uniform->isUniform(static_cast<const Value*>(phi))) continue;
+    Value* by = nullptr;
+    uint64_t scale = 1;
+    if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(step); sum != nullptr && sum->getOpcode() == Instruction::Add) {
+      by = sum->getOperand(0) == phi ? sum->getOperand(1) : sum->getOperand(1) == phi ? sum->getOperand(0) : nullptr;
+    } else if (auto* moved = llvm::dyn_cast<llvm::GetElementPtrInst>(step);
+               moved != nullptr && moved->getPointerOperand() == phi && moved->getNumIndices() == 1) {
+      by = moved->getOperand(1);
+      scale = header->getModule()->getDataLayout().getTypeAllocSize(moved->getSourceElementType());
+    }
+    bool moved = false;
+    if (by == nullptr || !loop.makeLoopInvariant(by, moved, before->getTerminator()) || !known.uniform->isUniform(static_cast<const Value*>(by))) continue;
+    const bool pointer = phi->getType()->isPointerTy();
+    const bool exact = !pointer && llvm::cast<llvm::BinaryOperator>(step)->hasNoSignedWrap() && phi->getType()->getIntegerBitWidth() < 64;
+    llvm::Type* type = pointer || exact ? wide : phi->getType();
+    llvm::PHINode* count = llvm::PHINode::Create(type, 2, "", header->begin());
+    IRBuilder<> add(step);
+    Value* amount = type == wide ? add.CreateSExt(by, wide) : by;
+    if (scale != 1) amount = add.CreateMul(amount, llvm::ConstantInt::get(wide, scale));
+    count->addIncoming(llvm::ConstantInt::get(type, 0), before);
+    count->addIncoming(add.CreateAdd(count, amount), latch);
+    IRBuilder<> here(at);
+    Value* now = pointer ? here.CreateGEP(llvm::Type::getInt8Ty(header->getContext()), start, count)
+                 : exact ? here.CreateTrunc(here.CreateNSWAdd(here.CreateSExt(start, wide), count), phi->getType(), "", false, true)
+                         : here.CreateAdd(start, count);
+    phi->replaceAllUsesWith(now);
+    phi->eraseFromParent();
+  }
+}
+
+/// Whether a condition is made of what follows from the thread's place, and of values that are the same for all threads.
+bool can_vote(Value* value, Analyses& known, const std::function<bool(Value*)>& follows, unsigned depth = 0) {
+  if (follows(value)) return true;
+  auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (instruction == nullptr || depth > 8) return false;
+  if (llvm::isa<llvm::PHINode>(instruction)) return known.uniform->isUniform(static_cast<const Value*>(instruction));
+  if (!llvm::isa<llvm::CmpInst>(value) && !llvm::isa<llvm::CastInst>(value) && !llvm::isa<llvm::BinaryOperator>(value)) return false;
+  if (instruction->isIntDivRem()) return false;
+  for (Value* operand : instruction->operands()) {
+    if (!can_vote(operand, known, follows, depth + 1)) return false;
+  }
+  return true;
+}
+
+/// Makes two loops of one whose condition is not the same for all threads: they take turns together while all have one to take, and what
+/// is left each takes alone. Returns the second loop's blocks.
+std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch, Value* condition) {
+  BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
+  Function& f = *header->getParent();
+  const bool stays_on = loop.contains(branch->getSuccessor(0));
+  BasicBlock *body = branch->getSuccessor(stays_on ? 0 : 1), *exit = branch->getSuccessor(stays_on ? 1 : 0);
+  llvm::ValueToValueMapTy map;
+  std::vector<BasicBlock*> copies;
+  for (BasicBlock* at : loop.blocks()) {
+    BasicBlock* copy = llvm::CloneBasicBlock(at, map, ".rest", &f);
+    map[at] = copy;
+    copies.push_back(copy);
+  }
+  llvm::remapInstructionsInBlocks(copies, map);
+  for (BasicBlock* copy : copies) {
+    for (Instruction& instruction : llvm::make_early_inc_range(*copy)) {
+      if (word_of(&instruction) == Word::SoftBarrier) instruction.eraseFromParent();
+    }
+  }
+  auto* rest = llvm::cast<BasicBlock>(static_cast<Value*>(map[header]));
+  auto* rest_latch = llvm::cast<BasicBlock>(static_cast<Value*>(map[latch]));
+  BasicBlock* check = BasicBlock::Create(f.getContext(), "", &f, exit);
+  llvm::FunctionCallee vote = f.getParent()->getOrInsertFunction(
+      "__bc_vote", llvm::FunctionType::get(condition->getType(), {condition->getType()}, false));
+  llvm::cast<Function>(vote.getCallee())->setDoesNotAccessMemory();
+  IRBuilder<> at(branch);
+  Value* on = stays_on ? condition : at.CreateNot(condition);
+  Value* off = stays_on ? at.CreateNot(condition) : condition;
+  Value* all = at.CreateCall(vote, {on});
+  at.CreateCondBr(all, body, check);
+  branch->eraseFromParent();
+  at.SetInsertPoint(check);
+  at.CreateCondBr(at.CreateCall(vote, {off}), exit, rest);
+  // The second loop begins with the values that the first one ends with.
+  for (llvm::PHINode& phi : header->phis()) {
+    auto* copy = llvm::cast<llvm::PHINode>(static_cast<Value*>(map[&phi]));
+    for (int i = static_cast<int>(copy->getNumIncomingValues()) - 1; i >= 0; --i) {
+      if (copy->getIncomingBlock(static_cast<unsigned>(i)) != rest_latch) copy->removeIncomingValue(static_cast<unsigned>(i), false);
+    }
+    copy->addIncoming(&phi, check);
+  }
+  for (llvm::PHINode& phi : exit->phis()) {
+    const int index = phi.getBasicBlockIndex(header);
+    if (index < 0) continue;
+    Value* value = phi.getIncomingValue(static_cast<unsigned>(index));
+    phi.setIncomingBlock(static_cast<unsigned>(index), check);
+    Value* copy = map.lookup(value);
+    phi.addIncoming(copy == nullptr ? value : copy, rest);
+  }
+  return copies;
+}
+
 /// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
 /// is vectorised, where otherwise the threads' loop would hold another.
-void soften_loops(Function& f, const BlockShape& shape) {
+void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows) {
   if (shape.count() < 8) return;
-  Analyses known(f);
-  const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
-  std::vector<BasicBlock*> headers;
-  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-    if (!loop->isInnermost() || parted.contains(loop->getHeader()) || !suits_vectors(*loop)) continue;
-    llvm::SmallVector<BasicBlock*> exiting;
-    loop->getExitingBlocks(exiting);
-    bool together = !exiting.empty();
-    for (BasicBlock* at : exiting) together &= !known.uniform->hasDivergentTerminator(*at);
-    if (together) headers.push_back(loop->getHeader());
-  }
-  for (BasicBlock* header : headers) {
-    const llvm::FunctionCallee barrier =
-        f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
-    CallInst::Create(barrier, {}, "", header->getFirstNonPHIIt());
+  bool warps = false;
+  for (Instruction& instruction : llvm::instructions(f)) warps |= word_of(&instruction) == Word::WarpBarrier;
+  const llvm::FunctionCallee barrier =
+      f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
+  llvm::SmallPtrSet<BasicBlock*, 8> done;
+  for (bool again = true; again;) {
+    again = false;
+    Analyses known(f);
+    const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
+    for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
+      BasicBlock* header = loop->getHeader();
+      // The loop's own condition may part threads; what leads to the loop may not.
+      BasicBlock* from = loop->getLoopPredecessor();
+      if (!loop->isInnermost() || done.contains(header) || from == nullptr || parted.contains(from) || !suits_vectors(*loop)) continue;
+      done.insert(header);
+      again = true;
+      llvm::simplifyLoop(loop, &known.tree, &known.loops, nullptr, nullptr, nullptr, false);
+      llvm::formLCSSA(*loop, known.tree, &known.loops, nullptr);
+      llvm::SmallVector<BasicBlock*> exiting;
+      loop->getExitingBlocks(exiting);
+      bool together = !exiting.empty();
+      for (BasicBlock* at : exiting) together &= !known.uniform->hasDivergentTerminator(*at);
+      auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
+      const bool votes = !together && !warps && exiting.size() == 1 && exiting[0] == header && branch != nullptr &&
+                         branch->isConditional() && loop->getLoopPreheader() != nullptr && loop->getLoopLatch() != nullptr;
+      if (!together && !votes) break;
+      CallInst* meet = CallInst::Create(barrier, {}, "", header->getFirstNonPHIIt());
+      split_counters(*loop, meet->getNextNode(), known, follows);
+      if (votes) {
+        Analyses now(f);
+        if (!can_vote(branch->getCondition(), now, follows)) {
+          meet->eraseFromParent();
+          break;
+        }
+        for (BasicBlock* rest : vote_on_loop(*loop, branch, branch->getCondition())) done.insert(rest);
+      }
+      break;  // the analyses are of the function as it was
+    }
   }
 }
 
@@ -325,7 +472,10 @@ class Pass {
   /// Writes the entry, with the code of `fast` for blocks all of whose threads meet `guards`.
   void write(Pass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards);
   /// Whether a value follows from what a thread knows at its beginning.
-  bool follows(Value* value) { return can_repeat(value, 0); }
+  bool follows(Value* value) {
+    repeatable_.clear();  // what it knew may be gone
+    return can_repeat(value, 0);
+  }
   void take_facts(Pass& from) {
     static_shared_ = from.static_shared_;
     warp_memory_ = from.warp_memory_;
@@ -350,11 +500,12 @@ class Pass {
   // -- the entry function
   void begin_entry();
   void write_version(BasicBlock* begin);
-  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards);
+  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given = nullptr);
   void write_region(int index);
   void write_end(Region& region, IRBuilder<>& at, Value* place);
   void leave_group(IRBuilder<>& at, int next);
   Value* hoisted(Instruction* argument);
+  bool known_from(Value* value, const llvm::ValueToValueMapTy& given);
   Value* word_value(Instruction* call, IRBuilder<>& at);
   Value* repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map);
   Value* slot_address(const Slot& slot, IRBuilder<>& at);
@@ -695,6 +846,7 @@ bool Pass::lives_apart(Instruction* value) const {
 
 /// Chooses a place for every value that a thread keeps across a barrier, and for its arrays.
 bool Pass::find_kept() {
+  repeatable_.clear();
   find_liveness();
   uint32_t local_bytes = 0;
   const uint64_t threads = shape_.count();
@@ -814,6 +966,18 @@ Value* Pass::repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map)
   return made;
 }
 
+/// Whether `repeat` can compute a value from those that are given.
+bool Pass::known_from(Value* value, const llvm::ValueToValueMapTy& given) {
+  if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value) || given.count(value) != 0) return true;
+  auto* instruction = llvm::cast<Instruction>(value);
+  if (is_argument(value, layout_) || is_leaf(word_of(value))) return true;
+  if (llvm::isa<llvm::PHINode>(value) || llvm::isa<llvm::AllocaInst>(value) || instruction->mayReadOrWriteMemory()) return false;
+  for (Value* operand : instruction->operands()) {
+    if (!llvm::isa<Function>(operand) && !known_from(operand, given)) return false;
+  }
+  return true;
+}
+
 Value* Pass::slot_address(const Slot& slot, IRBuilder<>& at) {
   Value* index = slot.array ? (slot.across_blocks ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
   if (index == nullptr) return slot.base;
@@ -882,6 +1046,15 @@ void Pass::write_region(int index) {
     if (value->getType()->isIntegerTy(1)) loaded = head.CreateTrunc(loaded, value->getType());
     before[value] = loaded;
   }
+  llvm::DenseMap<Instruction*, Value*> votes;
+  for (BasicBlock* at : region.blocks) {
+    for (Instruction& instruction : *at) {
+      if (word_of(&instruction) != Word::Vote) continue;
+      // No is always a right answer: then each thread takes its turns alone.
+      Value* asked = llvm::cast<CallInst>(&instruction)->getArgOperand(0);
+      votes[&instruction] = known_from(asked, before) ? write_vote(head, {{asked, true}}, &before) : llvm::ConstantInt::getFalse(c_);
+    }
+  }
   const bool guarded = places_ && index != 0;
   if (guarded) {
     const llvm::FunctionCallee lanes = m_.getOrInsertFunction("bc_jit_lanes", llvm::FunctionType::get(i32_, {ptr_, i32_, i32_}, false));
@@ -904,7 +1077,7 @@ void Pass::write_region(int index) {
   };
   std::vector<Level> levels;
   llvm::MDNode* group = llvm::MDNode::getDistinct(c_, {});
-  BasicBlock* at_block = region.head;
+  BasicBlock* at_block = head.GetInsertBlock();
   const auto open = [&](Value* bound) {
     BasicBlock* body = block("thread");
     IRBuilder<>(at_block).CreateBr(body);
@@ -982,6 +1155,10 @@ void Pass::write_region(int index) {
       if (instruction.isTerminator() && (ends || llvm::isa<llvm::ReturnInst>(instruction))) break;
       if (llvm::isa<llvm::AllocaInst>(instruction) || is_leaf(word_of(&instruction)) || is_argument(&instruction, layout_)) {
         map[&instruction] = repeat(&instruction, body, before);
+        continue;
+      }
+      if (const auto vote = votes.find(&instruction); vote != votes.end()) {
+        map[&instruction] = vote->second;
         continue;
       }
       if (word_of(&instruction) == Word::ActiveMask) {
@@ -1103,10 +1280,11 @@ void Pass::write_region(int index) {
   }
 
   // Threads between two barriers do not meet in memory, so the loops' accesses may go side by side.
-  std::vector<BasicBlock*> own{entry_block, levels.empty() ? region.head : levels.back().body};
+  BasicBlock* const top = head.GetInsertBlock();
+  std::vector<BasicBlock*> own{entry_block, levels.empty() ? top : levels.back().body};
   for (auto& [old, copy] : copies) own.push_back(copy);
   for (BasicBlock* in : own) {
-    if (in == region.head) continue;
+    if (in == top) continue;
     for (Instruction& instruction : *in) {
       if (!instruction.mayReadOrWriteMemory() || instruction.isAtomic() || instruction.isVolatile()) continue;
       bool apart = true;
@@ -1190,7 +1368,7 @@ void Pass::begin_entry() {
 }
 
 /// Whether all threads of the block meet the guards.
-Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards) {
+Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given) {
   BasicBlock* from = at.GetInsertBlock();
   const unsigned dims[3] = {shape_.x, shape_.y, shape_.z};
   Value* so_far = llvm::ConstantInt::getTrue(c_);
@@ -1214,6 +1392,9 @@ Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>>
   linear_ = body.CreateAdd(body.CreateMul(body.CreateAdd(body.CreateMul(thread_[2], number(shape_.y)), thread_[1]), number(shape_.x)), thread_[0]);
   lane_ = linear_;
   llvm::ValueToValueMapTy known;
+  if (given != nullptr) {
+    for (const auto& value : *given) known[value.first] = static_cast<Value*>(value.second);
+  }
   for (const auto& [condition, wanted] : guards) {
     Value* value = repeat(condition, body, known);
     so_far = body.CreateAnd(so_far, wanted ? value : body.CreateNot(value));
@@ -1420,8 +1601,10 @@ void Pass::write_version(BasicBlock* begin) {
 
 bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&, bc_jit_kernel& facts, std::string& log) {
   Pass general(kernel, shape, facts, log);
+  describe_words(*kernel.getParent());
   if (!general.prepare()) return false;
-  std::vector<std::pair<Value*, bool>> guards = find_guards(kernel, [&](Value* value) { return general.follows(value); });
+  const auto follows = [&](Value* value) { return general.follows(value); };
+  std::vector<std::pair<Value*, bool>> guards = find_guards(kernel, follows);
   std::unique_ptr<Pass> fast;
   Function* version = nullptr;
   if (!guards.empty()) {
@@ -1434,12 +1617,12 @@ bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&,
       }
     }
     tidy(*version);
-    soften_loops(*version, shape);
+    soften_loops(*version, shape, follows);
     fast = std::make_unique<Pass>(*version, shape, facts, log);
     fast->take_facts(general);
     if (!fast->divide()) return false;
   } else {
-    soften_loops(kernel, shape);
+    soften_loops(kernel, shape, follows);
   }
   if (!general.divide()) return false;
   general.write(fast.get(), guards);
