@@ -8,4 +8,9 @@
 #include "integers.h"
 #include "warps.h"
 #include "atomics.h"
+#include "halves.h"
+#include "complexes.h"
+#include "groups.h"
+#include "random.h"
+#include "std.h"
 // clang-format on

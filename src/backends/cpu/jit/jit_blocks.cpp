@@ -6,6 +6,7 @@
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/SmallSet.h>
 #include <llvm/Analysis/CycleAnalysis.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
@@ -492,6 +493,8 @@ class Pass {
   bool name_leaves();
   bool cut();
   bool analyse();
+  int end_of(BasicBlock* at) const;
+  bool parts_threads(BasicBlock* at) const;
   bool find_kept();
   bool can_repeat(Value* value, unsigned depth);
   void find_liveness();
@@ -716,27 +719,45 @@ bool Pass::analyse() {
   for (Region& region : regions_) {
     if (region.next.size() < 2) continue;
     for (BasicBlock* at : region.blocks) {
-      if (cuts_.contains(at) || !uniform_->hasDivergentTerminator(*at)) continue;
-      // Every way on from a branch that threads take differently must end at one barrier.
-      llvm::SmallPtrSet<BasicBlock*, 16> seen;
-      llvm::SmallVector<BasicBlock*> work(llvm::successors(at));
-      int end = -2;
-      while (!work.empty()) {
-        BasicBlock* b = work.pop_back_val();
-        if (!seen.insert(b).second) continue;
-        int here = -2;
-        if (const auto found = cuts_.find(b); found != cuts_.end()) {
-          here = found->second.next;
-        } else if (llvm::isa<llvm::ReturnInst>(b->getTerminator())) {
-          here = -1;
-        } else {
-          work.append(llvm::succ_begin(b), llvm::succ_end(b));
-        }
-        if (here == -2) continue;
-        if (end != -2 && end != here) places_ = true;
-        end = here;
+      if (!places_ && !cuts_.contains(at) && uniform_->hasDivergentTerminator(*at)) places_ = parts_threads(at);
+    }
+  }
+  return true;
+}
+
+/// The barrier that a block ends at: its region, -1 where threads end, -2 for none.
+int Pass::end_of(BasicBlock* at) const {
+  if (const auto found = cuts_.find(at); found != cuts_.end()) return found->second.next;
+  return llvm::isa<llvm::ReturnInst>(at->getTerminator()) ? -1 : -2;
+}
+
+/// Whether threads that leave a block on different ways can come to different barriers: when some barriers that are reached differ, and
+/// there is no block that all the ways lead through.
+bool Pass::parts_threads(BasicBlock* at) const {
+  const auto reach = [&](BasicBlock* without, llvm::SmallPtrSetImpl<BasicBlock*>& seen) {
+    llvm::SmallSet<int, 4> ends;
+    llvm::SmallVector<BasicBlock*> work;
+    const auto follow = [&](BasicBlock* from) {
+      for (BasicBlock* next : llvm::successors(from)) {
+        if (next != without && seen.insert(next).second) work.push_back(next);
+      }
+    };
+    follow(at);
+    while (!work.empty()) {
+      BasicBlock* b = work.pop_back_val();
+      if (const int end = end_of(b); end != -2) {
+        ends.insert(end);
+      } else {
+        follow(b);
       }
     }
+    return ends;
+  };
+  llvm::SmallPtrSet<BasicBlock*, 16> seen;
+  if (reach(nullptr, seen).size() < 2) return false;
+  for (BasicBlock* candidate : seen) {
+    llvm::SmallPtrSet<BasicBlock*, 16> rest;
+    if (candidate != at && reach(candidate, rest).empty()) return false;
   }
   return true;
 }
@@ -1303,7 +1324,12 @@ void Pass::write_region(int index) {
     level->index->addIncoming(next, from);
     llvm::MDNode* accesses = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.parallel_accesses"), group});
     llvm::MDNode* progress = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.mustprogress")});
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, {nullptr, accesses, progress});
+    llvm::SmallVector<llvm::Metadata*> facts{nullptr, accesses, progress};
+    // Unrolled before the vectoriser sees it, a loop over few threads would stay scalar. Longer ones may be peeled.
+    const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
+    if (bound == nullptr || bound->getZExtValue() <= 128)
+      facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")}));
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, facts);
     loop->replaceOperandWith(0, loop);
     back->setMetadata(llvm::LLVMContext::MD_loop, loop);
     from = after;

@@ -68,6 +68,53 @@ float double_to_bfloat16(double value) {
   return float_to_bfloat16(narrow);
 }
 
+/// The generator of cuRAND's XORWOW as a matrix over bits: 160 rows of 5 words; row i is what bit i of the state becomes.
+struct BitMatrix {
+  uint32_t rows[160][5];
+  void apply(uint32_t* v) const {
+    uint32_t out[5] = {};
+    for (int i = 0; i < 160; ++i) {
+      if ((v[i / 32] >> (i % 32) & 1u) == 0) continue;
+      for (int w = 0; w < 5; ++w) out[w] ^= rows[i][w];
+    }
+    std::memcpy(v, out, sizeof out);
+  }
+};
+
+BitMatrix squared(const BitMatrix& a) {
+  BitMatrix r = a;
+  for (auto& row : r.rows) a.apply(row);
+  return r;
+}
+
+/// Powers 2^0 … 2^63 and 2^67 … 2^130 of one step.
+struct XorwowPowers {
+  BitMatrix near[64], far[64];
+  XorwowPowers() {
+    BitMatrix step;
+    for (int i = 0; i < 160; ++i) {
+      uint32_t v[5] = {};
+      v[i / 32] = 1u << (i % 32);
+      const uint32_t t = v[0] ^ (v[0] >> 2);
+      const uint32_t made[5] = {v[1], v[2], v[3], v[4], (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1))};
+      std::memcpy(step.rows[i], made, sizeof made);
+    }
+    for (int i = 0; i < 131; ++i, step = squared(step)) {
+      if (i < 64) near[i] = step;
+      if (i >= 67) far[i - 67] = step;
+    }
+  }
+};
+
+/// Takes `steps` * 2^power steps, with power 0 or 67.
+void xorwow_skip(uint32_t* words, uint64_t steps, int power) {
+  static const XorwowPowers& powers = *new XorwowPowers;
+  const BitMatrix* table = power == 0 ? powers.near : powers.far;
+  for (int i = 0; steps != 0; ++i, steps >>= 1) {
+    if ((steps & 1) != 0) table[i].apply(words);
+  }
+}
+
 struct Routine {
   const char* name;
   void* address;
@@ -105,6 +152,7 @@ const Routine kRoutines[] = {
     {"__powidf2", address_of(__powidf2)},
     {"bc_jit_schedule", address_of(bc_jit_schedule)},
     {"bc_jit_lanes", address_of(bc_jit_lanes)},
+    {"bc_jit_xorwow_skip", address_of(xorwow_skip)},
 };
 
 }  // namespace
