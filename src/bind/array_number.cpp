@@ -15,6 +15,11 @@ bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
 
 PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
   return guard([&]() -> PyObject* {
+    // Nearly every operator has arrays of ours and Python numbers. (Exponents may have to be looked at.)
+    if (Term terms[2]; op != Op::power && as_term(&terms[0], x) && as_term(&terms[1], y)) [[likely]] {
+      LineNote line;
+      return wrap_value(ufunc(op, terms, UfuncOptions()));
+    }
     ArgList args;
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
@@ -46,10 +51,9 @@ PyObject* inplace(PyObject* x, PyObject* y) {
 template <Op op>
 PyObject* unary(PyObject* x) {
   return guard([&] {
-    ArgList args;
-    args.emplace(array_of(x));
+    const Term term{&array_of(x)};
     LineNote line;
-    return wrap_value(apply(op, &args));
+    return wrap_value(ufunc(op, std::span<const Term>(&term, 1), UfuncOptions()));
   });
 }
 

@@ -83,6 +83,26 @@ inline bool push_fast(ArgList* args, PyObject* o) {
   }
   return false;
 }
+/// As push_fast, for an operand that the caller keeps during the call.
+inline bool as_term(Term* term, PyObject* o) {
+  if (is_array(o)) {
+    term->array = &array_of(o);
+    return true;
+  }
+  if (PyFloat_CheckExact(o)) {
+    term->weak = Weak::real;
+    term->value = Scalar::real(PyFloat_AsDouble(o));
+    return true;
+  }
+  if (PyLong_CheckExact(o)) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    term->weak = Weak::integer;
+    term->value = Scalar::integer(v);
+    return !overflow;
+  }
+  return false;
+}
 /// Adds any operand that a binary operator takes (also NumPy's, DLPack's, lists); false for objects that it does not know.
 bool push_operand(ArgList* args, PyObject* o, Device device);
 /// As push_operand, but unknown objects go through numpy.asarray (which may raise).

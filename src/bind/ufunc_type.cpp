@@ -90,6 +90,15 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
                    nargs);
       throw PythonError();
     }
+    if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]] {
+      Term terms[3];
+      int known = 0, arrays = 0;
+      while (known < u->nin && as_term(&terms[known], args[known])) arrays += terms[known++].array != nullptr;
+      if (known == u->nin && arrays) {
+        LineNote line;
+        return wrap_value(ufunc(u->op, std::span<const Term>(terms, u->nin), UfuncOptions()));
+      }
+    }
     ArgList operands;
     PyObject* outs[2] = {};
     UfuncOptions options;

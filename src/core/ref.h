@@ -19,6 +19,8 @@ class RefCounted {
     return false;
   }
   uint32_t refs() const { return refs_.load(std::memory_order_relaxed); }
+  /// retain() for the one who made the object, before any other thread knows it.
+  void retain_first() const { refs_.store(1, std::memory_order_relaxed); }
 
  protected:
   RefCounted() = default;
@@ -28,6 +30,20 @@ class RefCounted {
 
  private:
   mutable std::atomic<uint32_t> refs_{0};
+};
+
+/// A RefCounted object to which nobody keeps weak pointers: its only owner needs no atomic exchange to know that it is the last.
+class OwnedCounted : public RefCounted {
+ public:
+  bool drop() const {
+    if (refs() != 1) return RefCounted::drop();
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return true;
+  }
+
+ protected:
+  OwnedCounted() = default;
+  ~OwnedCounted() = default;
 };
 
 /// A counted pointer to a RefCounted object; `destroy(T*)` is found by argument-dependent lookup when the last one goes.
@@ -43,6 +59,11 @@ class Ref {
     Ref r;
     r.p_ = p;
     return r;
+  }
+  /// The first reference to a new object.
+  static Ref first(T* p) {
+    p->retain_first();
+    return adopt(p);
   }
   Ref(const Ref& o) : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}

@@ -5,7 +5,7 @@
 
 namespace bc {
 
-int64_t product(const Dims& shape) {
+int64_t detail::checked_product(const Dims& shape) {
   int64_t n = 1;
   bool overflow = false;
   bool empty = false;
@@ -38,15 +38,16 @@ Dims contiguous_strides(const Dims& shape) {
 Layout contiguous_layout(const Dims& shape) { return {shape, contiguous_strides(shape), 0}; }
 
 bool is_contiguous(const Dims& shape, const Dims& strides) {
+  const int64_t *extents = shape.data(), *steps = strides.data();
   int64_t step = 1;
   for (int i = shape.size() - 1; i >= 0; --i) {
-    if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != step) {
+    if (extents[i] == 0) return true;
+    if (extents[i] != 1 && steps[i] != step) {
       for (int j = i - 1; j >= 0; --j)
-        if (shape[j] == 0) return true;
+        if (extents[j] == 0) return true;
       return false;
     }
-    step *= shape[i];
+    step *= extents[i];
   }
   return true;
 }

@@ -13,24 +13,35 @@ namespace bc {
 
 inline constexpr int kMaxDims = 64;
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // places past the size are copied with the others
+#endif
 /// A short list of extents, strides or axes; up to six stay inside the object.
 class Dims {
  public:
-  Dims() = default;
+  Dims() {}  // NOLINT(modernize-use-equals-default): leaves the places inside as they are, also in constants
   explicit Dims(int n, int64_t value = 0) { resize(n, value); }
   Dims(std::initializer_list<int64_t> values) : Dims(std::span<const int64_t>(values.begin(), values.size())) {}
   explicit Dims(std::span<const int64_t> values) {
     resize(static_cast<int>(values.size()));
     std::copy(values.begin(), values.end(), data());
   }
-  Dims(const Dims& o) : Dims(std::span<const int64_t>(o.data(), o.size_)) {}
+  // All places inside are copied, used or not: three vector moves, where a loop or a call costs more.
+  Dims(const Dims& o) : size_(o.size_) {
+    if (!o.heap_) [[likely]] std::memcpy(inline_, o.inline_, sizeof(inline_));
+    else copy_heap(o);
+  }
   Dims(Dims&& o) noexcept : size_(o.size_), heap_(o.heap_) {
-    if (!heap_) std::memcpy(inline_, o.inline_, sizeof(inline_));
+    std::memcpy(inline_, o.inline_, sizeof(inline_));
     o.size_ = 0;
     o.heap_ = nullptr;
   }
   Dims& operator=(const Dims& o) {
-    if (this != &o) {
+    if (!heap_ && !o.heap_) [[likely]] {
+      size_ = o.size_;
+      std::memmove(inline_, o.inline_, sizeof(inline_));
+    } else if (this != &o) {
       resize(o.size_);
       std::copy(o.begin(), o.end(), data());
     }
@@ -41,13 +52,15 @@ class Dims {
       delete[] heap_;
       size_ = o.size_;
       heap_ = o.heap_;
-      if (!heap_) std::memcpy(inline_, o.inline_, sizeof(inline_));
+      std::memcpy(inline_, o.inline_, sizeof(inline_));
       o.size_ = 0;
       o.heap_ = nullptr;
     }
     return *this;
   }
-  ~Dims() { delete[] heap_; }
+  ~Dims() {
+    if (heap_) [[unlikely]] delete[] heap_;
+  }
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -82,18 +95,39 @@ class Dims {
     std::copy(data() + at + 1, data() + size_, data() + at);
     --size_;
   }
-  bool operator==(const Dims& o) const { return size_ == o.size_ && std::equal(begin(), end(), o.begin()); }
+  bool operator==(const Dims& o) const {
+    if (size_ != o.size_) return false;
+    const int64_t *a = data(), *b = o.data();
+    for (int i = 0; i < size_; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
   std::span<const int64_t> span() const { return {data(), static_cast<size_t>(size_)}; }
 
  private:
   static constexpr int kInline = 6;
+
+  void copy_heap(const Dims& o) {
+    size_ = 0;
+    resize(o.size_);
+    std::copy(o.begin(), o.end(), data());
+  }
+
   int32_t size_ = 0;
   int64_t* heap_ = nullptr;
-  int64_t inline_[kInline] = {};
+  int64_t inline_[kInline];  // places from size_ on hold anything
 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
+namespace detail {
+int64_t checked_product(const Dims& shape);
+}
 /// Number of elements. Throws ValueError for a negative extent, and when it does not fit 63 bits.
-int64_t product(const Dims& shape);
+inline int64_t product(const Dims& shape) {
+  return shape.size() == 1 && shape[0] >= 0 ? shape[0] : shape.empty() ? 1 : detail::checked_product(shape);
+}
 /// "(3, 4)", "(3,)", "()".
 std::string to_string(const Dims& dims);
 

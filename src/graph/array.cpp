@@ -15,14 +15,14 @@
 namespace bc {
 namespace {
 
-thread_local const char* source_file = nullptr;
-thread_local int source_line = 0;
-thread_local const char* kernel_label = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* source_file = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local int source_line = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* kernel_label = nullptr;
 
 }  // namespace
 
 Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
-  Ref<Node> node(new Node);
+  Ref<Node> node = Ref<Node>::first(new Node);
   node->op = op;
   node->dtype = dtype;
   node->device = device;
@@ -205,7 +205,7 @@ Operand make_constant(const Scalar& value, DType dtype, Device device) {
 
 Array record(Ref<Node> node) {
   Tape& t = tape(node->device);
-  Array result(new Storage(node), node->dtype, contiguous_layout(node->shape));
+  Array result(Ref<Storage>::first(new Storage(node)), node->dtype, contiguous_layout(node->shape));
   t.append(node.get());
   settle(t, *node);
   return result;
@@ -216,6 +216,14 @@ Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options)
 }
 
 Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
+  Term terms[3];
+  size_t n = 0;
+  for (const Arg& a : args.first(std::min<size_t>(args.size(), 3))) terms[n++] = {a.array ? &a.array : nullptr, a.weak, a.value};
+  BC_CHECK(args.size() <= 3, Type, "{}: expected {} operands, got {}", info(op).name, info(op).nin, args.size());
+  return ufunc(op, std::span<const Term>(terms, n), options);
+}
+
+Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const OpInfo& row = info(op);
   const int n = static_cast<int>(args.size());
   BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
@@ -229,7 +237,7 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
       types[i] = {default_dtype(args[i].weak), args[i].weak};
       continue;
     }
-    const Array& a = args[i].array;
+    const Array& a = *args[i].array;
     types[i] = {a.dtype(), Weak::none};
     if (!first) {
       first = &a;
@@ -267,7 +275,9 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
   for (int i = 0; i < n; ++i) {
     node->loop[i] = loop.in[i];
     if (args[i].array) {
-      node->in.push_back(make_operand(row.name, args[i].array, *shape));
+      const Array& a = *args[i].array;
+      if (Node* all = a.shape() == *shape ? whole(a) : nullptr) node->in.push_whole(a.storage()->current, all->dtype);
+      else node->in.push_back(make_operand(row.name, a, *shape));
     } else {
       if (args[i].weak == Weak::integer && !args[i].value.fits(loop.in[i])) {
         const bool negative = args[i].value.dtype == DType::i64 && args[i].value.i < 0;

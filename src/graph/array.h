@@ -48,6 +48,13 @@ struct Arg {
   Arg(int v) : Arg(static_cast<int64_t>(v)) {}
 };
 
+/// An operand as the caller has it: an array that lives during the call, or a Python scalar.
+struct Term {
+  const Array* array = nullptr;
+  Weak weak = Weak::none;
+  Scalar value;
+};
+
 // ---- Recording ------------------------------------------------------------------------------------------------------------------
 
 struct UfuncOptions {
@@ -61,6 +68,7 @@ struct UfuncOptions {
 /// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
 Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options = {});
 Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options = {});
+Array ufunc(Op op, std::span<const Term> terms, const UfuncOptions& options);
 
 struct ReduceOptions {
   std::optional<std::vector<int64_t>> axes;  ///< nullopt: all; may be negative

@@ -1,5 +1,6 @@
 #include "graph/node.h"
 
+#include "core/recycle.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
 
@@ -7,10 +8,12 @@ namespace bc {
 namespace {
 
 // Owners of foreign memory may need locks of their own (Python's), so they are called only when this thread holds no tape.
-thread_local int held_tapes = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local int held_tapes = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local int waiting_releases = 0;
 thread_local std::vector<std::function<void()>> releases;
 
 void run_releases() {
+  waiting_releases = 0;
   while (!releases.empty()) {
     auto release = std::move(releases.back());
     releases.pop_back();
@@ -27,19 +30,27 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
 
 TapeLock::~TapeLock() {
   tape_.mutex().unlock();
-  if (--held_tapes == 0 && !releases.empty()) run_releases();
+  if (--held_tapes == 0 && waiting_releases) run_releases();
 }
 
 void release_unlocked(std::function<void()> release) {
   releases.push_back(std::move(release));
+  ++waiting_releases;
   if (held_tapes == 0) run_releases();
 }
+
+void* Buffer::operator new(size_t) { return Recycler<Buffer>::get(); }
+void Buffer::operator delete(void* p) { Recycler<Buffer>::put(p); }
+void* Node::operator new(size_t) { return Recycler<Node>::get(); }
+void Node::operator delete(void* p) { Recycler<Node>::put(p); }
+void* Storage::operator new(size_t) { return Recycler<Storage>::get(); }
+void Storage::operator delete(void* p) { Recycler<Storage>::put(p); }
 
 Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
   auto* b = new Buffer;
   b->device = device;
   b->bytes = bytes;
-  Ref<Buffer> ref(b);
+  Ref<Buffer> ref = Ref<Buffer>::first(b);
   if (!many_streams()) [[likely]] {
     b->ptr = pool_allocate(device, bytes);
     return ref;

@@ -30,7 +30,7 @@ struct Uses {
 };
 
 /// A piece of device memory. Without `release` it goes back to the pool.
-struct Buffer final : RefCounted {
+struct Buffer final : OwnedCounted {
   Device device;
   void* ptr = nullptr;
   size_t bytes = 0;
@@ -39,6 +39,8 @@ struct Buffer final : RefCounted {
   Uses uses;                      ///< guarded by the device's lock
   std::function<void()> release;  ///< hands foreign memory back to its owner
 
+  static void* operator new(size_t);
+  static void operator delete(void* p);
   /// Memory for work of the thread's current stream.
   static Ref<Buffer> allocate(Device device, size_t bytes);
   static Ref<Buffer> foreign(Device device, void* ptr, size_t bytes, std::function<void()> release);
@@ -77,6 +79,13 @@ class Operands {
   void push_back(Operand o) {
     if (size_ < kInline) inline_[size_] = std::move(o);
     else more_.push_back(std::move(o));
+    ++size_;
+  }
+  /// Adds an operand that is read in its own order.
+  void push_whole(const Ref<Node>& node, DType dtype) {
+    Operand& o = size_ < kInline ? inline_[size_] : more_.emplace_back();
+    o.node = node;
+    o.dtype = dtype;
     ++size_;
   }
   void clear() {
@@ -186,6 +195,8 @@ struct Node final : RefCounted {
   uint32_t mark = 0;         ///< the planner's scratch: place among the pending nodes
   uint32_t slot = 0;         ///< the planner's scratch: slot of a plan
 
+  static void* operator new(size_t);
+  static void operator delete(void* p);
   bool pending() const { return tape != nullptr; }
 };
 
@@ -195,11 +206,13 @@ struct Slots {
 };
 
 /// A mutable cell: the memory that views share, as a sequence of values.
-struct Storage final : RefCounted {
+struct Storage final : OwnedCounted {
   Device device;
   Ref<Node> current;
   uint64_t version = 0;
 
+  static void* operator new(size_t);
+  static void operator delete(void* p);
   explicit Storage(Ref<Node> value);
   ~Storage();
   /// Makes `value` the content; views of the storage see it from now on.

@@ -1,6 +1,7 @@
 #include "ops/ops.h"
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <unordered_map>
 
@@ -179,7 +180,9 @@ std::optional<Op> reduction_of(Op ufunc) {
   }
 }
 
-Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
+namespace {
+
+Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
   const OpInfo& row = info(op);
   Loop loop{};
   const int n = static_cast<int>(operands.size());
@@ -238,6 +241,29 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
   if (row.signature == Signature::ldexp) loop.in[1] = DType::i32;
   if (row.signature == Signature::random) loop.in[0] = loop.in[1] = DType::u64;
   loop.out = result_dtype(row.result, *found);
+  return loop;
+}
+
+// What resolve_anew said for up to two operands without a dtype asked for: the four dtypes, each plus one, in one word; 0 where not asked
+// yet. A word is written whole, so threads need no order among them.
+constexpr int kOperandKinds = kDTypeCount + 4;  // a dtype, or a Python bool, int, float or complex
+std::atomic<uint32_t> resolved[kOpCount][kOperandKinds][kOperandKinds];
+
+int operand_kind(const OperandType& t) {
+  return t.weak == Weak::none ? static_cast<int>(t.dtype) : kDTypeCount + static_cast<int>(t.weak) - 1;
+}
+
+}  // namespace
+
+Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
+  const size_t n = operands.size();
+  if (dtype || n > 2 || n == 0) return resolve_anew(op, operands, dtype, casting);
+  std::atomic<uint32_t>& place = resolved[static_cast<int>(op)][operand_kind(operands[0])][n == 2 ? operand_kind(operands[1]) : 0];
+  if (const uint32_t word = place.load(std::memory_order_relaxed)) [[likely]]
+    return {{DType((word & 255) - 1), DType((word >> 8 & 255) - 1), DType((word >> 16 & 255) - 1)}, DType((word >> 24) - 1)};
+  const Loop loop = resolve_anew(op, operands, dtype, casting);
+  auto byte = [](DType t) { return static_cast<uint32_t>(t) + 1; };
+  place.store(byte(loop.in[0]) | byte(loop.in[1]) << 8 | byte(loop.in[2]) << 16 | byte(loop.out) << 24, std::memory_order_relaxed);
   return loop;
 }
 
