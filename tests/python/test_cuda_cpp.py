@@ -603,6 +603,185 @@ def ping_pong_of_blocks_of_two_dimensions():
     return text, (1,), (24, 24), (x, 24, 9), {0: a.astype(np.float32)}
 
 
+@case
+def strided_loop_with_carried_values():
+    n, threads = 5003, 7 * 64
+    x = ints(n, 100)
+    text = """extern "C" __global__ void k(const int* x, int* sums, int* last, int n) {
+      int first = blockIdx.x * blockDim.x + threadIdx.x, sum = 0, seen = -1;
+      for (int i = first; i < n; i += gridDim.x * blockDim.x) { sum += x[i] * (i % 3); seen = i; }
+      sums[first] = sum; last[first] = seen; }"""
+    sums, last = np.zeros(threads, np.int32), np.zeros(threads, np.int32)
+    for t in range(threads):
+        i = np.arange(t, n, threads)
+        sums[t], last[t] = (x[i] * (i % 3)).sum(), i[-1]
+    return text, (7,), (64,), (x, np.zeros(threads, np.int32), np.zeros(threads, np.int32), n), {1: sums, 2: last}
+
+
+@case
+def strided_loop_of_wide_indices_and_pointers():
+    n = 3001
+    x = floats(n)
+    text = """extern "C" __global__ void k(const float* x, float* y, long long n) {
+      long long stride = (long long)gridDim.x * blockDim.x, i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+      const float* p = x + i;
+      for (; i < n; i += stride, p += stride) y[i] = *p * 2.0f + (float)(i & 7); }"""
+    return text, (3,), (128,), (x, np.zeros(n, np.float32), np.int64(n)), {1: x * 2 + (np.arange(n) & 7).astype(np.float32)}
+
+
+@case
+def strided_loops_one_after_the_other():
+    n = 1000
+    x = ints(n)
+    text = """extern "C" __global__ void k(int* x, int* y, unsigned n) {
+      __shared__ int s[96];
+      unsigned stride = gridDim.x * blockDim.x, t = blockIdx.x * blockDim.x + threadIdx.x; int total = 0;
+      for (unsigned i = t; i < n; i += stride) total += x[i];
+      s[threadIdx.x] = total; __syncthreads();
+      total = s[(threadIdx.x + 1) % 96];
+      for (unsigned i = t; i < n; i += stride) y[i] = x[i] + total; }"""
+    totals = np.array([x[t::192].sum() for t in range(192)])
+    t = np.arange(n) % 192
+    other = t // 96 * 96 + (t % 96 + 1) % 96
+    return text, (2,), (96,), (x, np.zeros(n, np.int32), np.uint32(n)), {1: (x + totals[other]).astype(np.int32)}
+
+
+@case
+def loop_with_uniform_break_and_continue():
+    x = ints(256, 50)
+    text = """extern "C" __global__ void k(const int* x, int* out, int n, int stop) {
+      int t = blockIdx.x * blockDim.x + threadIdx.x, sum = 0, turns = 0;
+      for (int i = 0; i < n; ++i) { if (i == stop) break; if (i % 3 == 1) continue; int v = x[(t + i) % 256]; if (v & 1) sum += v; else sum -= i; ++turns; }
+      out[t] = sum * 100 + turns; }"""
+    out = np.zeros(256, np.int64)
+    for i in [i for i in range(17) if i % 3 != 1]:
+        v = np.roll(x, -i).astype(np.int64)
+        out += np.where(v & 1, v, -i)
+    return text, (2,), (128,), (x, np.zeros(256, np.int32), 40, 17), {1: (out * 100 + 11).astype(np.int32)}
+
+
+@case
+def loop_with_divergent_break():
+    x = ints(4 * 100, 30)
+    text = """extern "C" __global__ void k(const int* x, int* where, int n, int wanted) {
+      int t = blockIdx.x * blockDim.x + threadIdx.x, found = -1; if (t >= n) return;
+      for (int i = 0; i < 4; ++i) if (x[i * n + t] == wanted) { found = i; break; }
+      int j = 0; do { j += x[t] % 5 + 1; } while (j < 12);
+      where[t] = found * 100 + j; }"""
+    a = x.reshape(4, 100)
+    found = np.where((a == 7).any(0), (a == 7).argmax(0), -1)
+    step = a[0] % 5 + 1
+    return text, (2,), (64,), (x, np.zeros(100, np.int32), 100, 7), {1: (found * 100 + -(-12 // step) * step).astype(np.int32)}
+
+
+@case
+def nested_uniform_loops_with_guard():
+    h, w = 30, 53
+    x, f = floats(h * w).reshape(h, w), floats(25).reshape(5, 5)
+    text = """extern "C" __global__ void k(const float* x, const float* f, float* out, int h, int w, int r) {
+      int c = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y; if (c >= w || y >= h) return;
+      float sum = 0;
+      for (int i = -r; i <= r; ++i) for (int j = -r; j <= r; ++j) {
+        int yy = min(max(y + i, 0), h - 1), xx = min(max(c + j, 0), w - 1); sum += x[yy * w + xx] * f[(i + r) * (2 * r + 1) + j + r]; }
+      out[y * w + c] = sum; }"""
+    p = np.pad(x, 2, mode="edge").astype(np.float64)
+    out = sum(p[i : i + h, j : j + w] * f[i, j] for i in range(5) for j in range(5))
+    return text, (4, 4), (16, 8), (x, f, np.zeros((h, w), np.float32), h, w, 2), {2: out.astype(np.float32)}
+
+
+@case
+def guarded_tile_product_with_edges():
+    m, kk, n = 37, 45, 52
+    a, b = floats(m * kk).reshape(m, kk), floats(kk * n).reshape(kk, n)
+    text = """#define T 16
+    extern "C" __global__ void k(const float* A, const float* B, float* C, int m, int kk, int n) {
+      __shared__ float as[T][T], bs[T][T]; int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x; float acc = 0;
+      for (int t = 0; t < (kk + T - 1) / T; ++t) {
+        int c = t * T + threadIdx.x, r = t * T + threadIdx.y;
+        as[threadIdx.y][threadIdx.x] = row < m && c < kk ? A[row * kk + c] : 0.0f;
+        bs[threadIdx.y][threadIdx.x] = r < kk && col < n ? B[r * n + col] : 0.0f;
+        __syncthreads();
+        #pragma unroll
+        for (int i = 0; i < T; ++i) acc = fmaf(as[threadIdx.y][i], bs[i][threadIdx.x], acc);
+        __syncthreads(); }
+      if (row < m && col < n) C[row * n + col] = acc; }"""
+    return text, (4, 3), (16, 16), (a, b, np.zeros((m, n), np.float32), m, kk, n), {2: a @ b}
+
+
+@case
+def guard_before_barriers_in_two_dimensions():
+    n = 40
+    x = floats(n * n).reshape(n, n)
+    text = """extern "C" __global__ void k(const float* x, float* y, int n) {
+      __shared__ float s[16][16]; int c = blockIdx.x * 16 + threadIdx.x, r = blockIdx.y * 16 + threadIdx.y;
+      if (r >= n && c >= n) return;
+      s[threadIdx.y][threadIdx.x] = r < n && c < n ? x[r * n + c] : 0.0f; __syncthreads();
+      float sum = 0; for (int i = 0; i < 16; ++i) sum += s[threadIdx.y][i];
+      if (r < n && c < n) y[r * n + c] = sum; }"""
+    p = np.zeros((48, 48))
+    p[:n, :n] = x
+    sums = p.reshape(48, 3, 16).sum(2).repeat(16, 1)[:n, :n]
+    return text, (3, 3), (16, 16), (x, np.zeros((n, n), np.float32), n), {1: sums.astype(np.float32)}
+
+
+@case
+def volatile_warp_reduction():
+    x = ints(256)
+    text = """extern "C" __global__ void k(const int* x, int* out) {
+      __shared__ volatile int s[64]; int t = threadIdx.x; s[t] = x[blockIdx.x * 64 + t]; __syncthreads();
+      if (t < 32) { s[t] += s[t + 32]; __syncwarp();
+        if (t < 16) s[t] += s[t + 16]; __syncwarp(); if (t < 8) s[t] += s[t + 8]; __syncwarp(); if (t < 4) s[t] += s[t + 4]; __syncwarp();
+        if (t < 2) s[t] += s[t + 2]; __syncwarp(); if (t < 1) s[t] += s[t + 1]; __syncwarp(); }
+      if (t == 0) out[blockIdx.x] = s[0]; }"""
+    return text, (4,), (64,), (x, np.zeros(4, np.int32)), {1: x.reshape(4, 64).sum(1).astype(np.int32)}
+
+
+@case
+def float_atomics_by_compare_and_swap():
+    x = floats(500)
+    text = """__device__ float atomic_most(float* p, float v) {
+      int* bits = (int*)p; int old = *bits, seen;
+      do { seen = old; if (__int_as_float(seen) >= v) break; old = atomicCAS(bits, seen, __float_as_int(v)); } while (seen != old);
+      return __int_as_float(old); }
+    extern "C" __global__ void k(const float* x, float* most, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomic_most(most, x[i]); }"""
+    return text, (5,), (128,), (x, np.full(1, -1e9, np.float32), 500), {1: x.max(keepdims=True)}
+
+
+@case
+def last_block_finishes():
+    x = ints(8 * 128)
+    text = """__device__ unsigned arrived = 0;
+    extern "C" __global__ void k(const int* x, int* part, int* out) {
+      __shared__ int s[128]; __shared__ bool last; int t = threadIdx.x; s[t] = x[blockIdx.x * 128 + t]; __syncthreads();
+      for (int d = 64; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); }
+      if (t == 0) { part[blockIdx.x] = s[0]; __threadfence(); last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1; }
+      __syncthreads();
+      if (last && t == 0) { int sum = 0; for (int b = 0; b < gridDim.x; ++b) sum += ((volatile int*)part)[b]; *out = sum; } }"""
+    return text, (8,), (128,), (x, np.zeros(8, np.int32), np.zeros(1, np.int32)), {
+        1: x.reshape(8, 128).sum(1).astype(np.int32), 2: np.array([x.sum()], np.int32)}
+
+
+@case
+def n_body_forces():
+    n = 150
+    p = floats(4 * n).reshape(n, 4)
+    text = """extern "C" __global__ void k(const float4* p, float3* a, int n) {
+      __shared__ float4 tile[64]; int i = blockIdx.x * blockDim.x + threadIdx.x; float4 me = i < n ? p[i] : make_float4(0, 0, 0, 0);
+      float3 sum = make_float3(0, 0, 0);
+      for (int base = 0; base < n; base += blockDim.x) {
+        int j = base + threadIdx.x; tile[threadIdx.x] = j < n ? p[j] : make_float4(0, 0, 0, 0); __syncthreads();
+        for (int q = 0; q < blockDim.x; ++q) {
+          float dx = tile[q].x - me.x, dy = tile[q].y - me.y, dz = tile[q].z - me.z, r2 = dx * dx + dy * dy + dz * dz + 0.1f;
+          float w = tile[q].w * rsqrtf(r2) / r2; sum.x += dx * w; sum.y += dy * w; sum.z += dz * w; }
+        __syncthreads(); }
+      if (i < n) a[i] = sum; }"""
+    q = p.astype(np.float64)
+    d = q[None, :, :3] - q[:, None, :3]
+    r2 = (d**2).sum(2) + 0.1
+    return text, (3,), (64,), (p, np.zeros((n, 3), np.float32), n), {1: (d * (q[None, :, 3] / r2**1.5)[..., None]).sum(1).astype(np.float32)}
+
+
 @pytest.mark.parametrize("name", list(CASES))
 def test_kernel_gives_what_numpy_gives(xp, name):
     text, grid, block, args, expected, *rest = CASES[name]()

@@ -323,7 +323,13 @@ JitLibrary::Parsed JitLibrary::parse(const bc_jit_program_source& source, const 
   const int failed = program_(&source, &flags, pch.data(), pch.size(), &bitcode, &data, &manifest, &log);
   const std::string messages = take(log), code = take(bitcode), variables = take(data);
   Parsed parsed{{code.begin(), code.end()}, {variables.begin(), variables.end()}, take(manifest)};
-  BC_CHECK(failed == 0, Compile, "compile: {} does not compile for the CPU:\n{}", source.name, messages);
+  if (failed != 0) {
+    const std::string_view text(source.text, source.text_size);
+    const char* hint = text.find("<<<") != text.npos   ? "\nKernels that launch kernels run on CUDA devices only."
+                       : text.find("asm") != text.npos ? "\nInline PTX runs on CUDA devices only."
+                                                       : "";
+    raise(ErrorKind::Compile, "compile: {} does not compile for the CPU:\n{}{}", source.name, messages, hint);
+  }
   return parsed;
 }
 
@@ -332,8 +338,9 @@ std::vector<char> JitLibrary::specialise(std::span<const char> bitcode, const st
   bc_jit_buffer object{}, log{};
   const int failed = specialise_(bitcode.data(), bitcode.size(), symbol.c_str(), block, &flags, stage, &object, &facts, &log);
   const std::string messages = take(log), bytes = take(object);
-  BC_CHECK(failed == 0, Compile, "compile: kernel '{}' cannot run on the CPU with blocks of ({}, {}, {}):\n{}", symbol, block[0], block[1],
-           block[2], messages);
+  BC_CHECK(failed == 0, Compile, "compile: kernel '{}' cannot run on the CPU with blocks of ({}, {}, {}):\n{}{}", symbol, block[0], block[1],
+           block[2], messages,
+           messages.find("mnemonic") != messages.npos || messages.find("asm") != messages.npos ? "Inline PTX runs on CUDA devices only." : "");
   return {bytes.begin(), bytes.end()};
 }
 

@@ -404,7 +404,7 @@ class CpuProgram final : public Program {
 bc_jit_flags flags_of(const ProgramSource& source) {
   bc_jit_flags flags{3, 1, 0, 1};
   for (const std::string& option : source.options) {
-    if (option == "--use_fast_math" || option == "-use_fast_math") flags.fast_math = 1;
+    if (option == "--use_fast_math" || option == "-use_fast_math") flags.fast_math = 2;
     if (option.ends_with("-fmad=false")) flags.contract = 0;
   }
   return flags;

@@ -191,7 +191,13 @@ BC_FN void __bc_fail(const char* what, const char* file, unsigned line, const ch
 #else
 #define assert(condition) ((condition) ? (void)0 : __bc_fail(#condition, __FILE__, __LINE__, __func__))
 #endif
-#define static_assert_ static_assert
+inline void* operator new(size_t bytes) { return malloc(bytes); }
+inline void* operator new[](size_t bytes) { return malloc(bytes); }
+inline void* operator new(size_t, void* place) noexcept { return place; }
+inline void operator delete(void* memory) noexcept { free(memory); }
+inline void operator delete[](void* memory) noexcept { free(memory); }
+inline void operator delete(void* memory, size_t) noexcept { free(memory); }
+inline void operator delete[](void* memory, size_t) noexcept { free(memory); }
 BC_FN void __trap() { __bc_fail("__trap()", "", 0, ""); }
 BC_FN void __brkpt() {}
 BC_FN void __assert_fail(const char* what, const char* file, unsigned line, const char* function) { __bc_fail(what, file, line, function); }

@@ -23,7 +23,7 @@ typedef struct bc_jit_buffer {
 typedef struct bc_jit_flags {
   int32_t opt_level;  ///< 0 to 3
   int32_t contract;   ///< 1: a * b + c may become a fused multiply-add
-  int32_t fast_math;  ///< 1: reassociation, no NaN, no infinities, as -ffast-math
+  int32_t fast_math;  ///< 1: reassociation, no NaN, no infinities, as -ffast-math; 2: as CUDA's, which keeps NaN and infinities
   int32_t program;    ///< 1: CUDA C++ (bc_jit_program), whose language has a few words more
 } bc_jit_flags;
 

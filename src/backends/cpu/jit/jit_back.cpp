@@ -45,8 +45,8 @@ Machine make_machine(const bc_jit_flags& flags, std::string& log) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = flags.contract != 0 || flags.fast_math != 0 ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   options.UnsafeFPMath = flags.fast_math != 0;
-  options.NoInfsFPMath = flags.fast_math != 0;
-  options.NoNaNsFPMath = flags.fast_math != 0;
+  options.NoInfsFPMath = flags.fast_math == 1;
+  options.NoNaNsFPMath = flags.fast_math == 1;
   options.NoTrappingFPMath = true;
   constexpr llvm::CodeGenOptLevel kLevels[] = {llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less, llvm::CodeGenOptLevel::Default,
                                                llvm::CodeGenOptLevel::Aggressive};

@@ -180,6 +180,23 @@ void describe_words(llvm::Module& module) {
   }
 }
 
+/// Code from before __syncwarp relies on a warp's threads running in step, and says so by volatile stores: they meet before and after each.
+void fence_volatile(Function& f) {
+  std::vector<llvm::StoreInst*> stores;
+  for (Instruction& instruction : llvm::instructions(f)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (store != nullptr && store->isVolatile() && !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand())))
+      stores.push_back(store);
+  }
+  llvm::Type* mask = llvm::Type::getInt32Ty(f.getContext());
+  const llvm::FunctionCallee barrier = f.getParent()->getOrInsertFunction(
+      "__bc_warp_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), {mask}, false));
+  for (llvm::StoreInst* store : stores) {
+    for (Instruction* at : {static_cast<Instruction*>(store), store->getNextNode()})
+      CallInst::Create(barrier, {llvm::ConstantInt::get(mask, 0xffffffff)}, "", at->getIterator());
+  }
+}
+
 /// Simplifies a version of a kernel whose guards are known.
 void tidy(Function& f) {
   llvm::LoopAnalysisManager loops;
@@ -1628,6 +1645,7 @@ void Pass::write_version(BasicBlock* begin) {
 bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&, bc_jit_kernel& facts, std::string& log) {
   Pass general(kernel, shape, facts, log);
   describe_words(*kernel.getParent());
+  fence_volatile(kernel);
   if (!general.prepare()) return false;
   const auto follows = [&](Value* value) { return general.follows(value); };
   std::vector<std::pair<Value*, bool>> guards = find_guards(kernel, follows);

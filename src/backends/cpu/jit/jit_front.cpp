@@ -166,11 +166,12 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
   }
   if (machine.wide_vectors) options.emplace_back("-mprefer-vector-width=512");
   options.emplace_back(flags.contract != 0 || flags.fast_math != 0 ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (flags.fast_math == 1) {
+    for (const char* option : {"-ffast-math", "-menable-no-infs", "-menable-no-nans", "-ffinite-math-only"}) options.emplace_back(option);
+  }
   if (flags.fast_math != 0) {
-    for (const char* option : {"-ffast-math", "-menable-no-infs", "-menable-no-nans", "-funsafe-math-optimizations", "-fno-signed-zeros",
-                               "-mreassociate", "-freciprocal-math", "-fapprox-func", "-ffinite-math-only"}) {
+    for (const char* option : {"-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate", "-freciprocal-math", "-fapprox-func"})
       options.emplace_back(option);
-    }
   }
   if (flags.program != 0) options.emplace_back("-fdeclspec");  // threadIdx.x is a property
   // No -ffreestanding: it would stop LLVM from making memcpy and memset of loops that copy and fill.
