@@ -5,6 +5,27 @@
 #include "ops/ops.h"
 
 namespace bc::kernels {
+namespace {
+
+/// Tells whether two views of one variable may share elements in unlike places. Each is written by view() as "|,axis,axis…" a view.
+bool may_overlap(std::string_view a, std::string_view b) {
+  if (a == b) return false;
+  bool differ = std::count(a.begin(), a.end(), ',') != std::count(b.begin(), b.end(), ',');
+  const bool comparable = !differ;
+  while (comparable && !a.empty() && !b.empty()) {
+    const size_t n = std::min(a.find(',', 1), a.size()), m = std::min(b.find(',', 1), b.size());
+    const std::string_view x = a.substr(0, n), y = b.substr(0, m);
+    a.remove_prefix(n);
+    b.remove_prefix(m);
+    if (x == y) continue;
+    const bool integers = x.starts_with(",i") && y.starts_with(",i");
+    if (integers && x.size() > 2 && y.size() > 2) return false;  // rows 0 and 1
+    if (!integers) differ = true;
+  }
+  return differ;
+}
+
+}  // namespace
 
 Value FunctionCompiler::bound(const Value& v, const char* hint) {
   if (v.simple || v.lazy || !v.is_array()) return v;
@@ -50,8 +71,21 @@ std::string FunctionCompiler::index_text(const Value& index, const std::string& 
 std::string FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
   const std::string a = paren(array);
   std::string list;
-  for (size_t i = 0; i < indices.size(); ++i) list += (i ? ", " : "") + index_text(indices[i], a, static_cast<int>(i), n);
-  if (unit_.options.check || (unit_.options.debug && unit_.options.entry == Entry::kernel)) return fmt::format("{}({})", a, list);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    std::string at = index_text(indices[i], a, static_cast<int>(i), n);
+    if (unit_.options.check && indices[i].type) {
+      Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
+      const int code = unit_.failure({"IndexError", fmt::format("index out of bounds for axis {} of {}", i, n && n->a ? source_of(n->a) : "an array"),
+                                      syntax_.file, n ? n->line : syntax_.line, syntax_.name});
+      linef("if (static_cast<u64>({}) >= static_cast<u64>({}.shape[{}])) {{", index.text, a, i);
+      ++depth_;
+      fail_with(code);
+      --depth_;
+      line("}");
+      at = index.text;
+    }
+    list += (i ? ", " : "") + at;
+  }
   return fmt::format("{}({})", a, list);
 }
 
@@ -116,12 +150,22 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
   Type made = with_layout(t, ndim, contiguous ? 'C' : 'A');
   // One axis with unit stride stays contiguous where it was the last.
   Value v = Value::of(made, fmt::format("py::view<{}>({}{})", cpp(made), name, list));
-  v.reads = false;
+  v.root = array.root;
+  v.part = array.part + "|";
+  for (const Value& i : items) {
+    // Different integers pick disjoint parts, equal ones the same: only slices count.
+    v.part += ",";
+    if (i.is(Kind::slice))
+      for (const Value& bound : i.items) v.part += ":" + bound.text;
+    else
+      v.part += i.integer() ? fmt::format("i{}", *i.integer()) : "i";
+  }
   return v;
 }
 
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
+  if (object.is_array() && index.is(Kind::string)) return array_attribute(object, index.type->name, n);
   if (object.is_array()) {
     if (object.lazy) {
       // An element of an array expression: its operands' elements.
@@ -236,8 +280,13 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   }
   if (t->element->is(Kind::record)) {
     // A field of all records: a strided view.
-    for (size_t i = 0; i < t->element->fields.size(); ++i)
-      if (t->element->fields[i] == name) fail(n, fmt::format("the field '{}' of a whole array is not supported", name), {}, fmt::format("index first: a[i].{}", name));
+    for (size_t i = 0; i < t->element->fields.size(); ++i) {
+      if (t->element->fields[i] != name) continue;
+      const Type field = t->element->items[i];
+      const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
+      if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
+      return Value::of(made, fmt::format("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+    }
   }
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
   fail(n, method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
@@ -352,6 +401,10 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   LazyArray lazy;
   if (value.is_array()) {
     lazy = *lazy_of(value);
+    for (const Value& leaf : lazy.leaves)
+      if (!a.root.empty() && leaf.root == a.root && may_overlap(leaf.part, a.part))
+        fail(at, fmt::format("this reads parts of '{}' that it has written already: NumPy would take a copy, which needs memory", a.root), {},
+             "write into another array");
   } else {
     const Value scalar = value.simple ? value : spill(value, "s");
     lazy.element = [scalar](std::span<const Value>) { return scalar; };

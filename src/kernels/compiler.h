@@ -135,7 +135,6 @@ class FunctionCompiler {
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
   void emit_edge(const Env& from, const Env& to);
-  Env meet(const Env& a, const Env& b, const Node* n);
   void fail_with(int code);
   void comment(const Node* n);
   std::optional<Iteration> iteration(const Value& v, const Node* at);
@@ -238,7 +237,6 @@ class FunctionCompiler {
     return outer;
   }
   std::string cpp(Type t) { return unit_.cpp(t); }
-  void dead_code_value(Value* v) const;
 
   // ---- errors.cpp
   [[noreturn]] void fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types = {}, std::string suggestion = {}) const;
@@ -255,7 +253,7 @@ class FunctionCompiler {
     const Env *head = nullptr, *exit = nullptr;  ///< where to convert to
   };
   struct LoopTypes {
-    Env head, exit;
+    Env head{{}, false}, exit{{}, false};
   };
 
   Unit& unit_;

@@ -267,6 +267,7 @@ Value FunctionCompiler::name(const Node* n) {
     v.non_negative = l->non_negative;
     v.index = l->index;
     v.constant = l->constant;
+    if (v.is_array()) v.root = v.text;
     return v;
   }
   if (const auto e = function_.global(n->text)) return entity_value(*e, n->text);

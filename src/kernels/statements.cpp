@@ -734,56 +734,61 @@ void FunctionCompiler::for_statement(const Node* n) {
       [&] { assign(n->a, walk->item(counter), n); });
 }
 
-/// join(), for paths that meet where nothing can be converted.
-Env FunctionCompiler::meet(const Env& a, const Env& b, const Node* n) {
-  Env all = join(a, b);
-  for (size_t i = 0; i < all.locals.size(); ++i)
-    for (const Env* e : {&a, &b})
-      if (e->reachable && e->locals[i] && all.locals[i]->type != e->locals[i]->type)
-        fail(n, fmt::format("break and continue in an unrolled loop need '{}' to have one type", syntax_.locals[i]));
-  return all;
-}
-
+/// A loop over a tuple of several types: its body once for each item. What `break` and `continue` meet was found by the walk before.
 void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& items) {
+  const std::string outer = unrolled_;
+  const std::string key = fmt::format("{}{}", static_cast<const void*>(n), outer);
+  const bool breaks = has_break(n->body);
+  const Env known_exit = loop_types_[key].exit;
   Loop l;
   l.node = n;
   l.unrolled = true;
   l.break_label = fmt::format("break_{}", ++labels_);
+  if (emitting_) l.exit = &known_exit;
   loops_.push_back(l);
-  const std::string outer = unrolled_;
-  if (has_break(n->body) && emitting_) line("{");
+  if (breaks && emitting_) line("{");
   ++depth_;
   for (size_t i = 0; i < items.size() && env_.reachable; ++i) {
     unrolled_ = fmt::format("{}/{}:{}", outer, n->line, i);
-    loops_.back().continues = Env{{}, false};
-    loops_.back().continue_label = fmt::format("continue_{}", ++labels_);
-    const std::string body = captured([&] {
+    const std::string turn = fmt::format("{}{}", static_cast<const void*>(n), unrolled_);
+    const Env known_next = loop_types_[turn].head;
+    Loop& mine = loops_.back();
+    mine.continues = Env{{}, false};
+    mine.continue_label = fmt::format("continue_{}", ++labels_);
+    mine.head = emitting_ ? &known_next : nullptr;
+    std::string body = captured([&] {
       assign(n->a, items[i], n);
       block(n->body);
     });
     const Env continued = loops_.back().continues;
+    const Env all = join(env_, continued);
+    if (continued.reachable) body += captured([&] { emit_edge(env_, all); });
+    loop_types_[turn].head = all;
     --depth_;
     line("{");
     if (continued.reachable) line("{");
     out_ += body;
     if (continued.reachable) {
-      env_ = meet(env_, continued, n);
       line("}");
       linef("{}:;", loops_.back().continue_label);
     }
     line("}");
     ++depth_;
+    env_ = all;
   }
   --depth_;
   unrolled_ = outer;
   const Loop done = std::move(loops_.back());
   loops_.pop_back();
   if (!n->orelse.empty()) block(n->orelse);
-  if (done.breaks.reachable) {
-    env_ = meet(env_, done.breaks, n);
-    linef("  {}:;", done.break_label);
+  if (breaks) {
+    const Env all = join(env_, done.breaks);
+    emit_edge(env_, all);
+    if (done.breaks.reachable) linef("  {}:;", done.break_label);
+    env_ = all;
+    loop_types_[key].exit = all;
+    if (emitting_) line("}");
   }
-  if (has_break(n->body) && emitting_) line("}");
 }
 
 // ---- leaving ----------------------------------------------------------------------------------------------------------------------
@@ -824,6 +829,7 @@ void FunctionCompiler::fail_with(int code) {
   unit_.need("core");
   const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
   if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
+    unit_.need("cuda");
     linef("py::report(status, {});", code);
     line("return;");
   } else {

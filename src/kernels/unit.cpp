@@ -98,7 +98,7 @@ std::string Unit::table(Type element, const ConstantArray& array, bool constant_
     words += fmt::format("{}{:#x}ull,", i % 8 == 0 ? "\n  " : " ", w);
   }
   const std::string type = cpp(element);
-  table_text_ += fmt::format("alignas(16) static {} const u64 {}_words[{}] = {{{}\n}};\n", constant_space ? "__constant__" : "__device__ ", name,
+  table_text_ += fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", constant_space ? "BC_PY_CONSTANT" : "BC_PY_TABLE", name,
                              std::max<size_t>(n, 1), words);
   name = fmt::format("reinterpret_cast<const {}*>({}_words)", type, name);
   return name;

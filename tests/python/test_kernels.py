@@ -718,3 +718,85 @@ def test_an_edited_callee_is_compiled_anew(xp, tmp_path, monkeypatch):
         results.append(float(a[0]))
         (tmp_path / "__pycache__").exists() and [p.unlink() for p in (tmp_path / "__pycache__").iterdir()]
     assert results == [2, 3]
+
+
+PARTICLES = np.dtype([("mass", "f4"), ("charge", "i4"), ("place", "f8")], align=True)
+PACKED = np.dtype([("flag", "i1"), ("value", "f8"), ("count", "i2")])
+
+
+@cuda.jit
+def records(a, b):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i].mass = a[i]["mass"] * a[i].charge
+        a["place"][i] += 0.5
+        b[i].value += b[i].flag
+        b[i]["count"] = b.size
+
+
+def test_structured_dtypes_are_records(xp):
+    a, b = np.zeros(5, PARTICLES), np.ones(5, PACKED)
+    a["mass"], a["charge"], b["flag"] = np.arange(5), 3, -2
+    with np.errstate() if xp.default_device().type == "cpu" else pytest.warns(bc.exceptions.PerformanceWarning):
+        records[1, 8](a, b)
+    assert_array_equal(a["mass"], np.arange(5) * 3)
+    assert_array_equal(a["place"], np.full(5, 0.5))
+    assert_array_equal(b["value"], np.full(5, -1))
+    assert_array_equal(b["count"], np.full(5, 5))
+
+
+@cuda.jit(check=True)
+def checked(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i + 2]
+
+
+def test_checked_kernels_name_the_access(xp):
+    checked[1, 4](xp.arange(6), xp.zeros(4))
+    with pytest.raises(IndexError, match=r"axis 0 of a\n.*test_kernels.py:\d+, in checked, by thread \([45], 0, 0\)"):
+        checked[1, 6](xp.arange(6), xp.zeros(6))
+
+
+@cuda.jit
+def arrays_of_a_tuple(pair, out):
+    i = cuda.grid(1)
+    for a in pair:
+        out[i] += a[i]
+
+
+def test_tuples_of_arrays(xp):
+    out = xp.zeros(4)
+    arrays_of_a_tuple[1, 4]((xp.arange(4.0), xp.ones(4)), out)
+    assert_array_equal(out, [1, 2, 3, 4])
+
+
+def test_functions_are_arguments_of_device_functions(xp):
+    @cuda.jit(device=True)
+    def apply(f, x):
+        return f(x) + 1
+
+    @cuda.jit(device=True)
+    def square(x):
+        return x * x
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = apply(square, 3) + apply(math.sqrt, 16.0) + apply(lambda x: x + 2, 1)
+
+    out = xp.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 10 + 5 + 4
+
+
+def test_printing_from_a_kernel(capfd, xp):
+    @cuda.jit
+    def kernel(x):
+        print("x is", x, 2.5, x > 1, sep="|")
+
+    kernel[1, 1](3)
+    xp.synchronize()
+    if xp.default_device().type == "cpu":
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+        assert capfd.readouterr().out == "x is|3|2.5|True\n"

@@ -4,12 +4,12 @@
 
 #if BC_CUDA
 #define BC_PY static __device__ inline
-#define BC_PY_TABLE static __device__ const
-#define BC_PY_CONSTANT static __constant__ const
+#define BC_PY_TABLE alignas(16) static __device__ const
+#define BC_PY_CONSTANT alignas(16) static __constant__ const
 #else
 #define BC_PY static inline
-#define BC_PY_TABLE static const
-#define BC_PY_CONSTANT static const
+#define BC_PY_TABLE alignas(16) static const
+#define BC_PY_CONSTANT alignas(16) static const
 #endif
 
 namespace bc {
@@ -243,6 +243,15 @@ BC_INLINE Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> transposed(const Ar
 template <class R, class T, int N, char L>
 BC_INLINE Array<R, N, 'A'> part(const Array<T, N, L>& a, int which) {
   Array<R, N, 'A'> r{reinterpret_cast<R*>(a.data) + which, {}, {}};
+  r.shape = a.shape;
+  r.strides = a.strides;
+  return r;
+}
+
+/// One field of an array of records, by its offset in bytes.
+template <class F, class T, int N, char L>
+BC_INLINE Array<F, N, 'A'> field(const Array<T, N, L>& a, int offset) {
+  Array<F, N, 'A'> r{reinterpret_cast<F*>(a.bytes() + offset), {}, {}};
   r.shape = a.shape;
   r.strides = a.strides;
   return r;
