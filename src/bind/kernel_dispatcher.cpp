@@ -7,6 +7,7 @@
 
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
+#include "bind/kernel_records.h"
 #include "bind/launch.h"
 #include "graph/tape.h"
 
@@ -39,7 +40,7 @@ constexpr int kNumpyC = 0x1, kNumpyF = 0x2, kNumpyAligned = 0x100, kNumpyWriteab
 const NumpyHead& numpy_head(PyObject* o) { return *reinterpret_cast<const NumpyHead*>(o); }
 
 /// What a word of a call's key says in its low byte; the rest holds details or an address.
-enum Code : uint64_t { kNone = 1, kBool, kInt, kFloat, kComplex, kScalar, kArray, kHostArray, kHostRecords, kTuple, kNamed, kObject, kVoid, kFields };
+enum Code : uint64_t { kNone = 1, kBool, kInt, kFloat, kComplex, kScalar, kArray, kHostArray, kHostRecords, kTuple, kNamed, kObject, kVoid, kFields, kRecords };
 
 /// The words that tell one call's types from another's, and the objects that they name by address.
 class Key {
@@ -185,6 +186,14 @@ struct Reader {
   }
 
   void read_other(PyObject* o) {
+    if (is_record_array(o)) {
+      RecordParts p = record_parts(o);
+      if (!device) device = p.bytes->device();
+      key.push(array_word(kRecords, DType::b1, static_cast<int>(p.shape.size()), p.layout, false));
+      key.push_object(kObject, p.dtype);
+      held_.push_back(std::move(p.tuple));
+      return;
+    }
     if (is_numpy_scalar(o)) {
       // A structured scalar, or a rare number: its dtype says.
       PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
@@ -308,6 +317,11 @@ class Packer {
   void pack_array(PyObject* o, Type t, char* at) {
     if (is_array(o)) return put_array(array_of(o), t, at);
     if (is_numpy_array(o)) return pack_host(o, t, at);
+    if (is_record_array(o)) {
+      const RecordParts p = record_parts(o);  // the object keeps what they refer to
+      to_->note_array(*p.bytes, write_ && !t->read_only, reinterpret_cast<void**>(at));
+      return put_layout(at, p.shape, p.strides, 1);
+    }
     if (const Array* a = foreign_->find(o)) return put_array(*a, t, at);
     raise(ErrorKind::Type, "kernel: expected an array, got {}", type_name(o));
   }

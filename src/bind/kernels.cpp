@@ -288,6 +288,10 @@ PyObject* compile_text(PyObject*, PyObject* args) {
 PyObject* type_name_of(PyObject*, PyObject* o) {
   return guard([&] { return to_py(type_of(o)->spelling).release(); });
 }
+/// An argument's type itself, for signatures: not every type has a spelling that can be read back.
+PyObject* type_handle(PyObject*, PyObject* o) {
+  return guard([&] { return PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(type_of(o)), "broadcloth.kernel_type", nullptr)).release(); });
+}
 PyObject* parse_type_text(PyObject*, PyObject* o) {
   return guard([&] { return to_py(type_of_annotation(o)->spelling).release(); });
 }
@@ -302,6 +306,7 @@ PyObject* kernel_names(PyObject*, PyObject*) {
 PyMethodDef functions[] = {
     {"compile_text", compile_text, METH_VARARGS, nullptr},
     {"typeof", type_name_of, METH_O, nullptr},
+    {"type_handle", type_handle, METH_O, nullptr},
     {"parse_type", parse_type_text, METH_O, nullptr},
     {"kernel_names", kernel_names, METH_NOARGS, nullptr},
     {},

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "bind/convert.h"
+#include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/kernels_syntax.h"
 
@@ -457,6 +458,10 @@ Type type_of(PyObject* o) {
     const int ndim = static_cast<int>(to_int(attr(o, "ndim").get(), "ndim"));
     return array_type(element, ndim, flag("C_CONTIGUOUS") ? 'C' : flag("F_CONTIGUOUS") ? 'F' : 'A', !flag("WRITEABLE"));
   }
+  if (is_record_array(o)) {
+    const RecordParts p = record_parts(o);
+    return array_type(type_of_dtype(p.dtype), static_cast<int>(p.shape.size()), p.layout);
+  }
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
   PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(o));
@@ -469,6 +474,7 @@ Type type_of(PyObject* o) {
 Type type_of_annotation(PyObject* o) {
   if (o == Py_None) return none_type();
   if (PyUnicode_Check(o)) return parse_type(as_string(o));
+  if (PyCapsule_IsValid(o, "broadcloth.kernel_type")) return static_cast<Type>(PyCapsule_GetPointer(o, "broadcloth.kernel_type"));
   const std::string spelled = string_attr(o, "__kernel_type__");
   if (!spelled.empty()) return parse_type(spelled);
   if (PyTuple_Check(o)) {

@@ -100,6 +100,7 @@ std::vector<std::string> known_names() {
   std::set<std::string> names;
   for (const Row& r : all_rows()) names.insert(r.name);
   for (const char* n : kSpecial) names.insert(n);
+  for (const char* n : random_names()) names.insert(n);
   for (const char* n : kMath) names.insert(std::string("math.") + n);
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
@@ -752,6 +753,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     return *dims == 1 ? items[0] : tuple_of(std::move(items));
   }
   if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
+  if (name.starts_with("cuda.random."))
+    if (auto r = random_call(name, args, n)) return *r;
   if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
   if (name == "cupyx.shared_memory") {
     // CuPy names the dtype first.

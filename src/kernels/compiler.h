@@ -103,6 +103,9 @@ struct Iteration {
   std::function<Value(const std::string& index)> item;
 };
 
+/// The names that random_call knows.
+std::vector<const char*> random_names();
+
 struct CallArguments {
   std::vector<Value> positional;
   std::vector<const Node*> nodes;
@@ -184,6 +187,8 @@ class FunctionCompiler {
   Value atomic(const std::string& name, const CallArguments& args, const Node* n);
   Value make_array(const std::string& space, const CallArguments& args, const Node* n);
   Value reduction(const std::string& name, const Value& a, const Node* n);
+  /// random.cpp: the functions of cuda.random that have a state.
+  std::optional<Value> random_call(const std::string& name, const CallArguments& args, const Node* n);
   using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);
   friend struct Handlers;
 

@@ -48,7 +48,7 @@ _TABLE: dict[str, str] = {
 }
 _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
-_MODULES = ("nvtx", "profiler", "runtime", "texture")
+_MODULES = ("nvtx", "profiler", "random", "runtime", "texture")
 # Names that live elsewhere in the package.
 _ELSEWHERE: dict[str, str] = {}
 

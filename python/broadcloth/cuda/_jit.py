@@ -110,7 +110,7 @@ class Dispatcher(_c.KernelDispatcher):
     def specialize(self, *args: Any) -> Dispatcher:
         """A kernel that takes arguments of these types only."""
         made = type(self)(self.py_func, **self._options)
-        made._compiler.compile(tuple(_c.typeof(a) for a in args), True)
+        made._compiler.compile(tuple(_c.type_handle(a) for a in args), True)
         made.specialized = True
         return made
 
