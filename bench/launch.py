@@ -23,7 +23,8 @@ BATCH, BATCHES = 400, 25
 ELEMENTS = 256
 EMPTY = 'extern "C" __global__ void empty() {}'
 TEN = r"""
-extern "C" __global__ void ten(const float* a, const float* b, const float* c, float* d, float* e, float* f, int n, int m, float s, float t) {
+extern "C" __global__ void ten(const float* a, const float* b, const float* c, float* d, float* e, float* f, int n, int m, float s,
+                               float t) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { d[i] = a[i] + s; e[i] = b[i] + t; f[i] = c[i] + m; }
 }"""
@@ -79,7 +80,8 @@ def cupy_launches() -> tuple[dict[str, dict[str, Launch]], Launch]:
     args = (*arrays, np.int32(ELEMENTS), np.int32(3), np.float32(1.5), np.float32(2.5))
     empty, ten = cp.RawKernel(EMPTY, "empty"), cp.RawKernel(TEN, "ten")
     grid, block = (1,), (ELEMENTS,)
-    return {"CuPy RawKernel": {"empty": lambda: empty(grid, block, ()), "ten": lambda: ten(grid, block, args)}}, cp.cuda.Device().synchronize
+    launches: dict[str, Launch] = {"empty": lambda: empty(grid, block, ()), "ten": lambda: ten(grid, block, args)}
+    return {"CuPy RawKernel": launches}, cp.cuda.Device().synchronize
 
 
 def numba_launches() -> tuple[dict[str, dict[str, Launch]], Launch]:

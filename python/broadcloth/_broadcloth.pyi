@@ -89,7 +89,16 @@ class flatiter:
 class ndarray:
     """`ndarray(shape, dtype=float64, device=None)`: an uninitialised array, as NumPy's constructor."""
 
-    def __new__(cls, shape: Shape, dtype: DTypeLike = ..., *, device: DeviceLike = None) -> ndarray: ...
+    def __new__(
+        cls,
+        shape: Shape,
+        dtype: DTypeLike = ...,
+        memptr: Any = None,
+        strides: Sequence[int] | None = None,
+        order: Order = "C",
+        *,
+        device: DeviceLike = None,
+    ) -> ndarray: ...
     __array_priority__: float
     dtype: _np.dtype[Any]  # settable, as a view
     shape: tuple[int, ...]  # settable, as a reshape without a copy
