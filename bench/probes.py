@@ -170,7 +170,68 @@ def child_small(device: str) -> dict[str, float]:
     return out
 
 
-CHILDREN = {"import": child_import, "first_kernel": child_first_kernel, "first_result": child_first_result, "small": child_small}
+HOST_BYTES = 512 << 20
+
+
+def child_host_copy(device: str) -> dict[str, float]:
+    """Seconds of copies of 512 MiB of pageable memory to the device and back, by library: "broadcloth up", "cupy down" …
+
+    The host's arrays are written before, so that no page is new to the system; a copy ends when the host may go on.
+    """
+    import numpy as np
+
+    host, back = np.arange(HOST_BYTES // 4, dtype=np.uint32), np.zeros(HOST_BYTES // 4, np.uint32)
+    out: dict[str, float] = {}
+
+    def best(name: str, call: Callable[[], Any], wait: Callable[[], Any]) -> None:
+        times = []
+        for _ in range(6):
+            wait()
+            start = time.perf_counter()
+            call()
+            wait()
+            times.append(time.perf_counter() - start)
+        out[name] = statistics.median(times[1:])
+
+    def ours() -> None:
+        import broadcloth as bc
+
+        bc.set_default_device(device)
+        a = bc.empty(host.shape, dtype="uint32")
+        best("broadcloth up", lambda: a.set(host), bc.synchronize)
+        best("broadcloth down", lambda: a.get(out=back), bc.synchronize)
+
+    def cupy() -> None:
+        import cupy
+
+        a = cupy.empty(host.shape, dtype="uint32")
+        wait = cupy.cuda.Device().synchronize
+        best("cupy up", lambda: a.set(host), wait)
+        best("cupy down", lambda: a.get(out=back), wait)
+
+    def torch() -> None:
+        import torch
+
+        source, target = torch.from_numpy(host.view(np.int32)), torch.from_numpy(back.view(np.int32))
+        a = torch.empty_like(source, device="cuda")
+        best("torch up", lambda: a.copy_(source), torch.cuda.synchronize)
+        best("torch down", lambda: target.copy_(a), torch.cuda.synchronize)
+
+    for library in (ours, cupy, torch):
+        try:
+            library()
+        except ImportError:
+            continue
+        if not np.array_equal(host, back):
+            raise RuntimeError(f"{library.__name__}: what came back is not what was sent")
+        back[:] = 0
+    return out
+
+
+CHILDREN = {
+    "import": child_import, "first_kernel": child_first_kernel, "first_result": child_first_result, "small": child_small,
+    "host_copy": child_host_copy,
+}  # fmt: skip
 
 # ---- In the parent ---------------------------------------------------------------------------------------------------------------------
 
@@ -239,6 +300,22 @@ def probe_small(device: str, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
+def probe_host_copy(device: str, rounds: int) -> list[dict[str, Any]]:
+    if device != "cuda":
+        return []
+    times = _child("host_copy", device)
+    rows = []
+    for way, what in (("up", "to the device"), ("down", "from the device")):
+        peers = {name.split()[0]: seconds for name, seconds in times.items() if name.endswith(way) and not name.startswith("broadcloth")}
+        beside = "".join(f"; {name} {HOST_BYTES / seconds / 1e9:.1f}" for name, seconds in peers.items())
+        speed = HOST_BYTES / times[f"broadcloth {way}"] / 1e9
+        row = _row(f"host_copy_{way}", f"512 MiB of pageable memory {what}: {speed:.1f} GB/s{beside}", [times[f"broadcloth {way}"]],
+                   Bar("seconds", HOST_BYTES / 25e9))  # fmt: skip
+        row["peers"] = peers
+        rows.append(row)
+    return rows
+
+
 def _row(name: str, what: str, times: list[float], bar: Bar | None, numpy: float | None = None) -> dict[str, Any]:
     seconds = statistics.median(times)
     row: dict[str, Any] = {"name": name, "what": what, "seconds": seconds, "rounds": times, "bar": bar.text() if bar else ""}
@@ -249,7 +326,10 @@ def _row(name: str, what: str, times: list[float], bar: Bar | None, numpy: float
     return row
 
 
-PROBES = {"import": probe_import, "first_kernel": probe_first_kernel, "first_result": probe_first_result, "small": probe_small}
+PROBES = {
+    "import": probe_import, "first_kernel": probe_first_kernel, "first_result": probe_first_result, "small": probe_small,
+    "host_copy": probe_host_copy,
+}  # fmt: skip
 
 
 def measure(name: str, device: str, quick: bool) -> list[dict[str, Any]]:

@@ -57,6 +57,7 @@ void add_buffer_slots(std::vector<PyType_Slot>* slots);
 void add_attributes(std::vector<PyGetSetDef>* attributes);
 void add_methods(std::vector<PyMethodDef>* methods);
 void add_stream_methods(std::vector<PyMethodDef>* methods);
+void add_stream_attributes(std::vector<PyGetSetDef>* attributes);
 void add_interop_methods(std::vector<PyMethodDef>* methods);
 void add_interop_attributes(std::vector<PyGetSetDef>* attributes);
 

@@ -177,6 +177,54 @@ PyRef copy_to_device(PyObject* self, PyObject* ary, PyObject* stream) {
   return PyRef::borrow(self);
 }
 
+// ---- What Numba's device arrays have besides -------------------------------------------------------------------------------------------
+
+bool is_c_contiguous(PyObject* self) { return array_of(self).contiguous(); }
+bool is_fortran_contiguous(PyObject* self) { return is_f_contiguous(array_of(self).shape(), array_of(self).strides()); }
+
+/// Views of `section` elements each.
+PyRef split(PyObject* self, int64_t section, PyObject*) {
+  const Array& a = array_of(self);
+  if (a.ndim() != 1) raise(ErrorKind::Value, "split: expected an array of one dimension, got {}", a.ndim());
+  if (section < 1) raise(ErrorKind::Value, "split: expected a section of 1 or more, got {}", section);
+  PyRef list = PyRef::steal(PyList_New(0));
+  for (int64_t at = 0; at < a.size(); at += section) {
+    SliceItem part;
+    part.start = at;
+    part.stop = std::min(at + section, a.size());
+    part.has_start = part.has_stop = true;
+    check(PyList_Append(list.get(), PyRef::steal(wrap_view(slice(a, {&part, 1}), self)).get()));
+  }
+  return list;
+}
+
+PyRef get_item_on(PyObject* self, PyObject* key, PyObject* stream) {
+  CurrentTape current(stream_of(stream, array_of(self).device()));
+  return PyRef::steal(get_item(self, key));
+}
+void set_item_on(PyObject* self, PyObject* key, PyObject* value, PyObject* stream) {
+  CurrentTape current(stream_of(stream, array_of(self).device()));
+  set_item(self, key, value);
+}
+
+PyRef ipc_handle(PyObject* self) {
+  PyRef make = import_attr("broadcloth.cuda._memory", "ipc_handle");
+  return call(make.get(), {self});
+}
+
+PyObject* alloc_size(PyObject* self, void*) {
+  return PyLong_FromLongLong(array_of(self).size() * itemsize(array_of(self).dtype()));
+}
+PyObject* ctypes_pointer(PyObject* self, void*) {
+  return guard([&] {
+    const Array& a = array_of(self);
+    char* base = static_cast<char*>(expose_forever(a)) + a.offset() * itemsize(a.dtype());
+    PyRef type = import_attr("ctypes", "c_uint64");
+    PyRef address = PyRef::steal(PyLong_FromVoidPtr(base));
+    return call(type.get(), {address.get()}).release();
+  });
+}
+
 // ---- Host memory -----------------------------------------------------------------------------------------------------------------
 
 enum class HostKind : uint8_t { plain, pinned, mapped, managed, registered };
@@ -323,7 +371,20 @@ void add_stream_methods(std::vector<PyMethodDef>* methods) {
           BC_METHOD("copy_to_device(ary, stream=None) Sets the elements from an array of the same shape on the host or on a device.", copy_to_device),
           BC_METHOD("get(stream=None, order='C', out=None, blocking=True) A NumPy array with the elements.", get),
           BC_METHOD("set(value, stream=None) Sets the elements from any array.", set),
+          BC_METHOD("is_c_contiguous() Whether the elements lie in C's order without gaps.", is_c_contiguous),
+          BC_METHOD("is_f_contiguous() Whether the elements lie in Fortran's order without gaps.", is_fortran_contiguous),
+          BC_METHOD("split(section, stream=None) Views of `section` elements each.", split),
+          BC_METHOD("getitem(item, stream=None) self[item], as a stream's work.", get_item_on),
+          BC_METHOD("setitem(key, value, stream=None) self[key] = value, as a stream's work.", set_item_on),
+          BC_METHOD("bind(stream=None) The array itself; which stream uses it, each call says.",
+                    [](PyObject* self, PyObject*) { return PyRef::borrow(self); }),
+          BC_METHOD("get_ipc_handle() What another process opens the array's memory with.", ipc_handle),
       });
+}
+
+void add_stream_attributes(std::vector<PyGetSetDef>* attributes) {
+  attributes->push_back({"alloc_size", alloc_size, nullptr, "Bytes of its elements", nullptr});
+  attributes->push_back({"device_ctypes_pointer", ctypes_pointer, nullptr, "The address of the first element, a ctypes.c_uint64", nullptr});
 }
 
 void init_cuda_memory(PyObject* module) {

@@ -582,13 +582,7 @@ PyObject* graph_launch(PyObject* self, PyObject* args) {
     PyGraph* g = as_graph(self);
     Tape& t = stream_of(stream, g->device);
     without_gil([&] {
-      TapeLock lock(t);
-      t.flush();
-      flush_others(t);
-      for (const Ref<Buffer>& b : g->capture->buffers) t.before(*b, true);
-      g->graph->launch(t.stream());
-      t.submit();
-      for (const Ref<Buffer>& b : g->capture->buffers) t.after(*b, true);
+      t.launch_graph(*g->capture, [&] { g->graph->launch(t.stream()); });
     });
     Py_RETURN_NONE;
   });

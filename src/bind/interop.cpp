@@ -211,15 +211,34 @@ PyRef capsule_of(Managed* m, const char* name) {
   return PyRef::steal(capsule);
 }
 
+/// Makes another library's stream wait for what ours have queued on an array's memory.
+void order_before(Stream consumer, const Array& a) {
+  Tape& t = tape_of(consumer);
+  TapeLock lock(t);
+  data(a);
+  if (many_streams()) t.before(*a.storage()->current->buffer, true);
+}
+
+/// Makes this thread's stream wait for what another library's has queued.
+void order_after(Stream producer) {
+  Tape& theirs = tape_of(producer);
+  Tape& mine = tape(producer.device);
+  if (&theirs == &mine) return;
+  TapeLock lock(mine);
+  mine.wait_for({&theirs, theirs.submit()});
+}
+
 /// Makes the consumer's stream (DLPack's and the CUDA array interface's numbers) see what this array's stream has queued.
 void order_for(const Array& a, PyObject* stream) {
   if (a.device().type != DeviceType::cuda) {
     if (stream != Py_None) throw_python(PyExc_BufferError, "__dlpack__: expected stream=None for an array on the CPU");
     return;
   }
-  if (stream != Py_None && to_int(stream, "stream") == -1) return;
-  // Waiting on the host orders every stream of the consumer.
-  without_gil([&] { backend(a.device()).synchronize(tape(a.device()).stream()); });
+  const int64_t number = stream == Py_None ? 1 : to_int(stream, "stream");
+  if (number == -1) return;
+  // 0 is ambiguous and 1 the legacy default stream; 2 is the driver's own per-thread stream.
+  void* native = number <= 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
+  without_gil([&] { order_before({a.device(), native}, a); });
 }
 
 PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy_it) {
@@ -365,10 +384,10 @@ Array from_cuda_interface(PyObject* o, PyObject* dict) {
   }
   PyObject* stream = field("stream");
   if (stream && stream != Py_None) {
-    // The producer's work is not in our stream's order: wait for it once.
+    // The producer's work is not in our stream's order.
     const int64_t number = to_int(stream, "stream");
-    void* native = number <= 2 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));
-    without_gil([&] { backend(device).synchronize({device, native}); });
+    void* native = number <= 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
+    without_gil([&] { order_after({device, native}); });
   }
   PyObject* owner = new_ref(o);
   return from_foreign(address, dtype, layout, device, read_only, [owner] { release_object(owner); });
@@ -441,6 +460,7 @@ void add_interop_methods(std::vector<PyMethodDef>* methods) {
 
 void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
   attributes->push_back({"__cuda_array_interface__", get_cuda_interface, nullptr, nullptr, nullptr});
+  add_stream_attributes(attributes);
 }
 
 void init_interop(PyObject* module) {

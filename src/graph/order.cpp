@@ -107,8 +107,13 @@ void Tape::synchronize() {
     flush();
     reached = tick();
   }
-  // Without the lock, so that other threads go on recording.
-  backend(device()).synchronize(stream_);
+  try {
+    // Without the lock, so that other threads go on recording.
+    backend(device()).synchronize(stream_);
+  } catch (const Error& error) {
+    if (!file_) throw;
+    raise(error.kind(), "{}; the last operation of the stream was recorded at {}:{}", error.what(), file_, line_);
+  }
   TapeLock lock(*this);
   note_done(reached);
   check_errors();
@@ -126,12 +131,48 @@ void Tape::set_capture(std::shared_ptr<Capture> capture) {
       wait_for({t, t->tick()});
     }
     // For others that need what was queued before the capture.
-    std::lock_guard events(event_mutex_);
-    if (!event_) event_ = backend(device()).make_event({});
-    event_->record(stream_);
-    event_tick_ = tick();
+    {
+      std::lock_guard events(event_mutex_);
+      if (!event_) event_ = backend(device()).make_event({});
+      event_->record(stream_);
+      event_tick_ = tick();
+    }
+    // Scratch memory that is made inside is zeroed by the graph only, so it is not used outside.
+    if (device().type == DeviceType::cuda) {
+      tickets(1);
+      error_word();
+    }
+    words_outside_ = words;
+    words.watched = false;
+    capture->origin = this;
+  } else if (capture_) {
+    if (capture_->origin == this) {
+      capture_->checked = words.watched;
+      const char* file = words.file;
+      const int line = words.line;
+      words = words_outside_;
+      if (capture_->checked) words.file = file, words.line = line;
+    }
   }
   capture_ = std::move(capture);
+}
+
+void Tape::launch_graph(const Capture& graph, const std::function<void()>& launch) {
+  TapeLock lock(*this);
+  flush();
+  flush_others(*this);
+  Tape& origin = *graph.origin;
+  // The graph has its origin's scratch memory, so that the two are never at work at once.
+  wait_for({&origin, origin.tick()});
+  for (const Ref<Buffer>& b : graph.buffers) before(*b, true);
+  launch();
+  submit();
+  for (const Ref<Buffer>& b : graph.buffers) after(*b, true);
+  origin.wait_for({this, tick()});
+  if (graph.checked) {
+    origin.words.watched = true;
+    if (&origin != this) graphs_.push_back(&origin);
+  }
 }
 
 }  // namespace bc

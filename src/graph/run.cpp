@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
@@ -23,26 +24,6 @@ constexpr int kSmallRuns = 64;
 constexpr int64_t kLargeStep = int64_t{4} << 20;
 
 CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
-
-uint32_t* tickets(Tape& tape, int64_t count) {
-  StreamWords& w = tape.words;
-  if (w.count < count) {
-    // The old counters may still be in use by queued kernels; they stay.
-    w.count = std::max<int64_t>(count, 1 << 16);
-    w.tickets = static_cast<uint32_t*>(pool_allocate(tape.device(), w.count * sizeof(uint32_t), tape.stream().native));
-    backend(tape.device()).fill(w.tickets, 0, w.count * sizeof(uint32_t), tape.stream());
-  }
-  return w.tickets;
-}
-
-uint32_t* error_word(Tape& tape) {
-  StreamWords& w = tape.words;
-  if (!w.error) {
-    w.error = static_cast<uint32_t*>(pool_allocate(tape.device(), 256, tape.stream().native));
-    backend(tape.device()).fill(w.error, 0, 256, tape.stream());
-  }
-  return w.error;
-}
 
 [[noreturn]] void raise_index_error(const char* file, int line) {
   if (file) raise(ErrorKind::Index, "index out of bounds, in an operation recorded at {}:{}", file, line);
@@ -103,6 +84,7 @@ class Runner {
         if (slots_.nodes[from]->buffer == slots_.nodes[slot]->buffer) slots_.nodes[from]->buffer = Ref<Buffer>();
       for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
     }
+    for (const Ref<Node>& constant : captured_) constant->buffer = Ref<Buffer>();
   }
 
  private:
@@ -148,6 +130,8 @@ class Runner {
     alignas(16) char bytes[16];
     node.value.store(node.dtype, bytes);
     node.buffer = Buffer::allocate(device_, 16);
+    // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
+    if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
     backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), device_.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost, stream_);
   }
 
@@ -174,9 +158,9 @@ class Runner {
     }
     uint32_t error = 0;
     const bool on_device = device_.type == DeviceType::cuda;
-    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tickets(tape_, step.tickets));
+    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tape_.tickets(step.tickets));
     if (step.ir.checked) {
-      words_[p.error] = reinterpret_cast<int64_t>(on_device ? error_word(tape_) : &error);
+      words_[p.error] = reinterpret_cast<int64_t>(on_device ? tape_.error_word() : &error);
       if (on_device) {
         StreamWords& w = tape_.words;
         if (!w.watched) note_line(&w);
@@ -276,6 +260,7 @@ class Runner {
   const Stream stream_;
   Backend& backend_;
   const bool ordered_;  ///< there are more streams than one
+  std::vector<Ref<Node>> captured_;  ///< constants that a graph writes
   Words words_;
   bool on_tier0_ = false;  ///< the step that runs
 };
@@ -284,14 +269,37 @@ class Runner {
 
 void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).run(); }
 
+uint32_t* Tape::tickets(int64_t count) {
+  if (words.count < count) {
+    // The old counters may still be in use by queued kernels; they stay.
+    words.count = std::max<int64_t>(count, 1 << 16);
+    words.tickets = static_cast<uint32_t*>(pool_allocate(device(), words.count * sizeof(uint32_t), stream_.native));
+    backend(device()).fill(words.tickets, 0, words.count * sizeof(uint32_t), stream_);
+  }
+  return words.tickets;
+}
+
+uint32_t* Tape::error_word() {
+  if (!words.error) {
+    words.error = static_cast<uint32_t*>(pool_allocate(device(), 256, stream_.native));
+    backend(device()).fill(words.error, 0, 256, stream_);
+  }
+  return words.error;
+}
+
 void Tape::check_errors() {
-  if (device().type != DeviceType::cuda || !words.watched || capture_) return;
-  words.watched = false;
-  uint32_t error = 0;
-  backend(device()).copy(&error, words.error, sizeof(error), CopyKind::DeviceToHost, stream_);
-  if (!error) return;
-  backend(device()).fill(words.error, 0, sizeof(error), stream_);
-  raise_index_error(words.file, words.line);
+  if (device().type != DeviceType::cuda || capture_) return;
+  const auto check = [&](StreamWords& w) {
+    if (!w.watched) return;
+    w.watched = false;
+    uint32_t error = 0;
+    backend(device()).copy(&error, w.error, sizeof(error), CopyKind::DeviceToHost, stream_);
+    if (!error) return;
+    backend(device()).fill(w.error, 0, sizeof(error), stream_);
+    raise_index_error(w.file, w.line);
+  };
+  check(words);
+  for (const std::vector<Tape*> origins = std::exchange(graphs_, {}); Tape* origin : origins) check(origin->words);
 }
 
 }  // namespace bc

@@ -16,6 +16,8 @@ class Tape;
 
 /// What a stream's work used while it was captured: kept for as long as the graph lives.
 struct Capture {
+  Tape* origin = nullptr;  ///< the stream that was captured, whose scratch memory the graph uses
+  bool checked = false;    ///< kernels of the graph may report an error
   std::vector<Ref<Buffer>> buffers;
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
 };
@@ -81,10 +83,15 @@ class Tape {
   const std::shared_ptr<Capture>& capture() const { return capture_; }
   /// Enters or leaves (nullptr) a capture. Entering waits for all other streams of the device first, since a graph cannot.
   void set_capture(std::shared_ptr<Capture> capture);
+  /// Queues a captured graph by `launch`, in order with all that uses its memory.
+  void launch_graph(const Capture& graph, const std::function<void()>& launch);
   /// Becomes a part of another stream's capture, which it has waited for.
   void join_capture(const Tape& other) { capture_ = other.capture_; }
 
   StreamWords words;  ///< guarded by the lock
+  /// Memory that stays zero between kernels, for `count` counters; and the word for errors.
+  uint32_t* tickets(int64_t count);
+  uint32_t* error_word();
 
  private:
   // Past these a flush starts by itself: the planner stays cheap, and memory that only waits stays bounded.
@@ -112,6 +119,10 @@ class Tape {
   std::unique_ptr<StreamEvent> event_;
   uint64_t event_tick_ = 0;  ///< what `event_` marks
   std::shared_ptr<Capture> capture_;
+  StreamWords words_outside_;  ///< while the stream is captured: what it had before
+  std::vector<Tape*> graphs_;  ///< the origins of graphs that ran here and may have reported an error
+  const char* file_ = nullptr; ///< of the last op that was queued, where lines are noted
+  int line_ = 0;
   std::vector<std::pair<uint64_t, std::function<void()>>> kept_;  ///< by tick: hands back what queued copies use
 };
 

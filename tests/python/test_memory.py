@@ -147,6 +147,20 @@ def test_is_and_as_cuda_array(device):
         cuda.as_cuda_array(3)
 
 
+def test_numbas_methods_of_device_arrays(device):
+    d = cuda.to_device(np.arange(10.0))
+    assert d.is_c_contiguous() and d.alloc_size == 80
+    assert cuda.to_device(np.zeros((2, 3), order="F")).is_f_contiguous()
+    assert [len(part) for part in d.split(4)] == [4, 4, 2]
+    assert float(d.getitem(3, stream=cuda.stream())) == 3
+    d.setitem(slice(0, 2), 7.0, stream=cuda.stream())
+    assert_array_equal(d.get(), [7, 7, 2, 3, 4, 5, 6, 7, 8, 9])
+    assert d.bind(cuda.stream()) is d
+    assert d.device_ctypes_pointer.value == d.data.ptr
+    with pytest.raises(ValueError, match="split"):
+        d.split(0)
+
+
 # ---- Host memory -------------------------------------------------------------------------------------------------------------------------
 
 
