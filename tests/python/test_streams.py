@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda
+from support import configured
 
 c = bc._c
 
@@ -18,7 +19,7 @@ c = bc._c
 @pytest.fixture
 def null():
     """The null device, whose log tells what was queued, marked and waited for."""
-    with bc.device("null"):
+    with bc.device("null"), configured(lazy=True, jit=True, background_compile=False):
         bc.synchronize()
         c.null_log_clear()
         yield c
@@ -431,3 +432,50 @@ def test_an_index_error_is_raised_where_its_stream_is_synchronised():
             s.synchronize()
         s.synchronize()
         del b
+
+
+# ---- Random programs ---------------------------------------------------------------------------------------------------------------------
+
+
+def random_program(rng, streams, size):
+    """The same random work on broadcloth, each step on a random stream, and on NumPy; gives the pairs of arrays."""
+    ours = [bc.asarray(np.arange(size, dtype=np.float64) + i) for i in range(4)]
+    theirs = [np.arange(size, dtype=np.float64) + i for i in range(4)]
+    for _ in range(rng.integers(5, 40)):
+        i, j, k = rng.integers(0, 4, 3)
+        cut = slice(int(rng.integers(0, size // 2)), int(rng.integers(size // 2, size + 1)), int(rng.integers(1, 4)))
+        step = rng.integers(0, 10)
+        with streams[rng.integers(len(streams))]:
+            for a in (ours, theirs):
+                if step == 0:
+                    a[i] = a[j] + a[k]
+                elif step == 1:
+                    a[i] += a[j]
+                elif step == 2:
+                    a[i][cut] = a[j][cut] * 0.5
+                elif step == 3:
+                    a[i][...] = a[j]
+                elif step == 4:
+                    a[i] = a[j].copy()
+                elif step == 5:
+                    a[i][cut] -= 1
+                elif step == 6:
+                    a[i] = a[j][::-1]
+                elif step == 7:
+                    a[i] = a[j] - a[k].max()
+                elif step == 8:
+                    a[i] = a[j][(np.arange(size) * 7) % size]
+                else:
+                    a[i] = a[j] * 0.25
+        if rng.random() < 0.1:
+            assert_array_equal(ours[i].get(stream=streams[rng.integers(len(streams))]), theirs[i])
+    return ours, theirs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_on_random_streams(device, seed):
+    rng = np.random.default_rng(seed)
+    streams = [cuda.Stream.null, cuda.Stream(), cuda.Stream(non_blocking=True), cuda.Stream.ptds]
+    ours, theirs = random_program(rng, streams, int(rng.integers(8, 3000)))
+    for a, b in zip(ours, theirs):
+        assert_array_equal(a.get(), b)
