@@ -276,6 +276,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     node->loop[i] = loop.in[i];
     if (args[i].array) {
       const Array& a = *args[i].array;
+      if (many_streams()) [[unlikely]] bring_here(*a.storage()->current);
       if (Node* all = a.shape() == *shape ? whole(a) : nullptr) node->in.push_whole(a.storage()->current, all->dtype);
       else node->in.push_back(make_operand(row.name, a, *shape));
     } else {

@@ -256,6 +256,7 @@ void Tape::flush() {
   if (many_streams()) [[unlikely]] current.emplace(*this);
   take(&slots_.nodes);
   const size_t count = slots_.nodes.size();
+  if (count == 0) return;
   nodes_.clear();
   alive_ = 0;
   pending_bytes_ = 0;
@@ -280,6 +281,7 @@ void Tape::flush() {
     }
   } leave{*this, count};
   mark_held(slots_.nodes);
+  if (const Node& last = *slots_.nodes[count - 1]; last.file) file_ = last.file, line_ = last.line;
   const Target target = target_of(device());
   Hash128 key = tape_hash(count, &slots_);
   key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
