@@ -9,6 +9,8 @@ import re
 import site
 from pathlib import Path
 
+import broadcloth as bc
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -55,9 +57,12 @@ INVALID_OPTION = 5
 
 
 def compile_kernel(text: str, arch: str, quick: bool = False) -> bytes:
-    """The cubin of a kernel's text; fails with the compiler's log. `quick` leaves out most of the optimiser, four times as fast."""
+    """The cubin of a kernel's text; fails with the compiler's log. `quick` leaves out most of the optimiser, four times as fast.
+
+    As in the backend, the text has before it what it uses of the device library.
+    """
     nvrtc = library()
-    source = f'#line 1 "device_library.h"\n{device_library()}\n#line 1 "kernel.cu"\n{text}'
+    source = f'{bc._c.device_library_for(text)}\n#line 1 "kernel.cu"\n{text}'
     program = ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None) == 0
     try:

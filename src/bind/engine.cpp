@@ -4,6 +4,7 @@
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
+#include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
@@ -236,6 +237,11 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("pool_reset_peak(device=None)", pool_reset_peak),
           BC_FUNCTION("pool_limit(device=None, bytes=None)", pool_limit),
           BC_FUNCTION("pool_trim(device=None, keep=0)", [](Device d, uint64_t keep) { return without_gil([&] { return trim(d, keep); }); }),
+          BC_FUNCTION("device_library_for(text)",
+                      [](std::string_view text) {
+                        const std::string_view texts[] = {text};
+                        return to_py(std::string_view(device_library_for(texts)));
+                      }),
           BC_FUNCTION("cache_stats()", cache_stats),
           BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
           BC_FUNCTION("cache_export(path)",

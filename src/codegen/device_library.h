@@ -1,5 +1,9 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace bc {
 
@@ -7,6 +11,19 @@ namespace bc {
 extern const char* const kDeviceLibrary;
 /// Its length in bytes, without the closing zero.
 extern const size_t kDeviceLibrarySize;
+
+/// One header of src/device.
+struct DeviceSection {
+  const char* header;
+  uint32_t needs;     ///< a bit for each section that it needs, itself among them
+  const char* names;  ///< what it may define, parted by blanks
+  const char* text;
+};
+/// The headers in order of dependence.
+extern const std::span<const DeviceSection> kDeviceSections;
+/// The part of the device library that texts with these words use: a compiler reads a fifth of it for `a * b`. Words of strings and comments
+/// count as well, so the part may be larger than it must, never smaller.
+std::string device_library_for(std::span<const std::string_view> texts);
 
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;

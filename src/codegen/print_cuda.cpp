@@ -142,7 +142,8 @@ class CudaPrinter {
       for (int a : used) all += pointer(a, ir_.kept, 0);
       return all;
     };
-    const std::string walk = fmt::format("for (I i = I(blockIdx.x) * {0} + threadIdx.x; i < total; i += I(gridDim.x) * {0}) {{\n", kCudaBlock);
+    // The grid covers all. A loop that runs once would be unrolled, and take the compiler half its time.
+    const std::string walk = fmt::format("if (const I i = I(blockIdx.x) * {0} + threadIdx.x; i < total) {{\n", kCudaBlock);
     auto body = [&](const std::string& rest) {
       if (!quick) return vector_body(0, used, "", "");
       // Elements are done again one by one where a fast form met an argument out of its range; what is left over goes the same way.

@@ -1,47 +1,10 @@
 // How a reduction's elements are put together: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The order of
 // joins depends on counts alone, so a result is the same from run to run, for any number of threads, fused or not.
 #pragma once
+#include "access.h"
 #include "philox.h"
 
-#if BC_CUDA
-#define BC_METHOD static __device__ __forceinline__
-#else
-#define BC_METHOD static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define BC_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
-#define BC_VECTORIZE_CHECKED
-#else
-#define BC_VECTORIZE _Pragma("GCC ivdep")
-#define BC_VECTORIZE_CHECKED
-#endif
-#endif
-
 namespace bc {
-
-/// Reads a parameter word as a T.
-template <class T> BC_INLINE T load_word(const i64* word) {
-#if BC_CUDA
-  return *reinterpret_cast<const T*>(word);
-#else
-  T value;
-  __builtin_memcpy(&value, word, sizeof(T));
-  return value;
-#endif
-}
-
-/// A NumPy index along an axis: negative ones count from the end; one out of range sets the error word and becomes 0.
-BC_FN i64 wrap_index(i64 index, i64 extent, u32* error) {
-  const i64 at = index < 0 ? index + extent : index;
-  const bool bad = at < 0 || at >= extent;
-  if (bad) *error = 1;
-  return bad ? 0 : at;
-}
-
-/// Coordinate c lies on lower + k * step for some 0 <= k < count (step > 0).
-BC_FN bool in_range(i64 c, i64 lower, i64 count, i64 step) {
-  const i64 d = c - lower;
-  return step == 1 ? static_cast<u64>(d) < static_cast<u64>(count) : d >= 0 && d < count * step && d % step == 0;
-}
 
 /// The type that a sum of T runs in: 16-bit floats in float.
 template <class T> using acc_t = conditional<is_same<T, half> || is_same<T, bfloat16>, float, T>;
@@ -93,8 +56,8 @@ template <class Red> struct Pairwise {
   }
 };
 
-/// The state of a block of n >= 1 elements, the first at index i0 of its row: lanes that walk side by side, then a tree over them.
-template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 i0) {
+/// The state of a block of n >= 1 elements, the first at index start of its row: lanes that walk side by side, then a tree over them.
+template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
   using S = typename Red::S;
   if constexpr (is_var_state<S>) {
     using M = decltype(S().mean);
@@ -121,16 +84,16 @@ template <class Red> static inline typename Red::S block_state(const typename Re
   } else {
     constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if (n < kLanes) {
-      S s = Red::map(x[0], i0);
-      for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], i0 + k));
+      S s = Red::map(x[0], start);
+      for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], start + k));
       return s;
     }
     S lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = Red::map(x[l], i0 + l);
+    for (int l = 0; l < kLanes; ++l) lane[l] = Red::map(x[l], start + l);
     i64 k = kLanes;
     for (; k + kLanes <= n; k += kLanes)
-      for (int l = 0; l < kLanes; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], i0 + k + l));
-    for (int l = 0; k + l < n; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], i0 + k + l));
+      for (int l = 0; l < kLanes; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], start + k + l));
+    for (int l = 0; k + l < n; ++l) lane[l] = Red::join(lane[l], Red::map(x[k + l], start + k + l));
     for (int w = kLanes / 2; w > 0; w /= 2)
       for (int l = 0; l < w; ++l) lane[l] = Red::join(lane[l], lane[l + w]);
     return lane[0];
@@ -138,9 +101,6 @@ template <class Red> static inline typename Red::S block_state(const typename Re
 }
 
 #else
-
-/// V elements read or written by one access.
-template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec { T v[V]; };
 
 /// Joins what a thread holds of one tile into its running state. `m` of the K elements are there, the first ones; element e has index
 /// first + (e / V) * stride + e % V of its row.

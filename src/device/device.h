@@ -3,6 +3,7 @@
 #pragma once
 // clang-format off
 #include "types.h"
+#include "access.h"
 #include "cast.h"
 #include "complex.h"
 #include "arith.h"

@@ -19,6 +19,7 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
+#include "codegen/device_library.h"
 #include "core/error.h"
 
 namespace bc {
@@ -279,7 +280,7 @@ int compile_in_child(const fs::path& cache) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("BROADCLOTH_CACHE_DIR", cache.c_str(), 1);
-    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.CompilesLoadsAndRunsOverAllThreads", "--gtest_brief=1",
+    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.InspectsWhatItCompiles", "--gtest_brief=1",
                                nullptr};
     execv("/proc/self/exe", const_cast<char* const*>(arguments));
     _exit(127);
@@ -287,6 +288,24 @@ int compile_in_child(const fs::path& cache) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(CpuBackendTest, InspectsWhatItCompiles) {
+  // Waits for the precompiled header, which a first compile does not.
+  const bc_jit_flags flags{3, 0, 0, 0};
+  const KernelSource source = axpy_source();
+  EXPECT_NE(cpu::JitLibrary::get().inspect(source.text, flags, "ir").find("define"), std::string::npos);
+}
+
+TEST_F(CpuBackendTest, AKernelTakesAPartOfTheDeviceLibrary) {
+  const bc_jit_flags flags{3, 0, 0, 0};
+  const KernelSource source = axpy_source();
+  const std::string_view texts[] = {source.text};
+  const std::string part = device_library_for(texts);
+  EXPECT_LT(part.size(), kDeviceLibrarySize / 2);
+  EXPECT_NE(part.find("load_word"), std::string::npos);
+  EXPECT_EQ(part.find("standard_normal"), std::string::npos);
+  EXPECT_FALSE(cpu::JitLibrary::get().compile(source.text, "kernel.cpp", flags).empty());
 }
 
 TEST_F(CpuBackendTest, ThePrecompiledHeaderIsKeptAndADamagedOneIsReplaced) {

@@ -393,3 +393,34 @@ def test_a_wrong_kernel_is_an_error_with_the_compilers_words():
 
 def test_a_product_and_a_sum_stay_two_roundings():
     assert "--fmad=false" in nvrtc.backend_options()
+
+
+# ---- The part of the device library that a kernel is compiled after -------------------------------------------------------------------
+
+SINGLE = ["float32", "complex64", "int32"]
+
+
+@pytest.mark.parametrize("dtype", SINGLE)
+def test_each_row_alone_finds_what_it_needs(dtype):
+    sources = []
+    for name, kinds in elementwise_rows().items():
+        if dtype in kinds:
+            sources += texts(lambda name=name: call_row(name, dtype))
+    for name, kinds in reduction_rows().items():
+        if dtype in kinds:
+            sources += texts(reductions_of(dtype, *WALKS["rows"], names=[name]))
+    assert len(sources) > 40
+    for source in sources:
+        nvrtc.compile_kernel(source, "sm_90", quick=True)
+
+
+def test_a_product_reads_a_third_of_the_library():
+    (source,) = texts(lambda: call_row("multiply", "float32"))
+    part = bc._c.device_library_for(source)
+    assert len(part) < len(nvrtc.device_library()) / 3
+    assert "standard_normal" not in part and "BC_SKIP_COMPLEX_MATH" in part
+
+
+def test_complex_numbers_bring_their_functions():
+    part = bc._c.device_library_for("complex<float> f(complex<float> z) { return bc::exp(z); }")
+    assert "exp_polar" in part and "BC_SKIP_COMPLEX_MATH 1" not in part

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
@@ -16,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 
 #include "codegen/device_library.h"
@@ -154,14 +156,25 @@ std::string hex(const std::string& key) {
   return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
 }
 
+std::string header_text(std::string_view prelude) {
+  return kKernelPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize) + std::string(prelude);
+}
+std::string header_name(const std::string& target, const std::string& text) { return "device-" + hex(target + '\0' + text) + ".pch"; }
+
 }  // namespace
 
 /// Precompiled headers of this process, one for each set of flags. Vectors never move or go once they are in.
 struct JitLibrary::Headers {
   struct Slot {
     std::mutex mutex;
-    std::vector<char> bytes;  // empty: not made yet
+    std::vector<char> bytes;                // empty: not made yet
+    std::atomic<bool> made{false};          // what `bytes` holds will stay
+    std::atomic<bool> under_way{false};     // a thread makes it, or looked for it in the folder in vain
   };
+  Slot& slot(const bc_jit_flags& flags, std::string_view prelude) {
+    const std::lock_guard lock(mutex);
+    return slots[{flags.opt_level, flags.contract, flags.fast_math, flags.program, prelude.empty() ? 0 : digest_of(prelude).low64}];
+  }
   std::mutex mutex;
   std::map<std::tuple<int, int, int, int, uint64_t>, Slot> slots;
   std::mutex support_mutex;
@@ -253,17 +266,14 @@ std::string JitLibrary::target(const bc_jit_flags& flags) const {
 }
 
 std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_view prelude) {
-  Headers::Slot* slot;
-  {
-    const std::lock_guard lock(headers_->mutex);
-    slot = &headers_->slots[{flags.opt_level, flags.contract, flags.fast_math, flags.program, prelude.empty() ? 0 : digest_of(prelude).low64}];
-  }
+  Headers::Slot& slot = headers_->slot(flags, prelude);
+  if (slot.made.load(std::memory_order_acquire)) return {slot.bytes.data(), slot.bytes.size() - 1};
   // Others that need the same header wait for it; building it twice would take as long.
-  const std::lock_guard lock(slot->mutex);
-  if (!slot->bytes.empty()) return {slot->bytes.data(), slot->bytes.size() - 1};
+  const std::lock_guard lock(slot.mutex);
+  if (!slot.bytes.empty()) return {slot.bytes.data(), slot.bytes.size() - 1};
 
-  const std::string text = kKernelPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize) + std::string(prelude);
-  slot->bytes = kept("device-" + hex(target(flags) + '\0' + text) + ".pch", [&] {
+  const std::string text = header_text(prelude);
+  slot.bytes = kept(header_name(target(flags), text), [&] {
     bc_jit_buffer made{}, log{};
     const int failed = precompile_(text.data(), text.size(), "device_library.h", &flags, &made, &log);
     const std::string messages = take(log);
@@ -271,7 +281,30 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_
     BC_CHECK(failed == 0, Runtime, "compile for the CPU: the device library does not compile:\n{}", messages);
     return std::vector<char>(bytes.begin(), bytes.end());
   });
-  return {slot->bytes.data(), slot->bytes.size() - 1};
+  slot.made.store(true, std::memory_order_release);
+  return {slot.bytes.data(), slot.bytes.size() - 1};
+}
+
+std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
+  Headers::Slot& slot = headers_->slot(flags, {});
+  if (slot.made.load(std::memory_order_acquire)) return {slot.bytes.data(), slot.bytes.size() - 1};
+  if (slot.under_way.exchange(true)) return {};
+  const std::optional<fs::path> folder = keep_folder();
+  std::error_code ignored;
+  if (folder && fs::exists(*folder / header_name(target(flags), header_text({})), ignored)) return header(flags);
+  try {
+    std::thread([this, flags] {
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);  // gets in nobody's way;
+      try {
+        header(flags);
+      } catch (...) {
+        // The next compile goes without as well, and says what is wrong.
+      }
+    }).detach();
+  } catch (const std::system_error&) {
+    return header(flags);
+  }
+  return {};
 }
 
 const bc_jit_object* JitLibrary::support() {
@@ -294,9 +327,16 @@ const bc_jit_object* JitLibrary::support() {
 }
 
 std::vector<char> JitLibrary::compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude) {
-  const std::span<const char> pch = header(flags, prelude);
+  const std::span<const char> pch = prelude.empty() ? header_if_made(flags) : header(flags, prelude);
+  // Precompiling takes as long as several kernels: the first ones read what they use of the device library instead.
+  std::string whole;
+  if (pch.empty()) {
+    const std::string_view texts[] = {text};
+    whole = kKernelPrefix + device_library_for(texts) + fmt::format("\n#line 1 \"{}\"\n", name);
+    text = whole.append(text);
+  }
   bc_jit_buffer object{}, log{};
-  const int failed = compile_(text.data(), text.size(), std::string(name).c_str(), &flags, pch.data(), pch.size(), &object, &log);
+  const int failed = compile_(text.data(), text.size(), std::string(name).c_str(), &flags, pch.empty() ? nullptr : pch.data(), pch.size(), &object, &log);
   const std::string messages = take(log);
   if (failed != 0 || object.data == nullptr) {
     free_(&object);

@@ -53,6 +53,8 @@ class JitLibrary {
   struct Headers;
   /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
   std::span<const char> header(const bc_jit_flags& flags, std::string_view prelude = {});
+  /// The same if it is in memory or in the cache folder. Else nothing, and a thread builds it for later.
+  std::span<const char> header_if_made(const bc_jit_flags& flags);
   /// The device library's rare functions, compiled once a machine and loaded once a process; kernels only call them.
   const bc_jit_object* support();
   std::string take(bc_jit_buffer& buffer) const;

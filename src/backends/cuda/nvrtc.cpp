@@ -125,11 +125,11 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
 }
 
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch) {
-  constexpr std::string_view kLibraryLine = "#line 1 \"device_library.h\"\n";
   constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
   CompilerInput program;
-  program.text.reserve(kDeviceLibrarySize + source.text.size() + kLibraryLine.size() + kKernelLine.size());
-  program.text.append(kLibraryLine).append(kDeviceLibrary, kDeviceLibrarySize).append(kKernelLine).append(source.text);
+  const std::string_view texts[] = {source.text};
+  program.text = device_library_for(texts);
+  program.text.append(kKernelLine).append(source.text);
   program.options.assign(std::begin(kCommon), std::end(kCommon));
   program.options.push_back(source.contract ? "--fmad=true" : "--fmad=false");
   if (minimal_known.load(std::memory_order_relaxed)) program.options.push_back(kMinimal);

@@ -72,8 +72,18 @@ bool includes_something(std::string_view text) {
 /// Everything before the user's first line, which keeps its number.
 std::string full_text(const ProgramSource& source) {
   if (!source.device_library) return source.text;
-  std::string text = "#line 1 \"device_library.h\"\n";
-  text.append(kDeviceLibrary, kDeviceLibrarySize);
+  // A header in a folder of the user's may use anything.
+  const auto folder = [](const std::string& option) { return option.starts_with("-I") || option.starts_with("--include-path"); };
+  std::string text;
+  if (std::any_of(source.options.begin(), source.options.end(), folder)) {
+    text.assign(kDeviceLibrary, kDeviceLibrarySize);
+  } else {
+    std::vector<std::string_view> texts{source.text};
+    for (const std::string& option : source.options) texts.emplace_back(option);
+    for (const auto& [name, header] : source.headers) texts.emplace_back(header);
+    for (const std::string& name : source.name_expressions) texts.emplace_back(name);
+    text = device_library_for(texts);
+  }
   text += fmt::format("\n#line 1 \"{}\"\n", source.name);
   return text + source.text;
 }
