@@ -133,7 +133,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
     call.in = in;
     call.out = out;
     LineNote line;
-    std::vector<Array> made = kernel.fuses() ? kernel(call) : without_gil([&] { return kernel(call); });
+    std::vector<Array> made = kernel.fuses() && kernel.called() ? kernel(call) : without_gil([&] { return kernel(call); });
     if (kernel.spec().no_return) Py_RETURN_NONE;
     if (made.size() == 1 && !kernel.spec().return_tuple) return out.empty() ? wrap(std::move(made[0])) : new_ref(args[nin]);
     PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));

@@ -36,6 +36,7 @@ std::string returned(DType t, const std::string& line, const std::string& expres
 }  // namespace
 
 ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
+  spec_.preamble = without_own_headers(spec_.preamble);
   in_ = parse_parameters(spec_.name, spec_.in_params, false);
   out_ = parse_parameters(spec_.name, spec_.out_params, true);
   BC_CHECK(!in_.empty() && !out_.empty(), Value, "{}: expected an input and an output, got '{}' and '{}'", spec_.name, spec_.in_params,
@@ -63,8 +64,9 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   }
   const bool packed = !state;
   if (packed) state = DType::c128;
-  const bool contract = std::any_of(spec_.options.begin(), spec_.options.end(), [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
-  std::string common = letter_types(types);
+  const UserMacros macros = macros_of(spec_.options);
+  const bool contract = std::any_of(macros.rest.begin(), macros.rest.end(), [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
+  std::string common = macros.define + letter_types(types);
   const std::string alias = fmt::format("using _type_reduce = {};\n", packed ? spec_.reduce_type : user_type(*state));
   if (!packed) common += alias;
   if (!spec_.preamble.empty()) common += line_of(name + ".preamble") + spec_.preamble;
@@ -127,6 +129,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   post.text = common + fmt::format("struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n",
                                    p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
 
+  for (UserOpSpec* op : {&map, &join, &post}) op->text += macros.undefine;
   Instance made;
   made.map = make_user_op(std::move(map));
   made.join = make_user_op(std::move(join));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/program.h"
 #include "graph/access.h"
 #include "graph/tape.h"
 
@@ -119,6 +120,7 @@ std::pair<std::string, std::string> split_includes(const std::string& preamble) 
 }  // namespace
 
 ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
+  spec_.preamble = without_own_headers(spec_.preamble);
   in_ = parse_parameters(spec_.name, spec_.in_params, false);
   out_ = parse_parameters(spec_.name, spec_.out_params, true);
   for (const UserParameter& o : out_)
@@ -135,7 +137,16 @@ ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
   };
   uses_index_ = names_identifier(operation, "i") && !is_parameter("i");
   uses_size_ = names_identifier(operation, "n") && !is_parameter("n");
-  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && spec_.options.empty() && preamble.find("#") == std::string::npos;
+  macros_ = macros_of(spec_.options);
+  // Macros of the text's own would be seen by the kernels' own text too.
+  const auto directive = [](const std::string& text) {
+    for (size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1)) {
+      const size_t word = text.find_first_not_of(" \t", at + 1);
+      if (word == std::string::npos || text.compare(word, 6, "pragma") != 0) return true;
+    }
+    return false;
+  };
+  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) && !directive(operation);
   for (const auto* list : {&in_, &out_})
     for (const UserParameter& p : *list) fuses_ &= !p.raw && !(list == &in_ && p.writable);
   for (const char* name : kProgramNames) fuses_ &= !names_identifier(operation, name) && !names_identifier(preamble, name);
@@ -157,7 +168,9 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
              out_[k].name);
   for (size_t k = 0; k < in_.size(); ++k)
     BC_CHECK(!in_[k].raw || call.in[k].arg.array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name, in_[k].name);
-  return fuses_ ? run_fused(call, types) : run_program(call, types);
+  std::vector<Array> made = fuses_ ? run_fused(call, types) : run_program(call, types);
+  called_.store(true, std::memory_order_relaxed);
+  return made;
 }
 
 // ---- Fused ------------------------------------------------------------------------------------------------------------------------------
@@ -185,11 +198,12 @@ UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vect
   }
   op.out = types.out;
   bind_outputs(out_, types.out, reads_old, &t);
-  op.text = letter_types(types);
+  op.text = macros_.define + letter_types(types);
   if (!spec_.preamble.empty()) op.text += line_of(name + ".preamble") + spec_.preamble;
   // `continue` leaves an element, as in the loop that CuPy puts around it.
   op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"), t.signature, t.head,
                          line_of(name), spec_.operation, t.tail);
+  op.text += macros_.undefine;
   return op;
 }
 
@@ -278,6 +292,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
     Scalar value;
     Dims strides;  // walked
     ArrayWords words;
+    void* address = nullptr;
   };
   std::vector<Use> uses;
   for (size_t k = 0; k < in_.size(); ++k) {
@@ -310,7 +325,15 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   std::string key;
   const auto note = [&](int64_t part) { key.append(reinterpret_cast<const char*>(&part), 2); };
   for (const int64_t part : {static_cast<int64_t>(device.type), int64_t{device.index}, static_cast<int64_t>(walked.size())}) note(part);
-  Access access(tape(device).stream());
+  Tape& own = tape(device);
+  Access access(own.stream());
+  {
+    // What is written comes first, as Access asks for.
+    TapeLock lock(own);
+    for (const bool write : {true, false})
+      for (Use& u : uses)
+        if (u.array && u.parameter->writable == write) u.address = access.add(u.array, write);
+  }
   for (Use& u : uses) {
     u.words.at = static_cast<int>(words.size());
     note(static_cast<int64_t>(u.dtype));
@@ -325,7 +348,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
     u.words.ndim = extents.size();
     u.words.contiguous = is_contiguous(extents, strides);
     note(2 * u.words.ndim + u.words.contiguous);
-    words.push_back(reinterpret_cast<int64_t>(access.add(u.array, u.parameter->writable)));
+    words.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(u.address)));
     words.push_back(product(extents));
     words.insert(words.end(), extents.begin(), extents.end());
     for (int64_t s : strides) words.push_back(s * itemsize(u.dtype));
@@ -359,23 +382,10 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
       const auto [includes, preamble] = split_includes(spec_.preamble);
       ProgramSource source;
       source.name = entry;
-      // Macros are defined after the headers, which have short names too.
-      std::string defines;
-      for (size_t k = 0; k < spec_.options.size(); ++k) {
-        std::string option = spec_.options[k];
-        if ((option == "-D" || option == "--define-macro") && k + 1 < spec_.options.size()) option = "-D" + spec_.options[++k];
-        if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
-        if (!option.starts_with("-D")) {
-          source.options.push_back(option);
-          continue;
-        }
-        const size_t equals = option.find('=');
-        defines += equals == std::string::npos ? fmt::format("#define {} 1\n", option.substr(2))
-                                               : fmt::format("#define {} {}\n", option.substr(2, equals - 2), option.substr(equals + 1));
-      }
+      source.options = macros_.rest;
       source.device_library = true;
       source.text = includes + std::string(user_names()) + kArrayNames + "namespace bc {\nnamespace user {\nnamespace " + entry + "_names {\n" +
-                    letter_types(types) + defines + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
+                    letter_types(types) + macros_.define + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
                     fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) + head +
                     fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
                     (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +
@@ -400,7 +410,9 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
            call.block_size, total);
   launch.grid[0] = static_cast<unsigned>(blocks);
   void* arguments[] = {words.data()};
-  kernel->launch(launch, arguments, tape(device).stream());
+  // A graph launches the kernel again when nobody may hold its program any more.
+  if (own.capture()) cuda::keep_programs_loaded();
+  kernel->launch(launch, arguments, own.stream());
   return outs;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,6 +37,16 @@ struct UserTypes {
   std::vector<std::pair<char, DType>> letters;
 };
 
+/// The macros among a compiler's options ("-DN=4"), as text around a user's own, and the other options. The headers have short names of their
+/// own, so that macros must not be defined before them.
+struct UserMacros {
+  std::string define, undefine;
+  std::vector<std::string> rest;
+};
+UserMacros macros_of(const std::vector<std::string>& options);
+/// A preamble without the lines that include CuPy's own headers: what they have is there.
+std::string without_own_headers(const std::string& preamble);
+
 /// CuPy's ElementwiseKernel: an operation in CUDA C++ for every element of arrays that broadcast.
 ///
 /// Where the operation keeps to its element (no raw parameter, nothing before or after the loop), the kernel is an elementwise op of the
@@ -63,6 +74,8 @@ class ElementwiseKernel {
   const std::vector<UserParameter>& in() const { return in_; }
   const std::vector<UserParameter>& out() const { return out_; }
   bool fuses() const { return fuses_; }
+  /// Tells whether it was called before: the first call compiles.
+  bool called() const { return called_.load(std::memory_order_relaxed); }
   /// The C++ of each set of types that was called, with the types' names.
   std::vector<std::pair<std::string, std::string>> codes() const;
 
@@ -81,7 +94,9 @@ class ElementwiseKernel {
   Spec spec_;
   std::vector<UserParameter> in_, out_;
   std::vector<bool> assigned_;  // outputs that the operation sets before it reads them
+  UserMacros macros_;
   bool fuses_ = false, uses_index_ = false, uses_size_ = false;
+  std::atomic<bool> called_{false};
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
 };

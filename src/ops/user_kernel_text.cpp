@@ -131,6 +131,38 @@ const char* device_type(DType t) {
   }
 }
 
+UserMacros macros_of(const std::vector<std::string>& options) {
+  UserMacros macros;
+  for (size_t k = 0; k < options.size(); ++k) {
+    std::string option = options[k];
+    if ((option == "-D" || option == "--define-macro") && k + 1 < options.size()) option = "-D" + options[++k];
+    if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
+    if (!option.starts_with("-D")) {
+      macros.rest.push_back(option);
+      continue;
+    }
+    const size_t equals = option.find('=');
+    const std::string name = option.substr(2, equals == std::string::npos ? equals : equals - 2);
+    macros.define += fmt::format("#define {} {}\n", name, equals == std::string::npos ? "1" : option.substr(equals + 1));
+    macros.undefine += fmt::format("\n#undef {}\n", name.substr(0, name.find('(')));
+  }
+  return macros;
+}
+
+std::string without_own_headers(const std::string& preamble) {
+  std::string out;
+  for (size_t at = 0; at < preamble.size();) {
+    const size_t end = std::min(preamble.find('\n', at), preamble.size());
+    const std::string line = preamble.substr(at, end - at);
+    const size_t first = line.find_first_not_of(" \t");
+    const bool own = first != std::string::npos && line[first] == '#' && line.find("include") != std::string::npos && line.find("<cupy/") != std::string::npos;
+    out += own ? "" : line;
+    if (end < preamble.size()) out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string letter_types(const UserTypes& types) {
   std::string out;
   for (const auto& [l, t] : types.letters) out += fmt::format("using {} = {};\n", l, user_type(t));

@@ -30,6 +30,7 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cupyx.jit",
     "cuda",
     "cuda._attributes",
     "cuda._device",

@@ -24,6 +24,7 @@ SMALL = {
     "reductions": ["--sizes", "10,64"],
     "sine": ["--sizes", "1e3,1e4", "--loop", "1e3"],
     "elementwise": ["--sizes", "10,64"],
+    "monte_carlo": ["--count", "20000"],
 }
 
 

@@ -16,7 +16,6 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
@@ -35,7 +34,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -217,20 +216,17 @@ void tidy(Function& f) {
   passes.run(f, functions);
 }
 
-/// Whether nothing happens from a block on but that the thread ends, or comes to `other`.
-bool only_ends(BasicBlock* at, BasicBlock* other) {
-  llvm::SmallPtrSet<BasicBlock*, 8> seen;
-  llvm::SmallVector<BasicBlock*> work{at};
-  while (!work.empty()) {
-    BasicBlock* b = work.pop_back_val();
-    if (b == other || !seen.insert(b).second) continue;
-    if (seen.size() > 8) return false;
-    for (const Instruction& instruction : *b) {
+/// Whether nothing happens from a block on but the end of the thread.
+bool only_ends(const BasicBlock* at) {
+  for (int steps = 0; steps < 4; ++steps) {
+    for (const Instruction& instruction : *at) {
       if (instruction.mayHaveSideEffects()) return false;
     }
-    work.append(llvm::succ_begin(b), llvm::succ_end(b));
+    if (llvm::isa<llvm::ReturnInst>(at->getTerminator())) return true;
+    at = at->getSingleSuccessor();
+    if (at == nullptr) return false;
   }
-  return true;
+  return false;
 }
 
 /// Whether a loop's body can be done for many threads at a time.
@@ -277,7 +273,7 @@ std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::functio
     if (!known.uniform->hasDivergentTerminator(*at) || !follows(branch->getCondition())) break;
     const auto* node = known.after.getNode(at);
     BasicBlock* meets = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
-    const bool skips_no = no == meets || only_ends(no, yes), skips_yes = yes == meets || only_ends(yes, no);
+    const bool skips_no = only_ends(no) || no == meets, skips_yes = only_ends(yes) || yes == meets;
     if (skips_no == skips_yes) break;
     guards.emplace_back(branch->getCondition(), skips_no);
     at = skips_no ? yes : no;
@@ -514,8 +510,6 @@ class Pass {
   bool name_leaves();
   bool cut();
   bool analyse();
-  void choose_inner();
-  int64_t stride(Value* value, int dimension, unsigned depth) const;
   int end_of(BasicBlock* at) const;
   bool parts_threads(BasicBlock* at) const;
   bool find_kept();
@@ -590,7 +584,6 @@ class Pass {
   Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr, *active_ = nullptr;
   Value* box_base_[3] = {};
   bool box_ = true;
-  int inner_ = 0;  // the dimension of the innermost loop over threads
   unsigned box_shape_[3] = {1, 1, 1};
 };
 
@@ -740,7 +733,6 @@ bool Pass::analyse() {
   group_ = has_warp_ ? std::min(kWarpThreads, threads) : threads;
   groups_ = (threads + group_ - 1) / group_;
 
-  choose_inner();
   for (Region& region : regions_) {
     if (region.next.size() < 2) continue;
     for (BasicBlock* at : region.blocks) {
@@ -748,72 +740,6 @@ bool Pass::analyse() {
     }
   }
   return true;
-}
-
-constexpr int64_t kNoStride = std::numeric_limits<int64_t>::max();
-
-/// By how much a value grows from a thread to the next one in a dimension; kNoStride where that is not a constant.
-int64_t Pass::stride(Value* value, int dimension, unsigned depth) const {
-  if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value)) return 0;
-  auto* instruction = llvm::dyn_cast<Instruction>(value);
-  if (instruction == nullptr || depth > 16) return kNoStride;
-  const Word word = word_of(value);
-  if (word >= Word::ThreadX && word <= Word::ThreadZ) return static_cast<int>(word) - static_cast<int>(Word::ThreadX) == dimension ? 1 : 0;
-  if (word == Word::Linear) return dimension == 0 ? 1 : dimension == 1 ? shape_.x : int64_t{shape_.x} * shape_.y;
-  if (uniform_->isUniform(static_cast<const Value*>(value))) return 0;
-  const auto of = [&](unsigned operand) { return stride(instruction->getOperand(operand), dimension, depth + 1); };
-  switch (instruction->getOpcode()) {
-    case Instruction::ZExt: case Instruction::SExt: case Instruction::Trunc: case Instruction::Freeze: return of(0);
-    case Instruction::Add: case Instruction::Sub: case Instruction::Or: {
-      const int64_t a = of(0), b = of(1);
-      if (a == kNoStride || b == kNoStride) return kNoStride;
-      return instruction->getOpcode() == Instruction::Sub ? a - b : a + b;
-    }
-    case Instruction::Mul: case Instruction::Shl: {
-      const int64_t a = of(0), b = of(1);
-      if (a == 0 && b == 0) return 0;
-      const auto* by = llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1));
-      if (by == nullptr || a == kNoStride || by->getBitWidth() > 64) return kNoStride;
-      return instruction->getOpcode() == Instruction::Mul ? a * by->getSExtValue() : a << std::min<uint64_t>(by->getZExtValue(), 40);
-    }
-    case Instruction::GetElementPtr: {
-      auto* address = llvm::cast<llvm::GetElementPtrInst>(instruction);
-      int64_t sum = of(0);
-      if (sum == kNoStride) return sum;
-      for (llvm::gep_type_iterator at = llvm::gep_type_begin(address), end = llvm::gep_type_end(address); at != end; ++at) {
-        if (at.isStruct()) continue;
-        const int64_t step = stride(at.getOperand(), dimension, depth + 1);
-        if (step == kNoStride) return step;
-        sum += step * static_cast<int64_t>(at.getSequentialElementStride(layout_).getFixedValue());
-      }
-      return sum;
-    }
-    default: break;
-  }
-  if (instruction->mayReadFromMemory() || llvm::isa<llvm::PHINode>(value) || llvm::isa<llvm::AllocaInst>(value)) return kNoStride;
-  for (unsigned i = 0; i < instruction->getNumOperands(); ++i) {
-    if (!llvm::isa<Function>(instruction->getOperand(i)) && of(i) != 0) return kNoStride;
-  }
-  return 0;
-}
-
-/// Vectors are made of the dimension in which more of the memory lies side by side: kernels that call their rows x are as common as those
-/// that call them y.
-void Pass::choose_inner() {
-  if (groups_ != 1 || has_warp_ || shape_.y < 8) return;
-  llvm::LoopInfo loops(*tree_);
-  int64_t score[2] = {0, 0};
-  for (Instruction& instruction : llvm::instructions(f_)) {
-    Value* address = llvm::getLoadStorePointerOperand(&instruction);
-    if (address == nullptr) continue;
-    const int64_t weight = int64_t{1} << (3 * std::min(loops.getLoopDepth(instruction.getParent()), 4u));
-    const auto size = static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
-    for (int d = 0; d < 2; ++d) {
-      const int64_t step = stride(address, d, 0);
-      score[d] += step == size ? 4 * weight : step == 0 ? 3 * weight : 0;
-    }
-  }
-  if (score[1] > score[0] || shape_.x == 1) inner_ = 1;
 }
 
 /// The barrier that a block ends at: its region, -1 where threads end, -2 for none.
@@ -1040,7 +966,7 @@ Value* Pass::word_value(Instruction* call, IRBuilder<>& at) {
       return whole(block_index_[static_cast<int>(word) - static_cast<int>(Word::BlockX)]);
     case Word::GridX: case Word::GridY: case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
     case Word::Linear: return whole(linear_);
-    case Word::Lane: return whole(group_ == kWarpThreads && inner_ == 0 ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
+    case Word::Lane: return whole(group_ == kWarpThreads ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
     case Word::Warp: return whole(group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5));
     case Word::Shared: return at.CreateGEP(i8_, shared_, llvm::cast<CallInst>(call)->getArgOperand(0));
     case Word::DynamicBytes: return whole(dynamic_);
@@ -1091,7 +1017,7 @@ bool Pass::known_from(Value* value, const llvm::ValueToValueMapTy& given) {
 }
 
 Value* Pass::slot_address(const Slot& slot, IRBuilder<>& at) {
-  Value* index = slot.array ? (slot.across_blocks && groups_ > 1 ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
+  Value* index = slot.array ? (slot.across_blocks ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
   if (index == nullptr) return slot.base;
   return at.CreateInBoundsGEP(llvm::ArrayType::get(i8_, slot.bytes), slot.base, at.CreateZExt(index, i64_));
 }
@@ -1201,7 +1127,7 @@ void Pass::write_region(int index) {
   };
   Value* step[3] = {number(0), number(0), number(0)};
   if (box_) {
-    for (const int d : {2, 1 - inner_, inner_}) {
+    for (int d = 2; d >= 0; --d) {
       if (box_shape_[d] == 1) continue;
       const bool partial = d == 0 && groups_ > 1 && shape_.count() % group_ != 0;
       step[d] = open(partial ? count_ : number(box_shape_[d]));
@@ -1211,12 +1137,11 @@ void Pass::write_region(int index) {
   }
   IRBuilder<> body(at_block);
   if (box_) {
-    const auto place = [&](int outer, int inner) {
-      Value* upper = body.CreateNUWAdd(body.CreateMul(step[2], number(box_shape_[outer]), "", true, true), step[outer]);
-      return body.CreateNUWAdd(body.CreateMul(upper, number(box_shape_[inner]), "", true, true), step[inner]);
-    };
-    lane_ = place(1 - inner_, inner_);
-    linear_ = inner_ == 1 ? place(1, 0) : groups_ == 1 ? lane_ : body.CreateAdd(base_, lane_, "", true, true);
+    lane_ = body.CreateNUWAdd(
+        body.CreateMul(body.CreateNUWAdd(body.CreateMul(step[2], number(box_shape_[1]), "", true, true), step[1]), number(box_shape_[0]), "",
+                       true, true),
+        step[0]);
+    linear_ = groups_ == 1 ? lane_ : body.CreateAdd(base_, lane_, "", true, true);
     for (int d = 0; d < 3; ++d) thread_[d] = groups_ == 1 ? step[d] : body.CreateAdd(box_base_[d], step[d], "", true, true);
   } else {
     lane_ = step[0];
