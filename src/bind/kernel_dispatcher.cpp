@@ -505,6 +505,7 @@ struct DispatcherState {
   std::vector<PyRef> defaults;  ///< of the last parameters
   std::atomic<const Entry*> entries{nullptr};  ///< a list that only grows, the newest first
   std::atomic<const Entry*> last{nullptr};     ///< found last
+  std::atomic<int> count{0};
 
   ~DispatcherState() {
     for (const Entry* e = entries.load(); e;) delete std::exchange(e, e->next);
@@ -545,7 +546,9 @@ const Entry* find_entry(DispatcherState& s, const Key& key, Device device) {
   return nullptr;
 }
 
-const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObject* const* args, Py_ssize_t n) {
+/// The form for a call that was not seen before. `unkept` holds it where it is not remembered.
+const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObject* const* args, Py_ssize_t n,
+                        std::unique_ptr<const Entry>* unkept) {
   PyRef tuple = PyRef::steal(PyTuple_New(n));
   for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(tuple.get(), i, new_ref(args[i])));
   PyRef made = call(s.compile.get(), {tuple.get(), device_object(device).get()});
@@ -556,6 +559,12 @@ const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObj
   for (PyObject* o : key.objects()) entry->kept.push_back(PyRef::borrow(o));
   if (entry->form->arguments.size() != static_cast<size_t>(n) || !entry->form->kernel)
     raise(ErrorKind::Runtime, "kernel: the compiled form takes {} arguments, the call has {}", entry->form->arguments.size(), n);
+  // Calls that name another object each time (a new function, a new string) are not all remembered.
+  constexpr int kMostEntries = 1024;
+  if (s.count.fetch_add(1, std::memory_order_relaxed) >= kMostEntries) {
+    *unkept = std::move(entry);
+    return **unkept;
+  }
   const Entry* result = entry.get();
   entry->next = s.entries.load(std::memory_order_relaxed);
   while (!s.entries.compare_exchange_weak(entry->next, result, std::memory_order_acq_rel)) {
@@ -591,9 +600,10 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   Reader reader;
   for (Py_ssize_t i = 0; i < n; ++i) reader.read(args[i]);
   const Device device = reader.device ? *reader.device : default_device();
+  std::unique_ptr<const Entry> unkept;
   const Entry* entry = find_entry(s, reader.key, device);
   if (!entry) [[unlikely]]
-    entry = &make_entry(s, reader.key, device, args, n);
+    entry = &make_entry(s, reader.key, device, args, n, &unkept);
   const KernelForm& form = *entry->form;
   KernelLaunch shape = c.shape;
   shape.cooperative = shape.cooperative || form.cooperative;

@@ -6,6 +6,7 @@
 #include "backends/cuda/program.h"
 #include "backends/cuda/nvrtc.h"
 #include "bind/args.h"
+#include "bind/cupy_headers.h"
 #include "bind/cuda_stream.h"
 #include "bind/launch.h"
 
@@ -277,6 +278,7 @@ PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     source.name = name.substr(0, name.find('<')) + ".cu";
     source.options = string_list(values[2], "options");
     source.nvcc = wants_nvcc(values[3]);
+    add_cupy_headers(&source);
     // A template is named by its expression.
     if (name.find_first_of("<:") != std::string::npos) source.name_expressions = {name};
     return make_kernel(std::make_shared<Compiled>(std::move(source)), name, to_bool(values[5]));
@@ -486,6 +488,7 @@ PyRef new_program(PyObject* text, PyObject* options, PyObject* name_expressions,
     Py_ssize_t at = 0;
     while (PyDict_Next(headers, &at, &key, &value)) source.headers.emplace_back(as_string(key), as_string(value));
   }
+  add_cupy_headers(&source);
   if (binary != Py_None) {
     Py_buffer view;
     check(PyObject_GetBuffer(binary, &view, PyBUF_SIMPLE));
@@ -533,6 +536,7 @@ PyRef compile_for_arch(PyObject* text, std::string_view arch, PyObject* options,
   source.name_expressions = string_list(name_expressions, "name_expressions");
   source.name = name;
   source.nvcc = wants_nvcc(compiler);
+  add_cupy_headers(&source);
   const cuda::ProgramBinary made = without_gil([&] { return cuda::compile_source(source, arch); });
   return tuple_of({PyRef::steal(PyBytes_FromStringAndSize(made.bytes.data(), static_cast<Py_ssize_t>(made.bytes.size()))).get(),
                    string_tuple(made.lowered).get(), to_py(made.log).get()});

@@ -142,6 +142,11 @@ def test_headers_of_the_toolkit_are_found(include, body):
     assert compile_cuda(f'#include <{include}>\nextern "C" __global__ void f(float* x) {{ {body} }}', "sm_90")[0]
 
 
+def test_cupys_complex_header_is_served_from_memory():
+    text = "#include <cupy/complex.cuh>\n__global__ void f(complex<double>* x) { x[0] = sqrt(exp(x[1] * 2) / x[2]) + pow(x[3], 2.0); }"
+    assert compile_cuda(text, "sm_90")[0]
+
+
 @needs_toolkit
 def test_kernels_that_launch_kernels_are_linked_with_the_device_runtime():
     text = """

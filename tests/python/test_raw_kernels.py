@@ -266,6 +266,48 @@ def test_complex_numbers_and_half_precision(xp, device):
     assert host(out).tolist() == [3.0, 4.0]
 
 
+def test_cupys_complex_numbers(xp):
+    kernel = xp.RawKernel(
+        r"""
+        #include <cupy/complex.cuh>
+        extern "C" __global__ void my_func(const complex<float>* x1, const complex<float>* x2, complex<float>* y, float a) {
+            int tid = blockDim.x * blockIdx.x + threadIdx.x;
+            y[tid] = x1[tid] + a * x2[tid];
+        }""",
+        "my_func",
+    )
+    x1 = xp.arange(25, dtype=xp.complex64).reshape(5, 5)
+    x2 = 1j * xp.arange(25, dtype=xp.complex64).reshape(5, 5)
+    y = xp.zeros((5, 5), dtype=xp.complex64)
+    kernel((5,), (5,), (x1, x2, y, xp.float32(2.0)))
+    np.testing.assert_array_equal(host(y), host(x1) + 2 * host(x2))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_functions_of_cupys_complex_numbers(xp, dtype):
+    names = "exp log sqrt sin cos tan sinh cosh tanh conj".split()
+    real = "float" if dtype == "complex64" else "double"
+    body = " ".join(f"out[{k} * n + i] = {name}(z[i]);" for k, name in enumerate(names))
+    module = xp.RawModule(
+        code=f"""#include <cupy/complex.cuh>
+        template <typename T> __global__ void f(const complex<T>* z, complex<T>* out, int n) {{
+            int i = threadIdx.x;
+            {body}
+            out[{len(names)} * n + i] = z[i] / (z[i] + T(1)) * 2 - abs(z[i]) + polar(norm(z[i]), arg(z[i]));
+            out[{len(names) + 1} * n + i] = pow(z[i], T(3));
+        }}""",
+        name_expressions=[f"f<{real}>"],
+    )
+    rng = np.random.default_rng(3)
+    z = (rng.normal(size=32) + 1j * rng.normal(size=32)).astype(dtype)
+    out = xp.zeros((len(names) + 2, 32), dtype)
+    module.get_function(f"f<{real}>")((1,), (32,), (xp.asarray(z), out, 32))
+    wide = z.astype("complex128")
+    expected = [getattr(np, name)(wide) for name in names]
+    expected += [wide / (wide + 1) * 2 - abs(wide) + abs(wide) ** 2 * np.exp(1j * np.angle(wide)), wide**3]
+    np.testing.assert_allclose(host(out), expected, rtol=2e-5 if real == "float" else 1e-12, atol=1e-6 if real == "float" else 1e-13)
+
+
 def test_structs_are_passed_by_value(xp):
     kernel = xp.RawKernel(
         r"""struct Particle { double mass; float position[3]; int id; };
