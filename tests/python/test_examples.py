@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 SMALL = {
+    "cuda_cpp": ["--size", "32"],
     "heat": ["--size", "24", "--tol", "1e-2"],
     "mandelbrot": ["--size", "48", "--steps", "40"],
     "black_scholes": ["--count", "2000"],
