@@ -13,15 +13,20 @@ std::string part(const std::string& name, const char* what) { return identifier(
 
 /// A state of the user's own type travels as the bytes of a number of 16 bytes.
 constexpr const char* kPacked = R"(
+#if BC_CUDA
+#define BC_COPY_BYTES memcpy
+#else
+#define BC_COPY_BYTES __builtin_memcpy
+#endif
 BC_INLINE bc::complex128 pack(const _type_reduce& state) {
   static_assert(sizeof(_type_reduce) <= sizeof(bc::complex128), "a reduce_type of the user's own has at most 16 bytes");
   bc::complex128 bytes(0.0, 0.0);
-  __builtin_memcpy(static_cast<void*>(&bytes), &state, sizeof(_type_reduce));
+  BC_COPY_BYTES(static_cast<void*>(&bytes), &state, sizeof(_type_reduce));
   return bytes;
 }
 BC_INLINE _type_reduce unpack(const bc::complex128& bytes) {
   _type_reduce state;
-  __builtin_memcpy(static_cast<void*>(&state), &bytes, sizeof(_type_reduce));
+  BC_COPY_BYTES(static_cast<void*>(&state), &bytes, sizeof(_type_reduce));
   return state;
 }
 )";

@@ -55,7 +55,7 @@ struct CArray {
     }
   }
   template <class I, enable_if<N >= 1 && sizeof(I) != 0> = 0>
-  BC_INLINE E& operator[](const I (&index)[N]) const {
+  BC_INLINE E& operator[](const I (&index)[N < 1 ? 1 : N]) const {
     i64 bytes = 0;
     for (int d = 0; d < N; ++d) bytes += static_cast<i64>(index[d]) * strides_[d];
     return at(bytes);

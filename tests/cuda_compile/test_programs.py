@@ -113,7 +113,12 @@ def test_a_kernel_that_needs_no_header_pays_for_none():
     ],
 )
 def test_headers_of_the_standard_library_can_be_included(include, body):
-    assert compile_cuda(f'#include <{include}>\nextern "C" __global__ void f(float* x) {{ {body} }}', "sm_90")[0]
+    try:
+        assert compile_cuda(f'#include <{include}>\nextern "C" __global__ void f(float* x) {{ {body} }}', "sm_90")[0]
+    except bc.CompileError as error:
+        if "crt/" not in str(error):
+            raise
+        pytest.skip("the toolkit's wheels are installed without nvidia-cuda-crt")
 
 
 @needs_toolkit
@@ -139,7 +144,12 @@ def test_headers_of_the_standard_library_can_be_included(include, body):
     ],
 )
 def test_headers_of_the_toolkit_are_found(include, body):
-    assert compile_cuda(f'#include <{include}>\nextern "C" __global__ void f(float* x) {{ {body} }}', "sm_90")[0]
+    try:
+        assert compile_cuda(f'#include <{include}>\nextern "C" __global__ void f(float* x) {{ {body} }}', "sm_90")[0]
+    except bc.CompileError as error:
+        if "crt/" not in str(error):
+            raise
+        pytest.skip("the toolkit's wheels are installed without nvidia-cuda-crt")
 
 
 def test_cupys_complex_header_is_served_from_memory():

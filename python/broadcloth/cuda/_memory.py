@@ -130,6 +130,8 @@ def as_cuda_array(obj: Any, sync: bool = True) -> Any:
         return obj
     if not hasattr(obj, "__cuda_array_interface__") and not hasattr(obj, "__dlpack__"):
         raise TypeError(f"as_cuda_array: expected an object with __cuda_array_interface__, got {type(obj).__name__}")
+    if isinstance(obj, np.ndarray) and hasattr(obj, "__cuda_array_interface__"):
+        return from_cuda_array_interface(obj.__cuda_array_interface__, obj)  # mapped memory: NumPy's array of it would be copied
     return asarray(obj)
 
 
