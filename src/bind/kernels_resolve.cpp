@@ -358,6 +358,18 @@ Entity entity_of(PyObject* o) {
       return e;
     }
   }
+  // Methods of the generators behind numpy.random and random.
+  if (PyRef self = attr_or_null(o, to_py("__self__").get()); self && !PyModule_Check(self.get())) {
+    const std::string_view owner = type_name(self.get());
+    if (owner == "RandomState" || owner == "Random") {
+      e.type = builtin_type((owner == "Random" ? "random." : "numpy.random.") + string_attr(o, "__name__"));
+      return e;
+    }
+  }
+  if (std::string_view(type_name(o)) == "cython_function_or_method" && string_attr(o, "__module__").starts_with("numpy.random")) {
+    e.type = builtin_type("numpy.random." + string_attr(o, "__name__"));
+    return e;
+  }
   if (PyCFunction_Check(o)) {
     std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
     if (module == "_operator") module = "operator";

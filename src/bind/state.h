@@ -75,6 +75,8 @@ void init_engine(PyObject* module);
 void init_profiler(PyObject* module);
 void init_kernels(PyObject* module);
 void init_kernel_records(PyObject* module);
+void init_jit(PyObject* module);
+void init_vectorize(PyObject* module);
 void init_raw_kernel(PyObject* module);
 void init_kernel_dispatcher(PyObject* module);
 void init_user_kernels(PyObject* module);

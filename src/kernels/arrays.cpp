@@ -64,6 +64,7 @@ std::string FunctionCompiler::index_text(const Value& index, const std::string& 
   const std::string text = convert(index, is_unsigned(index.type->dtype) || is_bool(index.type->dtype) || index.type->dtype == DType::i64 || index.is(Kind::literal)
                                               ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
                                               : index.type, n);
+  if (host() && unit_.options.check) return fmt::format("py::checked_index({}, {}.shape[{}])", text, array, axis);
   if (index.non_negative) return text;
   return fmt::format("py::wrap({}, {}.shape[{}])", text, array, axis);
 }
@@ -149,7 +150,7 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
   }
   Type made = with_layout(t, ndim, contiguous ? 'C' : 'A');
   // One axis with unit stride stays contiguous where it was the last.
-  Value v = Value::of(made, fmt::format("py::view<{}>({}{})", cpp(made), name, list));
+  Value v = Value::of(made, fmt::format("py::{}<{}>({}{})", host() ? "host_view" : "view", cpp(made), name, list));
   v.root = array.root;
   v.part = array.part + "|";
   for (const Value& i : items) {
@@ -178,6 +179,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       scalars &= i.is_scalar() || i.is(Kind::literal);
     }
     const Value a = bound(object, "a");
+    if (host() && items.size() == 1 && (items[0].is_array() && items[0].type->ndim > 0)) return host_index(a, items[0], n);
     if (!scalars) return view(a, items, n);
     Value r = Value::of(object.type->element, element(a, items, n));
     r.reads = true;
@@ -265,7 +267,8 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   unit_.need("core");
   if (name == "T") {
     if (t->ndim < 2) return object;
-    return Value::of(with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A'), fmt::format("py::transposed({})", object.text));
+    const Type made = with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A');
+    return Value::of(made, host() ? fmt::format("py::host_transposed<{}>({})", cpp(made), object.text) : fmt::format("py::transposed({})", object.text));
   }
   if (name == "real" || name == "imag") {
     if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
@@ -276,6 +279,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     const Type part = scalar_type(real_type(t->dtype));
     const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
     if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
+    if (host()) return Value::of(made, fmt::format("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
     return Value::of(made, fmt::format("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
   }
   if (t->element->is(Kind::record)) {
@@ -398,6 +402,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
     linef("{}() = {};", a.text, convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
   }
+  if (host()) return host_assign(a, value, at);
   LazyArray lazy;
   if (value.is_array()) {
     lazy = *lazy_of(value);
@@ -444,6 +449,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
   const std::vector<Value> items = index_items(both[1]);
+  if (host() && items.size() == 1 && host_assign_index(a, items[0], value, at)) return;
   bool scalars = static_cast<int>(items.size()) == a.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
   if (!scalars) return assign_elements(view(a, items, target), value, at);
@@ -462,6 +468,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
 
 Value FunctionCompiler::reduction(const std::string& name, const Value& v, const Node* n) {
   if (!v.type) return {};
+  if (host()) return host_reduction(name, v, {}, n);
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
   const auto lazy = lazy_of(v);
   const DType from = v.type->dtype;

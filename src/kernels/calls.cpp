@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/compiler.h"
+#include "kernels/host.h"
 #include "kernels/rows.h"
 #include "ops/ops.h"
 
@@ -105,6 +106,7 @@ std::vector<std::string> known_names() {
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
     if (info(static_cast<Op>(i)).kind == OpKind::elementwise) names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
+  for (const std::string& n : host_names()) names.insert(n);
   return {names.begin(), names.end()};
 }
 
@@ -245,6 +247,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   }
   std::vector<Type> types;
   for (Value& v : values) {
+    if (v.lazy && host()) v = bound(materialise(v, n));
     if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
     types.push_back(v.type);
   }
@@ -287,7 +290,9 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       r.effect = false;
     }
     const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
-    if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
+    if (in_parallel_)
+      line("if (failure != 0) py::raise_failure(failure);");
+    else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
       line("if (failure != 0) { py::report(status, failure); return; }");
     else
       linef("if (failure != 0) return{};", result);
@@ -452,6 +457,8 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& arg
       text += cpp_name(loop.in[0]);
     } else {
       text += "bc::";
+      constexpr std::string_view quick[] = {"sin", "cos", "tan", "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
+      if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
       text += w;
       // Literal operands must not choose the template's type.
       if (end < source.size() && source[end] == '(' && is_integer(loop.in[0]) && row.signature == Signature::same) text += fmt::format("<{}>", cpp_name(loop.in[0]));
@@ -719,6 +726,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
                           high > low ? fmt::format(" to {}", high) : "", spelled(args)));
   };
   const auto& p = args.positional;
+  if (host())
+    if (auto r = host_builtin(name, args, n)) return *r;
   if (name == "builtins.range" || name == "numba.prange") {
     need(1, 3);
     Value v;
@@ -958,6 +967,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   for (const Value& v : args.positional)
     if (!v.type) return {};
   const auto& p = args.positional;
+  if (host())
+    if (auto r = host_method(self, name, args, n)) return *r;
   if (self.is_array()) {
     for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
       if (name == r) {

@@ -27,6 +27,7 @@ struct CompileOptions {
   std::string name;            ///< of the entry; the function's own unless given
   bool debug = false;          ///< assertions and raise report (they always do on the host); accesses are checked
   bool check = false;          ///< each access to an array goes through py::checked
+  bool parallel = false;       ///< host: prange and whole-array expressions run on all threads
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 

@@ -63,6 +63,9 @@ class Unit {
   Specialised& specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured);
   /// The C++ type; defines structs as needed.
   std::string cpp(Type t);
+  /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
+  std::string host_store(Type t, const std::string& at, uint32_t offset, const std::string& value);
+  std::string host_load(Type t, const std::string& at, uint32_t offset);
   /// The name of a constant array with these elements.
   std::string table(Type element, const ConstantArray& array, bool constant_space);
   /// Puts a header of src/device/python before the text.
@@ -213,6 +216,29 @@ class FunctionCompiler {
   void close_loops(int count);
   bool is_arraylike(const Value& v) const { return v.is_array(); }
   std::shared_ptr<const LazyArray> lazy_of(const Value& v);
+
+  // ---- host.cpp
+  bool host() const { return unit_.options.entry == Entry::host; }
+  std::string host_lambda(const LazyArray& lazy, Type result, std::string* leaves, const Node* n);
+  Value materialise(const Value& v, const Node* n);
+  void host_assign(const Value& out, const Value& value, const Node* n);
+  Value host_array(const Value& v, const Node* n);
+  Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
+  std::string host_shape(const Value& shape, int* ndim, const Node* n);
+  Type host_dtype(const Value& v, Type otherwise, const Node* n);
+  Value host_array_of(const Value& v, Type element, const Node* n);
+  std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
+  std::optional<Value> host_random(const std::string& f, const CallArguments& args, const Node* n);
+  std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value host_product(const Value& x, const Value& y, const Node* n);
+  Value host_index(const Value& object, const Value& index, const Node* n);
+  bool host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n);
+  Value host_print(const CallArguments& args, const Node* n);
+  bool is_prange(const Node* n);
+  void parallel_for(const Node* n, const Value& range);
+  bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
+  bool in_parallel_ = false;
+  size_t parallel_loops_ = 0;  ///< how many loops there are up to the parallel one, itself included
 
   // ---- print.cpp
   std::string convert(const Value& v, Type to, const Node* n);

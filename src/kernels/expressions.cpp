@@ -352,6 +352,7 @@ Value FunctionCompiler::tuple_of(std::vector<Value> items) {
   v.simple = true;
   for (Value& item : items) {
     if (!item.type) return {};
+    if (item.lazy && host()) item = bound(materialise(item, nullptr));
     if (item.is(Kind::literal)) item = converted(item, int64_type(), nullptr);
     types.push_back(item.type);
     v.reads |= item.reads;
@@ -414,6 +415,7 @@ Value FunctionCompiler::list_of(const Node* n) {
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   if (is_arraylike(a) || is_arraylike(b)) {
+    if (op == Operator::matmul && host()) return host_product(a, b, n);
     if (op == Operator::matmul) fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}}, "write the loops");
     const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
     if (numbers) return lift({a, b}, [this, op, n](std::span<const Value> v) { return binary(op, v[0], v[1], n); }, n);
@@ -515,7 +517,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       break;
     case Operator::div:
       plain("/");
-      if (unit_.options.python_errors && d != DType::c128 && d != DType::c64) {
+      if (unit_.options.python_errors && !in_elements_ && d != DType::c128 && d != DType::c64) {
         const auto c = real_of(b);
         if (!c || *c == 0) {
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
@@ -535,7 +537,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       r.index = a.index && (b.index || op == Operator::mod);
       r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
       Value divisor = q, dividend = p;
-      if (unit_.options.python_errors && !(real_of(b) && *real_of(b) != 0)) {
+      if (unit_.options.python_errors && !in_elements_ && !(real_of(b) && *real_of(b) != 0)) {
         divisor = spill(q, "d");
         dividend = p.simple ? p : spill(p, "n");
         const int code = unit_.failure({"ZeroDivisionError", "integer division or modulo by zero", syntax_.file, n->line, syntax_.name});
@@ -552,7 +554,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         unit_.need("core");
         r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "modulo" : "quotient", dividend.text, divisor.text);
       } else {
-        r.text = fmt::format("bc::{}{}({}, {})", f, is_integer(d) ? fmt::format("<{}>", cpp_name(d)) : "", dividend.text, divisor.text);
+        r.text = fmt::format("bc::{}{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, is_integer(d) ? fmt::format("<{}>", cpp_name(d)) : "", dividend.text, divisor.text);
       }
       break;
     }

@@ -129,7 +129,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     if (v.type->ndim == 0 && to->ndim != 0) refuse();
     if (v.type->element != to->element || v.type->ndim != to->ndim || (v.type->layout != to->layout && to->layout != 'A')) refuse();
     if (cpp(v.type) == cpp(to)) return v.text;
-    return fmt::format("py::array_cast<{}>({})", cpp(to), v.text);
+    return fmt::format("py::{}<{}>({})", host() ? "host_cast" : "array_cast", cpp(to), v.text);
   }
   if (v.is_array() && v.type->ndim == 0 && to->is_scalar()) return convert(subscript_of(v, tuple_of({}), n), to, n);
   if (v.is(Kind::tuple) && to->is(Kind::tuple) && v.type->items.size() == to->items.size()) {

@@ -247,6 +247,7 @@ void FunctionCompiler::statement(const Node* n) {
       const Env* wanted = breaks ? l.exit : l.head;
       if (emitting_ && wanted) emit_edge(env_, *wanted);
       if (breaks && !l.broke.empty()) linef("{} = true;", l.broke);
+      if (breaks && in_parallel_ && loops_.size() == parallel_loops_) fail(n, "prange: the loop cannot be left by break");
       if (l.unrolled)
         linef("goto {};", breaks ? l.break_label : l.continue_label);
       else
@@ -282,6 +283,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   const int index = syntax_.local_index(name);
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.lazy && host()) v = materialise(v, at);
   if (v.lazy)
     fail(at, fmt::format("'{}' would need memory for a new {}", name, v.type->spelling), {},
          "assign into an array that is there (out[:] = …), or make one with cuda.local.array");
@@ -669,6 +671,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   const std::string indent(static_cast<size_t>(2 * depth_), ' ');
   const auto nothing = [] {};
 
+  if (v.is(Kind::range) && v.items.size() == 3 && is_prange(n)) return parallel_for(n, v);
   if (v.is(Kind::range) && v.items.size() == 3) {
     const DType d = v.type->dtype;
     const Type t = scalar_type(d);
@@ -802,6 +805,8 @@ void FunctionCompiler::return_statement(const Node* n) {
     return;
   }
   if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+  if (v.lazy && host()) v = materialise(v, n);
+  if (in_parallel_) fail(n, "a function cannot return from inside a prange loop");
   if (v.lazy) fail(n, fmt::format("a new {} cannot be returned", v.type->spelling), {}, "write into an array that the caller passes");
   const Type before = returned_;
   returned_ = unify(returned_, v.type);
@@ -827,6 +832,10 @@ void FunctionCompiler::fail_with(int code) {
   fails_ = true;
   if (!emitting_) return;
   unit_.need("core");
+  if (in_parallel_) {
+    linef("py::raise_failure({});", code);
+    return;
+  }
   const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
   if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
     unit_.need("cuda");

@@ -26,6 +26,7 @@ std::string Unit::cpp(Type t) {
     case Kind::scalar: return cpp_name(t->dtype);
     case Kind::array:
       need("core");
+      if (options.entry == Entry::host) return fmt::format("py::Host<{}, {}, '{}'>", cpp(t->element), t->ndim, t->layout);
       return fmt::format("py::Array<{}{}, {}, '{}'>", t->read_only ? "const " : "", cpp(t->element), t->ndim, t->layout);
     case Kind::optional:
       need("core");
@@ -171,18 +172,19 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     int at = 0;
     for (Type t : s.arguments)
       if (t->has_value()) {
-        call += fmt::format("{}*static_cast<const {}*>(arguments[{}])", call.empty() ? "" : ", ", cpp(t), at);
+        call += (call.empty() ? "" : ", ") + host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
         ++at;
       } else if (!t->has_value()) {
         ++at;
       }
     made.name = "bc_" + s.name;
-    text += fmt::format("\nextern \"C\" int {}(void* const* arguments, void* result) {{\n", made.name);
+    text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
+    text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
     if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
     if (s.result->has_value()) {
       text += fmt::format("  const {} value = {}({});\n", cpp(s.result), s.name, call);
-      text += s.fails ? fmt::format("  if (failure == 0) *static_cast<{}*>(result) = value;\n", cpp(s.result))
-                      : fmt::format("  *static_cast<{}*>(result) = value;\n", cpp(s.result));
+      const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "value");
+      text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
     } else {
       text += fmt::format("  {}({});\n", s.name, call);
     }

@@ -1,0 +1,210 @@
+"""`jit`, `njit`, `prange` and their kin: Python functions compiled for the CPU, as Numba spells them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from . import _broadcloth as _c
+from .types import Signature, Type
+
+__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "prange"]
+
+# What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
+_IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt", "pipeline_class",
+            "no_rewrites", "identity", "type", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args"}  # fmt: skip
+
+
+def is_signature(o: Any) -> bool:
+    """Tells whether an argument of a decorator is a signature (or a list of them), and not the function."""
+    return isinstance(o, str | Signature | list | tuple)
+
+
+def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
+    """Names of a function's parameters, and the defaults of the last ones."""
+    parameters = inspect.signature(function).parameters.values()
+    defaults = [p.default for p in parameters if p.default is not p.empty]
+    return tuple(p.name for p in parameters), tuple(defaults) or None
+
+
+def jit(
+    signature_or_function: Any = None,
+    *,
+    nogil: bool = False,
+    cache: bool = False,
+    parallel: bool | dict[str, bool] = False,
+    fastmath: bool | set[str] = False,
+    error_model: str = "python",
+    boundscheck: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Compiles a Python function for the CPU, for the types of its arguments, when it is first called.
+
+    Parameters
+    ----------
+    signature_or_function : function, signature or list of signatures, optional
+        The function, where the decorator stands alone. A signature such as ``"float64(float64[:])"`` compiles at once, and no other types
+        are then taken.
+    nogil : bool
+        Other Python threads run while the function does.
+    cache : bool
+        Taken for Numba's sake: what is compiled is always kept on disk, and found by what the function and those it calls say.
+    parallel : bool
+        `prange` loops and whole-array expressions run on all cores.
+    fastmath : bool
+        Floating-point sums may be reordered and products contracted; NaN and infinities need not be kept.
+    error_model : {'python', 'numpy'}
+        Whether a division by zero raises or gives what IEEE 754 says.
+    boundscheck : bool
+        An index out of range raises IndexError.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @bc.jit
+    ... def total(a):
+    ...     s = 0.0
+    ...     for x in a:
+    ...         s += x
+    ...     return s
+    >>> total(np.arange(5.0))
+    10.0
+    """
+    unknown = [name for name in options if name not in _IGNORED]
+    if unknown:
+        raise TypeError(f"jit: got an unexpected option '{unknown[0]}'")
+    if options.get("forceobj"):
+        raise NotImplementedError("jit: object mode (forceobj=True) is not there; call the Python function itself")
+    if error_model not in ("python", "numpy"):
+        raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
+
+    def decorate(function: Callable[..., Any], signatures: list[Any] | None = None) -> Any:
+        if isinstance(function, _c.CpuDispatcher):
+            function = function.py_func
+        names, defaults = _names(function)
+        made = _c.CpuDispatcher(
+            function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=bool(fastmath),
+            boundscheck=bool(boundscheck), python_errors=error_model == "python", cache=bool(cache),
+        )  # fmt: skip
+        functools.update_wrapper(made, function)
+        if signatures:
+            for signature in signatures:
+                made._compile(signature)
+            made._close(True)
+        return made
+
+    if signature_or_function is None:
+        return decorate
+    if is_signature(signature_or_function):
+        given = signature_or_function
+        several = isinstance(given, list) or (isinstance(given, tuple) and all(isinstance(s, str | Signature) for s in given))
+        return lambda function: decorate(function, list(given) if several else [given])
+    if isinstance(signature_or_function, Type):
+        raise TypeError(f"jit: expected a signature such as {signature_or_function!r}(…), got the type alone")
+    return decorate(signature_or_function)
+
+
+def njit(*args: Any, **options: Any) -> Any:
+    """As `jit`: every function is compiled without falling back to Python.
+
+    Examples
+    --------
+    >>> @bc.njit
+    ... def hypotenuse(a, b):
+    ...     return (a * a + b * b) ** 0.5
+    >>> hypotenuse(3, 4)
+    5.0
+    """
+    for name in ("nopython", "forceobj"):
+        if name in options:
+            warnings.warn(f"njit: the option {name} is set by njit itself", RuntimeWarning, stacklevel=2)
+            options.pop(name)
+    return jit(*args, **options)
+
+
+def prange(*args: int) -> range:
+    """A range whose turns are independent: under ``jit(parallel=True)`` they run on all cores, elsewhere one after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @bc.njit(parallel=True)
+    ... def squares(n):
+    ...     out = np.empty(n)
+    ...     for i in bc.prange(n):
+    ...         out[i] = i * i
+    ...     return out
+    >>> squares(4)
+    array([0., 1., 4., 9.])
+    """
+    return range(*args)
+
+
+prange.__kernel_name__ = "numba.prange"  # type: ignore[attr-defined]
+
+
+def literal_unroll(values: Any) -> Any:
+    """In a compiled function: a loop over a tuple of values of several types, one copy of the body for each."""
+    return values
+
+
+literal_unroll.__kernel_name__ = "numba.literal_unroll"  # type: ignore[attr-defined]
+
+
+def objmode(*_: Any, **__: Any) -> Any:
+    """Not there: compiled functions do not call back into Python."""
+    raise NotImplementedError("objmode: compiled functions do not call back into Python; call the Python code before or after them")
+
+
+def get_num_threads() -> int:
+    """Threads that parallel loops use.
+
+    Examples
+    --------
+    >>> bc.get_num_threads() >= 1
+    True
+    """
+    return _c._jit_threads()
+
+
+# ---- what a compiled function tells of itself ---------------------------------------------------------------------------------------
+
+
+class _Stats:
+    def __init__(self, rows: list[Any]):
+        self.cache_hits = {row[0]: 1 for row in rows if row[4]}
+        self.cache_misses = {row[0]: 1 for row in rows if not row[4]}
+        self.cache_path = ""
+
+
+def _attribute(self: Any, name: str) -> Any:
+    """The attributes of compiled functions that are seldom asked for."""
+    rows = self._overloads()
+    if name in ("signatures", "nopython_signatures"):
+        return [row[0] for row in rows]
+    if name == "overloads":
+        return {row[0]: row for row in rows}
+    if name == "stats":
+        return _Stats(rows)
+    if name == "inspect_types":
+        return lambda file=None, **_: print("\n".join(f"({', '.join(row[0])}) -> {row[1]}" for row in rows), file=file)
+    if name in ("inspect_source", "inspect_cpp"):
+        return lambda: {row[0]: row[2] for row in rows}
+    if name in ("inspect_llvm", "inspect_asm"):
+        stage = "ir" if name == "inspect_llvm" else "asm"
+        return lambda signature=None: {row[0]: self._inspect(i, stage) for i, row in enumerate(rows)}
+    if name == "get_call_template" or name == "parallel_diagnostics":
+        return lambda *_, **__: None
+    if name == "compile":
+        return lambda signature: self._compile(signature)
+    if name == "recompile":
+        return lambda: self._forget()
+    if name == "disable_compile":
+        return lambda on=True: self._close(on)
+    if name == "compile_seconds":
+        return sum(row[3] for row in rows)
+    raise AttributeError(f"a compiled function has no attribute '{name}'")
+

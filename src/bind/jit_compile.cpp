@@ -1,0 +1,106 @@
+// From a Python function to code for the CPU that a call can enter.
+#include <chrono>
+
+#include "backends/cpu/jit_library.h"
+#include "bind/convert.h"
+#include "bind/jit_dispatcher.h"
+#include "bind/kernels.h"
+#include "codegen/kernel_cache.h"
+#include "kernels/compile.h"
+#include "kernels/host.h"
+
+namespace bc::bind::jit {
+namespace {
+
+void add_digest(std::string* key, std::string_view part) {
+  *key += std::to_string(part.size());
+  *key += ':';
+  *key += part;
+}
+
+/// How a value of the type lies in memory and becomes an object.
+Box box_of(kernels::Type t) {
+  Box b;
+  using kernels::Kind;
+  if (!t || t->is(Kind::none)) return b;
+  switch (t->kind) {
+    case Kind::scalar:
+      b.kind = Box::Kind::scalar;
+      b.dtype = t->dtype;
+      return b;
+    case Kind::array:
+      b.kind = Box::Kind::array;
+      b.dtype = t->dtype;
+      b.ndim = t->ndim;
+      b.record = !t->element->is_scalar();
+      return b;
+    case Kind::tuple:
+      b.kind = t->fields.empty() ? Box::Kind::tuple : Box::Kind::named;
+      if (!t->fields.empty()) b.type = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(t->object)));
+      for (kernels::Type item : t->items) b.members.push_back(box_of(item));
+      return b;
+    case Kind::optional:
+      b.kind = Box::Kind::optional;
+      b.members.push_back(box_of(t->element));
+      return b;
+    case Kind::record:
+      b.kind = Box::Kind::record;
+      b.bytes = t->bytes;
+      b.alignment = t->alignment;
+      b.value_type = t;
+      return b;
+    default:
+      raise(ErrorKind::Typing, "a compiled function cannot return {} to Python", t->spelling);
+  }
+}
+
+}  // namespace
+
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments) {
+  for (const Compiled* c : *self->compiled)
+    if (c->arguments == arguments) return c;
+  const auto start = std::chrono::steady_clock::now();
+  kernels::CompileOptions options;
+  options.entry = kernels::Entry::host;
+  options.python_errors = self->options->python_errors;
+  options.check = self->options->boundscheck;
+  options.parallel = self->options->parallel;
+  const kernels::CompiledFunction made = kernels::compile(function_of(self->function), arguments, options);
+
+  auto c = std::make_unique<Compiled>();
+  c->arguments = arguments;
+  c->result = made.result;
+  c->text = made.readable;
+  c->failures = made.failures;
+  c->box = box_of(made.result);
+  c->box.place(0);
+  const int fast = self->options->fastmath ? 1 : 0;
+  without_gil([&] {
+    cpu::JitLibrary& library = cpu::JitLibrary::get();
+    const bc_jit_flags flags{3, fast, fast};
+    const std::string& prelude = kernels::host_library(self->options->parallel);
+    std::string text;
+    add_digest(&text, c->text);
+    add_digest(&text, prelude);
+    add_digest(&text, made.name);
+    c->from_disk = true;
+    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(text.data(), text.size()), [&] {
+      c->from_disk = false;
+      return CachedBinary{library.compile(c->text, made.name + ".cpp", flags, prelude), {}};
+    });
+    auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
+    c->entry = reinterpret_cast<host::Entry>(library.symbol(*object, made.name));
+    if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
+  });
+  BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.name);
+  c->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  self->compiled->push_back(c.release());
+  return self->compiled->back();
+}
+
+std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage) {
+  const int fast = self->options->fastmath ? 1 : 0;
+  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast}, stage, kernels::host_library(self->options->parallel));
+}
+
+}  // namespace bc::bind::jit

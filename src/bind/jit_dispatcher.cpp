@@ -1,0 +1,356 @@
+#include "bind/jit_dispatcher.h"
+
+#include <cstring>
+
+#include "bind/args.h"
+
+#ifndef Py_TPFLAGS_HAVE_VECTORCALL
+#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
+#endif
+
+namespace bc::bind::jit {
+namespace {
+
+PyTypeObject* dispatcher_type = nullptr;
+
+// ---- Calls ------------------------------------------------------------------------------------------------------------------------
+
+bool matches(const Overload& o, const Small<uint64_t, 32>& words) {
+  return o.words.size() == words.size() && std::memcmp(o.words.data(), words.data(), words.size() * sizeof(uint64_t)) == 0;
+}
+
+std::string spell(const std::vector<kernels::Type>& types) {
+  std::string text;
+  for (kernels::Type t : types) text += (text.empty() ? "" : ", ") + t->spelling;
+  return "(" + text + ")";
+}
+
+/// How far the argument types are from a signature's; -1 when they do not convert. Numba's order: exact, then promotion, then the rest.
+int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::Type>& to) {
+  if (from.size() != to.size()) return -1;
+  int sum = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[i]) continue;
+    if (!kernels::converts(from[i], to[i])) return -1;
+    if (from[i]->is_scalar() && to[i]->is_scalar())
+      sum += can_cast(from[i]->dtype, to[i]->dtype, Casting::safe) ? 1 : can_cast(from[i]->dtype, to[i]->dtype, Casting::same_kind) ? 100 : 10000;
+    else if (from[i]->is_array())
+      sum += 1;
+    else
+      return -1;  // tuples of other members would have another layout
+  }
+  return sum;
+}
+
+/// Keeps the objects that a key names by their addresses.
+void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
+  if (is_array(o)) return;
+  if (PyObject_TypeCheck(o, state().np_ndarray)) return kept->push_back(PyRef::borrow(numpy_fields(o)->descr));
+  if (PyTuple_Check(o)) {
+    kept->push_back(PyRef::borrow(reinterpret_cast<PyObject*>(Py_TYPE(o))));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
+    return;
+  }
+  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o)) return;
+  kept->push_back(PyRef::borrow(o));
+}
+
+/// Makes the overload of a call whose key is new.
+const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t n, const Frame& frame) {
+  auto made = std::make_unique<Overload>();
+  made->words.assign(frame.words().data(), frame.words().data() + frame.words().size());
+  std::vector<kernels::Type> types;
+  for (size_t i = 0; i < n; ++i) {
+    types.push_back(type_of(args[i]));
+    keep_alive(args[i], &made->kept);
+  }
+  if (self->closed) {
+    const Compiled* best = nullptr;
+    int least = -1;
+    for (const Compiled* c : *self->compiled) {
+      const int d = distance(types, c->arguments);
+      if (d >= 0 && (least < 0 || d < least)) best = c, least = d;
+    }
+    if (!best) {
+      std::string known;
+      for (const Compiled* c : *self->compiled) known += "\n    " + spell(c->arguments);
+      raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types), known);
+    }
+    made->compiled = best;
+    made->convert.assign(n, -1);
+    for (size_t i = 0; i < n; ++i)
+      if (types[i] != best->arguments[i] && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(best->arguments[i]->dtype);
+  } else {
+    made->compiled = compile(self, types);
+  }
+  self->overloads->push_back(std::move(made));
+  return self->overloads->back().get();
+}
+
+/// Puts keywords and defaults into their places. `full` gets the borrowed arguments.
+void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, std::vector<PyObject*>* full) {
+  const Py_ssize_t wanted = PyTuple_Size(self->names);
+  const auto name = [&] { return std::string(as_string(attr(self->function, "__name__").get())); };
+  if (n > wanted) raise(ErrorKind::Type, "{}: expected at most {} arguments, got {}", name(), wanted, n);
+  full->assign(static_cast<size_t>(wanted), nullptr);
+  for (Py_ssize_t i = 0; i < n; ++i) (*full)[static_cast<size_t>(i)] = args[i];
+  for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k) {
+    PyObject* key = PyTuple_GetItem(kwnames, k);
+    Py_ssize_t at = 0;
+    while (at < wanted && PyUnicode_Compare(key, PyTuple_GetItem(self->names, at)) != 0) ++at;
+    if (at == wanted) raise(ErrorKind::Type, "{}: got an unexpected keyword argument '{}'", name(), as_string(key));
+    if ((*full)[static_cast<size_t>(at)]) raise(ErrorKind::Type, "{}: got multiple values for argument '{}'", name(), as_string(key));
+    (*full)[static_cast<size_t>(at)] = args[n + k];
+  }
+  const Py_ssize_t defaults = self->defaults ? PyTuple_Size(self->defaults) : 0;
+  for (Py_ssize_t i = 0; i < wanted; ++i) {
+    PyObject*& place = (*full)[static_cast<size_t>(i)];
+    if (!place && i >= wanted - defaults) place = PyTuple_GetItem(self->defaults, i - (wanted - defaults));
+    if (!place) raise(ErrorKind::Type, "{}: missing the argument '{}'", name(), as_string(PyTuple_GetItem(self->names, i)));
+  }
+}
+
+PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    PyDispatcher* self = as_dispatcher(o);
+    Py_ssize_t n = static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1)));
+    std::vector<PyObject*> full;
+    if (kwnames || n != PyTuple_Size(self->names)) {
+      bind_arguments(self, args, n, kwnames, &full);
+      args = full.data();
+      n = static_cast<Py_ssize_t>(full.size());
+    }
+    Frame frame;
+    for (Py_ssize_t i = 0; i < n; ++i) frame.add(args[i]);
+    const Overload* found = nullptr;
+    for (const auto& overload : *self->overloads)
+      if (matches(*overload, frame.words())) {
+        found = overload.get();
+        break;
+      }
+    if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame);
+    const Compiled& c = *found->compiled;
+    for (size_t i = 0; i < found->convert.size(); ++i) {
+      if (found->convert[i] < 0) continue;
+      const Scalar value = Scalar::load(type_of(args[i])->dtype, frame.value(i));
+      char bytes[16];
+      value.store(static_cast<DType>(found->convert[i]), bytes);
+      std::memcpy(frame.replace(i, 16), bytes, 16);
+    }
+    alignas(16) char small[256];
+    std::unique_ptr<char[]> large;
+    char* result = small;
+    if (c.box.bytes > sizeof small) {
+      large.reset(new char[c.box.bytes + 16]);
+      result = large.get() + (16 - reinterpret_cast<uintptr_t>(large.get()) % 16);
+    }
+    host::Call call;
+    void** arguments = frame.pointers();
+    const bool ok = self->options->nogil ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
+                                         : host::run(c.entry, arguments, result, &call);
+    if (!ok) {
+      const size_t at = static_cast<size_t>(call.failure - 1);
+      if (call.failure == 0 || at >= c.failures.size()) throw_raised(call);
+      throw_named(c.failures[at].type, c.failures[at].message);
+    }
+    struct Adopt {
+      host::Call* call;
+      ~Adopt() { host::adopt(call); }
+    } adopt{&call};
+    return box(c.box, result, frame, &call).release();
+  });
+}
+
+PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    std::vector<PyObject*> all;
+    const Py_ssize_t n = PyTuple_Size(args);
+    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
+    PyRef names;
+    if (kwargs && PyDict_Size(kwargs)) {
+      names = PyRef::steal(PyList_AsTuple(PyRef::steal(PyDict_Keys(kwargs)).get()));
+      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
+    }
+    return call_dispatcher(self, all.data(), static_cast<size_t>(n), names.get());
+  });
+}
+
+// ---- The type ---------------------------------------------------------------------------------------------------------------------
+
+PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guard([&]() -> PyObject* {
+    static const char* names[] = {"function", "names", "defaults", "nogil", "parallel", "fastmath", "boundscheck", "python_errors", "cache", nullptr};
+    PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
+    int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|pppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters, &defaults,
+                                     &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache))
+      throw PythonError();
+    auto* alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    PyRef made = PyRef::steal(alloc(type, 0));
+    auto* self = as_dispatcher(made.get());
+    self->vectorcall = call_dispatcher;
+    self->function = new_ref(function);
+    self->names = new_ref(parameters);
+    self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
+    self->overloads = new std::vector<std::unique_ptr<Overload>>;
+    self->compiled = new std::vector<const Compiled*>;
+    self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};
+    return made.release();
+  });
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  PyDispatcher* self = as_dispatcher(o);
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(self->function);
+  Py_VISIT(self->dict);
+  return 0;
+}
+
+int clear(PyObject* o) {
+  PyDispatcher* self = as_dispatcher(o);
+  Py_CLEAR(self->function);
+  Py_CLEAR(self->dict);
+  return 0;
+}
+
+void dealloc(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  PyDispatcher* self = as_dispatcher(o);
+  PyTypeObject* type = Py_TYPE(o);
+  if (self->weakrefs) PyObject_ClearWeakRefs(o);
+  clear(o);
+  Py_CLEAR(self->names);
+  Py_CLEAR(self->defaults);
+  delete self->overloads;
+  delete self->compiled;
+  delete self->options;
+  PyObject_GC_Del(o);
+  Py_DECREF(type);
+}
+
+PyObject* descr_get(PyObject* self, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) return new_ref(self);
+  return guard([&] { return call(import_attr("types", "MethodType").get(), {self, instance}).release(); });
+}
+
+PyObject* repr(PyObject* self) {
+  return guard([&] { return PyUnicode_FromFormat("CPUDispatcher(%R)", as_dispatcher(self)->function); });
+}
+
+/// Names that the type lacks are looked up in the package, where the rarely used ones are written.
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  const std::string text = PyUnicode_Check(name) ? std::string(as_string(name)) : "";
+  if (text.substr(0, 2) == "__") return nullptr;
+  PyErr_Clear();
+  return guard([&] { return call(import_attr("broadcloth._jit", "_attribute").get(), {self, name}).release(); });
+}
+
+PyObject* compile_method(PyObject* self, PyObject* types) {
+  return guard([&]() -> PyObject* {
+    const kernels::FunctionSignature signature = signature_of_object(types);
+    const std::vector<kernels::Type>& arguments = signature.arguments;
+    PyDispatcher* d = as_dispatcher(self);
+    if (static_cast<Py_ssize_t>(arguments.size()) != PyTuple_Size(d->names))
+      raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()),
+            PyTuple_Size(d->names), kernels::to_string(signature));
+    const Compiled* c = compile(d, arguments);
+    if (signature.result && c->result != signature.result && !(c->result && kernels::converts(c->result, signature.result)))
+      raise(ErrorKind::Typing, "{}: the signature says that it returns {}, it returns {}", as_string(attr(d->function, "__name__").get()),
+            signature.result->spelling, c->result ? c->result->spelling : "none");
+    return to_py(c->result ? c->result->spelling : "none").release();
+  });
+}
+
+PyObject* close_method(PyObject* self, PyObject* on) {
+  as_dispatcher(self)->closed = on == Py_True;
+  Py_RETURN_NONE;
+}
+
+/// [(argument types, result type, C++ text, seconds, from disk), …]
+PyObject* overloads_method(PyObject* self, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyRef list = PyRef::steal(PyList_New(0));
+    for (const Compiled* c : *as_dispatcher(self)->compiled) {
+      PyRef types = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(c->arguments.size())));
+      for (size_t i = 0; i < c->arguments.size(); ++i)
+        check(PyTuple_SetItem(types.get(), static_cast<Py_ssize_t>(i), to_py(c->arguments[i]->spelling).release()));
+      PyRef seconds = PyRef::steal(PyFloat_FromDouble(c->seconds));
+      PyRef row = tuple_of({types.get(), to_py(c->result ? c->result->spelling : "none").get(), to_py(c->text).get(), seconds.get(),
+                            c->from_disk ? Py_True : Py_False});
+      check(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+/// _inspect(i, "ir" or "asm"): the optimised code of the i-th overload.
+PyObject* inspect_method(PyObject* self, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    int i = 0;
+    const char* stage = "ir";
+    if (!PyArg_ParseTuple(args, "is", &i, &stage)) throw PythonError();
+    const auto& all = *as_dispatcher(self)->compiled;
+    if (i < 0 || static_cast<size_t>(i) >= all.size()) raise(ErrorKind::Index, "inspect: there are {} overloads", all.size());
+    return to_py(inspect(as_dispatcher(self), *all[static_cast<size_t>(i)], stage)).release();
+  });
+}
+
+PyObject* typeof_function(PyObject*, PyObject* o) {
+  return guard([&] { return to_py(type_of(o)->spelling).release(); });
+}
+PyObject* threads_function(PyObject*, PyObject*) { return PyLong_FromLong(host::table().threads()); }
+
+PyObject* forget_method(PyObject* self, PyObject*) {
+  as_dispatcher(self)->overloads->clear();
+  as_dispatcher(self)->compiled->clear();
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+bool is_dispatcher(PyObject* o) { return Py_TYPE(o) == dispatcher_type; }
+PyDispatcher* as_dispatcher(PyObject* o) { return reinterpret_cast<PyDispatcher*>(o); }
+
+}  // namespace bc::bind::jit
+
+namespace bc::bind {
+
+void init_jit(PyObject* module) {
+  using namespace jit;
+  static PyMethodDef methods[] = {
+      {"_compile", compile_method, METH_O, "Compiles for a signature; gives the result's type."},
+      {"_close", close_method, METH_O, "Whether only the signatures compiled so far are taken."},
+      {"_overloads", overloads_method, METH_NOARGS, "What was compiled so far."},
+      {"_inspect", inspect_method, METH_VARARGS, "The code of an overload, as \"ir\" or \"asm\"."},
+      {"_forget", forget_method, METH_NOARGS, "Drops what was compiled."},
+      {}};
+  static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyDispatcher, vectorcall), READONLY, nullptr},
+                                  {"__dictoffset__", T_PYSSIZET, offsetof(PyDispatcher, dict), READONLY, nullptr},
+                                  {"__weaklistoffset__", T_PYSSIZET, offsetof(PyDispatcher, weakrefs), READONLY, nullptr},
+                                  {"py_func", T_OBJECT, offsetof(PyDispatcher, function), READONLY, "The Python function."},
+                                  {}};
+  static PyGetSetDef attributes[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+  PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void*>(new_dispatcher)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},  {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_call, reinterpret_cast<void*>(call_slot)},     {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_descr_get, reinterpret_cast<void*>(descr_get)}, {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+      {Py_tp_methods, methods}, {Py_tp_members, members}, {Py_tp_getset, attributes},
+      {0, nullptr}};
+  PyType_Spec spec = {"broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  dispatcher_type = add_type(module, &spec, "CpuDispatcher");
+  static std::vector<PyMethodDef> functions = {{"_typeof", typeof_function, METH_O, nullptr}, {"_jit_threads", threads_function, METH_NOARGS, nullptr}, {}};
+  check(PyModule_AddFunctions(module, functions.data()));
+  host::set_printer([](const char* text, int64_t size) {
+    GilHold hold;
+    PyRef out = PyRef::maybe(PySys_GetObject("stdout") ? new_ref(PySys_GetObject("stdout")) : nullptr);
+    PyRef written = out ? PyRef::maybe(PyObject_CallMethod(out.get(), "write", "s#", text, static_cast<Py_ssize_t>(size))) : PyRef();
+    if (!written) PyErr_Clear();
+  });
+}
+
+}  // namespace bc::bind

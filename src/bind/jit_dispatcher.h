@@ -1,0 +1,68 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bind/jit_values.h"
+#include "bind/kernels.h"
+#include "kernels/compile.h"
+
+/// Functions under broadcloth.jit: from Python arguments to compiled code and back.
+namespace bc::bind::jit {
+
+/// What broadcloth.jit was asked for.
+struct Options {
+  bool nogil = false;
+  bool parallel = false;
+  bool fastmath = false;
+  bool boundscheck = false;
+  bool python_errors = true;  ///< error_model="python": a division by zero raises
+  bool cache = false;
+  bool operator==(const Options&) const = default;
+};
+
+/// A function compiled for the types of its arguments. Never freed: other functions may hold its address.
+struct Compiled {
+  std::vector<kernels::Type> arguments;
+  kernels::Type result = nullptr;
+  host::Entry entry = nullptr;
+  Box box;
+  std::vector<kernels::Failure> failures;
+  std::string text;        ///< the C++ that was compiled
+  double seconds = 0;      ///< spent in the compiler
+  bool from_disk = false;
+};
+
+/// A compiled function as a call finds it: the words of a call's key, and what must be done to its arguments.
+struct Overload {
+  std::vector<uint64_t> words;
+  const Compiled* compiled = nullptr;
+  std::vector<int8_t> convert;  ///< for each argument the dtype it is converted to, or -1; empty: none is
+  std::vector<PyRef> kept;      ///< objects that the words name by address
+};
+
+/// The limited API of 3.11 has vectorcall without its names.
+using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
+
+struct PyDispatcher {
+  PyObject_HEAD Vectorcall vectorcall;
+  PyObject* function;  ///< the Python function
+  PyObject* dict;
+  PyObject* weakrefs;
+  PyObject* names;     ///< tuple: its parameters
+  PyObject* defaults;  ///< tuple or nullptr: of the last parameters
+  std::vector<std::unique_ptr<Overload>>* overloads;
+  std::vector<const Compiled*>* compiled;
+  Options* options;
+  bool closed;  ///< signatures were given: nothing else is compiled
+};
+bool is_dispatcher(PyObject* o);
+PyDispatcher* as_dispatcher(PyObject* o);
+
+/// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
+/// The optimised code as "ir" or "asm".
+std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments);
+
+}  // namespace bc::bind::jit

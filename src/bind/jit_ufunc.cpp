@@ -1,0 +1,416 @@
+// broadcloth.vectorize and guvectorize: a Python function as the loop of a NumPy ufunc, and as an elementwise op of the engine's graph.
+#include <xmmintrin.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "backends/cpu/jit_library.h"
+#include "bind/args.h"
+#include "bind/jit_dispatcher.h"
+#include "codegen/kernel_cache.h"
+#include "codegen/user_op.h"
+#include "graph/user.h"
+#include "kernels/host.h"
+#include "kernels/python_library.h"
+
+namespace bc::bind::jit {
+namespace {
+
+using kernels::cpp_name;
+
+// ---- NumPy's side -----------------------------------------------------------------------------------------------------------------
+
+using UfuncLoop = void (*)(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, void* data);
+
+/// The functions of NumPy's ufunc API that are used, by their places in its table.
+struct UfuncApi {
+  PyObject* (*make)(UfuncLoop* loops, void* const* data, const char* types, int ntypes, int nin, int nout, int identity, const char* name,
+                    const char* doc, int unused, const char* signature, PyObject* identity_value);
+};
+const UfuncApi& ufunc_api() {
+  static const UfuncApi api = [] {
+    PyRef module = PyRef::maybe(PyImport_ImportModule("numpy._core._multiarray_umath"));
+    if (!module) {
+      PyErr_Clear();
+      module = import("numpy.core._multiarray_umath");
+    }
+    PyRef capsule = attr(module.get(), "_UFUNC_API");
+    void** table = static_cast<void**>(PyCapsule_GetPointer(capsule.get(), nullptr));
+    if (!table) throw PythonError();
+    return UfuncApi{reinterpret_cast<decltype(UfuncApi::make)>(table[42])};
+  }();
+  return api;
+}
+
+/// One compiled loop. Never freed: ufuncs keep its address.
+struct Loop {
+  host::Entry entry = nullptr;
+  int operands = 0;     ///< inputs and outputs
+  int core_dims = 0;    ///< extents of an element's own dimensions (guvectorize)
+  bool parallel = false;
+  int64_t grain = 1;    ///< turns of a thread's piece
+  std::vector<kernels::Failure> failures;
+  kernels::Type result = nullptr;
+  std::vector<char> types;  ///< NumPy's numbers of the operands' dtypes
+  std::string text;
+};
+
+/// The last failure of a loop: NumPy has no way to hand it on.
+struct Failed {
+  std::mutex mutex;
+  std::string type, message;
+};
+Failed& failed() {
+  static auto& f = *new Failed;
+  return f;
+}
+
+void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_intptr_t* steps) {
+  host::Call call;
+  void* arguments[3] = {args, const_cast<Py_intptr_t*>(dims), const_cast<Py_intptr_t*>(steps)};
+  if (host::run(loop.entry, arguments, nullptr, &call)) return;
+  Failed& f = failed();
+  const std::lock_guard lock(f.mutex);
+  const size_t at = static_cast<size_t>(call.failure - 1);
+  if (call.failure != 0 && at < loop.failures.size()) {
+    f.type = loop.failures[at].type;
+    f.message = loop.failures[at].message;
+  } else {
+    f.type = host::exception_name(call.raised);
+    f.message = call.message;
+  }
+}
+
+/// What NumPy calls.
+void run_loop(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, void* data) {
+  const Loop& loop = *static_cast<const Loop*>(data);
+  // Lanes that are computed and not taken set flags of the processor, which NumPy would warn of.
+  const unsigned flags = _mm_getcsr();
+  const bool chained = loop.core_dims == 0 && loop.operands == 3 && (steps[2] == 0 || (args[2] - args[0] == steps[2] && steps[0] == steps[2]));
+  if (!loop.parallel || dims[0] <= loop.grain || chained) {
+    run_piece(loop, args, dims, steps);
+  } else {
+    struct Context {
+      const Loop& loop;
+      char** args;
+      const Py_intptr_t *dims, *steps;
+    } context{loop, args, dims, steps};
+    host::table().parallel(
+        dims[0], loop.grain,
+        [](void* c, int64_t begin, int64_t end) {
+          const auto& [loop, args, dims, steps] = *static_cast<const Context*>(c);
+          std::vector<char*> moved(args, args + loop.operands);
+          for (int k = 0; k < loop.operands; ++k) moved[static_cast<size_t>(k)] += begin * steps[k];
+          std::vector<Py_intptr_t> extents(dims, dims + 1 + loop.core_dims);
+          extents[0] = end - begin;
+          run_piece(loop, moved.data(), extents.data(), steps);
+        },
+        &context);
+  }
+  _mm_setcsr(flags);
+}
+
+int numpy_number(DType t) { return static_cast<int>(to_int(attr(dtype_object(t), "num").get(), "num")); }
+
+void load_loop(Loop* loop, const std::string& text, const char* name, bool parallel_arrays, bool fastmath) {
+  loop->text = text;
+  without_gil([&] {
+    cpu::JitLibrary& library = cpu::JitLibrary::get();
+    const bc_jit_flags flags{3, fastmath ? 1 : 0, fastmath ? 1 : 0};
+    const std::string& prelude = kernels::host_library(parallel_arrays);
+    std::string key = text;
+    key += '\0';
+    key += prelude;
+    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(key.data(), key.size()), [&] {
+      return CachedBinary{library.compile(text, std::string(name) + ".cpp", flags, prelude), {}};
+    });
+    auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
+    loop->entry = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_loop"));
+    if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
+  });
+  BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", name);
+}
+
+kernels::CompiledFunction compile_body(PyObject* function, const std::vector<kernels::Type>& types, kernels::Entry entry) {
+  kernels::CompileOptions options;
+  options.entry = entry;
+  options.python_errors = false;  // NumPy's division, as in every ufunc
+  return kernels::compile(function_of(function), types, options);
+}
+
+/// The loop of an elementwise function: blocks of elements that lie side by side, so that one vectorised loop serves every stride.
+Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& types, bool parallel, bool fastmath) {
+  const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
+  const std::string name = made.name.substr(3);  // the entry's name is bc_ and the function's
+  if (!made.result || !made.result->is_scalar())
+    raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", name, made.result ? made.result->spelling : "none");
+  auto loop = std::make_unique<Loop>();
+  loop->operands = static_cast<int>(types.size()) + 1;
+  loop->parallel = parallel;
+  loop->grain = 16384;
+  loop->failures = made.failures;
+  loop->result = made.result;
+  const std::string result = cpp_name(made.result->dtype);
+  std::string text = made.readable;
+  text += "namespace bc {\nextern \"C\" __attribute__((visibility(\"default\"))) int bc_loop(void* const* arguments, void*) {\n";
+  text += "  char** const args = static_cast<char**>(arguments[0]);\n  const i64 n = *static_cast<const i64*>(arguments[1]);\n";
+  text += "  const i64* const steps = static_cast<const i64*>(arguments[2]);\n  constexpr i64 kBlock = 512;\n  int failure = 0;\n";
+  std::string gather, call;
+  for (size_t k = 0; k < types.size(); ++k) {
+    const std::string t = cpp_name(types[k]->dtype);
+    loop->types.push_back(static_cast<char>(numpy_number(types[k]->dtype)));
+    text += fmt::format("  py::Feed<{}, kBlock> in{};\n", t, k);
+    gather += fmt::format("    const {0}* p{1} = in{1}.block(args[{1}], steps[{1}], at, count);\n", t, k);
+    call += fmt::format("{}p{}[j]", k ? ", " : "", k);
+  }
+  loop->types.push_back(static_cast<char>(numpy_number(made.result->dtype)));
+  if (made.reports) call += call.empty() ? "failure" : ", failure";
+  const size_t out = types.size();
+  if (types.size() == 2) {
+    // reduce and accumulate: a result is the next turn's operand.
+    std::string one;
+    for (size_t k = 0; k < 2; ++k)
+      one += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
+    text += fmt::format(
+        "  const bool chained = args[2] != args[0] ? args[2] - args[0] == steps[2] && steps[0] == steps[2] : steps[2] == 0;\n"
+        "  if (chained) {{\n    for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}({}{});\n    return failure;\n  }}\n",
+        result, name, one, made.reports ? ", failure" : "");
+  }
+  text += fmt::format(
+      "  alignas(64) {0} buffer[kBlock];\n  for (i64 at = 0; at < n; at += kBlock) {{\n    const i64 count = py::least(kBlock, n - at);\n{1}"
+      "    const bool unit = steps[{2}] == sizeof({0});\n    {0}* o = unit ? reinterpret_cast<{0}*>(args[{2}]) + at : buffer;\n"
+      "    for (i64 j = 0; j < count; ++j) o[j] = {3}({4});\n"
+      "    if (!unit) for (i64 j = 0; j < count; ++j) *reinterpret_cast<{0}*>(args[{2}] + (at + j) * steps[{2}]) = o[j];\n  }}\n  return failure;\n}}\n}}\n",
+      result, gather, out, name, call);
+  load_loop(loop.get(), text, name.c_str(), false, fastmath);
+  return loop.release();
+}
+
+/// The loop of a generalised ufunc: the function is called with views of one core at a time.
+Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& types, const std::vector<std::vector<int>>& cores, size_t inputs,
+                       bool parallel, bool fastmath) {
+  const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
+  const std::string name = made.name.substr(3);
+  auto loop = std::make_unique<Loop>();
+  loop->operands = static_cast<int>(types.size());
+  loop->parallel = parallel;
+  loop->failures = made.failures;
+  std::string text = made.readable;
+  text += "namespace bc {\nextern \"C\" __attribute__((visibility(\"default"
+          "\"))) int bc_loop(void* const* arguments, void*) {\n  char** const args = static_cast<char**>(arguments[0]);\n"
+          "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const i64*>(arguments[2]);\n"
+          "  int failure = 0;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k) {\n";
+  std::string call;
+  size_t step = types.size();
+  for (size_t i = 0; i < types.size(); ++i) {
+    const kernels::Type t = types[i];
+    const kernels::Type element = t->is_array() ? t->element : t;
+    loop->types.push_back(static_cast<char>(numpy_number(element->dtype)));
+    const std::string e = cpp_name(element->dtype);
+    if (!t->is_array()) {
+      text += fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(args[{1}] + k * steps[{1}]);\n", e, i);
+    } else {
+      // An output of no core dimensions comes as a vector of one element, as Numba has it.
+      const size_t ndim = static_cast<size_t>(t->ndim);
+      const std::vector<int>& core = cores[i];
+      if (core.size() != ndim && !(core.empty() && ndim == 1 && i >= inputs))
+        raise(ErrorKind::Type, "guvectorize: argument {} has {} dimensions, the layout gives it {}", i + 1, ndim, core.size());
+      std::string shape, strides;
+      for (size_t d = 0; d < ndim; ++d) {
+        shape += fmt::format("{}{}", d ? ", " : "", core.empty() ? "1" : fmt::format("dims[{}]", core[d] + 1));
+        strides += fmt::format("{}{}", d ? ", " : "", core.empty() ? std::to_string(element->bytes) : fmt::format("steps[{}]", step + d));
+      }
+      text += fmt::format("    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(args[{3}] + k * steps[{3}]), {{{{{4}}}}}, {{{{{5}}}}});\n", e, ndim,
+                          t->layout, i, shape, strides);
+    }
+    step += cores[i].size();
+    for (int d : cores[i]) loop->core_dims = std::max(loop->core_dims, d + 1);
+    call += fmt::format("{}a{}", i ? ", " : "", i);
+  }
+  if (made.reports) call += ", failure";
+  text += fmt::format("    {}({});\n  }}\n  return failure;\n}}\n}}\n", name, call);
+  load_loop(loop.get(), text, name.c_str(), false, fastmath);
+  return loop.release();
+}
+
+constexpr const char* kCapsule = "broadcloth.loop";
+Loop* loop_of(PyObject* capsule) {
+  auto* loop = static_cast<Loop*>(PyCapsule_GetPointer(capsule, kCapsule));
+  if (!loop) throw PythonError();
+  return loop;
+}
+
+/// _loop(function, signature, cores or None, inputs, parallel, fastmath) -> (loop, result type)
+PyObject* loop_function(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *function, *signature, *cores;
+    int inputs, parallel, fastmath;
+    if (!PyArg_ParseTuple(args, "OOOipp", &function, &signature, &cores, &inputs, &parallel, &fastmath)) throw PythonError();
+    const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
+    Loop* loop = nullptr;
+    if (cores == Py_None) {
+      for (kernels::Type t : types)
+        if (!t->is_scalar()) raise(ErrorKind::Type, "vectorize: expected numbers as arguments, got {}", t->spelling);
+      loop = make_elementwise(function, types, parallel, fastmath);
+    } else {
+      std::vector<std::vector<int>> lists;
+      for (Py_ssize_t i = 0; i < PyTuple_Size(cores); ++i) {
+        lists.emplace_back();
+        PyObject* list = PyTuple_GetItem(cores, i);
+        for (Py_ssize_t d = 0; d < PyTuple_Size(list); ++d) lists.back().push_back(static_cast<int>(to_int(PyTuple_GetItem(list, d), "core")));
+      }
+      if (lists.size() != types.size()) raise(ErrorKind::Type, "guvectorize: the signature has {} arguments, the layout {}", types.size(), lists.size());
+      loop = make_generalised(function, types, lists, static_cast<size_t>(inputs), parallel, fastmath);
+    }
+    PyRef capsule = PyRef::steal(PyCapsule_New(loop, kCapsule, nullptr));
+    return tuple_of({capsule.get(), to_py(loop->result ? loop->result->spelling : "none").get()}).release();
+  });
+}
+
+/// _numpy_ufunc(loops, inputs, outputs, identity, name, doc, layout or None): a numpy.ufunc of these loops, in this order.
+PyObject* numpy_ufunc(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *loops, *identity;
+    int inputs, outputs;
+    const char *name, *doc, *layout;
+    if (!PyArg_ParseTuple(args, "OiiOssz", &loops, &inputs, &outputs, &identity, &name, &doc, &layout)) throw PythonError();
+    const Py_ssize_t n = PyTuple_Size(loops);
+    // NumPy keeps these addresses for ever.
+    auto* functions = new UfuncLoop[static_cast<size_t>(n)];
+    auto* data = new void*[static_cast<size_t>(n)];
+    auto* types = new char[static_cast<size_t>(n * (inputs + outputs))];
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      Loop* loop = loop_of(PyTuple_GetItem(loops, i));
+      BC_CHECK(loop->types.size() == static_cast<size_t>(inputs + outputs), Type, "{}: the loops differ in their arguments", name);
+      functions[i] = run_loop;
+      data[i] = loop;
+      std::memcpy(types + i * (inputs + outputs), loop->types.data(), loop->types.size());
+    }
+    constexpr int kNone = -1, kReorderable = -2, kZero = 0, kOne = 1;
+    int number = kNone;
+    if (identity != Py_None) {
+      if (PyUnicode_Check(identity)) number = kReorderable;
+      else number = to_int(identity, "identity") == 0 ? kZero : kOne;
+    }
+    return ufunc_api().make(functions, data, types, static_cast<int>(n), inputs, outputs, number, strdup(name), strdup(doc), 0,
+                            layout ? strdup(layout) : nullptr, nullptr);
+  });
+}
+
+/// _raise_failed(): raises what a loop failed with since the last call.
+PyObject* raise_failed(PyObject*, PyObject*) {
+  return guard([&]() -> PyObject* {
+    std::string type, message;
+    {
+      Failed& f = failed();
+      const std::lock_guard lock(f.mutex);
+      if (f.type.empty()) Py_RETURN_NONE;
+      type = std::exchange(f.type, {});
+      message = f.message;
+    }
+    throw_named(type, message);
+  });
+}
+
+/// _result_type(function, signature): what the function returns for arguments of these types.
+PyObject* result_type(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *function, *signature;
+    if (!PyArg_ParseTuple(args, "OO", &function, &signature)) throw PythonError();
+    const kernels::CompiledFunction made = compile_body(function, signature_of_object(signature).arguments, kernels::Entry::host);
+    return to_py(made.result ? made.result->spelling : "none").release();
+  });
+}
+
+PyObject* loop_text(PyObject*, PyObject* capsule) {
+  return guard([&] { return to_py(loop_of(capsule)->text).release(); });
+}
+
+// ---- the engine's side ------------------------------------------------------------------------------------------------------------
+
+/// The contents of `namespace bc { … }` in a text.
+std::string unwrapped(std::string text) {
+  for (const std::string_view line : {"namespace bc {\n", "}  // namespace bc\n"})
+    for (size_t at; (at = text.find(line)) != std::string::npos && (at == 0 || text[at - 1] == '\n');) text.erase(at, line.size());
+  return text;
+}
+
+/// _user_op(function, signature, fastmath) -> (op, result dtype): the function as an elementwise op of the graph.
+PyObject* user_op_function(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *function, *signature;
+    int fastmath;
+    if (!PyArg_ParseTuple(args, "OOp", &function, &signature, &fastmath)) throw PythonError();
+    const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
+    const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::device);
+    if (!made.result || !made.result->is_scalar())
+      raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.name, made.result ? made.result->spelling : "none");
+    if (made.reports) raise(ErrorKind::Typing, "vectorize: {} raises exceptions, which functions over arrays of the engine cannot", made.name);
+    UserOpSpec op;
+    op.name = made.name;
+    op.entry = "element";
+    std::string body = made.readable;
+    // "namespace bc {\n" … "}\n" around the functions.
+    constexpr std::string_view open = "namespace bc {\n";
+    if (body.starts_with(open)) body = body.substr(open.size(), body.size() - open.size() - 2);
+    for (size_t at; (at = body.find("BC_PY ")) != std::string::npos;) body.replace(at, 6, "BC_INLINE ");
+    if (body.find("py::") != std::string::npos || body.find("BC_PY_") != std::string::npos) op.text = unwrapped(kernels::python_library({"core"}));
+    op.text += body;
+    std::string parameters, values;
+    for (size_t k = 0; k < types.size(); ++k) {
+      op.in.push_back(types[k]->dtype);
+      parameters += fmt::format("{} a{}, ", cpp_name(types[k]->dtype), k);
+      values += fmt::format("{}a{}", k ? ", " : "", k);
+    }
+    op.text += fmt::format("\nBC_INLINE void element({}{}& result) {{ result = {}({}); }}\n", parameters, cpp_name(made.result->dtype), made.name, values);
+    op.out.push_back(made.result->dtype);
+    op.contract = fastmath != 0;
+    auto* kept = new Ref<UserOp>(make_user_op(std::move(op)));
+    PyRef capsule = PyRef::steal(PyCapsule_New(kept, "broadcloth.user_op", [](PyObject* c) {
+      delete static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(c, "broadcloth.user_op"));
+    }));
+    return tuple_of({capsule.get(), dtype_object(made.result->dtype)}).release();
+  });
+}
+
+/// _apply_user_op(op, operands, out or None, where or None, device or None)
+PyObject* apply_user_op(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *capsule, *operands, *out, *where, *device;
+    if (!PyArg_ParseTuple(args, "OO!OOO", &capsule, &PyTuple_Type, &operands, &out, &where, &device)) throw PythonError();
+    auto* op = static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(capsule, "broadcloth.user_op"));
+    if (!op) throw PythonError();
+    std::vector<PyObject*> objects;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(operands); ++i) objects.push_back(PyTuple_GetItem(operands, i));
+    const Device on = device != Py_None ? to_device(device) : is_array(out) ? array_of(out).device() : device_of(objects.data(), static_cast<Py_ssize_t>(objects.size()));
+    std::vector<Arg> list;
+    for (PyObject* o : objects) list.push_back(to_arg(o, on));
+    UserOptions options;
+    options.device = on;
+    if (out != Py_None) options.out.push_back(writable(out, (*op)->name.c_str()));
+    if (where != Py_None) options.where = to_array(where, on);
+    LineNote line;
+    std::vector<Array> made = apply(*op, list, options);
+    return out != Py_None ? new_ref(out) : wrap(std::move(made[0]));
+  });
+}
+
+}  // namespace
+}  // namespace bc::bind::jit
+
+namespace bc::bind {
+
+void init_vectorize(PyObject* module) {
+  using namespace jit;
+  static std::vector<PyMethodDef> functions = {{"_loop", loop_function, METH_VARARGS, nullptr},
+                                               {"_numpy_ufunc", numpy_ufunc, METH_VARARGS, nullptr},
+                                               {"_raise_failed", raise_failed, METH_NOARGS, nullptr},
+                                               {"_result_type", result_type, METH_VARARGS, nullptr},
+                                               {"_loop_text", loop_text, METH_O, nullptr},
+                                               {"_user_op", user_op_function, METH_VARARGS, nullptr},
+                                               {"_apply_user_op", apply_user_op, METH_VARARGS, nullptr},
+                                               {}};
+  check(PyModule_AddFunctions(module, functions.data()));
+}
+
+}  // namespace bc::bind

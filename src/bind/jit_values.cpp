@@ -1,0 +1,401 @@
+#include "bind/jit_values.h"
+
+#include <cstring>
+
+#include "bind/convert.h"
+#include "bind/kernels.h"
+#include "graph/tape.h"
+
+namespace bc::bind {
+
+const NumpyApi& numpy_api() {
+  static const NumpyApi api = [] {
+    PyRef module = PyRef::maybe(PyImport_ImportModule("numpy._core._multiarray_umath"));
+    if (!module) {
+      PyErr_Clear();
+      module = import("numpy.core._multiarray_umath");  // NumPy 1
+    }
+    PyRef capsule = attr(module.get(), "_ARRAY_API");
+    void** table = static_cast<void**>(PyCapsule_GetPointer(capsule.get(), nullptr));
+    if (!table) throw PythonError();
+    NumpyApi made;
+    made.new_from_descr = reinterpret_cast<decltype(made.new_from_descr)>(table[94]);
+    made.set_base = reinterpret_cast<decltype(made.set_base)>(table[282]);
+    return made;
+  }();
+  return api;
+}
+
+namespace jit {
+namespace {
+
+/// What a word of a call's key says; the rest of the word holds details.
+enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kString };
+
+uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
+  return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
+         static_cast<uint64_t>(writable) << 32;
+}
+
+/// The dtype of a NumPy dtype object in native byte order, -1 for others.
+int native_dtype(PyObject* descr) {
+  const State& s = state();
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (s.dtypes[i] == descr) return i;
+  return -1;
+}
+
+int scalar_dtype(PyObject* o) {
+  const State& s = state();
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (s.scalar_types[i] == type) return i;
+  return -1;
+}
+
+size_t scalar_alignment(DType t) { return static_cast<size_t>(itemsize(t)); }
+
+/// The strictest alignment among the members of a value.
+size_t alignment_of(PyObject* o) {
+  if (PyTuple_Check(o)) {
+    size_t most = 1;
+    const Py_ssize_t n = PyTuple_Size(o);
+    for (Py_ssize_t i = 0; i < n; ++i) most = std::max(most, alignment_of(PyTuple_GetItem(o, i)));
+    return most;
+  }
+  if (PyBool_Check(o)) return 1;
+  if (PyComplex_Check(o)) return 16;
+  const int scalar = scalar_dtype(o);
+  if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
+  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyObject_TypeCheck(o, state().np_ndarray) ? 8 : 1;
+}
+
+size_t align(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+char* Frame::room(size_t bytes, size_t alignment) {
+  const size_t at = align(bytes_.size(), alignment);
+  bytes_.add(at - bytes_.size() + bytes);
+  return bytes_.data() + at;
+}
+
+template <class T>
+void Frame::put(T value, uint64_t word) {
+  words_.push(word);
+  std::memcpy(room(sizeof(T), sizeof(T)), &value, sizeof(T));
+}
+
+void Frame::add(PyObject* o) {
+  // Every argument starts at a multiple of 16, the strictest alignment there is.
+  const size_t at = align(bytes_.size(), 16);
+  bytes_.add(at - bytes_.size());
+  offsets_.push(static_cast<uint32_t>(at));
+  read(o);
+}
+
+void** Frame::pointers() {
+  void** out = pointers_.add(offsets_.size());
+  for (size_t i = 0; i < offsets_.size(); ++i) out[i] = bytes_.data() + offsets_[i];
+  return out;
+}
+
+char* Frame::replace(size_t i, size_t bytes) {
+  const size_t at = align(bytes_.size(), 16);
+  bytes_.add(at - bytes_.size() + bytes);
+  offsets_[i] = static_cast<uint32_t>(at);
+  return bytes_.data() + at;
+}
+
+void Frame::put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item) {
+  char* at = room(static_cast<size_t>(8 + 16 * ndim), 8);
+  std::memcpy(at, &data, 8);
+  for (int d = 0; d < ndim; ++d) {
+    const int64_t extent = shape[d], stride = strides[d] * scale;
+    std::memcpy(at + 8 + 8 * d, &extent, 8);
+    std::memcpy(at + 8 + 8 * (ndim + d), &stride, 8);
+  }
+  arrays_.push({o, static_cast<uint32_t>(at - bytes_.data()), ndim, item});
+}
+
+PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const {
+  PyObject* found = nullptr;
+  for (size_t k = 0; k < arrays_.size(); ++k) {
+    const Given& g = arrays_[k];
+    const char* at = bytes_.data() + g.offset;
+    const auto word = [&](int i) {
+      int64_t v;
+      std::memcpy(&v, at + 8 * i, 8);
+      return v;
+    };
+    const auto first = static_cast<uintptr_t>(word(0));
+    const auto place = reinterpret_cast<uintptr_t>(data);
+    bool equal = first == place && g.ndim == ndim;
+    for (int d = 0; d < ndim && equal; ++d) equal = word(1 + d) == shape[d] && word(1 + ndim + d) == strides[d];
+    if (equal) {
+      *same = true;
+      return g.object;
+    }
+    uintptr_t low = first, high = first + static_cast<uintptr_t>(g.item);
+    for (int d = 0; d < g.ndim; ++d) {
+      const int64_t reach = (word(1 + d) - 1) * word(1 + g.ndim + d);
+      (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
+    }
+    if (!found && place >= low && place <= high) found = g.object;
+  }
+  *same = false;
+  return found;
+}
+
+void Frame::read_array(PyObject* o) {
+  const NumpyArrayFields* a = numpy_fields(o);
+  const int dtype = native_dtype(a->descr);
+  if (dtype < 0) {
+    words_.push(kRecords | static_cast<uint64_t>(a->ndim) << 16 | static_cast<uint64_t>((a->flags & (kNumpyC | kNumpyF))) << 24 |
+                static_cast<uint64_t>((a->flags & kNumpyWriteable) != 0) << 32);
+    words_.push(reinterpret_cast<uint64_t>(a->descr));
+  } else {
+    if (!(a->flags & kNumpyAligned))
+      raise(ErrorKind::Type, "jit: expected an aligned array, got one whose elements lie at odd addresses; pass a.copy()");
+    const char layout = (a->flags & kNumpyC) ? 'C' : (a->flags & kNumpyF) ? 'F' : 'A';
+    words_.push(array_word(static_cast<DType>(dtype), a->ndim, layout, (a->flags & kNumpyWriteable) != 0));
+  }
+  put_array(o, a->data, a->ndim, a->shape, a->strides, 1, dtype < 0 ? 1 : itemsize(static_cast<DType>(dtype)));
+}
+
+void Frame::read_own_array(PyObject* o) {
+  const Array& a = array_of(o);
+  if (a.device().type != DeviceType::cpu)
+    raise(ErrorKind::Type,
+          "jit: expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it as a "
+          "broadcloth.cuda.jit kernel or a broadcloth.vectorize function, which run where the array is",
+          to_string(a.device()));
+  if (!access_) access_.emplace(Stream{a.device()});
+  const bool writable = !as_py_array(o)->read_only;
+  void* data = access_->add(a, writable);
+  const int ndim = a.ndim();
+  Py_intptr_t shape[64], strides[64];
+  for (int d = 0; d < ndim; ++d) {
+    shape[d] = a.shape()[d];
+    strides[d] = a.strides()[d];
+  }
+  const char layout = a.contiguous() ? 'C' : is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'A';
+  words_.push(array_word(a.dtype(), ndim, layout, writable));
+  put_array(o, data, ndim, shape, strides, itemsize(a.dtype()), itemsize(a.dtype()));
+}
+
+void Frame::read(PyObject* o) {
+  if (PyFloat_CheckExact(o)) return put(PyFloat_AsDouble(o), kScalar | static_cast<uint64_t>(DType::f64) << 8);
+  if (PyLong_CheckExact(o)) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow > 0) {
+      const unsigned long long big = PyLong_AsUnsignedLongLong(o);
+      if (!PyErr_Occurred()) return put(static_cast<uint64_t>(big), kScalar | static_cast<uint64_t>(DType::u64) << 8);
+      PyErr_Clear();
+    }
+    if (overflow) raise(ErrorKind::Overflow, "jit: expected an int of at most 64 bits, got a larger one");
+    return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
+  }
+  const State& s = state();
+  PyTypeObject* type = Py_TYPE(o);
+  if (type == s.np_ndarray) return read_array(o);
+  if (o == Py_None) return words_.push(kNone);
+  if (PyBool_Check(o)) return put(static_cast<char>(o == Py_True), kScalar | static_cast<uint64_t>(DType::b1) << 8);
+  if (PyComplex_CheckExact(o)) {
+    const double parts[2] = {PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)};
+    words_.push(kScalar | static_cast<uint64_t>(DType::c128) << 8);
+    std::memcpy(room(16, 16), parts, 16);
+    return;
+  }
+  if (is_array(o)) return read_own_array(o);
+  if (PyTuple_Check(o)) {
+    const Py_ssize_t n = PyTuple_Size(o);
+    const bool plain = PyTuple_CheckExact(o);
+    words_.push((plain ? kTuple : kNamed) | static_cast<uint64_t>(n) << 8);
+    if (!plain) words_.push(reinterpret_cast<uint64_t>(type));
+    const size_t alignment = alignment_of(o);
+    room(0, alignment);
+    for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
+    room(0, alignment);
+    return;
+  }
+  const int scalar = scalar_dtype(o);
+  if (scalar >= 0) {
+    const DType t = static_cast<DType>(scalar);
+    const size_t size = static_cast<size_t>(itemsize(t));
+    words_.push(kScalar | static_cast<uint64_t>(t) << 8);
+    // NumPy aligns complex values as their parts.
+    std::memcpy(room(size, size), numpy_scalar_value(o, is_complex(t) ? size / 2 : size), size);
+    return;
+  }
+  if (PyObject_TypeCheck(o, s.np_ndarray)) return read_array(o);
+  // Functions, types, dtypes, strings: part of the key by their identity. Whoever keeps the key keeps the object.
+  words_.push(kObject);
+  words_.push(reinterpret_cast<uint64_t>(o));
+}
+
+// ---- Results ----------------------------------------------------------------------------------------------------------------------
+
+void Box::place(size_t at) {
+  switch (kind) {
+    case Kind::none: bytes = 0, alignment = 1; break;
+    case Kind::scalar: bytes = static_cast<size_t>(itemsize(dtype)), alignment = bytes; break;
+    case Kind::array: bytes = static_cast<size_t>(8 + 16 * ndim), alignment = 8; break;
+    case Kind::record: break;
+    case Kind::optional:
+      // The value, then whether it is there.
+      members[0].place(at);
+      alignment = members[0].alignment;
+      bytes = align(members[0].bytes + 1, alignment);
+      break;
+    case Kind::tuple:
+    case Kind::named: {
+      size_t most = 1, end = 0;
+      for (Box& m : members) {
+        m.place(0);
+        if (m.kind == Kind::none) continue;
+        most = std::max(most, m.alignment);
+        end = align(end, m.alignment) + m.bytes;
+      }
+      alignment = most;
+      bytes = align(end, most);
+      size_t next = align(at, most);
+      for (Box& m : members) {
+        m.place(next);
+        if (m.kind != Kind::none) next = m.offset + m.bytes;
+      }
+      break;
+    }
+  }
+  offset = align(at, alignment);
+}
+
+namespace {
+
+/// The owner of memory that compiled code allocated, as NumPy keeps it: a capsule.
+PyRef memory_object(host::Block* block) {
+  PyRef capsule = PyRef::maybe(PyCapsule_New(block, "broadcloth.memory", [](PyObject* o) {
+    host::drop(static_cast<host::Block*>(PyCapsule_GetPointer(o, "broadcloth.memory")));
+  }));
+  if (!capsule) {
+    host::drop(block);
+    throw PythonError();
+  }
+  return capsule;
+}
+
+PyRef box_scalar(DType t, const char* at) {
+  const auto as = [&]<class T>(T) {
+    T v;
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  };
+  switch (t) {
+    case DType::b1: return PyRef::borrow(*at ? Py_True : Py_False);
+    case DType::i8: return to_py(static_cast<int64_t>(as(int8_t{})));
+    case DType::i16: return to_py(static_cast<int64_t>(as(int16_t{})));
+    case DType::i32: return to_py(static_cast<int64_t>(as(int32_t{})));
+    case DType::i64: return to_py(as(int64_t{}));
+    case DType::u8: return to_py(static_cast<int64_t>(as(uint8_t{})));
+    case DType::u16: return to_py(static_cast<int64_t>(as(uint16_t{})));
+    case DType::u32: return to_py(static_cast<int64_t>(as(uint32_t{})));
+    case DType::u64: return PyRef::steal(PyLong_FromUnsignedLongLong(as(uint64_t{})));
+    case DType::f32: return PyRef::steal(PyFloat_FromDouble(as(float{})));
+    case DType::f64: return PyRef::steal(PyFloat_FromDouble(as(double{})));
+    case DType::c64: {
+      float parts[2];
+      std::memcpy(parts, at, sizeof parts);
+      return PyRef::steal(PyComplex_FromDoubles(parts[0], parts[1]));
+    }
+    case DType::c128: {
+      double parts[2];
+      std::memcpy(parts, at, sizeof parts);
+      return PyRef::steal(PyComplex_FromDoubles(parts[0], parts[1]));
+    }
+    case DType::f16:
+    case DType::bf16: return to_python(Scalar::load(t, at), t);
+  }
+  return PyRef::borrow(Py_None);
+}
+
+PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call) {
+  void* data;
+  Py_intptr_t shape[64], strides[64];
+  std::memcpy(&data, at, 8);
+  for (int d = 0; d < plan.ndim; ++d) {
+    std::memcpy(&shape[d], at + 8 + 8 * d, 8);
+    std::memcpy(&strides[d], at + 8 + 8 * (plan.ndim + d), 8);
+  }
+  PyRef base;
+  if (host::Block* block = host::block_of(*call, data)) {
+    base = memory_object(block);
+    if (frame.ours() && !plan.record) {
+      // Arrays of ours in, arrays of ours out.
+      const int64_t item = itemsize(plan.dtype);
+      Dims dims, steps;
+      dims.resize(static_cast<size_t>(plan.ndim));
+      steps.resize(static_cast<size_t>(plan.ndim));
+      for (int d = 0; d < plan.ndim; ++d) dims[d] = shape[d], steps[d] = strides[d] / item;
+      PyObject* owner = base.release();
+      return PyRef::steal(wrap(from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, false,
+                                            [owner] { release_object(owner); })));
+    }
+  } else {
+    bool same = false;
+    base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
+    if (same) return base;
+  }
+  if (plan.record && (!base || !PyObject_TypeCheck(base.get(), state().np_ndarray)))
+    raise(ErrorKind::Type, "a compiled function cannot return a new array of records; pass one in and write into it");
+  PyObject* descr = plan.record ? numpy_fields(base.get())->descr : dtype_object(plan.dtype);
+  PyRef made = PyRef::steal(numpy_api().new_from_descr(state().np_ndarray, new_ref(descr), plan.ndim, shape, strides, data,
+                                                       kNumpyWriteable | kNumpyAligned, nullptr));
+  // A constant of the program, or memory of one of our arrays, which may be bound to other memory later.
+  if (!base || is_array(base.get())) return PyRef::steal(PyObject_CallMethod(made.get(), "copy", nullptr));
+  check(numpy_api().set_base(made.get(), base.release()));
+  return made;
+}
+
+}  // namespace
+
+PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call) {
+  const char* at = result + plan.offset;
+  switch (plan.kind) {
+    case Box::Kind::none: return PyRef::borrow(Py_None);
+    case Box::Kind::scalar: return box_scalar(plan.dtype, at);
+    case Box::Kind::array: return box_array(plan, at, frame, call);
+    case Box::Kind::optional:
+      if (!at[plan.members[0].bytes]) return PyRef::borrow(Py_None);
+      return box(plan.members[0], result, frame, call);
+    case Box::Kind::record: return load_value(plan.value_type, at);
+    case Box::Kind::tuple:
+    case Box::Kind::named: {
+      const Py_ssize_t n = static_cast<Py_ssize_t>(plan.members.size());
+      PyRef t = PyRef::steal(PyTuple_New(n));
+      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(t.get(), i, box(plan.members[static_cast<size_t>(i)], result, frame, call).release()));
+      if (plan.kind == Box::Kind::named) return PyRef::steal(PyObject_CallObject(plan.type.get(), t.get()));
+      return plan.list ? PyRef::steal(PySequence_List(t.get())) : t;
+    }
+  }
+  return PyRef::borrow(Py_None);
+}
+
+void throw_named(const std::string& type, const std::string& message) {
+  PyRef builtins = import("builtins");
+  PyRef made = PyRef::maybe(PyObject_GetAttrString(builtins.get(), type.c_str()));
+  if (!made) {
+    PyErr_Clear();
+    made = type == "LinAlgError" ? import_attr("numpy.linalg", "LinAlgError") : PyRef::borrow(PyExc_RuntimeError);
+  }
+  if (message.empty())
+    PyErr_SetNone(made.get());
+  else
+    PyErr_SetString(made.get(), message.c_str());
+  throw PythonError();
+}
+
+void throw_raised(const host::Call& call) { throw_named(host::exception_name(call.raised), call.message); }
+
+}  // namespace jit
+}  // namespace bc::bind

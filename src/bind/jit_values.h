@@ -1,0 +1,119 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bind/array.h"
+#include "bind/jit_numpy.h"
+#include "graph/access.h"
+#include "kernels/host_runtime.h"
+#include "kernels/types.h"
+
+/// Python values on their way into compiled functions and out of them.
+namespace bc::bind::jit {
+
+/// A growing array whose first elements need no heap.
+template <class T, size_t N>
+class Small {
+ public:
+  Small() = default;
+  Small(const Small&) = delete;
+  Small& operator=(const Small&) = delete;
+  ~Small() {
+    if (data_ != inside_) delete[] data_;
+  }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  size_t size() const { return size_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  void push(T value) {
+    *add(1) = value;
+  }
+  /// Room for n more elements, whose values are not set.
+  T* add(size_t n) {
+    if (size_ + n > room_) grow(size_ + n);
+    T* at = data_ + size_;
+    size_ += n;
+    return at;
+  }
+
+ private:
+  void grow(size_t wanted) {
+    const size_t room = wanted * 2;
+    T* wider = new T[room];
+    for (size_t i = 0; i < size_; ++i) wider[i] = data_[i];
+    if (data_ != inside_) delete[] data_;
+    data_ = wider;
+    room_ = room;
+  }
+  alignas(16) T inside_[N];
+  T* data_ = inside_;
+  size_t size_ = 0, room_ = N;
+};
+
+/// The arguments of one call: what they are (words that name their types) and what they hold (bytes in the layout of compiled code).
+class Frame {
+ public:
+  /// Adds the next argument. Throws TypeError for an object that has no type here.
+  void add(PyObject* o);
+  const Small<uint64_t, 32>& words() const { return words_; }
+  size_t count() const { return offsets_.size(); }
+  /// The pointers that an entry takes; valid until the next add.
+  void** pointers();
+  void* value(size_t i) { return bytes_.data() + offsets_[i]; }
+  /// The array argument that the memory at `data` belongs to, or nullptr. An argument that is this very array is preferred.
+  PyObject* owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const;
+  bool ours() const { return access_.has_value(); }  ///< some array is one of ours
+  /// Replaces a scalar argument's bytes.
+  char* replace(size_t i, size_t bytes);
+
+ private:
+  void read(PyObject* o);
+  void read_array(PyObject* o);
+  void read_own_array(PyObject* o);
+  void put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item);
+  template <class T>
+  void put(T value, uint64_t word);
+  char* room(size_t bytes, size_t alignment);
+
+  Small<uint64_t, 32> words_;
+  Small<char, 1536> bytes_;
+  Small<uint32_t, 16> offsets_;
+  Small<void*, 16> pointers_;
+  struct Given {
+    PyObject* object;
+    uint32_t offset;  ///< where in the bytes the array is
+    int ndim;
+    int64_t item;     ///< bytes of an element
+  };
+  Small<Given, 16> arrays_;
+  std::optional<Access> access_;
+};
+
+/// How a result's bytes become a Python object.
+struct Box {
+  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record };
+  Kind kind = Kind::none;
+  DType dtype = DType::f64;
+  int ndim = 0;
+  bool list = false;      ///< a tuple's members come as a list
+  size_t offset = 0;      ///< in the result
+  size_t bytes = 0, alignment = 1;
+  std::vector<Box> members;
+  PyRef type;           ///< of a named tuple
+  bool record = false;  ///< an array's elements are records
+  kernels::Type value_type = nullptr;  ///< of a record
+  /// Sets offsets, size and alignment, for a value that starts at `at`.
+  void place(size_t at);
+};
+
+/// The object; takes over the memory of arrays that the call made.
+PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call);
+
+/// Sets and throws the Python exception that a call ended with.
+[[noreturn]] void throw_raised(const host::Call& call);
+/// Throws a built-in exception by its name.
+[[noreturn]] void throw_named(const std::string& type, const std::string& message);
+
+}  // namespace bc::bind::jit

@@ -1,0 +1,677 @@
+// What functions compiled for the CPU have beyond kernels: arrays that own their memory, whole-array expressions, exceptions from inside
+// the library, parallel loops. An array expression is printed as one lambda over elements, so `np.sum(a * b + np.sin(a))` is one loop.
+#pragma once
+#include "core.h"
+
+#if !BC_CUDA
+
+namespace bc {
+namespace py {
+
+// ---- the engine -------------------------------------------------------------------------------------------------------------------
+
+/// As bc::host::Block; the elements follow it.
+struct alignas(64) Block {
+  i64 count;
+  i64 bytes;
+  Block *next, *previous;
+  void* call;
+};
+/// As bc::host::Table.
+struct Table {
+  Block* (*allocate)(i64 bytes);
+  void (*release)(Block* block);
+  __attribute__((noreturn)) void (*raise)(i32 kind, const char* text, i64 size, i32 line);
+  i32 (*attempt)(void (*body)(void*), void* context);
+  __attribute__((noreturn)) void (*again)();
+  void (*parallel)(i64 items, i64 grain, void (*body)(void* context, i64 begin, i64 end), void* context);
+  i32 (*threads)();
+  void (*print)(const char* text, i64 size);
+  void (*product)(i32 dtype, i64 m, i64 n, i64 k, const void* a, const i64* a_strides, const void* b, const i64* b_strides, void* c);
+  u64* (*random)();
+  /// Writes a float as Python prints it; gives the length (at most 32).
+  i64 (*format)(double value, i32 single, char* to);
+};
+extern "C" {
+/// Set by whoever loads the code; the entry's text defines it.
+extern __attribute__((visibility("default"))) const Table* bc_host;
+}
+
+/// Kinds of exceptions, as bc::host::Raised. Below zero: a failure that the text numbers.
+enum Raised : i32 {
+  kNone, kValue, kIndex, kZeroDivision, kType, kKey, kRuntime, kOverflow, kAssertion, kMemory, kNotImplemented, kStopIteration, kArithmetic,
+  kAttribute, kLookup, kException, kOs, kLinAlg, kFloatingPoint, kName
+};
+template <int N>
+__attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char (&text)[N]) {
+  bc_host->raise(kind, text, N - 1, 0);
+  __builtin_unreachable();
+}
+/// A failure inside a parallel loop.
+__attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 number) {
+  bc_host->raise(-number, "", 0, 0);
+  __builtin_unreachable();
+}
+
+// ---- memory -----------------------------------------------------------------------------------------------------------------------
+
+#if BC_PYTHON_PARALLEL
+BC_FN void own(Block* b) {
+  if (b) __atomic_fetch_add(&b->count, 1, __ATOMIC_RELAXED);
+}
+BC_FN void disown(Block* b) {
+  if (b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1) bc_host->release(b);
+}
+#else
+BC_FN void own(Block* b) {
+  if (b) ++b->count;
+}
+BC_FN void disown(Block* b) {
+  if (b && --b->count == 0) bc_host->release(b);
+}
+#endif
+
+/// An array that keeps the memory behind it. No owner: the caller's memory, or a constant.
+template <class T, int N, char L>
+struct Host : Array<T, N, L> {
+  using Plain = Array<T, N, L>;
+  Block* owner = nullptr;
+
+  BC_INLINE Host() : Plain{} {}
+  BC_INLINE Host(const Plain& a, Block* block) : Plain(a), owner(block) { own(owner); }
+  /// Memory that nobody needs to own.
+  BC_INLINE Host(const Plain& a) : Plain(a) {}
+  /// A constant's elements.
+  BC_INLINE Host(const T* data, const Tuple<i64, N>& shape, const Tuple<i64, N>& strides) : Plain{const_cast<T*>(data), shape, strides} {}
+  BC_INLINE Host(const Host& o) : Plain(o), owner(o.owner) { own(owner); }
+  BC_INLINE Host(Host&& o) : Plain(o), owner(o.owner) { o.owner = nullptr; }
+  BC_INLINE Host& operator=(const Host& o) {
+    own(o.owner);
+    Block* old = owner;
+    Plain::operator=(o);
+    owner = o.owner;
+    disown(old);
+    return *this;
+  }
+  BC_INLINE Host& operator=(Host&& o) {
+    Block* old = owner;
+    Plain::operator=(o);
+    owner = o.owner;
+    o.owner = nullptr;
+    if (this != &o) disown(old);
+    return *this;
+  }
+  BC_INLINE ~Host() { disown(owner); }
+};
+template <class T, char L>
+struct Host<T, 0, L> : Array<T, 0, L> {
+  using Plain = Array<T, 0, L>;
+  Block* owner = nullptr;
+  BC_INLINE Host() : Plain{} {}
+  BC_INLINE Host(const Plain& a, Block* block) : Plain(a), owner(block) { own(owner); }
+  BC_INLINE Host(const Plain& a) : Plain(a) {}
+  BC_INLINE Host(const Host& o) : Plain(o), owner(o.owner) { own(owner); }
+  BC_INLINE Host(Host&& o) : Plain(o), owner(o.owner) { o.owner = nullptr; }
+  BC_INLINE Host& operator=(const Host& o) {
+    own(o.owner);
+    Block* old = owner;
+    Plain::operator=(o);
+    owner = o.owner;
+    disown(old);
+    return *this;
+  }
+  BC_INLINE ~Host() { disown(owner); }
+};
+
+template <class A>
+BC_INLINE Block* owner_of(const A&) {
+  return nullptr;
+}
+template <class T, int N, char L>
+BC_INLINE Block* owner_of(const Host<T, N, L>& a) {
+  return a.owner;
+}
+
+/// The array under another type of the same elements: a looser layout, or read-only.
+template <class To, class T, int N, char L>
+BC_INLINE To host_cast(const Host<T, N, L>& a) {
+  typename To::Plain r;
+  __builtin_memcpy(&r, static_cast<const Array<T, N, L>*>(&a), sizeof r);
+  return To(r, a.owner);
+}
+/// a[items], a.T, a.real: the view keeps what `a` keeps.
+template <class V, class A, class... Items>
+BC_INLINE V host_view(const A& a, Items... items) {
+  return V(view<typename V::Plain>(a, items...), owner_of(a));
+}
+template <class V, class T, int N, char L>
+BC_INLINE V host_transposed(const Host<T, N, L>& a) {
+  return V(transposed(static_cast<const Array<T, N, L>&>(a)), a.owner);
+}
+template <class V, class T, int N, char L>
+BC_INLINE V host_part(const Host<T, N, L>& a, int which) {
+  return V(part<real_of<T>>(static_cast<const Array<T, N, L>&>(a), which), a.owner);
+}
+
+/// A value as Python's side of a call lays it out.
+template <class A>
+BC_INLINE A load(const void* at) {
+  typename A::Plain plain;
+  __builtin_memcpy(&plain, at, sizeof plain);
+  return A(plain);
+}
+/// Gives the array away: its count goes to who takes the result.
+template <class T, int N, char L>
+BC_INLINE void store(void* at, const Host<T, N, L>& a) {
+  const Array<T, N, L>& plain = a;
+  __builtin_memcpy(at, &plain, sizeof plain);
+  own(a.owner);
+}
+
+template <int N>
+BC_INLINE i64 count_of(const Tuple<i64, N>& shape) {
+  i64 n = 1;
+  for (int k = 0; k < N; ++k) {
+    if (shape[k] < 0) raise(kValue, "negative dimensions are not allowed");
+    if (__builtin_mul_overflow(n, shape[k], &n)) raise(kValue, "array is too big");
+  }
+  return n;
+}
+
+/// A new array, its elements not set.
+template <class T, int N, char L = 'C'>
+BC_INLINE Host<T, N, L> fresh(const Tuple<i64, N>& shape) {
+  i64 bytes;
+  if (__builtin_mul_overflow(count_of(shape), static_cast<i64>(sizeof(T)), &bytes)) raise(kValue, "array is too big");
+  Host<T, N, L> a;
+  a.owner = bc_host->allocate(bytes);
+  a.data = reinterpret_cast<T*>(a.owner + 1);
+  a.shape = shape;
+  i64 stride = sizeof(T);
+  if constexpr (L == 'F') {
+    for (int k = 0; k < N; ++k) a.strides[k] = stride, stride *= shape[k];
+  } else {
+    for (int k = N - 1; k >= 0; --k) a.strides[k] = stride, stride *= shape[k];
+  }
+  return a;
+}
+template <class T, int N, char L = 'C'>
+BC_INLINE Host<T, N, L> zeros(const Tuple<i64, N>& shape) {
+  Host<T, N, L> a = fresh<T, N, L>(shape);
+  __builtin_memset(static_cast<void*>(a.data), 0, static_cast<unsigned long>(a.owner->bytes));
+  return a;
+}
+template <class T, int N, char L = 'C'>
+BC_INLINE Host<T, N, L> full(const Tuple<i64, N>& shape, T value) {
+  Host<T, N, L> a = fresh<T, N, L>(shape);
+  const i64 n = a.owner->bytes / static_cast<i64>(sizeof(T));
+  for (i64 i = 0; i < n; ++i) a.data[i] = value;
+  return a;
+}
+
+/// Whether the elements lie one after the other in C order.
+template <class T, int N, char L>
+BC_INLINE bool packed(const Array<T, N, L>& a) {
+  if constexpr (L == 'C' || N == 0) {
+    return true;
+  } else {
+    i64 stride = sizeof(T);
+    for (int k = N - 1; k >= 0; --k) {
+      if (a.shape[k] != 1 && a.strides[k] != stride) return false;
+      stride *= a.shape[k];
+    }
+    return true;
+  }
+}
+
+/// A new array of the values, in C order.
+template <class T, int N, class... V>
+BC_INLINE Host<T, N, 'C'> of_values(const Tuple<i64, N>& shape, V... values) {
+  Host<T, N, 'C'> a = fresh<T, N>(shape);
+  T* to = a.data;
+  ((*to++ = values), ...);
+  return a;
+}
+
+// ---- print ------------------------------------------------------------------------------------------------------------------------
+
+/// One call of print(): its text goes out when it is whole.
+struct Printer {
+  char text[1024];
+  i64 used = 0;
+  ~Printer() { flush(); }
+  void flush() {
+    if (used > 0) bc_host->print(text, used);
+    used = 0;
+  }
+  Printer& put(const char* s, i64 n) {
+    for (i64 i = 0; i < n; ++i) {
+      if (used == sizeof text) flush();
+      text[used++] = s[i];
+    }
+    return *this;
+  }
+  template <class T>
+  Printer& put(T x) {
+    char digits[40];
+    if constexpr (is_bool<T>) {
+      return x ? put("True", 4) : put("False", 5);
+    } else if constexpr (is_int<T>) {
+      u64 left = x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
+      i64 at = sizeof digits;
+      do digits[--at] = static_cast<char>('0' + left % 10), left /= 10;
+      while (left != 0);
+      if (x < 0) digits[--at] = '-';
+      return put(digits + at, static_cast<i64>(sizeof digits) - at);
+    } else if constexpr (is_complex<T>) {
+      put("(", 1).put(x.re);
+      if (!signbit(x.im)) put("+", 1);
+      return put(x.im).put("j)", 2);
+    } else {
+      return put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
+    }
+  }
+  template <class T, char L>
+  Printer& put_array(const Array<T, 1, L>& a) {
+    put("[", 1);
+    for (i64 i = 0; i < a.shape[0]; ++i) {
+      if (i > 0) put(" ", 1);
+      put(a(i));
+    }
+    return put("]", 1);
+  }
+};
+
+// ---- parallel loops ---------------------------------------------------------------------------------------------------------------
+
+/// body(begin, end) over pieces of [0, n), on all threads; each piece has a copy of the body and so of what it captured by value.
+template <class F>
+BC_INLINE void parallel(i64 n, i64 grain, F& body) {
+  bc_host->parallel(
+      n, grain,
+      [](void* context, i64 begin, i64 end) {
+        F mine(*static_cast<F*>(context));
+        mine(begin, end);
+      },
+      &body);
+}
+/// The length of the pieces of a loop of n turns: it depends on n alone, so that sums are joined in one order whatever the threads.
+BC_FN i64 grain_of(i64 n) { return n <= 64 ? 1 : (n + 63) / 64; }
+/// Elements of an array that are worth a thread's waking.
+constexpr i64 kParallelElements = 16384;
+
+// ---- whole-array expressions ------------------------------------------------------------------------------------------------------
+
+/// One array of an expression, stretched to its shape: where a row begins, and the steps.
+template <class T, int N>
+struct Operand {
+  char* at;
+  i64 strides[N ? N : 1];
+  using Element = T;
+};
+template <int M, class T, int N, char L>
+BC_INLINE Operand<T, M> operand(const Array<T, N, L>& a, const Tuple<i64, M>& shape) {
+  Operand<T, M> o;
+  o.at = const_cast<char*>(reinterpret_cast<const volatile char*>(a.data));
+  for (int k = 0; k < M; ++k) {
+    if (k < M - N) {
+      o.strides[k] = 0;
+      continue;
+    }
+    if constexpr (N > 0) {
+      const int d = k - (M - N);
+      o.strides[k] = a.shape[d] == 1 ? 0 : a.strides[d];
+    }
+  }
+  return o;
+}
+template <int M, class T, int N, char L>
+BC_INLINE void match_shape(Tuple<i64, M>& shape, const Array<T, N, L>& a) {
+  if constexpr (N > 0) {
+    for (int k = 0; k < N; ++k) {
+      i64& s = shape[M - N + k];
+      if (a.shape[k] == s || a.shape[k] == 1) continue;
+      if (s != 1) raise(kValue, "operands could not be broadcast together");
+      s = a.shape[k];
+    }
+  }
+}
+/// The shape of an expression over arrays.
+template <int M, class... A>
+BC_INLINE Tuple<i64, M> shape_of(const A&... a) {
+  Tuple<i64, M> shape;
+  for (int k = 0; k < M; ++k) shape[k] = 1;
+  (match_shape(shape, a), ...);
+  return shape;
+}
+
+/// Loops: merges axes that all operands walk through without a gap, so that contiguous arrays are one row.
+template <int M>
+struct Walk {
+  int axes = 0;
+  i64 extent[M ? M : 1];
+  int axis[M ? M : 1];  ///< the innermost of the merged axes
+};
+template <class T, int M>
+BC_INLINE bool joins(const Operand<T, M>& o, int outer, int inner, i64 extent) {
+  return o.strides[outer] == o.strides[inner] * extent;
+}
+template <int M, class... O>
+BC_INLINE Walk<M> walk(const Tuple<i64, M>& shape, const O&... o) {
+  Walk<M> w;
+  for (int k = 0; k < M; ++k) {
+    if (shape[k] == 1 && !(k == M - 1 && w.axes == 0)) continue;
+    if (w.axes > 0 && (joins(o, w.axis[w.axes - 1], k, shape[k]) && ...)) {
+      w.extent[w.axes - 1] *= shape[k];
+      w.axis[w.axes - 1] = k;
+    } else {
+      w.extent[w.axes] = shape[k];
+      w.axis[w.axes] = k;
+      ++w.axes;
+    }
+  }
+  return w;
+}
+template <int M>
+BC_INLINE i64 rows_of(const Walk<M>& w) {
+  i64 n = 1;
+  for (int k = 0; k + 1 < w.axes; ++k) n *= w.extent[k];
+  return n;
+}
+/// Where an operand's row begins.
+template <class T, int M>
+BC_INLINE char* row_of(const Operand<T, M>& o, const Walk<M>& w, i64 row) {
+  char* at = o.at;
+  for (int k = w.axes - 2; k >= 0; --k) {
+    at += row % w.extent[k] * o.strides[w.axis[k]];
+    row /= w.extent[k];
+  }
+  return at;
+}
+template <class T, int M>
+BC_INLINE i64 step_of(const Operand<T, M>& o, const Walk<M>& w) {
+  return o.strides[w.axis[w.axes - 1]];
+}
+/// One row of an operand.
+template <class T>
+struct Row {
+  char* at;
+  i64 step;
+  BC_INLINE T& operator[](i64 j) const { return *reinterpret_cast<T*>(at + j * step); }
+  BC_INLINE T* unit() const { return reinterpret_cast<T*>(at); }
+  BC_INLINE bool is_unit() const { return step == static_cast<i64>(sizeof(T)); }
+};
+template <class T, int M>
+BC_INLINE Row<T> row_at(const Operand<T, M>& o, const Walk<M>& w, i64 row, i64 begin) {
+  const i64 step = o.strides[w.axis[w.axes - 1]];
+  return {row_of(o, w, row) + begin * step, step};
+}
+template <class T>
+constexpr bool is_plain = !is_complex<T> && !is_small_float<T>;
+
+/// out[j] = f(in[j]…). The output is no input, or the same elements of one.
+template <class R, class F, class... T>
+BC_INLINE void map_row(Row<R> out, i64 n, const F& f, Row<T>... in) {
+  if (out.is_unit() && (in.is_unit() && ...)) {
+    R* o = out.unit();
+    if constexpr (is_plain<R> && (is_plain<T> && ...)) {
+      BC_VECTORIZE for (i64 j = 0; j < n; ++j) o[j] = f(in.unit()[j]...);
+    } else {
+      for (i64 j = 0; j < n; ++j) o[j] = f(in.unit()[j]...);
+    }
+  } else {
+    _Pragma("clang loop vectorize(disable) interleave(disable)") for (i64 j = 0; j < n; ++j) out[j] = f(in[j]...);
+  }
+}
+/// The elements [begin, end) of a walk, in order, row by row: f(row, first, count).
+template <int M, class F>
+BC_INLINE void each_row(const Walk<M>& w, i64 begin, i64 end, F f) {
+  const i64 length = w.extent[w.axes - 1];
+  if (begin >= end || length == 0) return;
+  i64 row = begin / length, at = begin % length;
+  while (begin < end) {
+    const i64 n = least(length - at, end - begin);
+    f(row, at, n);
+    begin += n;
+    at = 0;
+    ++row;
+  }
+}
+template <int M, class R, class F, class... T>
+BC_INLINE void map_all(const Tuple<i64, M>& shape, const F& f, const Operand<R, M>& out, const Operand<T, M>&... in) {
+  const Walk<M> w = walk(shape, out, in...);
+  const i64 n = rows_of(w) * w.extent[w.axes - 1];
+  auto piece = [=](i64 begin, i64 end) {
+    each_row(w, begin, end, [&](i64 row, i64 at, i64 count) { map_row(row_at(out, w, row, at), count, f, row_at(in, w, row, at)...); });
+  };
+#if BC_PYTHON_PARALLEL
+  if (n > kParallelElements) return parallel(n, kParallelElements, piece);
+#endif
+  piece(0, n);
+}
+
+/// The new array of f over the elements of arrays.
+template <class R, int M, class F, class... A>
+BC_INLINE Host<R, M, 'C'> map(const F& f, const A&... a) {
+  const Tuple<i64, M> shape = shape_of<M>(a...);
+  Host<R, M, 'C'> out = fresh<R, M>(shape);
+  if constexpr (M == 0)
+    *out.data = f(*a.data...);
+  else
+    map_all(shape, f, operand(out, shape), operand(a, shape)...);
+  return out;
+}
+
+/// The bytes between the first and behind the last element.
+template <class T, int N, char L>
+BC_INLINE void span_of(const Array<T, N, L>& a, const char*& low, const char*& high) {
+  low = high = reinterpret_cast<const char*>(a.data);
+  if constexpr (N > 0) {
+    for (int k = 0; k < N; ++k) {
+      const i64 reach = (a.shape[k] - 1) * a.strides[k];
+      (reach < 0 ? low : high) += reach;
+    }
+  }
+  high += sizeof(T);
+}
+template <class T, int N, char L, class U, int M, char K>
+BC_INLINE bool collides(const Array<T, N, L>& out, const Array<U, M, K>& in) {
+  const char *a, *b, *c, *d;
+  span_of(out, a, b);
+  span_of(in, c, d);
+  if (b <= c || d <= a) return false;
+  if constexpr (is_same<T, conditional<is_same<const T, U>, T, U>> && N == M) {
+    bool same = static_cast<const void*>(out.data) == static_cast<const void*>(in.data);
+    if constexpr (N > 0)
+      for (int k = 0; k < N; ++k) same = same && out.shape[k] == in.shape[k] && out.strides[k] == in.strides[k];
+    if (same) return false;
+  }
+  return true;
+}
+/// out[…] = f over the elements of arrays, as if all were read before the first is written.
+template <class T, int N, char L, class F, class... A>
+BC_INLINE void assign(const Array<T, N, L>& out, const F& f, const A&... a) {
+  if constexpr (N == 0) {
+    *out.data = f(*a.data...);
+  } else {
+    Tuple<i64, N> shape = out.shape;
+    const auto fits = [&](const auto& x) {
+      constexpr int kRank = sizeof(x.shape) / sizeof(i64);
+      for (int k = 0; k < kRank; ++k)
+        if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k]) raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
+    };
+    (fits(a), ...);
+    if ((collides(out, a) || ...)) {
+      const auto kept = map<T, N>(f, a...);
+      map_all(shape, [](T x) { return x; }, operand(out, shape), operand(kept, shape));
+    } else {
+      map_all(shape, f, operand(out, shape), operand(a, shape)...);
+    }
+  }
+}
+
+/// An operand of a ufunc's loop, a block at a time: where its elements lie side by side they are read in place, else they are gathered.
+template <class T, i64 Block>
+struct Feed {
+  alignas(64) T buffer[Block];
+  bool filled = false;
+  BC_INLINE const T* block(char* from, i64 step, i64 at, i64 count) {
+    if (step == static_cast<i64>(sizeof(T))) return reinterpret_cast<const T*>(from) + at;
+    if (step == 0) {
+      if (!filled)
+        for (i64 j = 0; j < Block; ++j) buffer[j] = *reinterpret_cast<const T*>(from);
+      filled = true;
+      return buffer;
+    }
+    for (i64 j = 0; j < count; ++j) buffer[j] = *reinterpret_cast<const T*>(from + (at + j) * step);
+    return buffer;
+  }
+};
+
+// ---- reductions -------------------------------------------------------------------------------------------------------------------
+
+#define BC_HOST_REDUCTION(Name, State, identity, mapped, joined) \
+  template <class Element, class Accumulator>                    \
+  struct Name {                                                  \
+    using T = Element;                                           \
+    using A = Accumulator;                                       \
+    using S = State;                                             \
+    BC_METHOD S init() { return identity; }                      \
+    BC_METHOD S map(T a, i64 i) { return (void)i, mapped; }      \
+    BC_METHOD S join(S p, S q) { return joined; }                \
+  };
+BC_HOST_REDUCTION(Sum, A, A(0), cast<A>(a), add(p, q))
+BC_HOST_REDUCTION(Product, A, A(1), cast<A>(a), multiply(p, q))
+BC_HOST_REDUCTION(Maximum, A, A(0), a, maximum(p, q))
+BC_HOST_REDUCTION(Minimum, A, A(0), a, minimum(p, q))
+BC_HOST_REDUCTION(AnyOf, bool, false, cast<bool>(a), (p | q))
+BC_HOST_REDUCTION(AllOf, bool, true, cast<bool>(a), (p & q))
+BC_HOST_REDUCTION(Count, i64, 0, i64(cast<bool>(a)), p + q)
+BC_HOST_REDUCTION(ArgMaximum, ArgState<T>, (S{T(0), -1}), (S{a, i}), argmax_join(p, q))
+BC_HOST_REDUCTION(ArgMinimum, ArgState<T>, (S{T(0), -1}), (S{a, i}), argmin_join(p, q))
+BC_HOST_REDUCTION(Moments, var_state<T>, var_empty<T>(), var_of(a), var_join(p, q))
+#undef BC_HOST_REDUCTION
+
+constexpr i64 kReduceBlock = 1024;       ///< elements that one state stands for before states are joined in a tree
+constexpr i64 kReducePiece = 64 * 1024;  ///< elements of a thread's piece: a power of two of blocks, so that the tree is the same
+
+/// Hands its argument on: an array is then read where it lies.
+struct Same {
+  template <class T>
+  BC_INLINE T operator()(T x) const {
+    return x;
+  }
+};
+
+template <class Red, int M, class F, class... T>
+BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, const F& f, const Operand<T, M>&... in) {
+  Pairwise<Red> tree;
+  alignas(64) typename Red::T buffer[kReduceBlock];
+  i64 fill = 0, first = begin;
+  each_row(w, begin, end, [&](i64 row, i64 at, i64 count) {
+    while (count > 0) {
+      i64 n = least(count, kReduceBlock - fill);
+      if constexpr (is_same<F, Same>) {
+        const auto direct = [&](auto r) {
+          if (fill == 0 && n == kReduceBlock && r.is_unit()) {
+            tree.push(block_state<Red>(r.unit(), n, first));
+            return true;
+          }
+          return false;
+        };
+        if ((direct(row_at(in, w, row, at)) && ...)) {
+          first += n, at += n, count -= n;
+          continue;
+        }
+      }
+      map_row(Row<typename Red::T>{reinterpret_cast<char*>(buffer + fill), sizeof(typename Red::T)}, n, f, row_at(in, w, row, at)...);
+      fill += n, at += n, count -= n;
+      if (fill == kReduceBlock) {
+        tree.push(block_state<Red>(buffer, fill, first));
+        first += fill;
+        fill = 0;
+      }
+    }
+  });
+  if (fill > 0) tree.push(block_state<Red>(buffer, fill, first));
+  return tree.total();
+}
+
+/// The state of f over all elements of arrays, in one loop.
+template <class Red, int M, class F, class... A>
+BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
+  if constexpr (M == 0) {
+    count = 1;
+    return Red::map(f(*a.data...), 0);
+  } else {
+    const Tuple<i64, M> shape = shape_of<M>(a...);
+    const auto all = [&](const auto&... in) {
+      const Walk<M> w = walk(shape, in...);
+      const i64 n = rows_of(w) * w.extent[w.axes - 1];
+      count = n;
+#if BC_PYTHON_PARALLEL
+      if (n > kReducePiece) {
+        using S = typename Red::S;
+        const Host<S, 1, 'C'> parts = fresh<S, 1>(Tuple<i64, 1>{{(n + kReducePiece - 1) / kReducePiece}});
+        S* to = parts.data;
+        auto piece = [=](i64 begin, i64 end) { to[begin / kReducePiece] = reduce_piece<Red>(w, begin, end, f, in...); };
+        parallel(n, kReducePiece, piece);
+        Pairwise<Red> tree;
+        for (i64 i = 0; i < parts.shape[0]; ++i) tree.push(to[i]);
+        return tree.total();
+      }
+#endif
+      return reduce_piece<Red>(w, 0, n, f, in...);
+    };
+    return all(operand(a, shape)...);
+  }
+}
+template <class Acc, int M, class F, class... A>
+BC_INLINE Acc sum(const F& f, const A&... a) {
+  using T = decltype(f(*a.data...));
+  i64 n;
+  return cast<Acc>(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
+}
+template <class Acc, int M, class F, class... A>
+BC_INLINE Acc product(const F& f, const A&... a) {
+  using T = decltype(f(*a.data...));
+  i64 n;
+  return cast<Acc>(reduce<Product<T, acc_t<Acc>>, M>(n, f, a...));
+}
+template <class Acc, int M, class F, class... A>
+BC_INLINE Acc mean(const F& f, const A&... a) {
+  using T = decltype(f(*a.data...));
+  i64 n;
+  const auto s = reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...);
+  return cast<Acc>(mean_of(s, static_cast<double>(n)));
+}
+template <class Acc, int M, class F, class... A>
+BC_INLINE Acc variance(double ddof, const F& f, const A&... a) {
+  using T = decltype(f(*a.data...));
+  i64 n;
+  return cast<Acc>(var_finish(reduce<Moments<T, T>, M>(n, f, a...), ddof));
+}
+#define BC_HOST_EXTREME(name, Red, text)                                           \
+  template <int M, class F, class... A>                                            \
+  BC_INLINE auto name(const F& f, const A&... a) {                                 \
+    using T = decltype(f(*a.data...));                                             \
+    i64 n;                                                                         \
+    const auto s = reduce<Red<T, T>, M>(n, f, a...);                               \
+    if (n == 0) raise(kValue, text);                                               \
+    return s;                                                                      \
+  }
+BC_HOST_EXTREME(largest, Maximum, "zero-size array to reduction operation maximum which has no identity")
+BC_HOST_EXTREME(smallest, Minimum, "zero-size array to reduction operation minimum which has no identity")
+BC_HOST_EXTREME(largest_at, ArgMaximum, "attempt to get argmax of an empty sequence")
+BC_HOST_EXTREME(smallest_at, ArgMinimum, "attempt to get argmin of an empty sequence")
+#undef BC_HOST_EXTREME
+template <template <class, class> class Red, int M, class F, class... A>
+BC_INLINE auto fold(const F& f, const A&... a) {
+  using T = decltype(f(*a.data...));
+  i64 n;
+  return reduce<Red<T, T>, M>(n, f, a...);
+}
+
+}  // namespace py
+}  // namespace bc
+#endif

@@ -1,0 +1,598 @@
+// NumPy's functions in functions compiled for the CPU: what makes arrays, joins, sorts and multiplies them.
+#pragma once
+#include "host.h"
+
+#if !BC_CUDA
+
+namespace bc {
+namespace py {
+
+// ---- making arrays ----------------------------------------------------------------------------------------------------------------
+
+template <class T>
+BC_INLINE Host<T, 1, 'C'> arange(T start, T stop, T step) {
+  i64 n;
+  if constexpr (is_int<T>) {
+    if (step == 0) raise(kZeroDivision, "arange: the step is zero");
+    n = range_length(static_cast<i64>(start), static_cast<i64>(stop), static_cast<i64>(step));
+  } else {
+    n = static_cast<i64>(ceil((stop - start) / step));
+  }
+  if (n < 0) n = 0;
+  Host<T, 1, 'C'> a = fresh<T, 1>(Tuple<i64, 1>{{n}});
+  for (i64 i = 0; i < n; ++i) a.data[i] = start + static_cast<T>(i) * step;
+  return a;
+}
+template <class T>
+BC_INLINE Host<T, 1, 'C'> linspace(T start, T stop, i64 n, bool endpoint) {
+  Host<T, 1, 'C'> a = fresh<T, 1>(Tuple<i64, 1>{{n}});
+  const i64 parts = endpoint ? n - 1 : n;
+  if (n == 0) return a;
+  const T step = parts > 0 ? (stop - start) / static_cast<T>(static_cast<double>(parts)) : T(0);
+  for (i64 i = 0; i < n; ++i) a.data[i] = start + static_cast<T>(static_cast<double>(i)) * step;
+  if (endpoint && n > 1) a.data[n - 1] = stop;
+  return a;
+}
+template <class T>
+BC_INLINE Host<T, 2, 'C'> eye(i64 n, i64 m, i64 k) {
+  Host<T, 2, 'C'> a = zeros<T, 2>(Tuple<i64, 2>{{n, m}});
+  for (i64 i = 0; i < n; ++i)
+    if (i + k >= 0 && i + k < m) a.data[i * m + i + k] = cast<T>(1);
+  return a;
+}
+template <class T, int N, char L>
+BC_INLINE Host<T, N, 'C'> copy(const Host<T, N, L>& a) {
+  using U = T;
+  return map<U, N>(Same{}, a);
+}
+/// The array itself where its elements lie in order, else a copy.
+template <class T, int N, char L>
+BC_INLINE Host<T, N, 'C'> contiguous(const Host<T, N, L>& a) {
+  if (!packed(a)) return copy(a);
+  Array<T, N, 'C'> r{};
+  __builtin_memcpy(static_cast<void*>(&r), static_cast<const Array<T, N, L>*>(&a), sizeof r);
+  return Host<T, N, 'C'>(r, a.owner);
+}
+/// One extent may be -1.
+template <int M, class T, int N, char L>
+BC_INLINE Host<T, M, 'C'> reshape(const Host<T, N, L>& a, Tuple<i64, M> shape) {
+  const Host<T, N, 'C'> c = contiguous(a);
+  i64 known = 1;
+  int open = -1;
+  for (int k = 0; k < M; ++k) {
+    if (shape[k] < 0)
+      open = k;
+    else
+      known *= shape[k];
+  }
+  if (open >= 0) shape[open] = known > 0 ? c.size() / known : 0, known *= shape[open];
+  if (known != c.size()) raise(kValue, "cannot reshape the array: the sizes differ");
+  Array<T, M, 'C'> r{};
+  r.data = c.data;
+  if constexpr (M > 0) {
+    i64 stride = sizeof(T);
+    r.shape = shape;
+    for (int k = M - 1; k >= 0; --k) r.strides[k] = stride, stride *= shape[k];
+  }
+  return Host<T, M, 'C'>(r, c.owner);
+}
+/// a with its axes in another order.
+template <class T, int N, char L>
+BC_INLINE Host<T, N, 'A'> permuted(const Host<T, N, L>& a, const Tuple<i64, N>& axes) {
+  Array<T, N, 'A'> r{};
+  r.data = a.data;
+  for (int k = 0; k < N; ++k) r.shape[k] = a.shape[axes[k]], r.strides[k] = a.strides[axes[k]];
+  return Host<T, N, 'A'>(r, a.owner);
+}
+/// The array without one axis, at index i of it.
+template <class T, int N, char L>
+BC_INLINE Host<T, N - 1, 'A'> slab(const Host<T, N, L>& a, int axis, i64 i) {
+  Array<T, N - 1, 'A'> r{};
+  r.data = reinterpret_cast<T*>(reinterpret_cast<char*>(const_cast<conditional<is_same<T, const T>, T, T>*>(a.data)) + i * a.strides[axis]);
+  if constexpr (N > 1) {
+    for (int k = 0, d = 0; k < N; ++k)
+      if (k != axis) r.shape[d] = a.shape[k], r.strides[d] = a.strides[k], ++d;
+  }
+  return Host<T, N - 1, 'A'>(r, a.owner);
+}
+BC_FN int axis_of(i64 axis, int ndim) {
+  if (axis < 0) axis += ndim;
+  if (axis < 0 || axis >= ndim) raise(kValue, "axis is out of bounds for the array");
+  return static_cast<int>(axis);
+}
+
+/// Joins arrays along an axis.
+template <class T, int N, class... A>
+BC_INLINE Host<T, N, 'C'> concatenate(i64 along, const A&... a) {
+  const int axis = axis_of(along, N);
+  Tuple<i64, N> shape;
+  bool first = true;
+  const auto measure = [&](const auto& x) {
+    for (int k = 0; k < N; ++k) {
+      if (first)
+        shape[k] = x.shape[k];
+      else if (k == axis)
+        shape[k] += x.shape[k];
+      else if (shape[k] != x.shape[k])
+        raise(kValue, "concatenate: all axes but the one that is joined must match");
+    }
+    first = false;
+  };
+  (measure(a), ...);
+  Host<T, N, 'C'> out = fresh<T, N>(shape);
+  i64 at = 0;
+  const auto put = [&](const auto& x) {
+    Array<T, N, 'A'> part{};
+    part.data = reinterpret_cast<T*>(reinterpret_cast<char*>(out.data) + at * out.strides[axis]);
+    for (int k = 0; k < N; ++k) part.shape[k] = x.shape[k], part.strides[k] = out.strides[k];
+    Tuple<i64, N> size = part.shape;
+    map_all(size, [](auto v) { return cast<T>(v); }, operand(part, size), operand(x, size));
+    at += x.shape[axis];
+  };
+  (put(a), ...);
+  return out;
+}
+
+BC_FN bool is_close(double a, double b, double rtol, double atol) { return a == b || fabs(a - b) <= atol + rtol * fabs(b); }
+
+// ---- reductions along an axis -----------------------------------------------------------------------------------------------------
+
+/// out[…] = finish(state of the elements along `axis`).
+template <class Red, class R, class T, int N, char L, class F>
+BC_INLINE Host<R, N - 1, 'C'> reduce_axis(const Host<T, N, L>& a, i64 along, const F& finish) {
+  const int axis = axis_of(along, N);
+  Tuple<i64, N - 1> shape{};
+  if constexpr (N > 1)
+    for (int k = 0, d = 0; k < N; ++k)
+      if (k != axis) shape[d++] = a.shape[k];
+  Host<R, N - 1, 'C'> out = fresh<R, N - 1>(shape);
+  const i64 length = a.shape[axis], step = a.strides[axis], total = out.size();
+  using S = typename Red::S;
+  const char* from = reinterpret_cast<const char*>(a.data);
+  R* to = out.data;
+  const auto base = [=, &a](i64 i) {
+    i64 at = 0;
+    for (int k = N - 1; k >= 0; --k)
+      if (k != axis) at += i % a.shape[k] * a.strides[k], i /= a.shape[k];
+    return from + at;
+  };
+  if (axis != N - 1 && length > 0) {
+    // Neighbouring results side by side: whole rows are joined.
+    const i64 width = a.shape[N - 1], wide = a.strides[N - 1];
+    auto piece = [=, &finish](i64 begin, i64 end) {
+      for (i64 row = begin; row < end; ++row) {
+        const char* p = base(row * width);
+        for (i64 c0 = 0; c0 < width; c0 += 64) {
+          const i64 n = least(64, width - c0);
+          S state[64];
+          const char* q = p + c0 * wide;
+          if (wide == sizeof(T)) {
+            for (i64 j = 0; j < n; ++j) state[j] = Red::map(reinterpret_cast<const T*>(q)[j], 0);
+            for (i64 i = 1; i < length; ++i)
+              for (i64 j = 0; j < n; ++j) state[j] = Red::join(state[j], Red::map(reinterpret_cast<const T*>(q + i * step)[j], i));
+          } else {
+            for (i64 j = 0; j < n; ++j) {
+              state[j] = Red::map(*reinterpret_cast<const T*>(q + j * wide), 0);
+              for (i64 i = 1; i < length; ++i) state[j] = Red::join(state[j], Red::map(*reinterpret_cast<const T*>(q + i * step + j * wide), i));
+            }
+          }
+          for (i64 j = 0; j < n; ++j) to[row * width + c0 + j] = finish(state[j]);
+        }
+      }
+    };
+    const i64 rows = width > 0 ? total / width : 0;
+#if BC_PYTHON_PARALLEL
+    if (total * length > kParallelElements) return parallel(rows, grain_of(rows), piece), out;
+#endif
+    piece(0, rows);
+    return out;
+  }
+  auto piece = [=, &finish](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const char* p = base(i);
+      Pairwise<Red> tree;
+      alignas(64) typename Red::T buffer[kReduceBlock];
+      for (i64 k = 0; k < length; k += kReduceBlock) {
+        const i64 n = least(kReduceBlock, length - k);
+        if (step == sizeof(T)) {
+          tree.push(block_state<Red>(reinterpret_cast<const T*>(p) + k, n, k));
+        } else {
+          for (i64 j = 0; j < n; ++j) buffer[j] = *reinterpret_cast<const T*>(p + (k + j) * step);
+          tree.push(block_state<Red>(buffer, n, k));
+        }
+      }
+      to[i] = finish(tree.total());
+    }
+  };
+#if BC_PYTHON_PARALLEL
+  if (total * length > kParallelElements) return parallel(total, grain_of(total), piece), out;
+#endif
+  piece(0, total);
+  return out;
+}
+
+template <class Acc, class T, int N, char L>
+BC_INLINE Host<Acc, 1, 'C'> cumulative(bool product, const Host<T, N, L>& a) {
+  const Host<T, N, 'C'> c = contiguous(a);
+  const i64 n = c.size();
+  Host<Acc, 1, 'C'> out = fresh<Acc, 1>(Tuple<i64, 1>{{n}});
+  Acc s = cast<Acc>(product ? 1 : 0);
+  for (i64 i = 0; i < n; ++i) out.data[i] = s = product ? multiply(s, cast<Acc>(c.data[i])) : add(s, cast<Acc>(c.data[i]));
+  return out;
+}
+
+// ---- choice -----------------------------------------------------------------------------------------------------------------------
+
+/// a[mask]: the elements whose mask is true.
+template <class T, int N, char L, char K>
+BC_INLINE Host<T, 1, 'C'> select(const Host<T, N, L>& a, const Host<bool, N, K>& mask) {
+  for (int k = 0; k < N; ++k)
+    if (a.shape[k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
+  const Host<T, N, 'C'> from = contiguous(a);
+  const Host<bool, N, 'C'> wanted = contiguous(mask);
+  i64 count = 0, n = from.size();
+  for (i64 i = 0; i < n; ++i) count += wanted.data[i];
+  Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{count}});
+  for (i64 i = 0, k = 0; i < n; ++i)
+    if (wanted.data[i]) out.data[k++] = from.data[i];
+  return out;
+}
+/// a[mask] = value.
+template <class T, int N, char L, char K>
+BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, T value) {
+  assign(a, [=](T old, bool m) { return m ? value : old; }, a, mask);
+}
+template <class T, int N, char L, char K, char J>
+BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, const Host<T, 1, J>& values) {
+  const Host<bool, N, 'C'> wanted = contiguous(mask);
+  const i64 n = a.size();
+  i64 k = 0;
+  for (i64 i = 0; i < n; ++i) {
+    if (!wanted.data[i]) continue;
+    i64 left = i, at = 0;
+    for (int d = N - 1; d >= 0; --d) at += left % a.shape[d] * a.strides[d], left /= a.shape[d];
+    if (k >= values.shape[0]) raise(kValue, "cannot assign fewer values than the mask selects");
+    *reinterpret_cast<T*>(reinterpret_cast<char*>(a.data) + at) = values(k++);
+  }
+}
+BC_FN i64 checked_index(i64 i, i64 n) {
+  if (i < 0) i += n;
+  if (i < 0 || i >= n) raise(kIndex, "index is out of bounds");
+  return i;
+}
+/// a[indices] along the first axis.
+template <class T, int N, char L, class I, int M, char K>
+BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I, M, K>& indices) {
+  Tuple<i64, N + M - 1> shape;
+  for (int k = 0; k < M; ++k) shape[k] = indices.shape[k];
+  for (int k = 1; k < N; ++k) shape[M + k - 1] = a.shape[k];
+  Host<T, N + M - 1, 'C'> out = fresh<T, N + M - 1>(shape);
+  const Host<I, M, 'C'> at = contiguous(indices);
+  const i64 n = at.size();
+  if constexpr (N == 1) {
+    for (i64 i = 0; i < n; ++i) out.data[i] = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + checked_index(at.data[i], a.shape[0]) * a.strides[0]);
+  } else {
+    i64 width = 1;
+    for (int k = 1; k < N; ++k) width *= a.shape[k];
+    for (i64 i = 0; i < n; ++i) {
+      const Host<T, N - 1, 'A'> row = slab(a, 0, checked_index(at.data[i], a.shape[0]));
+      Array<T, N - 1, 'C'> to{};
+      to.data = out.data + i * width;
+      i64 stride = sizeof(T);
+      for (int k = N - 2; k >= 0; --k) to.shape[k] = row.shape[k], to.strides[k] = stride, stride *= row.shape[k];
+      map_all(row.shape, Same{}, operand(to, row.shape), operand(row, row.shape));
+    }
+  }
+  return out;
+}
+template <class T, char L>
+BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
+  i64 count = 0;
+  const i64 n = a.shape[0];
+  const Host<T, 1, 'C'> c = contiguous(a);
+  for (i64 i = 0; i < n; ++i) count += nonzero(c.data[i]);
+  Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{count}});
+  for (i64 i = 0, k = 0; i < n; ++i)
+    if (nonzero(c.data[i])) out.data[k++] = i;
+  return out;
+}
+
+// ---- order ------------------------------------------------------------------------------------------------------------------------
+
+/// NaN last, as NumPy sorts.
+template <class T>
+BC_INLINE bool before(T a, T b) {
+  if constexpr (is_native_float<T>) return a < b || (b != b && a == a);
+  else return a < b;
+}
+/// Merges runs: stable. `buffer` has room for n.
+template <class I, class Less>
+static inline void merge_sort(I* a, I* buffer, i64 n, const Less& less) {
+  constexpr i64 kRun = 24;
+  for (i64 at = 0; at < n; at += kRun) {
+    const i64 end = least(at + kRun, n);
+    for (i64 i = at + 1; i < end; ++i) {
+      const I x = a[i];
+      i64 j = i;
+      for (; j > at && less(x, a[j - 1]); --j) a[j] = a[j - 1];
+      a[j] = x;
+    }
+  }
+  I *from = a, *to = buffer;
+  for (i64 width = kRun; width < n; width *= 2) {
+    for (i64 at = 0; at < n; at += 2 * width) {
+      const i64 middle = least(at + width, n), end = least(at + 2 * width, n);
+      i64 i = at, j = middle, k = at;
+      while (i < middle && j < end) {
+        const bool second = less(from[j], from[i]);
+        to[k++] = second ? from[j] : from[i];
+        i += !second, j += second;
+      }
+      while (i < middle) to[k++] = from[i++];
+      while (j < end) to[k++] = from[j++];
+    }
+    I* other = from;
+    from = to, to = other;
+  }
+  if (from != a) __builtin_memcpy(a, from, static_cast<unsigned long>(n) * sizeof(I));
+}
+template <class T, int N>
+BC_INLINE void sort_rows(const Host<T, N, 'C'>& a) {
+  const i64 n = a.shape[N - 1];
+  if (n < 2) return;
+  const Host<T, 1, 'C'> buffer = fresh<T, 1>(Tuple<i64, 1>{{n}});
+  for (i64 at = 0, size = a.size(); at < size; at += n) merge_sort(a.data + at, buffer.data, n, [](T x, T y) { return before(x, y); });
+}
+template <class T, int N, char L>
+BC_INLINE Host<T, N, 'C'> sorted(const Host<T, N, L>& a) {
+  Host<T, N, 'C'> out = copy(a);
+  sort_rows(out);
+  return out;
+}
+template <class T, int N, char L>
+BC_INLINE void sort_in_place(const Host<T, N, L>& a) {
+  const Host<T, N, 'C'> c = contiguous(a);
+  sort_rows(c);
+  if (c.data != a.data) assign(a, Same{}, c);
+}
+template <class T, char L>
+BC_INLINE Host<i64, 1, 'C'> argsort(const Host<T, 1, L>& a) {
+  const Host<T, 1, 'C'> c = contiguous(a);
+  const i64 n = c.shape[0];
+  Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{n}});
+  const Host<i64, 1, 'C'> buffer = fresh<i64, 1>(Tuple<i64, 1>{{n}});
+  for (i64 i = 0; i < n; ++i) out.data[i] = i;
+  const T* at = c.data;
+  merge_sort(out.data, buffer.data, n, [=](i64 i, i64 j) { return before(at[i], at[j]); });
+  return out;
+}
+template <class T, char L>
+BC_INLINE i64 search(const Host<T, 1, L>& a, T value, bool right) {
+  i64 low = 0, high = a.shape[0];
+  while (low < high) {
+    const i64 middle = low + (high - low) / 2;
+    const T x = a(middle);
+    if (right ? !before(value, x) : before(x, value)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+template <class T, char L>
+BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
+  const Host<T, 1, 'C'> s = sorted(a);
+  i64 k = 0;
+  for (i64 i = 0; i < s.shape[0]; ++i)
+    if (i == 0 || s.data[i] != s.data[i - 1]) ++k;
+  Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{k}});
+  k = 0;
+  for (i64 i = 0; i < s.shape[0]; ++i)
+    if (i == 0 || s.data[i] != s.data[i - 1]) out.data[k++] = s.data[i];
+  return out;
+}
+template <class T, int N, char L>
+BC_INLINE double median(const Host<T, N, L>& a) {
+  const Host<T, 1, 'C'> s = copy(reshape<1>(a, Tuple<i64, 1>{{-1}}));
+  sort_rows(s);
+  const i64 n = s.shape[0];
+  if (n == 0) return limits<double>::nan();
+  if constexpr (is_native_float<T>)
+    if (s.data[n - 1] != s.data[n - 1]) return limits<double>::nan();
+  return n % 2 ? cast<double>(s.data[n / 2]) : (cast<double>(s.data[n / 2 - 1]) + cast<double>(s.data[n / 2])) / 2;
+}
+template <class T, char L>
+BC_INLINE Host<i64, 1, 'C'> bincount(const Host<T, 1, L>& a, i64 least_length) {
+  i64 top = -1;
+  for (i64 i = 0; i < a.shape[0]; ++i) {
+    if (static_cast<i64>(a(i)) < 0) raise(kValue, "bincount: the values must not be negative");
+    top = a(i) > top ? a(i) : top;
+  }
+  Host<i64, 1, 'C'> out = zeros<i64, 1>(Tuple<i64, 1>{{top + 1 > least_length ? top + 1 : least_length}});
+  for (i64 i = 0; i < a.shape[0]; ++i) ++out.data[a(i)];
+  return out;
+}
+template <class T, char L>
+BC_INLINE Host<T, 1, 'C'> diff(const Host<T, 1, L>& a) {
+  const i64 n = a.shape[0] > 0 ? a.shape[0] - 1 : 0;
+  Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{n}});
+  for (i64 i = 0; i < n; ++i) out.data[i] = subtract(a(i + 1), a(i));
+  return out;
+}
+template <class T, char L>
+BC_INLINE Host<T, 1, 'C'> repeat(const Host<T, 1, L>& a, i64 times) {
+  Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{a.shape[0] * times}});
+  for (i64 i = 0; i < a.shape[0]; ++i)
+    for (i64 k = 0; k < times; ++k) out.data[i * times + k] = a(i);
+  return out;
+}
+
+// ---- products ---------------------------------------------------------------------------------------------------------------------
+
+template <class T> constexpr i32 dtype_number = -1;
+template <> constexpr i32 dtype_number<bool> = 0;
+template <> constexpr i32 dtype_number<i8> = 1;
+template <> constexpr i32 dtype_number<i16> = 2;
+template <> constexpr i32 dtype_number<i32> = 3;
+template <> constexpr i32 dtype_number<i64> = 4;
+template <> constexpr i32 dtype_number<u8> = 5;
+template <> constexpr i32 dtype_number<u16> = 6;
+template <> constexpr i32 dtype_number<u32> = 7;
+template <> constexpr i32 dtype_number<u64> = 8;
+template <> constexpr i32 dtype_number<half> = 9;
+template <> constexpr i32 dtype_number<bfloat16> = 10;
+template <> constexpr i32 dtype_number<float> = 11;
+template <> constexpr i32 dtype_number<double> = 12;
+template <> constexpr i32 dtype_number<complex64> = 13;
+template <> constexpr i32 dtype_number<complex128> = 14;
+
+template <class R, class T, class U, char L, char K>
+BC_INLINE R inner(const Host<T, 1, L>& a, const Host<U, 1, K>& b) {
+  if (a.shape[0] != b.shape[0]) raise(kValue, "dot: the vectors differ in length");
+  return sum<R, 1>([](T x, U y) { return multiply(cast<R>(x), cast<R>(y)); }, a, b);
+}
+template <class R, class T, class U, char L, char K>
+BC_INLINE Host<R, 2, 'C'> product2(const Host<T, 2, L>& x, const Host<U, 2, K>& y) {
+  if (x.shape[1] != y.shape[0]) raise(kValue, "matmul: the inner extents differ");
+  const auto as = [](const auto& a) {
+    if constexpr (is_same<decltype(*a.data), R&>) return a;
+    else return map<R, 2>([](auto v) { return cast<R>(v); }, a);
+  };
+  const auto a = as(x);
+  const auto b = as(y);
+  const i64 m = a.shape[0], k = a.shape[1], n = b.shape[1], item = sizeof(R);
+  Host<R, 2, 'C'> out = fresh<R, 2>(Tuple<i64, 2>{{m, n}});
+  const i64 sa[] = {a.strides[0] / item, a.strides[1] / item}, sb[] = {b.strides[0] / item, b.strides[1] / item};
+  bc_host->product(dtype_number<R>, m, n, k, a.data, sa, b.data, sb, out.data);
+  return out;
+}
+template <class R, class T, class U, int N, int M, char L, char K>
+BC_INLINE auto matmul(const Host<T, N, L>& a, const Host<U, M, K>& b) {
+  if constexpr (N == 1 && M == 1) {
+    return inner<R>(a, b);
+  } else if constexpr (N == 2 && M == 2) {
+    return product2<R>(a, b);
+  } else if constexpr (N == 2) {
+    return reshape<1>(product2<R>(a, reshape<2>(b, Tuple<i64, 2>{{-1, 1}})), Tuple<i64, 1>{{-1}});
+  } else {
+    return reshape<1>(product2<R>(reshape<2>(a, Tuple<i64, 2>{{1, -1}}), b), Tuple<i64, 1>{{-1}});
+  }
+}
+/// The Euclidean norm of all elements.
+template <class R, class T, int N, char L>
+BC_INLINE R norm(const Host<T, N, L>& a) {
+  const double s = sum<double, N>([](T x) {
+    if constexpr (is_complex<T>) return static_cast<double>(x.re) * x.re + static_cast<double>(x.im) * x.im;
+    else return cast<double>(x) * cast<double>(x);
+  }, a);
+  return cast<R>(sqrt(s));
+}
+template <class T, char L>
+BC_INLINE T trace(const Host<T, 2, L>& a) {
+  T s = cast<T>(0);
+  for (i64 i = 0; i < least(a.shape[0], a.shape[1]); ++i) s = add(s, a(i, i));
+  return s;
+}
+
+/// Gauss with the largest pivot: `a` becomes its factors, `b` the solution. Gives the determinant.
+template <class T>
+static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bool needs_solution) {
+  const i64 n = a.shape[0], m = b.shape[1];
+  T determinant = cast<T>(1);
+  for (i64 c = 0; c < n; ++c) {
+    i64 pivot = c;
+    for (i64 r = c + 1; r < n; ++r)
+      if (abs(a.data[r * n + c]) > abs(a.data[pivot * n + c])) pivot = r;
+    const T p = a.data[pivot * n + c];
+    if (p == cast<T>(0)) {
+      if (needs_solution) raise(kLinAlg, "Matrix is singular to machine precision.");
+      return cast<T>(0);
+    }
+    if (pivot != c) {
+      for (i64 k = 0; k < n; ++k) { const T t = a.data[c * n + k]; a.data[c * n + k] = a.data[pivot * n + k]; a.data[pivot * n + k] = t; }
+      for (i64 k = 0; k < m; ++k) { const T t = b.data[c * m + k]; b.data[c * m + k] = b.data[pivot * m + k]; b.data[pivot * m + k] = t; }
+      determinant = negative(determinant);
+    }
+    determinant = multiply(determinant, p);
+    for (i64 r = c + 1; r < n; ++r) {
+      const T f = a.data[r * n + c] / p;
+      if (f == cast<T>(0)) continue;
+      for (i64 k = c; k < n; ++k) a.data[r * n + k] = subtract(a.data[r * n + k], multiply(f, a.data[c * n + k]));
+      for (i64 k = 0; k < m; ++k) b.data[r * m + k] = subtract(b.data[r * m + k], multiply(f, b.data[c * m + k]));
+    }
+  }
+  if (needs_solution)
+    for (i64 c = n - 1; c >= 0; --c)
+      for (i64 k = 0; k < m; ++k) {
+        T s = b.data[c * m + k];
+        for (i64 j = c + 1; j < n; ++j) s = subtract(s, multiply(a.data[c * n + j], b.data[j * m + k]));
+        b.data[c * m + k] = s / a.data[c * n + c];
+      }
+  return determinant;
+}
+template <class T, class A>
+BC_INLINE Host<T, 2, 'C'> square_copy(const A& a) {
+  if (a.shape[0] != a.shape[1]) raise(kLinAlg, "Last 2 dimensions of the array must be square.");
+  return map<T, 2>([](auto v) { return cast<T>(v); }, a);
+}
+template <class T, class A, class U, int M, char K>
+BC_INLINE auto solve(const A& a, const Host<U, M, K>& b) {
+  const Host<T, 2, 'C'> factors = square_copy<T>(a);
+  if (b.shape[0] != a.shape[0]) raise(kLinAlg, "Incompatible array sizes, np.linalg.solve() could not solve the system.");
+  const Host<T, M, 'C'> kept = map<T, M>([](auto v) { return cast<T>(v); }, b);
+  if constexpr (M == 1) {
+    eliminate(factors, reshape<2>(kept, Tuple<i64, 2>{{-1, 1}}), true);
+  } else {
+    eliminate(factors, kept, true);
+  }
+  return kept;
+}
+template <class T, class A>
+BC_INLINE Host<T, 2, 'C'> inverse(const A& a) {
+  return solve<T>(a, eye<T>(a.shape[0], a.shape[0], 0));
+}
+template <class T, class A>
+BC_INLINE T determinant(const A& a) {
+  const Host<T, 2, 'C'> none = fresh<T, 2>(Tuple<i64, 2>{{a.shape[0], 0}});
+  return eliminate(square_copy<T>(a), none, false);
+}
+
+// ---- random numbers ---------------------------------------------------------------------------------------------------------------
+
+BC_FN void seed(u64 value) {
+  u64* s = bc_host->random();
+  s[0] = value;
+  s[1] = 0;
+}
+BC_FN double random_uniform() {
+  u64* s = bc_host->random();
+  return uniform<double>(s[0], s[1]++);
+}
+BC_FN double random_normal() {
+  u64* s = bc_host->random();
+  return standard_normal<double>(s[0], s[1]++);
+}
+BC_FN i64 random_below(i64 low, i64 high) {
+  if (high <= low) raise(kValue, "low >= high");
+  u64* s = bc_host->random();
+  return low + static_cast<i64>(bc::random_below(s[0], s[1]++, static_cast<u64>(high - low)));
+}
+template <int N, class F>
+BC_INLINE auto random_array(const Tuple<i64, N>& shape, const F& f) {
+  using T = decltype(f());
+  Host<T, N, 'C'> a = fresh<T, N>(shape);
+  const i64 n = a.size();
+  for (i64 i = 0; i < n; ++i) a.data[i] = f();
+  return a;
+}
+template <class T, char L>
+BC_INLINE void shuffle(const Host<T, 1, L>& a) {
+  for (i64 i = a.shape[0] - 1; i > 0; --i) {
+    const i64 j = random_below(0, i + 1);
+    const T t = a(i);
+    a(i) = a(j);
+    a(j) = t;
+  }
+}
+
+}  // namespace py
+}  // namespace bc
+#endif

@@ -1,0 +1,920 @@
+// What functions compiled for the CPU may do beyond kernels: arrays that own memory, NumPy's functions that make them, parallel loops. The
+// templates that the text calls are in src/device/python/host*.h.
+#include "kernels/host.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "kernels/compiler.h"
+#include "ops/ops.h"
+
+namespace bc::kernels {
+namespace {
+
+std::string quoted(std::string_view s) {
+  std::string r = "\"";
+  for (char c : s) {
+    if (c == '"' || c == '\\') r += '\\', r += c;
+    else if (static_cast<unsigned char>(c) < 0x20) r += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else r += c;
+  }
+  return r + "\"";
+}
+
+/// The dtype that a sum or product of a dtype has.
+DType wide(DType d) {
+  if (is_inexact(d)) return d;
+  return is_unsigned(d) ? DType::u64 : DType::i64;
+}
+
+/// A call's arguments by the parameters' names, as "a, axis=, dtype=".
+class Bound {
+ public:
+  Bound(const CallArguments& args, std::initializer_list<const char*> names) {
+    for (const char* n : names) names_.push_back(n);
+    values_.resize(names_.size());
+    for (size_t i = 0; i < args.positional.size(); ++i) {
+      if (i >= values_.size()) {
+        too_many_ = true;
+        return;
+      }
+      values_[i] = args.positional[i];
+    }
+    for (const auto& [name, v] : args.keywords) {
+      const auto at = std::find(names_.begin(), names_.end(), name);
+      if (at == names_.end())
+        unknown_ = name;
+      else
+        values_[static_cast<size_t>(at - names_.begin())] = v;
+    }
+  }
+  bool given(size_t i) const { return values_[i].type && !values_[i].is_none(); }
+  Value& operator[](size_t i) { return values_[i]; }
+  const std::string& unknown() const { return unknown_; }
+  bool too_many() const { return too_many_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Value> values_;
+  std::string unknown_;
+  bool too_many_ = false;
+};
+
+constexpr const char* kHostNames[] = {
+    "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "linspace", "eye", "identity", "array",
+    "asarray", "ascontiguousarray", "copy", "reshape", "ravel", "transpose", "concatenate", "stack", "vstack", "hstack", "append", "repeat",
+    "sum", "prod", "min", "max", "amin", "amax", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "ptp", "median",
+    "cumsum", "cumprod", "dot", "vdot", "matmul", "outer", "trace", "sort", "argsort", "searchsorted", "unique", "nonzero", "flatnonzero",
+    "diff", "bincount", "expand_dims", "linalg.norm", "linalg.solve", "linalg.inv", "linalg.det", "nansum", "nanmean", "nanmin", "nanmax",
+    "random.seed", "random.rand", "random.random", "random.random_sample", "random.ranf", "random.sample", "random.randn",
+    "random.standard_normal", "random.normal", "random.uniform", "random.randint", "random.shuffle", "random.permutation", "allclose",
+    "array_equal", "flip", "where", "take", "average", "diag", "roll", "shape", "size", "ndim", "fill_diagonal", "isclose",
+};
+
+}  // namespace
+
+std::vector<std::string> host_names() {
+  std::vector<std::string> names;
+  for (const char* n : kHostNames) names.push_back(std::string("numpy.") + n);
+  for (const char* n : {"norm", "solve", "inv", "det"}) names.push_back(std::string("numpy.") + n);
+  for (const char* n : {"random.random", "random.seed", "random.uniform", "random.gauss", "random.normalvariate", "random.randint",
+                        "random.randrange", "random.getrandbits"})
+    names.emplace_back(n);
+  return names;
+}
+
+// ---- expressions that memory is made for ------------------------------------------------------------------------------------------
+
+/// The element of an array expression as a lambda, and its operands.
+std::string FunctionCompiler::host_lambda(const LazyArray& lazy, Type result, std::string* leaves, const Node* n) {
+  std::vector<Value> elements;
+  std::string parameters;
+  for (const Value& leaf : lazy.leaves) {
+    const std::string e = temporary("e");
+    parameters += fmt::format("{}const {} {}", parameters.empty() ? "" : ", ", cpp(leaf.type->element), e);
+    Value v = Value::of(leaf.type->element, e);
+    v.simple = true;
+    elements.push_back(v);
+    *leaves += ", " + leaf.text;
+  }
+  const bool outside = std::exchange(in_elements_, true);
+  std::string text;
+  const std::string lines = captured([&] { text = convert(lazy.element(elements), result, n); });
+  in_elements_ = outside;
+  if (lines.empty()) return fmt::format("[&]({}) -> {} {{ return {}; }}", parameters, cpp(result), text);
+  return fmt::format("[&]({}) -> {} {{\n{}{}return {};\n{}}}", parameters, cpp(result), lines, std::string(static_cast<size_t>(2 * depth_ + 2), ' '),
+                     text, std::string(static_cast<size_t>(2 * depth_), ' '));
+}
+
+/// An array expression as a new array; other values stay.
+Value FunctionCompiler::materialise(const Value& v, const Node* n) {
+  if (!v.lazy || !host()) return v;
+  std::string leaves;
+  const std::string f = host_lambda(*v.lazy, v.type->element, &leaves, n);
+  const Type t = array_type(v.type->element, v.type->ndim, 'C');
+  Value r = Value::of(t, fmt::format("py::map<{}, {}>({}{})", cpp(t->element), t->ndim, f, leaves));
+  r.effect = true;
+  return r;
+}
+
+/// out[…] = value, as one loop.
+void FunctionCompiler::host_assign(const Value& out, const Value& value, const Node* n) {
+  std::string leaves;
+  LazyArray lazy;
+  if (value.is_array()) {
+    lazy = *lazy_of(value);
+  } else {
+    const Value scalar = value.simple ? value : spill(value, "s");
+    lazy.element = [scalar](std::span<const Value>) { return scalar; };
+  }
+  for (const Value& leaf : lazy.leaves)
+    if (leaf.type->ndim > out.type->ndim)
+      fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", leaf.type->ndim, out.type->ndim));
+  const std::string f = host_lambda(lazy, out.type->element, &leaves, n);
+  linef("py::assign({}, {}{});", out.text, f, leaves);
+}
+
+Value FunctionCompiler::host_array(const Value& v, const Node* n) {
+  if (!v.is_array()) fail(n, fmt::format("expected an array, got {}", v.type ? v.type->spelling : "an unknown type"));
+  return bound(materialise(v, n), "v");
+}
+
+// ---- reductions -------------------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n) {
+  if (!v.type) return {};
+  Value axis, dtype, ddof, keepdims;
+  const std::vector<const char*> order = name == "var" || name == "std" ? std::vector<const char*>{"axis", "dtype", "out", "ddof"}
+                                                                       : std::vector<const char*>{"axis", "dtype"};
+  const auto put = [&](const std::string& key, const Value& value) {
+    if (key == "axis") axis = value;
+    else if (key == "dtype") dtype = value;
+    else if (key == "ddof") ddof = value;
+    else if (key == "keepdims") keepdims = value;
+    else if (!value.is_none()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+  };
+  for (size_t i = 0; i < rest.positional.size(); ++i) {
+    if (i >= order.size()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
+    put(order[i], rest.positional[i]);
+  }
+  for (const auto& [key, value] : rest.keywords) put(key, value);
+  if (keepdims.type && !(keepdims.constant && keepdims.constant->boolean() && !*keepdims.constant->boolean()))
+    fail(n, fmt::format("{}(keepdims=True) is not supported in compiled functions", name), {}, "index the result with None");
+  if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+  const DType from = v.type->dtype;
+  const bool argument = name == "argmin" || name == "argmax", extreme = argument || name == "min" || name == "max";
+  if (extreme && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
+  DType d = from;
+  if (name == "sum" || name == "prod") d = wide(d);
+  if (name == "mean" || name == "var" || name == "std") d = is_inexact(d) ? d : DType::f64;
+  if (name == "var" || name == "std") d = real_type(d);
+  if (name == "any" || name == "all") d = DType::b1;
+  if (argument || name == "count_nonzero") d = DType::i64;
+  if (dtype.is(Kind::dtype)) d = dtype.type->element->dtype;
+  const Type t = scalar_type(d);
+  const std::string element = cpp(v.type->element), result = cpp(t);
+  const std::string freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
+
+  if (axis.type && !axis.is_none()) {
+    const Value a = host_array(v, n);
+    const std::string along = convert(axis, int64_type(), n);
+    std::string red, finish, state = element;
+    if (name == "sum" || name == "prod" || name == "mean") {
+      red = fmt::format("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
+      state = fmt::format("acc_t<{}>", result);
+      finish = name == "mean" ? fmt::format("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
+                              : fmt::format("cast<{}>(s)", result);
+    } else if (name == "var" || name == "std") {
+      red = fmt::format("py::Moments<{0}, {0}>", element);
+      finish = name == "var" ? fmt::format("cast<{}>(var_finish(s, {}))", result, freedom) : fmt::format("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
+    } else if (extreme) {
+      red = fmt::format("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
+      finish = argument ? "s.index" : "s";
+    } else if (name == "count_nonzero") {
+      red = fmt::format("py::Count<{0}, {0}>", element);
+      finish = "s";
+    } else {
+      red = fmt::format("py::{1}Of<{0}, {0}>", element, name == "any" ? "Any" : "All");
+      finish = "s";
+    }
+    const Type made = array_type(t, a.type->ndim - 1, 'C');
+    Value r = Value::of(made, fmt::format("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
+    r.effect = true;
+    if (a.type->ndim == 1) {
+      // Of a vector: a number.
+      const Value whole = spill(r);
+      return subscript_of(whole, tuple_of({}), n);
+    }
+    return r;
+  }
+
+  const auto lazy = lazy_of(v);
+  std::string leaves;
+  std::string f = v.lazy ? host_lambda(*lazy, v.type->element, &leaves, n) : "py::Same{}";
+  if (!v.lazy) leaves = ", " + lazy->leaves[0].text;
+  const int ndim = v.type->ndim;
+  Value r = Value::of(t, "");
+  if (name == "sum" || name == "prod" || name == "mean")
+    r.text = fmt::format("py::{}<{}, {}>({}{})", name == "prod" ? "product" : name, result, ndim, f, leaves);
+  else if (name == "var")
+    r.text = fmt::format("py::variance<{}, {}>({}, {}{})", result, ndim, freedom, f, leaves);
+  else if (name == "std")
+    r.text = fmt::format("cast<{}>(sqrt(py::variance<double, {}>({}, {}{})))", result, ndim, freedom, f, leaves);
+  else if (extreme)
+    r.text = fmt::format("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves, argument ? ".index" : "");
+  else
+    r.text = fmt::format("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
+  r.effect = true;  // it may raise, and is not to be done twice
+  r = spill(r, "r");
+  r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
+  r.index = argument || name == "count_nonzero";
+  return r;
+}
+
+// ---- NumPy's functions ------------------------------------------------------------------------------------------------------------
+
+/// A shape: an int or a tuple of ints. `ndim` gets its length.
+std::string FunctionCompiler::host_shape(const Value& shape, int* ndim, const Node* n) {
+  std::vector<Value> items;
+  if (shape.is_scalar() || shape.is(Kind::literal)) items = {shape};
+  else if (shape.is(Kind::tuple)) items = index_items(shape);
+  else fail(n, fmt::format("a shape is an int or a tuple of ints, not {}", shape.type ? shape.type->spelling : "an unknown type"));
+  std::string list;
+  for (const Value& i : items) {
+    if (!(i.is_scalar() || i.is(Kind::literal)) || (i.is_scalar() && is_inexact(i.type->dtype)))
+      fail(n, fmt::format("a shape is made of ints, not {}", i.type ? i.type->spelling : "an unknown type"), {}, "convert with int()");
+    list += (list.empty() ? "" : ", ") + convert(i, int64_type(), n);
+  }
+  *ndim = static_cast<int>(items.size());
+  return items.empty() ? "py::Tuple<i64, 0>{}" : fmt::format("py::Tuple<i64, {}>{{{{{}}}}}", items.size(), list);
+}
+
+Type FunctionCompiler::host_dtype(const Value& v, Type otherwise, const Node* n) {
+  if (!v.type || v.is_none()) return otherwise;
+  if (v.is(Kind::dtype)) return v.type->element;
+  if (v.is(Kind::string) && type_from_name(v.type->name)) return type_from_name(v.type->name);
+  fail(n, fmt::format("expected a dtype, got {}", v.type->spelling), {}, "write numpy.float64, or a.dtype");
+}
+
+/// A tuple (a list display), nested or not, as a new array.
+Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* n) {
+  std::vector<int64_t> shape;
+  std::vector<Value> flat;
+  const std::function<void(const Value&, size_t)> walk = [&](const Value& x, size_t depth) {
+    if (!x.is(Kind::tuple)) {
+      if (!x.is_scalar() && !x.is(Kind::literal)) fail(n, fmt::format("array() does not take {}", v.type->spelling));
+      if (depth != shape.size()) fail(n, "array(): the nested lists differ in depth");
+      flat.push_back(x);
+      return;
+    }
+    const Value whole = x.items.empty() && !x.simple ? spill(x) : x;
+    const auto count = static_cast<int64_t>(x.type->items.size());
+    if (flat.empty() && depth == shape.size()) shape.push_back(count);
+    if (depth >= shape.size() || shape[depth] != count) fail(n, "array(): the nested lists differ in length");
+    for (size_t i = 0; i < x.type->items.size(); ++i) walk(tuple_item(whole, i), depth + 1);
+  };
+  walk(v, 0);
+  Type t = nullptr;
+  for (const Value& x : flat) t = unify(t, x.is(Kind::literal) ? int64_type() : x.type);
+  if (element) t = element;
+  if (!t) t = float64_type();
+  std::string values, list;
+  for (const Value& x : flat) values += (values.empty() ? "" : ", ") + convert(x, t, n);
+  for (int64_t s : shape) list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
+  const Type made = array_type(t, static_cast<int>(shape.size()), 'C');
+  Value r = Value::of(made, fmt::format("py::of_values<{}, {}>(py::Tuple<i64, {}>{{{{{}}}}}{}{})", cpp(t), shape.size(), shape.size(), list,
+                                        values.empty() ? "" : ", ", values));
+  r.effect = true;
+  return r;
+}
+
+std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
+  if (name == "builtins.print") return host_print(args, n);
+  const bool random = name.starts_with("random.");
+  if (!random && !name.starts_with("numpy.")) return std::nullopt;
+  std::string f = random ? name : name.substr(6);
+  for (const char* linalg : {"norm", "solve", "inv", "det"})  // a function tells its own name, not its module's
+    if (f == linalg) f = "linalg." + f;
+  unit_.need("host_numpy");
+  const auto& p = args.positional;
+  const auto is = [&](std::initializer_list<const char*> names) { return std::any_of(names.begin(), names.end(), [&](const char* x) { return f == x; }); };
+  const auto accept = [&](const Bound& b) {
+    if (b.too_many()) fail(n, fmt::format("{}() got too many arguments", name));
+    if (!b.unknown().empty()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, b.unknown()));
+  };
+  const auto made = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  const auto array = [&](Type element, int ndim, std::string text) { return made(array_type(element, ndim, 'C'), std::move(text)); };
+  const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
+
+  if (is({"zeros", "ones", "empty"})) {
+    Bound b(args, {"shape", "dtype", "order"});
+    accept(b);
+    int ndim = 0;
+    const std::string shape = host_shape(b[0], &ndim, n);
+    const Type t = host_dtype(b[1], float64_type(), n);
+    if (f == "ones") return array(t, ndim, fmt::format("py::full<{0}, {1}>({2}, cast<{0}>(1))", cpp(t), ndim, shape));
+    return array(t, ndim, fmt::format("py::{}<{}, {}>({})", f == "zeros" ? "zeros" : "fresh", cpp(t), ndim, shape));
+  }
+  if (f == "full") {
+    Bound b(args, {"shape", "fill_value", "dtype"});
+    accept(b);
+    int ndim = 0;
+    const std::string shape = host_shape(b[0], &ndim, n);
+    const Type t = host_dtype(b[2], b[1].is(Kind::literal) ? int64_type() : b[1].type, n);
+    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(b[1], t, n)));
+  }
+  if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
+    const bool full = f == "full_like";
+    Bound b = full ? Bound(args, {"a", "fill_value", "dtype"}) : Bound(args, {"a", "dtype"});
+    accept(b);
+    if (!b[0].is_array()) fail(n, fmt::format("{}() takes an array, got {}", name, b[0].type ? b[0].type->spelling : "nothing"));
+    const Type t = host_dtype(b[full ? 2 : 1], b[0].type->element, n);
+    const Value a = host_array(b[0], n);
+    const int ndim = a.type->ndim;
+    const std::string shape = a.text + ".shape";
+    if (f == "zeros_like") return array(t, ndim, fmt::format("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
+    if (f == "empty_like") return array(t, ndim, fmt::format("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
+    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : fmt::format("cast<{}>(1)", cpp(t))));
+  }
+  if (f == "arange") {
+    Bound b(args, {"start", "stop", "step", "dtype"});
+    accept(b);
+    const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
+    const Value start = b.given(1) ? b[0] : zero, stop = b.given(1) ? b[1] : b[0], step = b.given(2) ? b[2] : one;
+    Type t = int64_type();
+    for (const Value& v : {start, stop, step}) t = unify(t, v.is(Kind::literal) ? int64_type() : v.type);
+    t = host_dtype(b[3], t, n);
+    return array(t, 1, fmt::format("py::arange<{}>({}, {}, {})", cpp(t), convert(start, t, n), convert(stop, t, n), convert(step, t, n)));
+  }
+  if (f == "linspace") {
+    Bound b(args, {"start", "stop", "num", "endpoint"});
+    accept(b);
+    const Type t = (b[0].is_scalar() && is_complex(b[0].type->dtype)) || (b[1].is_scalar() && is_complex(b[1].type->dtype)) ? scalar_type(DType::c128) : float64_type();
+    return array(t, 1, fmt::format("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n), b.given(2) ? integer(b[2]) : "50",
+                                   b.given(3) ? convert(b[3], bool_type(), n) : "true"));
+  }
+  if (is({"eye", "identity"})) {
+    Bound b = f == "eye" ? Bound(args, {"N", "M", "k", "dtype"}) : Bound(args, {"N", "dtype"});
+    accept(b);
+    const Value extent = spill(converted(b[0], int64_type(), n), "n");
+    const Type t = host_dtype(b[f == "eye" ? 3 : 1], float64_type(), n);
+    return array(t, 2, fmt::format("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
+                                   f == "eye" && b.given(2) ? integer(b[2]) : "0"));
+  }
+  if (is({"array", "asarray", "ascontiguousarray", "copy"})) {
+    Bound b(args, {"a", "dtype"});
+    accept(b);
+    const Type element = host_dtype(b[1], nullptr, n);
+    if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
+    if (!b[0].is_array()) fail(n, fmt::format("{}() does not take {}", name, b[0].type ? b[0].type->spelling : "nothing"));
+    if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
+    if (b[0].lazy) return materialise(b[0], n);
+    if (f == "asarray") return b[0];
+    return array(b[0].type->element, b[0].type->ndim, fmt::format("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
+  }
+  for (const char* r : {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"}) {
+    if (f != r || p.empty()) continue;
+    CallArguments rest = args;
+    rest.positional.erase(rest.positional.begin());
+    if (p[0].is_array()) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, p[0], rest, n);
+    if (p[0].is(Kind::tuple)) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, spill(host_array_of(p[0], nullptr, n)), rest, n);
+  }
+  if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1 && p[0].is_array()) {
+    if (!is_real_float(p[0].type->dtype)) return host_reduction(f.substr(3), p[0], {}, n);
+    const Value a = host_array(p[0], n);
+    const Value there = lift({a}, [this, n](std::span<const Value> x) { return compare_two(Operator::eq, x[0], x[0], n); }, n);
+    if (f == "nanmin" || f == "nanmax") {
+      const Value kept = spill(made(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
+      return host_reduction(f.substr(3), kept, {}, n);
+    }
+    const Value zero = converted(constant_value(Constant{int64_t{0}}), a.type->element, n);
+    const Value plain = lift({a}, [this, n, zero](std::span<const Value> x) {
+      return elementwise(static_cast<int>(Op::where), {compare_two(Operator::eq, x[0], x[0], n), x[0], zero}, n);
+    }, n);
+    const Value s = host_reduction("sum", plain, {}, n);
+    if (f == "nansum") return s;
+    return Value::of(s.type, fmt::format("{} / {}({})", s.text, cpp(s.type), host_reduction("sum", there, {}, n).text), false);
+  }
+  if (f == "ptp" && p.size() == 1) {
+    const Value a = host_array(p[0], n);
+    return binary(Operator::sub, host_reduction("max", a, {}, n), host_reduction("min", a, {}, n), n);
+  }
+  if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
+  if (f == "median" && p.size() == 1) return made(float64_type(), fmt::format("py::median({})", host_array(p[0], n).text));
+  if (is({"cumsum", "cumprod"}) && p.size() == 1) {
+    const Value a = host_array(p[0], n);
+    const Type t = scalar_type(wide(a.type->dtype));
+    return array(t, 1, fmt::format("py::cumulative<{}>({}, {})", cpp(t), f == "cumprod", a.text));
+  }
+  if (f == "reshape" && p.size() == 2) return host_method(p[0], "reshape", {{p[1]}, {}, {}}, n);
+  if (is({"ravel", "transpose", "sort", "argsort", "nonzero"}) && p.size() >= 1 && p[0].is_array()) {
+    if (f == "sort") {
+      const Value a = host_array(p[0], n);
+      return array(a.type->element, a.type->ndim, fmt::format("py::sorted({})", a.text));
+    }
+    CallArguments rest = args;
+    rest.positional.erase(rest.positional.begin());
+    return host_method(p[0], f, rest, n);
+  }
+  if (is({"concatenate", "hstack", "vstack", "stack"})) {
+    Bound b(args, {"arrays", "axis"});
+    accept(b);
+    if (!b[0].is(Kind::tuple) || b[0].type->items.empty()) fail(n, fmt::format("{}() takes a tuple of arrays", name));
+    const Value whole = b[0].items.empty() && !b[0].simple ? spill(b[0]) : b[0];
+    std::vector<Value> arrays;
+    Type t = nullptr;
+    for (size_t i = 0; i < b[0].type->items.size(); ++i) {
+      Value a = host_array(tuple_item(whole, i), n);
+      t = unify(t, a.type->element);
+      // Rows and new axes are added by views.
+      if (f == "stack" || (f == "vstack" && a.type->ndim == 1)) {
+        CallArguments shape;
+        Value all = Value::known(slice_type());
+        all.items.assign(3, Value::known(none_type()));
+        a = bound(view(a, {Value::known(none_type()), all}, n), "v");
+      }
+      arrays.push_back(a);
+    }
+    if (f == "stack" && b.given(1) && b[1].integer() != 0) fail(n, "stack(): axes other than 0 are not supported in compiled functions");
+    const int ndim = arrays[0].type->ndim;
+    std::string list;
+    for (const Value& a : arrays) {
+      if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
+      list += ", " + a.text;
+    }
+    const std::string axis = f == "hstack" ? (ndim == 1 ? "0" : "1") : f == "concatenate" && b.given(1) ? integer(b[1]) : "0";
+    return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
+  }
+  if (f == "append" && p.size() == 2) {
+    const Value a = host_array(p[0], n);
+    const Value b = p[1].is_array() ? host_array(p[1], n) : spill(host_array_of(tuple_of({p[1]}), a.type->element, n));
+    if (a.type->ndim != 1 || b.type->ndim != 1) fail(n, "append() takes vectors in compiled functions");
+    const Type t = unify(a.type->element, b.type->element);
+    return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
+  }
+  if (f == "repeat" && p.size() == 2) return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", host_array(p[0], n).text, integer(p[1])));
+  if (f == "diff" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
+  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", host_array(p[0], n).text));
+  if (f == "bincount") {
+    Bound b(args, {"x", "weights", "minlength"});
+    accept(b);
+    if (b.given(1)) fail(n, "bincount(weights=) is not supported in compiled functions");
+    return array(int64_type(), 1, fmt::format("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
+  }
+  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", host_array(*host_method(p[0], "ravel", {}, n), n).text));
+  if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
+  if (f == "take" && p.size() == 2) return host_index(host_array(p[0], n), p[1], n);
+  if (f == "searchsorted") {
+    Bound b(args, {"a", "v", "side"});
+    accept(b);
+    const Value a = host_array(b[0], n);
+    const std::string right = b[2].is(Kind::string) && b[2].type->name == "right" ? "true" : "false";
+    if (b[1].is_array()) {
+      return materialise(lift({b[1]}, [this, a, right, n](std::span<const Value> x) {
+        return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(x[0], a.type->element, n), right));
+      }, n), n);
+    }
+    return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(b[1], a.type->element, n), right));
+  }
+  if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
+  if (f == "outer" && p.size() == 2) {
+    Value all = Value::known(slice_type());
+    all.items.assign(3, Value::known(none_type()));
+    const Value none = Value::known(none_type());
+    const Value a = bound(view(host_array(*host_method(p[0], "ravel", {}, n), n), {all, none}, n), "v");
+    const Value b = bound(view(host_array(*host_method(p[1], "ravel", {}, n), n), {none, all}, n), "v");
+    return materialise(binary(Operator::mul, a, b, n), n);
+  }
+  if (f == "trace" && p.size() == 1) return made(p[0].type->element, fmt::format("py::trace({})", host_array(p[0], n).text));
+  if (f.starts_with("linalg.") && !p.empty()) {
+    const Value a = host_array(p[0], n);
+    const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
+    if (f == "linalg.norm" && p.size() == 1) return made(scalar_type(real_type(t->dtype)), fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
+    if (f == "linalg.solve" && p.size() == 2) {
+      const Value b = host_array(p[1], n);
+      const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
+      return array(both, b.type->ndim, fmt::format("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
+    }
+    if (f == "linalg.inv" && p.size() == 1) return array(t, 2, fmt::format("py::inverse<{}>({})", cpp(t), a.text));
+    if (f == "linalg.det" && p.size() == 1) return made(t, fmt::format("py::determinant<{}>({})", cpp(t), a.text));
+  }
+  if (is({"allclose", "array_equal", "isclose"}) && p.size() >= 2 && (p[0].is_array() || p[1].is_array())) {
+    const Value a = materialise(p[0], n), b = materialise(p[1], n);
+    Bound options(args, {"a", "b", "rtol", "atol"});
+    accept(options);
+    const std::string rtol = options.given(2) ? convert(options[2], float64_type(), n) : "1e-5", atol = options.given(3) ? convert(options[3], float64_type(), n) : "1e-8";
+    const Value close = lift({a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b}, [this, n, f, rtol, atol](std::span<const Value> x) {
+      if (f == "array_equal") return compare_two(Operator::eq, x[0], x[1], n);
+      return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {})", convert(x[0], float64_type(), n), convert(x[1], float64_type(), n), rtol, atol));
+    }, n);
+    return f == "isclose" ? close : host_reduction("all", close, {}, n);
+  }
+  if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
+  if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
+  if (f == "ndim" && p.size() == 1 && p[0].is_array()) return constant_value(Constant{static_cast<int64_t>(p[0].type->ndim)});
+  if (f == "expand_dims" && p.size() == 2 && p[1].integer()) {
+    const Value a = host_array(p[0], n);
+    int64_t at = *p[1].integer();
+    if (at < 0) at += a.type->ndim + 1;
+    Value all = Value::known(slice_type());
+    all.items.assign(3, Value::known(none_type()));
+    std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
+    items.insert(items.begin() + at, Value::known(none_type()));
+    return view(a, items, n);
+  }
+  if (f == "flip" && p.size() == 1) {
+    const Value a = host_array(p[0], n);
+    Value back = Value::known(slice_type());
+    back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
+    return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
+  }
+  return host_random(f, args, n);
+}
+
+std::optional<Value> FunctionCompiler::host_random(const std::string& f, const CallArguments& args, const Node* n) {
+  if (!f.starts_with("random.") ) return std::nullopt;
+  const std::string what = f.substr(7);
+  const auto& p = args.positional;
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  if (what == "seed" && p.size() <= 1) return effect(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
+  if (what == "shuffle" && p.size() == 1) return effect(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
+  if (what == "permutation" && p.size() == 1) {
+    const Value a = p[0].is_array() ? host_array(p[0], n) : spill(effect(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
+    const Value out = spill(effect(array_type(a.type->element, 1, 'C'), fmt::format("py::copy({})", a.text)));
+    linef("py::shuffle({});", out.text);
+    return out;
+  }
+  std::string one;
+  Type t = float64_type();
+  Value size;
+  const auto real = [&](const Value& v) { return spill(converted(v, float64_type(), n)).text; };
+  const auto option = [&](const char* name, size_t at) -> Value {
+    for (const auto& [key, v] : args.keywords)
+      if (key == name) return v;
+    return at < p.size() ? p[at] : Value{};
+  };
+  if (what == "rand" || what == "randn") {
+    one = what == "rand" ? "py::random_uniform()" : "py::random_normal()";
+    if (!p.empty()) size = tuple_of(p);
+  } else if (what == "random" || what == "random_sample" || what == "ranf" || what == "sample" || what == "standard_normal") {
+    one = what == "standard_normal" ? "py::random_normal()" : "py::random_uniform()";
+    size = option("size", 0);
+  } else if (what == "normal" || what == "gauss" || what == "normalvariate" || what == "uniform") {
+    const bool normal = what != "uniform";
+    const Value a = option(normal ? "loc" : "low", 0), b = option(normal ? "scale" : "high", 1);
+    size = option("size", 2);
+    const std::string x = a.type ? real(a) : "0.0", y = b.type ? real(b) : "1.0";
+    one = normal ? fmt::format("{} + {} * py::random_normal()", x, y) : fmt::format("{0} + ({1} - {0}) * py::random_uniform()", x, y);
+  } else if (what == "randint" || what == "randrange") {
+    const Value low = option("low", 0), high = option("high", 1);
+    size = option("size", 2);
+    const bool two = high.type && !high.is_none();
+    t = int64_type();
+    const std::string a = two ? spill(converted(low, t, n)).text : "0", b = spill(converted(two ? high : low, t, n)).text;
+    one = fmt::format("py::random_below({}, {})", a, b);
+  } else {
+    return std::nullopt;
+  }
+  if (!size.type || size.is_none()) {
+    Value r = effect(t, one);
+    r.atom = false;
+    return r;
+  }
+  int ndim = 0;
+  const std::string shape = host_shape(size, &ndim, n);
+  return effect(array_type(t, ndim, 'C'), fmt::format("py::random_array({}, [&] {{ return {}; }})", shape, one));
+}
+
+std::optional<Value> FunctionCompiler::host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+  if (!self.is_array()) return std::nullopt;
+  unit_.need("host_numpy");
+  const auto& p = args.positional;
+  for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
+    if (name == r) return host_reduction(name, self, args, n);
+  const auto made = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  if (name == "copy") {
+    if (self.lazy) return materialise(self, n);
+    return made(array_type(self.type->element, self.type->ndim, 'C'), fmt::format("py::copy({})", self.text));
+  }
+  if (name == "astype") {
+    if (p.empty()) return std::nullopt;
+    return materialise(cast_to(host_dtype(p[0], nullptr, n), self.lazy ? self : bound(self), n), n);
+  }
+  if (name == "reshape" || name == "ravel" || name == "flatten") {
+    const Value a = host_array(self, n);
+    int ndim = 1;
+    const std::string shape = name != "reshape" ? "py::Tuple<i64, 1>{{-1}}" : host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
+    if (name == "flatten") return made(array_type(a.type->element, 1, 'C'), fmt::format("py::reshape<1>(py::copy({}), {})", a.text, shape));
+    return made(array_type(a.type->element, ndim, 'C', a.type->read_only), fmt::format("py::reshape<{}>({}, {})", ndim, a.text, shape));
+  }
+  if (name == "transpose") {
+    const std::vector<Value> axes = p.size() == 1 && p[0].is(Kind::tuple) ? index_items(p[0]) : p;
+    if (axes.empty()) return array_attribute(host_array(self, n), "T", n);
+    int ndim = 0;
+    const std::string order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
+    if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
+    return made(with_layout(self.type, ndim, 'A'), fmt::format("py::permuted({}, {})", host_array(self, n).text, order));
+  }
+  if (name == "sort" && p.empty()) return made(none_type(), fmt::format("py::sort_in_place({})", host_array(self, n).text));
+  if (name == "argsort") {
+    if (self.type->ndim != 1) fail(n, "argsort() takes vectors in compiled functions");
+    return made(array_type(int64_type(), 1, 'C'), fmt::format("py::argsort({})", host_array(self, n).text));
+  }
+  if (name == "cumsum" || name == "cumprod") return host_builtin("numpy." + name, {{self}, {}, {}}, n);
+  if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
+  if (name == "nonzero" && p.empty()) {
+    if (self.type->ndim != 1) fail(n, "nonzero() takes vectors in compiled functions");
+    return tuple_of({spill(made(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
+  }
+  if (name == "take" && p.size() == 1) return host_index(host_array(self, n), p[0], n);
+  if (name == "repeat" && p.size() == 1) return host_builtin("numpy.repeat", {{self, p[0]}, {}, {}}, n);
+  return std::nullopt;
+}
+
+/// a @ b.
+Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node* n) {
+  if ((x.is_scalar() || y.is_scalar())) return materialise(binary(Operator::mul, x, y, n), n);
+  unit_.need("host_numpy");
+  const Value a = host_array(x, n), b = host_array(y, n);
+  const int na = a.type->ndim, nb = b.type->ndim;
+  if (na < 1 || na > 2 || nb < 1 || nb > 2) fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
+  const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
+  const int ndim = na + nb - 2;
+  Value r = Value::of(ndim == 0 ? t : array_type(t, ndim, 'C'), fmt::format("py::matmul<{}>({}, {})", cpp(t), a.text, b.text));
+  r.effect = true;
+  return r;
+}
+
+/// a[mask] and a[indices].
+Value FunctionCompiler::host_index(const Value& object, const Value& index, const Node* n) {
+  unit_.need("host_numpy");
+  const Value a = host_array(object, n);
+  const Value i = index.is(Kind::tuple) ? spill(host_array_of(index, nullptr, n)) : host_array(index, n);
+  Value r;
+  if (is_bool(i.type->dtype)) {
+    if (i.type->ndim != a.type->ndim) fail(n, "a mask needs the dimensions of the array in compiled functions", {{"array", a.type}, {"mask", i.type}});
+    r = Value::of(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, i.text));
+  } else if (is_integer(i.type->dtype)) {
+    r = Value::of(array_type(a.type->element, a.type->ndim + i.type->ndim - 1, 'C'), fmt::format("py::take_rows({}, {})", a.text, i.text));
+  } else {
+    fail(n, fmt::format("an array cannot be indexed by {}", i.type->spelling));
+  }
+  r.effect = true;
+  return r;
+}
+
+/// a[mask] = value and a[indices] = value.
+bool FunctionCompiler::host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n) {
+  if (!index.is_array()) return false;
+  unit_.need("host_numpy");
+  const Value a = host_array(object, n), i = host_array(index, n);
+  if (is_bool(i.type->dtype) && i.type->ndim == a.type->ndim) {
+    if (value.is_array() && value.type->ndim > 0) {
+      const Value v = host_array(cast_to(a.type->element, value, n), n);
+      linef("py::put_masked({}, {}, {});", a.text, i.text, v.text);
+    } else {
+      linef("py::put_masked({}, {}, {});", a.text, i.text, spill(converted(value, a.type->element, n)).text);
+    }
+    return true;
+  }
+  if (is_integer(i.type->dtype) && i.type->ndim == 1 && a.type->ndim == 1) {
+    const std::string k = temporary("k");
+    const Value v = value.is_array() ? host_array(value, n) : spill(value);
+    linef("for (i64 {0} = 0; {0} < {1}.shape[0]; ++{0}) {2}(py::checked_index({1}({0}), {2}.shape[0])) = {3};", k, i.text, a.text,
+          convert(v.is_array() ? Value::of(v.type->element, fmt::format("{}({})", v.text, k)) : v, a.type->element, n));
+    return true;
+  }
+  fail(n, "this kind of indexed assignment is not supported in compiled functions", {{"array", a.type}, {"index", i.type}});
+}
+
+// ---- print ------------------------------------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
+  std::string end = "\n", separator = " ", parts;
+  for (const auto& [name, v] : args.keywords) {
+    if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
+    (name == "end" ? end : separator) = v.type->name;
+  }
+  std::string text;
+  const auto flush = [&] {
+    if (!text.empty()) parts += fmt::format(".put({}, {})", quoted(text), text.size());
+    text.clear();
+  };
+  const auto put = [&](const Value& v, const auto& self) -> void {
+    switch (v.type->kind) {
+      case Kind::string: text += v.type->name; return;
+      case Kind::none: text += "None"; return;
+      case Kind::literal: text += fmt::format("{}", v.type->value); return;
+      case Kind::tuple: {
+        const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+        text += "(";
+        for (size_t i = 0; i < v.type->items.size(); ++i) {
+          if (i) text += ", ";
+          self(tuple_item(whole, i), self);
+        }
+        text += v.type->items.size() == 1 ? ",)" : ")";
+        return;
+      }
+      case Kind::scalar:
+        flush();
+        parts += fmt::format(".put({})", convert(v, v.type, n));
+        return;
+      case Kind::array:
+        if (v.type->ndim == 1 && v.type->element->is_scalar()) {
+          flush();
+          parts += fmt::format(".put_array({})", host_array(v, n).text);
+          return;
+        }
+        [[fallthrough]];
+      default: fail(n, fmt::format("print does not take {}", v.type->spelling));
+    }
+  };
+  for (size_t i = 0; i < args.positional.size(); ++i) {
+    if (i) text += separator;
+    put(args.positional[i], put);
+  }
+  text += end;
+  flush();
+  linef("py::Printer(){};", parts);
+  return Value::known(none_type());
+}
+
+// ---- parallel loops ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What a loop's body does to a name: the operator of `x op= …` and of `x = max(x, …)`, or another binding.
+struct Binding {
+  bool reduced = false, other = false, read = false;
+  std::string op;
+};
+
+void find_bindings(const Node* n, std::map<std::string, Binding>* found);
+void find_bindings(const std::vector<Node*>& body, std::map<std::string, Binding>* found) {
+  for (const Node* n : body) find_bindings(n, found);
+}
+void bind_target(const Node* t, std::map<std::string, Binding>* found) {
+  if (!t) return;
+  if (t->kind == NodeKind::name) (*found)[t->text].other = true;
+  if (t->kind == NodeKind::starred) bind_target(t->a, found);
+  if (t->kind == NodeKind::tuple || t->kind == NodeKind::list)
+    for (const Node* k : t->list) bind_target(k, found);
+  if (t->kind == NodeKind::subscript || t->kind == NodeKind::attribute) find_bindings(t, found);
+}
+void reduce(Binding* b, const std::string& op) {
+  if (b->reduced && b->op != op) b->other = true;
+  b->reduced = true;
+  b->op = op;
+}
+void find_bindings(const Node* n, std::map<std::string, Binding>* found) {
+  if (!n) return;
+  switch (n->kind) {
+    case NodeKind::name: (*found)[n->text].read = true; return;
+    case NodeKind::aug_assign:
+      if (n->a->kind == NodeKind::name) {
+        std::string op = to_string(n->op);
+        if (op == "-") op = "+";
+        if (op == "/") op = "*";
+        reduce(&(*found)[n->a->text], op);
+      } else {
+        find_bindings(n->a, found);
+      }
+      find_bindings(n->b, found);
+      return;
+    case NodeKind::assign:
+      // x = max(x, …), x = x + …
+      if (n->list.size() == 1 && n->list[0]->kind == NodeKind::name) {
+        const std::string& x = n->list[0]->text;
+        const auto same = [&](const Node* k) { return k->kind == NodeKind::name && k->text == x; };
+        if (n->a->kind == NodeKind::call && n->a->a->kind == NodeKind::name && (n->a->a->text == "max" || n->a->a->text == "min") &&
+            n->a->list.size() == 2 && (same(n->a->list[0]) || same(n->a->list[1]))) {
+          reduce(&(*found)[x], n->a->a->text);
+          find_bindings(same(n->a->list[0]) ? n->a->list[1] : n->a->list[0], found);
+          return;
+        }
+        if (n->a->kind == NodeKind::binary && (n->a->op == Operator::add || n->a->op == Operator::mul) && (same(n->a->a) || same(n->a->b))) {
+          reduce(&(*found)[x], to_string(n->a->op));
+          find_bindings(same(n->a->a) ? n->a->b : n->a->a, found);
+          return;
+        }
+      }
+      find_bindings(n->a, found);
+      for (const Node* t : n->list) bind_target(t, found);
+      return;
+    case NodeKind::for_:
+      find_bindings(n->b, found);
+      bind_target(n->a, found);
+      find_bindings(n->body, found);
+      find_bindings(n->orelse, found);
+      return;
+    case NodeKind::ann_assign:
+      find_bindings(n->b, found);
+      bind_target(n->a, found);
+      return;
+    default: break;
+  }
+  if (n->kind == NodeKind::walrus) (*found)[n->text].other = true;
+  for (const Node* k : {n->a, n->b, n->c}) find_bindings(k, found);
+  for (const Node* k : n->list) find_bindings(k, found);
+  for (const auto& [name, k] : n->keywords) find_bindings(k, found);
+  find_bindings(n->body, found);
+  find_bindings(n->orelse, found);
+}
+
+}  // namespace
+
+bool FunctionCompiler::is_prange(const Node* n) {
+  if (!host() || !unit_.options.parallel || in_parallel_ || n->b->kind != NodeKind::call) return false;
+  const Value callee = expression(n->b->a);
+  return callee.is(Kind::builtin) && callee.type->name == "numba.prange";
+}
+
+/// `for i in prange(…)`: pieces of the loop on all threads. What the body binds is each piece's own; sums, products and extremes of the
+/// pieces are joined in their order, so that the result does not depend on the threads.
+void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
+  if (!n->orelse.empty()) fail(n, "prange: the loop must have no else");
+  if (n->a->kind != NodeKind::name) fail(n, "prange: expected one loop variable");
+  unit_.need("host_numpy");
+  std::map<std::string, Binding> bindings;
+  find_bindings(n->body, &bindings);
+  struct Reduction {
+    int index;
+    std::string op;
+  };
+  std::vector<Reduction> reductions;
+  for (const auto& [name, b] : bindings) {
+    const int index = syntax_.local_index(name);
+    if (index < 0 || !b.reduced || b.other || !env_.locals[static_cast<size_t>(index)]) continue;
+    if (b.read) fail(n, fmt::format("prange: '{}' is summed up over the turns and read inside the loop", name), {}, "read it after the loop");
+    reductions.push_back({index, b.op});
+  }
+  const Type t = int64_type();
+  const Value start = spill(converted(range.items[0], t, n), "start"), stop = spill(converted(range.items[1], t, n), "stop"),
+              step = spill(converted(range.items[2], t, n), "step");
+  Value item = Value::of(t, "");
+  item.index = true;
+  item.non_negative = start.non_negative && step.non_negative;
+  item.simple = true;
+  const int index = syntax_.local_index(n->a->text);
+  const std::string counter = temporary(cpp_identifier(n->a->text).c_str());
+  const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"), grain = temporary("grain"),
+                    body_name = temporary("body");
+  const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];
+  const std::vector<std::optional<Local>> before = env_.locals;
+  in_parallel_ = true;
+  parallel_loops_ = loops_.size() + 1;
+  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+  const auto before_body = [&] {
+    variables_[{index, t}] = counter;
+    taken_.insert(counter);
+    item.text = counter;
+    set_local(index, item);
+  };
+  const auto print = [&](const std::string& body) {
+    std::string head, shadows, out, joins;
+    head += fmt::format("{}const i64 {} = py::range_length({}, {}, {}), {} = py::grain_of({});\n", indent, length, start.text, stop.text, step.text, grain, length);
+    for (const Reduction& r : reductions) {
+      const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
+      if (!type->is_scalar()) fail(n, fmt::format("prange: '{}' is {}; only numbers are summed up", syntax_.locals[static_cast<size_t>(r.index)], type->spelling));
+      const std::string name = variable(r.index, type), c = cpp(type), parts = temporary("parts");
+      const bool extreme = r.op == "max" || r.op == "min";
+      std::string identity = r.op == "*" ? "1" : "0", joined;
+      if (r.op == "+" || r.op == "*") joined = fmt::format("bc::{}<{}>({}, {}.data[{}])", r.op == "+" ? "add" : "multiply", c, name, parts, k);
+      else if (extreme) joined = fmt::format("py::{}<{}>({}, {}.data[{}])", r.op, c, name, parts, k);
+      else if (r.op == "|" || r.op == "^") joined = fmt::format("{}({} {} {}.data[{}])", c, name, r.op, parts, k);
+      else if (r.op == "&") joined = fmt::format("{}({} & {}.data[{}])", c, name, parts, k), identity = "-1";
+      else fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", syntax_.locals[static_cast<size_t>(r.index)], r.op));
+      head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts, c, length, grain, grain);
+      if (extreme) head += fmt::format("{}const {} {}_before = {};\n", indent, c, parts, name);
+      shadows += fmt::format("{}  {} {} = {};\n", indent, c, name, extreme ? parts + "_before" : fmt::format("bc::cast<{}>({})", c, identity));
+      out += fmt::format("{}  {}.data[{} / {}] = {};\n", indent, parts, first, grain, name);
+      joins += fmt::format("{0}for (i64 {1} = 0; {1} < {2}.shape[0]; ++{1}) {3} = {4};\n", indent, k, parts, name, joined);
+    }
+    return fmt::format(
+        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{5}{0}  for (i64 {6} = {3}; {6} < {4}; ++{6}) {{\n{0}    const i64 {7} = {8} + {6} * {9};\n{10}{0}  }}\n{11}{0}}};\n"
+        "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
+        indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
+  };
+  loop(n, [] {}, print, before_body);
+  in_parallel_ = false;
+  // What the turns bound is gone with them.
+  for (const auto& [name, b] : bindings) {
+    const int i = syntax_.local_index(name);
+    if (i >= 0 && (b.other || !b.reduced)) env_.locals[static_cast<size_t>(i)] = before[static_cast<size_t>(i)];
+  }
+  env_.locals[static_cast<size_t>(index)] = outside;
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,50 @@
+// How values get into functions compiled for the CPU and out of them: arguments and results lie in memory as structs of the engine's ABI,
+// where arrays have no owner; inside they are py::Host, which has one.
+#include "kernels/compiler.h"
+#include "kernels/host.h"
+#include "kernels/python_library.h"
+
+namespace bc::kernels {
+namespace {
+
+bool holds_array(Type t) {
+  if (t->is_array()) return true;
+  if (t->is(Kind::optional)) return holds_array(t->element);
+  for (Type item : t->items)
+    if (holds_array(item)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
+  const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
+  if (t->is_array()) return fmt::format("py::load<{}>({})", cpp(t), place);
+  if (!holds_array(t)) return fmt::format("*reinterpret_cast<const {}*>({})", cpp(t), place);
+  std::string items;
+  for (size_t i = 0; i < t->items.size(); ++i)
+    if (t->items[i]->has_value()) items += (items.empty() ? "" : ", ") + host_load(t->items[i], at, offset + t->offsets[i]);
+  return t->is_uniform() ? fmt::format("{}{{{{{}}}}}", cpp(t), items) : fmt::format("{}{{{}}}", cpp(t), items);
+}
+
+std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, const std::string& value) {
+  const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
+  if (t->is_array()) return fmt::format("  py::store({}, {});\n", place, value);
+  if (!holds_array(t)) return fmt::format("  *reinterpret_cast<{}*>({}) = {};\n", cpp(t), place, value);
+  if (t->is(Kind::optional))
+    return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value, host_store(t->element, at, offset, value + ".value"), at,
+                       offset + t->element->bytes);
+  std::string text;
+  for (size_t i = 0; i < t->items.size(); ++i)
+    if (t->items[i]->has_value())
+      text += host_store(t->items[i], at, offset + t->offsets[i], t->is_uniform() ? fmt::format("{}[{}]", value, i) : fmt::format("{}.f{}", value, i));
+  return text;
+}
+
+const std::string& host_library(bool parallel) {
+  static const std::string& plain = *new std::string(python_library({"core", "host", "host_numpy"}));
+  static const std::string& threaded = *new std::string("#define BC_PYTHON_PARALLEL 1\n" + plain);
+  return parallel ? threaded : plain;
+}
+
+}  // namespace bc::kernels

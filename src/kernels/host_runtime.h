@@ -1,0 +1,80 @@
+#pragma once
+#include <csetjmp>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+
+/// What compiled Python functions need of the engine while they run on the CPU: memory that arrays own, exceptions, parallel loops,
+/// matrix products and printing. Compiled code reaches it through a table of functions, whose C layout is repeated in
+/// src/device/python/host.h.
+namespace bc::host {
+
+/// Memory that arrays made by compiled code share. The bytes follow the header.
+struct alignas(64) Block {
+  int64_t count;  ///< arrays that own it
+  int64_t bytes;
+  Block* next;    ///< in its call's list, so that an exception can free what it jumps over
+  Block* previous;
+  struct Call* call;  ///< nullptr: outlives the call
+  void* data() { return this + 1; }
+};
+
+/// Kinds of Python exceptions, by the numbers that compiled code passes.
+enum class Raised : int32_t {
+  none, value, index, zero_division, type, key, runtime, overflow, assertion, memory, not_implemented, stop_iteration, arithmetic, attribute,
+  lookup, exception, os, linalg, floating_point, name
+};
+
+/// One call of a compiled function from Python.
+struct Call {
+  Block* blocks = nullptr;
+  std::mutex mutex;  ///< of the list: threads of a parallel loop allocate, too
+  int32_t failure = 0;  ///< the entry's answer
+  Raised raised = Raised::none;
+  std::string message;
+  int32_t line = 0;
+  std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print
+};
+
+/// What compiled code calls. The order is fixed: src/device/python/host.h has the same.
+struct Table {
+  Block* (*allocate)(int64_t bytes);
+  void (*release)(Block* block);
+  [[noreturn]] void (*raise)(int32_t kind, const char* text, int64_t size, int32_t line);
+  /// Runs body(context) and returns 0, or the kind of the exception that it raised.
+  int32_t (*attempt)(void (*body)(void*), void* context);
+  /// Raises the exception that the last attempt caught again.
+  [[noreturn]] void (*again)();
+  void (*parallel)(int64_t items, int64_t grain, void (*body)(void* context, int64_t begin, int64_t end), void* context);
+  int32_t (*threads)();
+  void (*print)(const char* text, int64_t size);
+  /// c = a @ b for m x k and k x n elements of a DType's number; strides (row, column) in elements, c row-major.
+  void (*product)(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, const int64_t* a_strides, const void* b,
+                  const int64_t* b_strides, void* c);
+  /// {seed, counter} of this thread's numpy.random.
+  uint64_t* (*random)();
+  /// Writes a float as Python prints it; gives the length (at most 32).
+  int64_t (*format)(double value, int32_t single, char* to);
+};
+const Table& table();
+
+/// An entry point of compiled code: 0, or the number of the failure that it ended with.
+using Entry = int32_t (*)(void* const* arguments, void* result);
+
+/// Calls an entry. False when it raised; `call` tells what. The memory of arrays that the call made and did not return is free again.
+bool run(Entry entry, void* const* arguments, void* result, Call* call);
+
+/// The block among those that the call left that holds the address, or nullptr. (What a call leaves is what it returns.)
+Block* block_of(const Call& call, const void* address);
+/// Takes what the call left out of it, so that it lives on; whoever owns a count gives it back with drop().
+void adopt(Call* call);
+void drop(Block* block);
+
+/// Python's name of a raised kind: "ValueError".
+const char* exception_name(Raised raised);
+
+/// Where print goes; the binding sends it to sys.stdout.
+void set_printer(void (*print)(const char* text, int64_t size));
+
+}  // namespace bc::host
