@@ -298,9 +298,6 @@ PyObject* inspect_method(PyObject* self, PyObject* args) {
   });
 }
 
-PyObject* typeof_function(PyObject*, PyObject* o) {
-  return guard([&] { return to_py(type_of(o)->spelling).release(); });
-}
 PyObject* threads_function(PyObject*, PyObject*) { return PyLong_FromLong(host::table().threads()); }
 
 PyObject* forget_method(PyObject* self, PyObject*) {
@@ -343,7 +340,7 @@ void init_jit(PyObject* module) {
   PyType_Spec spec = {"broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
   dispatcher_type = add_type(module, &spec, "CpuDispatcher");
-  static std::vector<PyMethodDef> functions = {{"_typeof", typeof_function, METH_O, nullptr}, {"_jit_threads", threads_function, METH_NOARGS, nullptr}, {}};
+  static std::vector<PyMethodDef> functions = {{"_jit_threads", threads_function, METH_NOARGS, nullptr}, {}};
   check(PyModule_AddFunctions(module, functions.data()));
   host::set_printer([](const char* text, int64_t size) {
     GilHold hold;
