@@ -135,3 +135,39 @@ class RawModule:
     def __repr__(self) -> str:
         return f"<broadcloth.RawModule {self.file_path or 'of CUDA C++'}>"
 
+
+Function = _c.RawKernel
+
+
+class Module:
+    """Compiled code as CuPy's `cuda.Module` holds it: a cubin, fatbin or PTX, loaded from bytes or from a file."""
+
+    __slots__ = ("_program",)
+
+    def __init__(self) -> None:
+        self._program: Any = None
+
+    def load(self, cubin: bytes) -> None:
+        """Takes compiled code."""
+        self._program = _c.kernel_program(None, (), None, "module", None, bytes(cubin))
+
+    def load_file(self, filename: str | os.PathLike[str]) -> None:
+        """Takes compiled code from a file."""
+        with open(filename, "rb") as file:
+            self.load(file.read())
+
+    def _loaded(self) -> Any:
+        if self._program is None:
+            raise RuntimeError("Module: nothing is loaded yet")
+        return self._program
+
+    def get_function(self, name: str) -> _c.RawKernel:
+        """The kernel of that name."""
+        return self._loaded().kernel(name, False)
+
+    def get_global_var(self, name: str) -> Any:
+        """The memory of a variable, as a pointer."""
+        from .cuda import MemoryPointer, UnownedMemory
+
+        address, size = self._loaded().variable(name, _c.default_device())
+        return MemoryPointer(UnownedMemory(address, size, self._program), 0)

@@ -131,11 +131,21 @@ bool may_have_memory(PyObject* o) {
   return !PyUnicode_Check(o) && !PyCFunction_Check(o) && !PyType_Check(o) && !PyCallable_Check(o) && !PyModule_Check(o);
 }
 
+/// cuda.In, cuda.Out and cuda.InOut: a host array with the ways that it is copied.
+struct PyHint {
+  PyObject_HEAD PyObject* value;
+  bool copies_in, copies_out;
+};
+PyTypeObject* hint_type = nullptr;
+bool is_hint(PyObject* o) { return is_exact(o, hint_type); }
+const PyHint& hint_of(PyObject* o) { return *reinterpret_cast<PyHint*>(o); }
+
 struct Reader {
   Key key;
   Foreign foreign;
   std::optional<Device> device;
-  bool host = false;  ///< NumPy arrays are among the arguments
+  bool host = false;   ///< NumPy arrays are among the arguments
+  bool hints = false;  ///< cuda.In and its kin are among them
 
   void read(PyObject* o) {
     if (is_array(o)) {
@@ -194,6 +204,10 @@ struct Reader {
       held_.push_back(std::move(p.tuple));
       return;
     }
+    if (is_hint(o)) {
+      hints = true;
+      return read(hint_of(o).value);
+    }
     if (is_numpy_scalar(o)) {
       // A structured scalar, or a rare number: its dtype says.
       PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
@@ -240,6 +254,8 @@ class Packer {
   void add(PyObject* o, Type t, bool write) {
     if (t->bytes == 0) return;  // known when the kernel was compiled
     write_ = write;
+    hint_ = is_hint(o) ? &hint_of(o) : nullptr;
+    if (hint_) o = hint_->value;
     pack(o, t, static_cast<char*>(to_->add(t->bytes, std::max<size_t>(t->alignment, 8))));
   }
 
@@ -339,8 +355,9 @@ class Packer {
       }
       return;
     }
-    warn();
-    const bool write = write_ && (a.flags & kNumpyWriteable);
+    if (!hint_) warn();
+    const bool write = write_ && (a.flags & kNumpyWriteable) && (!hint_ || hint_->copies_out);
+    const bool read = !hint_ || hint_->copies_in;
     const auto dtype = native_dtype(a.descr);
     if (dtype) {
       const bool fortran = !(a.flags & kNumpyC) && (a.flags & kNumpyF);
@@ -354,7 +371,7 @@ class Packer {
         layout.shape[d] = a.shape[from];
         layout.strides[d] = a.shape[from] > 1 ? a.strides[from] / itemsize(*dtype) : 0;
       }
-      Array made = without_gil([&] { return from_host(a.data, *dtype, layout, device_); });
+      Array made = without_gil([&] { return read ? from_host(a.data, *dtype, layout, device_) : empty(layout.shape, *dtype, device_); });
       const Array& kept = to_->hold(fortran ? transpose(made) : std::move(made));
       put_array(kept, t, at);
       if (write) copied_.push_back({kept, PyRef::borrow(o)});
@@ -424,6 +441,7 @@ class Packer {
   Foreign* foreign_;
   const Device device_;
   bool write_ = true;
+  const PyHint* hint_ = nullptr;
   std::vector<Copied> copied_;
 };
 
@@ -602,8 +620,12 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   const Device device = reader.device ? *reader.device : default_device();
   std::unique_ptr<const Entry> unkept;
   const Entry* entry = find_entry(s, reader.key, device);
-  if (!entry) [[unlikely]]
-    entry = &make_entry(s, reader.key, device, args, n, &unkept);
+  if (!entry) [[unlikely]] {
+    std::vector<PyObject*> values(args, args + n);
+    for (PyObject*& o : values)
+      if (reader.hints && is_hint(o)) o = hint_of(o).value;
+    entry = &make_entry(s, reader.key, device, values.data(), n, &unkept);
+  }
   const KernelForm& form = *entry->form;
   KernelLaunch shape = c.shape;
   shape.cooperative = shape.cooperative || form.cooperative;
@@ -765,6 +787,22 @@ PyRef dispatcher_forms(PyObject* self) {
   return list;
 }
 
+void hint_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(hint_of(self).value);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyRef new_hint(PyObject* value, bool copies_in, bool copies_out) {
+  PyHint* self = PyObject_New(PyHint, hint_type);
+  if (!self) throw PythonError();
+  self->value = new_ref(is_hint(value) ? hint_of(value).value : value);
+  self->copies_in = copies_in;
+  self->copies_out = copies_out;
+  return PyRef::steal(reinterpret_cast<PyObject*>(self));
+}
+
 int dispatcher_init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guard(-1, [&] {
     PyObject *compile = nullptr, *names = nullptr, *defaults = nullptr;
@@ -863,6 +901,11 @@ void init_kernel_dispatcher(PyObject* module) {
                            form_slots};
   form_type = add_type(module, &form_spec, "KernelForm");
 
+  PyType_Slot hint_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(hint_dealloc)}, {0, nullptr}};
+  PyType_Spec hint_spec = {"broadcloth._broadcloth.KernelArgument", sizeof(PyHint), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                           hint_slots};
+  hint_type = add_type(module, &hint_spec, "KernelArgument");
+
   PyType_Slot launcher_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(launcher_dealloc)},
                                   {Py_tp_call, reinterpret_cast<void*>(launcher_call_slot)},
                                   {Py_tp_getset, launcher_attributes},
@@ -892,7 +935,8 @@ void init_kernel_dispatcher(PyObject* module) {
   PyType_Spec dispatcher_spec = {"broadcloth._broadcloth.KernelDispatcher", sizeof(PyDispatcher), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, dispatcher_slots};
   dispatcher_type = add_type(module, &dispatcher_spec, "KernelDispatcher");
-  add_functions(module, {BC_FUNCTION("kernel_form(text, name, signature, writes=None, device=None)", form_from_text)});
+  add_functions(module, {BC_FUNCTION("kernel_argument(value, copies_in, copies_out)", new_hint),
+                         BC_FUNCTION("kernel_form(text, name, signature, writes=None, device=None)", form_from_text)});
 }
 
 }  // namespace bc::bind

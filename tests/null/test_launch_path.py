@@ -319,3 +319,23 @@ def test_kernels_see_what_was_recorded_before_them():
     kernel((1,), (32,), (x, y))
     assert not c.is_pending(y)
     assert c.null_log()[-1]["entry"] == "g"
+
+
+def test_hints_of_copies_have_the_types_of_their_arrays():
+    kernel, recorder = dispatcher("void(float32[::1])", ("x",))
+    host = np.zeros(4, "float32")
+    for given in (host, bc.cuda.In(host), bc.cuda.Out(host), bc.cuda.InOut(bc.cuda.In(host))):
+        kernel[1, 1](given)
+    assert len(recorder.calls) == 1 and recorder.calls[0][0] is host
+
+
+def test_of_objects_that_change_with_each_call_only_some_are_remembered():
+    kernel, recorder = dispatcher("void(none)", ("f",))
+    functions = [lambda: None for _ in range(1100)]
+    for f in functions:
+        kernel[1, 1](f)
+    assert len(recorder.calls) == 1100
+    kernel[1, 1](functions[3])
+    assert len(recorder.calls) == 1100
+    kernel[1, 1](functions[-1])
+    assert len(recorder.calls) == 1101

@@ -37,6 +37,7 @@ _TABLE: dict[str, str] = {
         use_rmm_allocator use_torch_allocator using_allocator
     """,
     "_graph": "Graph",
+    "_arguments": "In InOut Out",
     "profiler": "profile profile_start profile_stop profiling",
     "_jit": """
         atomic blockDim blockIdx cg compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device const
@@ -50,7 +51,7 @@ _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for n
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
 _MODULES = ("nvtx", "profiler", "random", "runtime", "texture")
 # Names that live elsewhere in the package.
-_ELSEWHERE: dict[str, str] = {}
+_ELSEWHERE: dict[str, str] = {"Function": "broadcloth._raw_kernels", "Module": "broadcloth._raw_kernels"}
 
 
 def __getattr__(name: str) -> _Any:
