@@ -9,15 +9,59 @@ import numpy as np
 
 from . import _broadcloth as _c
 
+
+class _ScalarType(type):
+    """NumPy's scalar types, with Numba's spelling of declarations: `float32[:]` is an array type, `float32(int64, float32)` a signature.
+
+    In everything else the classes are NumPy's: they are equal to them, make their objects, and their objects are instances.
+    """
+
+    def __getitem__(cls, key: Any) -> Any:
+        from .types import Type
+
+        return Type(cls.__name__)[key]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if args and all(isinstance(a, type) or a is None or hasattr(a, "__kernel_type__") for a in args):
+            from .types import Signature, Type
+
+            return Signature(Type(cls.__name__), args)
+        return cls._numpy(*args, **kwargs)
+
+    @property
+    def _numpy(cls) -> Any:
+        return cls.__mro__[1]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls._numpy)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls._numpy)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls._numpy
+
+    def __hash__(cls) -> int:
+        return hash(cls._numpy)
+
+    def __repr__(cls) -> str:
+        return f"<class 'broadcloth.{cls.__name__}'>"
+
+
+def _scalar(name: str) -> Any:
+    made = _ScalarType(name, (getattr(np, name),), {"__slots__": (), "__module__": "broadcloth", "__doc__": getattr(np, name).__doc__})
+    _c.name_dtype(made, name)
+    return made
+
+
 bool_ = np.bool_
-int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
-uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-float16, float32, float64 = np.float16, np.float32, np.float64
-complex64, complex128 = np.complex64, np.complex128
-half, single, double = np.half, np.single, np.double
-csingle, cdouble = np.csingle, np.cdouble
-byte, ubyte, short, ushort, intc, uintc = np.byte, np.ubyte, np.short, np.ushort, np.intc, np.uintc
-int_, intp, uint, uintp, longlong, ulonglong = np.int_, np.intp, np.uint, np.uintp, np.longlong, np.ulonglong
+int8, int16, int32, int64 = map(_scalar, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(_scalar, ("uint8", "uint16", "uint32", "uint64"))
+float16, float32, float64 = map(_scalar, ("float16", "float32", "float64"))
+complex64, complex128 = map(_scalar, ("complex64", "complex128"))
+half, single, double, csingle, cdouble = float16, float32, float64, complex64, complex128
+byte, ubyte, short, ushort, intc, uintc = int8, uint8, int16, uint16, int32, uint32
+int_, intp, uint, uintp, longlong, ulonglong = int64, int64, uint64, uint64, np.longlong, np.ulonglong
 bfloat16 = _c.bfloat16
 
 generic, number, integer, signedinteger, unsignedinteger = np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger

@@ -63,7 +63,7 @@ DType from_numpy_dtype(PyObject* d) {
 std::optional<DType> quick(PyObject* o) {
   const State& s = state();
   for (int i = 0; i < kDTypeCount; ++i)
-    if (s.dtypes[i] == o || s.scalar_types[i] == o) return static_cast<DType>(i);
+    if (s.dtypes[i] == o || s.scalar_types[i] == o || s.named_types[i] == o) return static_cast<DType>(i);
   if (o == s.bfloat16) return DType::bf16;
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::f64;
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::i64;
@@ -183,7 +183,23 @@ PyObject* dtype_object(DType t) { return t == DType::bf16 ? bfloat16_dtype() : s
 
 bool numpy_has(DType t) { return t != DType::bf16 || bfloat16_dtype() != state().bfloat16; }
 
+namespace {
+/// name_dtype(class, name): a class of broadcloth's own that names a dtype as NumPy's scalar type does.
+PyObject* name_dtype(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject* type = nullptr;
+    const char* name = nullptr;
+    if (!PyArg_ParseTuple(args, "Os", &type, &name)) throw PythonError();
+    const auto t = dtype_from_name(name);
+    if (t && !state().named_types[static_cast<int>(*t)]) state().named_types[static_cast<int>(*t)] = new_ref(type);
+    Py_RETURN_NONE;
+  });
+}
+PyMethodDef dtype_functions[] = {{"name_dtype", name_dtype, METH_VARARGS, nullptr}, {}};
+}  // namespace
+
 void init_dtype(PyObject* module) {
+  check(PyModule_AddFunctions(module, dtype_functions));
   State& s = state();
   for (int i = 0; i < kDTypeCount; ++i) {
     if (static_cast<DType>(i) == DType::bf16) continue;

@@ -107,7 +107,7 @@ Type type_of_class(PyObject* cls) {
   if (cls == reinterpret_cast<PyObject*>(&PyBool_Type)) return dtype_type(bool_type(), "bool");
   if (cls == reinterpret_cast<PyObject*>(&PyComplex_Type)) return dtype_type(scalar_type(DType::c128), "complex");
   for (int i = 0; i < kDTypeCount; ++i)
-    if (state().scalar_types[i] == cls) return dtype_type(scalar_type(static_cast<DType>(i)));
+    if (state().scalar_types[i] == cls || state().named_types[i] == cls) return dtype_type(scalar_type(static_cast<DType>(i)));
   const std::string name = string_attr(cls, "__name__"), module = string_attr(cls, "__module__");
   if (module == "builtins")
     for (const char* known : kBuiltinTypes)

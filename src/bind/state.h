@@ -49,6 +49,7 @@ struct State {
   PyObject* np_no_value = nullptr;
   PyObject* dtypes[kDTypeCount] = {};        ///< numpy.dtype objects; bfloat16's is found at first use
   PyObject* scalar_types[kDTypeCount] = {};  ///< numpy.float32 …; bfloat16 has none here
+  PyObject* named_types[kDTypeCount] = {};   ///< broadcloth.float32 …, subclasses of those
   std::atomic<PyObject*> bfloat16_dtype{nullptr};
   Names names;
 };
