@@ -131,6 +131,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->device = to_device(where);
     form->kernel = &load(k, s, form->device, &form->program);
     form->arguments = key;
+    form->writes = s.compiled.writes;
     form->cooperative = s.compiled.uses_grid_sync;
     if (s.compiled.reports) {
       form->status = [](Stream stream) {
@@ -271,7 +272,7 @@ PyType_Spec kernel_spec = {"broadcloth._broadcloth.KernelCompiler", sizeof(PyCom
 
 // ---- for tests and tools --------------------------------------------------------------------------------------------------------------
 
-/// compile_text(function, signature, entry="kernel", python_errors=False): (name, text, result type, headers and text).
+/// compile_text(function, signature, entry="kernel", python_errors=False): (name, text, result type, headers and text, writes).
 PyObject* compile_text(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
     PyObject *function = nullptr, *signature = nullptr;
@@ -282,7 +283,9 @@ PyObject* compile_text(PyObject*, PyObject* args) {
     options.entry = std::string_view(entry) == "host" ? Entry::host : std::string_view(entry) == "device" ? Entry::device : Entry::kernel;
     options.python_errors = python_errors;
     const CompiledFunction c = compile(function_of(function), key_of(signature), options);
-    return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get()}).release();
+    PyRef writes = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(c.writes.size())));
+    for (size_t i = 0; i < c.writes.size(); ++i) check(PyTuple_SetItem(writes.get(), static_cast<Py_ssize_t>(i), PyBool_FromLong(c.writes[i])));
+    return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get(), writes.get()}).release();
   });
 }
 PyObject* type_name_of(PyObject*, PyObject* o) {

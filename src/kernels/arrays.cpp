@@ -53,7 +53,9 @@ Value FunctionCompiler::slice(const Node* n) {
 
 Value FunctionCompiler::subscript(const Node* n) {
   const std::vector<Value> both = ordered({n->a, n->b});
-  return subscript_of(both[0], both[1], n);
+  const Value v = subscript_of(both[0], both[1], n);
+  if (both[0].is_array() && v.is_scalar()) note_read(n->a);
+  return v;
 }
 
 std::string FunctionCompiler::index_text(const Value& index, const std::string& array, int axis, const Node* n) {

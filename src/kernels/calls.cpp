@@ -797,6 +797,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
     if (p[0].is(Kind::string)) return constant_value(Constant{static_cast<int64_t>(p[0].type->name.size())});
     if (p[0].is_array() && p[0].type->ndim > 0) {
+      note_read(args.nodes[0]);
       Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
       r.simple = r.index = r.non_negative = true;
       return r;

@@ -48,6 +48,8 @@ struct CompiledFunction {
   Type result = nullptr;
   std::vector<Failure> failures;
   bool reports = false;  ///< kernel: takes `py::Status*` last
+  /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
+  std::vector<bool> writes;
   bool uses_grid_sync = false;  ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };

@@ -47,6 +47,7 @@ struct Specialised {
   std::string name;
   Type result = nullptr;
   bool fails = false;     ///< may raise: takes `int& failure` last
+  std::vector<bool> writes;  ///< of the entry
   bool done = false;
   bool final_types = false;  ///< its result is known, though its text may be in the making
   int depth = -1;         ///< its place in the stack of functions that are being compiled
@@ -308,6 +309,8 @@ class FunctionCompiler {
   std::set<std::string> taken_;
   std::set<std::string> free_loads_;  ///< loop variables that are read outside their loop or assigned inside it
   bool declared_dynamic_ = false;
+  std::vector<int> uses_, reads_;  ///< of each parameter: how often it is named, and how often only to read an element or its shape
+  void note_read(const Node* array);
   std::string last_comment_;
 };
 

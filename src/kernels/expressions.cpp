@@ -268,6 +268,7 @@ Value FunctionCompiler::name(const Node* n) {
     v.index = l->index;
     v.constant = l->constant;
     if (v.is_array()) v.root = v.text;
+    if (emitting_ && static_cast<size_t>(index) < uses_.size()) ++uses_[static_cast<size_t>(index)];
     return v;
   }
   if (const auto e = function_.global(n->text)) return entity_value(*e, n->text);
@@ -276,7 +277,18 @@ Value FunctionCompiler::name(const Node* n) {
   fail(n, fmt::format("name '{}' is not defined", n->text), {}, nearest(n->text, known));
 }
 
-Value FunctionCompiler::attribute(const Node* n) { return attribute_of(expression(n->a), n->text, n); }
+Value FunctionCompiler::attribute(const Node* n) {
+  const Value object = expression(n->a);
+  if (object.is_array() && (n->text == "shape" || n->text == "size" || n->text == "ndim" || n->text == "dtype" || n->text == "strides")) note_read(n->a);
+  return attribute_of(object, n->text, n);
+}
+
+/// The name in `array` was used in a way that cannot write.
+void FunctionCompiler::note_read(const Node* array) {
+  if (!emitting_ || array->kind != NodeKind::name) return;
+  const int index = syntax_.local_index(array->text);
+  if (index >= 0 && static_cast<size_t>(index) < reads_.size()) ++reads_[static_cast<size_t>(index)];
+}
 
 Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {
   if (!object.type) return {};

@@ -147,6 +147,8 @@ void FunctionCompiler::run() {
     spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
                                     spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
   }
+  for (size_t i = 0; i < spec_.arguments.size(); ++i)
+    spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() || (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
   spec_.text = fmt::format("{} {{\n{}{}}}\n", spec_.declaration, declarations_, out_);
 }
 
@@ -162,6 +164,8 @@ void FunctionCompiler::pass(bool emitting) {
   taken_.clear();
   last_comment_.clear();
   declared_dynamic_ = false;
+  uses_.assign(syntax_.parameters.size() + 1, 0);
+  reads_ = uses_;
   loops_.clear();
   env_ = Env{};
   env_.locals.resize(syntax_.locals.size() + spec_.captured.size());

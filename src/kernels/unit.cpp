@@ -157,6 +157,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.arguments = s.arguments;
   made.result = s.result;
   made.reports = s.fails;
+  made.writes = s.writes;
   made.uses_grid_sync = uses_grid_sync;
   made.uses_dynamic_shared = uses_dynamic_shared;
   made.failures = failures_;

@@ -246,6 +246,36 @@ def test_a_kernel_returns_nothing():
         bc._c.compile_text(lambda x: x, "(int64,)")
 
 
+def test_arrays_that_are_only_read_are_known():
+    def writes(function, *types):
+        return bc._c.compile_text(function, types)[4]
+
+    def plain(a, b, c, out):
+        i = cuda.grid(1)
+        if i < a.size and len(b) > a.shape[0]:
+            out[i] = a[i] + b[i, 0]
+            cuda.atomic.add(c, i, 1)
+
+    one, two = "float64[:]", "float64[:, :]"
+    assert writes(plain, one, two, one, one) == (False, False, True, True)
+
+    def by_a_view(a, b, n):
+        row = a[0]
+        row[1] = b[n]
+
+    assert writes(by_a_view, two, one, "int64") == (True, False, True)
+
+    def helper(a):
+        a[0] = 1
+
+    def by_a_call(a, b):
+        helper(a)
+        for x in b:
+            a[1] += x
+
+    assert writes(by_a_call, one, one)[0]
+
+
 def test_compiling_is_fast():
     import time
 
