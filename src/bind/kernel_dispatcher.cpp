@@ -25,7 +25,8 @@ using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size
 
 // ---- What the arguments of a call are -----------------------------------------------------------------------------------------------
 
-/// The head of a NumPy array object, whose layout is a part of NumPy's ABI (ndarrayobject.h): asking for its buffer costs ten times as much.
+/// The head of a NumPy array object, whose layout is a part of NumPy's ABI (ndarrayobject.h): asking for its buffer costs ten times as
+/// much.
 struct NumpyHead {
   PyObject_HEAD char* data;
   int ndim;
@@ -40,7 +41,23 @@ constexpr int kNumpyC = 0x1, kNumpyF = 0x2, kNumpyAligned = 0x100, kNumpyWriteab
 const NumpyHead& numpy_head(PyObject* o) { return *reinterpret_cast<const NumpyHead*>(o); }
 
 /// What a word of a call's key says in its low byte; the rest holds details or an address.
-enum Code : uint64_t { kNone = 1, kBool, kInt, kFloat, kComplex, kScalar, kArray, kHostArray, kHostRecords, kTuple, kNamed, kObject, kVoid, kFields, kRecords };
+enum Code : uint64_t {
+  kNone = 1,
+  kBool,
+  kInt,
+  kFloat,
+  kComplex,
+  kScalar,
+  kArray,
+  kHostArray,
+  kHostRecords,
+  kTuple,
+  kNamed,
+  kObject,
+  kVoid,
+  kFields,
+  kRecords
+};
 
 /// The words that tell one call's types from another's, and the objects that they name by address.
 class Key {
@@ -382,7 +399,9 @@ class Packer {
     int64_t bytes = t->element->bytes;
     for (int d = 0; d < a.ndim; ++d) bytes *= a.shape[d];
     const Dims shape{bytes};
-    const Array& kept = to_->hold(without_gil([&] { return from_host(a.data, DType::u8, Layout{shape, contiguous_strides(shape), 0}, device_); }));
+    const Array& kept = to_->hold(without_gil([&] {
+      return from_host(a.data, DType::u8, Layout{shape, contiguous_strides(shape), 0}, device_);
+    }));
     to_->note_array(kept, write_ && !t->read_only, reinterpret_cast<void**>(at));
     for (int d = 0; d < a.ndim; ++d) {
       const int64_t extent = a.shape[d], stride = a.strides[d];
@@ -865,15 +884,16 @@ PyGetSetDef launcher_attributes[] = {
     {"griddim", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.grid); }, nullptr, nullptr, nullptr},
     {"block", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.block); }, nullptr, nullptr, nullptr},
     {"blockdim", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.block); }, nullptr, nullptr, nullptr},
-    {"sharedmem", [](PyObject* self, void*) { return PyLong_FromUnsignedLong(configuration_of(self).shape.shared_bytes); }, nullptr, nullptr,
-     nullptr},
+    {"sharedmem", [](PyObject* self, void*) { return PyLong_FromUnsignedLong(configuration_of(self).shape.shared_bytes); }, nullptr,
+     nullptr, nullptr},
     {"stream",
      [](PyObject* self, void*) {
        PyObject* stream = configuration_of(self).stream.get();
        return new_ref(stream ? stream : Py_None);
      },
      nullptr, nullptr, nullptr},
-    {"dispatcher", [](PyObject* self, void*) { return new_ref(reinterpret_cast<PyLauncher*>(self)->dispatcher); }, nullptr, nullptr, nullptr},
+    {"dispatcher", [](PyObject* self, void*) { return new_ref(reinterpret_cast<PyLauncher*>(self)->dispatcher); }, nullptr, nullptr,
+     nullptr},
     {}};
 PyMemberDef launcher_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyLauncher, vectorcall), READONLY, nullptr}, {}};
 PyMemberDef dispatcher_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyDispatcher, weakrefs), READONLY, nullptr}, {}};
@@ -902,8 +922,8 @@ void init_kernel_dispatcher(PyObject* module) {
   form_type = add_type(module, &form_spec, "KernelForm");
 
   PyType_Slot hint_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(hint_dealloc)}, {0, nullptr}};
-  PyType_Spec hint_spec = {"broadcloth._broadcloth.KernelArgument", sizeof(PyHint), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                           hint_slots};
+  PyType_Spec hint_spec = {"broadcloth._broadcloth.KernelArgument", sizeof(PyHint), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, hint_slots};
   hint_type = add_type(module, &hint_spec, "KernelArgument");
 
   PyType_Slot launcher_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(launcher_dealloc)},
@@ -911,9 +931,9 @@ void init_kernel_dispatcher(PyObject* module) {
                                   {Py_tp_getset, launcher_attributes},
                                   {Py_tp_members, launcher_members},
                                   {0, nullptr}};
-  PyType_Spec launcher_spec = {"broadcloth._broadcloth.KernelLauncher", sizeof(PyLauncher), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-                               launcher_slots};
+  PyType_Spec launcher_spec = {
+      "broadcloth._broadcloth.KernelLauncher", sizeof(PyLauncher), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, launcher_slots};
   launcher_type = add_type(module, &launcher_spec, "KernelLauncher");
 
   static std::vector<PyMethodDef> dispatcher_methods = {

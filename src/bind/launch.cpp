@@ -199,10 +199,12 @@ bool add_buffer(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
 void add_host_array(LaunchArguments* to, PyObject* o, const RawParameter& p, const char* kernel, int index) {
   PyRef dims = PyRef::steal(PyObject_GetAttrString(o, "ndim"));
   PyRef kind = attr(attr(o, "dtype").get(), "kind");
-  const bool value = p.kind == KernelParameter::Kind::unknown && (to_int(dims.get(), "ndim") == 0 || as_string(kind.get()) == "V" || p.bytes > 0 || p.described);
+  const bool value = p.kind == KernelParameter::Kind::unknown &&
+                     (to_int(dims.get(), "ndim") == 0 || as_string(kind.get()) == "V" || p.bytes > 0 || p.described);
   if (value && add_buffer(to, o, p, kernel, index)) return;
-  raise(ErrorKind::Type, "kernel {}: parameter {} is a NumPy array, which is host memory; pass broadcloth.asarray(x) to use it on the device",
-        kernel, index);
+  raise(ErrorKind::Type,
+        "kernel {}: parameter {} is a NumPy array, which is host memory; pass broadcloth.asarray(x) to use it on the device", kernel,
+        index);
 }
 
 void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const char* kernel, int index, Device device) {
@@ -249,8 +251,8 @@ void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
     }
     if (auto foreign = import_foreign(o)) {
       if (!(foreign->device() == device))
-        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device), type_name(o),
-              to_string(foreign->device()), index);
+        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device),
+              type_name(o), to_string(foreign->device()), index);
       to->add_array(to->hold_foreign(std::move(*foreign)), p.write);
       return;
     }
@@ -310,7 +312,8 @@ std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n) {
     if (is_array(arguments[i])) return array_of(arguments[i]).device();
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* o = arguments[i];
-    if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o)) continue;
+    if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o))
+      continue;
     if (const auto where = device_attribute(o)) return where;
     if (attr_or_null(o, state().names.__cuda_array_interface__) || attr_or_null(o, state().names.__dlpack_device__))
       if (const auto foreign = import_foreign(o)) return foreign->device();

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <mutex>
 
-#include "backends/cuda/program.h"
 #include "backends/cuda/nvrtc.h"
+#include "backends/cuda/program.h"
 #include "bind/args.h"
-#include "bind/cupy_headers.h"
 #include "bind/cuda_stream.h"
+#include "bind/cupy_headers.h"
 #include "bind/launch.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
@@ -164,9 +164,12 @@ const Loaded& loaded(PyObject* self) { return load(state_of(self), default_devic
 class ArgumentSpan {
  public:
   explicit ArgumentSpan(PyObject* args, const char* kernel) {
-    if (PyTuple_Check(args)) items_ = PyRef::borrow(args);
-    else if (PyList_Check(args)) items_ = PyRef::steal(PyList_AsTuple(args));
-    else raise(ErrorKind::Type, "kernel {}: expected a tuple for the kernel's arguments, got {}", kernel, type_name(args));
+    if (PyTuple_Check(args))
+      items_ = PyRef::borrow(args);
+    else if (PyList_Check(args))
+      items_ = PyRef::steal(PyList_AsTuple(args));
+    else
+      raise(ErrorKind::Type, "kernel {}: expected a tuple for the kernel's arguments, got {}", kernel, type_name(args));
     n_ = PyTuple_Size(items_.get());
   }
   Py_ssize_t size() const { return n_; }
@@ -195,10 +198,10 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
   LaunchArguments arguments;
   const RawParameter unknown;
   for (Py_ssize_t i = 0; i < n; ++i)
-    add_raw_argument(&arguments, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i), device);
+    add_raw_argument(&arguments, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i),
+                     device);
   arguments.launch(*loaded.kernel, shape, stream_of(stream, device), times);
 }
-
 
 PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
@@ -255,7 +258,8 @@ PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     static const CallSignature signature = [] {
       CallSignature s;
       s.parse(
-          "RawKernel(code, name, options=None, backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, jitify=False)",
+          "RawKernel(code, name, options=None, backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, "
+          "jitify=False)",
           false);
       return s;
     }();
@@ -414,7 +418,8 @@ PyRef compile_method(PyObject* self, PyObject* log_stream) {
 }
 
 PyRef max_blocks_method(PyObject* self, int64_t block_threads, int64_t shared_mem) {
-  return to_py(static_cast<int64_t>(loaded(self).kernel->max_active_blocks(static_cast<int>(block_threads), static_cast<size_t>(shared_mem))));
+  return to_py(
+      static_cast<int64_t>(loaded(self).kernel->max_active_blocks(static_cast<int>(block_threads), static_cast<size_t>(shared_mem))));
 }
 
 PyRef best_block_method(PyObject* self, int64_t shared_mem) {
@@ -441,7 +446,8 @@ PyObject* make_kernel(std::shared_ptr<Compiled> compiled, std::string name, bool
 }
 
 constexpr const char* kKernelDoc =
-    "RawKernel(code, name, options=(), backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, jitify=False)\n--\n\n"
+    "RawKernel(code, name, options=(), backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, "
+    "jitify=False)\n--\n\n"
     "A kernel written in CUDA C++, for every device.\n\n"
     "It is compiled when it is first launched on a device: by NVRTC (or nvcc) on CUDA, by the embedded clang on the CPU; compiled code is\n"
     "kept on disk. Calling it launches it.\n\n"
@@ -561,9 +567,11 @@ void init_raw_kernel(PyObject* module) {
   static std::vector<PyMethodDef> kernel_methods = {
       BC_METHOD("compile(log_stream=None) Compiles for the default device now instead of at the first launch; warnings go to log_stream.",
                 compile_method),
-      BC_METHOD("linear_launch(size, args, shared_mem=0, block_max_size=128, stream=None) Launches at least `size` threads in one dimension.",
-                linear_launch),
-      BC_METHOD("max_active_blocks(block_threads, shared_mem=0) Blocks of a launch that one multiprocessor runs at once.", max_blocks_method),
+      BC_METHOD(
+          "linear_launch(size, args, shared_mem=0, block_max_size=128, stream=None) Launches at least `size` threads in one dimension.",
+          linear_launch),
+      BC_METHOD("max_active_blocks(block_threads, shared_mem=0) Blocks of a launch that one multiprocessor runs at once.",
+                max_blocks_method),
       BC_METHOD("best_block(shared_mem=0) Grid and block with the highest occupancy.", best_block_method),
       {},
   };
@@ -586,16 +594,16 @@ void init_raw_kernel(PyObject* module) {
       BC_METHOD("compile(device=None) Compiles now; returns the compiler's warnings.", program_compile),
       {},
   };
-  PyType_Slot program_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(program_dealloc)},
-                                 {Py_tp_methods, program_methods.data()},
-                                 {0, nullptr}};
+  PyType_Slot program_slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(program_dealloc)}, {Py_tp_methods, program_methods.data()}, {0, nullptr}};
   PyType_Spec program_spec = {"broadcloth._broadcloth.KernelProgram", sizeof(PyProgram), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, program_slots};
   program_type = add_type(module, &program_spec, "KernelProgram");
   add_functions(
       module,
-      {BC_FUNCTION("kernel_program(text, options=None, name_expressions=None, name='module.cu', headers=None, binary=None, compiler='nvrtc')",
-                   new_program),
+      {BC_FUNCTION(
+           "kernel_program(text, options=None, name_expressions=None, name='module.cu', headers=None, binary=None, compiler='nvrtc')",
+           new_program),
        BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc') CUDA C++ "
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),

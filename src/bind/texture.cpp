@@ -46,7 +46,8 @@ cuda::TextureFormat format_of(PyObject* bits, int64_t kind) {
 
 PyRef new_array(Device device, PyObject* bits, int64_t kind, uint64_t width, uint64_t height, uint64_t depth, int64_t flags) {
   CudaBackend& b = cuda_backend(device, "CUDAarray");
-  return capsule_of(std::make_unique<cuda::TextureArray>(b, format_of(bits, kind), width, height, depth, static_cast<unsigned>(flags)), kArray);
+  return capsule_of(std::make_unique<cuda::TextureArray>(b, format_of(bits, kind), width, height, depth, static_cast<unsigned>(flags)),
+                    kArray);
 }
 
 PyRef copy_array(PyObject* capsule, PyObject* memory, bool to_array, PyObject* stream) {
@@ -86,7 +87,8 @@ PyRef new_handle(Device device, int64_t kind, PyObject* array, PyObject* bits, i
     r.array = from_capsule<cuda::TextureArray>(array, kArray).get();
   } else {
     const Array& a = writable(array, "TextureObject");
-    BC_CHECK(a.device() == device, Value, "TextureObject: expected an array on {}, got one on {}", to_string(device), to_string(a.device()));
+    BC_CHECK(a.device() == device, Value, "TextureObject: expected an array on {}, got one on {}", to_string(device),
+             to_string(a.device()));
     char* base = static_cast<char*>(expose_forever(a));
     r.pointer = reinterpret_cast<cuda::CUdeviceptr>(base + a.offset() * itemsize(a.dtype()));
     r.format = format_of(bits, channel_kind);
@@ -111,17 +113,16 @@ PyRef new_handle(Device device, int64_t kind, PyObject* array, PyObject* bits, i
 }  // namespace
 
 void init_texture(PyObject* module) {
-  add_functions(module,
-                {BC_FUNCTION("texture_array(device, bits, kind, width, height, depth, flags)", new_array),
-                 BC_FUNCTION("texture_array_ptr(array)",
-                             [](PyObject* array) {
-                               return PyRef::steal(PyLong_FromVoidPtr(from_capsule<cuda::TextureArray>(array, kArray).get()));
-                             }),
-                 BC_FUNCTION("texture_array_copy(array, memory, to_array, stream=None)", copy_array),
-                 BC_FUNCTION("texture_handle(device, kind, array, bits, channel_kind, bytes, width, height, pitch, sampling=None)", new_handle),
-                 BC_FUNCTION("texture_handle_ptr(handle)", [](PyObject* handle) {
-                   return PyRef::steal(PyLong_FromUnsignedLongLong(from_capsule<cuda::TextureHandle>(handle, kHandle).get()));
-                 })});
+  add_functions(
+      module,
+      {BC_FUNCTION("texture_array(device, bits, kind, width, height, depth, flags)", new_array),
+       BC_FUNCTION("texture_array_ptr(array)",
+                   [](PyObject* array) { return PyRef::steal(PyLong_FromVoidPtr(from_capsule<cuda::TextureArray>(array, kArray).get())); }),
+       BC_FUNCTION("texture_array_copy(array, memory, to_array, stream=None)", copy_array),
+       BC_FUNCTION("texture_handle(device, kind, array, bits, channel_kind, bytes, width, height, pitch, sampling=None)", new_handle),
+       BC_FUNCTION("texture_handle_ptr(handle)", [](PyObject* handle) {
+         return PyRef::steal(PyLong_FromUnsignedLongLong(from_capsule<cuda::TextureHandle>(handle, kHandle).get()));
+       })});
 }
 
 }  // namespace bc::bind

@@ -71,8 +71,10 @@ size_t closing(const Tokens& tokens, size_t open) {
   const std::string last = first == "(" ? ")" : first == "<" ? ">" : first == "[" ? "]" : "}";
   int depth = 0;
   for (size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i] == first) ++depth;
-    else if (tokens[i] == last && --depth == 0) return i;
+    if (tokens[i] == first)
+      ++depth;
+    else if (tokens[i] == last && --depth == 0)
+      return i;
   }
   return tokens.size();
 }
@@ -84,8 +86,10 @@ std::vector<Tokens> parts(const Tokens& tokens) {
   for (const std::string& t : tokens) {
     if (t == "(" || t == "<" || t == "[" || t == "{") ++depth;
     if (t == ")" || t == ">" || t == "]" || t == "}") --depth;
-    if (t == "," && depth == 0) list.emplace_back();
-    else list.back().push_back(t);
+    if (t == "," && depth == 0)
+      list.emplace_back();
+    else
+      list.back().push_back(t);
   }
   if (list.size() == 1 && list[0].empty()) list.clear();
   return list;
@@ -93,13 +97,14 @@ std::vector<Tokens> parts(const Tokens& tokens) {
 
 const std::unordered_map<std::string, DType>& plain_types() {
   static const auto& types = *new std::unordered_map<std::string, DType>{
-      {"bool", DType::b1},      {"char", DType::i8},      {"short", DType::i16},    {"int", DType::i32},         {"long", DType::i64},
-      {"int8_t", DType::i8},    {"int16_t", DType::i16},  {"int32_t", DType::i32},  {"int64_t", DType::i64},     {"ptrdiff_t", DType::i64},
-      {"ssize_t", DType::i64},  {"intptr_t", DType::i64}, {"uint8_t", DType::u8},   {"uint16_t", DType::u16},    {"uint32_t", DType::u32},
-      {"uint64_t", DType::u64}, {"size_t", DType::u64},   {"uintptr_t", DType::u64}, {"uchar", DType::u8},       {"ushort", DType::u16},
-      {"uint", DType::u32},     {"ulong", DType::u64},    {"float", DType::f32},    {"double", DType::f64},      {"half", DType::f16},
-      {"__half", DType::f16},   {"float16", DType::f16},  {"__nv_bfloat16", DType::bf16}, {"nv_bfloat16", DType::bf16},
-      {"cuComplex", DType::c64}, {"cuFloatComplex", DType::c64}, {"cuDoubleComplex", DType::c128},
+      {"bool", DType::b1},          {"char", DType::i8},       {"short", DType::i16},          {"int", DType::i32},
+      {"long", DType::i64},         {"int8_t", DType::i8},     {"int16_t", DType::i16},        {"int32_t", DType::i32},
+      {"int64_t", DType::i64},      {"ptrdiff_t", DType::i64}, {"ssize_t", DType::i64},        {"intptr_t", DType::i64},
+      {"uint8_t", DType::u8},       {"uint16_t", DType::u16},  {"uint32_t", DType::u32},       {"uint64_t", DType::u64},
+      {"size_t", DType::u64},       {"uintptr_t", DType::u64}, {"uchar", DType::u8},           {"ushort", DType::u16},
+      {"uint", DType::u32},         {"ulong", DType::u64},     {"float", DType::f32},          {"double", DType::f64},
+      {"half", DType::f16},         {"__half", DType::f16},    {"float16", DType::f16},        {"__nv_bfloat16", DType::bf16},
+      {"nv_bfloat16", DType::bf16}, {"cuComplex", DType::c64}, {"cuFloatComplex", DType::c64}, {"cuDoubleComplex", DType::c128},
   };
   return types;
 }
@@ -186,14 +191,18 @@ class Reader {
     if (at == head.end()) return bound;
     const size_t open = static_cast<size_t>(at - head.begin()) + 1;
     if (open >= head.size() || head[open] != "<") return bound;
-    const std::vector<Tokens> list = parts(Tokens(head.begin() + static_cast<long>(open) + 1, head.begin() + static_cast<long>(closing(head, open))));
+    const std::vector<Tokens> list =
+        parts(Tokens(head.begin() + static_cast<long>(open) + 1, head.begin() + static_cast<long>(closing(head, open))));
     for (size_t k = 0; k < list.size(); ++k) {
       const auto equals = std::find(list[k].begin(), list[k].end(), "=");
       if (equals == list[k].begin()) continue;
       const std::string& name = *(equals - 1);
-      if (k < arguments.size()) bound[name] = arguments[k];
-      else if (equals != list[k].end()) bound[name] = Tokens(equals + 1, list[k].end());
-      else bound[name] = {"?"};
+      if (k < arguments.size())
+        bound[name] = arguments[k];
+      else if (equals != list[k].end())
+        bound[name] = Tokens(equals + 1, list[k].end());
+      else
+        bound[name] = {"?"};
     }
     return bound;
   }
@@ -228,9 +237,13 @@ class Reader {
       for (const std::string& t : part) {
         const auto known = bound.find(t);
         const auto alias = aliases_.find(t);
-        const Tokens* by = known != bound.end() ? &known->second : alias != aliases_.end() && !plain_types().contains(t) ? &alias->second : nullptr;
-        if (by) next.insert(next.end(), by->begin(), by->end());
-        else next.push_back(t);
+        const Tokens* by = known != bound.end()                                    ? &known->second
+                           : alias != aliases_.end() && !plain_types().contains(t) ? &alias->second
+                                                                                   : nullptr;
+        if (by)
+          next.insert(next.end(), by->begin(), by->end());
+        else
+          next.push_back(t);
         changed = changed || by;
       }
       part = std::move(next);

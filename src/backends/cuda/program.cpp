@@ -39,12 +39,14 @@ std::vector<std::string> joined_options(const std::vector<std::string>& given) {
   for (size_t i = 0; i < given.size(); ++i) {
     const std::string& o = given[i];
     const bool more = i + 1 < given.size();
-    if (more && (o == "-I" || o == "-D" || o == "-U")) options.push_back(o + given[++i]);
-    else if (more && (o == "--include-path" || o == "--define-macro" || o == "--undefine-macro" || o == "-include" ||
-                      o == "--pre-include" || o == "--gpu-architecture" || o == "-arch" || o == "-maxrregcount" || o == "--maxrregcount" ||
-                      o == "-std" || o == "--std"))
+    if (more && (o == "-I" || o == "-D" || o == "-U"))
+      options.push_back(o + given[++i]);
+    else if (more &&
+             (o == "--include-path" || o == "--define-macro" || o == "--undefine-macro" || o == "-include" || o == "--pre-include" ||
+              o == "--gpu-architecture" || o == "-arch" || o == "-maxrregcount" || o == "--maxrregcount" || o == "-std" || o == "--std"))
       options.push_back((o == "-include" ? "--pre-include" : o) + "=" + given[++i]);
-    else if (!o.empty()) options.push_back(o);
+    else if (!o.empty())
+      options.push_back(o);
   }
   return options;
 }
@@ -206,8 +208,7 @@ int run(const std::vector<std::string>& command, const ScratchFolder& folder, co
   posix_spawn_file_actions_destroy(&actions);
   BC_CHECK(error == 0, Import, "compile: {} cannot be run: {}", command[0], std::strerror(error));
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -270,7 +271,8 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
     input.header_texts.push_back(text);
     includes = includes || includes_something(text);
   }
-  if (includes || std::any_of(input.options.begin(), input.options.end(), [](const std::string& o) { return o.find("include") != o.npos; })) {
+  if (includes ||
+      std::any_of(input.options.begin(), input.options.end(), [](const std::string& o) { return o.find("include") != o.npos; })) {
     for (const auto& [name, text] : standard_headers()) {
       if (std::find(input.header_names.begin(), input.header_names.end(), name) != input.header_names.end()) continue;
       input.header_names.emplace_back(name);
@@ -406,8 +408,7 @@ class CudaProgramKernel final : public ProgramKernel {
  private:
   CUresult launch_with_attributes(const KernelLaunch& l, void** arguments, CUstream stream) {
     CUlaunchAttribute attributes[2] = {};
-    CUlaunchConfig config = {l.grid[0],      l.grid[1], l.grid[2],  l.block[0], l.block[1],
-                             l.block[2],     l.shared_bytes, stream, attributes, 0};
+    CUlaunchConfig config = {l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared_bytes, stream, attributes, 0};
     if (l.cooperative) {
       attributes[config.numAttrs].id = kLaunchCooperative;
       attributes[config.numAttrs++].cooperative = 1;
@@ -464,9 +465,10 @@ class CudaProgramKernel final : public ProgramKernel {
                "kernel {}: all blocks of a cooperative launch run at once, {} at most with {} threads each, got {}", name_, blocks, threads,
                asked);
     }
-    detail::raise_driver(result, "cuLaunchKernel",
-                         fmt::format("kernel {} with grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}", name_,
-                                     shape(l.grid), shape(l.block), shape(l.cluster), l.shared_bytes, l.cooperative ? ", cooperative" : ""));
+    detail::raise_driver(
+        result, "cuLaunchKernel",
+        fmt::format("kernel {} with grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}", name_, shape(l.grid),
+                    shape(l.block), shape(l.cluster), l.shared_bytes, l.cooperative ? ", cooperative" : ""));
   }
 
   CudaBackend& backend_;
@@ -480,7 +482,10 @@ class CudaProgramKernel final : public ProgramKernel {
 class CudaProgram final : public Program {
  public:
   CudaProgram(CudaBackend& backend, const ProgramSource& source, ProgramBinary binary)
-      : backend_(backend), name_(source.name), expressions_(source.name_expressions), lowered_(std::move(binary.lowered)),
+      : backend_(backend),
+        name_(source.name),
+        expressions_(source.name_expressions),
+        lowered_(std::move(binary.lowered)),
         log_(std::move(binary.log)) {
     backend_.make_current();
     char log[8192] = {};
@@ -490,10 +495,10 @@ class CudaProgram final : public Program {
     if (result == kSuccess) return;
     const CudaProperties& p = backend_.properties();
     const bool foreign = result == kErrorInvalidImage || result == kErrorNoBinaryForGpu || result == kErrorUnsupportedPtxVersion;
-    detail::raise_driver(result, "cuModuleLoadDataEx",
-                         fmt::format("loading {} ({} bytes) on sm_{}{}{}{}{}", name_, binary.bytes.size(), p.compute_major, p.compute_minor,
-                                     foreign ? ": the code is for another device or a newer driver" : "", log[0] ? "; driver log: " : "",
-                                     log));
+    detail::raise_driver(
+        result, "cuModuleLoadDataEx",
+        fmt::format("loading {} ({} bytes) on sm_{}{}{}{}{}", name_, binary.bytes.size(), p.compute_major, p.compute_minor,
+                    foreign ? ": the code is for another device or a newer driver" : "", log[0] ? "; driver log: " : "", log));
   }
 
   ~CudaProgram() override {

@@ -12,9 +12,7 @@ CUDA_RESOURCE_DESC describe(const TextureResource& r) {
   switch (r.kind) {
     case TextureResource::Kind::Array: d.res.array.hArray = r.array; break;
     case TextureResource::Kind::Linear: d.res.linear = {r.pointer, r.format.format, r.format.channels, r.bytes}; break;
-    case TextureResource::Kind::Pitch2D:
-      d.res.pitch2D = {r.pointer, r.format.format, r.format.channels, r.width, r.height, r.pitch};
-      break;
+    case TextureResource::Kind::Pitch2D: d.res.pitch2D = {r.pointer, r.format.format, r.format.channels, r.width, r.height, r.pitch}; break;
   }
   return d;
 }
@@ -38,10 +36,11 @@ TextureFormat texture_format(const int bits[4], int kind) {
     f.channel_bytes = static_cast<size_t>(row.bits) / 8;
     return f;
   }
-  raise(ErrorKind::Value,
-        "ChannelFormatDescriptor: expected one, two or four channels of 8, 16 or 32 bits each (floats of 16 or 32), got ({}, {}, {}, {}) of "
-        "kind {}",
-        bits[0], bits[1], bits[2], bits[3], kind);
+  raise(
+      ErrorKind::Value,
+      "ChannelFormatDescriptor: expected one, two or four channels of 8, 16 or 32 bits each (floats of 16 or 32), got ({}, {}, {}, {}) of "
+      "kind {}",
+      bits[0], bits[1], bits[2], bits[3], kind);
 }
 
 TextureArray::TextureArray(CudaBackend& backend, TextureFormat format, size_t width, size_t height, size_t depth, unsigned flags)
@@ -49,8 +48,8 @@ TextureArray::TextureArray(CudaBackend& backend, TextureFormat format, size_t wi
   backend_.make_current();
   const CUDA_ARRAY3D_DESCRIPTOR d = {width, height, depth, format.format, format.channels, flags};
   const CUresult result = driver().cuArray3DCreate(&array_, &d);
-  BC_CHECK(result != kErrorInvalidValue, Value, "CUDAarray: the device has no array of {} x {} x {} elements of {} bytes with flags {}", width,
-           height, depth, format.element_bytes(), flags);
+  BC_CHECK(result != kErrorInvalidValue, Value, "CUDAarray: the device has no array of {} x {} x {} elements of {} bytes with flags {}",
+           width, height, depth, format.element_bytes(), flags);
   check(result, "cuArray3DCreate");
 }
 
@@ -119,8 +118,10 @@ TextureHandle::~TextureHandle() {
   if (!object_ || driver_gone()) return;
   driver().cuCtxSetCurrent(backend_.context());
   driver().cuCtxSynchronize();  // kernels may still read through it
-  if (surface_) driver().cuSurfObjectDestroy(object_);
-  else driver().cuTexObjectDestroy(object_);
+  if (surface_)
+    driver().cuSurfObjectDestroy(object_);
+  else
+    driver().cuTexObjectDestroy(object_);
 }
 
 }  // namespace bc::cuda

@@ -33,8 +33,10 @@ std::vector<fs::path> toolkit_roots() {
     const fs::path real = fs::weakly_canonical(folder, error);
     if (error || !fs::is_directory(real, error)) return;
     const std::string name = real.filename().string();
-    if (name.starts_with("lib") || name == "bin") add(real.parent_path());
-    else add(real);
+    if (name.starts_with("lib") || name == "bin")
+      add(real.parent_path());
+    else
+      add(real);
     // <root>/targets/x86_64-linux/lib
     const fs::path targets = real.parent_path().parent_path();
     if (targets.filename() == "targets") add(targets.parent_path());
@@ -55,7 +57,8 @@ std::vector<fs::path> toolkit_roots() {
 
 /// The major version in the headers' own words; 0 where they do not tell.
 int header_version(const fs::path& include) {
-  for (const auto& [file, macro] : {std::pair("cuda.h", "#define CUDA_VERSION "), std::pair("cuda_runtime_api.h", "#define CUDART_VERSION ")}) {
+  for (const auto& [file, macro] :
+       {std::pair("cuda.h", "#define CUDA_VERSION "), std::pair("cuda_runtime_api.h", "#define CUDART_VERSION ")}) {
     std::ifstream in(include / file);
     for (std::string line; std::getline(in, line);) {
       if (!line.starts_with(macro)) continue;
@@ -72,7 +75,7 @@ int header_version(const fs::path& include) {
 
 std::vector<std::string> find_include_folders() {
   // What a folder is wanted for; a toolkit has all of it, a wheel one part.
-  constexpr std::array kMarks = {"cuda_fp16.h", "cuda_runtime.h", "cooperative_groups.h", "curand_kernel.h", "mma.h"};
+  constexpr std::array kMarks = {"cuda_fp16.h", "cuda_runtime.h", "cooperative_groups.h", "curand_kernel.h", "mma.h", "crt/host_defines.h"};
   std::array<bool, kMarks.size()> found{};
   bool cccl = false;
   int major = 0, minor = 0;
