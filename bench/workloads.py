@@ -128,7 +128,8 @@ def add(xp, a, b):
 @functools.cache
 def squared_kernel(module: str) -> Callable[..., Any]:
     """A kernel in one line of C++, as CuPy spells it."""
-    return importlib.import_module(module).ElementwiseKernel("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_difference")
+    make = importlib.import_module(module).ElementwiseKernel
+    return make("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_difference")
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 """Integrals by sampling: kernels in one line of C++, which fuse with array expressions on every device.
 
-    python examples/monte_carlo.py [--count N] [--device cpu|cuda] [--no-numpy]
+python examples/monte_carlo.py [--count N] [--device cpu|cuda] [--no-numpy]
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ bell = bc.ElementwiseKernel(
     """,
     "bell",
 )
-moments = bc.ReductionKernel("float64 x, float64 about", "float64 y", "(x - about) * (x - about)", "a + b", "y = sqrt(a) / _in_ind.size()", "0", "deviation")
+moments = bc.ReductionKernel(
+    "float64 x, float64 about", "float64 y", "(x - about) * (x - about)", "a + b", "y = sqrt(a) / _in_ind.size()", "0", "deviation"
+)
 
 
 def circle(x: bc.ndarray, y: bc.ndarray) -> float:

@@ -45,7 +45,8 @@ UserOperand operand(PyObject* o, Device device) {
   if (is_array(o)) return {Arg(array_of(o)), false};
   if (PyFloat_CheckExact(o)) return {Arg(Weak::real, Scalar::real(PyFloat_AsDouble(o))), false};
   if (const auto s = python_scalar(o)) {
-    if (s->first == Weak::integer && s->second.dtype == DType::f64) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+    if (s->first == Weak::integer && s->second.dtype == DType::f64)
+      throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
     return {Arg(s->first, s->second), false};
   }
   if (is_numpy_scalar(o)) return {to_arg(o, device), true};
@@ -88,7 +89,8 @@ PyRef codes_dict(const std::vector<std::pair<std::string, std::string>>& codes) 
 PyRef only_code(const std::vector<std::pair<std::string, std::string>>& codes, const std::string& name) {
   if (codes.size() != 1)
     raise(ErrorKind::Runtime, "{}: {}", name,
-          codes.empty() ? "no code is generated before the kernel is called" : "it was called with several types; cached_codes has the code of each");
+          codes.empty() ? "no code is generated before the kernel is called"
+                        : "it was called with several types; cached_codes has the code of each");
   return to_py(codes[0].second);
 }
 
@@ -138,7 +140,8 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
     if (made.size() == 1 && !kernel.spec().return_tuple) return out.empty() ? wrap(std::move(made[0])) : new_ref(args[nin]);
     PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
     for (size_t k = 0; k < made.size(); ++k)
-      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k), out.empty() ? wrap(std::move(made[k])) : new_ref(args[nin + static_cast<Py_ssize_t>(k)])));
+      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k),
+                            out.empty() ? wrap(std::move(made[k])) : new_ref(args[nin + static_cast<Py_ssize_t>(k)])));
     return all.release();
   });
 }
@@ -153,8 +156,11 @@ PyObject* call_elementwise_slot(PyObject* self, PyObject* args, PyObject* kwargs
 PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const CallSignature signature = [] {
     CallSignature s;
-    s.parse("ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, "
-            "loop_prep='', after_loop='', options=None)", false);
+    s.parse(
+        "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
+        "return_tuple=False, "
+        "loop_prep='', after_loop='', options=None)",
+        false);
     return s;
   }();
   return guard([&]() -> PyObject* {
@@ -193,7 +199,22 @@ PyObject* elementwise_repr(PyObject* self) {
   return PyUnicode_FromFormat("<ElementwiseKernel '%s'>", as_elementwise(self)->kernel->spec().name.c_str());
 }
 
-enum class Attribute : intptr_t { name, nin, nout, nargs, in_params, out_params, params, operation, preamble, reduce_dims, no_return, return_tuple, cached_code, cached_codes };
+enum class Attribute : intptr_t {
+  name,
+  nin,
+  nout,
+  nargs,
+  in_params,
+  out_params,
+  params,
+  operation,
+  preamble,
+  reduce_dims,
+  no_return,
+  return_tuple,
+  cached_code,
+  cached_codes
+};
 
 PyObject* elementwise_attribute(PyObject* self, void* which) {
   return guard([&]() -> PyObject* {
@@ -222,7 +243,8 @@ PyObject* elementwise_attribute(PyObject* self, void* which) {
   });
 }
 
-#define BC_ATTRIBUTE(text, which) {text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
+#define BC_ATTRIBUTE(text, which) \
+  { text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which)) }
 PyGetSetDef elementwise_attributes[] = {BC_ATTRIBUTE("name", name),
                                         BC_ATTRIBUTE("__name__", name),
                                         BC_ATTRIBUTE("nin", nin),
@@ -242,7 +264,8 @@ PyGetSetDef elementwise_attributes[] = {BC_ATTRIBUTE("name", name),
 #undef BC_ATTRIBUTE
 PyMemberDef elementwise_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyElementwise, vectorcall), READONLY, nullptr}, {}};
 
-constexpr const char* kElementwiseDoc = R"doc(ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, loop_prep='', after_loop='', options=())
+constexpr const char* kElementwiseDoc =
+    R"doc(ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, loop_prep='', after_loop='', options=())
 --
 
 An operation in CUDA C++ for every element of arrays that broadcast.
@@ -322,7 +345,8 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
         for (Py_ssize_t i = 0; i < PyTuple_Size(out_keyword); ++i) outs.push_back(PyTuple_GetItem(out_keyword, i));
       else
         outs.push_back(out_keyword);
-      if (static_cast<Py_ssize_t>(outs.size()) != nout) raise(ErrorKind::Value, "{}: expected {} arrays in 'out', got {}", name, nout, outs.size());
+      if (static_cast<Py_ssize_t>(outs.size()) != nout)
+        raise(ErrorKind::Value, "{}: expected {} arrays in 'out', got {}", name, nout, outs.size());
     }
     call.device = device_of(args, nargs);
     std::vector<UserOperand> in;
@@ -351,8 +375,10 @@ PyObject* call_reduction_slot(PyObject* self, PyObject* args, PyObject* kwargs) 
 PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const CallSignature signature = [] {
     CallSignature s;
-    s.parse("ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
-            "reduce_dims=True, preamble='', options=None)", false);
+    s.parse(
+        "ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
+        "reduce_dims=True, preamble='', options=None)",
+        false);
     return s;
   }();
   return guard([&]() -> PyObject* {
@@ -391,9 +417,29 @@ void delete_reduction(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* reduction_repr(PyObject* self) { return PyUnicode_FromFormat("<ReductionKernel '%s'>", as_reduction(self)->kernel->spec().name.c_str()); }
+PyObject* reduction_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<ReductionKernel '%s'>", as_reduction(self)->kernel->spec().name.c_str());
+}
 
-enum class Fact : intptr_t { name, nin, nout, nargs, in_params, out_params, params, identity, reduce_expr, map_expr, post_map_expr, reduce_type, reduce_dims, preamble, options, cached_code, cached_codes };
+enum class Fact : intptr_t {
+  name,
+  nin,
+  nout,
+  nargs,
+  in_params,
+  out_params,
+  params,
+  identity,
+  reduce_expr,
+  map_expr,
+  post_map_expr,
+  reduce_type,
+  reduce_dims,
+  preamble,
+  options,
+  cached_code,
+  cached_codes
+};
 
 PyObject* reduction_attribute(PyObject* self, void* which) {
   return guard([&]() -> PyObject* {
@@ -420,7 +466,8 @@ PyObject* reduction_attribute(PyObject* self, void* which) {
       case Fact::preamble: return to_py(s.preamble).release();
       case Fact::options: {
         PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(s.options.size())));
-        for (size_t i = 0; i < s.options.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), to_py(s.options[i]).release()));
+        for (size_t i = 0; i < s.options.size(); ++i)
+          check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), to_py(s.options[i]).release()));
         return t.release();
       }
       case Fact::cached_code: return only_code(k.codes(), s.name).release();
@@ -430,13 +477,27 @@ PyObject* reduction_attribute(PyObject* self, void* which) {
   });
 }
 
-#define BC_FACT(text, which) {text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which))}
-PyGetSetDef reduction_attributes[] = {BC_FACT("name", name), BC_FACT("__name__", name), BC_FACT("nin", nin), BC_FACT("nout", nout), BC_FACT("nargs", nargs),
-                                      BC_FACT("in_params", in_params), BC_FACT("out_params", out_params), BC_FACT("params", params),
-                                      BC_FACT("identity", identity), BC_FACT("map_expr", map_expr), BC_FACT("reduce_expr", reduce_expr),
-                                      BC_FACT("post_map_expr", post_map_expr), BC_FACT("reduce_type", reduce_type), BC_FACT("reduce_dims", reduce_dims),
-                                      BC_FACT("preamble", preamble), BC_FACT("options", options), BC_FACT("cached_code", cached_code),
-                                      BC_FACT("cached_codes", cached_codes), {}};
+#define BC_FACT(text, which) \
+  { text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which)) }
+PyGetSetDef reduction_attributes[] = {BC_FACT("name", name),
+                                      BC_FACT("__name__", name),
+                                      BC_FACT("nin", nin),
+                                      BC_FACT("nout", nout),
+                                      BC_FACT("nargs", nargs),
+                                      BC_FACT("in_params", in_params),
+                                      BC_FACT("out_params", out_params),
+                                      BC_FACT("params", params),
+                                      BC_FACT("identity", identity),
+                                      BC_FACT("map_expr", map_expr),
+                                      BC_FACT("reduce_expr", reduce_expr),
+                                      BC_FACT("post_map_expr", post_map_expr),
+                                      BC_FACT("reduce_type", reduce_type),
+                                      BC_FACT("reduce_dims", reduce_dims),
+                                      BC_FACT("preamble", preamble),
+                                      BC_FACT("options", options),
+                                      BC_FACT("cached_code", cached_code),
+                                      BC_FACT("cached_codes", cached_codes),
+                                      {}};
 #undef BC_FACT
 PyMemberDef reduction_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyReduction, vectorcall), READONLY, nullptr}, {}};
 
@@ -459,7 +520,8 @@ PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
     std::optional<std::string> neutral;
     if (v[2] != Py_None) neutral = as_string(PyRef::steal(PyObject_Str(v[2])).get());
-    auto kernel = std::make_unique<ScanKernel>(to_dtype(v[0]), text_of(v[1], "expression"), neutral, to_bool(v[3]), text_of(v[4], "name"), text_of(v[5], "preamble"));
+    auto kernel = std::make_unique<ScanKernel>(to_dtype(v[0]), text_of(v[1], "expression"), neutral, to_bool(v[3]), text_of(v[4], "name"),
+                                               text_of(v[5], "preamble"));
     PyRef self = PyRef::steal(reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0));
     reinterpret_cast<PyScan*>(self.get())->kernel = kernel.release();
     return self.release();
@@ -490,7 +552,8 @@ void delete_scan(PyObject* self) {
   Py_DECREF(type);
 }
 
-constexpr const char* kReductionDoc = R"doc(ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, reduce_dims=True, preamble='', options=())
+constexpr const char* kReductionDoc =
+    R"doc(ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, reduce_dims=True, preamble='', options=())
 --
 
 A reduction in CUDA C++: elements are mapped, joined two by two, and the total is made the result.
@@ -533,13 +596,16 @@ void init_user_kernels(PyObject* module) {
                   return before ? to_py(before) : PyRef::borrow(Py_None);
                 })});
   static PyType_Slot scan_slots[] = {
-      {Py_tp_doc, const_cast<char*>("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')\n--\n\nA running join along an axis.")},
+      {Py_tp_doc,
+       const_cast<char*>(
+           "ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')\n--\n\nA running join along an axis.")},
       {Py_tp_new, reinterpret_cast<void*>(new_scan)},
       {Py_tp_dealloc, reinterpret_cast<void*>(delete_scan)},
       {Py_tp_call, reinterpret_cast<void*>(call_scan)},
       {0, nullptr},
   };
-  static PyType_Spec scan_spec = {"broadcloth._broadcloth.ScanKernel", sizeof(PyScan), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, scan_slots};
+  static PyType_Spec scan_spec = {"broadcloth._broadcloth.ScanKernel", sizeof(PyScan), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                                  scan_slots};
   add_type(module, &scan_spec, "ScanKernel");
   static PyType_Slot reduction_slots[] = {
       {Py_tp_doc, const_cast<char*>(kReductionDoc)},

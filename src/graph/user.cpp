@@ -8,8 +8,8 @@ namespace bc {
 std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options) {
   const char* name = op->name.c_str();
   BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
-  BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name, op->out.size(),
-           options.out.size());
+  BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name,
+           op->out.size(), options.out.size());
   const Array* first = nullptr;
   Dims shape = options.shape.value_or(Dims());
   const auto meet = [&](const Array& a) {
@@ -27,8 +27,8 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     const Array& out = options.out[k];
     if (!out) continue;
     if (!first) device = out.device();
-    BC_CHECK(out.device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name, to_string(device),
-             to_string(out.device()));
+    BC_CHECK(out.device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
+             to_string(device), to_string(out.device()));
     BC_CHECK(can_cast(op->out[k], out.dtype(), options.casting), UFuncTypeError,
              "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", name, info(op->out[k]).name,
              info(out.dtype()).name, to_string(options.casting));
@@ -64,8 +64,10 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
   // All results are recorded before one is written: an output may be an operand too.
   for (size_t k = 0; k < results.size(); ++k) {
     if (k < options.out.size() && options.out[k]) {
-      if (options.where) assign_where(options.out[k], options.where, results[k]);
-      else assign(options.out[k], results[k]);
+      if (options.where)
+        assign_where(options.out[k], options.where, results[k]);
+      else
+        assign(options.out[k], results[k]);
       results[k] = options.out[k];
     } else if (options.where) {
       results[k] = ufunc(Op::where, {options.where, results[k], Arg(Weak::boolean, Scalar::boolean(false))});

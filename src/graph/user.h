@@ -8,10 +8,10 @@
 namespace bc {
 
 struct UserOptions {
-  std::vector<Array> out;        ///< written and returned where given: none, or one a result (null handles: a new array)
-  Array where;                   ///< a bool mask; elements of `out` where it is false keep their value, new arrays have zeros there
-  std::optional<Device> device;  ///< where results live when all operands are scalars; the default device unless given
-  std::optional<Dims> shape;     ///< broadcast with the operands (functions without array operands)
+  std::vector<Array> out;             ///< written and returned where given: none, or one a result (null handles: a new array)
+  Array where;                        ///< a bool mask; elements of `out` where it is false keep their value, new arrays have zeros there
+  std::optional<Device> device;       ///< where results live when all operands are scalars; the default device unless given
+  std::optional<Dims> shape;          ///< broadcast with the operands (functions without array operands)
   Casting casting = Casting::unsafe;  ///< from a result's dtype to that of `out`
 };
 

@@ -48,8 +48,10 @@ ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
            spec_.out_params);
   for (const auto* list : {&in_, &out_})
     for (const UserParameter& p : *list)
-      BC_CHECK(!p.raw, NotImplemented, "{}: expected parameters that are read element by element, got the raw parameter '{}'; "
-               "an ElementwiseKernel may index arrays, and its result be reduced", spec_.name, p.name);
+      BC_CHECK(!p.raw, NotImplemented,
+               "{}: expected parameters that are read element by element, got the raw parameter '{}'; "
+               "an ElementwiseKernel may index arrays, and its result be reduced",
+               spec_.name, p.name);
   for (const UserParameter& o : out_)
     for (const UserParameter& i : in_) BC_CHECK(i.name != o.name, Value, "{}: parameter '{}' is there twice", spec_.name, o.name);
   if (spec_.reduce_type.empty()) spec_.reduce_type = out_[0].type;
@@ -70,7 +72,8 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   const bool packed = !state;
   if (packed) state = DType::c128;
   const UserMacros macros = macros_of(spec_.options);
-  const bool contract = std::any_of(macros.rest.begin(), macros.rest.end(), [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
+  const bool contract = std::any_of(macros.rest.begin(), macros.rest.end(),
+                                    [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
   std::string common = macros.define + letter_types(types);
   const std::string alias = fmt::format("using _type_reduce = {};\n", packed ? spec_.reduce_type : user_type(*state));
   if (!packed) common += alias;
@@ -91,8 +94,9 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
     map.in.push_back(DType::i64);
     t.parameter("i64 _J");
   }
-  map.text = common + fmt::format("BC_INLINE {} value({}) {{\n{}{}}}\nBC_INLINE void element({}, {}& bc_out) {{ bc_out = value(", device_type(*state), t.signature,
-                                  bind_inputs(in_, types.in), returned(*state, line_of(part(name, "map")), spec_.map_expr, packed), t.signature, device_type(*state));
+  map.text = common + fmt::format("BC_INLINE {} value({}) {{\n{}{}}}\nBC_INLINE void element({}, {}& bc_out) {{ bc_out = value(",
+                                  device_type(*state), t.signature, bind_inputs(in_, types.in),
+                                  returned(*state, line_of(part(name, "map")), spec_.map_expr, packed), t.signature, device_type(*state));
   for (size_t k = 0; k < in_.size(); ++k) map.text += (k ? ", " : "") + in_[k].name + "_";
   if (uses_place_) map.text += ", _J";
   map.text += "); }\n";
@@ -104,10 +108,11 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   join.identity = spec_.identity.has_value();
   const char* outside = device_type(*state);
   const auto seen = [&](const char* from) { return packed ? fmt::format("unpack({})", from) : std::string(from); };
-  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst _type_reduce a({1}), b({2});\n{3}}}\n", outside, seen("bc_a"), seen("bc_b"),
-                                   returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr, packed));
+  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst _type_reduce a({1}), b({2});\n{3}}}\n", outside,
+                                   seen("bc_a"), seen("bc_b"), returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr, packed));
   if (spec_.identity)
-    join.text += fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity, packed));
+    join.text +=
+        fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity, packed));
 
   UserOpSpec post;
   post.name = spec_.name + "_post";
@@ -131,8 +136,10 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   }
   post.out = types.out;
   bind_outputs(out_, types.out, reads_old, &p);
-  post.text = common + fmt::format("struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n",
-                                   p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
+  post.text = common + fmt::format(
+                           "struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do "
+                           "{{{}{};\n}} while (false);\n{}}}\n",
+                           p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
 
   for (UserOpSpec* op : {&map, &join, &post}) op->text += macros.undefine;
   Instance made;
@@ -208,8 +215,8 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   finished.device = call.device;
   finished.out.assign(call.out.begin(), call.out.end());
   for (size_t k = 0; k < call.out.size(); ++k) {
-    BC_CHECK(call.out[k].shape() == total.shape(), Value, "{}: output parameter '{}' has the wrong shape: expected {}, got {}", spec_.name, out_[k].name,
-             total.shape(), call.out[k].shape());
+    BC_CHECK(call.out[k].shape() == total.shape(), Value, "{}: output parameter '{}' has the wrong shape: expected {}, got {}", spec_.name,
+             out_[k].name, total.shape(), call.out[k].shape());
     if (reads_old[k]) rest.emplace_back(call.out[k]);
   }
   if (uses_in_size_) rest.emplace_back(elements.size());
@@ -229,8 +236,8 @@ std::vector<std::pair<std::string, std::string>> ReductionKernel::codes() const 
 
 // ---- Scans ------------------------------------------------------------------------------------------------------------------------------
 
-ScanKernel::ScanKernel(DType dtype, const std::string& expression, std::optional<std::string> neutral, bool exclusive, const std::string& name,
-                       const std::string& preamble)
+ScanKernel::ScanKernel(DType dtype, const std::string& expression, std::optional<std::string> neutral, bool exclusive,
+                       const std::string& name, const std::string& preamble)
     : dtype_(dtype), exclusive_(exclusive) {
   BC_CHECK(!exclusive || neutral, Value, "{}: an exclusive scan begins with the neutral element: expected one, got None", name);
   const char *outside = device_type(dtype), *inside = user_type(dtype);
@@ -259,8 +266,7 @@ Array ScanKernel::operator()(const Array& a, int64_t axis_in) {
   const bool fresh = !compiled_;
   if (fresh) flush(a.device());
   Array sums = x;
-  if (x.size() > 0)
-    sums = record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(join_, axis), x.shape(), dtype_, x.device());
+  if (x.size() > 0) sums = record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(join_, axis), x.shape(), dtype_, x.device());
   if (exclusive_ && x.size() > 0) {
     // The sums of all before: one place further on.
     UserOptions options;

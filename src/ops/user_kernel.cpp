@@ -12,11 +12,13 @@ namespace bc {
 namespace {
 
 /// What only a program of its own can give: other threads of the block, other elements.
-constexpr const char* kProgramNames[] = {"_ind",        "threadIdx", "blockIdx",    "blockDim",  "gridDim",     "warpSize", "__shared__", "__syncthreads",
-                                         "__syncwarp",  "__global__", "atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicExch",
-                                         "atomicInc",   "atomicDec", "atomicCAS",   "atomicAnd", "atomicOr",    "atomicXor", "printf", "assert"};
+constexpr const char* kProgramNames[] = {"_ind",       "threadIdx",     "blockIdx",   "blockDim",   "gridDim",   "warpSize",
+                                         "__shared__", "__syncthreads", "__syncwarp", "__global__", "atomicAdd", "atomicSub",
+                                         "atomicMax",  "atomicMin",     "atomicExch", "atomicInc",  "atomicDec", "atomicCAS",
+                                         "atomicAnd",  "atomicOr",      "atomicXor",  "printf",     "assert"};
 
 /// Arrays and the loop's index as CuPy's kernels see them.
+// clang-format off
 constexpr const char* kArrayNames = R"cpp(
 #line 1 "array_names.h"
 namespace bc {
@@ -94,6 +96,7 @@ struct CIndexer {
 }  // namespace user
 }  // namespace bc
 )cpp";
+// clang-format on
 
 /// Where a program's arrays are described in its block of words.
 struct ArrayWords {
@@ -146,7 +149,8 @@ ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
     }
     return false;
   };
-  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) && !directive(operation);
+  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) &&
+           !directive(operation);
   for (const auto* list : {&in_, &out_})
     for (const UserParameter& p : *list) fuses_ &= !p.raw && !(list == &in_ && p.writable);
   for (const char* name : kProgramNames) fuses_ &= !names_identifier(operation, name) && !names_identifier(preamble, name);
@@ -167,7 +171,8 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
     BC_CHECK(!out_[k].raw || !call.out.empty(), Value, "{}: output '{}' is raw, so that its size is undecided: pass the array", spec_.name,
              out_[k].name);
   for (size_t k = 0; k < in_.size(); ++k)
-    BC_CHECK(!in_[k].raw || call.in[k].arg.array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name, in_[k].name);
+    BC_CHECK(!in_[k].raw || call.in[k].arg.array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name,
+             in_[k].name);
   std::vector<Array> made = fuses_ ? run_fused(call, types) : run_program(call, types);
   called_.store(true, std::memory_order_relaxed);
   return made;
@@ -201,8 +206,8 @@ UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vect
   op.text = macros_.define + letter_types(types);
   if (!spec_.preamble.empty()) op.text += line_of(name + ".preamble") + spec_.preamble;
   // `continue` leaves an element, as in the loop that CuPy puts around it.
-  op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"), t.signature, t.head,
-                         line_of(name), spec_.operation, t.tail);
+  op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"),
+                         t.signature, t.head, line_of(name), spec_.operation, t.tail);
   op.text += macros_.undefine;
   return op;
 }
@@ -274,8 +279,9 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
     check_device(call.out[k], out_[k]);
     if (out_[k].raw) continue;
     const Dims both = broadcast_shapes(name, shape, call.out[k].shape());
-    BC_CHECK(both == call.out[k].shape(), Value, "{}: non-broadcastable output operand '{}' with shape {} doesn't match the broadcast shape {}", name,
-             out_[k].name, call.out[k].shape(), both);
+    BC_CHECK(both == call.out[k].shape(), Value,
+             "{}: non-broadcastable output operand '{}' with shape {} doesn't match the broadcast shape {}", name, out_[k].name,
+             call.out[k].shape(), both);
     shape = both;
   }
   std::vector<Array> outs(call.out.begin(), call.out.end());
@@ -288,7 +294,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   struct Use {
     const UserParameter* parameter;
     DType dtype;
-    Array array;   // null: a number
+    Array array;  // null: a number
     Scalar value;
     Dims strides;  // walked
     ArrayWords words;
@@ -298,9 +304,10 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   for (size_t k = 0; k < in_.size(); ++k) {
     Use u{&in_[k], types.in[k], call.in[k].arg.array, call.in[k].arg.value, {}, {}};
     if (!u.array)
-      BC_CHECK(call.in[k].arg.weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}", name,
-               in_[k].name, info(u.dtype).name);
-    else if (u.array.dtype() != u.dtype) u.array = astype(u.array, u.dtype);
+      BC_CHECK(call.in[k].arg.weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}",
+               name, in_[k].name, info(u.dtype).name);
+    else if (u.array.dtype() != u.dtype)
+      u.array = astype(u.array, u.dtype);
     uses.push_back(std::move(u));
   }
   for (size_t k = 0; k < out_.size(); ++k) uses.push_back({&out_[k], types.out[k], outs[k], {}, {}, {}});
@@ -384,15 +391,19 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
       source.name = entry;
       source.options = macros_.rest;
       source.device_library = true;
-      source.text = includes + std::string(user_names()) + kArrayNames + "namespace bc {\nnamespace user {\nnamespace " + entry + "_names {\n" +
-                    letter_types(types) + macros_.define + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) + line_of(entry + ".loop") +
-                    fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) + head +
-                    fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
-                    (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +
-                    fmt::format("const ptrdiff_t {0} = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x;\nif ({0} < _ind.size()) {{\n_ind.set({0});\n",
-                                has_i ? "bc_i" : "i") +
-                    body + "do {" + line_of(entry) + spec_.operation + ";\n} while (false);\n}\n" +
-                    (spec_.after_loop.empty() ? "" : line_of(entry + ".after_loop") + spec_.after_loop + ";\n") + "}\n}\n}\n}\n";
+      source.text =
+          includes + std::string(user_names()) + kArrayNames + "namespace bc {\nnamespace user {\nnamespace " + entry + "_names {\n" +
+          letter_types(types) + macros_.define + (preamble.empty() ? "" : line_of(entry + ".preamble") + preamble) +
+          line_of(entry + ".loop") +
+          fmt::format("struct Words {{ i64 w[{}]; }};\nextern \"C\" __global__ void {}(const Words bc_p) {{\n", words.size(), entry) +
+          head + fmt::format("CIndexer<{}> _ind(bc_p.w);\n{}", walked.size(), has_n ? "" : "const ptrdiff_t n = _ind.size(); (void)n;\n") +
+          (spec_.loop_prep.empty() ? "" : line_of(entry + ".loop_prep") + spec_.loop_prep + ";" + line_of(entry + ".loop")) +
+          fmt::format(
+              "const ptrdiff_t {0} = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x;\nif ({0} < _ind.size()) "
+              "{{\n_ind.set({0});\n",
+              has_i ? "bc_i" : "i") +
+          body + "do {" + line_of(entry) + spec_.operation + ";\n} while (false);\n}\n" +
+          (spec_.after_loop.empty() ? "" : line_of(entry + ".after_loop") + spec_.after_loop + ";\n") + "}\n}\n}\n}\n";
       instance.program = load_program(device, source);
       instance.kernel = &instance.program->kernel(entry);
       for (DType t : types.in) instance.types += std::string(info(t).name) + ", ";
@@ -406,8 +417,8 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   KernelLaunch launch;
   launch.block[0] = static_cast<unsigned>(call.block_size);
   const int64_t blocks = (total + call.block_size - 1) / call.block_size;
-  BC_CHECK(blocks <= 0x7fffffff, Value, "{}: expected at most {} elements for blocks of {}, got {}", name, int64_t{0x7fffffff} * call.block_size,
-           call.block_size, total);
+  BC_CHECK(blocks <= 0x7fffffff, Value, "{}: expected at most {} elements for blocks of {}, got {}", name,
+           int64_t{0x7fffffff} * call.block_size, call.block_size, total);
   launch.grid[0] = static_cast<unsigned>(blocks);
   void* arguments[] = {words.data()};
   // A graph launches the kernel again when nobody may hold its program any more.

@@ -37,8 +37,8 @@ struct UserTypes {
   std::vector<std::pair<char, DType>> letters;
 };
 
-/// The macros among a compiler's options ("-DN=4"), as text around a user's own, and the other options. The headers have short names of their
-/// own, so that macros must not be defined before them.
+/// The macros among a compiler's options ("-DN=4"), as text around a user's own, and the other options. The headers have short names of
+/// their own, so that macros must not be defined before them.
 struct UserMacros {
   std::string define, undefine;
   std::vector<std::string> rest;
@@ -101,8 +101,8 @@ class ElementwiseKernel {
   std::unordered_map<std::string, Instance> instances_;
 };
 
-/// CuPy's ReductionKernel: a map, a join and what follows it, each in CUDA C++. It runs on the engine's reduction skeletons, so that it fuses
-/// with what it reads and what reads it, and its tree is fixed: the same bits from run to run.
+/// CuPy's ReductionKernel: a map, a join and what follows it, each in CUDA C++. It runs on the engine's reduction skeletons, so that it
+/// fuses with what it reads and what reads it, and its tree is fixed: the same bits from run to run.
 class ReductionKernel {
  public:
   struct Spec {
@@ -163,7 +163,7 @@ class ScanKernel {
 
 /// Decides the dtypes of a call. Throws TypeError where one does not fit its parameter.
 UserTypes decide_types(const std::string& kernel, const std::vector<UserParameter>& in, const std::vector<UserParameter>& out,
-                         std::span<const UserOperand> args, std::span<const Array> outs);
+                       std::span<const UserOperand> args, std::span<const Array> outs);
 /// A dtype as users' text names it: "float", "float16", "complex<double>".
 const char* user_type(DType t);
 /// The device library's type, as users' text has to call it.
@@ -183,8 +183,8 @@ struct BoundText {
   std::string signature, head, tail;
   void parameter(const std::string& text) { signature += (signature.empty() ? "" : ", ") + text; }
 };
-/// Adds outputs: parameters that come as the device library's types by reference, and are what the operation sets. Those of `reads_old` begin
-/// with a parameter NAME_old.
+/// Adds outputs: parameters that come as the device library's types by reference, and are what the operation sets. Those of `reads_old`
+/// begin with a parameter NAME_old.
 void bind_outputs(std::span<const UserParameter> out, std::span<const DType> types, const std::vector<bool>& reads_old, BoundText* text);
 /// The statements that make parameters of the device library's types (NAME_) what the operation sees.
 std::string bind_inputs(std::span<const UserParameter> in, std::span<const DType> types);

@@ -26,9 +26,9 @@ std::vector<std::string> words(std::string_view text) {
 
 /// C's names for types mean other widths than NumPy's of the same word, so that they are asked for by their NumPy names.
 const char* numpy_name(std::string_view c) {
-  static constexpr std::pair<std::string_view, const char*> names[] = {{"float", "float32"},  {"double", "float64"}, {"int", "int32"},
-                                                                       {"long", "int64"},     {"short", "int16"},    {"char", "int8"},
-                                                                       {"unsigned", "uint32"}, {"half", "float16"},  {"size_t", "uint64"}};
+  static constexpr std::pair<std::string_view, const char*> names[] = {{"float", "float32"},   {"double", "float64"}, {"int", "int32"},
+                                                                       {"long", "int64"},      {"short", "int16"},    {"char", "int8"},
+                                                                       {"unsigned", "uint32"}, {"half", "float16"},   {"size_t", "uint64"}};
   for (const auto& [name, with] : names)
     if (name == c) return with;
   return nullptr;
@@ -50,9 +50,12 @@ std::vector<UserParameter> parse_parameters(const std::string& kernel, const std
     p.type = parts[parts.size() - 2];
     p.writable = output;
     for (size_t k = 0; k + 2 < parts.size(); ++k) {
-      if (parts[k] == "raw") p.raw = true;
-      else if (parts[k] == "_non_const") p.writable = true;
-      else raise(ErrorKind::Type, "{}: expected 'raw' before the type of parameter '{}', got '{}'", kernel, p.name, parts[k]);
+      if (parts[k] == "raw")
+        p.raw = true;
+      else if (parts[k] == "_non_const")
+        p.writable = true;
+      else
+        raise(ErrorKind::Type, "{}: expected 'raw' before the type of parameter '{}', got '{}'", kernel, p.name, parts[k]);
     }
     BC_CHECK(std::all_of(p.name.begin(), p.name.end(), is_word) && !std::isdigit(static_cast<unsigned char>(p.name[0])), Type,
              "{}: expected a C++ name for a parameter, got '{}'", kernel, p.name);
@@ -69,7 +72,7 @@ std::vector<UserParameter> parse_parameters(const std::string& kernel, const std
 }
 
 UserTypes decide_types(const std::string& kernel, const std::vector<UserParameter>& in, const std::vector<UserParameter>& out,
-                         std::span<const UserOperand> args, std::span<const Array> outs) {
+                       std::span<const UserOperand> args, std::span<const Array> outs) {
   UserTypes types;
   const auto letter = [&](const UserParameter& p) -> DType* {
     for (auto& [l, t] : types.letters)
@@ -99,8 +102,10 @@ UserTypes decide_types(const std::string& kernel, const std::vector<UserParamete
       if (in[k].dtype || letter(in[k]) || static_cast<bool>(args[k].arg.array) == python) continue;
       const DType t = python ? default_dtype(args[k].arg.weak) : args[k].arg.array.dtype();
       const auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == in[k].type[0]; });
-      if (same == found.end()) found.emplace_back(in[k].type[0], t);
-      else same->second = promote(same->second, t);
+      if (same == found.end())
+        found.emplace_back(in[k].type[0], t);
+      else
+        same->second = promote(same->second, t);
     }
     types.letters.insert(types.letters.end(), found.begin(), found.end());
   }
@@ -155,7 +160,8 @@ std::string without_own_headers(const std::string& preamble) {
     const size_t end = std::min(preamble.find('\n', at), preamble.size());
     const std::string line = preamble.substr(at, end - at);
     const size_t first = line.find_first_not_of(" \t");
-    const bool own = first != std::string::npos && line[first] == '#' && line.find("include") != std::string::npos && line.find("<cupy/") != std::string::npos;
+    const bool own = first != std::string::npos && line[first] == '#' && line.find("include") != std::string::npos &&
+                     line.find("<cupy/") != std::string::npos;
     out += own ? "" : line;
     if (end < preamble.size()) out += '\n';
     at = end + 1;
@@ -224,7 +230,8 @@ bool sets_first(std::string_view text, std::string_view name) {
 std::string bind_inputs(std::span<const UserParameter> in, std::span<const DType> types) {
   std::string out;
   for (size_t k = 0; k < in.size(); ++k)
-    out += fmt::format("{}{} {}({}_); (void){};\n", in[k].writable ? "" : "const ", user_type(types[k]), in[k].name, in[k].name, in[k].name);
+    out +=
+        fmt::format("{}{} {}({}_); (void){};\n", in[k].writable ? "" : "const ", user_type(types[k]), in[k].name, in[k].name, in[k].name);
   return out;
 }
 
@@ -245,14 +252,34 @@ void bind_outputs(std::span<const UserParameter> out, std::span<const DType> typ
 
 std::optional<DType> dtype_of_type(std::string_view name) {
   if (const auto t = dtype_from_name(name)) return t;
-  static constexpr std::pair<std::string_view, DType> names[] = {
-      {"float", DType::f32},        {"double", DType::f64},           {"char", DType::i8},          {"signed char", DType::i8},
-      {"short", DType::i16},        {"int", DType::i32},              {"long", DType::i64},         {"long long", DType::i64},
-      {"ptrdiff_t", DType::i64},    {"unsigned char", DType::u8},     {"unsigned short", DType::u16}, {"unsigned", DType::u32},
-      {"unsigned int", DType::u32}, {"unsigned long", DType::u64},    {"unsigned long long", DType::u64}, {"size_t", DType::u64},
-      {"complex<float>", DType::c64}, {"complex<double>", DType::c128}, {"thrust::complex<float>", DType::c64}, {"thrust::complex<double>", DType::c128},
-      {"int8_t", DType::i8},        {"int16_t", DType::i16},          {"int32_t", DType::i32},      {"int64_t", DType::i64},
-      {"uint8_t", DType::u8},       {"uint16_t", DType::u16},         {"uint32_t", DType::u32},     {"uint64_t", DType::u64}};
+  static constexpr std::pair<std::string_view, DType> names[] = {{"float", DType::f32},
+                                                                 {"double", DType::f64},
+                                                                 {"char", DType::i8},
+                                                                 {"signed char", DType::i8},
+                                                                 {"short", DType::i16},
+                                                                 {"int", DType::i32},
+                                                                 {"long", DType::i64},
+                                                                 {"long long", DType::i64},
+                                                                 {"ptrdiff_t", DType::i64},
+                                                                 {"unsigned char", DType::u8},
+                                                                 {"unsigned short", DType::u16},
+                                                                 {"unsigned", DType::u32},
+                                                                 {"unsigned int", DType::u32},
+                                                                 {"unsigned long", DType::u64},
+                                                                 {"unsigned long long", DType::u64},
+                                                                 {"size_t", DType::u64},
+                                                                 {"complex<float>", DType::c64},
+                                                                 {"complex<double>", DType::c128},
+                                                                 {"thrust::complex<float>", DType::c64},
+                                                                 {"thrust::complex<double>", DType::c128},
+                                                                 {"int8_t", DType::i8},
+                                                                 {"int16_t", DType::i16},
+                                                                 {"int32_t", DType::i32},
+                                                                 {"int64_t", DType::i64},
+                                                                 {"uint8_t", DType::u8},
+                                                                 {"uint16_t", DType::u16},
+                                                                 {"uint32_t", DType::u32},
+                                                                 {"uint64_t", DType::u64}};
   for (const auto& [c, t] : names)
     if (c == name) return t;
   return std::nullopt;

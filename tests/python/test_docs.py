@@ -27,6 +27,7 @@ MODULES = [
     "profiler",
     "_dispatch",
     "_user_kernels",
+    "cuda.pycuda.curandom",
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",

@@ -154,9 +154,30 @@ def test_names_of_c_and_cuda_are_those_of_the_arrays(xp):
     """The same bits as the array functions, so that a program may mix both."""
     a = np.linspace(-0.9, 0.9, 501)
     x = xp.array(a)
-    pairs = {"sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh",
-             "tanh": "tanh", "asinh": "arcsinh", "atanh": "arctanh", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log1p": "log1p",
-             "cbrt": "cbrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "fabs": "fabs", "abs": "abs"}
+    pairs = {
+        "sin": "sin",
+        "cos": "cos",
+        "tan": "tan",
+        "asin": "arcsin",
+        "acos": "arccos",
+        "atan": "arctan",
+        "sinh": "sinh",
+        "cosh": "cosh",
+        "tanh": "tanh",
+        "asinh": "arcsinh",
+        "atanh": "arctanh",
+        "exp": "exp",
+        "exp2": "exp2",
+        "expm1": "expm1",
+        "log1p": "log1p",
+        "cbrt": "cbrt",
+        "floor": "floor",
+        "ceil": "ceil",
+        "trunc": "trunc",
+        "rint": "rint",
+        "fabs": "fabs",
+        "abs": "abs",
+    }
     outs = ", ".join(f"T r_{c}" for c in pairs)
     body = " ".join(f"r_{c} = {c}(x);" for c in pairs)
     for t in ("float64", "float32"):
@@ -170,7 +191,10 @@ def test_functions_that_arrays_lack(xp):
     from math import erf, gamma, lgamma
 
     kernel = xp.ElementwiseKernel(
-        "float64 x", "float64 a, float64 b, float64 c, float64 d, float64 e", "a = erf(x); b = tgamma(x); c = lgamma(x); d = rsqrt(x); e = round(x)", "special"
+        "float64 x",
+        "float64 a, float64 b, float64 c, float64 d, float64 e",
+        "a = erf(x); b = tgamma(x); c = lgamma(x); d = rsqrt(x); e = round(x)",
+        "special",
     )
     x = np.linspace(0.1, 5, 50)
     a, b, c, d, e = (host(r) for r in kernel(xp.array(x)))
@@ -210,8 +234,12 @@ def test_a_preamble_has_functions_structs_and_constants(xp):
 
 
 def test_kernels_of_one_name_do_not_meet(xp):
-    one = xp.ElementwiseKernel("T x", "T y", "y = helper(x)", "same", preamble="template <class U> __device__ U helper(U x) { return x + 1; }")
-    two = xp.ElementwiseKernel("T x", "T y", "y = helper(x)", "same", preamble="template <class U> __device__ U helper(U x) { return x * 10; }")
+    one = xp.ElementwiseKernel(
+        "T x", "T y", "y = helper(x)", "same", preamble="template <class U> __device__ U helper(U x) { return x + 1; }"
+    )
+    two = xp.ElementwiseKernel(
+        "T x", "T y", "y = helper(x)", "same", preamble="template <class U> __device__ U helper(U x) { return x * 10; }"
+    )
     x = xp.arange(4)
     equal(two(one(x)) + one(x), (np.arange(4) + 1) * 10 + np.arange(4) + 1)
 
@@ -256,7 +284,9 @@ def test_errors_name_the_kernel_and_the_parameter(xp):
     with pytest.raises(TypeError, match="squared_difference: type is mismatched: expected float32 for 'x', got int64"):
         kernel(xp.arange(3), xp.arange(3))
     generic = xp.ElementwiseKernel("T x, T y", "T z", "z = x + y", "generic")
-    with pytest.raises(TypeError, match=r"generic: type is mismatched: expected int64 \(the type T of other arguments\) for 'y', got float64"):
+    with pytest.raises(
+        TypeError, match=r"generic: type is mismatched: expected int64 \(the type T of other arguments\) for 'y', got float64"
+    ):
         generic(xp.arange(3), xp.arange(3.0))
     with pytest.raises(ValueError, match=r"generic: .*\(3,\) \(2,\)"):
         generic(xp.arange(3), xp.arange(2))
@@ -340,7 +370,13 @@ def test_indices_along_axes(xp):
 
 def test_statements_around_the_loop_and_options(xp):
     kernel = xp.ElementwiseKernel(
-        "float32 x", "float32 y", "y = x * scale + N; ++count;", "around", loop_prep="float scale = 2; int count = 0;", after_loop="(void)count;", options=("-DN=7",)
+        "float32 x",
+        "float32 y",
+        "y = x * scale + N; ++count;",
+        "around",
+        loop_prep="float scale = 2; int count = 0;",
+        after_loop="(void)count;",
+        options=("-DN=7",),
     )
     a = np.arange(1000, dtype="float32")
     equal(kernel(xp.array(a)), a * 2 + 7)
@@ -399,7 +435,9 @@ def test_a_stream_may_be_named(xp):
 
 
 def test_small_floats_and_complex_numbers_in_a_program(xp):
-    kernel = xp.ElementwiseKernel("complex64 z, raw float16 w", "complex64 y", "y = z * w[i] + thrust::complex<float>(0, 1)", "small_and_complex")
+    kernel = xp.ElementwiseKernel(
+        "complex64 z, raw float16 w", "complex64 y", "y = z * w[i] + thrust::complex<float>(0, 1)", "small_and_complex"
+    )
     z = np.arange(4).astype("complex64")
     equal(kernel(xp.array(z), xp.full(4, 1.5, "float16")), z * np.float32(1.5) + 1j)
 
@@ -486,7 +524,9 @@ def test_a_reduction_into_given_outputs(xp):
 
 
 def test_a_mean_by_the_sizes(xp):
-    mean = xp.ReductionKernel("T x", "float64 y", "x", "a + b", "y = a / (double)(_in_ind.size() / _out_ind.size())", "0", "mean", reduce_type="float64")
+    mean = xp.ReductionKernel(
+        "T x", "float64 y", "x", "a + b", "y = a / (double)(_in_ind.size() / _out_ind.size())", "0", "mean", reduce_type="float64"
+    )
     a = np.arange(24.0).reshape(4, 6)
     close(mean(xp.array(a), axis=0), a.mean(0))
     close(mean(xp.array(a)), a.mean())
@@ -500,7 +540,9 @@ def test_a_state_of_the_users_own(xp):
         return a.value > b.value ? a : b;
     }
     """
-    argmax = xp.ReductionKernel("T x", "int64 y", "Best<T>{x, _J}", "better(a, b)", "y = a.place", None, "my_argmax", reduce_type="Best<T>", preamble=preamble)
+    argmax = xp.ReductionKernel(
+        "T x", "int64 y", "Best<T>{x, _J}", "better(a, b)", "y = a.place", None, "my_argmax", reduce_type="Best<T>", preamble=preamble
+    )
     for dtype in ("float32", "float64", "int32"):
         a = np.random.default_rng(5).integers(-50, 50, (40, 9, 70)).astype(dtype)
         x = xp.array(a)
@@ -510,9 +552,18 @@ def test_a_state_of_the_users_own(xp):
     large = np.random.default_rng(6).standard_normal(1_000_000)
     assert int(argmax(xp.array(large))) == large.argmax()
     spread = xp.ReductionKernel(
-        "float32 x", "float32 least, float32 most", "Ends{x, x}", "joined(a, b)", "least = a.least; most = a.most", "Ends{INFINITY, -INFINITY}", "spread",
+        "float32 x",
+        "float32 least, float32 most",
+        "Ends{x, x}",
+        "joined(a, b)",
+        "least = a.least; most = a.most",
+        "Ends{INFINITY, -INFINITY}",
+        "spread",
         reduce_type="Ends",
-        preamble="struct Ends { float least, most; }; __device__ Ends joined(Ends a, Ends b) { return {min(a.least, b.least), max(a.most, b.most)}; }",
+        preamble="""
+        struct Ends { float least, most; };
+        __device__ Ends joined(Ends a, Ends b) { return {min(a.least, b.least), max(a.most, b.most)}; }
+        """,
     )
     least, most = spread(xp.array(large.astype("float32")))
     assert float(least) == large.astype("float32").min() and float(most) == large.astype("float32").max()

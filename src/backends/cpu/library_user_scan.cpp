@@ -1,5 +1,5 @@
-// accumulate with a user's way to join two values, compiled for the CPU. Lines are cut into blocks of a fixed size: the totals of the blocks
-// are joined in order, and each block runs on from the total of those before it, so that the bits depend on the shape alone.
+// accumulate with a user's way to join two values, compiled for the CPU. Lines are cut into blocks of a fixed size: the totals of the
+// blocks are joined in order, and each block runs on from the total of those before it, so that the bits depend on the shape alone.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kBlock = 1 << 15;        // elements of a line that one piece takes
+constexpr int64_t kBlock = 1 << 15;  // elements of a line that one piece takes
 constexpr int64_t kPieceElements = 1 << 15;
 
 // Words: 0 x, 1 out, 2 totals, 3 n, 4 x step, 5 out step, 6 blocks of a line, 7 block; then the lines' shape and strides over x and out.
@@ -88,8 +88,14 @@ void run_user_scan(const ScanExtra& op, std::span<const View> inputs, const View
   };
   Ref<Buffer> totals;
   if (blocks > 1) totals = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(lines * blocks * itemsize(t)));
-  std::vector<int64_t> words = {address(inputs[0]), address(output), totals ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(totals->ptr)) : 0, n,
-                                x.strides[op.axis], out.strides[op.axis], blocks, kBlock};
+  std::vector<int64_t> words = {address(inputs[0]),
+                                address(output),
+                                totals ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(totals->ptr)) : 0,
+                                n,
+                                x.strides[op.axis],
+                                out.strides[op.axis],
+                                blocks,
+                                kBlock};
   for (const Dims* d : {&shape, &x_strides, &out_strides}) words.insert(words.end(), d->begin(), d->end());
 
   Backend& b = backend({DeviceType::cpu, 0});

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-__all__ = ["autoinit", "compiler", "driver", "elementwise", "gpuarray", "reduction", "scan"]
+__all__ = ["autoinit", "compiler", "cumath", "curandom", "driver", "elementwise", "gpuarray", "reduction", "scan"]
 
 
 def __getattr__(name: str) -> _Any:

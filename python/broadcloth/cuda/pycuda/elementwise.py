@@ -61,7 +61,9 @@ class ElementwiseKernel:
             raise ValueError(f"{name}: expected a pointer among the arguments, got {arguments!r}")
         extra = {"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop, "options": tuple(options or ()), "no_return": True}
         written = {a.name for a in arrays if not a.const and _args.is_written(operation, a.name)}
-        self._own = written and all(_args.only_own_element(operation, a.name) for a in arrays) and not (loop_prep or after_loop or extra["options"])
+        self._own = (
+            written and all(_args.only_own_element(operation, a.name) for a in arrays) and not (loop_prep or after_loop or extra["options"])
+        )
         if self._own:
             self._out = [k for k, a in enumerate(self.arguments) if a.name in written]
             self._in = [k for k, a in enumerate(self.arguments) if a.name not in written]
@@ -73,7 +75,9 @@ class ElementwiseKernel:
                 **extra,
             )
         else:
-            words = [f"{'raw ' if a.vector and a.const else '_non_const raw ' if a.vector else ''}{a.dtype} {a.name}" for a in self.arguments]
+            words = [
+                f"{'raw ' if a.vector and a.const else '_non_const raw ' if a.vector else ''}{a.dtype} {a.name}" for a in self.arguments
+            ]
             self._kernel = bc.ElementwiseKernel(", ".join(words), "", operation, name, **extra)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:

@@ -41,13 +41,24 @@ class InclusiveScanKernel:
     _exclusive = False
 
     def __init__(
-        self, dtype: Any, scan_expr: str, neutral: Any = None, name_prefix: str = "scan", options: Any = (), preamble: str = "", devices: Any = None
+        self,
+        dtype: Any,
+        scan_expr: str,
+        neutral: Any = None,
+        name_prefix: str = "scan",
+        options: Any = (),
+        preamble: str = "",
+        devices: Any = None,
     ) -> None:
         self.dtype = np.dtype(dtype)
         self.name = name_prefix
-        self._kernel = bc._c.ScanKernel(self.dtype, scan_expr, None if neutral is None else str(neutral), self._exclusive, name_prefix, preamble)
+        self._kernel = bc._c.ScanKernel(
+            self.dtype, scan_expr, None if neutral is None else str(neutral), self._exclusive, name_prefix, preamble
+        )
 
-    def __call__(self, input_ary: bc.ndarray, output_ary: bc.ndarray | None = None, allocator: Any = None, stream: Any = None) -> bc.ndarray:
+    def __call__(
+        self, input_ary: bc.ndarray, output_ary: bc.ndarray | None = None, allocator: Any = None, stream: Any = None
+    ) -> bc.ndarray:
         if stream is not None:
             raise NotImplementedError(f"{self.name}: use `with stream:` in the place of stream=")
         if not isinstance(input_ary, bc.ndarray):
