@@ -324,6 +324,85 @@ class ndarray:
     __hash__: None  # type: ignore[assignment]
 
 @final
+class ElementwiseKernel:
+    """An operation in CUDA C++ for every element; see broadcloth.ElementwiseKernel."""
+
+    name: str
+    nin: int
+    nout: int
+    nargs: int
+    in_params: tuple[str, ...]
+    out_params: tuple[str, ...]
+    params: tuple[str, ...]
+    operation: str
+    preamble: str
+    reduce_dims: bool
+    no_return: bool
+    return_tuple: bool
+    cached_code: str
+    cached_codes: dict[str, str]
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        loop_prep: str = "",
+        after_loop: str = "",
+        options: Sequence[str] | None = None,
+    ) -> None: ...
+    def __call__(self, *args: Any, size: Any = None, block_size: int = 128, stream: Any = None) -> Any: ...
+
+class ReductionKernel:
+    """A reduction in CUDA C++; see broadcloth.ReductionKernel."""
+
+    name: str
+    nin: int
+    nout: int
+    nargs: int
+    in_params: tuple[str, ...]
+    out_params: tuple[str, ...]
+    params: tuple[str, ...]
+    identity: str | None
+    map_expr: str
+    reduce_expr: str
+    post_map_expr: str
+    reduce_type: str
+    reduce_dims: bool
+    preamble: str
+    options: tuple[str, ...]
+    cached_code: str
+    cached_codes: dict[str, str]
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: Any,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] | None = None,
+    ) -> None: ...
+    def __call__(self, *args: Any, axis: Any = None, out: Any = None, keepdims: bool = False, stream: Any = None) -> Any: ...
+
+class ScanKernel:
+    """A running join along an axis; see broadcloth.cuda.pycuda.scan."""
+
+    def __init__(
+        self, dtype: Any, expression: str, neutral: Any = None, exclusive: bool = False, name: str = "scan", preamble: str = ""
+    ) -> None: ...
+    def __call__(self, a: Any, axis: int = 0) -> ndarray: ...
+
+def set_kernel_label(label: str | None) -> str | None: ...
+
 class RawKernel:
     """A kernel written in CUDA C++; see broadcloth.RawKernel."""
 

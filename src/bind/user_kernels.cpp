@@ -40,18 +40,47 @@ std::vector<std::string> options_of(PyObject* o) {
   return list;
 }
 
-/// An argument of a call. Arrays of other kinds are copied to the device, as in every other function.
-UserOperand operand(PyObject* o, Device device) {
-  if (is_array(o)) return {Arg(array_of(o)), false};
-  if (PyFloat_CheckExact(o)) return {Arg(Weak::real, Scalar::real(PyFloat_AsDouble(o))), false};
-  if (const auto s = python_scalar(o)) {
-    if (s->first == Weak::integer && s->second.dtype == DType::f64)
-      throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
-    return {Arg(s->first, s->second), false};
+/// The inputs of a call, up to four of them without a heap block. Arrays of other kinds are copied to the device, as in every other
+/// function.
+class Inputs {
+ public:
+  Inputs(PyObject* const* args, Py_ssize_t n, Device device) {
+    if (n > 4) many_.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* o = args[i];
+      if (is_array(o))
+        add(n, array_of(o));
+      else if (PyFloat_CheckExact(o))
+        add(n, Weak::real, Scalar::real(PyFloat_AsDouble(o)));
+      else
+        add_other(n, i, o, device);
+    }
+    all_.values = n > 4 ? std::span<const Arg>(many_) : few_.span();
   }
-  if (is_numpy_scalar(o)) return {to_arg(o, device), true};
-  return {to_arg(o, device), false};
-}
+  const UserInputs& all() const { return all_; }
+
+ private:
+  template <class... A>
+  void add(Py_ssize_t n, A&&... a) {
+    if (n > 4)
+      many_.emplace_back(std::forward<A>(a)...);
+    else
+      few_.emplace(std::forward<A>(a)...);
+  }
+  void add_other(Py_ssize_t n, Py_ssize_t i, PyObject* o, Device device) {
+    if (const auto s = python_scalar(o)) {
+      if (s->first == Weak::integer && s->second.dtype == DType::f64)
+        throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+      return add(n, s->first, s->second);
+    }
+    if (is_numpy_scalar(o) && i < 64) all_.scalars |= uint64_t{1} << i;
+    add(n, to_arg(o, device));
+  }
+
+  ArgList few_;
+  std::vector<Arg> many_;
+  UserInputs all_;
+};
 
 /// `stream=` of a call: it is the current one until the call is made.
 class OnStream {
@@ -127,12 +156,10 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
       }
     }
     call.device = device_of(args, nargs);
-    std::vector<UserOperand> in;
-    in.reserve(static_cast<size_t>(nin));
-    for (Py_ssize_t i = 0; i < nin; ++i) in.push_back(operand(args[i], call.device));
+    const Inputs in(args, nin, call.device);
     std::vector<Array> out;
     for (Py_ssize_t i = nin; i < nargs; ++i) out.push_back(writable(args[i], name.c_str()));
-    call.in = in;
+    call.in = in.all();
     call.out = out;
     LineNote line;
     std::vector<Array> made = kernel.fuses() && kernel.called() ? kernel(call) : without_gil([&] { return kernel(call); });
@@ -349,11 +376,10 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
         raise(ErrorKind::Value, "{}: expected {} arrays in 'out', got {}", name, nout, outs.size());
     }
     call.device = device_of(args, nargs);
-    std::vector<UserOperand> in;
-    for (Py_ssize_t i = 0; i < nin; ++i) in.push_back(operand(args[i], call.device));
+    const Inputs in(args, nin, call.device);
     std::vector<Array> out;
     for (PyObject* o : outs) out.push_back(writable(o, name.c_str()));
-    call.in = in;
+    call.in = in.all();
     call.out = out;
     LineNote line;
     std::vector<Array> made = kernel(call);

@@ -41,7 +41,8 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
   }
 
   TapeLock lock(tape(device));
-  Operands in;
+  Ref<Node> first_node = new_node(Op::user, op->out[0], device, shape);
+  Operands& in = first_node->in;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].array) {
       in.push_back(make_operand(name, args[i].array, shape));
@@ -51,15 +52,20 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
              args[i].value.dtype == DType::u64 ? std::to_string(args[i].value.u) : std::to_string(args[i].value.i), info(op->in[i]).name);
     in.push_back(make_constant(args[i].value, op->in[i], device));
   }
+  std::vector<Ref<Node>> nodes;
+  nodes.push_back(std::move(first_node));
+  for (size_t k = 1; k < op->out.size(); ++k) {
+    nodes.push_back(new_node(Op::user, op->out[k], device, shape));
+    nodes.back()->in = nodes[0]->in;
+  }
   std::vector<Array> results;
-  for (size_t k = 0; k < op->out.size(); ++k) {
-    Ref<Node> node = new_node(Op::user, op->out[k], device, shape);
-    node->in = in;
+  results.reserve(nodes.size());
+  for (size_t k = 0; k < nodes.size(); ++k) {
     auto extra = std::make_unique<UserExtra>();
     extra->op = op;
     extra->output = static_cast<int>(k);
-    node->extra = std::move(extra);
-    results.push_back(record(std::move(node)));
+    nodes[k]->extra = std::move(extra);
+    results.push_back(record(std::move(nodes[k])));
   }
   // All results are recorded before one is written: an output may be an operand too.
   for (size_t k = 0; k < results.size(); ++k) {

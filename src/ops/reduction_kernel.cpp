@@ -157,8 +157,8 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
 Array ReductionKernel::places(const Call& call) const {
   const char* name = spec_.name.c_str();
   Dims shape;
-  for (const UserOperand& o : call.in)
-    if (o.arg.array) shape = broadcast_shapes(name, shape, o.arg.array.shape());
+  for (const Arg& o : call.in)
+    if (o.array) shape = broadcast_shapes(name, shape, o.array.shape());
   Dims reduced = shape, along(shape.size(), 1);
   if (call.axes) {
     reduced = Dims();
@@ -200,7 +200,7 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   if (fresh) flush(call.device);
 
   std::vector<Arg> args;
-  for (const UserOperand& o : call.in) args.push_back(o.arg);
+  for (const Arg& o : call.in) args.push_back(o);
   if (uses_place_) args.emplace_back(places(call));
   UserOptions mapped;
   mapped.device = call.device;

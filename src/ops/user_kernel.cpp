@@ -161,9 +161,30 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
            "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", spec_.name, in_.size(), in_.size() + out_.size(),
            call.in.size() + call.out.size());
   BC_CHECK(call.block_size > 0, Value, "{}: expected a positive block_size, got {}", spec_.name, call.block_size);
+  // What was called with inputs of these kinds before needs no rules again.
+  uint64_t kinds = 0;
+  if (fuses_ && call.out.empty() && !call.size && !uses_index_ && !uses_size_ && in_.size() <= 10) {
+    kinds = 1;
+    for (size_t k = 0; k < call.in.size(); ++k) {
+      const Arg& a = call.in[k];
+      kinds = kinds << 6 |
+              (a.array ? static_cast<uint64_t>(a.array.dtype()) | (call.in.scalar(k) ? 16 : 0) : 32 | static_cast<uint64_t>(a.weak));
+    }
+    Ref<UserOp> op;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [known, known_op] : quick_)
+        if (known == kinds) op = known_op;
+    }
+    if (op) {
+      UserOptions options;
+      options.device = call.device;
+      return apply(op, call.in.values, options);
+    }
+  }
   const UserTypes types = decide_types(spec_.name, in_, out_, call.in, call.out);
   bool any = false;  // an array that says what is walked
-  for (size_t k = 0; k < in_.size(); ++k) any |= !in_[k].raw && call.in[k].arg.array && !call.in[k].scalar;
+  for (size_t k = 0; k < in_.size(); ++k) any |= !in_[k].raw && call.in[k].array && !call.in.scalar(k);
   for (size_t k = 0; k < call.out.size(); ++k) any |= !out_[k].raw;
   BC_CHECK(!(any && call.size), Value, "{}: Specified 'size' can be used only if all of the ndarray are 'raw'.", spec_.name);
   BC_CHECK(any || call.size, Value, "{}: Loop size is undecided.", spec_.name);
@@ -171,9 +192,9 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
     BC_CHECK(!out_[k].raw || !call.out.empty(), Value, "{}: output '{}' is raw, so that its size is undecided: pass the array", spec_.name,
              out_[k].name);
   for (size_t k = 0; k < in_.size(); ++k)
-    BC_CHECK(!in_[k].raw || call.in[k].arg.array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name,
+    BC_CHECK(!in_[k].raw || call.in[k].array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name,
              in_[k].name);
-  std::vector<Array> made = fuses_ ? run_fused(call, types) : run_program(call, types);
+  std::vector<Array> made = fuses_ ? run_fused(call, types, kinds) : run_program(call, types);
   called_.store(true, std::memory_order_relaxed);
   return made;
 }
@@ -212,7 +233,7 @@ UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vect
   return op;
 }
 
-std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserTypes& types) {
+std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserTypes& types, uint64_t kinds) {
   std::vector<bool> reads_old(out_.size(), false);
   std::string key;
   for (DType t : types.in) key += static_cast<char>(t);
@@ -240,10 +261,10 @@ std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserType
   std::vector<Arg> args;
   args.reserve(op->in.size());
   Dims shape = call.size.value_or(Dims());
-  for (const UserOperand& o : call.in) {
-    args.push_back(o.arg);
+  for (const Arg& o : call.in) {
+    args.push_back(o);
     if (uses_index_ || uses_size_)
-      if (o.arg.array) shape = broadcast_shapes(spec_.name.c_str(), shape, o.arg.array.shape());
+      if (o.array) shape = broadcast_shapes(spec_.name.c_str(), shape, o.array.shape());
   }
   UserOptions options;
   options.device = call.device;
@@ -257,6 +278,10 @@ std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserType
   if (uses_size_) args.emplace_back(product(shape));
   std::vector<Array> results = apply(op, args, options);
   if (fresh) flush(call.device);
+  if (kinds) {
+    const std::lock_guard lock(mutex_);
+    quick_.emplace_back(kinds, std::move(op));
+  }
   return results;
 }
 
@@ -271,9 +296,9 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   };
   Dims shape = call.size.value_or(Dims());
   for (size_t k = 0; k < in_.size(); ++k) {
-    if (!call.in[k].arg.array) continue;
-    if (!call.in[k].scalar) check_device(call.in[k].arg.array, in_[k]);
-    if (!in_[k].raw && !call.in[k].scalar) shape = broadcast_shapes(name, shape, call.in[k].arg.array.shape());
+    if (!call.in[k].array) continue;
+    if (!call.in.scalar(k)) check_device(call.in[k].array, in_[k]);
+    if (!in_[k].raw && !call.in.scalar(k)) shape = broadcast_shapes(name, shape, call.in[k].array.shape());
   }
   for (size_t k = 0; k < call.out.size(); ++k) {
     check_device(call.out[k], out_[k]);
@@ -302,10 +327,10 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   };
   std::vector<Use> uses;
   for (size_t k = 0; k < in_.size(); ++k) {
-    Use u{&in_[k], types.in[k], call.in[k].arg.array, call.in[k].arg.value, {}, {}};
+    Use u{&in_[k], types.in[k], call.in[k].array, call.in[k].value, {}, {}};
     if (!u.array)
-      BC_CHECK(call.in[k].arg.weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}",
-               name, in_[k].name, info(u.dtype).name);
+      BC_CHECK(call.in[k].weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}", name,
+               in_[k].name, info(u.dtype).name);
     else if (u.array.dtype() != u.dtype)
       u.array = astype(u.array, u.dtype);
     uses.push_back(std::move(u));

@@ -24,10 +24,16 @@ struct UserParameter {
 /// Throws TypeError naming `kernel` where the list is no signature.
 std::vector<UserParameter> parse_parameters(const std::string& kernel, const std::string& text, bool output);
 
-/// One argument of a call. A NumPy scalar comes as a 0-d array with `scalar`: like a Python number it takes the type that arrays give.
-struct UserOperand {
-  Arg arg;
-  bool scalar = false;
+/// The inputs of a call. A NumPy scalar comes as a 0-d array that is marked: like a Python number it takes the type that arrays give.
+struct UserInputs {
+  std::span<const Arg> values;
+  uint64_t scalars = 0;  ///< bit k: values[k] is such a scalar
+
+  size_t size() const { return values.size(); }
+  const Arg& operator[](size_t k) const { return values[k]; }
+  bool scalar(size_t k) const { return k < 64 && (scalars >> k & 1) != 0; }
+  auto begin() const { return values.begin(); }
+  auto end() const { return values.end(); }
 };
 
 /// The dtypes of a call: named types, and what the letters stand for (in the order of the parameters). Outputs decide before inputs, arrays
@@ -61,7 +67,7 @@ class ElementwiseKernel {
   explicit ElementwiseKernel(Spec spec);
 
   struct Call {
-    std::span<const UserOperand> in;
+    UserInputs in;
     std::span<const Array> out;  ///< all of them, or none
     std::optional<Dims> size;
     int block_size = 128;
@@ -87,7 +93,7 @@ class ElementwiseKernel {
     std::string types, code;
   };
 
-  std::vector<Array> run_fused(const Call& call, const UserTypes& types);
+  std::vector<Array> run_fused(const Call& call, const UserTypes& types, uint64_t kinds);
   std::vector<Array> run_program(const Call& call, const UserTypes& types);
   UserOpSpec fused_spec(const UserTypes& types, const std::vector<bool>& reads_old) const;
 
@@ -99,6 +105,7 @@ class ElementwiseKernel {
   std::atomic<bool> called_{false};
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
+  std::vector<std::pair<uint64_t, Ref<UserOp>>> quick_;  // of calls with nothing but inputs, by their kinds
 };
 
 /// CuPy's ReductionKernel: a map, a join and what follows it, each in CUDA C++. It runs on the engine's reduction skeletons, so that it
@@ -114,7 +121,7 @@ class ReductionKernel {
   explicit ReductionKernel(Spec spec);
 
   struct Call {
-    std::span<const UserOperand> in;
+    UserInputs in;
     std::span<const Array> out;  ///< all of them, or none
     std::optional<std::vector<int64_t>> axes;
     bool keepdims = false;
@@ -163,7 +170,7 @@ class ScanKernel {
 
 /// Decides the dtypes of a call. Throws TypeError where one does not fit its parameter.
 UserTypes decide_types(const std::string& kernel, const std::vector<UserParameter>& in, const std::vector<UserParameter>& out,
-                       std::span<const UserOperand> args, std::span<const Array> outs);
+                       const UserInputs& args, std::span<const Array> outs);
 /// A dtype as users' text names it: "float", "float16", "complex<double>".
 const char* user_type(DType t);
 /// The device library's type, as users' text has to call it.

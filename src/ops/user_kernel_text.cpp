@@ -72,7 +72,7 @@ std::vector<UserParameter> parse_parameters(const std::string& kernel, const std
 }
 
 UserTypes decide_types(const std::string& kernel, const std::vector<UserParameter>& in, const std::vector<UserParameter>& out,
-                       std::span<const UserOperand> args, std::span<const Array> outs) {
+                       const UserInputs& args, std::span<const Array> outs) {
   UserTypes types;
   const auto letter = [&](const UserParameter& p) -> DType* {
     for (auto& [l, t] : types.letters)
@@ -94,13 +94,13 @@ UserTypes decide_types(const std::string& kernel, const std::vector<UserParamete
   };
   for (size_t k = 0; k < outs.size(); ++k) array(out[k], outs[k].dtype());
   for (size_t k = 0; k < args.size(); ++k)
-    if (args[k].arg.array && !args[k].scalar) array(in[k], args[k].arg.array.dtype());
+    if (args[k].array && !args.scalar(k)) array(in[k], args[k].array.dtype());
   // Letters that no array tells: NumPy scalars first, then Python numbers; several of a kind meet in the type that holds them all.
   for (const bool python : {false, true}) {
     std::vector<std::pair<char, DType>> found;
     for (size_t k = 0; k < args.size(); ++k) {
-      if (in[k].dtype || letter(in[k]) || static_cast<bool>(args[k].arg.array) == python) continue;
-      const DType t = python ? default_dtype(args[k].arg.weak) : args[k].arg.array.dtype();
+      if (in[k].dtype || letter(in[k]) || static_cast<bool>(args[k].array) == python) continue;
+      const DType t = python ? default_dtype(args[k].weak) : args[k].array.dtype();
       const auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == in[k].type[0]; });
       if (same == found.end())
         found.emplace_back(in[k].type[0], t);
