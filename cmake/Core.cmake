@@ -38,6 +38,19 @@ add_custom_command(
   COMMENT "Embedding src/device/python"
   VERBATIM)
 
+# The rare functions of the device library as an object that the CPU's kernels are loaded beside. Flags as for tier 0: the same bits.
+set(cpu_support "${CMAKE_BINARY_DIR}/generated/cpu_support")
+file(CONFIGURE OUTPUT "${cpu_support}.cpp" CONTENT "#define BC_CPU_SUPPORT 1\n#include \"device/device.h\"\n")
+add_custom_command(
+  OUTPUT "${cpu_support}.o"
+  COMMAND "${CMAKE_CXX_COMPILER}" -std=gnu++20 -O2 -mavx2 -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fno-exceptions
+          -fno-rtti -fno-asynchronous-unwind-tables -fno-stack-protector -fcf-protection=none -w "-I${SRC}" -c "${cpu_support}.cpp" -o "${cpu_support}.o"
+  DEPENDS ${device_headers} "${cpu_support}.cpp"
+  COMMENT "Compiling the rare functions of src/device"
+  VERBATIM)
+set_source_files_properties("${SRC}/backends/cpu/support_object.cpp" PROPERTIES
+  OBJECT_DEPENDS "${cpu_support}.o" COMPILE_DEFINITIONS "BC_CPU_SUPPORT_OBJECT=\"${cpu_support}.o\"")
+
 add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}" "${python_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth

@@ -20,6 +20,7 @@
 #include <thread>
 #include <tuple>
 
+#include "backends/cpu/support_object.h"
 #include "codegen/device_library.h"
 #include "core/error.h"
 #include "runtime/fork.h"
@@ -310,6 +311,12 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
 const bc_jit_object* JitLibrary::support() {
   const std::lock_guard lock(headers_->support_mutex);
   if (headers_->support != nullptr) return headers_->support;
+  if (const std::span<const char> built = support_object(); !built.empty()) {
+    bc_jit_buffer log{};
+    headers_->support = load_(built.data(), built.size(), nullptr, &log);
+    take(log);
+    if (headers_->support != nullptr) return headers_->support;
+  }
   const std::string text = kSupportPrefix + std::string(kDeviceLibrary, kDeviceLibrarySize);
   const std::vector<char> bytes = kept("support-" + hex(target(kSupportFlags) + '\0' + text) + ".o", [&] {
     bc_jit_buffer made{}, log{};
