@@ -5,6 +5,10 @@ if(TARGET broadcloth_jit)
   install(TARGETS broadcloth_jit LIBRARY DESTINATION broadcloth COMPONENT wheel)
   add_dependencies(wheel_parts broadcloth_jit)
 endif()
+if(TARGET headers)
+  install(DIRECTORY "${PACKAGE_DIR}/headers" DESTINATION broadcloth COMPONENT wheel)
+  add_dependencies(wheel_parts headers)
+endif()
 
 # The engine opens OpenBLAS at run time, so no tool finds it by looking at what is linked. It goes beside the engine, under a soname of
 # its own: another library of the process that asks for "libopenblas.so.0" must not be given this one.

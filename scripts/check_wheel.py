@@ -35,6 +35,8 @@ def main(path: str) -> int:
         for part in ("__init__.py", "_broadcloth.abi3.so", "libbroadcloth.so", "libbroadcloth_jit.so", "libopenblas.so.0"):
             if not (Path(scratch) / "broadcloth" / part).exists():
                 problems.append(f"broadcloth/{part} is missing")
+        if len(list((Path(scratch) / "broadcloth" / "headers").glob("device-*.pch"))) != 2:
+            problems.append("broadcloth/headers: expected two precompiled headers")
     for p in problems:
         print(f"wheel: {p}", file=sys.stderr)
     print(f"{wheel}  {size / 1e6:.1f} MB")

@@ -21,6 +21,7 @@
 #include <tuple>
 
 #include "backends/cpu/support_object.h"
+#include "backends/cpu/tier0/tier0.h"
 #include "codegen/device_library.h"
 #include "core/error.h"
 #include "runtime/fork.h"
@@ -274,6 +275,11 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_
   if (!slot.bytes.empty()) return {slot.bytes.data(), slot.bytes.size() - 1};
 
   const std::string text = header_text(prelude);
+  if (auto shipped = read_kept(shipped_header(flags, text))) {
+    slot.bytes = std::move(*shipped);
+    slot.made.store(true, std::memory_order_release);
+    return {slot.bytes.data(), slot.bytes.size() - 1};
+  }
   slot.bytes = kept(header_name(target(flags), text), [&] {
     bc_jit_buffer made{}, log{};
     const int failed = precompile_(text.data(), text.size(), "device_library.h", &flags, &made, &log);
@@ -292,6 +298,7 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
   if (slot.under_way.exchange(true)) return {};
   const std::optional<fs::path> folder = keep_folder();
   std::error_code ignored;
+  if (fs::exists(shipped_header(flags, header_text({})), ignored)) return header(flags);
   if (folder && fs::exists(*folder / header_name(target(flags), header_text({})), ignored)) return header(flags);
   try {
     std::thread([this, flags] {
@@ -306,6 +313,29 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
     return header(flags);
   }
   return {};
+}
+
+std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_view text) const {
+  // The header is a syntax tree, the same for every processor that has what the library's macros ask for; code is made from it for this one.
+  if (!Tier0Program::supported()) return {};
+  std::string key = fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program);
+  key.append(1, '\0').append(text);
+  return (fs::path(path_).parent_path() / "headers" / ("device-" + hex(key) + ".pch")).string();
+}
+
+void JitLibrary::write_headers(const std::string& folder) {
+  const std::pair<bc_jit_flags, std::string_view> all[] = {{{3, 0, 0, 0}, {}}, {{3, 1, 0, 1}, {kCudaLibrary, kCudaLibrarySize}}};
+  for (const auto& [flags, prelude] : all) {
+    const std::string text = header_text(prelude), path = shipped_header(flags, text);
+    if (path.empty()) return;
+    bc_jit_buffer made{}, log{};
+    const int failed = precompile_(text.data(), text.size(), "device_library.h", &flags, &made, &log);
+    const std::string messages = take(log);
+    std::string bytes = take(made);
+    BC_CHECK(failed == 0, Runtime, "compile for the CPU: the device library does not compile:\n{}", messages);
+    bytes.push_back(0);
+    write_kept(fs::path(folder) / fs::path(path).filename(), std::vector<char>(bytes.begin(), bytes.end()));
+  }
 }
 
 const bc_jit_object* JitLibrary::support() {

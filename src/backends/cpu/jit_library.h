@@ -17,6 +17,8 @@ class JitLibrary {
   /// Tells whether `get` would succeed, without throwing.
   static bool available() noexcept;
 
+  /// The file that was opened.
+  const std::string& path() const { return path_; }
   /// CPU, features, compiler and options for cache keys.
   std::string target(const bc_jit_flags& flags) const;
   /// Object bytes of a kernel text, with the device library before it.
@@ -45,6 +47,9 @@ class JitLibrary {
   Object load(std::span<const char> bytes, const bc_jit_object* first, bool with_support = false);
   void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
 
+  /// Writes the precompiled headers that come with broadcloth, for kernels of array expressions and for CUDA C++.
+  void write_headers(const std::string& folder);
+
   JitLibrary(const JitLibrary&) = delete;
   JitLibrary& operator=(const JitLibrary&) = delete;
 
@@ -53,7 +58,9 @@ class JitLibrary {
   struct Headers;
   /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
   std::span<const char> header(const bc_jit_flags& flags, std::string_view prelude = {});
-  /// The same if it is in memory or in the cache folder. Else nothing, and a thread builds it for later.
+  /// Where the header that came with broadcloth is, if there is one for these flags and this processor.
+  std::string shipped_header(const bc_jit_flags& flags, std::string_view text) const;
+  /// The same if it is in memory, beside the compiler or in the cache folder. Else nothing, and a thread builds it for later.
   std::span<const char> header_if_made(const bc_jit_flags& flags);
   /// The device library's rare functions, compiled once a machine and loaded once a process; kernels only call them.
   const bc_jit_object* support();
