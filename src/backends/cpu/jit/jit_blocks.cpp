@@ -16,6 +16,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
@@ -34,7 +35,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -55,7 +56,7 @@ using llvm::Value;
 enum class Word {
   None,
   ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, DimX, DimY, DimZ,
-  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask, Vote,
+  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask, Vote, VoteMany,
   Barrier, WarpBarrier, GridBarrier, SoftBarrier, Stop,
 };
 
@@ -69,7 +70,7 @@ Word word_of(llvm::StringRef name) {
       {"__bc_shared", Word::Shared},      {"__bc_dynamic_bytes", Word::DynamicBytes}, {"__bc_warp_memory", Word::WarpMemory},
       {"__bc_uniform", Word::Uniform},    {"__bc_active_mask", Word::ActiveMask},   {"__bc_launch", Word::Launch},
       {"__bc_barrier", Word::Barrier},    {"__bc_warp_barrier", Word::WarpBarrier}, {"__bc_grid_barrier", Word::GridBarrier},
-      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_vote", Word::Vote}, {"__bc_stop", Word::Stop},
+      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_vote", Word::Vote}, {"__bc_vote_many", Word::VoteMany}, {"__bc_stop", Word::Stop},
   };
   if (!name.starts_with("__bc_")) return Word::None;
   const auto found = words.find(name);
@@ -120,7 +121,7 @@ class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<Thre
   bool hasBranchDivergence(const Function* = nullptr) const { return true; }
   bool isAlwaysUniform(const Value* value) const {
     const Word word = word_of(value);
-    return word == Word::Uniform || word == Word::Vote;
+    return word == Word::Uniform || word == Word::Vote || word == Word::VoteMany;
   }
   bool isSourceOfDivergence(const Value* value) const {
     if (llvm::isa<llvm::AllocaInst>(value) || llvm::isa<llvm::AtomicRMWInst>(value) || llvm::isa<llvm::AtomicCmpXchgInst>(value)) return true;
@@ -216,17 +217,20 @@ void tidy(Function& f) {
   passes.run(f, functions);
 }
 
-/// Whether nothing happens from a block on but the end of the thread.
-bool only_ends(const BasicBlock* at) {
-  for (int steps = 0; steps < 4; ++steps) {
-    for (const Instruction& instruction : *at) {
+/// Whether nothing happens from a block on but that the thread ends, or comes to `other`.
+bool only_ends(BasicBlock* at, BasicBlock* other) {
+  llvm::SmallPtrSet<BasicBlock*, 8> seen;
+  llvm::SmallVector<BasicBlock*> work{at};
+  while (!work.empty()) {
+    BasicBlock* b = work.pop_back_val();
+    if (b == other || !seen.insert(b).second) continue;
+    if (seen.size() > 8) return false;
+    for (const Instruction& instruction : *b) {
       if (instruction.mayHaveSideEffects()) return false;
     }
-    if (llvm::isa<llvm::ReturnInst>(at->getTerminator())) return true;
-    at = at->getSingleSuccessor();
-    if (at == nullptr) return false;
+    work.append(llvm::succ_begin(b), llvm::succ_end(b));
   }
-  return false;
+  return true;
 }
 
 /// Whether a loop's body can be done for many threads at a time.
@@ -273,7 +277,7 @@ std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::functio
     if (!known.uniform->hasDivergentTerminator(*at) || !follows(branch->getCondition())) break;
     const auto* node = known.after.getNode(at);
     BasicBlock* meets = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
-    const bool skips_no = only_ends(no) || no == meets, skips_yes = only_ends(yes) || yes == meets;
+    const bool skips_no = no == meets || only_ends(no, yes), skips_yes = yes == meets || only_ends(yes, no);
     if (skips_no == skips_yes) break;
     guards.emplace_back(branch->getCondition(), skips_no);
     at = skips_no ? yes : no;
@@ -341,9 +345,9 @@ bool can_vote(Value* value, Analyses& known, const std::function<bool(Value*)>& 
   return true;
 }
 
-/// Makes two loops of one whose condition is not the same for all threads: they take turns together while all have one to take, and what
-/// is left each takes alone. Returns the second loop's blocks.
-std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch, Value* condition) {
+/// Makes two loops of one whose condition is not the same for all threads: they take turns together while all of them, or with `many` a good
+/// part, have one to take, and what is left each takes alone. Returns the second loop's blocks.
+std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch, Value* condition, bool many) {
   BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   Function& f = *header->getParent();
   const bool stays_on = loop.contains(branch->getSuccessor(0));
@@ -364,15 +368,35 @@ std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch
   auto* rest = llvm::cast<BasicBlock>(static_cast<Value*>(map[header]));
   auto* rest_latch = llvm::cast<BasicBlock>(static_cast<Value*>(map[latch]));
   BasicBlock* check = BasicBlock::Create(f.getContext(), "", &f, exit);
-  llvm::FunctionCallee vote = f.getParent()->getOrInsertFunction(
-      "__bc_vote", llvm::FunctionType::get(condition->getType(), {condition->getType()}, false));
-  llvm::cast<Function>(vote.getCallee())->setDoesNotAccessMemory();
+  auto* type = llvm::FunctionType::get(condition->getType(), {condition->getType()}, false);
+  llvm::FunctionCallee vote = f.getParent()->getOrInsertFunction("__bc_vote", type);
+  llvm::FunctionCallee vote_many = f.getParent()->getOrInsertFunction("__bc_vote_many", type);
+  for (llvm::FunctionCallee* one : {&vote, &vote_many}) llvm::cast<Function>(one->getCallee())->setDoesNotAccessMemory();
   IRBuilder<> at(branch);
   Value* on = stays_on ? condition : at.CreateNot(condition);
   Value* off = stays_on ? at.CreateNot(condition) : condition;
-  Value* all = at.CreateCall(vote, {on});
-  at.CreateCondBr(all, body, check);
+  Value* go = at.CreateCall(many ? vote_many : vote, {on});
+  BasicBlock* turn = many ? BasicBlock::Create(f.getContext(), "", &f, body) : body;
+  at.CreateCondBr(go, turn, check);
   branch->eraseFromParent();
+  if (many) {
+    // Threads whose condition does not hold keep what they have, so that it will not hold again.
+    for (llvm::PHINode& phi : body->phis()) phi.replaceIncomingBlockWith(header, turn);
+    BasicBlock* kept = BasicBlock::Create(f.getContext(), "", &f, exit);
+    at.SetInsertPoint(turn);
+    at.CreateCondBr(on, body, kept);
+    at.SetInsertPoint(kept);
+    for (llvm::PHINode& phi : header->phis()) {
+      llvm::PHINode* joined = at.CreatePHI(phi.getType(), 2);
+      joined->addIncoming(phi.getIncomingValueForBlock(latch), latch);
+      joined->addIncoming(&phi, turn);
+      const int index = phi.getBasicBlockIndex(latch);
+      phi.setIncomingValue(static_cast<unsigned>(index), joined);
+      phi.setIncomingBlock(static_cast<unsigned>(index), kept);
+    }
+    at.CreateBr(header);
+    latch->getTerminator()->replaceSuccessorWith(header, kept);
+  }
   at.SetInsertPoint(check);
   at.CreateCondBr(at.CreateCall(vote, {off}), exit, rest);
   // The second loop begins with the values that the first one ends with.
@@ -428,11 +452,17 @@ void soften_loops(Function& f, const BlockShape& shape, const std::function<bool
       split_counters(*loop, meet->getNextNode(), known, follows);
       if (votes) {
         Analyses now(f);
+        bool many = false;
         if (!can_vote(branch->getCondition(), now, follows)) {
+          // The condition must stay what it is for a thread that has done its turns.
+          many = true;
+          for (const Instruction& instruction : *header) many &= !instruction.mayReadOrWriteMemory() || &instruction == meet;
+        }
+        if (!many && !can_vote(branch->getCondition(), now, follows)) {
           meet->eraseFromParent();
           break;
         }
-        for (BasicBlock* rest : vote_on_loop(*loop, branch, branch->getCondition())) done.insert(rest);
+        for (BasicBlock* rest : vote_on_loop(*loop, branch, branch->getCondition(), many)) done.insert(rest);
       }
       break;  // the analyses are of the function as it was
     }
@@ -510,6 +540,8 @@ class Pass {
   bool name_leaves();
   bool cut();
   bool analyse();
+  void choose_inner();
+  int64_t stride(Value* value, int dimension, unsigned depth) const;
   int end_of(BasicBlock* at) const;
   bool parts_threads(BasicBlock* at) const;
   bool find_kept();
@@ -520,7 +552,8 @@ class Pass {
   // -- the entry function
   void begin_entry();
   void write_version(BasicBlock* begin);
-  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given = nullptr);
+  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given = nullptr,
+                    llvm::ArrayRef<Instruction*> kept = {}, bool many = false);
   void write_region(int index);
   void write_end(Region& region, IRBuilder<>& at, Value* place);
   void leave_group(IRBuilder<>& at, int next);
@@ -584,6 +617,7 @@ class Pass {
   Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr, *active_ = nullptr;
   Value* box_base_[3] = {};
   bool box_ = true;
+  int inner_ = 0;  // the dimension of the innermost loop over threads
   unsigned box_shape_[3] = {1, 1, 1};
 };
 
@@ -733,6 +767,7 @@ bool Pass::analyse() {
   group_ = has_warp_ ? std::min(kWarpThreads, threads) : threads;
   groups_ = (threads + group_ - 1) / group_;
 
+  choose_inner();
   for (Region& region : regions_) {
     if (region.next.size() < 2) continue;
     for (BasicBlock* at : region.blocks) {
@@ -740,6 +775,72 @@ bool Pass::analyse() {
     }
   }
   return true;
+}
+
+constexpr int64_t kNoStride = std::numeric_limits<int64_t>::max();
+
+/// By how much a value grows from a thread to the next one in a dimension; kNoStride where that is not a constant.
+int64_t Pass::stride(Value* value, int dimension, unsigned depth) const {
+  if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value)) return 0;
+  auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (instruction == nullptr || depth > 16) return kNoStride;
+  const Word word = word_of(value);
+  if (word >= Word::ThreadX && word <= Word::ThreadZ) return static_cast<int>(word) - static_cast<int>(Word::ThreadX) == dimension ? 1 : 0;
+  if (word == Word::Linear) return dimension == 0 ? 1 : dimension == 1 ? shape_.x : int64_t{shape_.x} * shape_.y;
+  if (uniform_->isUniform(static_cast<const Value*>(value))) return 0;
+  const auto of = [&](unsigned operand) { return stride(instruction->getOperand(operand), dimension, depth + 1); };
+  switch (instruction->getOpcode()) {
+    case Instruction::ZExt: case Instruction::SExt: case Instruction::Trunc: case Instruction::Freeze: return of(0);
+    case Instruction::Add: case Instruction::Sub: case Instruction::Or: {
+      const int64_t a = of(0), b = of(1);
+      if (a == kNoStride || b == kNoStride) return kNoStride;
+      return instruction->getOpcode() == Instruction::Sub ? a - b : a + b;
+    }
+    case Instruction::Mul: case Instruction::Shl: {
+      const int64_t a = of(0), b = of(1);
+      if (a == 0 && b == 0) return 0;
+      const auto* by = llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1));
+      if (by == nullptr || a == kNoStride || by->getBitWidth() > 64) return kNoStride;
+      return instruction->getOpcode() == Instruction::Mul ? a * by->getSExtValue() : a << std::min<uint64_t>(by->getZExtValue(), 40);
+    }
+    case Instruction::GetElementPtr: {
+      auto* address = llvm::cast<llvm::GetElementPtrInst>(instruction);
+      int64_t sum = of(0);
+      if (sum == kNoStride) return sum;
+      for (llvm::gep_type_iterator at = llvm::gep_type_begin(address), end = llvm::gep_type_end(address); at != end; ++at) {
+        if (at.isStruct()) continue;
+        const int64_t step = stride(at.getOperand(), dimension, depth + 1);
+        if (step == kNoStride) return step;
+        sum += step * static_cast<int64_t>(at.getSequentialElementStride(layout_).getFixedValue());
+      }
+      return sum;
+    }
+    default: break;
+  }
+  if (instruction->mayReadFromMemory() || llvm::isa<llvm::PHINode>(value) || llvm::isa<llvm::AllocaInst>(value)) return kNoStride;
+  for (unsigned i = 0; i < instruction->getNumOperands(); ++i) {
+    if (!llvm::isa<Function>(instruction->getOperand(i)) && of(i) != 0) return kNoStride;
+  }
+  return 0;
+}
+
+/// Vectors are made of the dimension in which more of the memory lies side by side: kernels that call their rows x are as common as those
+/// that call them y.
+void Pass::choose_inner() {
+  if (groups_ != 1 || has_warp_ || shape_.y < 8) return;
+  llvm::LoopInfo loops(*tree_);
+  int64_t score[2] = {0, 0};
+  for (Instruction& instruction : llvm::instructions(f_)) {
+    Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    if (address == nullptr) continue;
+    const int64_t weight = int64_t{1} << (3 * std::min(loops.getLoopDepth(instruction.getParent()), 4u));
+    const auto size = static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
+    for (int d = 0; d < 2; ++d) {
+      const int64_t step = stride(address, d, 0);
+      score[d] += step == size ? 4 * weight : step == 0 ? 3 * weight : 0;
+    }
+  }
+  if (score[1] > score[0] || shape_.x == 1) inner_ = 1;
 }
 
 /// The barrier that a block ends at: its region, -1 where threads end, -2 for none.
@@ -966,7 +1067,7 @@ Value* Pass::word_value(Instruction* call, IRBuilder<>& at) {
       return whole(block_index_[static_cast<int>(word) - static_cast<int>(Word::BlockX)]);
     case Word::GridX: case Word::GridY: case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
     case Word::Linear: return whole(linear_);
-    case Word::Lane: return whole(group_ == kWarpThreads ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
+    case Word::Lane: return whole(group_ == kWarpThreads && inner_ == 0 ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
     case Word::Warp: return whole(group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5));
     case Word::Shared: return at.CreateGEP(i8_, shared_, llvm::cast<CallInst>(call)->getArgOperand(0));
     case Word::DynamicBytes: return whole(dynamic_);
@@ -1017,7 +1118,7 @@ bool Pass::known_from(Value* value, const llvm::ValueToValueMapTy& given) {
 }
 
 Value* Pass::slot_address(const Slot& slot, IRBuilder<>& at) {
-  Value* index = slot.array ? (slot.across_blocks ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
+  Value* index = slot.array ? (slot.across_blocks && groups_ > 1 ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
   if (index == nullptr) return slot.base;
   return at.CreateInBoundsGEP(llvm::ArrayType::get(i8_, slot.bytes), slot.base, at.CreateZExt(index, i64_));
 }
@@ -1087,10 +1188,18 @@ void Pass::write_region(int index) {
   llvm::DenseMap<Instruction*, Value*> votes;
   for (BasicBlock* at : region.blocks) {
     for (Instruction& instruction : *at) {
-      if (word_of(&instruction) != Word::Vote) continue;
+      const Word word = word_of(&instruction);
+      if (word != Word::Vote && word != Word::VoteMany) continue;
       // No is always a right answer: then each thread takes its turns alone.
       Value* asked = llvm::cast<CallInst>(&instruction)->getArgOperand(0);
-      votes[&instruction] = known_from(asked, before) ? write_vote(head, {{asked, true}}, &before) : llvm::ConstantInt::getFalse(c_);
+      llvm::ValueToValueMapTy kept;
+      for (const auto& known : before) kept[known.first] = static_cast<Value*>(known.second);
+      for (Instruction* value : region.live) {
+        if (const auto slot = slots_.find(value); slot != slots_.end() && slot->second.array) kept[value] = value;
+      }
+      votes[&instruction] = !places_ && known_from(asked, kept)
+                                ? write_vote(head, {{asked, true}}, &before, region.live, word == Word::VoteMany)
+                                : llvm::ConstantInt::getFalse(c_);
     }
   }
   const bool guarded = places_ && index != 0;
@@ -1127,7 +1236,7 @@ void Pass::write_region(int index) {
   };
   Value* step[3] = {number(0), number(0), number(0)};
   if (box_) {
-    for (int d = 2; d >= 0; --d) {
+    for (const int d : {2, 1 - inner_, inner_}) {
       if (box_shape_[d] == 1) continue;
       const bool partial = d == 0 && groups_ > 1 && shape_.count() % group_ != 0;
       step[d] = open(partial ? count_ : number(box_shape_[d]));
@@ -1137,11 +1246,12 @@ void Pass::write_region(int index) {
   }
   IRBuilder<> body(at_block);
   if (box_) {
-    lane_ = body.CreateNUWAdd(
-        body.CreateMul(body.CreateNUWAdd(body.CreateMul(step[2], number(box_shape_[1]), "", true, true), step[1]), number(box_shape_[0]), "",
-                       true, true),
-        step[0]);
-    linear_ = groups_ == 1 ? lane_ : body.CreateAdd(base_, lane_, "", true, true);
+    const auto place = [&](int outer, int inner) {
+      Value* upper = body.CreateNUWAdd(body.CreateMul(step[2], number(box_shape_[outer]), "", true, true), step[outer]);
+      return body.CreateNUWAdd(body.CreateMul(upper, number(box_shape_[inner]), "", true, true), step[inner]);
+    };
+    lane_ = place(1 - inner_, inner_);
+    linear_ = inner_ == 1 ? place(1, 0) : groups_ == 1 ? lane_ : body.CreateAdd(base_, lane_, "", true, true);
     for (int d = 0; d < 3; ++d) thread_[d] = groups_ == 1 ? step[d] : body.CreateAdd(box_base_[d], step[d], "", true, true);
   } else {
     lane_ = step[0];
@@ -1410,14 +1520,15 @@ void Pass::begin_entry() {
   at.CreateRet(at.CreateLoad(i64_, unfinished_));
 }
 
-/// Whether all threads of the block meet the guards.
-Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given) {
+/// Whether all threads of the block, or with `many` at least an eighth, meet the guards. `kept` are values that each thread has a copy of.
+Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given,
+                        llvm::ArrayRef<Instruction*> kept, bool many) {
   BasicBlock* from = at.GetInsertBlock();
   const unsigned dims[3] = {shape_.x, shape_.y, shape_.z};
-  Value* so_far = llvm::ConstantInt::getTrue(c_);
+  Value* so_far = many ? static_cast<Value*>(number(0)) : llvm::ConstantInt::getTrue(c_);
   std::vector<std::tuple<BasicBlock*, llvm::PHINode*, llvm::PHINode*, unsigned>> levels;
-  for (int d = 2; d >= 0; --d) {
-    thread_[d] = number(0);
+  for (Value*& thread : thread_) thread = number(0);
+  for (const int d : {2, 1 - inner_, inner_}) {
     if (dims[d] == 1) continue;
     BasicBlock* body = block("vote");
     IRBuilder<>(from).CreateBr(body);
@@ -1432,15 +1543,26 @@ Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>>
     from = body;
   }
   IRBuilder<> body(from);
-  linear_ = body.CreateAdd(body.CreateMul(body.CreateAdd(body.CreateMul(thread_[2], number(shape_.y)), thread_[1]), number(shape_.x)), thread_[0]);
-  lane_ = linear_;
+  const auto place = [&](int outer, int inner) {
+    Value* upper = body.CreateNUWAdd(body.CreateMul(thread_[2], number(dims[outer]), "", true, true), thread_[outer]);
+    return body.CreateNUWAdd(body.CreateMul(upper, number(dims[inner]), "", true, true), thread_[inner]);
+  };
+  linear_ = place(1, 0);
+  lane_ = place(1 - inner_, inner_);
   llvm::ValueToValueMapTy known;
   if (given != nullptr) {
     for (const auto& value : *given) known[value.first] = static_cast<Value*>(value.second);
   }
+  for (Instruction* value : kept) {
+    const auto slot = slots_.find(value);
+    if (slot == slots_.end() || !slot->second.array) continue;
+    Value* loaded = body.CreateLoad(slot->second.type, slot_address(slot->second, body));
+    known[value] = value->getType()->isIntegerTy(1) ? body.CreateTrunc(loaded, value->getType()) : loaded;
+  }
   for (const auto& [condition, wanted] : guards) {
     Value* value = repeat(condition, body, known);
-    so_far = body.CreateAnd(so_far, wanted ? value : body.CreateNot(value));
+    if (!wanted) value = body.CreateNot(value);
+    so_far = many ? body.CreateAdd(so_far, body.CreateZExt(value, i32_)) : body.CreateAnd(so_far, value);
   }
   from = body.GetInsertBlock();
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
@@ -1448,13 +1570,16 @@ Value* Pass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>>
     IRBuilder<> end(from);
     Value* following = end.CreateAdd(counter, number(1), "", true, true);
     BasicBlock* after = block("voted");
-    end.CreateCondBr(end.CreateICmpULT(following, number(bound)), start, after);
+    llvm::MDNode* whole = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")});
+    llvm::MDNode* facts = llvm::MDNode::getDistinct(c_, {nullptr, whole});
+    facts->replaceOperandWith(0, facts);
+    end.CreateCondBr(end.CreateICmpULT(following, number(bound)), start, after)->setMetadata(llvm::LLVMContext::MD_loop, facts);
     counter->addIncoming(following, from);
     all->addIncoming(so_far, from);
     from = after;
   }
   at.SetInsertPoint(from);
-  return so_far;
+  return many ? at.CreateICmpUGE(so_far, number(std::max(1u, shape_.count() / 8))) : so_far;
 }
 
 void Pass::write(Pass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards) {

@@ -358,7 +358,8 @@ void simplify(llvm::Module& module) {
   each.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::InstCombinePass());
-  each.addPass(llvm::SimplifyCFGPass());
+  // Tests in a row become one: loops then have one condition.
+  each.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(12)));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   passes.run(module, modules);
 }
