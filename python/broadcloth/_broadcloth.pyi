@@ -518,6 +518,8 @@ def compile_cuda(
     name_expressions: Sequence[str] | None = None,
     name: str = "kernel.cu",
     compiler: str = "nvrtc",
+    device_library: bool = False,
+    linked: bool = True,
 ) -> tuple[bytes, tuple[str, ...], str]:
     """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
 

@@ -535,15 +535,16 @@ PyRef program_compile(PyObject* self, Device device) {
 // ---- Compiling without a device -------------------------------------------------------------------------------------------------------
 
 PyRef compile_for_arch(PyObject* text, std::string_view arch, PyObject* options, PyObject* name_expressions, std::string_view name,
-                       PyObject* compiler) {
+                       PyObject* compiler, bool device_library, bool linked) {
   ProgramSource source;
   source.text = as_string(text);
   source.options = string_list(options, "options");
   source.name_expressions = string_list(name_expressions, "name_expressions");
   source.name = name;
   source.nvcc = wants_nvcc(compiler);
+  source.device_library = device_library;
   add_cupy_headers(&source);
-  const cuda::ProgramBinary made = without_gil([&] { return cuda::compile_source(source, arch); });
+  const cuda::ProgramBinary made = without_gil([&] { return cuda::compile_source(source, arch, linked); });
   return tuple_of({PyRef::steal(PyBytes_FromStringAndSize(made.bytes.data(), static_cast<Py_ssize_t>(made.bytes.size()))).get(),
                    string_tuple(made.lowered).get(), to_py(made.log).get()});
 }
@@ -604,7 +605,8 @@ void init_raw_kernel(PyObject* module) {
       {BC_FUNCTION(
            "kernel_program(text, options=None, name_expressions=None, name='module.cu', headers=None, binary=None, compiler='nvrtc')",
            new_program),
-       BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc') CUDA C++ "
+       BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc', "
+                   "device_library=False, linked=True) CUDA C++ "
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),
        BC_FUNCTION("repeat_launch(kernel, grid, block, args, times)", repeat_launch),

@@ -38,9 +38,10 @@ _TABLE: dict[str, str] = {
     """,
     "_graph": "Graph",
     "_arguments": "In InOut Out",
+    "_compile": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
     "profiler": "profile profile_start profile_stop profiling",
     "_jit": """
-        atomic blockDim blockIdx cg compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device const
+        atomic blockDim blockIdx cg const
         declare_device dim3 fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
         syncthreads_count syncthreads_or syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize
         all_sync any_sync ballot_sync eq_sync activemask lanemask_lt match_all_sync match_any_sync shfl_down_sync shfl_sync

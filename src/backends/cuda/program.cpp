@@ -250,7 +250,7 @@ ProgramBinary compile_nvcc(const ProgramSource& source, const std::string& arch,
 
 // ---- Compiling ----------------------------------------------------------------------------------------------------------------------
 
-ProgramBinary compile_source(const ProgramSource& source, std::string_view default_arch) {
+ProgramBinary compile_source(const ProgramSource& source, std::string_view default_arch, bool linked) {
   CompilerInput input;
   input.options = joined_options(source.options);
   std::string arch = chosen_arch(input.options);
@@ -299,7 +299,7 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
     input.options.push_back("-rdc=true");
     compiled = compile_program(input, arch, ErrorKind::Compile);
   }
-  if (relocatable) compiled.binary = link(compiled.binary, source.name, arch);
+  if (relocatable && linked) compiled.binary = link(compiled.binary, source.name, arch);
   return {std::move(compiled.binary), std::move(compiled.lowered_names), std::move(compiled.log)};
 }
 

@@ -22,8 +22,8 @@ struct ProgramBinary {
 
 /// Compiles for "sm_90" (a cubin) or "compute_90" (PTX) with NVRTC, or with nvcc where the source asks for it; relocatable programs
 /// ("-rdc=true", or kernels that launch kernels) are linked with the device runtime. Needs no GPU. Throws ErrorKind::Compile with the
-/// compiler's log, whose lines are the user's own.
-ProgramBinary compile_source(const ProgramSource& source, std::string_view arch);
+/// compiler's log, whose lines are the user's own. `linked` false leaves relocatable ones as they are, to be linked elsewhere.
+ProgramBinary compile_source(const ProgramSource& source, std::string_view arch, bool linked = true);
 
 /// Compiler, version and flags: what goes into the cache key beside the source.
 std::string source_compiler(const ProgramSource& source, std::string_view arch);
