@@ -357,6 +357,7 @@ class ElementwiseKernel:
     ) -> None: ...
     def __call__(self, *args: Any, size: Any = None, block_size: int = 128, stream: Any = None) -> Any: ...
 
+@final
 class ReductionKernel:
     """A reduction in CUDA C++; see broadcloth.ReductionKernel."""
 
@@ -393,6 +394,7 @@ class ReductionKernel:
     ) -> None: ...
     def __call__(self, *args: Any, axis: Any = None, out: Any = None, keepdims: bool = False, stream: Any = None) -> Any: ...
 
+@final
 class ScanKernel:
     """A running join along an axis; see broadcloth.cuda.pycuda.scan."""
 
@@ -403,6 +405,7 @@ class ScanKernel:
 
 def set_kernel_label(label: str | None) -> str | None: ...
 
+@final
 class RawKernel:
     """A kernel written in CUDA C++; see broadcloth.RawKernel."""
 

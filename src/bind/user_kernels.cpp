@@ -382,7 +382,7 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
     call.in = in.all();
     call.out = out;
     LineNote line;
-    std::vector<Array> made = kernel(call);
+    std::vector<Array> made = kernel.called() ? kernel(call) : without_gil([&] { return kernel(call); });
     if (made.size() == 1) return out.empty() ? wrap_value(std::move(made[0])) : new_ref(outs[0]);
     PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
     for (size_t k = 0; k < made.size(); ++k)

@@ -46,12 +46,9 @@ ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
   out_ = parse_parameters(spec_.name, spec_.out_params, true);
   BC_CHECK(!in_.empty() && !out_.empty(), Value, "{}: expected an input and an output, got '{}' and '{}'", spec_.name, spec_.in_params,
            spec_.out_params);
-  for (const auto* list : {&in_, &out_})
-    for (const UserParameter& p : *list)
-      BC_CHECK(!p.raw, NotImplemented,
-               "{}: expected parameters that are read element by element, got the raw parameter '{}'; "
-               "an ElementwiseKernel may index arrays, and its result be reduced",
-               spec_.name, p.name);
+  for (const UserParameter& p : out_)
+    BC_CHECK(!p.raw, Value, "{}: expected outputs that are set element by element, got the raw parameter '{}'", spec_.name, p.name);
+  raw_ = std::any_of(in_.begin(), in_.end(), [](const UserParameter& p) { return p.raw; });
   for (const UserParameter& o : out_)
     for (const UserParameter& i : in_) BC_CHECK(i.name != o.name, Value, "{}: parameter '{}' is there twice", spec_.name, o.name);
   if (spec_.reduce_type.empty()) spec_.reduce_type = out_[0].type;
@@ -81,6 +78,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   common += line_of(name + ".function");
   if (packed) common += alias + kPacked;
 
+  Instance made;
   UserOpSpec map;
   map.name = spec_.name + "_map";
   map.entry = "element";
@@ -142,14 +140,25 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
                            p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
 
   for (UserOpSpec* op : {&map, &join, &post}) op->text += macros.undefine;
-  Instance made;
-  made.map = make_user_op(std::move(map));
+  if (raw_) {
+    // What indexes whole arrays is a program of its own, which writes the mapped values.
+    ElementwiseKernel::Spec mapper;
+    mapper.in_params = spec_.in_params + (uses_place_ ? ", int64 _J" : "");
+    mapper.out_params = std::string(info(*state).name) + " bc_mapped";
+    mapper.operation = packed ? "bc_mapped = pack(" + spec_.map_expr + ")" : "bc_mapped = " + spec_.map_expr;
+    mapper.name = spec_.name + "_map";
+    mapper.preamble = spec_.preamble + (packed ? "\n" + alias + kPacked : "");
+    mapper.options = spec_.options;
+    made.mapper = std::make_shared<ElementwiseKernel>(std::move(mapper));
+  } else {
+    made.map = make_user_op(std::move(map));
+  }
   made.join = make_user_op(std::move(join));
   made.post = make_user_op(std::move(post));
   for (DType d : types.in) made.types += std::string(info(d).name) + ", ";
   made.types += "->";
   for (DType d : types.out) made.types += std::string(" ") + info(d).name;
-  made.code = made.map->definition() + made.join->definition() + made.post->definition();
+  made.code = (made.map ? made.map->definition() : "") + made.join->definition() + made.post->definition();
   return made;
 }
 
@@ -157,8 +166,8 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
 Array ReductionKernel::places(const Call& call) const {
   const char* name = spec_.name.c_str();
   Dims shape;
-  for (const Arg& o : call.in)
-    if (o.array) shape = broadcast_shapes(name, shape, o.array.shape());
+  for (size_t k = 0; k < call.in.size(); ++k)
+    if (call.in[k].array && !in_[k].raw) shape = broadcast_shapes(name, shape, call.in[k].array.shape());
   Dims reduced = shape, along(shape.size(), 1);
   if (call.axes) {
     reduced = Dims();
@@ -190,11 +199,11 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   {
     const std::lock_guard lock(mutex_);
     Instance& place = instances_[key];
-    if (!place.map) {
+    if (!place.join) {
       fresh = true;
       place = make(types, reads_old);
     }
-    instance = {place.map, place.join, place.post, {}, {}};
+    instance = {place.map, place.join, place.post, place.mapper, {}, {}};
   }
   // As in ElementwiseKernel: errors of the compiler are this call's.
   if (fresh) flush(call.device);
@@ -202,9 +211,17 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   std::vector<Arg> args;
   for (const Arg& o : call.in) args.push_back(o);
   if (uses_place_) args.emplace_back(places(call));
-  UserOptions mapped;
-  mapped.device = call.device;
-  const Array elements = apply(instance.map, args, mapped)[0];
+  Array elements;
+  if (raw_) {
+    ElementwiseKernel::Call mapping;
+    mapping.in = {args, call.in.scalars};
+    mapping.device = call.device;
+    elements = (*instance.mapper)(mapping)[0];
+  } else {
+    UserOptions mapped;
+    mapped.device = call.device;
+    elements = apply(instance.map, args, mapped)[0];
+  }
   ReduceOptions reduced;
   reduced.axes = call.axes;
   reduced.keepdims = call.keepdims;
@@ -223,6 +240,7 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   if (uses_out_size_) rest.emplace_back(total.size());
   std::vector<Array> results = apply(instance.post, rest, finished);
   if (fresh) flush(call.device);
+  called_.store(true, std::memory_order_relaxed);
   return results;
 }
 
@@ -230,7 +248,7 @@ std::vector<std::pair<std::string, std::string>> ReductionKernel::codes() const 
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [key, instance] : instances_)
-    if (instance.map) out.emplace_back(instance.types, instance.code);
+    if (instance.join) out.emplace_back(instance.types, instance.code);
   return out;
 }
 

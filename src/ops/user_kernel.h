@@ -132,11 +132,13 @@ class ReductionKernel {
   const Spec& spec() const { return spec_; }
   const std::vector<UserParameter>& in() const { return in_; }
   const std::vector<UserParameter>& out() const { return out_; }
+  bool called() const { return called_.load(std::memory_order_relaxed); }
   std::vector<std::pair<std::string, std::string>> codes() const;
 
  private:
   struct Instance {
     Ref<UserOp> map, join, post;
+    std::shared_ptr<ElementwiseKernel> mapper;  // in the place of `map` where arrays are indexed
     std::string types, code;
   };
   Instance make(const UserTypes& types, const std::vector<bool>& reads_old) const;
@@ -145,7 +147,8 @@ class ReductionKernel {
   Spec spec_;
   std::vector<UserParameter> in_, out_;
   std::vector<bool> assigned_;  // outputs that post_map_expr sets before it reads them
-  bool uses_place_ = false, uses_in_size_ = false, uses_out_size_ = false;
+  std::atomic<bool> called_{false};
+  bool raw_ = false, uses_place_ = false, uses_in_size_ = false, uses_out_size_ = false;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
 };

@@ -570,6 +570,15 @@ def test_a_state_of_the_users_own(xp):
     assert [float(v) for v in spread(xp.empty(0, "float32"))] == [np.inf, -np.inf]
 
 
+def test_a_reduction_that_indexes_arrays(xp):
+    weighted = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_J]", "a + b", "y = a", "0", "weighted")
+    a = np.random.default_rng(7).standard_normal((30, 40))
+    w = np.linspace(0, 1, 40)
+    close(weighted(xp.array(a), xp.array(w), axis=1), a @ w)
+    by_rows = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_J / 40]", "a + b", "y = a", "0", "by_rows")
+    close(by_rows(xp.array(a), xp.array(w)), (a * w[:30, None]).sum(), 1e-11)
+
+
 def test_the_same_bits_from_run_to_run(xp):
     total = xp.ReductionKernel("float32 x", "float32 y", "x", "a + b", "y = a", "0", "total32")
     a = xp.array(np.random.default_rng(4).standard_normal(1_000_000).astype("float32"))

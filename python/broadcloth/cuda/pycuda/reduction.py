@@ -75,7 +75,7 @@ class ReductionKernel:
             inputs, map_expr = f"{dtype} bc_mapped", "bc_mapped"
         self._kernel = bc.ReductionKernel(inputs, f"{dtype} bc_total", map_expr, reduce_expr, "bc_total = a", str(neutral), name, **extra)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> bc.ndarray:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result as a 0-d array (with ``return_alloc=True`` beside the size of what it needed, which is nothing here)."""
         part = _args.part_of(self.name, kwargs)
         out = kwargs.pop("out", None)
