@@ -114,29 +114,6 @@ std::optional<DType> numpy_scalar_dtype(PyObject* o) {
   return std::nullopt;
 }
 
-/// Arrays of other libraries in one call, imported once; and the device that they say.
-class Foreign {
- public:
-  /// The array over `o`'s memory; nullptr for objects that show none.
-  const Array* find(PyObject* o) {
-    for (const auto& [object, array] : arrays_)
-      if (object == o) return array.get();
-    auto made = import_foreign(o);
-    if (!made) return nullptr;
-    arrays_.emplace_back(o, std::make_unique<Array>(std::move(*made)));
-    return arrays_.back().second.get();
-  }
-  bool empty() const { return arrays_.empty(); }
-  std::vector<Array> all() const {
-    std::vector<Array> list;
-    for (const auto& [object, array] : arrays_) list.push_back(*array);
-    return list;
-  }
-
- private:
-  std::vector<std::pair<PyObject*, std::unique_ptr<Array>>> arrays_;
-};
-
 /// Fields of a dataclass's instance in order; empty for other objects.
 PyRef dataclass_fields(PyObject* o) {
   static PyObject* const name = PyUnicode_InternFromString("__dataclass_fields__");
@@ -159,7 +136,7 @@ const PyHint& hint_of(PyObject* o) { return *reinterpret_cast<PyHint*>(o); }
 
 struct Reader {
   Key key;
-  Foreign foreign;
+  ForeignArrays foreign;
   std::optional<Device> device;
   bool host = false;   ///< NumPy arrays are among the arguments
   bool hints = false;  ///< cuda.In and its kin are among them
@@ -266,7 +243,7 @@ struct Copied {
 
 class Packer {
  public:
-  Packer(LaunchArguments* to, Foreign* foreign, Device device) : to_(to), foreign_(foreign), device_(device) {}
+  Packer(LaunchArguments* to, ForeignArrays* foreign, Device device) : to_(to), foreign_(foreign), device_(device) {}
 
   void add(PyObject* o, Type t, bool write) {
     if (t->bytes == 0) return;  // known when the kernel was compiled
@@ -457,7 +434,7 @@ class Packer {
   }
 
   LaunchArguments* to_;
-  Foreign* foreign_;
+  ForeignArrays* foreign_;
   const Device device_;
   bool write_ = true;
   const PyHint* hint_ = nullptr;

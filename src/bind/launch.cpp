@@ -207,7 +207,7 @@ void add_host_array(LaunchArguments* to, PyObject* o, const RawParameter& p, con
         index);
 }
 
-void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const char* kernel, int index, Device device) {
+void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const RawParameter& p, const char* kernel, int index, Device device) {
   using Kind = KernelParameter::Kind;
   if (is_numpy_scalar(o)) {
     PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
@@ -249,11 +249,11 @@ void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
       std::memcpy(to->add(sizeof(value)), &value, sizeof(value));
       return;
     }
-    if (auto foreign = import_foreign(o)) {
-      if (!(foreign->device() == device))
-        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device),
-              type_name(o), to_string(foreign->device()), index);
-      to->add_array(to->hold_foreign(std::move(*foreign)), p.write);
+    if (const Array* a = foreign->find(o)) {
+      if (!(a->device() == device))
+        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device), type_name(o),
+              to_string(a->device()), index);
+      to->add_array(to->hold_foreign(*a), p.write);
       return;
     }
   }
@@ -268,7 +268,8 @@ void add_slowly(LaunchArguments* to, PyObject* o, const RawParameter& p, const c
 
 }  // namespace
 
-void add_raw_argument(LaunchArguments* to, PyObject* o, const RawParameter& p, const char* kernel, int index, Device device) {
+void add_raw_argument(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const RawParameter& p, const char* kernel, int index,
+                      Device device) {
   using Kind = KernelParameter::Kind;
   if (is_array(o)) {
     if (p.kind == Kind::scalar || (p.bytes && p.bytes != sizeof(void*)))
@@ -296,7 +297,7 @@ void add_raw_argument(LaunchArguments* to, PyObject* o, const RawParameter& p, c
       raise(ErrorKind::Type, "kernel {}: parameter {} has {} bytes, got {} with {}", kernel, index, p.bytes, info(*dtype).name, bytes);
     return add_number(to, Scalar::load(*dtype, value), rank_of(*dtype), p, *dtype, kernel, index, o);
   }
-  add_slowly(to, o, p, kernel, index, device);
+  add_slowly(to, foreign, o, p, kernel, index, device);
 }
 
 std::optional<Device> device_attribute(PyObject* o) {
@@ -307,18 +308,12 @@ std::optional<Device> device_attribute(PyObject* o) {
   return to_device(where.get());
 }
 
-std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n) {
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (is_array(arguments[i])) return array_of(arguments[i]).device();
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* o = arguments[i];
-    if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o))
-      continue;
-    if (const auto where = device_attribute(o)) return where;
-    if (attr_or_null(o, state().names.__cuda_array_interface__) || attr_or_null(o, state().names.__dlpack_device__))
-      if (const auto foreign = import_foreign(o)) return foreign->device();
-  }
-  return std::nullopt;
+std::optional<Device> launch_device(PyObject* o, ForeignArrays* foreign) {
+  if (is_array(o)) return array_of(o).device();
+  if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o)) return {};
+  if (const auto where = device_attribute(o)) return where;
+  const Array* a = foreign->find(o);
+  return a ? std::optional(a->device()) : std::nullopt;
 }
 
 // ---- Configuration ------------------------------------------------------------------------------------------------------------------

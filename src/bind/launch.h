@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "bind/array.h"
+#include "bind/convert.h"
 #include "codegen/kernel_signature.h"
 #include "graph/tape.h"
 #include "runtime/program.h"
@@ -72,6 +72,29 @@ class LaunchArguments {
   alignas(16) char inside_[kRoom];
 };
 
+/// Arrays of other libraries in one call, imported once.
+class ForeignArrays {
+ public:
+  /// The array over `o`'s memory; nullptr for objects that show none.
+  const Array* find(PyObject* o) {
+    for (const auto& [object, array] : arrays_)
+      if (object == o) return array.get();
+    auto made = import_foreign(o);
+    if (!made) return nullptr;
+    arrays_.emplace_back(o, std::make_unique<Array>(std::move(*made)));
+    return arrays_.back().second.get();
+  }
+  bool empty() const { return arrays_.empty(); }
+  std::vector<Array> all() const {
+    std::vector<Array> list;
+    for (const auto& [object, array] : arrays_) list.push_back(*array);
+    return list;
+  }
+
+ private:
+  std::vector<std::pair<PyObject*, std::unique_ptr<Array>>> arrays_;
+};
+
 /// What is known of a raw kernel's parameter: from the kernel's text, and from the device that has compiled it.
 struct RawParameter {
   KernelParameter::Kind kind = KernelParameter::Kind::unknown;
@@ -82,13 +105,14 @@ struct RawParameter {
 };
 
 /// Adds an argument of a raw kernel: an array's address, a number, a struct by value. Throws TypeError naming the parameter.
-void add_raw_argument(LaunchArguments* to, PyObject* argument, const RawParameter& parameter, const char* kernel, int index, Device device);
+void add_raw_argument(LaunchArguments* to, ForeignArrays* foreign, PyObject* argument, const RawParameter& parameter, const char* kernel,
+                      int index, Device device);
 
 /// The device that an object's `device` names: one of ours, or broadcloth.cuda.Device. nullopt for other objects.
 std::optional<Device> device_attribute(PyObject* o);
 
-/// The device that a call's arguments lie on; nullopt where none of them says.
-std::optional<Device> launch_device(PyObject* const* arguments, Py_ssize_t n);
+/// The device that an argument lies on; nullopt where it does not say.
+std::optional<Device> launch_device(PyObject* argument, ForeignArrays* foreign);
 
 /// A grid or block: an int or up to three of them.
 void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* what);

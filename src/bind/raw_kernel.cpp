@@ -183,13 +183,11 @@ class ArgumentSpan {
 void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& args, PyObject* stream, int64_t times = 1) {
   const char* name = s.name.c_str();
   const Py_ssize_t n = args.size();
+  ForeignArrays foreign;
   std::optional<Device> where;
   for (Py_ssize_t i = 0; i < n && !where; ++i)
     if (is_array(args[i])) where = array_of(args[i]).device();
-  for (Py_ssize_t i = 0; i < n && !where; ++i) {
-    PyObject* o = args[i];
-    where = launch_device(&o, 1);
-  }
+  for (Py_ssize_t i = 0; i < n && !where; ++i) where = launch_device(args[i], &foreign);
   const Device device = where ? *where : default_device();
   const Loaded& loaded = load(s, device);
   if (loaded.known && static_cast<size_t>(n) != loaded.parameters.size()) [[unlikely]]
@@ -198,7 +196,7 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
   LaunchArguments arguments;
   const RawParameter unknown;
   for (Py_ssize_t i = 0; i < n; ++i)
-    add_raw_argument(&arguments, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i),
+    add_raw_argument(&arguments, &foreign, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i),
                      device);
   arguments.launch(*loaded.kernel, shape, stream_of(stream, device), times);
 }
