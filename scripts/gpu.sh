@@ -66,6 +66,8 @@ if [ "${GPU_BENCH:-1}" = 1 ]; then
   # shellcheck disable=SC2086
   step bench 330 "$python" bench/run.py --out "$out" ${GPU_BENCH_ARGS:-}
   tail -n 80 "$out/bench.log"
+  step kernels 150 "$python" bench/kernels.py --device cuda --out "$out" --seconds 140
+  tail -n 40 "$out/kernels.log"
 fi
 
 say "done; logs in $out"

@@ -97,3 +97,13 @@ def test_benchmark_harness_writes_its_results(device, tmp_path):
         ours = row["peers"]["broadcloth"]
         assert ours["correct"] and ours["seconds"] > 0 and len(ours["rounds"]) >= 3
     assert found.with_suffix(".txt").exists()
+
+
+def test_benchmark_of_kernels_runs(tmp_path):
+    command = [sys.executable, str(ROOT / "bench" / "kernels.py"), "--device", "cpu", "--quick", "--peers", "broadcloth,numpy"]
+    only = "launch_ten,raw_empty,product_tiled_512,jit_sine_par,vectorize_par"
+    done = subprocess.run([*command, "--out", str(tmp_path), "--only", only], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(next(tmp_path.glob("*-cpu-kernels.json")).read_text())["rows"]
+    assert [r["name"] for r in rows] == only.split(",")
+    assert all("seconds" in r["peers"]["broadcloth"] and r["peers"]["broadcloth"]["agrees"] for r in rows), done.stdout
