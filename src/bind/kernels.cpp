@@ -56,22 +56,32 @@ Specialisation& specialise(CompilerState& k, const Key& key) {
   if (found != k.known.end()) return *found->second;
   auto made = std::make_unique<Specialisation>();
   made->compiled = compile(function_of(k.function.get()), key, k.options);
-  k.order.push_back(key);
-  return *(k.known[key] = std::move(made));
+  // Another thread may have compiled the same meanwhile, and may be using it.
+  std::unique_ptr<Specialisation>& place = k.known[key];
+  if (!place) {
+    place = std::move(made);
+    k.order.push_back(key);
+  }
+  return *place;
 }
 
 ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::shared_ptr<Program>* program = nullptr) {
-  for (const auto& l : s.loaded)
-    if (l.device == device) {
-      if (program) *program = l.program;
-      return *l.kernel;
-    }
+  const auto find = [&]() -> ProgramKernel* {
+    for (const auto& l : s.loaded)
+      if (l.device == device) {
+        if (program) *program = l.program;
+        return l.kernel;
+      }
+    return nullptr;
+  };
+  if (ProgramKernel* known = find()) return *known;
   ProgramSource source;
   source.text = s.compiled.text;
   source.name = k.name + ".py";
   source.options = k.flags;
   source.device_library = true;
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
+  if (ProgramKernel* known = find()) return *known;  // another thread was first
   ProgramKernel* kernel = &made->kernel(s.compiled.name);
   if (program) *program = made;
   s.loaded.push_back({device, std::move(made), kernel});
