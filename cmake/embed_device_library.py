@@ -93,6 +93,10 @@ def defined_names(lines: list[str]) -> set[str]:
         names |= set(re.findall(r"\)\s+(\w+)\s*\{", line))  # struct alignas(…) Vec {
         names |= set(re.findall(r"\bconstexpr\s+[\w:<>]+\s+(\w+)", line))
     # Words of the language and letters that stand for types are nobody's; a macro belongs to where it is defined.
+    # What macros make by pasting: loop_##name of BC_FAR1(sin).
+    prefixes = {m for line in lines for m in re.findall(r"\b([a-z]\w*_)##", line)}
+    called = {m[1] for line in lines if (m := re.match(r"\s*BC_[A-Z]+\w*\((\w+)", line))}
+    names |= {prefix + name for prefix in prefixes for name in called}
     macros = {m[1] for line in lines if (m := re.match(r"\s*#\s*define\s+(\w+)", line))}
     language = "if for while return sizeof defined void static constexpr template decltype float double bool auto name _Pragma __attribute__"
     return {n for n in names if len(n) > 1 and n not in language.split() and (n in macros or not n.startswith("BC_"))} - {"half", "bfloat16"}

@@ -220,6 +220,9 @@ PyObject* kernel_signatures(PyObject* self, PyObject*) {
 }
 
 Specialisation& find(CompilerState& k, PyObject* signature) {
+  if (signature && PyTuple_Check(signature))
+    for (const Key& key : k.order)
+      if (PyObject_RichCompareBool(key_object(key).get(), signature, Py_EQ) == 1) return *k.known.at(key);
   if (signature && signature != Py_None) return specialise(k, key_of(signature));
   if (k.known.empty()) raise(ErrorKind::Value, "kernel {}: it is not compiled for any types yet; give a signature", k.name);
   return *k.known.at(k.order[0]);

@@ -226,8 +226,8 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     free_names(syntax.body, syntax, &names);
     const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
     for (const std::string& name : names) {
-      const bool local = &syntax == &syntax_ ? std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end()
-                                             : syntax.outer->local_index(name) >= 0;
+      const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
+      const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
       if (!local) continue;
       if (!mine) fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
       Node read;
@@ -478,6 +478,14 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& arg
 
 std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
   const bool math = name.starts_with("math.");
+  if (name.starts_with("cmath.")) {
+    // As numpy's, on complex numbers.
+    CallArguments complex = args;
+    for (Value& v : complex.positional)
+      if (v.is_scalar() && !is_complex(v.type->dtype)) v = converted(v, scalar_type(complex_type(v.type->dtype == DType::f32 ? DType::f32 : DType::f64)), n);
+    const std::string plain = name.substr(6);
+    return call_elementwise("numpy." + (plain == "phase" ? "angle" : plain), complex, n);
+  }
   if (!math && !name.starts_with("numpy.")) return std::nullopt;
   const std::string plain = name.substr(name.find('.') + 1);
   if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath)) return std::nullopt;
@@ -618,7 +626,7 @@ Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
   if (!v.is_scalar()) fail(n, fmt::format("round() does not take {}", v.type->spelling));
   if (!is_inexact(v.type->dtype)) return v;
   if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
-  unit_.need("core");
+  unit_.need("round");
   const Value digits = converted(args.positional[1], int64_type(), n);
   return Value::of(v.type, fmt::format("py::round_to({}, {})", v.text, digits.text));
 }

@@ -564,9 +564,13 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         r.atom = false;
       } else if (is_integer(d) && both && is_signed_int(d)) {
         unit_.need("core");
-        r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "modulo" : "quotient", dividend.text, divisor.text);
+        r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
+      } else if (is_integer(d)) {
+        unit_.need("core");
+        const char* t = cpp_name(d);
+        r.text = fmt::format("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t, divisor.text);
       } else {
-        r.text = fmt::format("bc::{}{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, is_integer(d) ? fmt::format("<{}>", cpp_name(d)) : "", dividend.text, divisor.text);
+        r.text = fmt::format("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, dividend.text, divisor.text);
       }
       break;
     }
@@ -604,7 +608,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
       unit_.need("core");
       const Value p = converted(a, scalar_type(d), n);
       Value r = Value::of(scalar_type(d), *k == 2 && p.simple && is_inexact(d) ? fmt::format("{} * {}", p.text, p.text)
-                                                                               : fmt::format("py::power<{}>({})", *k, p.text),
+                                                                               : fmt::format("py::raised<{}>({})", *k, p.text),
                           !(*k == 2 && p.simple && is_inexact(d)));
       r.reads = a.reads, r.effect = a.effect;
       r.non_negative = is_unsigned(d) || (*k % 2 == 0 && a.index) || (a.non_negative && a.index);

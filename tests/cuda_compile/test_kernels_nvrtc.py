@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import broadcloth as bc
@@ -75,4 +77,20 @@ def every_row(u, i, f, out):
 def test_every_row_of_cuda_compiles(real, width):
     signature = (f"uint{width}[::1]", f"int{width}[::1]", f"{real}[::1]", "float64[::1]")
     text = bc._c.compile_text(every_row.py_func, signature)[3]
+    assert len(nvrtc.compile_kernel(text, "sm_90", quick=True)) > 500
+
+
+def every_operator(x, y, i, j, z, out):
+    out[0] = x // y + x % y + x**y + x**3 - round(x, 2) + math.sin(x) + math.cos(y) + math.tan(x) + math.fmod(x, y) + max(x, y)
+    out[1] = i // j + i % j + i**2 + (i << 3) + (i >> 1) + (i ^ j) + ~i + abs(i) + divmod(i, j)[1] + int(x) + math.floor(y)
+    out[2] = abs(z * z / (z + 1) - z**2) + z.real + np.exp(z).imag + np.hypot(x, y) + np.arctan2(x, y) + math.erf(x) + math.gamma(y)
+    assert x > 0, "not positive"
+    a = out[:3]
+    a += 1
+    out[3] = (a * 2).sum() + a.std() + np.max(a)
+
+
+@pytest.mark.parametrize(("real", "whole", "complex_type"), [("float32", "int32", "complex64"), ("float64", "uint64", "complex128")])
+def test_every_operator_compiles_for_the_gpu(real, whole, complex_type):
+    text = bc._c.compile_text(every_operator, (real, real, whole, whole, complex_type, "float64[::1]"))[3]
     assert len(nvrtc.compile_kernel(text, "sm_90", quick=True)) > 500

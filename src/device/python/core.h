@@ -42,22 +42,37 @@ BC_FN i64 least(i64 a, i64 b) { return a < b ? a : b; }
 BC_FN i64 wrap(i64 i, i64 n) { return i < 0 ? i + n : i; }
 
 // Of numbers that are not negative; division by zero gives zero.
-BC_FN i64 quotient(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b)); }
-BC_FN i64 modulo(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b)); }
+BC_FN i64 whole_quotient(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b)); }
+BC_FN i64 whole_modulo(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b)); }
+
+// Rounded down, as Python divides; division by zero gives zero.
+BC_FN i64 floor_quotient(i64 a, i64 b) {
+  if (b == 0) return 0;
+  const i64 q = b == -1 ? static_cast<i64>(0 - static_cast<u64>(a)) : a / b;
+  const u64 r = static_cast<u64>(a) - static_cast<u64>(q) * static_cast<u64>(b);
+  return r != 0 && (static_cast<i64>(r) ^ b) < 0 ? q - 1 : q;
+}
+BC_FN i64 floor_modulo(i64 a, i64 b) {
+  if (b == 0 || b == -1) return 0;
+  const i64 r = a % b;
+  return r != 0 && (r ^ b) < 0 ? r + b : r;
+}
+BC_FN u64 floor_quotient(u64 a, u64 b) { return b == 0 ? 0 : a / b; }
+BC_FN u64 floor_modulo(u64 a, u64 b) { return b == 0 ? 0 : a % b; }
 
 /// x ** N by products.
 template <int N, class T>
-BC_INLINE T power(T x) {
+BC_INLINE T raised(T x) {
   if constexpr (N < 0)
-    return cast<T>(1) / power<-N>(x);
+    return cast<T>(1) / raised<-N>(x);
   else if constexpr (N == 0)
     return cast<T>(1);
   else if constexpr (N == 1)
     return x;
   else if constexpr (N % 2 == 0)
-    return power<N / 2>(multiply(x, x));
+    return raised<N / 2>(multiply(x, x));
   else
-    return multiply(x, power<N / 2>(multiply(x, x)));
+    return multiply(x, raised<N / 2>(multiply(x, x)));
 }
 
 /// Python's choice: the first unless a later one is greater.
@@ -70,27 +85,15 @@ BC_INLINE T min(T a, T b) {
   return b < a ? b : a;
 }
 
-/// round(x, digits)
-template <class T>
-BC_INLINE T round_to(T x, i64 digits) {
-  const double scale = bc::power(10.0, static_cast<double>(digits < 0 ? -digits : digits));
-  const double v = static_cast<double>(x), scaled = digits < 0 ? v / scale : v * scale;
-  double r = rint(scaled);
-  // A product that looks like a tie may not have been one: what was rounded off decides.
-  const double rest = digits < 0 ? 0.0 : fma(v, scale, -scaled);
-  if (fabs(scaled - r) == 0.5 && rest != 0) r = rest > 0 ? ceil(scaled) : floor(scaled);
-  return scaled - scaled == 0 ? cast<T>(digits < 0 ? r * scale : r / scale) : x;
-}
-
 // Axes are walked by recursion, not by loops: what is indexed by a constant stays in registers, whatever the compiler unrolls and when.
 
 /// The K-th of some numbers.
 template <int K, class... Rest>
-BC_INLINE i64 pick(i64 first, Rest... rest) {
+BC_INLINE i64 nth(i64 first, Rest... rest) {
   if constexpr (K == 0)
     return first;
   else
-    return pick<K - 1>(rest...);
+    return nth<K - 1>(rest...);
 }
 template <int N, int K = 0>
 BC_INLINE i64 product(const Tuple<i64, N>& t) {
@@ -112,9 +115,9 @@ struct Array {
   template <class... I>
   BC_INLINE T& operator()(I... index) const {
     if constexpr (N == 1 && L != 'A')
-      return data[pick<0>(static_cast<i64>(index)...)];
+      return data[nth<0>(static_cast<i64>(index)...)];
     else if constexpr (unit_axis >= 0)
-      return reinterpret_cast<T*>(row<0>(bytes(), static_cast<i64>(index)...))[pick<unit_axis>(static_cast<i64>(index)...)];
+      return reinterpret_cast<T*>(row<0>(bytes(), static_cast<i64>(index)...))[nth<unit_axis>(static_cast<i64>(index)...)];
     else
       return *reinterpret_cast<T*>(row<0>(bytes(), static_cast<i64>(index)...));
   }

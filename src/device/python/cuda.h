@@ -81,10 +81,10 @@ BC_FN i32 grid_sync() {
       return bits_as<T>(words);                                                           \
     }                                                                                     \
   }
-BC_PY_SHUFFLE(shuffle, __shfl_sync)
-BC_PY_SHUFFLE(shuffle_up, __shfl_up_sync)
-BC_PY_SHUFFLE(shuffle_down, __shfl_down_sync)
-BC_PY_SHUFFLE(shuffle_xor, __shfl_xor_sync)
+BC_PY_SHUFFLE(shfl, __shfl_sync)
+BC_PY_SHUFFLE(shfl_up, __shfl_up_sync)
+BC_PY_SHUFFLE(shfl_down, __shfl_down_sync)
+BC_PY_SHUFFLE(shfl_xor, __shfl_xor_sync)
 #undef BC_PY_SHUFFLE
 
 /// The lanes of the mask whose value has the same bits.

@@ -9,11 +9,11 @@
 
 namespace bc::jit {
 
-// LLVM's loop vectoriser refuses a loop with a call unless the function has a vector form of some width. Told of a masked form for 64
+// LLVM's loop vectoriser refuses a loop with a call unless the function has a vector form of some width. Told of a masked form for 128
 // lanes, which no loop here uses, it takes the call as one that must not run for lanes whose condition does not hold, and as it has no form
 // of the width at hand it leaves the scalar call behind a branch for each lane.
 void mark_rare_calls(llvm::Module& module) {
-  constexpr unsigned kLanes = 64;
+  constexpr unsigned kLanes = 128;
   std::vector<llvm::Function*> rare;
   for (llvm::Function& f : module)
     if (f.isDeclaration() && f.getName().starts_with("bc_rare_") && f.arg_size() > 0 && !f.getReturnType()->isVoidTy()) rare.push_back(&f);
