@@ -126,6 +126,7 @@ class CpuProgramKernel final : public ProgramKernel {
     } else {
       run(special, frame, static_cast<int64_t>(blocks), shared);
     }
+    if (facts.prints != 0) std::fflush(stdout);
     if (state.phase.load() != 0) raise(ErrorKind::Runtime, "kernel {}: {}", name_, state.message);
   }
 
@@ -265,14 +266,14 @@ class CpuProgramKernel final : public ProgramKernel {
       bc_jit_kernel facts{};
       const uint32_t dims[3] = {block[0], block[1], block[2]};
       std::vector<char> object = library.specialise(program_->bitcode, symbol_, dims, program_->flags, facts);
-      return {std::move(object), {fmt::format("{} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes,
-                                              facts.grid_barriers, facts.context_bytes)}};
+      return {std::move(object), {fmt::format("{} {} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes,
+                                              facts.grid_barriers, facts.prints, facts.context_bytes)}};
     });
     auto special = std::make_unique<Special>(library.load(cached.bytes, program_->data.get()));
     unsigned long long context = 0;
     BC_CHECK(cached.names.size() == 1 &&
-                 std::sscanf(cached.names[0].c_str(), "%u %u %u %u %llu", &special->facts.shared_bytes, &special->facts.user_shared,
-                             &special->facts.local_bytes, &special->facts.grid_barriers, &context) == 5,
+                 std::sscanf(cached.names[0].c_str(), "%u %u %u %u %u %llu", &special->facts.shared_bytes, &special->facts.user_shared,
+                             &special->facts.local_bytes, &special->facts.grid_barriers, &special->facts.prints, &context) == 6,
              Runtime, "kernel {}: the cache's entry is not one of a kernel", name_);
     special->facts.context_bytes = context;
     special->entry = reinterpret_cast<Entry>(library.symbol(special->object, "bc_entry"));

@@ -74,7 +74,7 @@ extern "C" {
 
 int bc_jit_abi(void) { return BC_JIT_ABI; }
 
-const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-5"; }  // the last number counts changes of how we use it
+const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-6"; }  // the last number counts changes of how we use it
 
 const char* bc_jit_cpu(void) {
   const Gate gate;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define BC_JIT_ABI 2
+#define BC_JIT_ABI 4
 #define BC_JIT_EXPORT __attribute__((visibility("default")))
 
 /// Bytes that the library allocated; `bc_jit_free` gives them back. An empty buffer has data == NULL.
@@ -46,6 +46,7 @@ typedef struct bc_jit_kernel {
   uint32_t user_shared;    ///< of these, what the user's source declares
   uint32_t local_bytes;    ///< a thread's arrays
   uint32_t grid_barriers;  ///< 1: the grid synchronises, so that blocks stop on their way
+  uint32_t prints;         ///< 1: writes to stdout
   uint64_t context_bytes;  ///< memory of one block for what threads keep across barriers; 0: on the stack
 } bc_jit_kernel;
 

@@ -29,6 +29,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -117,11 +118,12 @@ bool is_argument(const Value* value, const llvm::DataLayout& layout) {
 
 class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<ThreadDivergence> {
  public:
-  explicit ThreadDivergence(const llvm::DataLayout& layout) : TargetTransformInfoImplCRTPBase(layout) {}
+  /// `warps`: between the threads of a warp, whose 32 lie side by side in the dimension x.
+  explicit ThreadDivergence(const llvm::DataLayout& layout, bool warps = false) : TargetTransformInfoImplCRTPBase(layout), warps_(warps) {}
   bool hasBranchDivergence(const Function* = nullptr) const { return true; }
   bool isAlwaysUniform(const Value* value) const {
     const Word word = word_of(value);
-    return word == Word::Uniform || word == Word::Vote || word == Word::VoteMany;
+    return word == Word::Uniform || word == Word::Vote || word == Word::VoteMany || (warps_ && one_for_warp(value));
   }
   bool isSourceOfDivergence(const Value* value) const {
     if (llvm::isa<llvm::AllocaInst>(value) || llvm::isa<llvm::AtomicRMWInst>(value) || llvm::isa<llvm::AtomicCmpXchgInst>(value)) return true;
@@ -133,6 +135,36 @@ class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<Thre
     }
     return false;
   }
+
+ private:
+  /// The number of a thread's warp, and comparisons that change between warps only.
+  static bool one_for_warp(const Value* value) {
+    const Word word = word_of(value);
+    if (word == Word::Warp || word == Word::WarpMemory || word == Word::ThreadY || word == Word::ThreadZ) return true;
+    const auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (instruction == nullptr || instruction->getNumOperands() != 2) return false;
+    const Value* index = instruction->getOperand(0);
+    while (llvm::isa<llvm::ZExtInst>(index) || llvm::isa<llvm::SExtInst>(index)) index = llvm::cast<Instruction>(index)->getOperand(0);
+    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1));
+    if (number == nullptr || number->getBitWidth() > 64 || (word_of(index) != Word::ThreadX && word_of(index) != Word::Linear)) return false;
+    const uint64_t by = number->getZExtValue();
+    switch (instruction->getOpcode()) {
+      case Instruction::LShr: case Instruction::AShr: return by >= 5;
+      case Instruction::UDiv: case Instruction::SDiv: return by != 0 && by % 32 == 0;
+      case Instruction::And: return (by & 31) == 0;
+      case Instruction::ICmp:
+        switch (llvm::cast<llvm::ICmpInst>(instruction)->getPredicate()) {
+          case llvm::CmpInst::ICMP_ULT: case llvm::CmpInst::ICMP_UGE: case llvm::CmpInst::ICMP_SLT: case llvm::CmpInst::ICMP_SGE:
+            return by % 32 == 0;
+          case llvm::CmpInst::ICMP_UGT: case llvm::CmpInst::ICMP_ULE: case llvm::CmpInst::ICMP_SGT: case llvm::CmpInst::ICMP_SLE:
+            return (by + 1) % 32 == 0;
+          default: return false;
+        }
+      default: return false;
+    }
+  }
+
+  bool warps_;
 };
 
 /// What is known of a kernel before it is cut.
@@ -759,13 +791,14 @@ bool Pass::analyse() {
   tree_ = std::make_unique<llvm::DominatorTree>(f_);
   cycles_ = std::make_unique<llvm::CycleInfo>();
   cycles_->compute(f_);
-  divergence_ = std::make_unique<llvm::TargetTransformInfo>(ThreadDivergence(layout_));
-  uniform_ = std::make_unique<llvm::UniformityInfo>(*tree_, *cycles_, divergence_.get());
-  uniform_->compute();
-
   const unsigned threads = shape_.count();
   group_ = has_warp_ ? std::min(kWarpThreads, threads) : threads;
   groups_ = (threads + group_ - 1) / group_;
+  // In a box of whole rows the warps' threads differ in x alone.
+  const bool rows = has_warp_ && (shape_.x % kWarpThreads == 0 || (shape_.y == 1 && shape_.z == 1));
+  divergence_ = std::make_unique<llvm::TargetTransformInfo>(ThreadDivergence(layout_, rows));
+  uniform_ = std::make_unique<llvm::UniformityInfo>(*tree_, *cycles_, divergence_.get());
+  uniform_->compute();
 
   choose_inner();
   for (Region& region : regions_) {
@@ -1440,6 +1473,17 @@ void Pass::write_region(int index) {
         if (operand->getType()->isPointerTy() && shared_locals_.contains(llvm::getUnderlyingObject(operand, 0))) apart = false;
       }
       if (apart) instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
+    }
+  }
+  // A block's threads are one thread of the machine, so what is atomic in its shared memory need not be locked.
+  for (auto& [old, copy] : copies) {
+    for (Instruction& instruction : llvm::make_early_inc_range(*copy)) {
+      const auto own_memory = [&](Value* address) { return llvm::getUnderlyingObject(address, 0) == e_->getArg(3); };
+      if (auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+        if (own_memory(change->getPointerOperand())) llvm::lowerAtomicRMWInst(change);
+      } else if (auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+        if (own_memory(swap->getPointerOperand())) llvm::lowerAtomicCmpXchgInst(swap);
+      }
     }
   }
   BasicBlock* from = latch;

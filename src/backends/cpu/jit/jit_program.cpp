@@ -411,6 +411,10 @@ bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShap
     return true;
   };
   if (raw) return print();
+  for (const char* name : {"printf", "puts", "putchar"}) {
+    const Function* writes = unit.module->getFunction(name);
+    if (writes != nullptr && !writes->use_empty()) facts.prints = 1;
+  }
   kernel = unit.module->getFunction(wanted);
   if (!make_blocks(*kernel, shape, flags, facts, log)) return false;
   kernel->deleteBody();
