@@ -128,6 +128,9 @@ const Host& host() {
     // LLVM 19 assumes strides of 1 and then may drop the test of it in a loop with many pointers.
     if (llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup("enable-mem-access-versioning"))
       static_cast<llvm::cl::opt<bool>*>(option)->setValue(false);
+    // Sums of floats stay in their order; what is summed is computed on vectors all the same.
+    if (llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup("force-ordered-reductions"))
+      option->addOccurrence(1, "force-ordered-reductions", "true");  // LLVM asks whether it was given
     auto* made = new Host;
     made->triple = "x86_64-pc-linux-gnu";
     made->cpu = llvm::sys::getHostCPUName().str();
