@@ -34,6 +34,13 @@ Box box_of(kernels::Type t) {
       b.ndim = t->ndim;
       b.record = !t->element->is_scalar();
       return b;
+    case Kind::list:
+      if (!t->element->is_scalar()) raise(ErrorKind::Typing, "a compiled function cannot return {} to Python; return an array", t->spelling);
+      b.kind = Box::Kind::array;
+      b.dtype = t->dtype;
+      b.ndim = 1;
+      b.list = true;
+      return b;
     case Kind::tuple:
       b.kind = t->fields.empty() ? Box::Kind::tuple : Box::Kind::named;
       if (!t->fields.empty()) b.type = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(t->object)));

@@ -55,12 +55,25 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
   kept->push_back(PyRef::borrow(o));
 }
 
+/// Says what to pass in the place of what has no type.
+void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
+  const char* instead = PyList_Check(o)          ? "pass numpy.array(x), or tuple(x)"
+                        : PyDict_Check(o)        ? "pass keys and values as two arrays, or a named tuple"
+                        : PyAnySet_Check(o)      ? "pass numpy.array(sorted(x))"
+                        : PyUnicode_Check(o) || PyBytes_Check(o) ? "pass a number that stands for it"
+                                                 : nullptr;
+  if (!instead) return;
+  raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}", as_string(attr(self->function, "__name__").get()),
+        type_name(o), as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))), instead);
+}
+
 /// Makes the overload of a call whose key is new.
 const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t n, const Frame& frame) {
   auto made = std::make_unique<Overload>();
   made->words.assign(frame.words().data(), frame.words().data() + frame.words().size());
   std::vector<kernels::Type> types;
   for (size_t i = 0; i < n; ++i) {
+    check_argument(self, i, args[i]);
     types.push_back(type_of(args[i]));
     keep_alive(args[i], &made->kept);
   }

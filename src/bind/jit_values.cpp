@@ -364,7 +364,10 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
   switch (plan.kind) {
     case Box::Kind::none: return PyRef::borrow(Py_None);
     case Box::Kind::scalar: return box_scalar(plan.dtype, at);
-    case Box::Kind::array: return box_array(plan, at, frame, call);
+    case Box::Kind::array: {
+      PyRef made = box_array(plan, at, frame, call);
+      return plan.list ? PyRef::steal(PyObject_CallMethod(made.get(), "tolist", nullptr)) : made;
+    }
     case Box::Kind::optional:
       if (!at[plan.members[0].bytes]) return PyRef::borrow(Py_None);
       return box(plan.members[0], result, frame, call);
@@ -375,7 +378,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
       PyRef t = PyRef::steal(PyTuple_New(n));
       for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(t.get(), i, box(plan.members[static_cast<size_t>(i)], result, frame, call).release()));
       if (plan.kind == Box::Kind::named) return PyRef::steal(PyObject_CallObject(plan.type.get(), t.get()));
-      return plan.list ? PyRef::steal(PySequence_List(t.get())) : t;
+      return t;
     }
   }
   return PyRef::borrow(Py_None);

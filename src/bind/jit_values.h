@@ -97,7 +97,7 @@ struct Box {
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;
-  bool list = false;      ///< a tuple's members come as a list
+  bool list = false;      ///< an array's elements come as a list
   size_t offset = 0;      ///< in the result
   size_t bytes = 0, alignment = 1;
   std::vector<Box> members;

@@ -168,6 +168,11 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
+  if (object.is(Kind::list) && (index.is_scalar() || index.is(Kind::literal))) {
+    Value r = Value::of(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
+    r.reads = true;
+    return r;
+  }
   if (object.is_array() && index.is(Kind::string)) return array_attribute(object, index.type->name, n);
   if (object.is_array()) {
     if (object.lazy) {
@@ -445,6 +450,10 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (object.is(Kind::record) && both[1].is(Kind::string)) {
     const Value field = record_field(object, both[1].type->name, target);
     if (value.type) linef("{} = {};", field.text, convert(value, field.type, at));
+    return;
+  }
+  if (object.is(Kind::list) && value.type) {
+    linef("{}.checked({}) = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
     return;
   }
   if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});

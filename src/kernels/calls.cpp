@@ -141,6 +141,14 @@ Value FunctionCompiler::call(const Node* n) {
   // A method of a value, or a function.
   if (n->a->kind == NodeKind::attribute) {
     const Value object = expression(n->a->a);
+    if (n->a->a->kind == NodeKind::name && grown_.contains(n->a->a->text) && (!object.type || object.is(Kind::list))) {
+      // What is put in decides the list's type.
+      const CallArguments given = object.type ? CallArguments{} : arguments(n);
+      if (!object.type && n->a->text == "append" && given.positional.size() == 1) grow_list(n->a->a->text, given.positional[0].type, n);
+      if (!object.type && n->a->text == "insert" && given.positional.size() == 2) grow_list(n->a->a->text, given.positional[1].type, n);
+      if (!object.type && n->a->text == "extend" && given.positional.size() == 1 && given.positional[0].type && given.positional[0].type->element)
+        grow_list(n->a->a->text, given.positional[0].type->element, n);
+    }
     if (!object.type) {
       arguments(n);
       return {};
@@ -804,6 +812,11 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     need(1, 1);
     if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
     if (p[0].is(Kind::string)) return constant_value(Constant{static_cast<int64_t>(p[0].type->name.size())});
+    if (p[0].is(Kind::list)) {
+      Value r = Value::of(int64_type(), paren(p[0]) + ".size()");
+      r.index = r.non_negative = r.reads = true;
+      return r;
+    }
     if (p[0].is_array() && p[0].type->ndim > 0) {
       note_read(args.nodes[0]);
       Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
@@ -976,6 +989,12 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   for (const Value& v : args.positional)
     if (!v.type) return {};
   const auto& p = args.positional;
+  if (self.is(Kind::list)) {
+    if (n->a->kind == NodeKind::attribute && n->a->a->kind == NodeKind::name && !emitting_ && !p.empty() && (name == "append" || name == "insert"))
+      grow_list(n->a->a->text, p.back().type, n);
+    if (!emitting_ && !p.empty() && (name == "append" || name == "insert") && !converts(p.back().type, self.type->element)) return Value::known(none_type());
+    if (auto r = list_method(self, name, args, n)) return *r;
+  }
   if (host())
     if (auto r = host_method(self, name, args, n)) return *r;
   if (self.is_array()) {

@@ -237,6 +237,16 @@ class FunctionCompiler {
   Value host_print(const CallArguments& args, const Node* n);
   bool is_prange(const Node* n);
   void parallel_for(const Node* n, const Value& range);
+  // ---- host_list.cpp
+  void find_lists();
+  void grow_list(const std::string& name, Type t, const Node* n);
+  Value list_display(const std::string& name, const Value& display, const Node* n);
+  Value list_array(const Value& list);
+  std::optional<Value> list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  std::set<std::string> grown_;             ///< names of lists that grow
+  std::map<std::string, Type> list_types_;  ///< of their elements, as far as known
+  bool lists_changed_ = false;              ///< in this walk
+
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;
   size_t parallel_loops_ = 0;  ///< how many loops there are up to the parallel one, itself included

@@ -290,6 +290,16 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
 
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (name == "builtins.print") return host_print(args, n);
+  if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
+    // A list is worked on as the vector of its elements.
+    const bool folds = name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
+    if (folds && args.positional.size() == 1) return host_reduction(name.substr(9), list_array(args.positional[0]), {}, n);
+    if (name.starts_with("numpy.")) {
+      CallArguments as_array = args;
+      as_array.positional[0] = list_array(args.positional[0]);
+      return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
+    }
+  }
   const bool random = name.starts_with("random.");
   if (!random && !name.starts_with("numpy.")) return std::nullopt;
   std::string f = random ? name : name.substr(6);

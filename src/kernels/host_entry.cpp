@@ -8,7 +8,7 @@ namespace bc::kernels {
 namespace {
 
 bool holds_array(Type t) {
-  if (t->is_array()) return true;
+  if (t->is_array() || t->is(Kind::list)) return true;
   if (t->is(Kind::optional)) return holds_array(t->element);
   for (Type item : t->items)
     if (holds_array(item)) return true;
@@ -30,6 +30,7 @@ std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
 std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, const std::string& value) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
   if (t->is_array()) return fmt::format("  py::store({}, {});\n", place, value);
+  if (t->is(Kind::list)) return fmt::format("  py::store({}, {}.array());\n", place, value);
   if (!holds_array(t)) return fmt::format("  *reinterpret_cast<{}*>({}) = {};\n", cpp(t), place, value);
   if (t->is(Kind::optional))
     return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value, host_store(t->element, at, offset, value + ".value"), at,

@@ -102,11 +102,13 @@ void FunctionCompiler::find_free_loads() {
 
 void FunctionCompiler::run() {
   find_free_loads();
+  find_lists();
   // A recursive function is walked again until the type that its calls return is the one that it returns.
   for (int round = 0; round < 12; ++round) {
     const Type before = spec_.result;
     const bool failed = spec_.fails;
     const int used_outside = std::exchange(unit_.lowest_used_, Unit::kNone);
+    if (std::exchange(lists_changed_, false)) loop_types_.clear();
     pass(false);
     const int used = unit_.lowest_used_;
     unit_.lowest_used_ = std::min(used, used_outside);
@@ -115,7 +117,7 @@ void FunctionCompiler::run() {
     if (result && result->is(Kind::literal)) result = int64_type();
     spec_.result = result;
     spec_.fails = fails_;
-    if (used > spec_.depth || (result == before && failed == fails_ && round > 0)) break;
+    if (!lists_changed_ && (used > spec_.depth || (result == before && failed == fails_ && round > 0))) break;
   }
   if (!spec_.result) {
     if (unit_.lowest_used_ < spec_.depth) return;  // found when the function around the recursion is walked again
@@ -287,6 +289,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   const int index = syntax_.local_index(name);
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.is(Kind::tuple) && grown_.contains(name) && at->a && at->a->kind == NodeKind::list) v = list_display(name, v, at);
   if (v.lazy && host()) v = materialise(v, at);
   if (v.lazy)
     fail(at, fmt::format("'{}' would need memory for a new {}", name, v.type->spelling), {},
@@ -388,6 +391,16 @@ void FunctionCompiler::aug_assign(const Node* n) {
   }
   if (t->kind == NodeKind::subscript) {
     Value object = expression(t->a);
+    if (!object.type) return;
+    if (object.is(Kind::list)) {
+      const Value index = expression(t->b);
+      if (!index.type) return;
+      const std::string place = temporary("item");
+      linef("{}& {} = {}.checked({});", cpp(object.type->element), place, paren(object), convert(index, int64_type(), n));
+      const Value old = Value::of(object.type->element, place);
+      linef("{} = {};", place, convert(binary(n->op, old, expression(n->b), n), old.type, n));
+      return;
+    }
     if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
     object = bound(object);
     std::vector<Value> items = index_items(expression(t->b));
@@ -615,6 +628,14 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                        return i;
                      }};
   }
+  if (v.is(Kind::list)) {
+    const Value l = v.simple ? v : spill(v, "l");
+    return Iteration{l.text + ".size()", [l](const std::string& k) {
+                       Value item = Value::of(l.type->element, fmt::format("{}.at({})", l.text, k));
+                       item.reads = true;
+                       return item;
+                     }};
+  }
   if (v.is_array() && v.type->ndim >= 1) {
     const Value a = bound(v, "a");
     return Iteration{a.text + ".shape[0]", [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
@@ -657,6 +678,11 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
+  if (!v.type && n->b->kind == NodeKind::name && grown_.contains(n->b->text) && !emitting_) {
+    // A list that nothing was put into yet: the body is walked for what it does to other variables.
+    loop(n, [] {}, [](const std::string&) { return std::string(); }, [&] { assign(n->a, Value{}, n); });
+    return;
+  }
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;

@@ -193,6 +193,16 @@ Type slice_type() {
   static const Type t = plain(Kind::slice, "slice");
   return t;
 }
+Type list_type(Type element) {
+  TypeInfo t;
+  t.kind = Kind::list;
+  t.element = element;
+  t.dtype = element->dtype;
+  t.bytes = 24;  // as a vector, where it leaves compiled code
+  t.alignment = 8;
+  t.spelling = fmt::format("list({})", element->spelling);
+  return intern(fmt::format("list:{}", element->id), t);
+}
 Type ellipsis_type() {
   static const Type t = plain(Kind::ellipsis, "ellipsis");
   return t;

@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   optional,  ///< None or `element`
   range,     ///< range(...), of `dtype`
   slice,
+  list,      ///< growable, of `element`; functions for the CPU only
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -92,6 +93,7 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
 Type optional_type(Type t);
 Type range_type(DType t);
 Type slice_type();
+Type list_type(Type element);
 Type string_type(std::string text);
 Type literal_type(int64_t value);
 /// `name`: "int", "float", "complex" for Python's own, which keep the width of their argument.

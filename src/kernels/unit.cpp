@@ -33,6 +33,7 @@ std::string Unit::cpp(Type t) {
       return fmt::format("py::Optional<{}>", cpp(t->element));
     case Kind::range: need("core"); return "py::Range";
     case Kind::slice: need("core"); return "py::Slice";
+    case Kind::list: return fmt::format("py::List<{}>", cpp(t->element));
     case Kind::literal: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {

@@ -520,3 +520,116 @@ def test_object_mode_is_refused_clearly():
         jit(forceobj=True)(lambda x: x)
     with pytest.raises(NotImplementedError, match="Python"):
         bc.objmode()
+
+
+# ---- lists
+
+
+def test_lists_grow_and_come_back_as_lists():
+    @njit
+    def odd(n):
+        out = []
+        for i in range(n):
+            if i % 2:
+                out.append(i * 0.5)
+        return out
+
+    assert odd(7) == [0.5, 1.5, 2.5]
+    assert odd(0) == []
+
+
+def test_methods_of_lists():
+    @njit
+    def f():
+        xs = [1]
+        xs.append(2.5)
+        xs.insert(0, 7)
+        xs.extend((3, 4))
+        last = xs.pop()
+        xs[0] = 9
+        total = 0.0
+        for x in xs:
+            total += x
+        ys = xs.copy()
+        ys.sort()
+        return total, len(xs), xs[-1], last, np.array(xs), sum(xs), max(xs), ys
+
+    total, n, end, last, array, added, top, ordered = f()
+    assert (total, n, end, last, added, top, ordered) == (15.5, 4, 3.0, 4.0, 15.5, 9.0, [1.0, 2.5, 3.0, 9.0])
+    assert_array_equal(array, [9, 1, 2.5, 3])
+
+
+def test_a_list_is_shared_by_its_names_and_passed_on():
+    @njit
+    def put(xs, x):
+        xs.append(x)
+        return len(xs)
+
+    @njit
+    def primes(n):
+        found = []
+        for k in range(2, n):
+            prime = True
+            for p in found:
+                if p * p > k:
+                    break
+                if k % p == 0:
+                    prime = False
+                    break
+            if prime:
+                put(found, k)
+                found[-1] += 0
+            if not prime and k < 0:
+                found.append(k)
+        return np.array(found)
+
+    assert_array_equal(primes(30), [2, 3, 5, 7, 11, 13, 17, 19, 23, 29])
+
+
+def test_lists_check_their_indices():
+    @njit
+    def at(i):
+        xs = [1, 2]
+        xs.append(3)
+        return xs[i]
+
+    assert at(-1) == 3
+    with pytest.raises(IndexError, match="list index"):
+        at(3)
+
+
+@pytest.mark.parametrize(("value", "advice"), [([1], "numpy.array"), ({1: 2}, "named tuple"), ({1}, "sorted"), ("a", "number")])
+def test_values_without_a_type_say_what_to_pass(value, advice):
+    with pytest.raises(TypeError, match=advice):
+        njit(lambda x: x)(value)
+
+
+# ---- every kind of compiled function calls the others
+
+
+def test_kernels_call_jit_functions_and_they_device_functions():
+    from broadcloth import cuda
+
+    @njit
+    def twice(x):
+        return 2 * x
+
+    @cuda.jit(device=True)
+    def plus(x):
+        return x + 1
+
+    @njit
+    def both(x):
+        return plus(twice(x))
+
+    @cuda.jit
+    def kernel(a):
+        i = cuda.grid(1)
+        if i < a.shape[0]:
+            a[i] = both(a[i])
+
+    assert both(3) == 7
+    with bc.device("cpu"):
+        a = bc.arange(5.0)
+        kernel[1, 8](a)
+        assert_array_equal(a.get(), [1, 3, 5, 7, 9])

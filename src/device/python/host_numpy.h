@@ -555,6 +555,93 @@ BC_INLINE T determinant(const A& a) {
   return eliminate(square_copy<T>(a), none, false);
 }
 
+// ---- lists that grow --------------------------------------------------------------------------------------------------------------
+
+/// A list: one object that all its names share.
+template <class T>
+struct List {
+  struct Body {
+    Block* memory;
+    i64 size, room;
+  };
+  Block* owner = nullptr;
+
+  BC_INLINE List() = default;
+  BC_INLINE List(const List& o) : owner(o.owner) { own(owner); }
+  BC_INLINE List(List&& o) : owner(o.owner) { o.owner = nullptr; }
+  BC_INLINE List& operator=(List o) {
+    Block* old = owner;
+    owner = o.owner;
+    o.owner = old;
+    return *this;
+  }
+  BC_INLINE ~List() {
+    if (owner && owner->count == 1) disown(body().memory);
+    disown(owner);
+  }
+  BC_INLINE Body& body() const { return *reinterpret_cast<Body*>(owner + 1); }
+  BC_INLINE T* data() const { return reinterpret_cast<T*>(body().memory + 1); }
+  BC_INLINE i64 size() const { return body().size; }
+  BC_INLINE T& at(i64 i) const { return data()[i]; }
+  BC_INLINE T& checked(i64 i) const {
+    const i64 n = size();
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) raise(kIndex, "list index out of range");
+    return data()[i];
+  }
+  BC_NOINLINE void reserve(i64 room) const {
+    Body& b = body();
+    Block* wider = bc_host->allocate(room * static_cast<i64>(sizeof(T)));
+    if (b.memory) __builtin_memcpy(static_cast<void*>(wider + 1), data(), static_cast<unsigned long>(b.size) * sizeof(T));
+    disown(b.memory);
+    b.memory = wider;
+    b.room = room;
+  }
+  BC_INLINE void append(T value) const {
+    Body& b = body();
+    if (b.size == b.room) reserve(b.room * 2);
+    data()[b.size++] = value;
+  }
+  BC_INLINE void insert(i64 i, T value) const {
+    const i64 n = size();
+    i = i < 0 ? (i + n < 0 ? 0 : i + n) : (i > n ? n : i);
+    append(value);
+    T* d = data();
+    for (i64 k = n; k > i; --k) d[k] = d[k - 1];
+    d[i] = value;
+  }
+  BC_INLINE T pop(i64 i) const {
+    const i64 n = size();
+    if (n == 0) raise(kIndex, "pop from empty list");
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) raise(kIndex, "pop index out of range");
+    T* d = data();
+    const T value = d[i];
+    for (i64 k = i; k + 1 < n; ++k) d[k] = d[k + 1];
+    --body().size;
+    return value;
+  }
+  BC_INLINE void clear() const { body().size = 0; }
+  /// The elements, over the list's own memory.
+  BC_INLINE Host<T, 1, 'C'> array() const { return Host<T, 1, 'C'>(Array<T, 1, 'C'>{data(), {{size()}}, {{static_cast<i64>(sizeof(T))}}}, body().memory); }
+  List copy() const;
+};
+template <class T, class... V>
+BC_INLINE List<T> list_of(V... values) {
+  List<T> l;
+  l.owner = bc_host->allocate(sizeof(typename List<T>::Body));
+  l.body() = {nullptr, 0, 0};
+  l.reserve(static_cast<i64>(sizeof...(V)) < 8 ? 8 : static_cast<i64>(sizeof...(V)));
+  (l.append(values), ...);
+  return l;
+}
+template <class T>
+List<T> List<T>::copy() const {
+  List<T> l = list_of<T>();
+  for (i64 i = 0; i < size(); ++i) l.append(at(i));
+  return l;
+}
+
 // ---- random numbers ---------------------------------------------------------------------------------------------------------------
 
 BC_FN void seed(u64 value) {
