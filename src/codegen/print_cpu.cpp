@@ -343,7 +343,8 @@ class CpuPrinter {
   static bool only_scalars(const Ir& ir) {
     const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
     // Nor is it known what a user's function keeps in memory.
-    if (!ir.users.empty()) return false;
+    for (const Ref<UserOp>& u : ir.users)
+      if (!u->simple) return false;
     for (const Value& x : ir.values)
       if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
     for (const Accumulator& a : ir.accumulators)

@@ -28,7 +28,7 @@ std::string identifier(std::string_view name) {
 }
 
 Ref<UserOp> make_user_op(UserOpSpec spec) {
-  Hasher h(uint64_t{spec.identity} | uint64_t{spec.contract} << 1 | static_cast<uint64_t>(spec.cost) << 8);
+  Hasher h(uint64_t{spec.identity} | uint64_t{spec.contract} << 1 | uint64_t{spec.simple} << 2 | static_cast<uint64_t>(spec.cost) << 8);
   h.add(spec.name).add(spec.entry);
   const Hash128 text = digest(spec.text.data(), spec.text.size());
   h.add(text.lo).add(text.hi);
@@ -52,6 +52,7 @@ Ref<UserOp> make_user_op(UserOpSpec spec) {
     place->in = std::move(spec.in);
     place->out = std::move(spec.out);
     place->identity = spec.identity;
+    place->simple = spec.simple;
     place->contract = spec.contract;
     place->cost = spec.cost;
     place->id = id;

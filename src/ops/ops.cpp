@@ -66,6 +66,7 @@ struct Table {
     structural(Op::user, "user", 0);  // how many operands it has is told by the function
     structural(Op::reduce_user, "user", 1);
     rows[static_cast<int>(Op::reduce_user)].kind = OpKind::reduce;
+    rows[static_cast<int>(Op::reduce_user)].state = "T";
 #define BC_UNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 1, set, Result::result, text);
 #define BC_BINARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 2, set, Result::result, text);
 #define BC_TERNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 3, set, Result::result, text);

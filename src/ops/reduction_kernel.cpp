@@ -139,7 +139,13 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
                            "{{{}{};\n}} while (false);\n{}}}\n",
                            p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
 
-  for (UserOpSpec* op : {&map, &join, &post}) op->text += macros.undefine;
+  const std::string expressions = spec_.map_expr + ";" + spec_.reduce_expr + ";" + spec_.post_map_expr + ";" + spec_.identity.value_or("");
+  const bool simple = !packed && !raw_ && spec_.preamble.empty() && macros.define.empty() &&
+                      only_numbers(without_comments(expressions), types.in, types.out) && only_numbers("", map.out, {});
+  for (UserOpSpec* op : {&map, &join, &post}) {
+    op->text += macros.undefine;
+    op->simple = simple;
+  }
   if (raw_) {
     // What indexes whole arrays is a program of its own, which writes the mapped values.
     ElementwiseKernel::Spec mapper;

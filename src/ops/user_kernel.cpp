@@ -230,6 +230,7 @@ UserOpSpec ElementwiseKernel::fused_spec(const UserTypes& types, const std::vect
   op.text += fmt::format("{}BC_INLINE void element({}) {{\n{}do {{{}{};\n}} while (false);\n{}}}\n", line_of(name + ".element"),
                          t.signature, t.head, line_of(name), spec_.operation, t.tail);
   op.text += macros_.undefine;
+  op.simple = spec_.preamble.empty() && macros_.define.empty() && only_numbers(without_comments(spec_.operation), types.in, types.out);
   return op;
 }
 

@@ -184,6 +184,8 @@ std::string letter_types(const UserTypes& types);
 std::string without_comments(std::string_view text);
 /// Tells whether a text (without comments) names an identifier.
 bool names_identifier(std::string_view text, std::string_view name);
+/// Tells whether a text (without comments) holds nothing but numbers: nothing that could be left in memory.
+bool only_numbers(std::string_view text, std::span<const DType> in, std::span<const DType> out);
 /// Tells whether a text begins to use `name` by setting it, whatever happens before.
 bool sets_first(std::string_view text, std::string_view name);
 /// The dtype that a C++ type's name stands for.

@@ -212,6 +212,22 @@ size_t find_identifier(std::string_view text, std::string_view name) {
 
 bool names_identifier(std::string_view text, std::string_view name) { return find_identifier(text, name) != std::string_view::npos; }
 
+bool only_numbers(std::string_view text, std::span<const DType> in, std::span<const DType> out) {
+  for (const auto& list : {in, out})
+    for (DType t : list)
+      if (is_complex(t) || t == DType::f16 || t == DType::bf16) return false;
+  for (size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '[' || text[k] == '#') return false;
+    if (text[k] != '&') continue;
+    if (k + 1 == text.size() || text[k + 1] != '&') return false;  // an address, or a bit operation
+    ++k;
+  }
+  for (const char* word :
+       {"struct", "union", "class", "static", "volatile", "complex", "thrust", "float16", "bfloat16", "asm", "__shared__"})
+    if (names_identifier(text, word)) return false;
+  return true;
+}
+
 bool sets_first(std::string_view text, std::string_view name) {
   const size_t at = find_identifier(text, name);
   if (at == std::string_view::npos) return false;
