@@ -70,7 +70,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   kernels::CompileOptions options;
   options.entry = kernels::Entry::host;
   options.python_errors = self->options->python_errors;
-  options.check = self->options->boundscheck;
+  options.bounds = self->options->boundscheck;
   options.parallel = self->options->parallel;
   const kernels::CompiledFunction made = kernels::compile(function_of(self->function), arguments, options);
 

@@ -103,6 +103,27 @@ void raise_failure(const std::vector<Failure>& failures, const int* status, cons
   throw_python(type.get(), text.c_str());
 }
 
+/// Raises what checked mode found first; called without the interpreter's lock.
+void raise_finding(const std::vector<CheckSite>& sites, const char* state, const std::string& name) {
+  // py::Finding of src/device/python/check.h.
+  int numbers[17];
+  int64_t places[16];
+  std::memcpy(numbers, state, sizeof(numbers));
+  std::memcpy(places, state + 72, sizeof(places));
+  const CheckSite& s = sites.at(static_cast<size_t>(numbers[8]));
+  GilHold hold;
+  PyRef all = PyRef::steal(PyTuple_New(17)), index = PyRef::steal(PyTuple_New(numbers[9])), shape = PyRef::steal(PyTuple_New(numbers[9]));
+  for (int i = 0; i < 17; ++i) bc::bind::check(PyTuple_SetItem(all.get(), i, PyLong_FromLong(numbers[i])));
+  for (int i = 0; i < numbers[9]; ++i) {
+    bc::bind::check(PyTuple_SetItem(index.get(), i, PyLong_FromLongLong(places[i])));
+    bc::bind::check(PyTuple_SetItem(shape.get(), i, PyLong_FromLongLong(places[8 + i])));
+  }
+  PyRef site = tuple_of({to_py(s.file).get(), to_py(static_cast<int64_t>(s.line)).get(), to_py(s.function).get(), to_py(s.text).get(), to_py(s.what).get()});
+  PyRef error = call(import_attr("broadcloth.cuda._check", "_finding").get(), {to_py(name).get(), site.get(), all.get(), index.get(), shape.get()});
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+  throw PythonError();
+}
+
 /// The status of this thread's launch in the making.
 thread_local Array the_status;
 
@@ -143,7 +164,21 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->arguments = key;
     form->writes = s.compiled.writes;
     form->cooperative = s.compiled.uses_grid_sync;
-    if (s.compiled.reports) {
+    if (s.compiled.checked) {
+      form->status = [](Stream stream) {
+        the_status = full(Dims{static_cast<int64_t>(kCheckBytes / 4)}, Scalar::integer(0), DType::i32, stream.device);
+        return without_gil([&] { return static_cast<void*>(data(the_status)); });
+      };
+      form->launched = [sites = s.compiled.sites, failures = s.compiled.failures, name = k.name](Stream stream) {
+        std::vector<char> state(kCheckBytes);
+        backend(stream.device).synchronize(stream);
+        to_host(std::exchange(the_status, Array()), state.data());
+        int code[7];
+        std::memcpy(code, state.data(), sizeof(code));
+        if (code[0] < 0) raise_finding(sites, state.data(), name);
+        if (code[0] > 0) raise_failure(failures, code, name);
+      };
+    } else if (s.compiled.reports) {
       form->status = [](Stream stream) {
         the_status = full(Dims{7}, Scalar::integer(0), DType::i32, stream.device);
         void* at = without_gil([&] { return data(the_status); });
@@ -164,9 +199,9 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     PyObject* function = nullptr;
     PyObject* flags = nullptr;
-    int debug = 0, check_accesses = 0;
-    static const char* names[] = {"function", "flags", "debug", "check", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Opp", const_cast<char**>(names), &function, &flags, &debug, &check_accesses)) throw PythonError();
+    int debug = 0, check_accesses = 0, bounds = 0;
+    static const char* names[] = {"function", "flags", "debug", "check", "bounds", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Oppp", const_cast<char**>(names), &function, &flags, &debug, &check_accesses, &bounds)) throw PythonError();
     auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(allocate(type, 0));
     auto* k = reinterpret_cast<PyCompiler*>(made.get());
@@ -175,6 +210,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->name = std::string(as_string(attr(function, "__name__").get()));
     k->s->options.debug = debug;
     k->s->options.check = check_accesses;
+    k->s->options.bounds = bounds;
     if (flags)
       for (Py_ssize_t i = 0; i < PyList_Size(flags); ++i) k->s->flags.emplace_back(as_string(PyList_GetItem(flags, i)));
     return made.release();

@@ -63,16 +63,19 @@ Type type_of_dtype(PyObject* dtype) {
   if (sub && sub.get() != Py_None) {
     const Type item = type_of_dtype(PyTuple_GetItem(sub.get(), 0));
     PyObject* shape = PyTuple_GetItem(sub.get(), 1);
-    if (PyTuple_Size(shape) == 1) return uniform_tuple_type(item, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, 0))));
+    Type made = item;
+    for (Py_ssize_t i = PyTuple_Size(shape); i-- > 0;) made = uniform_tuple_type(made, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, i))));
+    return made;
   }
   return scalar_type(to_dtype(dtype));
 }
 
-/// A dataclass as a record of its annotations.
-Type type_of_dataclass(PyObject* cls) {
+/// A dataclass as a record of its annotations; of an instance, fields whose annotation is no type of ours have their values' types.
+Type type_of_dataclass(PyObject* cls, PyObject* instance = nullptr) {
   static auto& known = *new std::unordered_map<PyObject*, Type>;
   const auto it = known.find(cls);
   if (it != known.end()) return it->second;
+  bool by_values = false;
   PyRef fields = attr(cls, "__dataclass_fields__");
   PyRef hints = call(import_attr("typing", "get_type_hints").get(), {cls});
   PyRef names = PyRef::steal(PyMapping_Keys(fields.get()));
@@ -81,13 +84,22 @@ Type type_of_dataclass(PyObject* cls) {
   for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) {
     PyObject* name = PyList_GetItem(names.get(), i);
     PyRef hint = PyRef::steal(PyObject_GetItem(hints.get(), name));
-    const Type t = type_of_annotation(hint.get());
-    if (!t || !t->has_value())
+    Type t = nullptr;
+    try {
+      t = type_of_annotation(hint.get());
+    } catch (...) {
+      PyErr_Clear();
+    }
+    if (instance && (!t || !t->has_value())) {
+      t = type_of(PyRef::steal(PyObject_GetAttr(instance, name)).get());
+      by_values = true;
+    } else if (!t || !t->has_value())
       raise(ErrorKind::Typing, "{}.{}: a record's fields need annotations of numbers", string_attr(cls, "__name__"), as_string(name));
     texts.emplace_back(as_string(name));
     items.push_back(t);
   }
-  return known[keep(cls)] = record_type(cls, string_attr(cls, "__name__"), std::move(texts), items);
+  const Type made = record_type(keep(cls), string_attr(cls, "__name__"), std::move(texts), items);
+  return by_values ? made : known[cls] = made;
 }
 
 std::vector<std::string> tuple_fields(PyObject* cls) {
@@ -128,7 +140,13 @@ Type type_of_class(PyObject* cls) {
       return class_type(keep(cls), name, named_tuple_type(cls, name, std::move(fields), nothing));
     }
   }
-  if (attr_or_null(cls, "__dataclass_fields__")) return class_type(keep(cls), name, type_of_dataclass(cls));
+  if (attr_or_null(cls, "__dataclass_fields__")) {
+    try {
+      return class_type(keep(cls), name, type_of_dataclass(cls));
+    } catch (...) {
+      PyErr_Clear();  // only its instances have types
+    }
+  }
   return class_type(keep(cls), name);
 }
 
@@ -477,7 +495,7 @@ Type type_of(PyObject* o) {
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
   PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(o));
-  if (attr_or_null(cls, "__dataclass_fields__")) return type_of_dataclass(cls);
+  if (attr_or_null(cls, "__dataclass_fields__")) return type_of_dataclass(cls, o);
   const Entity e = entity_of(o);
   if (e.type && !e.type->is(Kind::object) && !e.array) return e.type;
   raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));

@@ -52,9 +52,12 @@ Value FunctionCompiler::slice(const Node* n) {
 }
 
 Value FunctionCompiler::subscript(const Node* n) {
+  const Access access = std::exchange(access_, Access::read);
   const std::vector<Value> both = ordered({n->a, n->b});
+  access_ = access;
   const Value v = subscript_of(both[0], both[1], n);
   if (both[0].is_array() && v.is_scalar()) note_read(n->a);
+  access_ = Access::read;
   return v;
 }
 
@@ -73,10 +76,16 @@ std::string FunctionCompiler::index_text(const Value& index, const std::string& 
 
 std::string FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
   const std::string a = paren(array);
+  const Access access = std::exchange(access_, Access::read);
   std::string list;
   for (size_t i = 0; i < indices.size(); ++i) {
+    if (unit_.options.check) {
+      index_text(indices[i], a, static_cast<int>(i), n);  // its errors
+      list += (i ? ", " : "") + (indices[i].type ? convert(indices[i], int64_type(), n) : "0");
+      continue;
+    }
     std::string at = index_text(indices[i], a, static_cast<int>(i), n);
-    if (unit_.options.check && indices[i].type) {
+    if (unit_.options.bounds && indices[i].type) {
       Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
       const int code = unit_.failure({"IndexError", fmt::format("index out of bounds for axis {} of {}", i, n && n->a ? source_of(n->a) : "an array"),
                                       syntax_.file, n ? n->line : syntax_.line, syntax_.name});
@@ -89,7 +98,7 @@ std::string FunctionCompiler::element(const Value& array, const std::vector<Valu
     }
     list += (i ? ", " : "") + at;
   }
-  return fmt::format("{}({})", a, list);
+  return place(array, list, access, n);
 }
 
 Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given, const Node* n) {
@@ -143,7 +152,12 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
       }
       ++ndim;
     } else if (i.is_scalar() || i.is(Kind::literal)) {
-      list += fmt::format("i64({})", index_text(i, name, axis, n));
+      if (unit_.options.check) {
+        unit_.need("check");
+        list += fmt::format("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"), convert(i, int64_type(), n), name, axis);
+      } else {
+        list += fmt::format("i64({})", index_text(i, name, axis, n));
+      }
       if (sliced) contiguous = false;
     } else {
       fail(n, fmt::format("an array cannot be indexed by {} in compiled functions", i.type ? i.type->spelling : "this"), {{source_of(n->a), t}});
@@ -173,6 +187,11 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     r.reads = true;
     return r;
   }
+  if (is_record_reference(object)) {
+    if (index.is(Kind::string)) return reference_field(object, index.type->name, n);
+    if (const auto i = index.integer(); i && *i >= 0 && *i < static_cast<int64_t>(object.type->element->fields.size()))
+      return reference_field(object, object.type->element->fields[static_cast<size_t>(*i)], n);
+  }
   if (object.is_array() && index.is(Kind::string)) return array_attribute(object, index.type->name, n);
   if (object.is_array()) {
     if (object.lazy) {
@@ -190,6 +209,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (!scalars) return view(a, items, n);
     Value r = Value::of(object.type->element, element(a, items, n));
     r.reads = true;
+    if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, object.type->read_only, object.type->space);
     if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
     return r;
   }
@@ -238,13 +258,15 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}});
 }
 
-Value FunctionCompiler::record_field(const Value& record, const std::string& name, const Node* n) {
+Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
+  const Value record = given.effect ? spill(given) : given;
   for (size_t i = 0; i < record.type->fields.size(); ++i)
     if (record.type->fields[i] == name) {
       Value v = Value::of(record.type->items[i], fmt::format("{}.{}", paren(record), cpp_identifier(name)));
       v.simple = record.simple;
       v.reads = record.reads;
       v.effect = record.effect;
+      if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
       return v;
     }
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
@@ -252,6 +274,8 @@ Value FunctionCompiler::record_field(const Value& record, const std::string& nam
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
   const Type t = object.type;
+  if (is_record_reference(object) && std::find(t->element->fields.begin(), t->element->fields.end(), name) != t->element->fields.end())
+    return reference_field(object, name, n);
   const auto number = [&](std::string text) {
     Value v = Value::of(int64_type(), std::move(text));
     v.simple = v.index = v.non_negative = true;
@@ -294,6 +318,16 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     for (size_t i = 0; i < t->element->fields.size(); ++i) {
       if (t->element->fields[i] != name) continue;
       const Type field = t->element->items[i];
+      if (field->is_uniform() && !t->element->object) {
+        // An array in each record: its axes come last.
+        std::string extents;
+        Type inner = field;
+        int ndim = t->ndim;
+        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += fmt::format(", {}", inner->items.size());
+        unit_.need("core");
+        return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
+                         fmt::format("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text, t->element->offsets[i], extents));
+      }
       const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
       if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
       return Value::of(made, fmt::format("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
@@ -380,8 +414,11 @@ Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::s
     list += (k ? ", " : "") + i;
   }
   for (size_t k = 0; k < lazy.leaves.size(); ++k) {
-    Value v = Value::of(lazy.leaves[k].type->element, fmt::format("{}({})", names[k], list));
+    Value leaf = lazy.leaves[k];
+    leaf.text = names[k];
+    Value v = Value::of(lazy.leaves[k].type->element, place(leaf, list, Access::read, n));
     v.simple = true;
+    if (unit_.options.check) v = spill(Value::of(v.type, v.text), "e");
     elements.push_back(v);
   }
   return lazy.element(elements);
@@ -402,11 +439,11 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   if (value.is(Kind::tuple)) {
     if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
-    for (size_t i = 0; i < value.type->items.size(); ++i) linef("{}({}) = {};", a.text, i, convert(tuple_item(whole, i), a.type->element, at));
+    for (size_t i = 0; i < value.type->items.size(); ++i) linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(tuple_item(whole, i), a.type->element, at));
     return;
   }
   if (a.type->ndim == 0) {
-    linef("{}() = {};", a.text, convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
+    linef("{} = {};", place(a, "", Access::write, at), convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
   }
   if (host()) return host_assign(a, value, at);
@@ -428,7 +465,8 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at);
   std::string list;
   for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
-  linef("{}({}) = {};", a.text, list, convert(x, a.type->element, at));
+  const std::string text = convert(x, a.type->element, at);
+  linef("{} = {};", place(a, list, Access::write, at), text);
   close_loops(a.type->ndim);
   --depth_;
   line("}");
@@ -447,15 +485,12 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   }
   const Value& object = both[0];
   if (!object.type || !both[1].type) return;
-  if (object.is(Kind::record) && both[1].is(Kind::string)) {
-    const Value field = record_field(object, both[1].type->name, target);
-    if (value.type) linef("{} = {};", field.text, convert(value, field.type, at));
-    return;
-  }
   if (object.is(Kind::list) && value.type) {
     linef("{}.checked({}) = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
     return;
   }
+  if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
+  if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
   if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
@@ -464,6 +499,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   bool scalars = static_cast<int>(items.size()) == a.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
   if (!scalars) return assign_elements(view(a, items, target), value, at);
+  access_ = Access::write;
   const std::string place_text = element(a, items, target);
   if (!value.type) return;
   const Type t = a.type->element;

@@ -102,6 +102,7 @@ std::vector<std::string> known_names() {
   for (const Row& r : all_rows()) names.insert(r.name);
   for (const char* n : kSpecial) names.insert(n);
   for (const char* n : random_names()) names.insert(n);
+  for (const std::string& n : complex_names()) names.insert(n);
   for (const char* n : kMath) names.insert(std::string("math.") + n);
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
@@ -286,6 +287,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   for (size_t i = 0; i < values.size(); ++i)
     if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
   if (s->fails) text += text.empty() ? "failure" : ", failure";
+  if (unit_.options.check) text += text.empty() ? "bc_checker" : ", bc_checker";
   Value r = Value::of(s->result, fmt::format("{}({})", s->name, text));
   r.effect = true;
   if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
@@ -399,10 +401,13 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   }
   if (*row->header) unit_.need(row->header);
   if (row->flags & kGridSync) unit_.uses_grid_sync = true;
+  if (row->flags & kEffect) check_barrier(name);
   std::vector<std::string> texts;
   Value r;
+  std::vector<Value> operands;
   for (size_t i = 0; i < types.size(); ++i) {
-    const Value& v = i < args.positional.size() ? args.positional[i] : args.keywords[i - args.positional.size()].second;
+    Value v = i < args.positional.size() ? args.positional[i] : args.keywords[i - args.positional.size()].second;
+    if (unit_.options.check && !(row->flags & kEffect)) operands.push_back(v = evaluated({v})[0]);
     texts.push_back(convert(v, row->signature.arguments[i], n));
     r.reads |= v.reads;
     r.effect |= v.effect;
@@ -424,14 +429,15 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   r.effect |= (row->flags & kEffect) != 0;
   r.index = r.non_negative = (row->flags & kIndex) != 0;
   if (r.type->is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
-  return r;
+  return row->flags & kEffect ? r : nan_checked(r, operands, n);
 }
 
-Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& args, const Node* n) {
+Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& given, const Node* n) {
   const Op op = static_cast<Op>(op_number);
   const OpInfo& row = info(op);
-  for (const Value& v : args)
-    if (v.is_array()) return lift(args, [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+  for (const Value& v : given)
+    if (v.is_array()) return lift(given, [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+  const std::vector<Value> args = evaluated(given);
   std::vector<OperandType> operands;
   Value r;
   for (const Value& v : args) {
@@ -481,19 +487,11 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& arg
     r.index = args[0].index && args[1].index;
   }
   if (op == Op::abs && is_integer(loop.out)) r.index = r.non_negative = args[0].index;
-  return r;
+  return op == Op::where ? r : nan_checked(r, args, n);
 }
 
 std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
   const bool math = name.starts_with("math.");
-  if (name.starts_with("cmath.")) {
-    // As numpy's, on complex numbers.
-    CallArguments complex = args;
-    for (Value& v : complex.positional)
-      if (v.is_scalar() && !is_complex(v.type->dtype)) v = converted(v, scalar_type(complex_type(v.type->dtype == DType::f32 ? DType::f32 : DType::f64)), n);
-    const std::string plain = name.substr(6);
-    return call_elementwise("numpy." + (plain == "phase" ? "angle" : plain), complex, n);
-  }
   if (!math && !name.starts_with("numpy.")) return std::nullopt;
   const std::string plain = name.substr(name.find('.') + 1);
   if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath)) return std::nullopt;
@@ -664,6 +662,7 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   if (op == "compare_and_swap") indices.resize(static_cast<size_t>(std::max(array.type->ndim, 1)), indices[0]);
   if (static_cast<int>(indices.size()) != array.type->ndim)
     fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim), {{source_of(args.nodes[0]), array.type}});
+  access_ = Access::atomic;
   const std::string place = "&" + element(a, indices, n);
   const Type t = array.type->element;
   std::string call_name = op;
@@ -720,6 +719,10 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
     if (!declared_dynamic_) {
       declared_dynamic_ = true;
       declarations_ += "  extern __shared__ __align__(16) char dynamic_shared[];\n";
+      if (unit_.options.check && spec_.depth == 0) {
+        poisons_ += "  py::poison_shared(dynamic_shared, py::dynamic_shared_bytes());\n";
+        poisons_shared_ = true;
+      }
     }
     unit_.need("cuda");
     r.text = fmt::format("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
@@ -729,6 +732,11 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   const std::string memory = temporary(space == "shared" ? "shared" : "local");
   const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
   declarations_ += fmt::format("  {}__align__({}) {} {}[{}];\n", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  if (unit_.options.check && (space != "shared" || spec_.depth == 0)) {
+    unit_.need("check");
+    poisons_ += fmt::format("  py::poison{}({}, sizeof({}));\n", space == "shared" ? "_shared" : "", memory, memory);
+    poisons_shared_ |= space == "shared";
+  }
   r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
   return r;
 }
@@ -780,6 +788,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
   if (name.starts_with("cuda.random."))
     if (auto r = random_call(name, args, n)) return *r;
+  if (auto r = complex_call(name, args, n)) return *r;
   if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
   if (name == "cupyx.shared_memory") {
     // CuPy names the dtype first.

@@ -26,7 +26,8 @@ struct CompileOptions {
   Entry entry = Entry::kernel;
   std::string name;            ///< of the entry; the function's own unless given
   bool debug = false;          ///< assertions and raise report (they always do on the host); accesses are checked
-  bool check = false;          ///< each access to an array goes through py::checked
+  bool bounds = false;         ///< an index out of bounds raises IndexError
+  bool check = false;          ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool parallel = false;       ///< host: prange and whole-array expressions run on all threads
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
@@ -40,6 +41,14 @@ struct Failure {
   std::string function;
 };
 
+/// A place in the program that a finding of checked mode comes from.
+struct CheckSite {
+  std::string file;
+  int line = 0;
+  std::string function, text, what;
+  bool operator==(const CheckSite&) const = default;
+};
+
 struct CompiledFunction {
   std::string text;      ///< CUDA C++ for ProgramSource::text with `device_library` set
   std::string readable;  ///< the same without the headers before it
@@ -47,12 +56,17 @@ struct CompiledFunction {
   std::vector<Type> arguments;
   Type result = nullptr;
   std::vector<Failure> failures;
+  std::vector<CheckSite> sites;
+  bool checked = false;  ///< the status is the head of a zeroed py::CheckState of kCheckBytes
   bool reports = false;  ///< kernel: takes `py::Status*` last
   /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
   std::vector<bool> writes;
   bool uses_grid_sync = false;  ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };
+
+/// At least the bytes of py::CheckState (src/device/python/check.h): the finding, a scratch place, the table of touches.
+constexpr size_t kCheckBytes = 4320 + (size_t{48} << 18);
 
 /// Throws ErrorKind::Typing: the source line, a caret, the types that were inferred, one suggestion. Needs whatever the Function's own
 /// methods need (the interpreter's lock).

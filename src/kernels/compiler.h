@@ -72,9 +72,11 @@ class Unit {
   /// Puts a header of src/device/python before the text.
   void need(const char* header) { headers_.insert(header); }
   int failure(Failure f);
+  int site(CheckSite s);
 
   const CompileOptions& options;
   bool uses_grid_sync = false, uses_dynamic_shared = false;
+  bool orders_blocks = false;  ///< fences or the grid's barrier are used: checked mode does not compare blocks
   std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;  ///< inner functions and lambdas by their syntax
   std::vector<std::string> trail;  ///< the calls that led here, for messages
 
@@ -96,6 +98,7 @@ class Unit {
   std::set<std::string> headers_;
   std::map<std::string, int> names_;
   std::vector<Failure> failures_;
+  std::vector<CheckSite> sites_;
 };
 
 /// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
@@ -107,8 +110,15 @@ struct Iteration {
   std::function<Value(const std::string& index)> item;
 };
 
-/// The names that random_call knows.
+/// The names that random_call and complex_call know.
 std::vector<const char*> random_names();
+std::vector<std::string> complex_names();
+
+/// Tells whether the value is a record inside an array.
+bool is_record_reference(const Value& v);
+
+/// What an access to an element does, for checked mode.
+enum class Access : uint8_t { read, write, atomic, bounds };
 
 struct CallArguments {
   std::vector<Value> positional;
@@ -193,6 +203,23 @@ class FunctionCompiler {
   Value reduction(const std::string& name, const Value& a, const Node* n);
   /// random.cpp: the functions of cuda.random that have a state.
   std::optional<Value> random_call(const std::string& name, const CallArguments& args, const Node* n);
+  /// complex_calls.cpp: cmath.
+  std::optional<Value> complex_call(const std::string& name, const CallArguments& args, const Node* n);
+
+  // ---- records.cpp
+  Value record_reference(const Value& record, bool read_only, Space space);
+  Value referred(const Value& reference);
+  Value array_field(const Value& record, Value field, const std::string& name, const Node* n);
+  Value reference_field(const Value& reference, const std::string& name, const Node* n);
+  void assign_field(const Value& object, const std::string& name, const Value& value, const Node* target, const Node* at);
+
+  // ---- checks.cpp; without CompileOptions::check they give what they get
+  int site(const Node* n, std::string what);
+  /// The C++ lvalue of an element whose indices are texts.
+  std::string place(const Value& array, const std::string& indices, Access access, const Node* n);
+  Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
+  std::vector<Value> evaluated(const std::vector<Value>& operands);
+  void check_barrier(const std::string& row);
   using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);
   friend struct Handlers;
 
@@ -322,6 +349,9 @@ class FunctionCompiler {
   std::vector<int> uses_, reads_;  ///< of each parameter: how often it is named, and how often only to read an element or its shape
   void note_read(const Node* array);
   std::string last_comment_;
+  Access access_ = Access::read;  ///< what the next element() is for
+  std::string poisons_;           ///< fills arrays of this function with the pattern of checked mode
+  bool poisons_shared_ = false;
 };
 
 }  // namespace bc::kernels

@@ -455,7 +455,8 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
     fail(n, fmt::format("no operator {}{} for {} and {}", to_string(op), aug ? "=" : "", a.type->spelling, b.type->spelling),
          {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
   }
-  return scalar_binary(op, a, b, n);
+  const std::vector<Value> v = evaluated({a, b});
+  return nan_checked(scalar_binary(op, v[0], v[1], n), v, n);
 }
 
 Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& b, const Node* n) {

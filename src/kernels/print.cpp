@@ -131,6 +131,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     if (cpp(v.type) == cpp(to)) return v.text;
     return fmt::format("py::{}<{}>({})", host() ? "host_cast" : "array_cast", cpp(to), v.text);
   }
+  if (is_record_reference(v) && to == v.type->element) return referred(v).text;
   if (v.is_array() && v.type->ndim == 0 && to->is_scalar()) return convert(subscript_of(v, tuple_of({}), n), to, n);
   if (v.is(Kind::tuple) && to->is(Kind::tuple) && v.type->items.size() == to->items.size()) {
     const Value whole = v.items.empty() && !v.simple ? spill(v) : v;

@@ -34,7 +34,8 @@ std::optional<Value> FunctionCompiler::random_call(const std::string& name, cons
     if (name != row.name) continue;
     const size_t wanted = row.seeded ? 3 : 2;
     if (args.positional.size() != wanted || !args.keywords.empty())
-      fail(n, fmt::format("{} takes (states, index{}), got {} arguments", name, row.seeded ? ", seed" : "", args.positional.size() + args.keywords.size()));
+      fail(n, fmt::format("{} takes (states, index{}), got {} arguments", name, row.seeded ? ", seed" : "",
+                          args.positional.size() + args.keywords.size()));
     const Value& states = args.positional[0];
     const Type record = states.is_array() ? states.type->element : nullptr;
     const bool fits = record && record->is(Kind::record) && record->fields == std::vector<std::string>{"s0", "s1"} &&
@@ -44,6 +45,7 @@ std::optional<Value> FunctionCompiler::random_call(const std::string& name, cons
            "make one with cuda.random.create_xoroshiro128p_states(n, seed)");
     if (states.type->read_only) fail(n, fmt::format("{} cannot advance a read-only array", name), {{source_of(args.nodes[0]), states.type}});
     unit_.need("random");
+    access_ = Access::write;
     const std::string place = element(bound(states), {args.positional[1]}, n);
     std::string text = fmt::format("py::{}({}", row.text, place);
     if (row.seeded) text += ", " + convert(args.positional[2], scalar_type(DType::u64), n);

@@ -143,15 +143,21 @@ void FunctionCompiler::run() {
       list += fmt::format("{}py::Status* status", list.empty() ? "" : ", ");
       declarations_ = "  int failure = 0;\n" + declarations_;
     }
+    if (unit_.options.check) {
+      unit_.need("check");
+      declarations_ = fmt::format("  py::Checker bc_checker = py::checker(status, {});\n", !unit_.orders_blocks) + declarations_;
+    }
     spec_.declaration = fmt::format("extern \"C\" __global__ void {}({})", spec_.name, list);
   } else {
     if (fails_) list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
+    if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
     spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
                                     spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
     spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() || (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
-  spec_.text = fmt::format("{} {{\n{}{}}}\n", spec_.declaration, declarations_, out_);
+  if (poisons_shared_) poisons_ += "  __syncthreads();\n";
+  spec_.text = fmt::format("{} {{\n{}{}{}}}\n", spec_.declaration, declarations_, poisons_, out_);
 }
 
 void FunctionCompiler::pass(bool emitting) {
@@ -168,6 +174,10 @@ void FunctionCompiler::pass(bool emitting) {
   declared_dynamic_ = false;
   uses_.assign(syntax_.parameters.size() + 1, 0);
   reads_ = uses_;
+  fails_ |= unit_.options.check && spec_.depth == 0 && unit_.options.entry == Entry::kernel;
+  poisons_.clear();
+  poisons_shared_ = false;
+  access_ = Access::read;
   loops_.clear();
   env_ = Env{};
   env_.locals.resize(syntax_.locals.size() + spec_.captured.size());
@@ -362,11 +372,8 @@ void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
     case NodeKind::subscript: return assign_subscript(target, value, at);
     case NodeKind::attribute: {
       const Value object = expression(target->a);
-      if (object.is(Kind::record)) {
-        const Value field = record_field(object, target->text, target);
-        linef("{} = {};", field.text, convert(value, field.type, at));
-        return;
-      }
+      if (object.is(Kind::record) || is_record_reference(object)) return assign_field(object, target->text, value, target, at);
+      if (object.is_array() && object.type->element->is(Kind::record)) return assign_elements(array_attribute(object, target->text, target), value, at);
       if (object.is_array() && (target->text == "real" || target->text == "imag")) {
         assign_elements(array_attribute(object, target->text, target), value, at);
         return;
@@ -401,6 +408,10 @@ void FunctionCompiler::aug_assign(const Node* n) {
       linef("{} = {};", place, convert(binary(n->op, old, expression(n->b), n), old.type, n));
       return;
     }
+    if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
+      const std::vector<Value> both = ordered({t, n->b});
+      return assign(t, binary(n->op, both[0], both[1], n), n);
+    }
     if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
     object = bound(object);
     std::vector<Value> items = index_items(expression(t->b));
@@ -412,7 +423,10 @@ void FunctionCompiler::aug_assign(const Node* n) {
       Value old = Value::of(object.type->element, element(object, items, t));
       old.reads = true;
       const Value right = expression(n->b);
-      linef("{} = {};", old.text, convert(binary(n->op, old, right, n), old.type, n));
+      const std::string text = convert(binary(n->op, old, right, n), old.type, n);
+      access_ = Access::write;
+      linef("{} = {};", unit_.options.check ? element(object, items, t) : old.text, text);
+      access_ = Access::read;
       return;
     }
     const Value part = bound(view(object, items, t), "v");

@@ -300,6 +300,7 @@ bool converts(Type from, Type to) {
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
   if (from->is(Kind::optional)) return converts(from->element, to);
+  if (from->is_array() && from->ndim == 0 && from->element->is(Kind::record) && to == from->element) return true;
   if (from->is_array() && to->is_array())
     return from->element == to->element && from->ndim == to->ndim && (to->layout == 'A' || from->layout == to->layout) &&
            (to->read_only || !from->read_only);

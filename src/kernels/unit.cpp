@@ -69,7 +69,7 @@ std::string Unit::cpp(Type t) {
           const uint32_t a = natural ? t->items[i]->alignment : 1;
           const uint32_t here = (end + a - 1) / a * a;
           if (t->offsets[i] > here) body += fmt::format(" char pad{}[{}];", pads++, t->offsets[i] - end);
-          body += fmt::format(" {} {};", members[i], cpp_identifier(t->fields[i]));
+          if (!members[i].empty()) body += fmt::format(" {} {};", members[i], cpp_identifier(t->fields[i]));
           end = t->offsets[i] + t->items[i]->bytes;
         }
         const uint32_t a = natural ? alignment : 1;
@@ -162,6 +162,8 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.uses_grid_sync = uses_grid_sync;
   made.uses_dynamic_shared = uses_dynamic_shared;
   made.failures = failures_;
+  made.sites = sites_;
+  made.checked = options.check;
 
   std::string text = struct_text_ + table_text_;
   for (const Specialised* f : order_)

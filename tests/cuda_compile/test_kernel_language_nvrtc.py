@@ -25,9 +25,10 @@ def load(name):
     return module
 
 
-def compiles(kernel, *arguments):
+def compiles(kernel, *arguments, check=False):
     signature = tuple(a if isinstance(a, str) else bc._c.type_handle(a) for a in arguments)
-    text = bc._c.compile_text(kernel.py_func, signature)[3]
+    compiler = bc._c.KernelCompiler(kernel.py_func, [], False, check)
+    text = compiler.source(signature, True)
     assert len(nvrtc.compile_kernel(text, "sm_90", quick=True)) > 500
 
 
@@ -41,3 +42,68 @@ def test_random_numbers():
     compiles(programs.shared_generators, STATES, "float64[::1]")
     compiles(programs.monte_carlo_pi, STATES, "int64", "float32[::1]")
     compiles(programs.philox, "int64", *(f"{t}[:, ::1]" for t in ("uint32", "uint64", "float32", "float64", "float32", "float64", "uint32")))
+
+
+def test_libdevice_and_halves():
+    programs = load("test_kernel_language")
+    for single in (False, True):
+        kind = "float32" if single else "float64"
+        for part in programs.by_eight(programs.REFERENCE):
+            compiles(programs.unary([getattr(programs.ld, name + "f" * single) for name in part]), f"{kind}[:]", f"{kind}[:, :]")
+        two = ["atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "remainder"]
+        compiles(programs.binary([getattr(programs.ld, name + "f" * single) for name in two]), f"{kind}[:]", f"{kind}[:]", f"{kind}[:, :]")
+    fast = ["cosf", "sinf", "tanf", "expf", "exp10f", "logf", "log2f", "log10f"]
+    compiles(programs.unary([getattr(programs.ld, "fast_" + name) for name in fast]), "float32[:]", "float32[:, :]")
+    compiles(programs.several, "float64[:]", "int32[:]", "float64[:, :]", "int64[:, :]")
+    compiles(programs.halves, "float16[:]", "float16[:]", "float16[:, :]", "bool[:, :]")
+    compiles(programs.polar_forms, "complex128[:]", "float64[:, :]")
+    compiles(programs.mathematics, "float64[:]", "float64[:, :]")
+    compiles(programs.unary([getattr(programs.cmath, name) for name in programs.COMPLEX[:8]]), "complex64[:]", "complex64[:, :]")
+    compiles(programs.asserts, "float64[:]")
+    compiles(programs.constants, "float64[:]")
+
+
+def test_rows_that_few_programs_use():
+    known = [n for n in bc._c.kernel_names() if n.startswith("cuda.libdevice.")]
+    ops = ("add", "sub", "mul", "div")
+    directed = [f"{p}{op}_{m}" for p in "df" for op in ops for m in ("rn", "rz", "ru", "rd")]
+    assert {f"cuda.libdevice.{n}" for n in directed} <= set(known)
+    load("test_kernel_language")
+    programs = sys.modules["test_kernel_language_to_compile"]
+    for part in programs.by_eight([n for n in directed if n[0] == "d"]):
+        compiles(programs.binary([getattr(programs.ld, n) for n in part]), "float64[:]", "float64[:]", "float64[:, :]")
+    for part in programs.by_eight([n for n in directed if n[0] == "f"]):
+        compiles(programs.binary([getattr(programs.ld, n) for n in part]), "float32[:]", "float32[:]", "float32[:, :]")
+    to_integers = [f"{a}2{b}_{m}" for a in ("double", "float") for b in ("int", "uint", "ll", "ull") for m in ("rn", "rz", "ru", "rd")]
+    rest = [f"{p}{op}_{m}" for p in "df" for op in ("rcp", "sqrt") for m in ("rn", "rz", "ru", "rd")] + ["int2float_rd", "ull2double_ru", "powif", "jnf", "double2float_rz"]
+    for part in programs.by_eight(to_integers + [n for n in rest if n not in ("powif", "jnf")]):
+        compiles(programs.unary([getattr(programs.ld, n) for n in part]), "float32[:]", "float64[:, :]")
+    compiles(programs.binary([getattr(programs.ld, n) for n in ("powif", "powi", "ldexp", "scalbnf", "jn", "jnf", "yn", "ynf")]), "int32[:]", "int32[:]", "float64[:, :]")
+
+
+def test_records():
+    programs = load("test_kernel_records")
+    host = programs.particles(2)
+    compiles(programs.push, host, "float64")
+    compiles(programs.by_reference, np.zeros(2, programs.PACKED), "int64[:]")
+    compiles(programs.nested, np.zeros(2, programs.NESTED), "float64[:]")
+    compiles(programs.copy_reversed, host, host)
+    compiles(programs.scalar_record, host[0], "float64[:]")
+    compiles(programs.count_fields, np.zeros(2, np.dtype([("count", "i4"), ("most", "i8"), ("sums", "f8", (2,))], align=True)), "int64[:]")
+    compiles(programs.fields_of_all, np.zeros(2, [("value", "f8"), ("count", "i8")]), "float64[:]")
+    compiles(programs.with_settings, "float64[:]", programs.Settings(1.0, 2))
+    a = np.zeros(3)
+    compiles(programs.with_grid, programs.Grid(a, 1.0), "float64[:]")
+    compiles(programs.with_tuples, programs.Pair(a, 30), (a, a), (a, 1, (0, 2)), "float64[:]")
+
+
+def test_checked_kernels():
+    programs = load("test_kernel_checks")
+    D, D2 = "float64[:]", "float64[:, :]"
+    for name, signature in {"shift": (D, D), "rows": (D2, "int64", D), "neighbours": (D,), "in_order": (D, D, "int64[:]"), "mixed": (D,),
+                            "half_written": (D, "int64"), "local_read": (D, "int64"), "quotients": (D, D, D), "through_a_function": (D, D),
+                            "slices": (D, D), "raises": (D,)}.items():  # fmt: skip
+        compiles(getattr(programs, name), *signature, check=True)
+    compiles(programs.block_sum(2), D, D, check=True)
+    compiles(programs.other_features, STATES, D, D, check=True)
+    compiles(load("test_kernel_records").push, load("test_kernel_records").particles(1), "float64", check=True)

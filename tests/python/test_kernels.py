@@ -745,7 +745,7 @@ def test_structured_dtypes_are_records(xp):
     assert_array_equal(b["count"], np.full(5, 5))
 
 
-@cuda.jit(check=True)
+@cuda.jit(boundscheck=True)
 def checked(a, out):
     i = cuda.grid(1)
     out[i] = a[i + 2]

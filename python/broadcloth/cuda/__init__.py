@@ -45,8 +45,9 @@ _TABLE: dict[str, str] = {
         declare_device dim3 fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
         syncthreads_count syncthreads_or syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize
         all_sync any_sync ballot_sync eq_sync activemask lanemask_lt match_all_sync match_any_sync shfl_down_sync shfl_sync
-        shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc
+        shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc rsqrt
     """,
+    "_check": "CheckError CheckIndexError",
 }
 _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.

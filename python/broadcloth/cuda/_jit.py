@@ -211,7 +211,10 @@ def jit(
     lineinfo, debug : bool
         Line numbers for profilers; unoptimised code for debuggers.
     check : bool
-        Checks each access to an array.
+        Checked mode: the first index out of bounds, race between barriers, read of shared or local memory that nothing has written, or
+        NaN made of numbers raises `cuda.CheckError` at the launch, with its line, thread and block. Slow.
+    boundscheck : bool
+        An index out of bounds raises IndexError.
     cache : bool
         Accepted; compiled kernels are always kept on disk.
 
@@ -263,7 +266,7 @@ def jit(
         f = _unwrap(f)
         if device:
             return DeviceFunction(f, bool(inline) and inline != "never")
-        options = {"flags": flags, "debug": bool(debug), "check": bool(check or boundscheck)}
+        options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck)}
         made = Dispatcher(f, **options)
         for signature in signatures:
             made._compiler.compile(signature, True)

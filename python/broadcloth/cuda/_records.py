@@ -78,7 +78,8 @@ class RecordArray:
         if buffer is None:
             buffer = bc.empty(self.nbytes, dtype="uint8", device=device)
         self._bytes, self._offset = buffer, offset
-        self._parts = (buffer[offset:] if offset else buffer, self.dtype, self.shape, self.strides, _layout(self.shape, self.strides, self.dtype.itemsize))
+        layout = _layout(self.shape, self.strides, self.dtype.itemsize)
+        self._parts = (buffer[offset:] if offset else buffer, self.dtype, self.shape, self.strides, layout)
 
     @classmethod
     def of(cls, host: Any, device: Any = None) -> RecordArray:

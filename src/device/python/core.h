@@ -167,6 +167,12 @@ BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> over(void* memory, I... 
   return a;
 }
 
+/// A place as plain memory.
+template <class T>
+BC_INLINE void* memory(const T& place) {
+  return const_cast<T*>(&place);
+}
+
 // ---- slices
 
 /// start:stop:step with what is missing marked.
@@ -257,6 +263,22 @@ BC_INLINE Array<F, N, 'A'> field(const Array<T, N, L>& a, int offset) {
   Array<F, N, 'A'> r{reinterpret_cast<F*>(a.bytes() + offset), {}, {}};
   r.shape = a.shape;
   r.strides = a.strides;
+  return r;
+}
+
+/// The same of a field that is an array with the given extents.
+template <class F, class T, int N, char L, class... E>
+BC_INLINE Array<F, N + static_cast<int>(sizeof...(E)), 'A'> field_array(const Array<T, N, L>& a, int offset, E... extents) {
+  constexpr int M = N + static_cast<int>(sizeof...(E));
+  const i64 inner[] = {static_cast<i64>(extents)...};
+  Array<F, M, 'A'> r{reinterpret_cast<F*>(a.bytes() + offset), {}, {}};
+  i64 stride = sizeof(F);
+  BC_UNROLL
+  for (int k = M - 1; k >= 0; --k) {
+    r.shape[k] = k < N ? a.shape[k < N ? k : 0] : inner[k < N ? 0 : k - N];
+    r.strides[k] = k < N ? a.strides[k < N ? k : 0] : stride;
+    if (k >= N) stride *= r.shape[k];
+  }
   return r;
 }
 

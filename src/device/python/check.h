@@ -1,0 +1,203 @@
+// Checked mode: accesses through `at`, which looks for indices out of bounds, races between barriers and reads of what nothing has
+// written; and results that are NaN although no operand was.
+#pragma once
+#include "cuda.h"
+
+namespace bc {
+namespace py {
+
+/// The first finding, as the host reads it. `status` is what kernels that raise report by; its code is -1 for a finding.
+struct Finding {
+  Status status;
+  int kind, site, ndim, what;
+  int other_thread[3], other_block[3];
+  i64 index[8], shape[8];
+};
+enum FindingKind { kOutOfBounds = 1, kRace = 2, kUninitialised = 3, kNaN = 4 };
+enum AccessMode { kRead = 0, kWrite = 1, kAtomic = 2, kOnlyBounds = 3 };
+enum AccessSpace { kGeneric = 0, kShared = 1, kLocal = 2 };
+
+/// Who touched an address last, in words of (block, barriers passed, warp's barriers passed, thread).
+struct Touched {
+  u64 key;
+  u64 write, read, other_read, atomic;
+  u32 lock, unused;
+};
+enum : u32 { kTouchedCount = 1u << 18 };
+struct CheckState {
+  Finding first;
+  alignas(16) char scratch[4096];  ///< where accesses out of bounds go
+  Touched touched[kTouchedCount];
+};
+
+/// One thread's view of it.
+struct Checker {
+  CheckState* state;
+  u32 epoch, warp_epoch;
+  bool across;  ///< blocks are looked at against each other
+};
+BC_PY Checker checker(Status* status, bool across) { return {reinterpret_cast<CheckState*>(status), 0, 0, across}; }
+
+BC_FN u32 thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+BC_FN u32 block_number() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+
+BC_PY void found(const Checker& c, int kind, int site, int ndim, const i64* index, const i64* shape, int what, u64 other) {
+  Finding& f = c.state->first;
+  if (atomicCAS(&f.status.code, 0, -1) != 0) return;
+  f.status.thread[0] = static_cast<int>(threadIdx.x);
+  f.status.thread[1] = static_cast<int>(threadIdx.y);
+  f.status.thread[2] = static_cast<int>(threadIdx.z);
+  f.status.block[0] = static_cast<int>(blockIdx.x);
+  f.status.block[1] = static_cast<int>(blockIdx.y);
+  f.status.block[2] = static_cast<int>(blockIdx.z);
+  f.kind = kind, f.site = site, f.what = what;
+  f.ndim = ndim < 8 ? ndim : 8;
+  for (int k = 0; k < f.ndim; ++k) f.index[k] = index[k], f.shape[k] = shape[k];
+  const u32 thread = static_cast<u32>(other & 1023u), block = static_cast<u32>(other >> 36) & 0x7ffffffu;
+  f.other_thread[0] = static_cast<int>(thread % blockDim.x);
+  f.other_thread[1] = static_cast<int>(thread / blockDim.x % blockDim.y);
+  f.other_thread[2] = static_cast<int>(thread / blockDim.x / blockDim.y);
+  f.other_block[0] = static_cast<int>(block % gridDim.x);
+  f.other_block[1] = static_cast<int>(block / gridDim.x % gridDim.y);
+  f.other_block[2] = static_cast<int>(block / gridDim.x / gridDim.y);
+}
+
+BC_FN u64 touch_word(const Checker& c) {
+  return 1ull << 63 | static_cast<u64>(block_number() & 0x7ffffffu) << 36 | static_cast<u64>(c.epoch & 0xffffu) << 20 |
+         static_cast<u64>(c.warp_epoch & 1023u) << 10 | (thread_number() & 1023u);
+}
+/// Tells whether something orders the touch `w` before this thread's now.
+BC_FN bool in_order(u64 w, u64 now, bool across) {
+  if (w == 0) return true;
+  if (((w ^ now) >> 36 & 0x7ffffffu) != 0) return !across;
+  if (((w ^ now) & 1023u) == 0 || ((w ^ now) >> 20 & 0xffffu) != 0) return true;
+  return ((w ^ now) & 0x3e0u) == 0 && ((w ^ now) >> 10 & 1023u) != 0;  // one warp, and it met since
+}
+
+/// Notes a touch; gives the touch that it races with, or 0. `what` gets 1 for a write, 2 for an atomic one.
+BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
+  const u64 now = touch_word(c);
+  u64 place = key * 0x9e3779b97f4a7c15ull;
+  place ^= place >> 29;
+  Touched* t = nullptr;
+  for (u32 probe = 0; probe < 16 && !t; ++probe) {
+    Touched* candidate = &c.state->touched[(place + probe) & (kTouchedCount - 1)];
+    const u64 there = atomicCAS(&candidate->key, static_cast<u64>(0), key);
+    if (there == 0 || there == key) t = candidate;
+  }
+  if (!t) return 0;  // the table is full: this address is not followed
+  u64 other = 0;
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&t->lock, 0u, 1u) == 0u) {
+      __threadfence();
+#if BC_CUDA
+      volatile Touched* v = t;
+#else
+      Touched* v = t;  // volatile stores would keep warps in step, and the lock's holder waiting for those that wait for the lock
+#endif
+      const bool across = c.across;
+      const u64 write = v->write, read = v->read, other_read = v->other_read, atomic = v->atomic;
+      if (!in_order(write, now, across)) other = write, *what = 1;
+      else if (mode != kAtomic && !in_order(atomic, now, across)) other = atomic, *what = 2;
+      else if (mode != kRead && !in_order(read, now, across)) other = read, *what = 0;
+      else if (mode != kRead && !in_order(other_read, now, across)) other = other_read, *what = 0;
+      if (mode == kWrite) v->write = now;
+      else if (mode == kAtomic) v->atomic = now;
+      else if (in_order(read, now, across)) v->read = now;
+      else v->other_read = now;
+      __threadfence();
+      atomicExch(&t->lock, 0u);
+      done = true;
+    }
+  }
+  return other;
+}
+
+enum : u32 { kPoison = 0xcba5f1d3u };
+BC_PY void poison(void* memory, i64 bytes) {
+  for (i64 i = 0; i < bytes / 4; ++i) static_cast<u32*>(memory)[i] = kPoison;
+}
+BC_PY void poison_shared(void* memory, i64 bytes) {
+  const i64 threads = static_cast<i64>(blockDim.x) * blockDim.y * blockDim.z;
+  for (i64 i = thread_number(); i < bytes / 4; i += threads) static_cast<u32*>(memory)[i] = kPoison;
+}
+/// Memory that nobody has written holds a pattern; of elements below four bytes it cannot be told.
+template <class T>
+BC_INLINE bool is_poisoned(const T* p) {
+  if constexpr (sizeof(T) < 4 || sizeof(T) % 4 != 0) {
+    return false;
+  } else {
+    const u32* w = reinterpret_cast<const u32*>(p);
+    for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k)
+      if (w[k] != kPoison) return false;
+    return true;
+  }
+}
+
+template <class T>
+struct plain_type {
+  using type = T;
+};
+template <class T>
+struct plain_type<const T> {
+  using type = T;
+};
+
+/// The element at the given indices, negative ones from the end; a scratch place when it is out of bounds.
+template <int Mode, int Where, class T, int N, char L, class... I>
+BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
+  static_assert(sizeof(T) <= sizeof(CheckState::scratch), "records of checked kernels have 4096 bytes at most");
+  T* p;
+  i64 index[N > 0 ? N : 1] = {}, shape[N > 0 ? N : 1] = {};
+  if constexpr (N == 0) {
+    p = a.data;
+  } else {
+    const i64 given[] = {static_cast<i64>(indices)...};
+    char* bytes = a.bytes();
+    bool inside = true;
+    for (int k = 0; k < N; ++k) {
+      index[k] = given[k], shape[k] = a.shape[k];
+      const i64 i = wrap(given[k], a.shape[k]);
+      inside = inside && i >= 0 && i < a.shape[k];
+      bytes += i * a.strides[k];
+    }
+    if (!inside) {
+      found(c, kOutOfBounds, site, N, index, shape, Mode, 0);
+      return *reinterpret_cast<T*>(c.state->scratch);
+    }
+    p = reinterpret_cast<T*>(bytes);
+  }
+  if constexpr (Where != kGeneric && (Mode == kRead || Mode == kAtomic))
+    if (is_poisoned(p)) found(c, kUninitialised, site, N, index, shape, Mode, 0);
+  if constexpr (Where != kLocal && Mode != kOnlyBounds) {
+    u64 key = reinterpret_cast<u64>(p);
+    if (Where == kShared) key ^= static_cast<u64>(block_number() + 1) << 40;
+    int what = 0;
+    const u64 other = touch(c, Mode, key, &what);
+    if (other != 0) found(c, kRace, site, N, index, shape, Mode | what << 4, other);
+  }
+  return *p;
+}
+
+/// An index of a view, which must be inside.
+BC_PY i64 index_inside(Checker& c, int site, i64 i, i64 extent) {
+  const i64 at = wrap(i, extent);
+  if (at >= 0 && at < extent) return at;
+  found(c, kOutOfBounds, site, 1, &i, &extent, kRead, 0);
+  return 0;
+}
+
+template <class T>
+BC_INLINE bool is_nan(const T& x) {
+  if constexpr (is_complex<T>) return x.re != x.re || x.im != x.im;
+  else if constexpr (is_small_float<T>) return static_cast<float>(x) != static_cast<float>(x);
+  else return x != x;
+}
+template <class R, class... A>
+BC_INLINE void nan_made(Checker& c, int site, const R& result, const A&... operands) {
+  if (is_nan(result) && !(is_nan(operands) || ...)) found(c, kNaN, site, 0, nullptr, nullptr, 0, 0);
+}
+
+}  // namespace py
+}  // namespace bc

@@ -1,0 +1,70 @@
+// Records: an element of an array of records is a reference into it (a 0-d array), as in NumPy; a record in a variable or an argument is a
+// value. See compiler.h for the method.
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+/// Tells whether the C++ struct needs no packing, so that references to members may be taken.
+bool is_natural(Type record) {
+  uint32_t at = 0, alignment = 1;
+  for (size_t i = 0; i < record->items.size(); ++i) {
+    const uint32_t a = record->items[i]->alignment;
+    alignment = std::max(alignment, a);
+    if (record->offsets[i] % a != 0 || record->offsets[i] < at) return false;
+    at = record->offsets[i] + record->items[i]->bytes;
+  }
+  return record->bytes % alignment == 0;
+}
+
+}  // namespace
+
+bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record); }
+
+Value FunctionCompiler::record_reference(const Value& record, bool read_only, Space space) {
+  const Type t = array_type(record.type, 0, 'C', read_only, space);
+  Value r = Value::of(t, fmt::format("{}{{&{}}}", cpp(t), paren(record)));
+  r.items = {record};
+  r.effect = record.effect;
+  return r;
+}
+
+Value FunctionCompiler::referred(const Value& reference) {
+  if (!reference.items.empty()) return reference.items[0];
+  Value r = Value::of(reference.type->element, paren(reference) + "()");
+  r.reads = true;
+  return r;
+}
+
+Value FunctionCompiler::array_field(const Value& record, Value field, const std::string& name, const Node* n) {
+  std::string extents;
+  int ndim = 0;
+  Type element = field.type;
+  for (; element->is_tuple() && element->is_uniform() && element->fields.empty(); element = element->items[0], ++ndim)
+    extents += fmt::format(", {}", element->items.size());
+  if (!is_natural(record.type))
+    fail(n, fmt::format("the field '{}' is an array inside a packed record", name), {}, "make the dtype with align=True");
+  unit_.need("core");
+  return Value::of(array_type(element, ndim, 'C'), fmt::format("py::over<{}>(py::memory({}){})", cpp(element), field.text, extents));
+}
+
+Value FunctionCompiler::reference_field(const Value& reference, const std::string& name, const Node* n) {
+  const Value record = referred(reference);
+  Value field = record_field(record, name, n);
+  if (field.is(Kind::record)) return record_reference(field, reference.type->read_only, reference.type->space);
+  if (field.is_array() && reference.type->read_only) {
+    field.text = fmt::format("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
+    field.type = as_read_only(field.type);
+  }
+  return field;
+}
+
+void FunctionCompiler::assign_field(const Value& object, const std::string& name, const Value& value, const Node* target, const Node* at) {
+  const bool reference = is_record_reference(object);
+  if (reference && object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
+  const Value field = record_field(reference ? referred(object) : object, name, target);
+  if (field.is_array()) return assign_elements(field, value, at);
+  if (value.type) linef("{} = {};", field.text, convert(value, field.type, at));
+}
+
+}  // namespace bc::kernels

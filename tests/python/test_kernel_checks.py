@@ -1,0 +1,271 @@
+"""Checked mode: what no kernel should do is raised at the launch, with its line, thread and block; right kernels pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from broadcloth import cuda
+from broadcloth.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float64
+
+N = 64
+
+
+@cuda.jit(check=True)
+def shift(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i + 1]
+
+
+def test_an_index_out_of_bounds(xp):
+    a, out = xp.arange(8.0), xp.zeros(8)
+    with pytest.raises(cuda.CheckError, match=r"index 8 is out of bounds for 'a' of shape \(8,\)") as error:
+        shift[2, 4](a, out)
+    e = error.value
+    assert isinstance(e, IndexError)
+    assert (e.kind, e.array, e.index, e.shape, e.text) == ("out of bounds", "a", (8,), (8,), "out[i] = a[i + 1]")
+    assert (e.thread, e.block) == ((3, 0, 0), (1, 0, 0))
+    assert e.file == __file__
+    assert "thread (3, 0, 0) of block (1, 0, 0)" in str(e)
+    assert f"{e.file}:{e.line}, in shift: out[i] = a[i + 1]" in str(e)
+    shift[2, 4](xp.arange(9.0), out)
+    assert_array_equal(out, np.arange(1, 9))
+
+
+@cuda.jit(check=True)
+def write_far(a, i, j):
+    a[i, j] = 1
+
+
+@pytest.mark.parametrize(("i", "j"), [(3, 0), (0, 5), (-4, 0), (0, -6), (10**12, 0)])
+def test_writes_out_of_bounds_touch_nothing(xp, i, j):
+    a = xp.zeros((3, 5), "i4")
+    with pytest.raises(cuda.CheckError) as error:
+        write_far[1, 1](a, i, j)
+    assert (error.value.index, error.value.shape) == ((i, j), (3, 5))
+    assert_array_equal(a, np.zeros((3, 5)))
+    write_far[1, 1](a, -3, -5)
+    assert int(a[0, 0]) == 1
+
+
+@cuda.jit(check=True)
+def rows(a, i, out):
+    row = a[i]
+    out[0] = row[2]
+
+
+def test_a_view_of_a_row_that_is_not_there(xp):
+    out = xp.zeros(1)
+    with pytest.raises(cuda.CheckError, match="index 4 is out of bounds for 'a' of shape"):
+        rows[1, 1](xp.zeros((4, 3)), 4, out)
+    with pytest.raises(cuda.CheckError, match="index 2 is out of bounds for 'row' of shape"):
+        rows[1, 1](xp.zeros((4, 2)), 1, out)
+
+
+def block_sum(barriers):
+    @cuda.jit(check=True)
+    def kernel(a, out):
+        s = cuda.shared.array(N, np.float64)
+        t = cuda.threadIdx.x
+        s[t] = a[cuda.grid(1)]
+        if barriers > 0:
+            cuda.syncthreads()
+        step = N // 2
+        while step > 0:
+            if t < step:
+                s[t] += s[t + step]
+            if barriers > 1:
+                cuda.syncthreads()
+            step //= 2
+        if t == 0:
+            out[cuda.blockIdx.x] = s[0]
+
+    return kernel
+
+
+def test_a_sum_with_its_barriers_passes(xp):
+    a, out = xp.arange(4.0 * N), xp.zeros(4)
+    block_sum(2)[4, N](a, out)
+    assert_array_equal(out, np.arange(4 * N).reshape(4, N).sum(1))
+
+
+@pytest.mark.parametrize("barriers", [0, 1])
+def test_a_missing_barrier_is_a_race(xp, barriers):
+    # Without the first one, what is read may be what nobody has written yet: both are findings.
+    with pytest.raises(cuda.CheckError) as error:
+        block_sum(barriers)[4, N](xp.arange(4.0 * N), xp.zeros(4))
+    assert error.value.array == "s"
+    assert error.value.kind in ("race", "uninitialised") if barriers == 0 else error.value.kind == "race"
+    if error.value.kind == "race":
+        assert "no barrier between" in str(error.value)
+
+
+@cuda.jit(check=True)
+def everybody(out):
+    out[0] = cuda.grid(1)
+
+
+@cuda.jit(check=True)
+def neighbours(a):
+    i = cuda.grid(1)
+    if 0 < i < a.size:
+        a[i] = a[i - 1]
+
+
+def test_races_in_global_memory(xp):
+    with pytest.raises(cuda.CheckError, match="race: the thread writes 'out' at 0, which thread .* writes") as error:
+        everybody[1, 8](xp.zeros(1))
+    assert error.value.text == "out[0] = cuda.grid(1)"
+    with pytest.raises(cuda.CheckError, match="of block"):
+        everybody[8, 1](xp.zeros(1))
+    with pytest.raises(cuda.CheckError, match="race"):
+        neighbours[1, 16](xp.arange(16.0))
+
+
+@cuda.jit(check=True)
+def in_order(a, out, lanes):
+    t = cuda.threadIdx.x
+    cuda.atomic.add(out, 0, a[t])
+    a[t] += 1
+    a[t] *= 2
+    cuda.syncthreads()
+    if t == 0:
+        out[0] += a[a.size - 1]
+    s = cuda.shared.array(32, np.int64)
+    if t < 32:
+        s[t] = t
+        cuda.syncwarp()
+        lanes[t] = s[31 - t]
+
+
+def test_ordered_accesses_are_no_races(xp):
+    a, out, lanes = xp.arange(float(N)), xp.zeros(1), xp.zeros(32, "i8")
+    in_order[1, N](a, out, lanes)
+    assert float(out[0]) == sum(range(N)) + 2 * N
+    assert_array_equal(lanes, np.arange(32)[::-1])
+
+
+@cuda.jit(check=True)
+def mixed(out):
+    if cuda.threadIdx.x == 1:
+        out[0] = 5
+    else:
+        cuda.atomic.add(out, 0, 1)
+
+
+def test_a_plain_write_beside_atomic_ones_is_a_race(xp):
+    with pytest.raises(cuda.CheckError, match="atomically"):
+        mixed[1, 8](xp.zeros(1))
+
+
+@cuda.jit(check=True)
+def half_written(out, n):
+    s = cuda.shared.array(16, np.float32)
+    t = cuda.threadIdx.x
+    if t < n:
+        s[t] = t
+    cuda.syncthreads()
+    out[t] = s[15 - t]
+
+
+@cuda.jit(check=True)
+def local_read(out, n):
+    a = cuda.local.array((2, 3), np.int64)
+    for k in range(n):
+        a[k // 3, k % 3] = k
+    out[cuda.grid(1)] = a[1, 2]
+
+
+def test_reads_before_writes(xp):
+    half_written[1, 16](xp.zeros(16), 16)
+    with pytest.raises(cuda.CheckError, match=r"'s' is read at 15, where nothing was written before"):
+        half_written[1, 16](xp.zeros(16), 15)
+    out = xp.zeros(8)
+    local_read[1, 8](out, 6)
+    assert_array_equal(out, np.full(8, 5))
+    with pytest.raises(cuda.CheckError, match=r"'a' is read at \(1, 2\)") as error:
+        local_read[2, 4](out, 5)
+    assert error.value.kind == "uninitialised"
+
+
+@cuda.jit(check=True)
+def quotients(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] / b[i] + 1
+
+
+def test_nan_is_found_where_it_is_made(xp):
+    a, b = xp.array([1.0, 0.0, 2.0]), xp.array([0.0, 0.0, 1.0])
+    with pytest.raises(cuda.CheckError, match=r"a\[i\] / b\[i\] is NaN, and its operands are not") as error:
+        quotients[1, 4](a, b, xp.zeros(3))
+    assert (error.value.kind, error.value.thread) == ("nan", (1, 0, 0))
+    # A NaN that came in is nobody's fault here.
+    out = xp.zeros(1)
+    quotients[1, 4](xp.array([np.nan]), xp.array([1.0]), out)
+    assert np.isnan(float(out[0]))
+
+
+@cuda.jit(device=True)
+def get(a, i):
+    return a[i]
+
+
+@cuda.jit(check=True)
+def through_a_function(a, out):
+    i = cuda.grid(1)
+    out[i] = get(a, i) if i < a.size else get(a, i - 1)
+
+
+def test_device_functions_are_checked(xp):
+    through_a_function[1, 4](xp.arange(3.0), xp.zeros(4))
+    with pytest.raises(cuda.CheckError, match="in get: return a") as error:
+        through_a_function[1, 5](xp.arange(3.0), xp.zeros(5))
+    assert error.value.index == (3,)
+
+
+@cuda.jit(check=True)
+def slices(a, b):
+    a[1:] = b[:-1] + 1
+    a[0] = b.sum()
+
+
+@cuda.jit(check=True)
+def other_features(states, a, out):
+    i = cuda.grid(1)
+    if i < a.size and a[i] >= 0:
+        out[i] = xoroshiro128p_uniform_float64(states, i) if a[i] > 1 else -1.0
+    for k, v in enumerate(a):
+        if k == i:
+            out[i] += min(v, 2.0) ** 0.5
+
+
+def test_the_rest_of_the_language_runs_checked(xp):
+    a = xp.zeros(4)
+    slices[1, 1](a, xp.arange(4.0))
+    assert_array_equal(a, [6, 1, 2, 3])
+    out = xp.zeros(4)
+    other_features[1, 4](create_xoroshiro128p_states(4, 1), xp.arange(4.0), out)
+    assert float(out[0]) == -1.0
+
+
+@cuda.jit(check=True)
+def raises(a):
+    if a[0] > 0:
+        raise ValueError("positive")
+
+
+def test_exceptions_of_the_kernel_come_through(xp):
+    raises[1, 1](xp.zeros(1))
+    with pytest.raises(ValueError, match="positive"):
+        raises[1, 1](xp.ones(1))
+
+
+def test_unchecked_kernels_have_no_checks(xp):
+    kernel = cuda.jit(shift.py_func)
+    kernel.compile("void(float64[:], float64[:])")
+    (text,) = kernel.inspect_source().values()
+    assert "checker" not in text
+    shift.compile("void(float64[:], float64[:])")
