@@ -1,7 +1,7 @@
 # libbroadcloth.so: the engine, with every backend.
 set(SRC "${CMAKE_SOURCE_DIR}/src")
 set(core_globs)
-foreach(folder core ops graph codegen runtime autograd kernels backends)
+foreach(folder core ops graph codegen runtime autograd kernels backends api)
   list(APPEND core_globs "${SRC}/${folder}/*.cpp")
 endforeach()
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${core_globs})

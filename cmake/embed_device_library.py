@@ -88,7 +88,7 @@ def defined_names(lines: list[str]) -> set[str]:
         if m := re.match(r"\s*(?:#\s*define.*?)?BC_[A-Z]+\w*\((\w+)", line):
             names.add(m[1])
         names |= set(re.findall(r"\b(\w+)\s*\(", line)[:1])
-        names |= {n for n in re.findall(r"BC_T?FN\b.*?\b(\w+)\s*\(", line)}
+        names |= set(re.findall(r"BC_T?FN\b.*?\b(\w+)\s*\(", line))
         names |= set(re.findall(r"\b(?:struct|using|enum)\s+(?:alignas\(.*?\) )?(\w+)", line))
         names |= set(re.findall(r"\)\s+(\w+)\s*\{", line))  # struct alignas(…) Vec {
         names |= set(re.findall(r"\bconstexpr\s+[\w:<>]+\s+(\w+)", line))

@@ -101,8 +101,10 @@ void destroy(Buffer* buffer) {
   if (buffer->release) {
     release_unlocked(std::move(buffer->release));
   } else if (buffer->ptr) {
-    if (buffer->uses.write.tape) free_in_order(*buffer);
-    else pool_free(buffer->device, buffer->ptr);
+    if (buffer->uses.write.tape)
+      free_in_order(*buffer);
+    else
+      pool_free(buffer->device, buffer->ptr);
   }
   delete buffer;
 }

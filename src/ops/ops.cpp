@@ -75,27 +75,27 @@ struct Table {
 #define BC_UNARY(...)
 #define BC_BINARY(...)
 #define BC_TERNARY(...)
-#define BC_FAST(name, set_, text)                        \
-  rows[static_cast<int>(Op::name)].fast_set = set_;      \
+#define BC_FAST(name, set_, text)                   \
+  rows[static_cast<int>(Op::name)].fast_set = set_; \
   rows[static_cast<int>(Op::name)].fast_text = text;
 #define BC_CUDA_FAST(name, set_, text)                   \
   rows[static_cast<int>(Op::name)].cuda_fast_set = set_; \
   rows[static_cast<int>(Op::name)].cuda_fast_text = text;
 #include "ops/elementwise.def"
 #define BC_REDUCE(name_, set_, acc, result_, state_, identity_, map_, join_, finish_, ...) \
-  {                                                                                       \
-    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                               \
-    o.name = #name_;                                                                      \
-    o.kind = OpKind::reduce;                                                              \
-    o.nin = 1;                                                                            \
-    o.set = set_;                                                                         \
-    o.accumulate = Accumulate::acc;                                                       \
-    o.result = Result::result_;                                                           \
-    o.state = state_;                                                                     \
-    o.identity = identity_;                                                               \
-    o.map = map_;                                                                         \
-    o.join = join_;                                                                       \
-    o.finish = finish_;                                                                   \
+  {                                                                                        \
+    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                                \
+    o.name = #name_;                                                                       \
+    o.kind = OpKind::reduce;                                                               \
+    o.nin = 1;                                                                             \
+    o.set = set_;                                                                          \
+    o.accumulate = Accumulate::acc;                                                        \
+    o.result = Result::result_;                                                            \
+    o.state = state_;                                                                      \
+    o.identity = identity_;                                                                \
+    o.map = map_;                                                                          \
+    o.join = join_;                                                                        \
+    o.finish = finish_;                                                                    \
   }
 #include "ops/reduce.def"
 #undef BC_REDUCE
@@ -195,10 +195,12 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
   for (int i = first; i < last; ++i) all_bool &= is_bool(operands[i].dtype);
   if (all_bool && !dtype) {
     BC_CHECK(op != Op::subtract, Type,
-             "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor function instead.");
+             "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor "
+             "function instead.");
     BC_CHECK(op != Op::negative, Type,
              "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
-    BC_CHECK(op != Op::positive && op != Op::sign && op != Op::gcd && op != Op::lcm, UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
+    BC_CHECK(op != Op::positive && op != Op::sign && op != Op::gcd && op != Op::lcm, UFuncTypeError,
+             "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
   }
   std::optional<DType> common;
   for (int i = first; i < last; ++i)

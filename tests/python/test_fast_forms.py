@@ -1,12 +1,12 @@
-"""Kernels with several quotients, roots and logarithms: on CUDA they run forms without branches, and again exactly where those do not hold."""
+"""Kernels with several quotients, roots and logarithms: on CUDA they run forms without branches, and again where those do not hold."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import configured
 
 import broadcloth as bc
+from support import configured
 
 
 @pytest.fixture(autouse=True)

@@ -169,9 +169,9 @@ std::string header_name(const std::string& target, const std::string& text) { re
 struct JitLibrary::Headers {
   struct Slot {
     std::mutex mutex;
-    std::vector<char> bytes;                // empty: not made yet
-    std::atomic<bool> made{false};          // what `bytes` holds will stay
-    std::atomic<bool> under_way{false};     // a thread makes it, or looked for it in the folder in vain
+    std::vector<char> bytes;             // empty: not made yet
+    std::atomic<bool> made{false};       // what `bytes` holds will stay
+    std::atomic<bool> under_way{false};  // a thread makes it, or looked for it in the folder in vain
   };
   Slot& slot(const bc_jit_flags& flags, std::string_view prelude) {
     const std::lock_guard lock(mutex);
@@ -189,11 +189,12 @@ JitLibrary& JitLibrary::get() {
   // Never destroyed: loaded kernels live on until the process ends. A throw leaves it unmade, so that the next call tries again.
   static JitLibrary& library = *new JitLibrary;
   // A fork waits for the compiles that run. A child must not wait for a lock that a thread of its parent held; it reads the header again.
-  at_fork(ForkLevel::Compiler, [] { library.fork_(0); },
-          [](bool child) {
-            library.fork_(child ? 2 : 1);
-            if (child) library.forget_headers();
-          });
+  at_fork(
+      ForkLevel::Compiler, [] { library.fork_(0); },
+      [](bool child) {
+        library.fork_(child ? 2 : 1);
+        if (child) library.forget_headers();
+      });
   return library;
 }
 
@@ -316,7 +317,8 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
 }
 
 std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_view text) const {
-  // The header is a syntax tree, the same for every processor that has what the library's macros ask for; code is made from it for this one.
+  // The header is a syntax tree, the same for every processor that has what the library's macros ask for; code is made from it for this
+  // one.
   if (!Tier0Program::supported()) return {};
   std::string key = fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program);
   key.append(1, '\0').append(text);
@@ -373,7 +375,8 @@ std::vector<char> JitLibrary::compile(std::string_view text, std::string_view na
     text = whole.append(text);
   }
   bc_jit_buffer object{}, log{};
-  const int failed = compile_(text.data(), text.size(), std::string(name).c_str(), &flags, pch.empty() ? nullptr : pch.data(), pch.size(), &object, &log);
+  const int failed =
+      compile_(text.data(), text.size(), std::string(name).c_str(), &flags, pch.empty() ? nullptr : pch.data(), pch.size(), &object, &log);
   const std::string messages = take(log);
   if (failed != 0 || object.data == nullptr) {
     free_(&object);
@@ -415,9 +418,10 @@ std::vector<char> JitLibrary::specialise(std::span<const char> bitcode, const st
   bc_jit_buffer object{}, log{};
   const int failed = specialise_(bitcode.data(), bitcode.size(), symbol.c_str(), block, &flags, stage, &object, &facts, &log);
   const std::string messages = take(log), bytes = take(object);
-  BC_CHECK(failed == 0, Compile, "compile: kernel '{}' cannot run on the CPU with blocks of ({}, {}, {}):\n{}{}", symbol, block[0], block[1],
-           block[2], messages,
-           messages.find("mnemonic") != messages.npos || messages.find("asm") != messages.npos ? "Inline PTX runs on CUDA devices only." : "");
+  BC_CHECK(
+      failed == 0, Compile, "compile: kernel '{}' cannot run on the CPU with blocks of ({}, {}, {}):\n{}{}", symbol, block[0], block[1],
+      block[2], messages,
+      messages.find("mnemonic") != messages.npos || messages.find("asm") != messages.npos ? "Inline PTX runs on CUDA devices only." : "");
   return {bytes.begin(), bytes.end()};
 }
 
