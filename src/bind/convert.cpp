@@ -192,6 +192,10 @@ PyRef shape_tuple(const Dims& d, int64_t factor) {
 // ---- Operands ------------------------------------------------------------------------------------------------------------------
 
 bool is_numpy_array(PyObject* o) { return is_exact(o, state().np_ndarray) || PyType_IsSubtype(Py_TYPE(o), state().np_ndarray); }
+bool is_host_array(PyObject* o) {
+  if (is_exact(o, state().np_ndarray)) return true;
+  return is_numpy_array(o) && !attr_or_null(o, state().names.__cuda_array_interface__);
+}
 bool is_numpy_scalar(PyObject* o) { return PyType_IsSubtype(Py_TYPE(o), state().np_generic) != 0; }
 
 std::optional<std::pair<Weak, Scalar>> python_scalar(PyObject* o) {

@@ -130,6 +130,8 @@ PyRef to_numpy(const Array& a, char order = 'C');
 /// Writes the elements into a NumPy array of the same shape.
 void to_numpy_out(const Array& a, PyObject* out);
 bool is_numpy_array(PyObject* o);
+/// A NumPy array that a GPU's kernels cannot use as it is; mapped and managed arrays they can.
+bool is_host_array(PyObject* o);
 bool is_numpy_scalar(PyObject* o);
 
 /// A NumPy array's memory, held while this lives.

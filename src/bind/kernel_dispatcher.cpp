@@ -158,7 +158,7 @@ struct Reader {
       key.push(kScalar | static_cast<uint64_t>(*dtype) << 8);
     } else if (PyTuple_Check(o)) {
       read_tuple(o);
-    } else if (is_numpy_array(o)) {
+    } else if (is_host_array(o)) {
       read_host(o);
     } else if (PyComplex_CheckExact(o)) {
       key.push(kComplex);
@@ -326,7 +326,7 @@ class Packer {
 
   void pack_array(PyObject* o, Type t, char* at) {
     if (is_array(o)) return put_array(array_of(o), t, at);
-    if (is_numpy_array(o)) return pack_host(o, t, at);
+    if (is_host_array(o)) return pack_host(o, t, at);
     if (is_record_array(o)) {
       const RecordParts p = record_parts(o);  // the object keeps what they refer to
       to_->note_array(*p.bytes, write_ && !t->read_only, reinterpret_cast<void**>(at));

@@ -225,9 +225,7 @@ void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const 
     }
     return add_number(to, value->second, rank_of(dtype), p, dtype, kernel, index, o);
   }
-  // Mapped and managed arrays are NumPy's, and the device can use them as they are.
-  const bool reachable = is_numpy_array(o) && !is_exact(o, state().np_ndarray) && attr_or_null(o, state().names.__cuda_array_interface__);
-  if (is_numpy_array(o) && !reachable) return add_host_array(to, o, p, kernel, index);
+  if (is_host_array(o)) return add_host_array(to, o, p, kernel, index);
   if (const auto value = python_scalar(o)) {
     if (value->first == Weak::integer && value->second.dtype == DType::f64)
       throw_python(PyExc_OverflowError, "Python int too large to convert to C long");

@@ -139,6 +139,17 @@ def test_device_array(device):
         cuda.device_array(4, np.float32, strides=(6,))
 
 
+def test_records_go_to_the_device_and_back(device):
+    host = np.array([(1, 2.5), (3, 4.5)], dtype=[("n", "i4"), ("x", "f8")])
+    d = cuda.to_device(host, stream=cuda.stream())
+    assert d.dtype == host.dtype and cuda.is_cuda_array(d)
+    assert_array_equal(d.copy_to_host(), host)
+    e = cuda.device_array_like(d)
+    assert cuda.to_device(host, to=e) is e
+    assert_array_equal(e.copy_to_host(), host)
+    assert cuda.device_array(3, host.dtype).shape == (3,)
+
+
 def test_is_and_as_cuda_array(device):
     a = bc.zeros(3)
     assert cuda.is_cuda_array(a) and not cuda.is_cuda_array(np.zeros(3)) and not cuda.is_cuda_array(3)
@@ -200,6 +211,22 @@ def test_mapped_memory_is_given_to_kernels_as_it_is(device):
         a[:] = 4
     assert_array_equal(a, [4, 4, 4, 4])
     assert_array_equal(a.copy_to_host(), [4, 4, 4, 4])
+
+
+def test_a_kernel_writes_through_mapped_and_managed_memory(device):
+    @cuda.jit
+    def scale(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = 2 * x[i]
+
+    x = cuda.to_device(np.arange(1000.0))
+    for make in (cuda.mapped_array, cuda.managed_array):
+        out = make(1000)
+        out[:] = -1
+        scale[8, 128](x, out)
+        cuda.synchronize()
+        assert_array_equal(out, 2 * np.arange(1000.0))
 
 
 def test_pinned_and_mapped_blocks(device):

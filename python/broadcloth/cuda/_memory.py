@@ -43,6 +43,14 @@ def to_device(obj: Any, stream: Any = None, copy: bool = True, to: Any = None) -
     >>> (d * 2).copy_to_host()
     array([0, 2, 4, 6])
     """
+    dtype = getattr(obj, "dtype", None)
+    if getattr(dtype, "names", None) is not None:
+        from ._records import RecordArray
+
+        if to is not None:
+            to.copy_to_device(obj, stream)
+            return to
+        return RecordArray.of(obj) if copy else RecordArray(obj.shape, dtype)
     return _c.to_device(obj, _stream(stream), copy, to)
 
 
@@ -59,6 +67,10 @@ def device_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
     >>> cuda.device_array((2, 3), np.float32).shape
     (2, 3)
     """
+    if np.dtype(dtype).names is not None:
+        from ._records import RecordArray
+
+        return RecordArray(_shape(shape), dtype, strides=strides)
     with get_current_stream() if _stream(stream) is None else _as_stream(stream):
         if strides is None:
             if order == "F":
@@ -113,7 +125,7 @@ def is_cuda_array(obj: Any) -> bool:
     >>> cuda.is_cuda_array(bc.zeros(3)), cuda.is_cuda_array(np.zeros(3))
     (True, False)
     """
-    return isinstance(obj, _c.ndarray) or hasattr(obj, "__cuda_array_interface__")
+    return isinstance(obj, _c.ndarray) or hasattr(obj, "__cuda_array_interface__") or type(obj).__name__ == "RecordArray"
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> Any:
