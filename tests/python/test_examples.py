@@ -26,6 +26,7 @@ SMALL = {
     "sine": ["--sizes", "1e3,1e4", "--loop", "1e3"],
     "elementwise": ["--sizes", "10,64"],
     "monte_carlo": ["--count", "20000"],
+    "streams": ["--arrays", "6", "--elements", "1000", "--streams", "2"],
 }
 
 

@@ -747,7 +747,13 @@ class PythonFunctionAllocator:
     """An allocator from two functions: `malloc_func(size, device_id)` gives an address, `free_func(ptr, device_id)` takes it back."""
 
     def __init__(self, malloc_func: Callable[[int, int], int], free_func: Callable[[int, int], Any]) -> None:
-        self._pool = _c.make_pool(lambda size, device, stream: malloc_func(size, device), False, lambda ptr, device, stream: free_func(ptr, device))
+        def allocate(size: int, device: int, stream: int) -> int:
+            return malloc_func(size, device)
+
+        def free(ptr: int, device: int, stream: int) -> None:
+            free_func(ptr, device)
+
+        self._pool = _c.make_pool(allocate, False, free)
 
     def malloc(self, size: int) -> MemoryPointer:
         """Memory that the function gives."""
