@@ -223,7 +223,7 @@ def _host_array(kind: str, shape: Any, dtype: Any, strides: Any, order: str, cls
     else:
         extent = math.prod(shape) * dtype.itemsize
     memory = _c.host_allocate(kind, extent, write_combined)
-    array = np.ndarray(shape, dtype, buffer=memory, strides=strides, order=order).view(cls)  # type: ignore[call-overload]
+    array: Any = np.ndarray(shape, dtype, buffer=memory, strides=strides, order="F" if order == "F" else "C").view(cls)
     if cls is MappedArray:
         array._memory = memory
     return array

@@ -508,7 +508,7 @@ def streamEndCapture(stream: Any) -> Any:
     return _stream(stream).end_capture()
 
 
-def _event(event: Any) -> Event:
+def _event(event: Any) -> Any:
     return event if isinstance(event, _c.EventBase) else _events[int(getattr(event, "ptr", event))]
 
 
