@@ -322,7 +322,12 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
     *same = ours && !copied && !always;
     return r;
   };
-  if (is_array(o)) return finish(array_of(o), true);
+  if (is_array(o)) {
+    // Among several devices of a kind the array comes to the current one, as in CuPy; between kinds only to_device() moves it.
+    const Device here = array_of(o).device(), now = default_device();
+    if (!device && !never && here.type == now.type && here.index != now.index) device = now;
+    return finish(array_of(o), true);
+  }
   const Device where = device ? *device : default_device();
 
   if (const auto s = python_scalar(o)) {

@@ -1,5 +1,6 @@
 // Device memory by the piece, and pools that Python programs put in the place of the engine's.
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 #include "bind/args.h"
@@ -10,14 +11,20 @@
 namespace bc::bind {
 namespace {
 
+/// How many allocators and hooks written in Python there are.
+std::atomic<int> python_calls{0};
+
 // ---- Sources in Python and in C ----------------------------------------------------------------------------------------------------
 
 /// A Python function of (bytes, device's number, stream's handle) that gives an address or an object with one (`ptr`), and perhaps one of
 /// (address, device's number, stream's handle) that takes it back. An object is kept until then.
 class PythonSource final : public MemorySource {
  public:
-  PythonSource(PyObject* allocate, PyObject* free) : allocate_(new_ref(allocate)), free_(free == Py_None ? nullptr : new_ref(free)) {}
+  PythonSource(PyObject* allocate, PyObject* free) : allocate_(new_ref(allocate)), free_(free == Py_None ? nullptr : new_ref(free)) {
+    python_calls.fetch_add(1);
+  }
   ~PythonSource() override {
+    python_calls.fetch_sub(1);
     if (!Py_IsInitialized()) return;
     GilHold hold;
     Py_DECREF(allocate_);
@@ -36,22 +43,32 @@ class PythonSource final : public MemorySource {
     PyRef address = PyLong_Check(made.get()) ? made : PyRef::maybe(PyObject_GetAttrString(made.get(), "ptr"));
     void* ptr = address ? PyLong_AsVoidPtr(address.get()) : nullptr;
     if (PyErr_Occurred()) throw_as_error();
-    if (ptr && !PyLong_Check(made.get())) {
+    if (ptr) {
       std::lock_guard lock(mutex_);
-      objects_[ptr] = made.release();
+      pieces_[ptr] = {PyLong_Check(made.get()) ? nullptr : made.release(), stream};
     }
     return ptr;
   }
 
   void free(void* ptr, size_t, Device device, void* stream) noexcept override {
     if (!Py_IsInitialized()) return;
-    GilHold hold;
-    PyObject* object = nullptr;
+    Piece piece{nullptr, stream};
     {
       std::lock_guard lock(mutex_);
-      if (auto found = objects_.extract(ptr)) object = found.mapped();
+      if (auto found = pieces_.extract(ptr)) piece = found.mapped();
     }
-    Py_XDECREF(object);
+    if (piece.stream != stream) {
+      // The owner gives the memory out again in the order of the stream that asked for it.
+      try {
+        Tape &home = tape_of({device, piece.stream}), &last = tape_of({device, stream});
+        TapeLock lock(home);
+        home.wait_for({&last, last.submit()});
+      } catch (const Error&) {
+        // The device is lost, and its work has ended.
+      }
+    }
+    GilHold hold;
+    Py_XDECREF(piece.object);
     if (!free_) return;
     PyObject* args = Py_BuildValue("(NiN)", PyLong_FromVoidPtr(ptr), device.index, PyLong_FromVoidPtr(stream));
     if (args) call_unraisable(free_, args);
@@ -75,7 +92,11 @@ class PythonSource final : public MemorySource {
   PyObject* allocate_;
   PyObject* free_;
   std::mutex mutex_;
-  std::unordered_map<void*, PyObject*> objects_;
+  struct Piece {
+    PyObject* object;  ///< nullptr where the function gave an address
+    void* stream;
+  };
+  std::unordered_map<void*, Piece> pieces_;
 };
 
 /// Two C functions, as CuPy's CFunctionAllocator takes them.
@@ -244,7 +265,11 @@ PyType_Spec pool_spec = {"broadcloth.Pool", sizeof(PyPool), 0, Py_TPFLAGS_DEFAUL
 
 /// Calls a Python function of (event, device, address, bytes) at every event of every pool.
 int64_t add_hook(PyObject* f) {
-  auto held = std::shared_ptr<PyObject>(new_ref(f), [](PyObject* o) { release_object(o); });
+  auto held = std::shared_ptr<PyObject>(new_ref(f), [](PyObject* o) {
+    python_calls.fetch_sub(1);
+    release_object(o);
+  });
+  python_calls.fetch_add(1);
   return pool_add_hook([held](PoolEvent event, Device device, void* ptr, size_t bytes) {
     constexpr const char* names[] = {"allocate", "free", "chunk_allocate", "chunk_free", "pressure"};
     if (!Py_IsInitialized()) return;
@@ -263,6 +288,18 @@ int64_t add_hook(PyObject* f) {
 }  // namespace
 
 void init_cuda_pool(PyObject* module) {
+  // A flush that allocates by a Python function holds a tape's lock and waits for Python's: who has Python's must not keep it while it
+  // waits for the tape's.
+  set_lock_wait(
+      []() -> void* {
+        if (python_calls.load(std::memory_order_relaxed) == 0 || gil_released || !Py_IsInitialized() || !PyGILState_GetThisThreadState()) return nullptr;
+        gil_released = true;
+        return PyEval_SaveThread();
+      },
+      [](void* state) {
+        or_sleep([&] { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
+        gil_released = false;
+      });
   memory_type = add_type(module, &memory_spec, "DeviceMemory");
   pool_type = add_type(module, &pool_spec, "Pool");
   add_functions(

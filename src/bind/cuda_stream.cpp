@@ -402,6 +402,11 @@ PyObject* stream_end_capture(PyObject* self, PyObject*) {
       }
       for (Tape* other : tapes(t.device()))
         if (other->capture() == capture) other->set_capture(nullptr);
+      {
+        // The graph knows addresses: from now on values are written there, and nowhere else.
+        TapeLock lock(t);
+        for (const Ref<Buffer>& b : capture->buffers) b->exposed = true;
+      }
       if (failed) std::rethrow_exception(failed);
       return made;
     });

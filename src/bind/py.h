@@ -96,12 +96,16 @@ auto or_sleep(F&& take_lock) noexcept {
   }
 }
 
+/// Whether this thread has let go of the interpreter's lock, as far as the binding knows.
+inline thread_local bool gil_released = false;
+
 /// Lets other Python threads run while kernels do.
 class GilRelease {
  public:
-  GilRelease() : state_(PyEval_SaveThread()) {}
+  GilRelease() : state_(PyEval_SaveThread()) { gil_released = true; }
   ~GilRelease() {
     or_sleep([&] { PyEval_RestoreThread(state_); });
+    gil_released = false;
   }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
@@ -120,13 +124,17 @@ auto without_gil(F&& f) {
 /// The interpreter's lock in a thread that may or may not have it.
 class GilHold {
  public:
-  GilHold() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
-  ~GilHold() { PyGILState_Release(state_); }
+  GilHold() : state_(or_sleep([] { return PyGILState_Ensure(); })), released_(std::exchange(gil_released, false)) {}
+  ~GilHold() {
+    gil_released = released_;
+    PyGILState_Release(state_);
+  }
   GilHold(const GilHold&) = delete;
   GilHold& operator=(const GilHold&) = delete;
 
  private:
   PyGILState_STATE state_;
+  bool released_;
 };
 
 [[noreturn]] void throw_python(PyObject* type, const char* message);

@@ -27,6 +27,16 @@ class RecursiveLock {
       wait();
     owner_.store(&mark_, std::memory_order_relaxed);
   }
+  bool try_lock() {
+    if (owner_.load(std::memory_order_relaxed) == &mark_) {
+      ++depth_;
+      return true;
+    }
+    uint32_t expected = kFree;
+    if (!state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) return false;
+    owner_.store(&mark_, std::memory_order_relaxed);
+    return true;
+  }
   void unlock() {
     if (depth_ != 0) {
       --depth_;

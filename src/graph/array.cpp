@@ -752,23 +752,26 @@ Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
   alignas(16) char bytes[16];
   Tape& t = tape(a.device());
-  TapeLock lock(t);
+  const bool on_gpu = a.device().type == DeviceType::cuda;
   const char* p;
-  Ref<Buffer> buffer;
-  const Node& node = *a.storage()->current;
-  if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf) {
-    buffer = node.in[0].node->buffer;
-    p = static_cast<const char*>(buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
-  } else {
-    p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
-    if (many_streams()) buffer = a.storage()->current->buffer;
+  Ref<Buffer> buffer;  // keeps a GPU's memory while it is read without the lock, which what the read waits for may need
+  {
+    TapeLock lock(t);
+    const Node& node = *a.storage()->current;
+    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf) {
+      if (on_gpu) buffer = node.in[0].node->buffer;
+      p = static_cast<const char*>(node.in[0].node->buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
+    } else {
+      p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
+      if (on_gpu) buffer = a.storage()->current->buffer;
+    }
+    if (on_gpu) await(t, *buffer, false);
+    else std::memcpy(bytes, p, itemsize(a.dtype()));
   }
-  if (a.device().type == DeviceType::cuda) {
-    if (many_streams()) t.before(*buffer, false);
+  if (on_gpu) {
     transfer(t, bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost);
+    TapeLock lock(t);
     t.check_errors();
-  } else {
-    std::memcpy(bytes, p, itemsize(a.dtype()));
   }
   return Scalar::load(a.dtype(), bytes);
 }

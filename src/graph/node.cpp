@@ -23,8 +23,32 @@ void run_releases() {
 
 }  // namespace
 
+namespace {
+
+void* (*leave_for_wait)() = nullptr;
+void (*enter_after_wait)(void*) = nullptr;
+
+[[gnu::noinline]] void lock_contended(RecursiveLock& mutex) {
+  // What is left is taken back without the tape's lock, or whoever has it could wait for that.
+  while (void* const left = leave_for_wait ? leave_for_wait() : nullptr) {
+    mutex.lock();
+    mutex.unlock();
+    enter_after_wait(left);
+    if (mutex.try_lock()) return;
+  }
+  mutex.lock();
+}
+
+}  // namespace
+
+void set_lock_wait(void* (*leave)(), void (*enter)(void*)) {
+  leave_for_wait = leave;
+  enter_after_wait = enter;
+}
+
 TapeLock::TapeLock(Tape& tape) : tape_(tape) {
-  tape_.mutex().lock();
+  if (!tape_.mutex().try_lock()) [[unlikely]]
+    lock_contended(tape_.mutex());
   ++held_tapes;
 }
 

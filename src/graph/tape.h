@@ -178,6 +178,10 @@ class CurrentTape {
 /// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
 void watch_forks();
 
+/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python) and
+/// returns nullptr when there was nothing, `enter` takes it back. Set once.
+void set_lock_wait(void* (*leave)(), void (*enter)(void*));
+
 /// Calls `release` when this thread holds no tape's lock.
 void release_unlocked(std::function<void()> release);
 

@@ -136,6 +136,15 @@ def test_copies_between_devices_are_ordered():
     d.get()
 
 
+def test_asarray_brings_an_array_to_the_current_device_of_its_kind():
+    with bc.device("null"):
+        a = bc.ones(10)
+    with bc.device("null:1"):
+        assert str(bc.asarray(a).device) == str(bc.array(a).device) == "null:1"
+    with bc.device("cpu"):
+        assert str(bc.asarray(a).device) == "null"
+
+
 @pytest.mark.gpu
 def test_arrays_move_between_two_gpus():
     if bc.device_count("cuda") < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -313,6 +314,35 @@ def test_arrays_take_their_memory_from_a_python_allocator(device):
     gc.collect()
     bc.synchronize()
     assert not given
+
+
+def test_python_allocators_and_hooks_do_not_stop_other_threads(device):
+    # One thread's flush calls Python for memory while others record and look.
+    class Hook(cuda.MemoryHook):
+        calls = 0
+
+        def malloc_postprocess(self, **facts):
+            self.calls += 1
+
+    def work(i: int) -> None:
+        with bc.device(device):
+            a = bc.arange(5000.0) + i
+            for _ in range(30):
+                a = bc.sqrt(a * a) + 1
+                if a[0] < 0:
+                    raise AssertionError
+            results.append(float(a[0]) - i)
+
+    results: list[float] = []
+    allocator = cuda.PythonFunctionAllocator(lambda size, d: cuda.runtime.malloc(size), lambda ptr, d: cuda.runtime.free(ptr))
+    with Hook() as hook, cuda.using_allocator(allocator.malloc):
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+            assert not t.is_alive()
+    assert results == [30.0] * 4 and hook.calls > 0
 
 
 def test_an_allocator_that_raises_is_told_of(device):
