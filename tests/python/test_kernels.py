@@ -800,3 +800,27 @@ def test_printing_from_a_kernel(capfd, xp):
 
         ctypes.CDLL(None).fflush(None)
         assert capfd.readouterr().out == "x is|3|2.5|True\n"
+
+
+@pytest.mark.parametrize("n", [1, 31, 256, 257, 5000, 300_000])
+def test_reduce_by_a_function(xp, n):
+    total = cuda.reduce(lambda a, b: a + b)
+    largest = cuda.Reduce(lambda a, b: a if a > b else b)
+    values = np.random.default_rng(n).integers(-1000, 1000, n)
+    assert total(xp.asarray(values)) == values.sum()
+    assert largest(xp.asarray(values), init=-(10**6)) == values.max()
+    out = xp.zeros(1, "i8")
+    assert total(xp.asarray(values), size=(n + 1) // 2, res=out, init=7) is None
+    assert out[0] == values[: (n + 1) // 2].sum() + 7
+
+
+def test_types_are_names_of_cuda(xp):
+    @cuda.jit(cuda.void(cuda.float32[:], cuda.int64))
+    def kernel(a, k):
+        s = cuda.local.array(2, cuda.float64)
+        s[0] = k
+        a[0] = cuda.float32(s[0])
+
+    a = xp.zeros(1, "f4")
+    kernel[1, 1](a, 3)
+    assert a[0] == 3

@@ -40,6 +40,7 @@ _TABLE: dict[str, str] = {
     "_arguments": "In InOut Out",
     "_compile": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
     "profiler": "profile profile_start profile_stop profiling",
+    "_reduce": "Reduce reduce",
     "_jit": """
         atomic blockDim blockIdx cg const
         declare_device dim3 fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
@@ -53,7 +54,16 @@ _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for n
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
 _MODULES = ("nvtx", "profiler", "random", "runtime", "texture")
 # Names that live elsewhere in the package.
-_ELSEWHERE: dict[str, str] = {"Function": "broadcloth._raw_kernels", "Module": "broadcloth._raw_kernels"}
+_OTHERS: dict[str, str] = {
+    "broadcloth._raw_kernels": "Function Module",
+    "broadcloth._jit": "literal_unroll",
+    "broadcloth.types": """
+        b1 bool_ boolean byte c16 c8 char double f4 f8 i1 i2 i4 i8 int_ intc intp long_ longlong none short size_t ssize_t u1 u2 u4
+        u8 uchar uint uintc uintp ulong ulonglong ushort void
+    """,
+    "broadcloth._types": "complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+}
+_ELSEWHERE: dict[str, str] = {name: module for module, names in _OTHERS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> _Any:
