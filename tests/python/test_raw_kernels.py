@@ -283,6 +283,26 @@ def test_cupys_complex_numbers(xp):
     np.testing.assert_array_equal(host(y), host(x1) + 2 * host(x2))
 
 
+def test_thrusts_complex_numbers(xp, device):
+    kernel = xp.RawKernel(
+        r"""#include <thrust/complex.h>
+        extern "C" __global__ void f(thrust::complex<double>* z) {
+            int i = threadIdx.x;
+            z[i] = thrust::sqrt(z[i] * 2.0) + thrust::abs(z[i]);
+        }""",
+        "f",
+    )
+    z = (np.arange(8) + 1j * np.arange(8)[::-1]).astype("complex128")
+    x = xp.asarray(z)
+    try:
+        kernel((1,), (8,), (x,))
+    except bc.CompileError as error:
+        if is_gpu(device) and ("thrust/complex.h" in str(error) or "crt/" in str(error)):
+            pytest.skip("Thrust's headers are not installed")
+        raise
+    np.testing.assert_allclose(host(x), np.sqrt(2 * z) + abs(z), rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_functions_of_cupys_complex_numbers(xp, dtype):
     names = "exp log sqrt sin cos tan sinh cosh tanh conj".split()

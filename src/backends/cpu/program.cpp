@@ -443,8 +443,12 @@ JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags)
 
 std::shared_ptr<Program> open_program(const ProgramSource& source) {
   JitLibrary& library = JitLibrary::get();
-  static const Hash128 prelude =
-      Hasher().add({kDeviceLibrary, kDeviceLibrarySize}).add({kCudaLibrary, kCudaLibrarySize}).finish();
+  static const Hash128 prelude = [] {
+    Hasher hasher;
+    hasher.add({kDeviceLibrary, kDeviceLibrarySize}).add({kCudaLibrary, kCudaLibrarySize});
+    for (const auto& [name, text] : program_headers()) hasher.add(std::string_view(name)).add(std::string_view(text));
+    return hasher.finish();
+  }();
   auto loaded = std::make_shared<Loaded>();
   loaded->name = source.name;
   loaded->flags = flags_of(source);

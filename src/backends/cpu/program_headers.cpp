@@ -1,5 +1,10 @@
 #include "backends/cpu/program_headers.h"
 
+#include <iterator>
+#include <vector>
+
+#include "codegen/cupy_complex.h"
+
 namespace bc::cpu {
 namespace {
 
@@ -78,6 +83,14 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
 
 }  // namespace
 
-std::span<const std::pair<const char*, const char*>> program_headers() { return kHeaders; }
+std::span<const std::pair<const char*, const char*>> program_headers() {
+  static const auto& all = *[] {
+    auto* list = new std::vector<std::pair<const char*, const char*>>(std::begin(kHeaders), std::end(kHeaders));
+    list->emplace_back("cupy/complex.cuh", kCupyComplex);
+    list->emplace_back("thrust/complex.h", kThrustComplex);
+    return list;
+  }();
+  return all;
+}
 
 }  // namespace bc::cpu

@@ -71,6 +71,13 @@ bool includes_something(std::string_view text) {
   return false;
 }
 
+/// Tells whether headers may be asked for: by the text, by its own headers or by "--pre-include".
+bool needs_headers(const ProgramSource& source) {
+  return includes_something(source.text) ||
+         std::any_of(source.headers.begin(), source.headers.end(), [](const auto& header) { return includes_something(header.second); }) ||
+         std::any_of(source.options.begin(), source.options.end(), [](const std::string& o) { return o.find("include") != o.npos; });
+}
+
 /// Everything before the user's first line, which keeps its number.
 std::string full_text(const ProgramSource& source) {
   if (!source.device_library) return source.text;
@@ -265,14 +272,11 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
   // -default-device: functions without __device__ are for the device, as there is nothing else here.
   input.options.push_back("-default-device");
   if (source.device_library && !relocatable) input.options.push_back("--minimal");
-  bool includes = includes_something(source.text);
   for (const auto& [name, text] : source.headers) {
     input.header_names.push_back(name);
     input.header_texts.push_back(text);
-    includes = includes || includes_something(text);
   }
-  if (includes ||
-      std::any_of(input.options.begin(), input.options.end(), [](const std::string& o) { return o.find("include") != o.npos; })) {
+  if (needs_headers(source)) {
     for (const auto& [name, text] : standard_headers()) {
       if (std::find(input.header_names.begin(), input.header_names.end(), name) != input.header_names.end()) continue;
       input.header_names.emplace_back(name);
@@ -306,8 +310,15 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
 std::string source_compiler(const ProgramSource& source, std::string_view arch) {
   std::string text = fmt::format("{} {}", arch, compiler_description());
   if (source.nvcc) text += " nvcc " + nvcc_path();
-  // Another toolkit is another version of the headers.
-  if (includes_something(source.text)) text += fmt::format(" {}", fmt::join(toolkit_include_folders(), ":"));
+  if (needs_headers(source)) {
+    // Another toolkit is another version of its headers; ours change with the library.
+    static const Hash128 own = [] {
+      Hasher hasher;
+      for (const auto& [name, header] : standard_headers()) hasher.add(std::string_view(name)).add(std::string_view(header));
+      return hasher.finish();
+    }();
+    text += fmt::format(" {} {}", fmt::join(toolkit_include_folders(), ":"), to_string(own));
+  }
   if (source.device_library) {
     static const Hash128 library = digest(kDeviceLibrary, kDeviceLibrarySize);
     text += " library " + to_string(library);
