@@ -12,6 +12,7 @@
 #include "graph/user.h"
 #include "kernels/host.h"
 #include "kernels/python_library.h"
+#include "ops/user_kernel.h"
 
 namespace bc::bind::jit {
 namespace {
@@ -354,7 +355,8 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     constexpr std::string_view open = "namespace bc {\n";
     if (body.starts_with(open)) body = body.substr(open.size(), body.size() - open.size() - 2);
     for (size_t at; (at = body.find("BC_PY ")) != std::string::npos;) body.replace(at, 6, "BC_INLINE ");
-    if (body.find("py::") != std::string::npos || body.find("BC_PY_") != std::string::npos) op.text = unwrapped(kernels::python_library({"core"}));
+    const bool library = body.find("py::") != std::string::npos || body.find("BC_PY_") != std::string::npos;
+    if (library) op.text = unwrapped(kernels::python_library({"core"}));
     op.text += body;
     std::string parameters, values;
     for (size_t k = 0; k < types.size(); ++k) {
@@ -365,6 +367,7 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     op.text += fmt::format("\nBC_INLINE void element({}{}& result) {{ result = {}({}); }}\n", parameters, cpp_name(made.result->dtype), made.name, values);
     op.out.push_back(made.result->dtype);
     op.contract = fastmath != 0;
+    op.simple = !library && only_numbers(without_comments(body), op.in, op.out);
     auto* kept = new Ref<UserOp>(make_user_op(std::move(op)));
     PyRef capsule = PyRef::steal(PyCapsule_New(kept, "broadcloth.user_op", [](PyObject* c) {
       delete static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(c, "broadcloth.user_op"));
