@@ -14,7 +14,8 @@ from .types import Signature, Type
 __all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "prange"]
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
-_IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt", "pipeline_class",
+_IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
+            "pipeline_class",
             "no_rewrites", "identity", "type", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args"}  # fmt: skip
 
 
@@ -207,4 +208,3 @@ def _attribute(self: Any, name: str) -> Any:
     if name == "compile_seconds":
         return sum(row[3] for row in rows)
     raise AttributeError(f"a compiled function has no attribute '{name}'")
-

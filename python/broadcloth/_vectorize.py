@@ -76,13 +76,16 @@ class DUFunc:
         self._loops: dict[tuple[Type, ...], tuple[Any, Type]] = {}
         self._ops: dict[tuple[Type, ...], Any] = {}
         self._ufuncs: dict[tuple[Type, ...], Any] = {}
+        self._quick: dict[Any, Any] = {}
         self._all: Any = None
         self._eager = bool(signatures)
         self._declared: list[tuple[Type, ...]] = []
         for given in signatures:
             signature = _signature(given)
             if len(signature.args) != self.nin:
-                raise TypeError(f"vectorize: {self.__name__} takes {self.nin} arguments, the signature {signature!r} has {len(signature.args)}")
+                raise TypeError(
+                    f"vectorize: {self.__name__} takes {self.nin} arguments, the signature {signature!r} has {len(signature.args)}"
+                )
             self._declared.append(signature.args)
             made = self._loop(signature.args)[1]
             if signature.return_type is not None and made != signature.return_type:
@@ -115,13 +118,19 @@ class DUFunc:
                 self._all = _c._numpy_ufunc(tuple(loops), self.nin, 1, self._identity, self.__name__, self.__doc__ or "", None)
             return self._all
         if args not in self._ufuncs:
-            self._ufuncs[args] = _c._numpy_ufunc((self._loop(args)[0],), self.nin, 1, self._identity, self.__name__, self.__doc__ or "", None)
+            self._ufuncs[args] = _c._numpy_ufunc(
+                (self._loop(args)[0],), self.nin, 1, self._identity, self.__name__, self.__doc__ or "", None
+            )
         return self._ufuncs[args]
 
     def _numpy_for(self, operands: tuple[Any, ...]) -> Any:
         if self._eager:
             return self._numpy(None)
-        return self._numpy(tuple(_number(o) for o in operands))
+        key = tuple([getattr(o, "dtype", None) or type(o) for o in operands])
+        found = self._quick.get(key)
+        if found is None:
+            found = self._quick[key] = self._numpy(tuple(_number(o) for o in operands))
+        return found
 
     def add(self, signature: Any) -> None:
         """Compiles for one more signature."""
@@ -161,7 +170,10 @@ class DUFunc:
         return made
 
     def _call_ours(self, args: tuple[Any, ...], out: Any, where: Any, dtype: Any, device: Any) -> Any:
-        args = tuple(a if _is_ours(a) or isinstance(a, bool | int | float | complex | np.generic) else _asarray(a, device, self._target) for a in args)
+        args = tuple(
+            a if _is_ours(a) or isinstance(a, bool | int | float | complex | np.generic) else _asarray(a, device, self._target)
+            for a in args
+        )
         key = self._choose(args)
         if key not in self._ops:
             function = getattr(self, "_wrapped", {}).get(key, self.py_func)
@@ -306,7 +318,14 @@ def _from_source(source: str, name: str, names: dict[str, Any]) -> Any:
 
 
 def vectorize(
-    signatures: Any = None, *, target: str = "cpu", identity: Any = None, cache: bool = False, fastmath: bool = False, nopython: bool = True, **_: Any
+    signatures: Any = None,
+    *,
+    target: str = "cpu",
+    identity: Any = None,
+    cache: bool = False,
+    fastmath: bool = False,
+    nopython: bool = True,
+    **_: Any,
 ) -> Any:
     """Makes a ufunc of a function of numbers.
 
@@ -470,10 +489,7 @@ class GUFunc:
             empty(loop_shape + tuple(sizes[d] for d in core), dtype=t.dtype, device=device)
             for core, t in zip(self._outs, key[self.nin :], strict=True)
         ]
-        flat = [
-            a.astype(t.dtype, copy=False)
-            for a, t in zip(arrays, key[: self.nin], strict=True)
-        ]
+        flat = [a.astype(t.dtype, copy=False) for a, t in zip(arrays, key[: self.nin], strict=True)]
         spread = [_spread(a, loop_shape, len(core)) for a, core in zip(flat, self._ins, strict=True)]
         spread += [o if core else o.reshape((*o.shape, 1)) for o, core in zip(results, self._outs, strict=True)]
         cuda = str(device).startswith("cuda")
@@ -508,7 +524,11 @@ class GUFunc:
         indent = "    "
         first = names[-1]
         if cuda:
-            lines += [f"{indent}k = cuda.grid(1)", f"{indent}if k >= {' * '.join(f'{first}.shape[{d}]' for d in range(ndim)) or '1'}:", f"{indent}    return"]
+            lines += [
+                f"{indent}k = cuda.grid(1)",
+                f"{indent}if k >= {' * '.join(f'{first}.shape[{d}]' for d in range(ndim)) or '1'}:",
+                f"{indent}    return",
+            ]
             for d in reversed(range(ndim)):
                 lines += [f"{indent}i{d} = k % {first}.shape[{d}]", f"{indent}k = k // {first}.shape[{d}]"]
         else:
@@ -530,7 +550,11 @@ class GUFunc:
         else:
             from ._jit import njit, prange
 
-            made = njit(_from_source(source, "driver", {"prange": prange, "function": self}), parallel=self._target == "parallel", fastmath=self._fastmath)
+            made = njit(
+                _from_source(source, "driver", {"prange": prange, "function": self}),
+                parallel=self._target == "parallel",
+                fastmath=self._fastmath,
+            )
         self._drivers[key] = made
         return made
 
@@ -547,8 +571,8 @@ def _spread(a: Any, loop_shape: tuple[int, ...], core: int) -> Any:
 
 
 def guvectorize(
-    signatures: Any = None, layout: str | None = None, *, target: str = "cpu", identity: Any = None, cache: bool = False, fastmath: bool = False,
-    nopython: bool = True, **_: Any,
+    signatures: Any = None, layout: str | None = None, *, target: str = "cpu", identity: Any = None, cache: bool = False,
+    fastmath: bool = False, nopython: bool = True, **_: Any,
 ) -> Any:  # fmt: skip
     """Makes a generalised ufunc of a function that reads its inputs' cores and writes its outputs'.
 
@@ -580,7 +604,11 @@ def guvectorize(
     given = list(signatures) if isinstance(signatures, list) else [] if signatures is None else [signatures]
     if given and all(isinstance(t, Type) for t in given):
         given = [tuple(given)]
-    return lambda function: GUFunc(getattr(function, "py_func", function), given, layout, target, identity, bool(fastmath))
+
+    def decorate(function: Callable[..., Any]) -> GUFunc:
+        return GUFunc(getattr(function, "py_func", function), given, layout, target, identity, bool(fastmath))
+
+    return decorate
 
 
 # ---- stencil ------------------------------------------------------------------------------------------------------------------------
@@ -619,7 +647,9 @@ class _Shift(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and node.value.id in self.arrays:
             items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            moved: list[ast.expr] = [ast.BinOp(ast.Name(axis, ast.Load()), ast.Add(), item) for axis, item in zip(self.axes, items, strict=True)]
+            moved: list[ast.expr] = [
+                ast.BinOp(ast.Name(axis, ast.Load()), ast.Add(), item) for axis, item in zip(self.axes, items, strict=True)
+            ]
             node.slice = ast.Tuple(moved, ast.Load()) if len(moved) > 1 else moved[0]
         return node
 
@@ -663,7 +693,7 @@ class StencilFunc:
                 if self.neighborhood is None:
                     if None in use:
                         raise ValueError("stencil: indices that are not constant need neighborhood=((low, high), …)")
-                    bounds = [(min(low, i), max(high, i)) for (low, high), i in zip(bounds, use, strict=True)]  # type: ignore[type-var]
+                    bounds = [(min(low, i), max(high, i)) for (low, high), i in zip(bounds, use, strict=True)]  # type: ignore[misc, type-var]
         axes = [f"_i{d}" for d in range(ndim)]
         # The body is a function of its own, called with the place.
         body = ast.FunctionDef(
@@ -681,7 +711,13 @@ class StencilFunc:
             for d in reversed(range(ndim)):
                 low, high = bounds[d]
                 extent = f"max({first}.shape[{d}] - {max(high, 0) - min(low, 0)}, 0)"
-                lines += [f"{indent}_n{d} = {extent}", f"{indent}if _n{d} == 0:", f"{indent}    return", f"{indent}{axes[d]} = _k % _n{d} + {-min(low, 0)}", f"{indent}_k = _k // _n{d}"]
+                lines += [
+                    f"{indent}_n{d} = {extent}",
+                    f"{indent}if _n{d} == 0:",
+                    f"{indent}    return",
+                    f"{indent}{axes[d]} = _k % _n{d} + {-min(low, 0)}",
+                    f"{indent}_k = _k // _n{d}",
+                ]
             lines += [f"{indent}if _k > 0:", f"{indent}    return"]
         else:
             for d, (low, high) in enumerate(bounds):
@@ -715,9 +751,7 @@ class StencilFunc:
         if out is None:
             from .types import typeof
 
-            kinds = tuple(
-                Array(a.dtype, a.ndim, "A") if _is_ours(a) else typeof(a) for a in args
-            )
+            kinds = tuple(Array(a.dtype, a.ndim, "A") if _is_ours(a) else typeof(a) for a in args)
             shown = _c._result_type(at, (Type("int64"),) * first.ndim + kinds)
             result = Type(shown).dtype
             if _is_ours(first):
@@ -736,7 +770,7 @@ class StencilFunc:
 
 
 def stencil(func_or_mode: Any = "constant", *, cval: Any = 0, neighborhood: Any = None, standard_indexing: Any = None, **_: Any) -> Any:
-    """Makes a function of a neighbourhood one over whole arrays: in its body ``a[0, 0]`` is the element itself, ``a[0, -1]`` the one before it.
+    """Makes a function of a neighbourhood one over whole arrays: in it ``a[0, 0]`` is the element itself, ``a[0, -1]`` the one before.
 
     Parameters
     ----------
@@ -758,4 +792,8 @@ def stencil(func_or_mode: Any = "constant", *, cval: Any = 0, neighborhood: Any 
     """
     if callable(func_or_mode):
         return StencilFunc(getattr(func_or_mode, "py_func", func_or_mode), "constant", cval, neighborhood, standard_indexing)
-    return lambda function: StencilFunc(getattr(function, "py_func", function), func_or_mode, cval, neighborhood, standard_indexing)
+
+    def decorate(function: Callable[..., Any]) -> StencilFunc:
+        return StencilFunc(getattr(function, "py_func", function), func_or_mode, cval, neighborhood, standard_indexing)
+
+    return decorate

@@ -35,7 +35,8 @@ Box box_of(kernels::Type t) {
       b.record = !t->element->is_scalar();
       return b;
     case Kind::list:
-      if (!t->element->is_scalar()) raise(ErrorKind::Typing, "a compiled function cannot return {} to Python; return an array", t->spelling);
+      if (!t->element->is_scalar())
+        raise(ErrorKind::Typing, "a compiled function cannot return {} to Python; return an array", t->spelling);
       b.kind = Box::Kind::array;
       b.dtype = t->dtype;
       b.ndim = 1;
@@ -56,8 +57,7 @@ Box box_of(kernels::Type t) {
       b.alignment = t->alignment;
       b.value_type = t;
       return b;
-    default:
-      raise(ErrorKind::Typing, "a compiled function cannot return {} to Python", t->spelling);
+    default: raise(ErrorKind::Typing, "a compiled function cannot return {} to Python", t->spelling);
   }
 }
 

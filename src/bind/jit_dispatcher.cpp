@@ -33,7 +33,9 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
     if (from[i] == to[i]) continue;
     if (!kernels::converts(from[i], to[i])) return -1;
     if (from[i]->is_scalar() && to[i]->is_scalar())
-      sum += can_cast(from[i]->dtype, to[i]->dtype, Casting::safe) ? 1 : can_cast(from[i]->dtype, to[i]->dtype, Casting::same_kind) ? 100 : 10000;
+      sum += can_cast(from[i]->dtype, to[i]->dtype, Casting::safe)        ? 1
+             : can_cast(from[i]->dtype, to[i]->dtype, Casting::same_kind) ? 100
+                                                                          : 10000;
     else if (from[i]->is_array())
       sum += 1;
     else
@@ -57,14 +59,15 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
 
 /// Says what to pass in the place of what has no type.
 void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
-  const char* instead = PyList_Check(o)          ? "pass numpy.array(x), or tuple(x)"
-                        : PyDict_Check(o)        ? "pass keys and values as two arrays, or a named tuple"
-                        : PyAnySet_Check(o)      ? "pass numpy.array(sorted(x))"
+  const char* instead = PyList_Check(o)                          ? "pass numpy.array(x), or tuple(x)"
+                        : PyDict_Check(o)                        ? "pass keys and values as two arrays, or a named tuple"
+                        : PyAnySet_Check(o)                      ? "pass numpy.array(sorted(x))"
                         : PyUnicode_Check(o) || PyBytes_Check(o) ? "pass a number that stands for it"
-                                                 : nullptr;
+                                                                 : nullptr;
   if (!instead) return;
-  raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}", as_string(attr(self->function, "__name__").get()),
-        type_name(o), as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))), instead);
+  raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}",
+        as_string(attr(self->function, "__name__").get()), type_name(o),
+        as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))), instead);
 }
 
 /// Makes the overload of a call whose key is new.
@@ -87,7 +90,8 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     if (!best) {
       std::string known;
       for (const Compiled* c : *self->compiled) known += "\n    " + spell(c->arguments);
-      raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types), known);
+      raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types),
+            known);
     }
     made->compiled = best;
     made->convert.assign(n, -1);
@@ -192,11 +196,12 @@ PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
-    static const char* names[] = {"function", "names", "defaults", "nogil", "parallel", "fastmath", "boundscheck", "python_errors", "cache", nullptr};
+    static const char* names[] = {"function", "names",       "defaults",      "nogil", "parallel",
+                                  "fastmath", "boundscheck", "python_errors", "cache", nullptr};
     PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
     int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|pppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters, &defaults,
-                                     &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|pppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
+                                     &defaults, &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache))
       throw PythonError();
     auto* alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(alloc(type, 0));
@@ -330,26 +335,30 @@ namespace bc::bind {
 
 void init_jit(PyObject* module) {
   using namespace jit;
-  static PyMethodDef methods[] = {
-      {"_compile", compile_method, METH_O, "Compiles for a signature; gives the result's type."},
-      {"_close", close_method, METH_O, "Whether only the signatures compiled so far are taken."},
-      {"_overloads", overloads_method, METH_NOARGS, "What was compiled so far."},
-      {"_inspect", inspect_method, METH_VARARGS, "The code of an overload, as \"ir\" or \"asm\"."},
-      {"_forget", forget_method, METH_NOARGS, "Drops what was compiled."},
-      {}};
+  static PyMethodDef methods[] = {{"_compile", compile_method, METH_O, "Compiles for a signature; gives the result's type."},
+                                  {"_close", close_method, METH_O, "Whether only the signatures compiled so far are taken."},
+                                  {"_overloads", overloads_method, METH_NOARGS, "What was compiled so far."},
+                                  {"_inspect", inspect_method, METH_VARARGS, "The code of an overload, as \"ir\" or \"asm\"."},
+                                  {"_forget", forget_method, METH_NOARGS, "Drops what was compiled."},
+                                  {}};
   static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyDispatcher, vectorcall), READONLY, nullptr},
                                   {"__dictoffset__", T_PYSSIZET, offsetof(PyDispatcher, dict), READONLY, nullptr},
                                   {"__weaklistoffset__", T_PYSSIZET, offsetof(PyDispatcher, weakrefs), READONLY, nullptr},
                                   {"py_func", T_OBJECT, offsetof(PyDispatcher, function), READONLY, "The Python function."},
                                   {}};
   static PyGetSetDef attributes[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
-  PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(new_dispatcher)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},  {Py_tp_clear, reinterpret_cast<void*>(clear)},
-      {Py_tp_call, reinterpret_cast<void*>(call_slot)},     {Py_tp_repr, reinterpret_cast<void*>(repr)},
-      {Py_tp_descr_get, reinterpret_cast<void*>(descr_get)}, {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
-      {Py_tp_methods, methods}, {Py_tp_members, members}, {Py_tp_getset, attributes},
-      {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_dispatcher)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+                         {Py_tp_repr, reinterpret_cast<void*>(repr)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(descr_get)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+                         {Py_tp_methods, methods},
+                         {Py_tp_members, members},
+                         {Py_tp_getset, attributes},
+                         {0, nullptr}};
   PyType_Spec spec = {"broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
   dispatcher_type = add_type(module, &spec, "CpuDispatcher");

@@ -29,8 +29,8 @@ struct Compiled {
   host::Entry entry = nullptr;
   Box box;
   std::vector<kernels::Failure> failures;
-  std::string text;        ///< the C++ that was compiled
-  double seconds = 0;      ///< spent in the compiler
+  std::string text;    ///< the C++ that was compiled
+  double seconds = 0;  ///< spent in the compiler
   bool from_disk = false;
 };
 

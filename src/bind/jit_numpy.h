@@ -30,8 +30,8 @@ inline const void* numpy_scalar_value(PyObject* o, size_t alignment) {
 /// The functions of NumPy's C API that are used, by their places in its table.
 struct NumpyApi {
   /// Steals `descr`.
-  PyObject* (*new_from_descr)(PyTypeObject* type, PyObject* descr, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, void* data,
-                              int flags, PyObject* like);
+  PyObject* (*new_from_descr)(PyTypeObject* type, PyObject* descr, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides,
+                              void* data, int flags, PyObject* like);
   /// Steals `base`.
   int (*set_base)(PyObject* array, PyObject* base);
 };

@@ -46,10 +46,10 @@ const UfuncApi& ufunc_api() {
 /// One compiled loop. Never freed: ufuncs keep its address.
 struct Loop {
   host::Entry entry = nullptr;
-  int operands = 0;     ///< inputs and outputs
-  int core_dims = 0;    ///< extents of an element's own dimensions (guvectorize)
+  int operands = 0;   ///< inputs and outputs
+  int core_dims = 0;  ///< extents of an element's own dimensions (guvectorize)
   bool parallel = false;
-  int64_t grain = 1;    ///< turns of a thread's piece
+  int64_t grain = 1;  ///< turns of a thread's piece
   std::vector<kernels::Failure> failures;
   kernels::Type result = nullptr;
   std::vector<char> types;  ///< NumPy's numbers of the operands' dtypes
@@ -87,7 +87,8 @@ void run_loop(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, vo
   const Loop& loop = *static_cast<const Loop*>(data);
   // Lanes that are computed and not taken set flags of the processor, which NumPy would warn of.
   const unsigned flags = _mm_getcsr();
-  const bool chained = loop.core_dims == 0 && loop.operands == 3 && (steps[2] == 0 || (args[2] - args[0] == steps[2] && steps[0] == steps[2]));
+  const bool chained =
+      loop.core_dims == 0 && loop.operands == 3 && (steps[2] == 0 || (args[2] - args[0] == steps[2] && steps[0] == steps[2]));
   if (!loop.parallel || dims[0] <= loop.grain || chained) {
     run_piece(loop, args, dims, steps);
   } else {
@@ -156,13 +157,14 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
   text += "namespace bc {\nextern \"C\" __attribute__((visibility(\"default\"))) int bc_loop(void* const* arguments, void*) {\n";
   text += "  char** const args = static_cast<char**>(arguments[0]);\n  const i64 n = *static_cast<const i64*>(arguments[1]);\n";
   text += "  const i64* const steps = static_cast<const i64*>(arguments[2]);\n  constexpr i64 kBlock = 512;\n  int failure = 0;\n";
-  std::string gather, call;
+  std::string gather, call, all_unit;
   for (size_t k = 0; k < types.size(); ++k) {
     const std::string t = cpp_name(types[k]->dtype);
     loop->types.push_back(static_cast<char>(numpy_number(types[k]->dtype)));
     text += fmt::format("  py::Feed<{}, kBlock> in{};\n", t, k);
     gather += fmt::format("    const {0}* p{1} = in{1}.block(args[{1}], steps[{1}], at, count);\n", t, k);
     call += fmt::format("{}p{}[j]", k ? ", " : "", k);
+    all_unit += fmt::format(" && steps[{}] == sizeof({})", k, t);
   }
   loop->types.push_back(static_cast<char>(numpy_number(made.result->dtype)));
   if (made.reports) call += call.empty() ? "failure" : ", failure";
@@ -174,22 +176,25 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
       one += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
     text += fmt::format(
         "  const bool chained = args[2] != args[0] ? args[2] - args[0] == steps[2] && steps[0] == steps[2] : steps[2] == 0;\n"
-        "  if (chained) {{\n    for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}({}{});\n    return failure;\n  }}\n",
+        "  if (chained) {{\n    for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}({}{});\n    return "
+        "failure;\n  }}\n",
         result, name, one, made.reports ? ", failure" : "");
   }
   text += fmt::format(
-      "  alignas(64) {0} buffer[kBlock];\n  for (i64 at = 0; at < n; at += kBlock) {{\n    const i64 count = py::least(kBlock, n - at);\n{1}"
-      "    const bool unit = steps[{2}] == sizeof({0});\n    {0}* o = unit ? reinterpret_cast<{0}*>(args[{2}]) + at : buffer;\n"
+      "  alignas(64) {0} buffer[kBlock];\n  const bool unit = steps[{2}] == sizeof({0});\n  const i64 block = unit{5} ? n : kBlock;\n"
+      "  for (i64 at = 0; at < n; at += block) {{\n    const i64 count = py::least(block, n - at);\n{1}    {0}* o = unit ? "
+      "reinterpret_cast<{0}*>(args[{2}]) + at : buffer;\n"
       "    for (i64 j = 0; j < count; ++j) o[j] = {3}({4});\n"
-      "    if (!unit) for (i64 j = 0; j < count; ++j) *reinterpret_cast<{0}*>(args[{2}] + (at + j) * steps[{2}]) = o[j];\n  }}\n  return failure;\n}}\n}}\n",
-      result, gather, out, name, call);
+      "    if (!unit) for (i64 j = 0; j < count; ++j) *reinterpret_cast<{0}*>(args[{2}] + (at + j) * steps[{2}]) = o[j];\n  }}\n  return "
+      "failure;\n}}\n}}\n",
+      result, gather, out, name, call, all_unit);
   load_loop(loop.get(), text, name.c_str(), false, fastmath);
   return loop.release();
 }
 
 /// The loop of a generalised ufunc: the function is called with views of one core at a time.
-Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& types, const std::vector<std::vector<int>>& cores, size_t inputs,
-                       bool parallel, bool fastmath) {
+Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& types, const std::vector<std::vector<int>>& cores,
+                       size_t inputs, bool parallel, bool fastmath) {
   const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
   const std::string name = made.name.substr(3);
   auto loop = std::make_unique<Loop>();
@@ -197,10 +202,12 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
   loop->parallel = parallel;
   loop->failures = made.failures;
   std::string text = made.readable;
-  text += "namespace bc {\nextern \"C\" __attribute__((visibility(\"default"
-          "\"))) int bc_loop(void* const* arguments, void*) {\n  char** const args = static_cast<char**>(arguments[0]);\n"
-          "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const i64*>(arguments[2]);\n"
-          "  int failure = 0;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k) {\n";
+  text +=
+      "namespace bc {\nextern \"C\" __attribute__((visibility(\"default"
+      "\"))) int bc_loop(void* const* arguments, void*) {\n  char** const args = static_cast<char**>(arguments[0]);\n"
+      "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const "
+      "i64*>(arguments[2]);\n"
+      "  int failure = 0;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k) {\n";
   std::string call;
   size_t step = types.size();
   for (size_t i = 0; i < types.size(); ++i) {
@@ -221,8 +228,9 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
         shape += fmt::format("{}{}", d ? ", " : "", core.empty() ? "1" : fmt::format("dims[{}]", core[d] + 1));
         strides += fmt::format("{}{}", d ? ", " : "", core.empty() ? std::to_string(element->bytes) : fmt::format("steps[{}]", step + d));
       }
-      text += fmt::format("    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(args[{3}] + k * steps[{3}]), {{{{{4}}}}}, {{{{{5}}}}});\n", e, ndim,
-                          t->layout, i, shape, strides);
+      text += fmt::format(
+          "    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(args[{3}] + k * steps[{3}]), {{{{{4}}}}}, {{{{{5}}}}});\n",
+          e, ndim, t->layout, i, shape, strides);
     }
     step += cores[i].size();
     for (int d : cores[i]) loop->core_dims = std::max(loop->core_dims, d + 1);
@@ -258,9 +266,11 @@ PyObject* loop_function(PyObject*, PyObject* args) {
       for (Py_ssize_t i = 0; i < PyTuple_Size(cores); ++i) {
         lists.emplace_back();
         PyObject* list = PyTuple_GetItem(cores, i);
-        for (Py_ssize_t d = 0; d < PyTuple_Size(list); ++d) lists.back().push_back(static_cast<int>(to_int(PyTuple_GetItem(list, d), "core")));
+        for (Py_ssize_t d = 0; d < PyTuple_Size(list); ++d)
+          lists.back().push_back(static_cast<int>(to_int(PyTuple_GetItem(list, d), "core")));
       }
-      if (lists.size() != types.size()) raise(ErrorKind::Type, "guvectorize: the signature has {} arguments, the layout {}", types.size(), lists.size());
+      if (lists.size() != types.size())
+        raise(ErrorKind::Type, "guvectorize: the signature has {} arguments, the layout {}", types.size(), lists.size());
       loop = make_generalised(function, types, lists, static_cast<size_t>(inputs), parallel, fastmath);
     }
     PyRef capsule = PyRef::steal(PyCapsule_New(loop, kCapsule, nullptr));
@@ -290,8 +300,10 @@ PyObject* numpy_ufunc(PyObject*, PyObject* args) {
     constexpr int kNone = -1, kReorderable = -2, kZero = 0, kOne = 1;
     int number = kNone;
     if (identity != Py_None) {
-      if (PyUnicode_Check(identity)) number = kReorderable;
-      else number = to_int(identity, "identity") == 0 ? kZero : kOne;
+      if (PyUnicode_Check(identity))
+        number = kReorderable;
+      else
+        number = to_int(identity, "identity") == 0 ? kZero : kOne;
     }
     return ufunc_api().make(functions, data, types, static_cast<int>(n), inputs, outputs, number, strdup(name), strdup(doc), 0,
                             layout ? strdup(layout) : nullptr, nullptr);
@@ -345,8 +357,10 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
     const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::device);
     if (!made.result || !made.result->is_scalar())
-      raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.name, made.result ? made.result->spelling : "none");
-    if (made.reports) raise(ErrorKind::Typing, "vectorize: {} raises exceptions, which functions over arrays of the engine cannot", made.name);
+      raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.name,
+            made.result ? made.result->spelling : "none");
+    if (made.reports)
+      raise(ErrorKind::Typing, "vectorize: {} raises exceptions, which functions over arrays of the engine cannot", made.name);
     UserOpSpec op;
     op.name = made.name;
     op.entry = "element";
@@ -364,14 +378,14 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
       parameters += fmt::format("{} a{}, ", cpp_name(types[k]->dtype), k);
       values += fmt::format("{}a{}", k ? ", " : "", k);
     }
-    op.text += fmt::format("\nBC_INLINE void element({}{}& result) {{ result = {}({}); }}\n", parameters, cpp_name(made.result->dtype), made.name, values);
+    op.text += fmt::format("\nBC_INLINE void element({}{}& result) {{ result = {}({}); }}\n", parameters, cpp_name(made.result->dtype),
+                           made.name, values);
     op.out.push_back(made.result->dtype);
     op.contract = fastmath != 0;
     op.simple = !library && only_numbers(without_comments(body), op.in, op.out);
     auto* kept = new Ref<UserOp>(make_user_op(std::move(op)));
-    PyRef capsule = PyRef::steal(PyCapsule_New(kept, "broadcloth.user_op", [](PyObject* c) {
-      delete static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(c, "broadcloth.user_op"));
-    }));
+    PyRef capsule = PyRef::steal(PyCapsule_New(
+        kept, "broadcloth.user_op", [](PyObject* c) { delete static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(c, "broadcloth.user_op")); }));
     return tuple_of({capsule.get(), dtype_object(made.result->dtype)}).release();
   });
 }
@@ -385,7 +399,9 @@ PyObject* apply_user_op(PyObject*, PyObject* args) {
     if (!op) throw PythonError();
     std::vector<PyObject*> objects;
     for (Py_ssize_t i = 0; i < PyTuple_Size(operands); ++i) objects.push_back(PyTuple_GetItem(operands, i));
-    const Device on = device != Py_None ? to_device(device) : is_array(out) ? array_of(out).device() : device_of(objects.data(), static_cast<Py_ssize_t>(objects.size()));
+    const Device on = device != Py_None ? to_device(device)
+                      : is_array(out)   ? array_of(out).device()
+                                        : device_of(objects.data(), static_cast<Py_ssize_t>(objects.size()));
     std::vector<Arg> list;
     for (PyObject* o : objects) list.push_back(to_arg(o, on));
     UserOptions options;

@@ -107,7 +107,8 @@ char* Frame::replace(size_t i, size_t bytes) {
   return bytes_.data() + at;
 }
 
-void Frame::put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item) {
+void Frame::put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale,
+                      int64_t item) {
   char* at = room(static_cast<size_t>(8 + 16 * ndim), 8);
   std::memcpy(at, &data, 8);
   for (int d = 0; d < ndim; ++d) {
@@ -167,7 +168,8 @@ void Frame::read_own_array(PyObject* o) {
   const Array& a = array_of(o);
   if (a.device().type != DeviceType::cpu)
     raise(ErrorKind::Type,
-          "jit: expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it as a "
+          "jit: expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it "
+          "as a "
           "broadcloth.cuda.jit kernel or a broadcloth.vectorize function, which run where the array is",
           to_string(a.device()));
   if (!access_) access_.emplace(Stream{a.device()});
@@ -338,8 +340,8 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       steps.resize(static_cast<size_t>(plan.ndim));
       for (int d = 0; d < plan.ndim; ++d) dims[d] = shape[d], steps[d] = strides[d] / item;
       PyObject* owner = base.release();
-      return PyRef::steal(wrap(from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, false,
-                                            [owner] { release_object(owner); })));
+      return PyRef::steal(wrap(
+          from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, false, [owner] { release_object(owner); })));
     }
   } else {
     bool same = false;
@@ -376,7 +378,8 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
     case Box::Kind::named: {
       const Py_ssize_t n = static_cast<Py_ssize_t>(plan.members.size());
       PyRef t = PyRef::steal(PyTuple_New(n));
-      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(t.get(), i, box(plan.members[static_cast<size_t>(i)], result, frame, call).release()));
+      for (Py_ssize_t i = 0; i < n; ++i)
+        check(PyTuple_SetItem(t.get(), i, box(plan.members[static_cast<size_t>(i)], result, frame, call).release()));
       if (plan.kind == Box::Kind::named) return PyRef::steal(PyObject_CallObject(plan.type.get(), t.get()));
       return t;
     }

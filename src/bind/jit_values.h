@@ -27,9 +27,7 @@ class Small {
   size_t size() const { return size_; }
   T& operator[](size_t i) { return data_[i]; }
   const T& operator[](size_t i) const { return data_[i]; }
-  void push(T value) {
-    *add(1) = value;
-  }
+  void push(T value) { *add(1) = value; }
   /// Room for n more elements, whose values are not set.
   T* add(size_t n) {
     if (size_ + n > room_) grow(size_ + n);
@@ -85,7 +83,7 @@ class Frame {
     PyObject* object;
     uint32_t offset;  ///< where in the bytes the array is
     int ndim;
-    int64_t item;     ///< bytes of an element
+    int64_t item;  ///< bytes of an element
   };
   Small<Given, 16> arrays_;
   std::optional<Access> access_;
@@ -97,12 +95,12 @@ struct Box {
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;
-  bool list = false;      ///< an array's elements come as a list
-  size_t offset = 0;      ///< in the result
+  bool list = false;  ///< an array's elements come as a list
+  size_t offset = 0;  ///< in the result
   size_t bytes = 0, alignment = 1;
   std::vector<Box> members;
-  PyRef type;           ///< of a named tuple
-  bool record = false;  ///< an array's elements are records
+  PyRef type;                          ///< of a named tuple
+  bool record = false;                 ///< an array's elements are records
   kernels::Type value_type = nullptr;  ///< of a record
   /// Sets offsets, size and alignment, for a value that starts at `at`.
   void place(size_t at);

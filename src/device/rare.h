@@ -17,33 +17,33 @@
 #define BC_FAR1(name) BC_FAR1_OF(name, float, s) BC_FAR1_OF(name, double, d)
 #define BC_FAR2(name) BC_FAR2_OF(name, float, s) BC_FAR2_OF(name, double, d)
 #else
-#define BC_FAR1_OF(name, T, letter)                                                    \
-  extern "C" __attribute__((const, nothrow)) T bc_rare_##name##_##letter(T a);         \
-  BC_FN T loop_##name(T a) {                                                           \
-    u32 flag = 0;                                                                      \
-    const T y = name##_fast(a, flag);                                                  \
-    return __builtin_expect(flag != 0, 0) ? bc_rare_##name##_##letter(a) : y;          \
+#define BC_FAR1_OF(name, T, letter)                                            \
+  extern "C" __attribute__((const, nothrow)) T bc_rare_##name##_##letter(T a); \
+  BC_FN T loop_##name(T a) {                                                   \
+    u32 flag = 0;                                                              \
+    const T y = name##_fast(a, flag);                                          \
+    return __builtin_expect(flag != 0, 0) ? bc_rare_##name##_##letter(a) : y;  \
   }
-#define BC_FAR2_OF(name, T, letter)                                                    \
-  extern "C" __attribute__((const, nothrow)) T bc_rare_##name##_##letter(T a, T b);    \
-  BC_FN T loop_##name(T a, T b) {                                                      \
-    u32 flag = 0;                                                                      \
-    const T y = name##_fast(a, b, flag);                                               \
-    return __builtin_expect(flag != 0, 0) ? bc_rare_##name##_##letter(a, b) : y;       \
+#define BC_FAR2_OF(name, T, letter)                                                 \
+  extern "C" __attribute__((const, nothrow)) T bc_rare_##name##_##letter(T a, T b); \
+  BC_FN T loop_##name(T a, T b) {                                                   \
+    u32 flag = 0;                                                                   \
+    const T y = name##_fast(a, b, flag);                                            \
+    return __builtin_expect(flag != 0, 0) ? bc_rare_##name##_##letter(a, b) : y;    \
   }
-#define BC_FAR1(name)                                                                  \
-  template <class T, enable_if<!is_native_float<T>> = 0>                               \
-  BC_INLINE T loop_##name(T a) {                                                       \
-    return name(a);                                                                    \
-  }                                                                                    \
-  BC_FAR1_OF(name, float, s)                                                           \
+#define BC_FAR1(name)                                    \
+  template <class T, enable_if<!is_native_float<T>> = 0> \
+  BC_INLINE T loop_##name(T a) {                         \
+    return name(a);                                      \
+  }                                                      \
+  BC_FAR1_OF(name, float, s)                             \
   BC_FAR1_OF(name, double, d)
-#define BC_FAR2(name)                                                                  \
-  template <class T, enable_if<!is_native_float<T>> = 0>                               \
-  BC_INLINE T loop_##name(T a, T b) {                                                  \
-    return name(a, b);                                                                 \
-  }                                                                                    \
-  BC_FAR2_OF(name, float, s)                                                           \
+#define BC_FAR2(name)                                    \
+  template <class T, enable_if<!is_native_float<T>> = 0> \
+  BC_INLINE T loop_##name(T a, T b) {                    \
+    return name(a, b);                                   \
+  }                                                      \
+  BC_FAR2_OF(name, float, s)                             \
   BC_FAR2_OF(name, double, d)
 #endif
 

@@ -14,9 +14,12 @@ namespace {
 std::string quoted(std::string_view s) {
   std::string r = "\"";
   for (char c : s) {
-    if (c == '"' || c == '\\') r += '\\', r += c;
-    else if (static_cast<unsigned char>(c) < 0x20) r += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    else r += c;
+    if (c == '"' || c == '\\')
+      r += '\\', r += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      r += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else
+      r += c;
   }
   return r + "\"";
 }
@@ -61,14 +64,97 @@ class Bound {
 };
 
 constexpr const char* kHostNames[] = {
-    "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "linspace", "eye", "identity", "array",
-    "asarray", "ascontiguousarray", "copy", "reshape", "ravel", "transpose", "concatenate", "stack", "vstack", "hstack", "append", "repeat",
-    "sum", "prod", "min", "max", "amin", "amax", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "ptp", "median",
-    "cumsum", "cumprod", "dot", "vdot", "matmul", "outer", "trace", "sort", "argsort", "searchsorted", "unique", "nonzero", "flatnonzero",
-    "diff", "bincount", "expand_dims", "linalg.norm", "linalg.solve", "linalg.inv", "linalg.det", "nansum", "nanmean", "nanmin", "nanmax",
-    "random.seed", "random.rand", "random.random", "random.random_sample", "random.ranf", "random.sample", "random.randn",
-    "random.standard_normal", "random.normal", "random.uniform", "random.randint", "random.shuffle", "random.permutation", "allclose",
-    "array_equal", "flip", "where", "take", "average", "diag", "roll", "shape", "size", "ndim", "fill_diagonal", "isclose",
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "arange",
+    "linspace",
+    "eye",
+    "identity",
+    "array",
+    "asarray",
+    "ascontiguousarray",
+    "copy",
+    "reshape",
+    "ravel",
+    "transpose",
+    "concatenate",
+    "stack",
+    "vstack",
+    "hstack",
+    "append",
+    "repeat",
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "amin",
+    "amax",
+    "mean",
+    "var",
+    "std",
+    "any",
+    "all",
+    "argmin",
+    "argmax",
+    "count_nonzero",
+    "ptp",
+    "median",
+    "cumsum",
+    "cumprod",
+    "dot",
+    "vdot",
+    "matmul",
+    "outer",
+    "trace",
+    "sort",
+    "argsort",
+    "searchsorted",
+    "unique",
+    "nonzero",
+    "flatnonzero",
+    "diff",
+    "bincount",
+    "expand_dims",
+    "linalg.norm",
+    "linalg.solve",
+    "linalg.inv",
+    "linalg.det",
+    "nansum",
+    "nanmean",
+    "nanmin",
+    "nanmax",
+    "random.seed",
+    "random.rand",
+    "random.random",
+    "random.random_sample",
+    "random.ranf",
+    "random.sample",
+    "random.randn",
+    "random.standard_normal",
+    "random.normal",
+    "random.uniform",
+    "random.randint",
+    "random.shuffle",
+    "random.permutation",
+    "allclose",
+    "array_equal",
+    "flip",
+    "where",
+    "take",
+    "average",
+    "diag",
+    "roll",
+    "shape",
+    "size",
+    "ndim",
+    "fill_diagonal",
+    "isclose",
 };
 
 }  // namespace
@@ -102,8 +188,8 @@ std::string FunctionCompiler::host_lambda(const LazyArray& lazy, Type result, st
   const std::string lines = captured([&] { text = convert(lazy.element(elements), result, n); });
   in_elements_ = outside;
   if (lines.empty()) return fmt::format("[&]({}) -> {} {{ return {}; }}", parameters, cpp(result), text);
-  return fmt::format("[&]({}) -> {} {{\n{}{}return {};\n{}}}", parameters, cpp(result), lines, std::string(static_cast<size_t>(2 * depth_ + 2), ' '),
-                     text, std::string(static_cast<size_t>(2 * depth_), ' '));
+  return fmt::format("[&]({}) -> {} {{\n{}{}return {};\n{}}}", parameters, cpp(result), lines,
+                     std::string(static_cast<size_t>(2 * depth_ + 2), ' '), text, std::string(static_cast<size_t>(2 * depth_), ' '));
 }
 
 /// An array expression as a new array; other values stay.
@@ -144,14 +230,19 @@ Value FunctionCompiler::host_array(const Value& v, const Node* n) {
 Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n) {
   if (!v.type) return {};
   Value axis, dtype, ddof, keepdims;
-  const std::vector<const char*> order = name == "var" || name == "std" ? std::vector<const char*>{"axis", "dtype", "out", "ddof"}
-                                                                       : std::vector<const char*>{"axis", "dtype"};
+  const std::vector<const char*> order =
+      name == "var" || name == "std" ? std::vector<const char*>{"axis", "dtype", "out", "ddof"} : std::vector<const char*>{"axis", "dtype"};
   const auto put = [&](const std::string& key, const Value& value) {
-    if (key == "axis") axis = value;
-    else if (key == "dtype") dtype = value;
-    else if (key == "ddof") ddof = value;
-    else if (key == "keepdims") keepdims = value;
-    else if (!value.is_none()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+    if (key == "axis")
+      axis = value;
+    else if (key == "dtype")
+      dtype = value;
+    else if (key == "ddof")
+      ddof = value;
+    else if (key == "keepdims")
+      keepdims = value;
+    else if (!value.is_none())
+      fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
   };
   for (size_t i = 0; i < rest.positional.size(); ++i) {
     if (i >= order.size()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
@@ -182,11 +273,13 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
     if (name == "sum" || name == "prod" || name == "mean") {
       red = fmt::format("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
       state = fmt::format("acc_t<{}>", result);
-      finish = name == "mean" ? fmt::format("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
-                              : fmt::format("cast<{}>(s)", result);
+      finish = name == "mean"
+                   ? fmt::format("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
+                   : fmt::format("cast<{}>(s)", result);
     } else if (name == "var" || name == "std") {
       red = fmt::format("py::Moments<{0}, {0}>", element);
-      finish = name == "var" ? fmt::format("cast<{}>(var_finish(s, {}))", result, freedom) : fmt::format("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
+      finish = name == "var" ? fmt::format("cast<{}>(var_finish(s, {}))", result, freedom)
+                             : fmt::format("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
     } else if (extreme) {
       red = fmt::format("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
       finish = argument ? "s.index" : "s";
@@ -198,7 +291,8 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
       finish = "s";
     }
     const Type made = array_type(t, a.type->ndim - 1, 'C');
-    Value r = Value::of(made, fmt::format("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
+    Value r =
+        Value::of(made, fmt::format("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
     r.effect = true;
     if (a.type->ndim == 1) {
       // Of a vector: a number.
@@ -221,7 +315,8 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
   else if (name == "std")
     r.text = fmt::format("cast<{}>(sqrt(py::variance<double, {}>({}, {}{})))", result, ndim, freedom, f, leaves);
   else if (extreme)
-    r.text = fmt::format("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves, argument ? ".index" : "");
+    r.text = fmt::format("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves,
+                         argument ? ".index" : "");
   else
     r.text = fmt::format("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
   r.effect = true;  // it may raise, and is not to be done twice
@@ -236,9 +331,12 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
 /// A shape: an int or a tuple of ints. `ndim` gets its length.
 std::string FunctionCompiler::host_shape(const Value& shape, int* ndim, const Node* n) {
   std::vector<Value> items;
-  if (shape.is_scalar() || shape.is(Kind::literal)) items = {shape};
-  else if (shape.is(Kind::tuple)) items = index_items(shape);
-  else fail(n, fmt::format("a shape is an int or a tuple of ints, not {}", shape.type ? shape.type->spelling : "an unknown type"));
+  if (shape.is_scalar() || shape.is(Kind::literal))
+    items = {shape};
+  else if (shape.is(Kind::tuple))
+    items = index_items(shape);
+  else
+    fail(n, fmt::format("a shape is an int or a tuple of ints, not {}", shape.type ? shape.type->spelling : "an unknown type"));
   std::string list;
   for (const Value& i : items) {
     if (!(i.is_scalar() || i.is(Kind::literal)) || (i.is_scalar() && is_inexact(i.type->dtype)))
@@ -292,7 +390,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (name == "builtins.print") return host_print(args, n);
   if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
     // A list is worked on as the vector of its elements.
-    const bool folds = name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
+    const bool folds =
+        name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
     if (folds && args.positional.size() == 1) return host_reduction(name.substr(9), list_array(args.positional[0]), {}, n);
     if (name.starts_with("numpy.")) {
       CallArguments as_array = args;
@@ -307,7 +406,9 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (f == linalg) f = "linalg." + f;
   unit_.need("host_numpy");
   const auto& p = args.positional;
-  const auto is = [&](std::initializer_list<const char*> names) { return std::any_of(names.begin(), names.end(), [&](const char* x) { return f == x; }); };
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* x) { return f == x; });
+  };
   const auto accept = [&](const Bound& b) {
     if (b.too_many()) fail(n, fmt::format("{}() got too many arguments", name));
     if (!b.unknown().empty()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, b.unknown()));
@@ -348,7 +449,9 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const std::string shape = a.text + ".shape";
     if (f == "zeros_like") return array(t, ndim, fmt::format("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
     if (f == "empty_like") return array(t, ndim, fmt::format("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
-    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : fmt::format("cast<{}>(1)", cpp(t))));
+    return array(
+        t, ndim,
+        fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : fmt::format("cast<{}>(1)", cpp(t))));
   }
   if (f == "arange") {
     Bound b(args, {"start", "stop", "step", "dtype"});
@@ -363,17 +466,21 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "linspace") {
     Bound b(args, {"start", "stop", "num", "endpoint"});
     accept(b);
-    const Type t = (b[0].is_scalar() && is_complex(b[0].type->dtype)) || (b[1].is_scalar() && is_complex(b[1].type->dtype)) ? scalar_type(DType::c128) : float64_type();
-    return array(t, 1, fmt::format("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n), b.given(2) ? integer(b[2]) : "50",
-                                   b.given(3) ? convert(b[3], bool_type(), n) : "true"));
+    const Type t = (b[0].is_scalar() && is_complex(b[0].type->dtype)) || (b[1].is_scalar() && is_complex(b[1].type->dtype))
+                       ? scalar_type(DType::c128)
+                       : float64_type();
+    return array(t, 1,
+                 fmt::format("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n),
+                             b.given(2) ? integer(b[2]) : "50", b.given(3) ? convert(b[3], bool_type(), n) : "true"));
   }
   if (is({"eye", "identity"})) {
     Bound b = f == "eye" ? Bound(args, {"N", "M", "k", "dtype"}) : Bound(args, {"N", "dtype"});
     accept(b);
     const Value extent = spill(converted(b[0], int64_type(), n), "n");
     const Type t = host_dtype(b[f == "eye" ? 3 : 1], float64_type(), n);
-    return array(t, 2, fmt::format("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
-                                   f == "eye" && b.given(2) ? integer(b[2]) : "0"));
+    return array(t, 2,
+                 fmt::format("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
+                             f == "eye" && b.given(2) ? integer(b[2]) : "0"));
   }
   if (is({"array", "asarray", "ascontiguousarray", "copy"})) {
     Bound b(args, {"a", "dtype"});
@@ -384,27 +491,34 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
     if (b[0].lazy) return materialise(b[0], n);
     if (f == "asarray") return b[0];
-    return array(b[0].type->element, b[0].type->ndim, fmt::format("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
+    return array(b[0].type->element, b[0].type->ndim,
+                 fmt::format("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
   }
-  for (const char* r : {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"}) {
+  for (const char* r :
+       {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"}) {
     if (f != r || p.empty()) continue;
     CallArguments rest = args;
     rest.positional.erase(rest.positional.begin());
     if (p[0].is_array()) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, p[0], rest, n);
-    if (p[0].is(Kind::tuple)) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, spill(host_array_of(p[0], nullptr, n)), rest, n);
+    if (p[0].is(Kind::tuple))
+      return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, spill(host_array_of(p[0], nullptr, n)), rest, n);
   }
   if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1 && p[0].is_array()) {
     if (!is_real_float(p[0].type->dtype)) return host_reduction(f.substr(3), p[0], {}, n);
     const Value a = host_array(p[0], n);
     const Value there = lift({a}, [this, n](std::span<const Value> x) { return compare_two(Operator::eq, x[0], x[0], n); }, n);
     if (f == "nanmin" || f == "nanmax") {
-      const Value kept = spill(made(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
+      const Value kept =
+          spill(made(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
       return host_reduction(f.substr(3), kept, {}, n);
     }
     const Value zero = converted(constant_value(Constant{int64_t{0}}), a.type->element, n);
-    const Value plain = lift({a}, [this, n, zero](std::span<const Value> x) {
-      return elementwise(static_cast<int>(Op::where), {compare_two(Operator::eq, x[0], x[0], n), x[0], zero}, n);
-    }, n);
+    const Value plain = lift(
+        {a},
+        [this, n, zero](std::span<const Value> x) {
+          return elementwise(static_cast<int>(Op::where), {compare_two(Operator::eq, x[0], x[0], n), x[0], zero}, n);
+        },
+        n);
     const Value s = host_reduction("sum", plain, {}, n);
     if (f == "nansum") return s;
     return Value::of(s.type, fmt::format("{} / {}({})", s.text, cpp(s.type), host_reduction("sum", there, {}, n).text), false);
@@ -466,7 +580,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Type t = unify(a.type->element, b.type->element);
     return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
   }
-  if (f == "repeat" && p.size() == 2) return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", host_array(p[0], n).text, integer(p[1])));
+  if (f == "repeat" && p.size() == 2)
+    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", host_array(p[0], n).text, integer(p[1])));
   if (f == "diff" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
   if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", host_array(p[0], n).text));
   if (f == "bincount") {
@@ -475,7 +590,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (b.given(1)) fail(n, "bincount(weights=) is not supported in compiled functions");
     return array(int64_type(), 1, fmt::format("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
   }
-  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", host_array(*host_method(p[0], "ravel", {}, n), n).text));
+  if (f == "flatnonzero" && p.size() == 1)
+    return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", host_array(*host_method(p[0], "ravel", {}, n), n).text));
   if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
   if (f == "take" && p.size() == 2) return host_index(host_array(p[0], n), p[1], n);
   if (f == "searchsorted") {
@@ -484,9 +600,14 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value a = host_array(b[0], n);
     const std::string right = b[2].is(Kind::string) && b[2].type->name == "right" ? "true" : "false";
     if (b[1].is_array()) {
-      return materialise(lift({b[1]}, [this, a, right, n](std::span<const Value> x) {
-        return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(x[0], a.type->element, n), right));
-      }, n), n);
+      return materialise(lift(
+                             {b[1]},
+                             [this, a, right, n](std::span<const Value> x) {
+                               return Value::of(int64_type(),
+                                                fmt::format("py::search({}, {}, {})", a.text, convert(x[0], a.type->element, n), right));
+                             },
+                             n),
+                         n);
     }
     return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(b[1], a.type->element, n), right));
   }
@@ -503,7 +624,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f.starts_with("linalg.") && !p.empty()) {
     const Value a = host_array(p[0], n);
     const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
-    if (f == "linalg.norm" && p.size() == 1) return made(scalar_type(real_type(t->dtype)), fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
+    if (f == "linalg.norm" && p.size() == 1)
+      return made(scalar_type(real_type(t->dtype)), fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
     if (f == "linalg.solve" && p.size() == 2) {
       const Value b = host_array(p[1], n);
       const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
@@ -516,11 +638,16 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value a = materialise(p[0], n), b = materialise(p[1], n);
     Bound options(args, {"a", "b", "rtol", "atol"});
     accept(options);
-    const std::string rtol = options.given(2) ? convert(options[2], float64_type(), n) : "1e-5", atol = options.given(3) ? convert(options[3], float64_type(), n) : "1e-8";
-    const Value close = lift({a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b}, [this, n, f, rtol, atol](std::span<const Value> x) {
-      if (f == "array_equal") return compare_two(Operator::eq, x[0], x[1], n);
-      return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {})", convert(x[0], float64_type(), n), convert(x[1], float64_type(), n), rtol, atol));
-    }, n);
+    const std::string rtol = options.given(2) ? convert(options[2], float64_type(), n) : "1e-5",
+                      atol = options.given(3) ? convert(options[3], float64_type(), n) : "1e-8";
+    const Value close = lift(
+        {a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b},
+        [this, n, f, rtol, atol](std::span<const Value> x) {
+          if (f == "array_equal") return compare_two(Operator::eq, x[0], x[1], n);
+          return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {})", convert(x[0], float64_type(), n),
+                                                    convert(x[1], float64_type(), n), rtol, atol));
+        },
+        n);
     return f == "isclose" ? close : host_reduction("all", close, {}, n);
   }
   if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
@@ -546,7 +673,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
 }
 
 std::optional<Value> FunctionCompiler::host_random(const std::string& f, const CallArguments& args, const Node* n) {
-  if (!f.starts_with("random.") ) return std::nullopt;
+  if (!f.starts_with("random.")) return std::nullopt;
   const std::string what = f.substr(7);
   const auto& p = args.positional;
   const auto effect = [&](Type t, std::string text) {
@@ -554,10 +681,14 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, const C
     r.effect = true;
     return r;
   };
-  if (what == "seed" && p.size() <= 1) return effect(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
+  if (what == "seed" && p.size() <= 1)
+    return effect(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
   if (what == "shuffle" && p.size() == 1) return effect(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
   if (what == "permutation" && p.size() == 1) {
-    const Value a = p[0].is_array() ? host_array(p[0], n) : spill(effect(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
+    const Value a =
+        p[0].is_array()
+            ? host_array(p[0], n)
+            : spill(effect(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
     const Value out = spill(effect(array_type(a.type->element, 1, 'C'), fmt::format("py::copy({})", a.text)));
     linef("py::shuffle({});", out.text);
     return out;
@@ -659,7 +790,8 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
   unit_.need("host_numpy");
   const Value a = host_array(x, n), b = host_array(y, n);
   const int na = a.type->ndim, nb = b.type->ndim;
-  if (na < 1 || na > 2 || nb < 1 || nb > 2) fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
+  if (na < 1 || na > 2 || nb < 1 || nb > 2)
+    fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
   const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
   const int ndim = na + nb - 2;
   Value r = Value::of(ndim == 0 ? t : array_type(t, ndim, 'C'), fmt::format("py::matmul<{}>({}, {})", cpp(t), a.text, b.text));
@@ -674,7 +806,8 @@ Value FunctionCompiler::host_index(const Value& object, const Value& index, cons
   const Value i = index.is(Kind::tuple) ? spill(host_array_of(index, nullptr, n)) : host_array(index, n);
   Value r;
   if (is_bool(i.type->dtype)) {
-    if (i.type->ndim != a.type->ndim) fail(n, "a mask needs the dimensions of the array in compiled functions", {{"array", a.type}, {"mask", i.type}});
+    if (i.type->ndim != a.type->ndim)
+      fail(n, "a mask needs the dimensions of the array in compiled functions", {{"array", a.type}, {"mask", i.type}});
     r = Value::of(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, i.text));
   } else if (is_integer(i.type->dtype)) {
     r = Value::of(array_type(a.type->element, a.type->ndim + i.type->ndim - 1, 'C'), fmt::format("py::take_rows({}, {})", a.text, i.text));
@@ -814,7 +947,8 @@ void find_bindings(const Node* n, std::map<std::string, Binding>* found) {
           find_bindings(same(n->a->list[0]) ? n->a->list[1] : n->a->list[0], found);
           return;
         }
-        if (n->a->kind == NodeKind::binary && (n->a->op == Operator::add || n->a->op == Operator::mul) && (same(n->a->a) || same(n->a->b))) {
+        if (n->a->kind == NodeKind::binary && (n->a->op == Operator::add || n->a->op == Operator::mul) &&
+            (same(n->a->a) || same(n->a->b))) {
           reduce(&(*found)[x], to_string(n->a->op));
           find_bindings(same(n->a->a) ? n->a->b : n->a->a, found);
           return;
@@ -867,7 +1001,8 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   for (const auto& [name, b] : bindings) {
     const int index = syntax_.local_index(name);
     if (index < 0 || !b.reduced || b.other || !env_.locals[static_cast<size_t>(index)]) continue;
-    if (b.read) fail(n, fmt::format("prange: '{}' is summed up over the turns and read inside the loop", name), {}, "read it after the loop");
+    if (b.read)
+      fail(n, fmt::format("prange: '{}' is summed up over the turns and read inside the loop", name), {}, "read it after the loop");
     reductions.push_back({index, b.op});
   }
   const Type t = int64_type();
@@ -879,8 +1014,8 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   item.simple = true;
   const int index = syntax_.local_index(n->a->text);
   const std::string counter = temporary(cpp_identifier(n->a->text).c_str());
-  const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"), grain = temporary("grain"),
-                    body_name = temporary("body");
+  const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"),
+                    grain = temporary("grain"), body_name = temporary("body");
   const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];
   const std::vector<std::optional<Local>> before = env_.locals;
   in_parallel_ = true;
@@ -894,26 +1029,37 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   };
   const auto print = [&](const std::string& body) {
     std::string head, shadows, out, joins;
-    head += fmt::format("{}const i64 {} = py::range_length({}, {}, {}), {} = py::grain_of({});\n", indent, length, start.text, stop.text, step.text, grain, length);
+    head += fmt::format("{}const i64 {} = py::range_length({}, {}, {}), {} = py::grain_of({});\n", indent, length, start.text, stop.text,
+                        step.text, grain, length);
     for (const Reduction& r : reductions) {
       const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
-      if (!type->is_scalar()) fail(n, fmt::format("prange: '{}' is {}; only numbers are summed up", syntax_.locals[static_cast<size_t>(r.index)], type->spelling));
+      if (!type->is_scalar())
+        fail(n,
+             fmt::format("prange: '{}' is {}; only numbers are summed up", syntax_.locals[static_cast<size_t>(r.index)], type->spelling));
       const std::string name = variable(r.index, type), c = cpp(type), parts = temporary("parts");
       const bool extreme = r.op == "max" || r.op == "min";
       std::string identity = r.op == "*" ? "1" : "0", joined;
-      if (r.op == "+" || r.op == "*") joined = fmt::format("bc::{}<{}>({}, {}.data[{}])", r.op == "+" ? "add" : "multiply", c, name, parts, k);
-      else if (extreme) joined = fmt::format("py::{}<{}>({}, {}.data[{}])", r.op, c, name, parts, k);
-      else if (r.op == "|" || r.op == "^") joined = fmt::format("{}({} {} {}.data[{}])", c, name, r.op, parts, k);
-      else if (r.op == "&") joined = fmt::format("{}({} & {}.data[{}])", c, name, parts, k), identity = "-1";
-      else fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", syntax_.locals[static_cast<size_t>(r.index)], r.op));
-      head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts, c, length, grain, grain);
+      if (r.op == "+" || r.op == "*")
+        joined = fmt::format("bc::{}<{}>({}, {}.data[{}])", r.op == "+" ? "add" : "multiply", c, name, parts, k);
+      else if (extreme)
+        joined = fmt::format("py::{}<{}>({}, {}.data[{}])", r.op, c, name, parts, k);
+      else if (r.op == "|" || r.op == "^")
+        joined = fmt::format("{}({} {} {}.data[{}])", c, name, r.op, parts, k);
+      else if (r.op == "&")
+        joined = fmt::format("{}({} & {}.data[{}])", c, name, parts, k), identity = "-1";
+      else
+        fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", syntax_.locals[static_cast<size_t>(r.index)], r.op));
+      head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts,
+                          c, length, grain, grain);
       if (extreme) head += fmt::format("{}const {} {}_before = {};\n", indent, c, parts, name);
-      shadows += fmt::format("{}  {} {} = {};\n", indent, c, name, extreme ? parts + "_before" : fmt::format("bc::cast<{}>({})", c, identity));
+      shadows +=
+          fmt::format("{}  {} {} = {};\n", indent, c, name, extreme ? parts + "_before" : fmt::format("bc::cast<{}>({})", c, identity));
       out += fmt::format("{}  {}.data[{} / {}] = {};\n", indent, parts, first, grain, name);
       joins += fmt::format("{0}for (i64 {1} = 0; {1} < {2}.shape[0]; ++{1}) {3} = {4};\n", indent, k, parts, name, joined);
     }
     return fmt::format(
-        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{5}{0}  for (i64 {6} = {3}; {6} < {4}; ++{6}) {{\n{0}    const i64 {7} = {8} + {6} * {9};\n{10}{0}  }}\n{11}{0}}};\n"
+        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{5}{0}  for (i64 {6} = {3}; {6} < {4}; ++{6}) {{\n{0}    const i64 {7} "
+        "= {8} + {6} * {9};\n{10}{0}  }}\n{11}{0}}};\n"
         "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
         indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
   };

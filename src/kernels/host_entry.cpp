@@ -33,12 +33,13 @@ std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, con
   if (t->is(Kind::list)) return fmt::format("  py::store({}, {}.array());\n", place, value);
   if (!holds_array(t)) return fmt::format("  *reinterpret_cast<{}*>({}) = {};\n", cpp(t), place, value);
   if (t->is(Kind::optional))
-    return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value, host_store(t->element, at, offset, value + ".value"), at,
-                       offset + t->element->bytes);
+    return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value,
+                       host_store(t->element, at, offset, value + ".value"), at, offset + t->element->bytes);
   std::string text;
   for (size_t i = 0; i < t->items.size(); ++i)
     if (t->items[i]->has_value())
-      text += host_store(t->items[i], at, offset + t->offsets[i], t->is_uniform() ? fmt::format("{}[{}]", value, i) : fmt::format("{}.f{}", value, i));
+      text += host_store(t->items[i], at, offset + t->offsets[i],
+                         t->is_uniform() ? fmt::format("{}[{}]", value, i) : fmt::format("{}.f{}", value, i));
   return text;
 }
 

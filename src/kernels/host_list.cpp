@@ -79,7 +79,8 @@ std::optional<Value> FunctionCompiler::list_method(const Value& self, const std:
   const auto& p = args.positional;
   const Type element = self.type->element;
   const auto need = [&](size_t low, size_t high) {
-    if (p.size() < low || p.size() > high || !args.keywords.empty()) fail(n, fmt::format("list.{}() takes {} arguments, got {}", name, high, p.size()));
+    if (p.size() < low || p.size() > high || !args.keywords.empty())
+      fail(n, fmt::format("list.{}() takes {} arguments, got {}", name, high, p.size()));
   };
   if (name == "append") {
     need(1, 1);
@@ -126,7 +127,8 @@ std::optional<Value> FunctionCompiler::list_method(const Value& self, const std:
     if (name == "sort" && element->is_scalar())
       linef("py::sort_in_place({});", all.text);
     else if (name == "reverse")
-      linef("py::assign({0}, py::Same{{}}, py::host_view<{1}>({0}, py::Slice{{0, 0, -1, false, false}}));", all.text, cpp(with_layout(all.type, 1, 'A')));
+      linef("py::assign({0}, py::Same{{}}, py::host_view<{1}>({0}, py::Slice{{0, 0, -1, false, false}}));", all.text,
+            cpp(with_layout(all.type, 1, 'A')));
     else
       return std::nullopt;
     return Value::known(none_type());

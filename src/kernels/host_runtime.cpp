@@ -92,8 +92,8 @@ Block* allocate(int64_t bytes) {
   void* memory = bytes < 0 || bytes > kMost ? nullptr : std::aligned_alloc(64, (static_cast<size_t>(bytes) + sizeof(Block) + 63) / 64 * 64);
   if (memory == nullptr) {
     const std::string_view text = "an array of this size does not fit into memory";
-    raise_now(static_cast<int32_t>(bytes < 0 ? Raised::value : Raised::memory), bytes < 0 ? "negative dimensions are not allowed" : text.data(),
-              bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
+    raise_now(static_cast<int32_t>(bytes < 0 ? Raised::value : Raised::memory),
+              bytes < 0 ? "negative dimensions are not allowed" : text.data(), bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
   }
   Block* block = new (memory) Block{1, bytes, nullptr, nullptr, self().call};
   if (Call* call = block->call) {
@@ -217,8 +217,8 @@ int64_t format_float(double value, int32_t single, char* to) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate, release, raise_now, attempt, raise_again, parallel, threads, print, product, random_state,
-                          format_float};
+  static const Table t = {allocate, release, raise_now, attempt,      raise_again, parallel,
+                          threads,  print,   product,   random_state, format_float};
   return t;
 }
 
@@ -267,10 +267,10 @@ void drop(Block* block) {
 }
 
 const char* exception_name(Raised raised) {
-  constexpr const char* names[] = {"RuntimeError", "ValueError", "IndexError", "ZeroDivisionError", "TypeError", "KeyError", "RuntimeError",
-                                   "OverflowError", "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",
-                                   "ArithmeticError", "AttributeError", "LookupError", "Exception", "OSError", "LinAlgError",
-                                   "FloatingPointError", "NameError"};
+  constexpr const char* names[] = {
+      "RuntimeError",  "ValueError",     "IndexError",  "ZeroDivisionError",   "TypeError",          "KeyError",        "RuntimeError",
+      "OverflowError", "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",      "ArithmeticError", "AttributeError",
+      "LookupError",   "Exception",      "OSError",     "LinAlgError",         "FloatingPointError", "NameError"};
   return names[static_cast<int>(raised)];
 }
 

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <string>
 
-
 /// What compiled Python functions need of the engine while they run on the CPU: memory that arrays own, exceptions, parallel loops,
 /// matrix products and printing. Compiled code reaches it through a table of functions, whose C layout is repeated in
 /// src/device/python/host.h.
@@ -14,7 +13,7 @@ namespace bc::host {
 struct alignas(64) Block {
   int64_t count;  ///< arrays that own it
   int64_t bytes;
-  Block* next;    ///< in its call's list, so that an exception can free what it jumps over
+  Block* next;  ///< in its call's list, so that an exception can free what it jumps over
   Block* previous;
   struct Call* call;  ///< nullptr: outlives the call
   void* data() { return this + 1; }
@@ -22,14 +21,32 @@ struct alignas(64) Block {
 
 /// Kinds of Python exceptions, by the numbers that compiled code passes.
 enum class Raised : int32_t {
-  none, value, index, zero_division, type, key, runtime, overflow, assertion, memory, not_implemented, stop_iteration, arithmetic, attribute,
-  lookup, exception, os, linalg, floating_point, name
+  none,
+  value,
+  index,
+  zero_division,
+  type,
+  key,
+  runtime,
+  overflow,
+  assertion,
+  memory,
+  not_implemented,
+  stop_iteration,
+  arithmetic,
+  attribute,
+  lookup,
+  exception,
+  os,
+  linalg,
+  floating_point,
+  name
 };
 
 /// One call of a compiled function from Python.
 struct Call {
   Block* blocks = nullptr;
-  std::mutex mutex;  ///< of the list: threads of a parallel loop allocate, too
+  std::mutex mutex;     ///< of the list: threads of a parallel loop allocate, too
   int32_t failure = 0;  ///< the entry's answer
   Raised raised = Raised::none;
   std::string message;

@@ -46,7 +46,9 @@ def test_arrays_are_passed_without_a_copy_and_come_back_as_themselves():
     assert_array_equal(a, [0, 2, 4, 6])
 
 
-@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[::2, 1:], lambda a: a[::-1], lambda a: np.broadcast_to(a[:1], a.shape)])
+@pytest.mark.parametrize(
+    "view", [lambda a: a, lambda a: a.T, lambda a: a[::2, 1:], lambda a: a[::-1], lambda a: np.broadcast_to(a[:1], a.shape)]
+)
 def test_every_layout_is_read_in_place(view):
     @njit
     def weighted(a):
@@ -291,9 +293,29 @@ FUNCTIONS = {
     "products": lambda a, b: (a @ b.T, np.dot(a[0], b[0]), a.T.dot(a[:, 0]), np.outer(a[0], b[1]), np.trace(a @ b.T)),
     "linalg": lambda a, b: (np.linalg.norm(a), np.linalg.inv(a @ a.T), np.linalg.solve(a @ a.T, b[:, 0]), np.linalg.det(a @ a.T)),
     "shapes": lambda a, b: (a.reshape(-1), a.T.copy(), a.ravel(), b.flatten(), a[::-1, 1:], np.expand_dims(a[0], 0), a.transpose(1, 0)),
-    "joining": lambda a, b: (np.concatenate((a, b)), np.concatenate((a, b), axis=1), np.vstack((a, b)), np.hstack((a[0], b[0])), np.stack((a[0], b[0]))),
-    "masks": lambda a, b: (a[a > 0.5], a[0][np.array([0, 2, 1])], np.flatnonzero(a > 0.5), np.count_nonzero(a > 0.5), np.nonzero(b[0] > 0.5)[0]),
-    "made": lambda a, b: (np.zeros((2, 3)), np.ones(3, np.int32), np.full((2,), 2.5), np.eye(3), np.arange(2, 9, 3), np.linspace(0, 1, 5), np.zeros_like(a)),
+    "joining": lambda a, b: (
+        np.concatenate((a, b)),
+        np.concatenate((a, b), axis=1),
+        np.vstack((a, b)),
+        np.hstack((a[0], b[0])),
+        np.stack((a[0], b[0])),
+    ),
+    "masks": lambda a, b: (
+        a[a > 0.5],
+        a[0][np.array([0, 2, 1])],
+        np.flatnonzero(a > 0.5),
+        np.count_nonzero(a > 0.5),
+        np.nonzero(b[0] > 0.5)[0],
+    ),
+    "made": lambda a, b: (
+        np.zeros((2, 3)),
+        np.ones(3, np.int32),
+        np.full((2,), 2.5),
+        np.eye(3),
+        np.arange(2, 9, 3),
+        np.linspace(0, 1, 5),
+        np.zeros_like(a),
+    ),
     "cumulative": lambda a, b: (np.cumsum(a), a.cumprod(), np.diff(a[0]), np.searchsorted(np.sort(a[0]), 0.5), np.repeat(a[0], 2)),
     "types": lambda a, b: (a.astype(np.float32), np.array([1, 2, 3]), np.array([[1.0, 2.0], [3.0, 4.0]]), np.floor(a).astype(np.int64)),
     "complex": lambda a, b: ((a + 1j * b).real, np.abs(a + 1j * b), np.sum((a + 1j * b) ** 2)),

@@ -39,8 +39,26 @@ extern __attribute__((visibility("default"))) const Table* bc_host;
 
 /// Kinds of exceptions, as bc::host::Raised. Below zero: a failure that the text numbers.
 enum Raised : i32 {
-  kNone, kValue, kIndex, kZeroDivision, kType, kKey, kRuntime, kOverflow, kAssertion, kMemory, kNotImplemented, kStopIteration, kArithmetic,
-  kAttribute, kLookup, kException, kOs, kLinAlg, kFloatingPoint, kName
+  kNone,
+  kValue,
+  kIndex,
+  kZeroDivision,
+  kType,
+  kKey,
+  kRuntime,
+  kOverflow,
+  kAssertion,
+  kMemory,
+  kNotImplemented,
+  kStopIteration,
+  kArithmetic,
+  kAttribute,
+  kLookup,
+  kException,
+  kOs,
+  kLinAlg,
+  kFloatingPoint,
+  kName
 };
 template <int N>
 __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char (&text)[N]) {
@@ -498,7 +516,8 @@ BC_INLINE void assign(const Array<T, N, L>& out, const F& f, const A&... a) {
     const auto fits = [&](const auto& x) {
       constexpr int kRank = sizeof(x.shape) / sizeof(i64);
       for (int k = 0; k < kRank; ++k)
-        if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k]) raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
+        if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k])
+          raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
     };
     (fits(a), ...);
     if ((collides(out, a) || ...)) {
@@ -651,14 +670,14 @@ BC_INLINE Acc variance(double ddof, const F& f, const A&... a) {
   i64 n;
   return cast<Acc>(var_finish(reduce<Moments<T, T>, M>(n, f, a...), ddof));
 }
-#define BC_HOST_EXTREME(name, Red, text)                                           \
-  template <int M, class F, class... A>                                            \
-  BC_INLINE auto name(const F& f, const A&... a) {                                 \
-    using T = decltype(f(*a.data...));                                             \
-    i64 n;                                                                         \
-    const auto s = reduce<Red<T, T>, M>(n, f, a...);                               \
-    if (n == 0) raise(kValue, text);                                               \
-    return s;                                                                      \
+#define BC_HOST_EXTREME(name, Red, text)             \
+  template <int M, class F, class... A>              \
+  BC_INLINE auto name(const F& f, const A&... a) {   \
+    using T = decltype(f(*a.data...));               \
+    i64 n;                                           \
+    const auto s = reduce<Red<T, T>, M>(n, f, a...); \
+    if (n == 0) raise(kValue, text);                 \
+    return s;                                        \
   }
 BC_HOST_EXTREME(largest, Maximum, "zero-size array to reduction operation maximum which has no identity")
 BC_HOST_EXTREME(smallest, Minimum, "zero-size array to reduction operation minimum which has no identity")

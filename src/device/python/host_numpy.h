@@ -173,7 +173,8 @@ BC_INLINE Host<R, N - 1, 'C'> reduce_axis(const Host<T, N, L>& a, i64 along, con
           } else {
             for (i64 j = 0; j < n; ++j) {
               state[j] = Red::map(*reinterpret_cast<const T*>(q + j * wide), 0);
-              for (i64 i = 1; i < length; ++i) state[j] = Red::join(state[j], Red::map(*reinterpret_cast<const T*>(q + i * step + j * wide), i));
+              for (i64 i = 1; i < length; ++i)
+                state[j] = Red::join(state[j], Red::map(*reinterpret_cast<const T*>(q + i * step + j * wide), i));
             }
           }
           for (i64 j = 0; j < n; ++j) to[row * width + c0 + j] = finish(state[j]);
@@ -270,7 +271,9 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
   const Host<I, M, 'C'> at = contiguous(indices);
   const i64 n = at.size();
   if constexpr (N == 1) {
-    for (i64 i = 0; i < n; ++i) out.data[i] = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + checked_index(at.data[i], a.shape[0]) * a.strides[0]);
+    for (i64 i = 0; i < n; ++i)
+      out.data[i] =
+          *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + checked_index(at.data[i], a.shape[0]) * a.strides[0]);
   } else {
     i64 width = 1;
     for (int k = 1; k < N; ++k) width *= a.shape[k];
@@ -302,8 +305,10 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
 /// NaN last, as NumPy sorts.
 template <class T>
 BC_INLINE bool before(T a, T b) {
-  if constexpr (is_native_float<T>) return a < b || (b != b && a == a);
-  else return a < b;
+  if constexpr (is_native_float<T>)
+    return a < b || (b != b && a == a);
+  else
+    return a < b;
 }
 /// Merges runs: stable. `buffer` has room for n.
 template <class I, class Less>
@@ -372,8 +377,10 @@ BC_INLINE i64 search(const Host<T, 1, L>& a, T value, bool right) {
   while (low < high) {
     const i64 middle = low + (high - low) / 2;
     const T x = a(middle);
-    if (right ? !before(value, x) : before(x, value)) low = middle + 1;
-    else high = middle;
+    if (right ? !before(value, x) : before(x, value))
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -427,22 +434,38 @@ BC_INLINE Host<T, 1, 'C'> repeat(const Host<T, 1, L>& a, i64 times) {
 
 // ---- products ---------------------------------------------------------------------------------------------------------------------
 
-template <class T> constexpr i32 dtype_number = -1;
-template <> constexpr i32 dtype_number<bool> = 0;
-template <> constexpr i32 dtype_number<i8> = 1;
-template <> constexpr i32 dtype_number<i16> = 2;
-template <> constexpr i32 dtype_number<i32> = 3;
-template <> constexpr i32 dtype_number<i64> = 4;
-template <> constexpr i32 dtype_number<u8> = 5;
-template <> constexpr i32 dtype_number<u16> = 6;
-template <> constexpr i32 dtype_number<u32> = 7;
-template <> constexpr i32 dtype_number<u64> = 8;
-template <> constexpr i32 dtype_number<half> = 9;
-template <> constexpr i32 dtype_number<bfloat16> = 10;
-template <> constexpr i32 dtype_number<float> = 11;
-template <> constexpr i32 dtype_number<double> = 12;
-template <> constexpr i32 dtype_number<complex64> = 13;
-template <> constexpr i32 dtype_number<complex128> = 14;
+template <class T>
+constexpr i32 dtype_number = -1;
+template <>
+constexpr i32 dtype_number<bool> = 0;
+template <>
+constexpr i32 dtype_number<i8> = 1;
+template <>
+constexpr i32 dtype_number<i16> = 2;
+template <>
+constexpr i32 dtype_number<i32> = 3;
+template <>
+constexpr i32 dtype_number<i64> = 4;
+template <>
+constexpr i32 dtype_number<u8> = 5;
+template <>
+constexpr i32 dtype_number<u16> = 6;
+template <>
+constexpr i32 dtype_number<u32> = 7;
+template <>
+constexpr i32 dtype_number<u64> = 8;
+template <>
+constexpr i32 dtype_number<half> = 9;
+template <>
+constexpr i32 dtype_number<bfloat16> = 10;
+template <>
+constexpr i32 dtype_number<float> = 11;
+template <>
+constexpr i32 dtype_number<double> = 12;
+template <>
+constexpr i32 dtype_number<complex64> = 13;
+template <>
+constexpr i32 dtype_number<complex128> = 14;
 
 template <class R, class T, class U, char L, char K>
 BC_INLINE R inner(const Host<T, 1, L>& a, const Host<U, 1, K>& b) {
@@ -453,8 +476,10 @@ template <class R, class T, class U, char L, char K>
 BC_INLINE Host<R, 2, 'C'> product2(const Host<T, 2, L>& x, const Host<U, 2, K>& y) {
   if (x.shape[1] != y.shape[0]) raise(kValue, "matmul: the inner extents differ");
   const auto as = [](const auto& a) {
-    if constexpr (is_same<decltype(*a.data), R&>) return a;
-    else return map<R, 2>([](auto v) { return cast<R>(v); }, a);
+    if constexpr (is_same<decltype(*a.data), R&>)
+      return a;
+    else
+      return map<R, 2>([](auto v) { return cast<R>(v); }, a);
   };
   const auto a = as(x);
   const auto b = as(y);
@@ -479,10 +504,14 @@ BC_INLINE auto matmul(const Host<T, N, L>& a, const Host<U, M, K>& b) {
 /// The Euclidean norm of all elements.
 template <class R, class T, int N, char L>
 BC_INLINE R norm(const Host<T, N, L>& a) {
-  const double s = sum<double, N>([](T x) {
-    if constexpr (is_complex<T>) return static_cast<double>(x.re) * x.re + static_cast<double>(x.im) * x.im;
-    else return cast<double>(x) * cast<double>(x);
-  }, a);
+  const double s = sum<double, N>(
+      [](T x) {
+        if constexpr (is_complex<T>)
+          return static_cast<double>(x.re) * x.re + static_cast<double>(x.im) * x.im;
+        else
+          return cast<double>(x) * cast<double>(x);
+      },
+      a);
   return cast<R>(sqrt(s));
 }
 template <class T, char L>
@@ -507,8 +536,16 @@ static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bo
       return cast<T>(0);
     }
     if (pivot != c) {
-      for (i64 k = 0; k < n; ++k) { const T t = a.data[c * n + k]; a.data[c * n + k] = a.data[pivot * n + k]; a.data[pivot * n + k] = t; }
-      for (i64 k = 0; k < m; ++k) { const T t = b.data[c * m + k]; b.data[c * m + k] = b.data[pivot * m + k]; b.data[pivot * m + k] = t; }
+      for (i64 k = 0; k < n; ++k) {
+        const T t = a.data[c * n + k];
+        a.data[c * n + k] = a.data[pivot * n + k];
+        a.data[pivot * n + k] = t;
+      }
+      for (i64 k = 0; k < m; ++k) {
+        const T t = b.data[c * m + k];
+        b.data[c * m + k] = b.data[pivot * m + k];
+        b.data[pivot * m + k] = t;
+      }
       determinant = negative(determinant);
     }
     determinant = multiply(determinant, p);
@@ -623,7 +660,9 @@ struct List {
   }
   BC_INLINE void clear() const { body().size = 0; }
   /// The elements, over the list's own memory.
-  BC_INLINE Host<T, 1, 'C'> array() const { return Host<T, 1, 'C'>(Array<T, 1, 'C'>{data(), {{size()}}, {{static_cast<i64>(sizeof(T))}}}, body().memory); }
+  BC_INLINE Host<T, 1, 'C'> array() const {
+    return Host<T, 1, 'C'>(Array<T, 1, 'C'>{data(), {{size()}}, {{static_cast<i64>(sizeof(T))}}}, body().memory);
+  }
   List copy() const;
 };
 template <class T, class... V>

@@ -1,7 +1,7 @@
 #include "backends/cpu/jit/jit_rare.h"
 
-#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <string>
