@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -79,7 +80,8 @@ def naive_product_odd_sizes():
     a, b = floats(m * kk).reshape(m, kk), floats(kk * n).reshape(kk, n)
     text = """extern "C" __global__ void k(const float* A, const float* B, float* C, int m, int kk, int n) {
       int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-      if (row < m && col < n) { float acc = 0; for (int i = 0; i < kk; ++i) acc += A[row * kk + i] * B[i * n + col]; C[row * n + col] = acc; } }"""
+      if (row < m && col < n) { float acc = 0; for (int i = 0; i < kk; ++i) acc += A[row * kk + i] * B[i * n + col];
+          C[row * n + col] = acc; } }"""
     return text, (6, 5), (8, 8), (a, b, np.zeros((m, n), np.float32), m, kk, n), {2: a @ b}
 
 
@@ -291,7 +293,8 @@ def warp_scan_then_block_scan():
       for (int d = 1; d < 32; d *= 2) { int u = __shfl_up_sync(~0u, v, d); if (lane >= d) v += u; }
       if (lane == 31) totals[t / 32] = v;
       __syncthreads();
-      if (t < 8) { int w = totals[t]; for (int d = 1; d < 8; d *= 2) { int u = __shfl_up_sync(0xff, w, d); if (t >= d) w += u; } totals[t] = w; }
+      if (t < 8) { int w = totals[t]; for (int d = 1; d < 8; d *= 2) { int u = __shfl_up_sync(0xff, w, d); if (t >= d) w += u; }
+          totals[t] = w; }
       __syncthreads();
       if (t >= 32) v += totals[t / 32 - 1];
       x[t] = v; }"""
@@ -303,7 +306,8 @@ def hillis_steele_scan():
     x = ints(200)
     text = """extern "C" __global__ void k(int* x) {
       __shared__ int a[2][200]; int t = threadIdx.x, in = 0; a[0][t] = x[t]; __syncthreads();
-      for (int d = 1; d < blockDim.x; d *= 2) { int out = 1 - in; a[out][t] = a[in][t] + (t >= d ? a[in][t - d] : 0); in = out; __syncthreads(); }
+      for (int d = 1; d < blockDim.x; d *= 2) { int out = 1 - in; a[out][t] = a[in][t] + (t >= d ? a[in][t - d] : 0); in = out;
+          __syncthreads(); }
       x[t] = a[in][t]; }"""
     return text, (1,), (200,), (x,), {0: np.cumsum(x).astype(np.int32)}
 
@@ -384,7 +388,8 @@ def divergent_loops_of_a_warp():
 @case
 def structs_methods_and_templates():
     x = floats(200)
-    text = """template <class T, int N> struct Poly { T c[N]; __device__ T at(T x) const { T r = 0; for (int i = N - 1; i >= 0; --i) r = r * x + c[i]; return r; } };
+    text = """template <class T, int N> struct Poly { T c[N]; __device__ T at(T x) const { T r = 0; for (int i = N - 1; i >= 0;
+        --i) r = r * x + c[i]; return r; } };
     struct Pair { float lo, hi; };
     __device__ Pair order(float a, float b) { return a < b ? Pair{a, b} : Pair{b, a}; }
     extern "C" __global__ void k(float* x, float* y, int n) {
@@ -462,7 +467,8 @@ def mathematics_of_floats():
     text = """extern "C" __global__ void k(const float* x, float* y, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float v = x[i], a = fabsf(v) + 0.1f;
       y[i] = sinf(v) + cosf(v) * expf(v) - logf(a) + sqrtf(a) * rsqrtf(a) + powf(a, 1.5f) + atan2f(v, a) + tanhf(v) + fmaf(v, v, 1.0f)
-           + floorf(v) + fminf(v, 0.5f) + fmaxf(v, -0.5f) + erff(v) + cbrtf(v) + log1pf(a) + expm1f(v) + hypotf(v, 2.0f) + fmodf(v, 0.7f); }"""
+           + floorf(v) + fminf(v, 0.5f) + fmaxf(v, -0.5f) + erff(v) + cbrtf(v) + log1pf(a) + expm1f(v) + hypotf(v, 2.0f) + fmodf(v,
+               0.7f); }"""
     v = x.astype(np.float64)
     a = np.abs(v) + 0.1
     from math import erf
@@ -478,7 +484,8 @@ def integer_intrinsics():
     x = ints(256, 1 << 30)
     text = """extern "C" __global__ void k(const int* x, int* o) {
       int t = threadIdx.x; unsigned v = x[t];
-      o[t] = __popc(v) + 64 * __clz(v) + 4096 * __ffs(v) + (__brev(v) >> 20) + __mul24(v, 3) + __umulhi(v, 0x12345678u) + __byte_perm(v, ~v, 0x5140)
+      o[t] = __popc(v) + 64 * __clz(v) + 4096 * __ffs(v) + (__brev(v) >> 20) + __mul24(v, 3) + __umulhi(v, 0x12345678u) + __byte_perm(v,
+          ~v, 0x5140)
            + (int)__funnelshift_l(v, v * 7, 5) + max(v, 100u) % 7 + abs((int)v - 1000); }"""
     v = x.astype(np.uint32)
     b = np.arange(32, dtype=np.uint32)
@@ -497,7 +504,8 @@ def integer_intrinsics():
     v7 = (v.astype(np.uint64) * 7) & 0xFFFFFFFF
     funnel = ((v7 << np.uint64(32) | v) << np.uint64(5)) >> np.uint64(32) & np.uint64(0xFFFFFFFF)
     total = (bits.sum(1).astype(np.int64) + 64 * clz + 4096 * ffs + (brev >> 20).astype(np.int64) + m24 + hi.astype(np.int64)
-             + perm.astype(np.int64) + funnel.astype(np.int64) + np.maximum(v, 100).astype(np.int64) % 7 + np.abs(v.astype(np.int64) - 1000))
+             + perm.astype(np.int64) + funnel.astype(np.int64) + np.maximum(v,
+                 100).astype(np.int64) % 7 + np.abs(v.astype(np.int64) - 1000))
     return text, (1,), (256,), (x, np.zeros(256, np.int32)), {1: total.astype(np.uint64).astype(np.uint32).view(np.int32)}
 
 
@@ -569,7 +577,8 @@ def halves():
     x = floats(64).astype(np.float16)
     text = """#include <cuda_fp16.h>
     extern "C" __global__ void k(const __half* x, __half* y) {
-      int t = threadIdx.x; __half a = x[t]; y[t] = __hadd(__hmul(a, a), __float2half(0.5f)); if (__hgt(a, __float2half(1.0f))) y[t] = a; }"""
+      int t = threadIdx.x; __half a = x[t]; y[t] = __hadd(__hmul(a, a), __float2half(0.5f)); if (__hgt(a, __float2half(1.0f))) y[t] = a;
+          }"""
     y = np.where(x > np.float16(1), x, x * x + np.float16(0.5)).astype(np.float16)
     return text, (1,), (64,), (x, np.zeros(64, np.float16)), {1: y}
 
@@ -651,7 +660,8 @@ def loop_with_uniform_break_and_continue():
     x = ints(256, 50)
     text = """extern "C" __global__ void k(const int* x, int* out, int n, int stop) {
       int t = blockIdx.x * blockDim.x + threadIdx.x, sum = 0, turns = 0;
-      for (int i = 0; i < n; ++i) { if (i == stop) break; if (i % 3 == 1) continue; int v = x[(t + i) % 256]; if (v & 1) sum += v; else sum -= i; ++turns; }
+      for (int i = 0; i < n; ++i) { if (i == stop) break; if (i % 3 == 1) continue; int v = x[(t + i) % 256]; if (v & 1) sum += v;
+          else sum -= i; ++turns; }
       out[t] = sum * 100 + turns; }"""
     out = np.zeros(256, np.int64)
     for i in [i for i in range(17) if i % 3 != 1]:
@@ -779,7 +789,8 @@ def n_body_forces():
     q = p.astype(np.float64)
     d = q[None, :, :3] - q[:, None, :3]
     r2 = (d**2).sum(2) + 0.1
-    return text, (3,), (64,), (p, np.zeros((n, 3), np.float32), n), {1: (d * (q[None, :, 3] / r2**1.5)[..., None]).sum(1).astype(np.float32)}
+    return text, (3,), (64,), (p, np.zeros((n, 3), np.float32), n), {1: (d * (q[None, :, 3] / r2**1.5)[...,
+        None]).sum(1).astype(np.float32)}
 
 
 @pytest.mark.parametrize("name", list(CASES))

@@ -27,7 +27,13 @@ constexpr int kMultiprocessorThreads = 2048;
 
 // Numbers of CUfunction_attribute in cuda.h.
 enum FunctionAttribute {
-  kMaxThreadsPerBlock = 0, kSharedBytes = 1, kConstBytes = 2, kLocalBytes = 3, kRegisters = 4, kPtxVersion = 5, kBinaryVersion = 6,
+  kMaxThreadsPerBlock = 0,
+  kSharedBytes = 1,
+  kConstBytes = 2,
+  kLocalBytes = 3,
+  kRegisters = 4,
+  kPtxVersion = 5,
+  kBinaryVersion = 6,
   kMaxDynamicShared = 8,
 };
 
@@ -135,14 +141,16 @@ class CpuProgramKernel final : public ProgramKernel {
       case kMaxThreadsPerBlock: return kMaxThreads;
       case kSharedBytes: return static_cast<int>(any_facts().user_shared);
       case kLocalBytes: return static_cast<int>(any_facts().local_bytes);
-      case kPtxVersion: case kBinaryVersion: return 90;
+      case kPtxVersion:
+      case kBinaryVersion: return 90;
       case kMaxDynamicShared: return max_dynamic_.load();
       default: return 0;
     }
   }
   void set_attribute(int number, int value) override {
     if (number == kMaxDynamicShared) {
-      BC_CHECK(value >= 0 && value <= static_cast<int>(kMaxShared), Value, "kernel {}: {} is no value for attribute {}", name_, value, number);
+      BC_CHECK(value >= 0 && value <= static_cast<int>(kMaxShared), Value, "kernel {}: {} is no value for attribute {}", name_, value,
+               number);
       max_dynamic_.store(value);
     }
   }
@@ -266,8 +274,9 @@ class CpuProgramKernel final : public ProgramKernel {
       bc_jit_kernel facts{};
       const uint32_t dims[3] = {block[0], block[1], block[2]};
       std::vector<char> object = library.specialise(program_->bitcode, symbol_, dims, program_->flags, facts);
-      return {std::move(object), {fmt::format("{} {} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes,
-                                              facts.grid_barriers, facts.prints, facts.context_bytes)}};
+      return {std::move(object),
+              {fmt::format("{} {} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes, facts.grid_barriers, facts.prints,
+                           facts.context_bytes)}};
     });
     auto special = std::make_unique<Special>(library.load(cached.bytes, program_->data.get()));
     unsigned long long context = 0;
@@ -464,7 +473,8 @@ std::shared_ptr<Program> open_program(const ProgramSource& source) {
   });
   BC_CHECK(cached.names.size() == 2, Runtime, "{}: the cache's entry is not one of a program", source.name);
   const size_t size = std::min<size_t>(std::stoull(cached.names[1]), cached.bytes.size());
-  if (size < cached.bytes.size()) loaded->data = library.load(std::span<const char>(cached.bytes).subspan(size), nullptr, /*with_support=*/true);
+  if (size < cached.bytes.size())
+    loaded->data = library.load(std::span<const char>(cached.bytes).subspan(size), nullptr, /*with_support=*/true);
   cached.bytes.resize(size);
   loaded->bitcode = std::move(cached.bytes);
   return std::make_shared<CpuProgram>(std::move(loaded), source.name_expressions, cached.names[0]);

@@ -1,24 +1,24 @@
 // Atomics. Those of a block and of the whole system are the device's own.
 #pragma once
 
-#define __BC_SCOPES(name)                                        \
-  template <class... A>                                          \
-  BC_INLINE auto name##_block(A... a) {                          \
-    return name(a...);                                           \
-  }                                                              \
-  template <class... A>                                          \
-  BC_INLINE auto name##_system(A... a) {                         \
-    return name(a...);                                           \
+#define __BC_SCOPES(name)                \
+  template <class... A>                  \
+  BC_INLINE auto name##_block(A... a) {  \
+    return name(a...);                   \
+  }                                      \
+  template <class... A>                  \
+  BC_INLINE auto name##_system(A... a) { \
+    return name(a...);                   \
   }
 
 #define __BC_ATOMIC(name, T, builtin) \
   BC_FN T name(T* p, T v) { return builtin(p, v, __ATOMIC_RELAXED); }
-#define __BC_ATOMIC_INTEGERS(name, builtin)     \
-  __BC_ATOMIC(name, int, builtin)               \
-  __BC_ATOMIC(name, unsigned, builtin)          \
-  __BC_ATOMIC(name, long, builtin)              \
-  __BC_ATOMIC(name, unsigned long, builtin)     \
-  __BC_ATOMIC(name, long long, builtin)         \
+#define __BC_ATOMIC_INTEGERS(name, builtin) \
+  __BC_ATOMIC(name, int, builtin)           \
+  __BC_ATOMIC(name, unsigned, builtin)      \
+  __BC_ATOMIC(name, long, builtin)          \
+  __BC_ATOMIC(name, unsigned long, builtin) \
+  __BC_ATOMIC(name, long long, builtin)     \
   __BC_ATOMIC(name, unsigned long long, builtin)
 __BC_ATOMIC_INTEGERS(atomicAdd, __atomic_fetch_add)
 __BC_ATOMIC_INTEGERS(atomicSub, __atomic_fetch_sub)
@@ -48,8 +48,8 @@ BC_FN float atomicExch(float* p, float v) {
   return __builtin_bit_cast(float, __atomic_exchange_n(reinterpret_cast<unsigned*>(p), __builtin_bit_cast(unsigned, v), __ATOMIC_RELAXED));
 }
 BC_FN double atomicExch(double* p, double v) {
-  return __builtin_bit_cast(double, __atomic_exchange_n(reinterpret_cast<unsigned long*>(p), __builtin_bit_cast(unsigned long, v),
-                                                        __ATOMIC_RELAXED));
+  return __builtin_bit_cast(
+      double, __atomic_exchange_n(reinterpret_cast<unsigned long*>(p), __builtin_bit_cast(unsigned long, v), __ATOMIC_RELAXED));
 }
 BC_FN float atomicMin(float* p, float v) {
   return __bc_atomic_change<unsigned>(p, [=](float old) { return v < old || old != old ? v : old; });
@@ -69,12 +69,11 @@ BC_FN unsigned atomicInc(unsigned* p, unsigned limit) {
 BC_FN unsigned atomicDec(unsigned* p, unsigned limit) {
   return __bc_atomic_change<unsigned>(p, [=](unsigned old) { return old == 0u || old > limit ? limit : old - 1u; });
 }
-#define __BC_ATOMIC_CAS(T, U)                                                                                        \
-  BC_FN T atomicCAS(T* p, T expected, T wanted) {                                                                    \
-    U seen = __builtin_bit_cast(U, expected);                                                                        \
-    __atomic_compare_exchange_n(reinterpret_cast<U*>(p), &seen, __builtin_bit_cast(U, wanted), false, __ATOMIC_SEQ_CST, \
-                                __ATOMIC_SEQ_CST);                                                                   \
-    return __builtin_bit_cast(T, seen);                                                                              \
+#define __BC_ATOMIC_CAS(T, U)                                                                                                              \
+  BC_FN T atomicCAS(T* p, T expected, T wanted) {                                                                                          \
+    U seen = __builtin_bit_cast(U, expected);                                                                                              \
+    __atomic_compare_exchange_n(reinterpret_cast<U*>(p), &seen, __builtin_bit_cast(U, wanted), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return __builtin_bit_cast(T, seen);                                                                                                    \
   }
 __BC_ATOMIC_CAS(int, unsigned)
 __BC_ATOMIC_CAS(unsigned, unsigned)

@@ -1,5 +1,5 @@
 // CUDA C++'s own names for kernels on the CPU, over the device library. What stands behind a `__bc_` word, the CPU's compiler knows
-// (src/backends/cpu/jit/jit_blocks.cpp). Included in order of dependence.
+// (src/backends/cpu/jit/jit_words.h). Included in order of dependence.
 #pragma once
 // clang-format off
 #include "language.h"

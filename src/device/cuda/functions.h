@@ -1,25 +1,25 @@
 // C's and CUDA's mathematics, for float and double; the fast names give the accurate values.
 #pragma once
 
-#define __BC_F1(name, fn)                                                        \
-  BC_FN double name(double x) { return fn(x); }                                  \
-  BC_FN float name(float x) { return fn(x); }                                    \
-  BC_FN float name##f(float x) { return fn(x); }                                 \
-  template <class T, bc::enable_if<bc::is_int<T>> = 0>                           \
-  BC_INLINE double name(T x) {                                                   \
-    return fn(static_cast<double>(x));                                           \
+#define __BC_F1(name, fn)                              \
+  BC_FN double name(double x) { return fn(x); }        \
+  BC_FN float name(float x) { return fn(x); }          \
+  BC_FN float name##f(float x) { return fn(x); }       \
+  template <class T, bc::enable_if<bc::is_int<T>> = 0> \
+  BC_INLINE double name(T x) {                         \
+    return fn(static_cast<double>(x));                 \
   }
-#define __BC_F2(name, fn)                                                        \
-  BC_FN double name(double x, double y) { return fn(x, y); }                     \
-  BC_FN float name(float x, float y) { return fn(x, y); }                        \
-  BC_FN float name##f(float x, float y) { return fn(x, y); }                     \
+#define __BC_F2(name, fn)                                                                                \
+  BC_FN double name(double x, double y) { return fn(x, y); }                                             \
+  BC_FN float name(float x, float y) { return fn(x, y); }                                                \
+  BC_FN float name##f(float x, float y) { return fn(x, y); }                                             \
   template <class A, class B, bc::enable_if<!bc::is_same<A, B> && __bc_number<A> && __bc_number<B>> = 0> \
-  BC_INLINE double name(A x, B y) {                                              \
-    return fn(static_cast<double>(x), static_cast<double>(y));                   \
-  }                                                                              \
-  template <class T, bc::enable_if<bc::is_int<T>> = 0>                           \
-  BC_INLINE double name(T x, T y) {                                              \
-    return fn(static_cast<double>(x), static_cast<double>(y));                   \
+  BC_INLINE double name(A x, B y) {                                                                      \
+    return fn(static_cast<double>(x), static_cast<double>(y));                                           \
+  }                                                                                                      \
+  template <class T, bc::enable_if<bc::is_int<T>> = 0>                                                   \
+  BC_INLINE double name(T x, T y) {                                                                      \
+    return fn(static_cast<double>(x), static_cast<double>(y));                                           \
   }
 template <class T>
 constexpr bool __bc_number = bc::is_int<T> || bc::is_native_float<T>;
@@ -208,9 +208,9 @@ double __bc_libm_y0(double) __asm__("y0") __attribute__((const, nothrow));
 double __bc_libm_y1(double) __asm__("y1") __attribute__((const, nothrow));
 double __bc_libm_yn(int, double) __asm__("yn") __attribute__((const, nothrow));
 }
-#define __BC_LIBM(name)                                                                              \
+#define __BC_LIBM(name)                                                                                     \
   BC_FN float __bc_##name(float x) { return static_cast<float>(__bc_libm_##name(static_cast<double>(x))); } \
-  BC_FN double __bc_##name(double x) { return __bc_libm_##name(x); }                                 \
+  BC_FN double __bc_##name(double x) { return __bc_libm_##name(x); }                                        \
   __BC_F1(name, __bc_##name)
 __BC_LIBM(erf)
 __BC_LIBM(erfc)
@@ -235,11 +235,11 @@ BC_INLINE T __bc_erfcx(T x) {
 __BC_F1(erfcx, __bc_erfcx)
 /// Quantile of the standard normal: Acklam's rational approximation and one step of Halley's method.
 BC_FN double __bc_normcdfinv(double p) {
-  const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02, 1.383577518672690e+02, -3.066479806614716e+01,
-                      2.506628277459239e+00};
+  const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                      1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
   const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01, -1.328068155288572e+01};
-  const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00, -2.549732539343734e+00,
-                      4.374664141464968e+00,  2.938163982698783e+00};
+  const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                      -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
   const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
   if (!(p > 0.0 && p < 1.0)) return p == 0.0 ? -__builtin_inf() : (p == 1.0 ? __builtin_inf() : __builtin_nan(""));
   bool tail = p < 0.02425 || p > 1.0 - 0.02425;
@@ -275,12 +275,12 @@ __BC_F1(cyl_bessel_i0, bc::i0)
 __BC_F1(cyl_bessel_i1, bc::bessel_i1)
 
 // ---- classes of numbers
-#define __BC_CLASS(name, test)                                                       \
-  BC_FN bool name(float x) { return test(x); }                                       \
-  BC_FN bool name(double x) { return test(x); }                                      \
-  template <class T, bc::enable_if<bc::is_int<T>> = 0>                               \
-  BC_INLINE bool name(T x) {                                                         \
-    return test(static_cast<double>(x));                                             \
+#define __BC_CLASS(name, test)                         \
+  BC_FN bool name(float x) { return test(x); }         \
+  BC_FN bool name(double x) { return test(x); }        \
+  template <class T, bc::enable_if<bc::is_int<T>> = 0> \
+  BC_INLINE bool name(T x) {                           \
+    return test(static_cast<double>(x));               \
   }
 __BC_CLASS(isnan, __builtin_isnan)
 __BC_CLASS(isinf, __builtin_isinf)
@@ -300,7 +300,7 @@ BC_FN float nanf(const char*) { return __builtin_nanf(""); }
 BC_FN double nan(const char*) { return __builtin_nan(""); }
 
 // ---- smallest, largest, absolute
-#define __BC_MINMAX(T)                                  \
+#define __BC_MINMAX(T)                                      \
   BC_FN constexpr T min(T a, T b) { return b < a ? b : a; } \
   BC_FN constexpr T max(T a, T b) { return a < b ? b : a; }
 __BC_MINMAX(int)
@@ -363,32 +363,20 @@ BC_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0
 BC_FN float saturate(float x) { return __saturatef(x); }
 BC_FN float __frsqrt_rn(float x) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x))); }
 // Rounded to nearest, and never contracted.
-#define __BC_EXACT_OPS(suffix)                                                        \
-  BC_FN float __fadd_##suffix(float a, float b) {                                     \
-    _Pragma("clang fp contract(off)") return a + b;                                   \
-  }                                                                                   \
-  BC_FN float __fsub_##suffix(float a, float b) {                                     \
-    _Pragma("clang fp contract(off)") return a - b;                                   \
-  }                                                                                   \
-  BC_FN float __fmul_##suffix(float a, float b) {                                     \
-    _Pragma("clang fp contract(off)") return a * b;                                   \
-  }                                                                                   \
-  BC_FN double __dadd_##suffix(double a, double b) {                                  \
-    _Pragma("clang fp contract(off)") return a + b;                                   \
-  }                                                                                   \
-  BC_FN double __dsub_##suffix(double a, double b) {                                  \
-    _Pragma("clang fp contract(off)") return a - b;                                   \
-  }                                                                                   \
-  BC_FN double __dmul_##suffix(double a, double b) {                                  \
-    _Pragma("clang fp contract(off)") return a * b;                                   \
-  }                                                                                   \
-  BC_FN float __fmaf_##suffix(float a, float b, float c) { return __builtin_fmaf(a, b, c); } \
-  BC_FN double __fma_##suffix(double a, double b, double c) { return __builtin_fma(a, b, c); } \
-  BC_FN float __fdiv_##suffix(float a, float b) { return a / b; }                     \
-  BC_FN float __frcp_##suffix(float a) { return 1.0f / a; }                           \
-  BC_FN float __fsqrt_##suffix(float a) { return __builtin_sqrtf(a); }                \
-  BC_FN double __ddiv_##suffix(double a, double b) { return a / b; }                  \
-  BC_FN double __drcp_##suffix(double a) { return 1.0 / a; }                          \
+#define __BC_EXACT_OPS(suffix)                                                                         \
+  BC_FN float __fadd_##suffix(float a, float b) { _Pragma("clang fp contract(off)") return a + b; }    \
+  BC_FN float __fsub_##suffix(float a, float b) { _Pragma("clang fp contract(off)") return a - b; }    \
+  BC_FN float __fmul_##suffix(float a, float b) { _Pragma("clang fp contract(off)") return a * b; }    \
+  BC_FN double __dadd_##suffix(double a, double b) { _Pragma("clang fp contract(off)") return a + b; } \
+  BC_FN double __dsub_##suffix(double a, double b) { _Pragma("clang fp contract(off)") return a - b; } \
+  BC_FN double __dmul_##suffix(double a, double b) { _Pragma("clang fp contract(off)") return a * b; } \
+  BC_FN float __fmaf_##suffix(float a, float b, float c) { return __builtin_fmaf(a, b, c); }           \
+  BC_FN double __fma_##suffix(double a, double b, double c) { return __builtin_fma(a, b, c); }         \
+  BC_FN float __fdiv_##suffix(float a, float b) { return a / b; }                                      \
+  BC_FN float __frcp_##suffix(float a) { return 1.0f / a; }                                            \
+  BC_FN float __fsqrt_##suffix(float a) { return __builtin_sqrtf(a); }                                 \
+  BC_FN double __ddiv_##suffix(double a, double b) { return a / b; }                                   \
+  BC_FN double __drcp_##suffix(double a) { return 1.0 / a; }                                           \
   BC_FN double __dsqrt_##suffix(double a) { return __builtin_sqrt(a); }
 __BC_EXACT_OPS(rn)
 #undef __BC_EXACT_OPS

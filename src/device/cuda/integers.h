@@ -9,7 +9,9 @@ BC_FN int __ffs(int x) { return __builtin_ffs(x); }
 BC_FN int __ffsll(long long x) { return __builtin_ffsll(x); }
 BC_FN unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 BC_FN unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-BC_FN int __mul24(int a, int b) { return static_cast<int>((static_cast<unsigned>(a) << 8)) / 256 * (static_cast<int>(static_cast<unsigned>(b) << 8) / 256); }
+BC_FN int __mul24(int a, int b) {
+  return static_cast<int>((static_cast<unsigned>(a) << 8)) / 256 * (static_cast<int>(static_cast<unsigned>(b) << 8) / 256);
+}
 BC_FN unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 BC_FN int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 BC_FN unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32); }
@@ -89,10 +91,10 @@ BC_INLINE To __bc_convert(From x) {
   if (x >= high) return bc::limits<To>::max();
   return static_cast<To>(x);
 }
-#define __BC_CONVERSIONS(from_name, From, to_name, To)                                                  \
-  BC_FN To __##from_name##2##to_name##_rn(From x) { return __bc_convert<To>(bc::rint(x)); }             \
-  BC_FN To __##from_name##2##to_name##_rz(From x) { return __bc_convert<To>(bc::trunc(x)); }            \
-  BC_FN To __##from_name##2##to_name##_ru(From x) { return __bc_convert<To>(bc::ceil(x)); }             \
+#define __BC_CONVERSIONS(from_name, From, to_name, To)                                       \
+  BC_FN To __##from_name##2##to_name##_rn(From x) { return __bc_convert<To>(bc::rint(x)); }  \
+  BC_FN To __##from_name##2##to_name##_rz(From x) { return __bc_convert<To>(bc::trunc(x)); } \
+  BC_FN To __##from_name##2##to_name##_ru(From x) { return __bc_convert<To>(bc::ceil(x)); }  \
   BC_FN To __##from_name##2##to_name##_rd(From x) { return __bc_convert<To>(bc::floor(x)); }
 __BC_CONVERSIONS(float, float, int, int)
 __BC_CONVERSIONS(float, float, uint, unsigned)
@@ -115,10 +117,10 @@ BC_FN double __ull2double_rn(unsigned long long x) { return static_cast<double>(
 BC_FN float __double2float_rn(double x) { return static_cast<float>(x); }
 
 // ---- loads and stores with hints
-#define __BC_LOAD(name)              \
-  template <class T>                 \
-  BC_INLINE T name(const T* p) {     \
-    return *p;                       \
+#define __BC_LOAD(name)          \
+  template <class T>             \
+  BC_INLINE T name(const T* p) { \
+    return *p;                   \
   }
 __BC_LOAD(__ldg)
 __BC_LOAD(__ldcg)
@@ -127,10 +129,10 @@ __BC_LOAD(__ldcs)
 __BC_LOAD(__ldlu)
 __BC_LOAD(__ldcv)
 #undef __BC_LOAD
-#define __BC_STORE(name)             \
-  template <class T>                 \
-  BC_INLINE void name(T* p, T v) {   \
-    *p = v;                          \
+#define __BC_STORE(name)           \
+  template <class T>               \
+  BC_INLINE void name(T* p, T v) { \
+    *p = v;                        \
   }
 __BC_STORE(__stwb)
 __BC_STORE(__stcg)

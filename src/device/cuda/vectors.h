@@ -160,7 +160,9 @@ BC_FN constexpr ulonglong3 make_ulonglong3(unsigned long long x, unsigned long l
 struct alignas(16) ulonglong4 {
   unsigned long long x, y, z, w;
 };
-BC_FN constexpr ulonglong4 make_ulonglong4(unsigned long long x, unsigned long long y, unsigned long long z, unsigned long long w) { return ulonglong4{x, y, z, w}; }
+BC_FN constexpr ulonglong4 make_ulonglong4(unsigned long long x, unsigned long long y, unsigned long long z, unsigned long long w) {
+  return ulonglong4{x, y, z, w};
+}
 struct float1 {
   float x;
 };
@@ -200,19 +202,19 @@ struct dim3 {
   BC_INLINE constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 
-#define __BC_INDEX(name, word, type)                                        \
-  struct __bc_##name##_t {                                                  \
-    BC_INLINE static unsigned get_x() { return __bc_##word##_x(); }         \
-    BC_INLINE static unsigned get_y() { return __bc_##word##_y(); }         \
-    BC_INLINE static unsigned get_z() { return __bc_##word##_z(); }         \
-    __declspec(property(get = get_x)) unsigned int x;                       \
-    __declspec(property(get = get_y)) unsigned int y;                       \
-    __declspec(property(get = get_z)) unsigned int z;                       \
+#define __BC_INDEX(name, word, type)                                              \
+  struct __bc_##name##_t {                                                        \
+    BC_INLINE static unsigned get_x() { return __bc_##word##_x(); }               \
+    BC_INLINE static unsigned get_y() { return __bc_##word##_y(); }               \
+    BC_INLINE static unsigned get_z() { return __bc_##word##_z(); }               \
+    __declspec(property(get = get_x)) unsigned int x;                             \
+    __declspec(property(get = get_y)) unsigned int y;                             \
+    __declspec(property(get = get_z)) unsigned int z;                             \
     BC_INLINE operator uint3() const { return uint3{get_x(), get_y(), get_z()}; } \
     BC_INLINE operator dim3() const { return dim3(get_x(), get_y(), get_z()); }   \
-    __bc_##name##_t() = default;                                            \
-    __bc_##name##_t(const __bc_##name##_t&) = delete;                       \
-  };                                                                        \
+    __bc_##name##_t() = default;                                                  \
+    __bc_##name##_t(const __bc_##name##_t&) = delete;                             \
+  };                                                                              \
   static constexpr __bc_##name##_t name{};
 __BC_INDEX(threadIdx, thread, uint3)
 __BC_INDEX(blockIdx, block, uint3)

@@ -80,18 +80,18 @@ BC_INLINE unsigned __match_all_sync(unsigned mask, T value, int* all) {
   return *all != 0 ? there : 0u;
 }
 
-#define __BC_REDUCE(name, T, start, join)                              \
-  BC_FN T name(unsigned mask, T value) {                               \
-    __bc_slot<T>::put(value);                                          \
-    __BC_WARP_MEET(mask);                                              \
-    unsigned there = mask & __bc_active_mask();                        \
-    T a = start;                                                       \
-    for (unsigned lane = 0; lane < 32; ++lane) {                       \
+#define __BC_REDUCE(name, T, start, join)                                \
+  BC_FN T name(unsigned mask, T value) {                                 \
+    __bc_slot<T>::put(value);                                            \
+    __BC_WARP_MEET(mask);                                                \
+    unsigned there = mask & __bc_active_mask();                          \
+    T a = start;                                                         \
+    for (unsigned lane = 0; lane < 32; ++lane) {                         \
       T b = (there >> lane & 1u) != 0 ? __bc_slot<T>::get(lane) : start; \
-      a = join;                                                        \
-    }                                                                  \
-    __BC_WARP_MEET(mask);                                              \
-    return a;                                                          \
+      a = join;                                                          \
+    }                                                                    \
+    __BC_WARP_MEET(mask);                                                \
+    return a;                                                            \
   }
 __BC_REDUCE(__reduce_add_sync, unsigned, 0u, a + b)
 __BC_REDUCE(__reduce_add_sync, int, 0, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))

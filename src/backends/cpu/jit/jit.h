@@ -51,9 +51,9 @@ typedef struct bc_jit_kernel {
 } bc_jit_kernel;
 
 /// What the entry of a specialised kernel is called with:
-/// `int64_t bc_entry(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context)` runs the blocks [first, last) and returns
-/// how many of them wait at a barrier of the grid. Each block has `shared_stride` and `context_stride` bytes of its own (0: they follow
-/// each other in one place). A block that begins finds zeros in the first 64 bytes of its context.
+/// `int64_t bc_entry(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context)` runs the blocks [first, last) and
+/// returns how many of them wait at a barrier of the grid. Each block has `shared_stride` and `context_stride` bytes of its own (0: they
+/// follow each other in one place). A block that begins finds zeros in the first 64 bytes of its context.
 typedef struct bc_jit_frame {
   void** arguments;
   uint32_t grid[3];
@@ -90,8 +90,8 @@ BC_JIT_EXPORT int bc_jit_compile(const char* text, size_t text_size, const char*
 BC_JIT_EXPORT int bc_jit_inspect(const char* text, size_t text_size, const char* name, const bc_jit_flags* flags, const char* pch,
                                  size_t pch_size, const char* stage, bc_jit_buffer* out, bc_jit_buffer* log);
 
-/// Parses a program. `bitcode` is what bc_jit_specialise takes. `data` is an object with the program's variables, empty without any. `manifest`
-/// has a line for each name, its fields parted by tabs:
+/// Parses a program. `bitcode` is what bc_jit_specialise takes. `data` is an object with the program's variables, empty without any.
+/// `manifest` has a line for each name, its fields parted by tabs:
 ///   kernel SYMBOL NAME BYTES,BYTES,…    (a parameter's bytes each)
 ///   variable SYMBOL NAME BYTES
 ///   name NUMBER SYMBOL                  (a name expression by its number)

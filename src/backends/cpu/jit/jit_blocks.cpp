@@ -2,44 +2,30 @@
 
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/DenseMap.h>
-#include <llvm/ADT/GenericUniformityImpl.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallSet.h>
-#include <llvm/Analysis/CycleAnalysis.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/Analysis/TargetTransformInfoImpl.h>
-#include <llvm/Analysis/UniformityAnalysis.h>
 #include <llvm/Analysis/ValueTracking.h>
-#include <llvm/IR/Dominators.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
-#include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
-#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <vector>
+
+#include "backends/cpu/jit/jit_words.h"
 
 namespace bc::jit {
 namespace {
@@ -50,458 +36,6 @@ using llvm::Function;
 using llvm::Instruction;
 using llvm::IRBuilder;
 using llvm::Value;
-
-// ---- the prelude's words
-
-/// Functions that the prelude declares and this pass gives a meaning.
-enum class Word {
-  None,
-  ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, DimX, DimY, DimZ,
-  Linear, Lane, Warp, Shared, DynamicBytes, WarpMemory, Launch, Uniform, ActiveMask, Vote, VoteMany,
-  Barrier, WarpBarrier, GridBarrier, SoftBarrier, Stop,
-};
-
-Word word_of(llvm::StringRef name) {
-  static const auto& words = *new llvm::StringMap<Word>{
-      {"__bc_thread_x", Word::ThreadX},   {"__bc_thread_y", Word::ThreadY},         {"__bc_thread_z", Word::ThreadZ},
-      {"__bc_block_x", Word::BlockX},     {"__bc_block_y", Word::BlockY},           {"__bc_block_z", Word::BlockZ},
-      {"__bc_grid_x", Word::GridX},       {"__bc_grid_y", Word::GridY},             {"__bc_grid_z", Word::GridZ},
-      {"__bc_dim_x", Word::DimX},         {"__bc_dim_y", Word::DimY},               {"__bc_dim_z", Word::DimZ},
-      {"__bc_linear", Word::Linear},      {"__bc_lane", Word::Lane},                {"__bc_warp", Word::Warp},
-      {"__bc_shared", Word::Shared},      {"__bc_dynamic_bytes", Word::DynamicBytes}, {"__bc_warp_memory", Word::WarpMemory},
-      {"__bc_uniform", Word::Uniform},    {"__bc_active_mask", Word::ActiveMask},   {"__bc_launch", Word::Launch},
-      {"__bc_barrier", Word::Barrier},    {"__bc_warp_barrier", Word::WarpBarrier}, {"__bc_grid_barrier", Word::GridBarrier},
-      {"__bc_soft_barrier", Word::SoftBarrier}, {"__bc_vote", Word::Vote}, {"__bc_vote_many", Word::VoteMany}, {"__bc_stop", Word::Stop},
-  };
-  if (!name.starts_with("__bc_")) return Word::None;
-  const auto found = words.find(name);
-  return found == words.end() ? Word::None : found->second;
-}
-
-Word word_of(const Value* value) {
-  const auto* call = llvm::dyn_cast<CallInst>(value);
-  const Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
-  return callee == nullptr || !callee->isDeclaration() ? Word::None : word_of(callee->getName());
-}
-
-bool is_barrier(Word word) {
-  return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::SoftBarrier;
-}
-
-/// Words whose value a thread has from its place alone.
-bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
-
-bool differs_in_block(Word word) {
-  return word <= Word::ThreadZ ? word >= Word::ThreadX
-                               : word == Word::Linear || word == Word::Lane || word == Word::Warp || word == Word::WarpMemory ||
-                                     word == Word::ActiveMask;
-}
-
-/// What a pointer points into, behind constant offsets.
-const Value* root_of(const Value* pointer, const llvm::DataLayout& layout) {
-  llvm::APInt offset(64, 0);
-  return pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-}
-
-/// A kernel's argument, or the pointer to its bytes: a load from the table of pointers to arguments or through one of them. Nothing writes
-/// to either while the kernel runs.
-bool is_argument(const Value* value, const llvm::DataLayout& layout) {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
-  if (load == nullptr || load->isVolatile() || load->isAtomic()) return false;
-  const Value* root = root_of(load->getPointerOperand(), layout);
-  if (llvm::isa<llvm::Argument>(root)) return true;
-  const auto* outer = llvm::dyn_cast<llvm::LoadInst>(root);
-  return outer != nullptr && llvm::isa<llvm::Argument>(root_of(outer->getPointerOperand(), layout)) && !outer->isVolatile();
-}
-
-// ---- what differs between the threads of a block
-
-class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<ThreadDivergence> {
- public:
-  /// `warps`: between the threads of a warp, whose 32 lie side by side in the dimension x.
-  explicit ThreadDivergence(const llvm::DataLayout& layout, bool warps = false) : TargetTransformInfoImplCRTPBase(layout), warps_(warps) {}
-  bool hasBranchDivergence(const Function* = nullptr) const { return true; }
-  bool isAlwaysUniform(const Value* value) const {
-    const Word word = word_of(value);
-    return word == Word::Uniform || word == Word::Vote || word == Word::VoteMany || (warps_ && one_for_warp(value));
-  }
-  bool isSourceOfDivergence(const Value* value) const {
-    if (llvm::isa<llvm::AllocaInst>(value) || llvm::isa<llvm::AtomicRMWInst>(value) || llvm::isa<llvm::AtomicCmpXchgInst>(value)) return true;
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return load->isVolatile() || load->isAtomic();
-    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) {
-      const Word word = word_of(value);
-      if (word != Word::None) return differs_in_block(word);
-      return !call->onlyReadsMemory() || call->isConvergent();
-    }
-    return false;
-  }
-
- private:
-  /// The number of a thread's warp, and comparisons that change between warps only.
-  static bool one_for_warp(const Value* value) {
-    const Word word = word_of(value);
-    if (word == Word::Warp || word == Word::WarpMemory || word == Word::ThreadY || word == Word::ThreadZ) return true;
-    const auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (instruction == nullptr || instruction->getNumOperands() != 2) return false;
-    const Value* index = instruction->getOperand(0);
-    while (llvm::isa<llvm::ZExtInst>(index) || llvm::isa<llvm::SExtInst>(index)) index = llvm::cast<Instruction>(index)->getOperand(0);
-    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1));
-    if (number == nullptr || number->getBitWidth() > 64 || (word_of(index) != Word::ThreadX && word_of(index) != Word::Linear)) return false;
-    const uint64_t by = number->getZExtValue();
-    switch (instruction->getOpcode()) {
-      case Instruction::LShr: case Instruction::AShr: return by >= 5;
-      case Instruction::UDiv: case Instruction::SDiv: return by != 0 && by % 32 == 0;
-      case Instruction::And: return (by & 31) == 0;
-      case Instruction::ICmp:
-        switch (llvm::cast<llvm::ICmpInst>(instruction)->getPredicate()) {
-          case llvm::CmpInst::ICMP_ULT: case llvm::CmpInst::ICMP_UGE: case llvm::CmpInst::ICMP_SLT: case llvm::CmpInst::ICMP_SGE:
-            return by % 32 == 0;
-          case llvm::CmpInst::ICMP_UGT: case llvm::CmpInst::ICMP_ULE: case llvm::CmpInst::ICMP_SGT: case llvm::CmpInst::ICMP_SLE:
-            return (by + 1) % 32 == 0;
-          default: return false;
-        }
-      default: return false;
-    }
-  }
-
-  bool warps_;
-};
-
-/// What is known of a kernel before it is cut.
-struct Analyses {
-  explicit Analyses(Function& f)
-      : tree(f), after(f), divergence(ThreadDivergence(f.getParent()->getDataLayout())), loops(tree) {
-    cycles.compute(f);
-    uniform = std::make_unique<llvm::UniformityInfo>(tree, cycles, &divergence);
-    uniform->compute();
-  }
-  /// Blocks that only some threads of a block may run.
-  llvm::SmallPtrSet<BasicBlock*, 16> parted(Function& f) {
-    llvm::SmallPtrSet<BasicBlock*, 16> found;
-    for (BasicBlock& at : f) {
-      if (!uniform->hasDivergentTerminator(at)) continue;
-      const auto* node = after.getNode(&at);
-      const auto* meets = node == nullptr ? nullptr : node->getIDom();
-      BasicBlock* end = meets == nullptr ? nullptr : meets->getBlock();
-      llvm::SmallVector<BasicBlock*> work(llvm::successors(&at));
-      llvm::SmallPtrSet<BasicBlock*, 16> seen;
-      while (!work.empty()) {
-        BasicBlock* b = work.pop_back_val();
-        if (b == end || !seen.insert(b).second) continue;
-        found.insert(b);
-        work.append(llvm::succ_begin(b), llvm::succ_end(b));
-      }
-    }
-    return found;
-  }
-  llvm::DominatorTree tree;
-  llvm::PostDominatorTree after;
-  llvm::CycleInfo cycles;
-  llvm::TargetTransformInfo divergence;
-  std::unique_ptr<llvm::UniformityInfo> uniform;
-  llvm::LoopInfo loops;
-};
-
-/// Tells the optimiser of the prelude's words.
-void describe_words(llvm::Module& module) {
-  for (Function& f : module) {
-    if (!f.isDeclaration() || !is_leaf(word_of(f.getName()))) continue;
-    f.setDoesNotAccessMemory();
-    f.setDoesNotThrow();
-    f.setWillReturn();
-    f.setSpeculatable();
-  }
-}
-
-/// Code from before __syncwarp relies on a warp's threads running in step, and says so by volatile stores: they meet before and after each.
-void fence_volatile(Function& f) {
-  std::vector<llvm::StoreInst*> stores;
-  for (Instruction& instruction : llvm::instructions(f)) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (store != nullptr && store->isVolatile() && !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand())))
-      stores.push_back(store);
-  }
-  llvm::Type* mask = llvm::Type::getInt32Ty(f.getContext());
-  const llvm::FunctionCallee barrier = f.getParent()->getOrInsertFunction(
-      "__bc_warp_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), {mask}, false));
-  for (llvm::StoreInst* store : stores) {
-    for (Instruction* at : {static_cast<Instruction*>(store), store->getNextNode()})
-      CallInst::Create(barrier, {llvm::ConstantInt::get(mask, 0xffffffff)}, "", at->getIterator());
-  }
-}
-
-/// Simplifies a version of a kernel whose guards are known.
-void tidy(Function& f) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.run(f, functions);
-}
-
-/// Whether nothing happens from a block on but that the thread ends, or comes to `other`.
-bool only_ends(BasicBlock* at, BasicBlock* other) {
-  llvm::SmallPtrSet<BasicBlock*, 8> seen;
-  llvm::SmallVector<BasicBlock*> work{at};
-  while (!work.empty()) {
-    BasicBlock* b = work.pop_back_val();
-    if (b == other || !seen.insert(b).second) continue;
-    if (seen.size() > 8) return false;
-    for (const Instruction& instruction : *b) {
-      if (instruction.mayHaveSideEffects()) return false;
-    }
-    work.append(llvm::succ_begin(b), llvm::succ_end(b));
-  }
-  return true;
-}
-
-/// Whether a loop's body can be done for many threads at a time.
-bool suits_vectors(const llvm::Loop& loop) {
-  for (BasicBlock* at : loop.blocks()) {
-    for (Instruction& instruction : *at) {
-      if (instruction.isAtomic() || instruction.isVolatile()) return false;
-      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-        const Function* callee = call->getCalledFunction();
-        if (callee == nullptr) return false;
-        if (callee->isIntrinsic() || is_leaf(word_of(&instruction)) || callee->getName().starts_with("bc_rare_")) continue;
-        return false;
-      }
-      for (const Value* operand : instruction.operands()) {
-        if (operand->getType()->isPointerTy() && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(operand))) return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.
-/// Empty where loops and barriers would not gain by knowing them.
-std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::function<bool(Value*)>& follows) {
-  std::vector<std::pair<Value*, bool>> guards;
-  Analyses known(f);
-  bool barriers = false;
-  for (Instruction& instruction : llvm::instructions(f)) {
-    const Word word = word_of(&instruction);
-    if (word == Word::GridBarrier) return guards;
-    barriers |= is_barrier(word);
-  }
-  if (!barriers && known.loops.empty()) return guards;
-  llvm::SmallPtrSet<BasicBlock*, 16> seen;
-  for (BasicBlock* at = &f.getEntryBlock(); at != nullptr && seen.insert(at).second && guards.size() < 4;) {
-    auto* branch = llvm::dyn_cast<llvm::BranchInst>(at->getTerminator());
-    if (branch == nullptr) break;
-    if (branch->isUnconditional()) {
-      at = branch->getSuccessor(0);
-      continue;
-    }
-    if (known.loops.getLoopFor(at) != nullptr) break;
-    BasicBlock *yes = branch->getSuccessor(0), *no = branch->getSuccessor(1);
-    if (!known.uniform->hasDivergentTerminator(*at) || !follows(branch->getCondition())) break;
-    const auto* node = known.after.getNode(at);
-    BasicBlock* meets = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
-    const bool skips_no = no == meets || only_ends(no, yes), skips_yes = yes == meets || only_ends(yes, no);
-    if (skips_no == skips_yes) break;
-    guards.emplace_back(branch->getCondition(), skips_no);
-    at = skips_no ? yes : no;
-  }
-  if (guards.empty() || barriers) return guards;
-  // Without barriers only a loop that all threads can run together is worth two versions.
-  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-    if (loop->isInnermost() && suits_vectors(*loop)) return guards;
-  }
-  return {};
-}
-
-/// Gives each counter that differs between threads (start, start + step, …) the form start + common count, computed at `at`: the count is
-/// the same for all threads, and what is made of a thread's index remains a sum that vectors can follow.
-void split_counters(llvm::Loop& loop, Instruction* at, Analyses& known, const std::function<bool(Value*)>& follows) {
-  BasicBlock *header = loop.getHeader(), *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
-  if (before == nullptr || latch == nullptr) return;
-  auto* wide = llvm::Type::getInt64Ty(header->getContext());
-  std::vector<llvm::PHINode*> phis;
-  for (llvm::PHINode& phi : header->phis()) phis.push_back(&phi);
-  for (llvm::PHINode* phi : phis) {
-    auto* step = llvm::dyn_cast<Instruction>(phi->getIncomingValueForBlock(latch));
-    Value* start = phi->getIncomingValueForBlock(before);
-    if (step == nullptr || !follows(start) || known.uniform->isUniform(static_cast<const Value*>(phi))) continue;
-    Value* by = nullptr;
-    uint64_t scale = 1;
-    if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(step); sum != nullptr && sum->getOpcode() == Instruction::Add) {
-      by = sum->getOperand(0) == phi ? sum->getOperand(1) : sum->getOperand(1) == phi ? sum->getOperand(0) : nullptr;
-    } else if (auto* moved = llvm::dyn_cast<llvm::GetElementPtrInst>(step);
-               moved != nullptr && moved->getPointerOperand() == phi && moved->getNumIndices() == 1) {
-      by = moved->getOperand(1);
-      scale = header->getModule()->getDataLayout().getTypeAllocSize(moved->getSourceElementType());
-    }
-    bool moved = false;
-    if (by == nullptr || !loop.makeLoopInvariant(by, moved, before->getTerminator()) || !known.uniform->isUniform(static_cast<const Value*>(by))) continue;
-    const bool pointer = phi->getType()->isPointerTy();
-    const bool exact = !pointer && llvm::cast<llvm::BinaryOperator>(step)->hasNoSignedWrap() && phi->getType()->getIntegerBitWidth() < 64;
-    llvm::Type* type = pointer || exact ? wide : phi->getType();
-    llvm::PHINode* count = llvm::PHINode::Create(type, 2, "", header->begin());
-    IRBuilder<> add(step);
-    Value* amount = type == wide ? add.CreateSExt(by, wide) : by;
-    if (scale != 1) amount = add.CreateMul(amount, llvm::ConstantInt::get(wide, scale));
-    count->addIncoming(llvm::ConstantInt::get(type, 0), before);
-    count->addIncoming(add.CreateAdd(count, amount), latch);
-    IRBuilder<> here(at);
-    Value* now = pointer ? here.CreateGEP(llvm::Type::getInt8Ty(header->getContext()), start, count)
-                 : exact ? here.CreateTrunc(here.CreateNSWAdd(here.CreateSExt(start, wide), count), phi->getType(), "", false, true)
-                         : here.CreateAdd(start, count);
-    phi->replaceAllUsesWith(now);
-    phi->eraseFromParent();
-  }
-}
-
-/// Whether a condition is made of what follows from the thread's place, and of values that are the same for all threads.
-bool can_vote(Value* value, Analyses& known, const std::function<bool(Value*)>& follows, unsigned depth = 0) {
-  if (follows(value)) return true;
-  auto* instruction = llvm::dyn_cast<Instruction>(value);
-  if (instruction == nullptr || depth > 8) return false;
-  if (llvm::isa<llvm::PHINode>(instruction)) return known.uniform->isUniform(static_cast<const Value*>(instruction));
-  if (!llvm::isa<llvm::CmpInst>(value) && !llvm::isa<llvm::CastInst>(value) && !llvm::isa<llvm::BinaryOperator>(value)) return false;
-  if (instruction->isIntDivRem()) return false;
-  for (Value* operand : instruction->operands()) {
-    if (!can_vote(operand, known, follows, depth + 1)) return false;
-  }
-  return true;
-}
-
-/// Makes two loops of one whose condition is not the same for all threads: they take turns together while all of them, or with `many` a good
-/// part, have one to take, and what is left each takes alone. Returns the second loop's blocks.
-std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch, Value* condition, bool many) {
-  BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
-  Function& f = *header->getParent();
-  const bool stays_on = loop.contains(branch->getSuccessor(0));
-  BasicBlock *body = branch->getSuccessor(stays_on ? 0 : 1), *exit = branch->getSuccessor(stays_on ? 1 : 0);
-  llvm::ValueToValueMapTy map;
-  std::vector<BasicBlock*> copies;
-  for (BasicBlock* at : loop.blocks()) {
-    BasicBlock* copy = llvm::CloneBasicBlock(at, map, ".rest", &f);
-    map[at] = copy;
-    copies.push_back(copy);
-  }
-  llvm::remapInstructionsInBlocks(copies, map);
-  for (BasicBlock* copy : copies) {
-    for (Instruction& instruction : llvm::make_early_inc_range(*copy)) {
-      if (word_of(&instruction) == Word::SoftBarrier) instruction.eraseFromParent();
-    }
-  }
-  auto* rest = llvm::cast<BasicBlock>(static_cast<Value*>(map[header]));
-  auto* rest_latch = llvm::cast<BasicBlock>(static_cast<Value*>(map[latch]));
-  BasicBlock* check = BasicBlock::Create(f.getContext(), "", &f, exit);
-  auto* type = llvm::FunctionType::get(condition->getType(), {condition->getType()}, false);
-  llvm::FunctionCallee vote = f.getParent()->getOrInsertFunction("__bc_vote", type);
-  llvm::FunctionCallee vote_many = f.getParent()->getOrInsertFunction("__bc_vote_many", type);
-  for (llvm::FunctionCallee* one : {&vote, &vote_many}) llvm::cast<Function>(one->getCallee())->setDoesNotAccessMemory();
-  IRBuilder<> at(branch);
-  Value* on = stays_on ? condition : at.CreateNot(condition);
-  Value* off = stays_on ? at.CreateNot(condition) : condition;
-  Value* go = at.CreateCall(many ? vote_many : vote, {on});
-  BasicBlock* turn = many ? BasicBlock::Create(f.getContext(), "", &f, body) : body;
-  at.CreateCondBr(go, turn, check);
-  branch->eraseFromParent();
-  if (many) {
-    // Threads whose condition does not hold keep what they have, so that it will not hold again.
-    for (llvm::PHINode& phi : body->phis()) phi.replaceIncomingBlockWith(header, turn);
-    BasicBlock* kept = BasicBlock::Create(f.getContext(), "", &f, exit);
-    at.SetInsertPoint(turn);
-    at.CreateCondBr(on, body, kept);
-    at.SetInsertPoint(kept);
-    for (llvm::PHINode& phi : header->phis()) {
-      llvm::PHINode* joined = at.CreatePHI(phi.getType(), 2);
-      joined->addIncoming(phi.getIncomingValueForBlock(latch), latch);
-      joined->addIncoming(&phi, turn);
-      const int index = phi.getBasicBlockIndex(latch);
-      phi.setIncomingValue(static_cast<unsigned>(index), joined);
-      phi.setIncomingBlock(static_cast<unsigned>(index), kept);
-    }
-    at.CreateBr(header);
-    latch->getTerminator()->replaceSuccessorWith(header, kept);
-  }
-  at.SetInsertPoint(check);
-  at.CreateCondBr(at.CreateCall(vote, {off}), exit, rest);
-  // The second loop begins with the values that the first one ends with.
-  for (llvm::PHINode& phi : header->phis()) {
-    auto* copy = llvm::cast<llvm::PHINode>(static_cast<Value*>(map[&phi]));
-    for (int i = static_cast<int>(copy->getNumIncomingValues()) - 1; i >= 0; --i) {
-      if (copy->getIncomingBlock(static_cast<unsigned>(i)) != rest_latch) copy->removeIncomingValue(static_cast<unsigned>(i), false);
-    }
-    copy->addIncoming(&phi, check);
-  }
-  for (llvm::PHINode& phi : exit->phis()) {
-    const int index = phi.getBasicBlockIndex(header);
-    if (index < 0) continue;
-    Value* value = phi.getIncomingValue(static_cast<unsigned>(index));
-    phi.setIncomingBlock(static_cast<unsigned>(index), check);
-    Value* copy = map.lookup(value);
-    phi.addIncoming(copy == nullptr ? value : copy, rest);
-  }
-  return copies;
-}
-
-/// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
-/// is vectorised, where otherwise the threads' loop would hold another.
-void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows) {
-  if (shape.count() < 8) return;
-  bool warps = false;
-  for (Instruction& instruction : llvm::instructions(f)) warps |= word_of(&instruction) == Word::WarpBarrier;
-  const llvm::FunctionCallee barrier =
-      f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
-  llvm::SmallPtrSet<BasicBlock*, 8> done;
-  for (bool again = true; again;) {
-    again = false;
-    Analyses known(f);
-    const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
-    for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-      BasicBlock* header = loop->getHeader();
-      // The loop's own condition may part threads; what leads to the loop may not.
-      BasicBlock* from = loop->getLoopPredecessor();
-      if (!loop->isInnermost() || done.contains(header) || from == nullptr || parted.contains(from) || !suits_vectors(*loop)) continue;
-      done.insert(header);
-      again = true;
-      llvm::simplifyLoop(loop, &known.tree, &known.loops, nullptr, nullptr, nullptr, false);
-      llvm::formLCSSA(*loop, known.tree, &known.loops, nullptr);
-      llvm::SmallVector<BasicBlock*> exiting;
-      loop->getExitingBlocks(exiting);
-      bool together = !exiting.empty();
-      for (BasicBlock* at : exiting) together &= !known.uniform->hasDivergentTerminator(*at);
-      auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
-      const bool votes = !together && !warps && exiting.size() == 1 && exiting[0] == header && branch != nullptr &&
-                         branch->isConditional() && loop->getLoopPreheader() != nullptr && loop->getLoopLatch() != nullptr;
-      if (!together && !votes) break;
-      CallInst* meet = CallInst::Create(barrier, {}, "", header->getFirstNonPHIIt());
-      split_counters(*loop, meet->getNextNode(), known, follows);
-      if (votes) {
-        Analyses now(f);
-        bool many = false;
-        if (!can_vote(branch->getCondition(), now, follows)) {
-          // The condition must stay what it is for a thread that has done its turns.
-          many = true;
-          for (const Instruction& instruction : *header) many &= !instruction.mayReadOrWriteMemory() || &instruction == meet;
-        }
-        if (!many && !can_vote(branch->getCondition(), now, follows)) {
-          meet->eraseFromParent();
-          break;
-        }
-        for (BasicBlock* rest : vote_on_loop(*loop, branch, branch->getCondition(), many)) done.insert(rest);
-      }
-      break;  // the analyses are of the function as it was
-    }
-  }
-}
-
-// ---- the pass
 
 // A soft barrier starts a region of kind Start: nobody waits there.
 enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3 };
@@ -519,13 +53,13 @@ constexpr unsigned kWarpBytes = 512;  // of shared memory, for what a warp excha
 constexpr uint64_t kStackLimit = 192 << 10;
 
 struct Slot {
-  bool array = false;        // one element a thread, else one for all
-  bool local = false;        // a variable of the source that has an address
+  bool array = false;          // one element a thread, else one for all
+  bool local = false;          // a variable of the source that has an address
   bool across_blocks = false;  // is kept across a barrier of the whole block
   llvm::Type* type = nullptr;  // in memory
-  uint64_t bytes = 0;        // of an element
+  uint64_t bytes = 0;          // of an element
   uint64_t offset = 0;
-  Value* base = nullptr;     // where it begins, in the entry function
+  Value* base = nullptr;  // where it begins, in the entry function
 };
 
 struct Region {
@@ -541,9 +75,18 @@ struct Region {
 class Pass {
  public:
   Pass(Function& kernel, const BlockShape& shape, bc_jit_kernel& facts, std::string& log)
-      : f_(kernel), m_(*kernel.getParent()), c_(kernel.getContext()), layout_(m_.getDataLayout()), shape_(shape), facts_(facts), log_(log),
-        i16_(llvm::Type::getInt16Ty(c_)), i32_(llvm::Type::getInt32Ty(c_)), i64_(llvm::Type::getInt64Ty(c_)),
-        i8_(llvm::Type::getInt8Ty(c_)), ptr_(llvm::PointerType::getUnqual(c_)) {}
+      : f_(kernel),
+        m_(*kernel.getParent()),
+        c_(kernel.getContext()),
+        layout_(m_.getDataLayout()),
+        shape_(shape),
+        facts_(facts),
+        log_(log),
+        i16_(llvm::Type::getInt16Ty(c_)),
+        i32_(llvm::Type::getInt32Ty(c_)),
+        i64_(llvm::Type::getInt64Ty(c_)),
+        i8_(llvm::Type::getInt8Ty(c_)),
+        ptr_(llvm::PointerType::getUnqual(c_)) {}
 
   /// What is done before a second version of the kernel is made.
   bool prepare() { return place_shared() && name_leaves(); }
@@ -664,8 +207,7 @@ bool Pass::place_shared() {
       if (array != nullptr && array->getNumElements() == 0) open.push_back(&global);
     }
   }
-  llvm::FunctionCallee leaf =
-      m_.getOrInsertFunction("__bc_shared", llvm::FunctionType::get(ptr_, {i32_}, false));
+  llvm::FunctionCallee leaf = m_.getOrInsertFunction("__bc_shared", llvm::FunctionType::get(ptr_, {i32_}, false));
   llvm::cast<Function>(leaf.getCallee())->setDoesNotAccessMemory();
   const auto replace = [&](llvm::GlobalVariable* global, uint64_t offset) {
     llvm::convertUsersOfConstantsToInstructions({global});
@@ -718,7 +260,8 @@ bool Pass::name_leaves() {
     for (Instruction& instruction : llvm::instructions(other)) {
       const Word word = word_of(&instruction);
       if (word != Word::None && word != Word::Stop && word != Word::Launch)
-        return fail("function '" + other.getName() + "' calls itself or is called through a pointer; it cannot use threads' indices, "
+        return fail("function '" + other.getName() +
+                    "' calls itself or is called through a pointer; it cannot use threads' indices, "
                     "shared memory or barriers on the CPU");
     }
   }
@@ -796,7 +339,7 @@ bool Pass::analyse() {
   groups_ = (threads + group_ - 1) / group_;
   // In a box of whole rows the warps' threads differ in x alone.
   const bool rows = has_warp_ && (shape_.x % kWarpThreads == 0 || (shape_.y == 1 && shape_.z == 1));
-  divergence_ = std::make_unique<llvm::TargetTransformInfo>(ThreadDivergence(layout_, rows));
+  divergence_ = std::make_unique<llvm::TargetTransformInfo>(thread_divergence(layout_, rows));
   uniform_ = std::make_unique<llvm::UniformityInfo>(*tree_, *cycles_, divergence_.get());
   uniform_->compute();
 
@@ -823,13 +366,19 @@ int64_t Pass::stride(Value* value, int dimension, unsigned depth) const {
   if (uniform_->isUniform(static_cast<const Value*>(value))) return 0;
   const auto of = [&](unsigned operand) { return stride(instruction->getOperand(operand), dimension, depth + 1); };
   switch (instruction->getOpcode()) {
-    case Instruction::ZExt: case Instruction::SExt: case Instruction::Trunc: case Instruction::Freeze: return of(0);
-    case Instruction::Add: case Instruction::Sub: case Instruction::Or: {
+    case Instruction::ZExt:
+    case Instruction::SExt:
+    case Instruction::Trunc:
+    case Instruction::Freeze: return of(0);
+    case Instruction::Add:
+    case Instruction::Sub:
+    case Instruction::Or: {
       const int64_t a = of(0), b = of(1);
       if (a == kNoStride || b == kNoStride) return kNoStride;
       return instruction->getOpcode() == Instruction::Sub ? a - b : a + b;
     }
-    case Instruction::Mul: case Instruction::Shl: {
+    case Instruction::Mul:
+    case Instruction::Shl: {
       const int64_t a = of(0), b = of(1);
       if (a == 0 && b == 0) return 0;
       const auto* by = llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1));
@@ -930,14 +479,18 @@ bool Pass::can_repeat(Value* value, unsigned depth) {
   } else if (const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(value)) {
     yes = binary->getType()->isIntegerTy();
     switch (binary->getOpcode()) {
-      case Instruction::UDiv: case Instruction::SDiv: case Instruction::URem: case Instruction::SRem:
-        yes = yes && llvm::isa<llvm::ConstantInt>(binary->getOperand(1));
-        break;
+      case Instruction::UDiv:
+      case Instruction::SDiv:
+      case Instruction::URem:
+      case Instruction::SRem: yes = yes && llvm::isa<llvm::ConstantInt>(binary->getOperand(1)); break;
       default: break;
     }
   } else if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(value)) {
     switch (intrinsic->getIntrinsicID()) {
-      case llvm::Intrinsic::umin: case llvm::Intrinsic::umax: case llvm::Intrinsic::smin: case llvm::Intrinsic::smax:
+      case llvm::Intrinsic::umin:
+      case llvm::Intrinsic::umax:
+      case llvm::Intrinsic::smin:
+      case llvm::Intrinsic::smax:
       case llvm::Intrinsic::abs: yes = true; break;
       default: break;
     }
@@ -1071,7 +624,6 @@ bool Pass::find_kept() {
   return true;
 }
 
-
 // ---- the entry function
 
 Value* Pass::hoisted(Instruction* argument) {
@@ -1094,11 +646,15 @@ Value* Pass::word_value(Instruction* call, IRBuilder<>& at) {
   const Word word = word_of(call);
   const auto whole = [&](Value* value) -> Value* { return at.CreateZExtOrTrunc(value, call->getType()); };
   switch (word) {
-    case Word::ThreadX: case Word::ThreadY: case Word::ThreadZ:
-      return whole(thread_[static_cast<int>(word) - static_cast<int>(Word::ThreadX)]);
-    case Word::BlockX: case Word::BlockY: case Word::BlockZ:
-      return whole(block_index_[static_cast<int>(word) - static_cast<int>(Word::BlockX)]);
-    case Word::GridX: case Word::GridY: case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
+    case Word::ThreadX:
+    case Word::ThreadY:
+    case Word::ThreadZ: return whole(thread_[static_cast<int>(word) - static_cast<int>(Word::ThreadX)]);
+    case Word::BlockX:
+    case Word::BlockY:
+    case Word::BlockZ: return whole(block_index_[static_cast<int>(word) - static_cast<int>(Word::BlockX)]);
+    case Word::GridX:
+    case Word::GridY:
+    case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
     case Word::Linear: return whole(linear_);
     case Word::Lane: return whole(group_ == kWarpThreads && inner_ == 0 ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
     case Word::Warp: return whole(group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5));
@@ -1151,7 +707,8 @@ bool Pass::known_from(Value* value, const llvm::ValueToValueMapTy& given) {
 }
 
 Value* Pass::slot_address(const Slot& slot, IRBuilder<>& at) {
-  Value* index = slot.array ? (slot.across_blocks && groups_ > 1 ? linear_ : lane_) : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
+  Value* index = slot.array ? (slot.across_blocks && groups_ > 1 ? linear_ : lane_)
+                            : (slot.across_blocks && groups_ > 1 && !slot.local ? group_index_ : nullptr);
   if (index == nullptr) return slot.base;
   return at.CreateInBoundsGEP(llvm::ArrayType::get(i8_, slot.bytes), slot.base, at.CreateZExt(index, i64_));
 }
@@ -1174,14 +731,15 @@ void Pass::write_end(Region& region, IRBuilder<>& at, Value* place) {
   if (places_) {
     const llvm::FunctionCallee schedule =
         m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
-    Value* chosen = at.CreateCall(schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_),
-                                             at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(0)});
+    Value* chosen = at.CreateCall(
+        schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_), at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(0)});
     choice_->addIncoming(chosen, at.GetInsertBlock());
     at.CreateBr(choose_);
     return;
   }
   const auto go = [&](int next, IRBuilder<>& from) {
-    const bool stops = next < 0 || regions_[static_cast<size_t>(next)].kind == Kind::Block || regions_[static_cast<size_t>(next)].kind == Kind::Grid;
+    const bool stops =
+        next < 0 || regions_[static_cast<size_t>(next)].kind == Kind::Block || regions_[static_cast<size_t>(next)].kind == Kind::Grid;
     if (next >= 0 && (!stops || !stateful_)) {
       from.CreateBr(regions_[static_cast<size_t>(next)].head);
     } else {
@@ -1246,7 +804,8 @@ void Pass::write_region(int index) {
   }
   if (active_ == nullptr) {
     // All threads of a warp that are there.
-    active_ = head.CreateLShr(number(0xffffffff), head.CreateSub(number(32), head.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count_, number(32))));
+    active_ = head.CreateLShr(number(0xffffffff),
+                              head.CreateSub(number(32), head.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count_, number(32))));
   }
 
   // The loops, from the outermost: z, y, x of the group's box, or one over its threads.
@@ -1422,9 +981,8 @@ void Pass::write_region(int index) {
       }
     }
     if (places_) {
-      const uint64_t place = next < 0 ? kEnded
-                                      : static_cast<uint64_t>(next) | static_cast<uint64_t>(regions_[static_cast<size_t>(next)].kind)
-                                                                          << kPlaceBits;
+      const uint64_t place =
+          next < 0 ? kEnded : static_cast<uint64_t>(next) | static_cast<uint64_t>(regions_[static_cast<size_t>(next)].kind) << kPlaceBits;
       at.CreateStore(llvm::ConstantInt::get(i16_, place), place_address);
     }
     at.CreateBr(latch);
@@ -1717,9 +1275,8 @@ void Pass::write_version(BasicBlock* begin) {
     group_index_ = number(0);
   }
   base_ = at.CreateMul(group_index_, number(group_), "", true, true);
-  count_ = threads % group_ == 0
-               ? static_cast<Value*>(number(group_))
-               : at.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number(group_), at.CreateSub(number(threads), base_));
+  count_ = threads % group_ == 0 ? static_cast<Value*>(number(group_))
+                                 : at.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number(group_), at.CreateSub(number(threads), base_));
   box_ = true;
   box_shape_[0] = shape_.x, box_shape_[1] = shape_.y, box_shape_[2] = shape_.z;
   for (Value*& base : box_base_) base = number(0);
@@ -1748,7 +1305,8 @@ void Pass::write_version(BasicBlock* begin) {
     where->addCase(llvm::cast<llvm::ConstantInt>(number(0)), regions_[0].head);
     if (!places_) {
       for (size_t i = 1; i < regions_.size(); ++i) {
-        if (regions_[i].kind == Kind::Block || regions_[i].kind == Kind::Grid) where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
+        if (regions_[i].kind == Kind::Block || regions_[i].kind == Kind::Grid)
+          where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
       }
     } else {
       BasicBlock* resume = block("resume");
@@ -1757,8 +1315,8 @@ void Pass::write_version(BasicBlock* begin) {
       const llvm::FunctionCallee schedule =
           m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
       at.SetInsertPoint(resume);
-      Value* chosen = at.CreateCall(schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_),
-                                               at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(1)});
+      Value* chosen = at.CreateCall(
+          schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_), at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(1)});
       at.CreateBr(choose_);
       at.SetInsertPoint(choose_);
       choice_ = at.CreatePHI(i32_, static_cast<unsigned>(regions_.size() + 1));

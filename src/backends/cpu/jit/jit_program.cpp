@@ -94,12 +94,12 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   if (decl.isVariadic()) return fail("takes a variable number of arguments");
   const auto type = ast.getCanonicalType(decl.getType())->getAs<clang::FunctionProtoType>();
   if (type == nullptr) return fail("has no prototype");
-  const clang::CodeGen::CGFunctionInfo& info = clang::CodeGen::arrangeFreeFunctionType(
-      codegen, clang::CanQual<clang::FunctionProtoType>::CreateUnsafe(clang::QualType(type, 0)));
+  const clang::CodeGen::CGFunctionInfo& info =
+      clang::CodeGen::arrangeFreeFunctionType(codegen, clang::CanQual<clang::FunctionProtoType>::CreateUnsafe(clang::QualType(type, 0)));
   auto* pointer = llvm::PointerType::getUnqual(context);
   auto* byte = llvm::Type::getInt8Ty(context);
-  Function* wrapper = Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false),
-                                       Function::ExternalLinkage, kWrapperPrefix + kernel.getName().str(), module);
+  Function* wrapper = Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false), Function::ExternalLinkage,
+                                       kWrapperPrefix + kernel.getName().str(), module);
   wrapper->addFnAttrs(llvm::AttrBuilder(context, kernel.getAttributes().getFnAttrs()));
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", wrapper));
   std::vector<llvm::Value*> arguments;
@@ -145,7 +145,8 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
       }
       default: return fail("parameter " + std::to_string(index) + " has a type that cannot be passed");
     }
-    if (arguments.size() > kernel.arg_size() || (arguments.size() > first && arguments[first]->getType() != kernel.getArg(first)->getType()))
+    if (arguments.size() > kernel.arg_size() ||
+        (arguments.size() > first && arguments[first]->getType() != kernel.getArg(first)->getType()))
       return fail("parameter " + std::to_string(index) + " has a type that cannot be passed");
   }
   if (arguments.size() != kernel.arg_size()) return fail("its parameters cannot be passed");
@@ -167,7 +168,8 @@ bool read_module(clang::CodeGenerator& generator, size_t names, std::string& man
       llvm::Value* object = fields->getOperand(0)->stripPointerCasts();
       const llvm::StringRef note = note_text(fields->getOperand(1));
       if (note == kKernelNote) {
-        if (auto* function = llvm::dyn_cast<Function>(object); function != nullptr && !function->isDeclaration()) kernels.push_back(function);
+        if (auto* function = llvm::dyn_cast<Function>(object); function != nullptr && !function->isDeclaration())
+          kernels.push_back(function);
       } else if (note == kSharedNote) {
         if (auto* global = llvm::dyn_cast<GlobalVariable>(object)) {
           global->setSection(kSharedSection);
