@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/dlpack.h"
 #include "graph/tape.h"
@@ -378,9 +379,17 @@ Array from_cuda_interface(PyObject* o, PyObject* dict) {
   if (PyErr_Occurred()) throw PythonError();
   const bool read_only = PyObject_IsTrue(PyTuple_GetItem(data.get(), 1)) == 1;
   Device device{DeviceType::cuda, 0};
+  bool told = false;
   if (PyRef where = attr_or_null(o, state().names.device)) {
     PyRef id = attr_or_null(where.get(), state().names.id);
-    if (id && PyLong_Check(id.get())) device.index = static_cast<int>(to_int(id.get(), "device"));
+    if (id && PyLong_Check(id.get())) {
+      device.index = static_cast<int>(to_int(id.get(), "device"));
+      told = true;
+    }
+  }
+  if (!told && address && device_count(DeviceType::cuda) > 1) {
+    const CudaPointerInfo info = static_cast<CudaBackend&>(backend(device)).pointer_info(address);
+    if (info.device >= 0) device.index = info.device;
   }
   PyObject* stream = field("stream");
   if (stream && stream != Py_None) {

@@ -144,15 +144,19 @@ def as_cuda_array(obj: Any, sync: bool = True) -> Any:
         raise TypeError(f"as_cuda_array: expected an object with __cuda_array_interface__, got {type(obj).__name__}")
     if isinstance(obj, np.ndarray) and hasattr(obj, "__cuda_array_interface__"):
         return from_cuda_array_interface(obj.__cuda_array_interface__, obj)  # mapped memory: NumPy's array of it would be copied
+    if isinstance(obj, np.ndarray):
+        # A mapped array is NumPy's too, and would be copied as one.
+        return asarray(_Interface(obj.__cuda_array_interface__, obj, obj.device))
     return asarray(obj)
 
 
 class _Interface:
     """An object that has nothing but the interface."""
 
-    def __init__(self, desc: dict[str, Any], owner: Any) -> None:
+    def __init__(self, desc: dict[str, Any], owner: Any, device: Any = None) -> None:
         self.__cuda_array_interface__ = desc
         self.owner = owner
+        self.device = device
 
 
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> Any:
