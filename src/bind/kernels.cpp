@@ -127,6 +127,18 @@ void raise_finding(const std::vector<CheckSite>& sites, const char* state, const
 /// The status of this thread's launch in the making.
 thread_local Array the_status;
 
+/// Zeroed words for a launch on `stream` to report to.
+void* status_memory(int64_t words, Stream stream) {
+  the_status = full(Dims{words}, Scalar::integer(0), DType::i32, stream.device);
+  return without_gil([&]() -> void* {
+    void* at = data(the_status);
+    // They were written on this thread's stream, which another one does not wait for.
+    const Stream mine = tape(stream.device).stream();
+    if (mine.native != stream.native) backend(stream.device).synchronize(mine);
+    return at;
+  });
+}
+
 /// form(arguments, device): the kernel for these arguments, for KernelDispatcher.
 PyObject* compiler_form(PyObject* self, PyObject* args) {
   return guard([&]() -> PyObject* {
@@ -165,10 +177,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->writes = s.compiled.writes;
     form->cooperative = s.compiled.uses_grid_sync;
     if (s.compiled.checked) {
-      form->status = [](Stream stream) {
-        the_status = full(Dims{static_cast<int64_t>(kCheckBytes / 4)}, Scalar::integer(0), DType::i32, stream.device);
-        return without_gil([&] { return static_cast<void*>(data(the_status)); });
-      };
+      form->status = [](Stream stream) { return status_memory(static_cast<int64_t>(kCheckBytes / 4), stream); };
       form->launched = [sites = s.compiled.sites, failures = s.compiled.failures, name = k.name](Stream stream) {
         std::vector<char> state(kCheckBytes);
         backend(stream.device).synchronize(stream);
@@ -179,11 +188,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
         if (code[0] > 0) raise_failure(failures, code, name);
       };
     } else if (s.compiled.reports) {
-      form->status = [](Stream stream) {
-        the_status = full(Dims{7}, Scalar::integer(0), DType::i32, stream.device);
-        void* at = without_gil([&] { return data(the_status); });
-        return at;
-      };
+      form->status = [](Stream stream) { return status_memory(7, stream); };
       form->launched = [failures = s.compiled.failures, name = k.name](Stream stream) {
         int bytes[7];
         backend(stream.device).synchronize(stream);
