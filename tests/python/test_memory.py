@@ -201,6 +201,7 @@ def test_pinned_and_mapped_arrays_look_like_numpys(device):
 
 def test_mapped_memory_is_given_to_kernels_as_it_is(device):
     a = cuda.mapped_array(4, np.float32)
+    a[:] = 0
     assert hasattr(a, "__cuda_array_interface__") == (device == "cuda")
     assert not hasattr(a + 1, "__cuda_array_interface__")
     if device == "cuda":

@@ -187,6 +187,42 @@ def test_values_that_wait_on_two_streams_can_be_read_together(device):
     assert_array_equal((a + b).get(), np.arange(8) * 5)
 
 
+def test_users_kernels_are_ordered_with_array_operations(null):
+    kernel = bc.RawKernel('extern "C" __global__ void f(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }', "f")
+    s, t = cuda.Stream(), cuda.Stream()
+    with s:
+        x = bc.ones(32, dtype="float32")
+        y = bc.zeros(32, dtype="float32")
+    kernel((1,), (32,), (x, y), stream=t)
+    with s:
+        z = y + 1
+    with t:
+        w = z + x
+    kernel((1,), (32,), (x, y), stream=t)
+    log = order([s, t])
+    kinds = [(k, where) for k, where, _ in log]
+    first = kinds.index(("launch", 1))
+    assert kinds[first - 2 : first] == [("record", 0), ("wait", 1)]
+    after = kinds[first + 1 :]
+    assert after[:3] == [("record", 1), ("wait", 0), ("launch", 0)]
+    assert after[3:] == [("record", 0), ("wait", 1), ("launch", 1), ("launch", 1)]
+    del z, w
+
+
+def test_a_kernel_on_another_stream_writes_memory_of_its_own_array_only(device):
+    kernel = bc.RawKernel('extern "C" __global__ void f(float* y) { y[threadIdx.x] += 1; }', "f")
+    s, t = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
+    with s:
+        a = bc.arange(32, dtype="float32")
+        b = a.copy()
+        pending = a * 2
+    for stream in (t, s, t):
+        kernel((1,), (32,), (a,), stream=stream)
+    assert_array_equal(a.get(), np.arange(32) + 3)
+    assert_array_equal(b.get(), np.arange(32))
+    assert_array_equal(pending.get(), np.arange(32) * 2)
+
+
 # ---- The objects -------------------------------------------------------------------------------------------------------------------------
 
 
