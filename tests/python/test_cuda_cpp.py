@@ -793,6 +793,23 @@ def n_body_forces():
         None]).sum(1).astype(np.float32)}
 
 
+@case
+def one_atomic_for_the_threads_of_a_branch():
+    x = ints(256, 4)
+    text = """#include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void k(const int* x, int* counter, int* place, int* sizes) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; place[i] = -1; sizes[i] = 0;
+      if (x[i] != 0) {
+        auto here = cg::coalesced_threads(); int first = 0;
+        if (here.thread_rank() == 0) first = atomicAdd(counter, (int)here.size());
+        place[i] = here.shfl(first, 0) + here.thread_rank();
+        sizes[i] = __popc(__activemask()); } }"""
+    sizes = np.where(x != 0, np.repeat((x.reshape(8, 32) != 0).sum(1), 32), 0).astype(np.int32)
+    return text, (2,), (128,), (x, np.zeros(1, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32)), {
+        1: np.array([(x != 0).sum()], np.int32), 3: sizes}
+
+
 @pytest.mark.parametrize("name", list(CASES))
 def test_kernel_gives_what_numpy_gives(xp, name):
     text, grid, block, args, expected, *rest = CASES[name]()
@@ -807,3 +824,11 @@ def test_kernel_gives_what_numpy_gives(xp, name):
             np.testing.assert_allclose(got.astype(np.float64), value.astype(np.float64), rtol=tolerance, atol=tolerance)
         else:
             np.testing.assert_array_equal(got, value)
+
+
+def test_places_of_aggregated_atomics_are_all_different(xp):
+    text, grid, block, args, _ = CASES["one_atomic_for_the_threads_of_a_branch"]()
+    given = [xp.array(a) for a in args]
+    xp.RawKernel(text, "k")(grid, block, tuple(given))
+    places = np.asarray(given[2].get() if hasattr(given[2], "get") else given[2])
+    np.testing.assert_array_equal(np.sort(places[places >= 0]), np.arange((args[0] != 0).sum()))

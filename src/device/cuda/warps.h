@@ -42,7 +42,11 @@ __BC_SHUFFLE_TYPE BC_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes,
 #define __shfl_xor(...) __shfl_xor_sync(0xffffffffu, __VA_ARGS__)
 
 BC_FN void __syncwarp(unsigned mask = 0xffffffffu) { __BC_WARP_MEET(mask); }
-BC_FN unsigned __activemask() { return __bc_active_mask(); }
+/// A meeting that waits for nobody: those that are here come out of it together.
+BC_FN unsigned __activemask() {
+  __BC_WARP_MEET(0u);
+  return __bc_active_mask();
+}
 
 BC_FN unsigned __ballot_sync(unsigned mask, int predicate) {
   __bc_slot<unsigned>::put(predicate != 0 ? 1u : 0u);
