@@ -122,7 +122,7 @@ class CudaPrinter {
   /// Tells whether a map is worth a body of fast forms. What such a body computes may be wrong before it is done again, so nothing may
   /// depend on it that is not: an address, a place to write, a value that is written over.
   bool quick_map() const {
-    if (body_.count_fast(0, false) < kFewFast || ir_.checked) return false;
+    if (body_.count_fast(0, false) < kFewFast || ir_.checked || !ir_.users.empty()) return false;  // a user's function runs once
     for (const Value& x : ir_.values)
       if (x.predicate != kNone || x.kind == Value::Kind::gather) return false;
     for (const Output& o : ir_.outputs)
