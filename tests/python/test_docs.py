@@ -36,6 +36,7 @@ MODULES = [
     "cuda._attributes",
     "cuda._device",
     "cuda._event",
+    "cuda._managers",
     "cuda._memory",
     "cuda._stream",
     "cuda.nvtx",

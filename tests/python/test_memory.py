@@ -355,6 +355,28 @@ def test_an_allocator_that_raises_is_told_of(device):
             bc.empty(1000)
 
 
+def test_a_memory_manager_of_numbas_kind(device):
+    class Manager(cuda.HostOnlyCUDAMemoryManager):
+        sizes: list[int] = []
+        interface_version = 1
+
+        def memalloc(self, size):
+            self.sizes.append(size)
+            return cuda.ManagedMemory(size)
+
+        def get_memory_info(self):
+            return self.context.get_memory_info()
+
+    try:
+        cuda.set_memory_manager(Manager)
+        a = bc.arange(1000.0) * 2
+        assert a[999] == 1998
+        del a
+        assert Manager.sizes
+    finally:
+        cuda.set_allocator(bc.get_default_memory_pool().malloc)
+
+
 def test_a_c_allocator(device):
     if device == "cuda":
         pytest.skip("malloc gives host memory")

@@ -20,7 +20,7 @@ from typing import Any as _Any
 # The modules of this package and the names that programs find in them here.
 _TABLE: dict[str, str] = {
     "_device": """
-        Device MemoryInfo close current_context cudadrv defer_cleanup detect gpus get_current_device get_device_id
+        Device MemoryInfo close cuda_error current_context cudadrv defer_cleanup detect gpus get_current_device get_device_id
         get_cuda_path get_hipcc_path get_local_runtime_version get_nvcc_path get_rocm_path is_available is_bfloat16_supported
         is_float16_supported is_fp8_supported is_supported_version list_devices require_context select_device synchronize
     """,
@@ -29,7 +29,7 @@ _TABLE: dict[str, str] = {
     """,
     "_event": "Event event event_elapsed_time get_elapsed_time",
     "_memory": """
-        BaseMemory CFunctionAllocator IpcMemoryHandle ManagedMemory MappedMemory Memory MemoryAsync MemoryAsyncPool MemoryHook
+        BaseMemory CFunctionAllocator IpcHandle IpcMemoryHandle ManagedMemory MappedMemory Memory MemoryAsync MemoryAsyncPool MemoryHook
         MemoryPointer MemoryPool PinnedMemory PinnedMemoryPointer PinnedMemoryPool PythonFunctionAllocator UnownedMemory alloc
         alloc_pinned_memory as_cuda_array device_array device_array_like from_cuda_array_interface get_allocator is_cuda_array
         malloc_async malloc_managed managed_array mapped mapped_array mapped_array_like open_ipc_array pinned pinned_array
@@ -37,6 +37,7 @@ _TABLE: dict[str, str] = {
         use_rmm_allocator use_torch_allocator using_allocator
     """,
     "_graph": "Graph",
+    "_managers": "BaseCUDAMemoryManager GetIpcHandleMixin HostOnlyCUDAMemoryManager",
     "_arguments": "In InOut Out",
     "_compile": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
     "profiler": "profile profile_start profile_stop profiling",

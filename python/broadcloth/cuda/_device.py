@@ -494,6 +494,18 @@ def is_available() -> bool:
     return _c.device_count("cuda") > 0
 
 
+def cuda_error() -> str | None:
+    """Why there is no GPU; None where there is one.
+
+    Examples
+    --------
+    >>> from broadcloth import cuda
+    >>> (cuda.cuda_error() is None) == cuda.is_available()
+    True
+    """
+    return None if is_available() else "no CUDA driver or no GPU was found"
+
+
 def is_supported_version() -> bool:
     """True: the CUDA versions that the engine finds are versions that it supports."""
     return True

@@ -1023,6 +1023,9 @@ class IpcMemoryHandle:
         return IpcMemoryHandle, (self.handle, self.offset, self.shape, self.strides, self.dtype)
 
 
+IpcHandle = IpcMemoryHandle
+
+
 def ipc_handle(array: Any) -> IpcMemoryHandle:
     """A handle by which another process opens an array's memory. The array must live as long as the other uses it."""
     from . import runtime
