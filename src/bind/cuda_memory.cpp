@@ -24,7 +24,7 @@ void queue_copy(const Array& a, void* host, PyObject* owner, Tape& t, bool up, b
   if (bytes == 0) return;
   bool busy = false;
   {
-    Access access(t.stream());
+    ArrayAccess access(t.stream());
     void* device = access.add(a, up);
     Backend& b = backend(a.device());
     if (up && wait) b.copy(device, host, bytes, up_kind(a.device()), t.stream());

@@ -86,7 +86,7 @@ class Frame {
     int64_t item;  ///< bytes of an element
   };
   Small<Given, 16> arrays_;
-  std::optional<Access> access_;
+  std::optional<ArrayAccess> access_;
 };
 
 /// How a result's bytes become a Python object.

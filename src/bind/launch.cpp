@@ -55,9 +55,9 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
     return;
   }
   {
-    Access access(stream);
+    ArrayAccess access(stream);
     {
-      // Once here, so that it costs nothing there. What is written comes first, as Access asks for.
+      // Once here, so that it costs nothing there. What is written comes first, as ArrayAccess asks for.
       TapeLock lock(tape);
       Noted* noted = arrays_.data();
       for (const bool write : {true, false})

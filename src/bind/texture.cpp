@@ -64,7 +64,7 @@ PyRef copy_array(PyObject* capsule, PyObject* memory, bool to_array, PyObject* s
     if (!to_array) writable(memory, name);
     check_bytes(static_cast<size_t>(a.size()) * itemsize(a.dtype()), a.contiguous());
     without_gil([&] {
-      Access access(queue);
+      ArrayAccess access(queue);
       texture.copy(access.add(a, !to_array), true, to_array, queue);
     });
   } else if (is_numpy_array(memory)) {

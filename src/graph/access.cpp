@@ -6,7 +6,7 @@
 
 namespace bc {
 
-Access::~Access() {
+ArrayAccess::~ArrayAccess() {
   if (count_ == 0) return;
   Tape& t = *tape_;
   TapeLock lock(t);
@@ -17,7 +17,7 @@ Access::~Access() {
   for (size_t i = 0; i < count_; ++i) use(i).buffer = {};
 }
 
-void* Access::add(const Array& a, bool write) {
+void* ArrayAccess::add(const Array& a, bool write) {
   BC_CHECK(a.device() == stream_.device, Value, "kernel: expected arrays on {}, got one on {}", to_string(stream_.device),
            to_string(a.device()));
   if (!tape_) tape_ = &tape_of(stream_);

@@ -11,15 +11,15 @@ class Tape;
 /// array: what waits for it runs first, `stream` waits for other streams that use its memory, and what is recorded from then on sees what
 /// the work wrote. While the object lives the memory stays where it is.
 ///
-///     Access access(stream);
+///     ArrayAccess access(stream);
 ///     void* p = access.add(a);      // … launch on `stream` …
-class Access {
+class ArrayAccess {
  public:
-  explicit Access(Stream stream) : stream_(stream) {}
+  explicit ArrayAccess(Stream stream) : stream_(stream) {}
   /// Ends the use: work of other streams, queued later, waits for what `stream` has queued until now.
-  ~Access();
-  Access(const Access&) = delete;
-  Access& operator=(const Access&) = delete;
+  ~ArrayAccess();
+  ArrayAccess(const ArrayAccess&) = delete;
+  ArrayAccess& operator=(const ArrayAccess&) = delete;
 
   /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
   /// the array lies on another device than the stream or is read-only and written. Arrays that share memory share it in the work too; of

@@ -610,7 +610,7 @@ class KernelBuilder {
     l.block[0] = kCudaBlock;
     if (ir_.walk == Walk::map) {
       grid = std::max<int64_t>(1, ceil_div(ceil_div(m, ir_.vector), kCudaBlock));
-      BC_CHECK(grid <= 0x7fffffff, Value, "array: expected at most {} elements on a CUDA device, got {}", int64_t{0x7fffffff} * kCudaBlock, m);
+      BC_CHECK(grid <= 0x7fffffff, Memory, "array: expected at most {} elements on a CUDA device, got {}", int64_t{0x7fffffff} * kCudaBlock, m);
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);
       l.block[0] = threads;

@@ -359,9 +359,9 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   const auto note = [&](int64_t part) { key.append(reinterpret_cast<const char*>(&part), 2); };
   for (const int64_t part : {static_cast<int64_t>(device.type), int64_t{device.index}, static_cast<int64_t>(walked.size())}) note(part);
   Tape& own = tape(device);
-  Access access(own.stream());
+  ArrayAccess access(own.stream());
   {
-    // What is written comes first, as Access asks for.
+    // What is written comes first, as ArrayAccess asks for.
     TapeLock lock(own);
     for (const bool write : {true, false})
       for (Use& u : uses)

@@ -429,7 +429,7 @@ def test_a_graph_computes_again_from_new_values():
         graph.upload(s)
         graph.launch(s)
         expected = np.sin(np.arange(1000, dtype="float32")) * 2 + 1
-        np.testing.assert_allclose(y.get(), expected, rtol=1e-6)
+        np.testing.assert_allclose(y.get(), expected, rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(float(total), expected.sum(), rtol=1e-5)
         x[:] = 0
         graph.launch(s)
