@@ -38,22 +38,24 @@ constexpr DTypeSet bits(std::initializer_list<DType> list) {
   for (DType t : list) s |= dtype_bit(t);
   return s;
 }
-constexpr DTypeSet kWide = bits({DType::i32, DType::u32, DType::i64, DType::u64}), kFloats = bits({DType::f32, DType::f64});
+constexpr DTypeSet kIntegers = bits({DType::i8, DType::u8, DType::i16, DType::u16, DType::i32, DType::u32, DType::i64, DType::u64});
+constexpr DTypeSet kFloats = bits({DType::f16, DType::bf16, DType::f32, DType::f64}), kComplex = bits({DType::c64, DType::c128});
+constexpr DTypeSet kBits = kIntegers | bits({DType::b1});
 constexpr AtomicRow kAtomics[] = {
-    {"add", kWide | kFloats | bits({DType::f16, DType::bf16, DType::c64, DType::c128})},
-    {"sub", kWide | kFloats | bits({DType::f16, DType::bf16, DType::c64, DType::c128})},
-    {"max", kWide | kFloats},
-    {"min", kWide | kFloats},
-    {"nanmax", kWide | kFloats},
-    {"nanmin", kWide | kFloats},
-    {"and_", kWide},
-    {"or_", kWide},
-    {"xor", kWide},
-    {"exch", kWide | kFloats},
+    {"add", kIntegers | kFloats | kComplex},
+    {"sub", kIntegers | kFloats | kComplex},
+    {"max", kIntegers | kFloats},
+    {"min", kIntegers | kFloats},
+    {"nanmax", kIntegers | kFloats},
+    {"nanmin", kIntegers | kFloats},
+    {"and_", kBits},
+    {"or_", kBits},
+    {"xor", kBits},
+    {"exch", kBits | kFloats},
     {"inc", bits({DType::u32, DType::u64})},
     {"dec", bits({DType::u32, DType::u64})},
-    {"cas", kWide | kFloats},
-    {"compare_and_swap", kWide | kFloats},
+    {"cas", kBits | kFloats},
+    {"compare_and_swap", kBits | kFloats},
 };
 
 /// Functions with rules of their own.

@@ -107,3 +107,11 @@ def test_checked_kernels():
     compiles(programs.block_sum(2), D, D, check=True)
     compiles(programs.other_features, STATES, D, D, check=True)
     compiles(load("test_kernel_records").push, load("test_kernel_records").particles(1), "float64", check=True)
+
+
+def test_atomics_of_every_dtype():
+    programs = load("test_kernel_language")
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"):
+        compiles(programs.atomics_of_all_types, *[f"{dtype}[:]"] * 5)
+        if "int" in dtype:
+            compiles(programs.atomic_bits, *[f"{dtype}[:]"] * 3, "bool[:]")

@@ -363,3 +363,50 @@ def test_constants_and_local_arrays(xp):
     out = xp.zeros(2)
     constants[1, 2](out)
     assert_array_equal(out, [11.0, 23.0])
+
+
+@cuda.jit
+def atomics_of_all_types(total, most, least, last, old):
+    i = cuda.grid(1)
+    k = i % 5
+    cuda.atomic.add(total, k, 2)
+    cuda.atomic.sub(total, k, 1)
+    cuda.atomic.max(most, k, i)
+    cuda.atomic.min(least, k, i)
+    cuda.atomic.nanmax(most, 5, i)
+    cuda.atomic.exch(last, k, 7)
+    if i == 0:
+        old[0] = cuda.atomic.cas(last, 5, 0, 3)
+        old[1] = cuda.atomic.cas(last, 5, 0, 9)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "bfloat16", "f4", "f8"])
+def test_atomics_on_every_dtype(xp, dtype):
+    dtype = bc.bfloat16 if dtype == "bfloat16" else dtype
+    total, most, last, old = xp.zeros(5, dtype), xp.zeros(6, dtype), xp.zeros(6, dtype), xp.zeros(2, dtype)
+    least = xp.full(5, 100, dtype)
+    atomics_of_all_types[2, 50](total, most, least, last, old)
+    assert_array_equal(total.astype("f8"), [20] * 5)
+    assert_array_equal(most.astype("f8"), [95, 96, 97, 98, 99, 99])
+    assert_array_equal(least.astype("f8"), range(5))
+    assert_array_equal(last.astype("f8"), [7] * 5 + [3])
+    assert_array_equal(old.astype("f8"), [0, 3])
+
+
+@cuda.jit
+def atomic_bits(ands, ors, xors, flags):
+    i = cuda.grid(1)
+    cuda.atomic.and_(ands, i % 3, ~(1 << (i % 7)))
+    cuda.atomic.or_(ors, i % 3, 1 << (i % 7))
+    cuda.atomic.xor(xors, i % 3, i)
+    cuda.atomic.or_(flags, i % 3, i == 4)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_atomic_bits_of_every_width(xp, dtype):
+    ands, ors, xors, flags = xp.full(3, 127, dtype), xp.zeros(3, dtype), xp.zeros(3, dtype), xp.zeros(3, bool)
+    atomic_bits[2, 32](ands, ors, xors, flags)
+    assert_array_equal(ands, [0] * 3)
+    assert_array_equal(ors, [127] * 3)
+    assert_array_equal(xors, [np.bitwise_xor.reduce(np.arange(k, 64, 3)) for k in range(3)])
+    assert_array_equal(flags, [False, True, False])

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda
-from broadcloth.cuda._records import RecordArray
+from broadcloth.cuda import RecordArray
 
 PARTICLE = np.dtype([("x", "f4", (3,)), ("v", "f4", (3,)), ("mass", "f8"), ("id", "i4")], align=True)
 PACKED = np.dtype([("flag", "u1"), ("value", "f8"), ("count", "i2")])
@@ -283,3 +283,17 @@ def test_record_arrays_are_arrays(xp):
         d[6]
     with pytest.raises(TypeError, match="structured"):
         RecordArray(3, "f8")
+
+
+def test_records_go_to_the_device_as_other_arrays(xp):
+    host = particles(3)
+    d = cuda.to_device(host)
+    push[1, 4](d, 1.0)
+    assert_array_equal(d.copy_to_host()["id"], host["id"] + 10)
+    empty = cuda.device_array((2, 3), PARTICLE)
+    assert (empty.shape, empty.dtype) == ((2, 3), PARTICLE)
+    assert cuda.device_array_like(host).shape == (3,)
+    copy = host.copy()
+    assert d.copy_to_host(copy) is copy
+    cuda.to_device(host, to=d)
+    assert_array_equal(d.get(), host)

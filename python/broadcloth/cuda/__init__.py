@@ -50,6 +50,7 @@ _TABLE: dict[str, str] = {
         shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc rsqrt
     """,
     "_check": "CheckError CheckIndexError",
+    "_records": "RecordArray",
 }
 _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.

@@ -45,13 +45,12 @@ class RecordArray:
     --------
     >>> import numpy as np
     >>> from broadcloth import cuda
-    >>> from broadcloth.cuda._records import RecordArray
     >>> @cuda.jit
     ... def move(p, dt):
     ...     i = cuda.grid(1)
     ...     if i < p.size:
     ...         p[i].x += dt * p[i].v
-    >>> particles = RecordArray.of(np.array([(0.0, 1.0), (1.0, 3.0)], dtype=[("x", "f8"), ("v", "f8")]))
+    >>> particles = cuda.RecordArray.of(np.array([(0.0, 1.0), (1.0, 3.0)], dtype=[("x", "f8"), ("v", "f8")]))
     >>> move[1, 32](particles, 0.5)
     >>> particles.copy_to_host()["x"]
     array([0.5, 2.5])

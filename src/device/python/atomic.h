@@ -18,16 +18,39 @@ BC_FN u16 swap_if(u16* at, u16 expected, u16 desired) { return atomicCAS(at, exp
 /// old = *at; *at = f(old), until nobody came between. `f` may decline by giving the same bits.
 template <class T, class F>
 BC_INLINE T atomic_update(T* at, F f) {
-  using W = word_of<T>;
-  W* word = reinterpret_cast<W*>(at);
-  W old = *const_cast<volatile W*>(word);
-  for (;;) {
-    const W wanted = bits_as<W>(f(bits_as<T>(old)));
-    if (wanted == old) return bits_as<T>(old);
-    const W found = swap_if(word, old, wanted);
-    if (found == old) return bits_as<T>(old);
-    old = found;
+  if constexpr (sizeof(T) == 1) {
+    // One byte of the word around it.
+    const u64 address = reinterpret_cast<u64>(at);
+    u32* word = reinterpret_cast<u32*>(address & ~static_cast<u64>(3));
+    const u32 shift = 8 * static_cast<u32>(address & 3);
+    u32 old = *const_cast<volatile u32*>(word);
+    for (;;) {
+      const T value = bits_as<T>(static_cast<u8>(old >> shift));
+      const u32 wanted = (old & ~(0xffu << shift)) | static_cast<u32>(bits_as<u8>(f(value))) << shift;
+      if (wanted == old) return value;
+      const u32 found = swap_if(word, old, wanted);
+      if (found == old) return value;
+      old = found;
+    }
+  } else {
+    using W = word_of<T>;
+    W* word = reinterpret_cast<W*>(at);
+    W old = *const_cast<volatile W*>(word);
+    for (;;) {
+      const W wanted = bits_as<W>(f(bits_as<T>(old)));
+      if (wanted == old) return bits_as<T>(old);
+      const W found = swap_if(word, old, wanted);
+      if (found == old) return bits_as<T>(old);
+      old = found;
+    }
   }
+}
+
+/// As something that compares.
+template <class T>
+BC_INLINE auto comparable(T x) {
+  if constexpr (is_small_float<T>) return static_cast<float>(x);
+  else return x;
 }
 
 template <class T>
@@ -58,7 +81,10 @@ BC_INLINE T atomic_max(T* at, T v) {
   else if constexpr (is_same<T, i64> || is_same<T, u64>)
     return atomicMax(at, v);
   else
-    return atomic_update(at, [=](T old) { return old != old ? old : (v != v || v > old ? v : old); });
+    return atomic_update(at, [=](T old) {
+      const auto a = comparable(old), b = comparable(v);
+      return a != a ? old : (b != b || b > a ? v : old);
+    });
 }
 template <class T>
 BC_INLINE T atomic_min(T* at, T v) {
@@ -67,42 +93,67 @@ BC_INLINE T atomic_min(T* at, T v) {
   else if constexpr (is_same<T, i64> || is_same<T, u64>)
     return atomicMin(at, v);
   else
-    return atomic_update(at, [=](T old) { return old != old ? old : (v != v || v < old ? v : old); });
+    return atomic_update(at, [=](T old) {
+      const auto a = comparable(old), b = comparable(v);
+      return a != a ? old : (b != b || b < a ? v : old);
+    });
 }
 template <class T>
 BC_INLINE T atomic_nanmax(T* at, T v) {
   if constexpr (is_int<T>)
     return atomic_max(at, v);
   else
-    return atomic_update(at, [=](T old) { return v != v ? old : (old != old || v > old ? v : old); });
+    return atomic_update(at, [=](T old) {
+      const auto a = comparable(old), b = comparable(v);
+      return b != b ? old : (a != a || b > a ? v : old);
+    });
 }
 template <class T>
 BC_INLINE T atomic_nanmin(T* at, T v) {
   if constexpr (is_int<T>)
     return atomic_min(at, v);
   else
-    return atomic_update(at, [=](T old) { return v != v ? old : (old != old || v < old ? v : old); });
+    return atomic_update(at, [=](T old) {
+      const auto a = comparable(old), b = comparable(v);
+      return b != b ? old : (a != a || b < a ? v : old);
+    });
 }
 
 template <class T>
 BC_INLINE T atomic_and(T* at, T v) {
-  using W = word_of<T>;
-  return static_cast<T>(atomicAnd(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  if constexpr (sizeof(T) < 4) {
+    return atomic_update(at, [=](T old) { return static_cast<T>(old & v); });
+  } else {
+    using W = word_of<T>;
+    return static_cast<T>(atomicAnd(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  }
 }
 template <class T>
 BC_INLINE T atomic_or(T* at, T v) {
-  using W = word_of<T>;
-  return static_cast<T>(atomicOr(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  if constexpr (sizeof(T) < 4) {
+    return atomic_update(at, [=](T old) { return static_cast<T>(old | v); });
+  } else {
+    using W = word_of<T>;
+    return static_cast<T>(atomicOr(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  }
 }
 template <class T>
 BC_INLINE T atomic_xor(T* at, T v) {
-  using W = word_of<T>;
-  return static_cast<T>(atomicXor(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  if constexpr (sizeof(T) < 4) {
+    return atomic_update(at, [=](T old) { return static_cast<T>(old ^ v); });
+  } else {
+    using W = word_of<T>;
+    return static_cast<T>(atomicXor(reinterpret_cast<W*>(at), static_cast<W>(v)));
+  }
 }
 template <class T>
 BC_INLINE T atomic_exch(T* at, T v) {
-  using W = word_of<T>;
-  return bits_as<T>(static_cast<W>(atomicExch(reinterpret_cast<W*>(at), bits_as<W>(v))));
+  if constexpr (sizeof(T) < 4) {
+    return atomic_update(at, [=](T) { return v; });
+  } else {
+    using W = word_of<T>;
+    return bits_as<T>(static_cast<W>(atomicExch(reinterpret_cast<W*>(at), bits_as<W>(v))));
+  }
 }
 /// old >= v ? 0 : old + 1
 template <class T>
@@ -122,8 +173,12 @@ BC_INLINE T atomic_dec(T* at, T v) {
 }
 template <class T>
 BC_INLINE T atomic_cas(T* at, T expected, T desired) {
-  using W = word_of<T>;
-  return bits_as<T>(swap_if(reinterpret_cast<W*>(at), bits_as<W>(expected), bits_as<W>(desired)));
+  if constexpr (sizeof(T) == 1) {
+    return atomic_update(at, [=](T old) { return old == expected ? desired : old; });
+  } else {
+    using W = word_of<T>;
+    return bits_as<T>(swap_if(reinterpret_cast<W*>(at), bits_as<W>(expected), bits_as<W>(desired)));
+  }
 }
 
 }  // namespace py
