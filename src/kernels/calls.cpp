@@ -105,6 +105,7 @@ std::vector<std::string> known_names() {
   for (const char* n : kSpecial) names.insert(n);
   for (const char* n : random_names()) names.insert(n);
   for (const std::string& n : complex_names()) names.insert(n);
+  for (const std::string& n : vector_names()) names.insert(n);
   for (const char* n : kMath) names.insert(std::string("math.") + n);
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
@@ -791,6 +792,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name.starts_with("cuda.random."))
     if (auto r = random_call(name, args, n)) return *r;
   if (auto r = complex_call(name, args, n)) return *r;
+  if (auto r = vector_call(name, args, n)) return *r;
   if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
   if (name == "cupyx.shared_memory") {
     // CuPy names the dtype first.

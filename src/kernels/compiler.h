@@ -110,9 +110,10 @@ struct Iteration {
   std::function<Value(const std::string& index)> item;
 };
 
-/// The names that random_call and complex_call know.
+/// The names that random_call, complex_call and vector_call know.
 std::vector<const char*> random_names();
 std::vector<std::string> complex_names();
+std::vector<std::string> vector_names();
 
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
@@ -205,6 +206,8 @@ class FunctionCompiler {
   std::optional<Value> random_call(const std::string& name, const CallArguments& args, const Node* n);
   /// complex_calls.cpp: cmath.
   std::optional<Value> complex_call(const std::string& name, const CallArguments& args, const Node* n);
+  /// vectors.cpp: cuda.float32x4 and its kin, cuda.ldcg and its kin.
+  std::optional<Value> vector_call(const std::string& name, const CallArguments& args, const Node* n);
 
   // ---- records.cpp
   Value record_reference(const Value& record, bool read_only, Space space);

@@ -115,3 +115,10 @@ def test_atomics_of_every_dtype():
         compiles(programs.atomics_of_all_types, *[f"{dtype}[:]"] * 5)
         if "int" in dtype:
             compiles(programs.atomic_bits, *[f"{dtype}[:]"] * 3, "bool[:]")
+
+
+def test_vectors_and_cache_hints():
+    programs = load("test_kernel_language")
+    compiles(programs.vectors, "float64[:]", "float64[:, :]")
+    for dtype in ("int32", "float32", "int64", "float64", "uint8", "int8", "uint16", "complex64", "float16"):
+        compiles(programs.cached, f"{dtype}[:]", f"{dtype}[:, :]")

@@ -410,3 +410,36 @@ def test_atomic_bits_of_every_width(xp, dtype):
     assert_array_equal(ors, [127] * 3)
     assert_array_equal(xors, [np.bitwise_xor.reduce(np.arange(k, 64, 3)) for k in range(3)])
     assert_array_equal(flags, [False, True, False])
+
+
+@cuda.jit
+def vectors(a, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        v = cuda.float32x4(a[i], 1, 2.5, i)
+        w = cuda.float32x4(cuda.float32x2(v.x, v.y), cuda.float32x2(v.z, v.w))
+        z = cuda.uint3()
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = w.x, w.y + z.x, w.z * w.w, cuda.double2(v.y, 0.1).y
+
+
+def test_vector_types(xp):
+    a, out = np.array([0.1, 0.7]), xp.zeros((2, 4))
+    vectors[1, 2](xp.asarray(a), out)
+    assert_array_equal(out, np.stack([a.astype("f4"), [1, 1], [0, 2.5], [0.1, 0.1]], 1))
+
+
+@cuda.jit
+def cached(a, out):
+    i = cuda.grid(1)
+    cuda.stcg(out, (0, i), cuda.ldcg(a, i) + cuda.ldca(a, i) + cuda.ldcs(a, i) + cuda.ldcv(a, i) + cuda.ldlu(a, i))
+    cuda.stwb(out, (1, i), i)
+    cuda.stcs(out, (2, i), 2)
+    cuda.stwt(out, (3, i), a[i])
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4", "i8", "f8", "u1", "c8"])
+def test_loads_and_stores_with_cache_hints(xp, dtype):
+    a, out = xp.arange(4).astype(dtype), xp.zeros((4, 4), dtype)
+    cached[1, 4](a, out)
+    k = np.arange(4)
+    assert_array_equal(out, [5 * k, k, [2] * 4, k])

@@ -48,11 +48,24 @@ _TABLE: dict[str, str] = {
         syncthreads_count syncthreads_or syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize
         all_sync any_sync ballot_sync eq_sync activemask lanemask_lt match_all_sync match_any_sync shfl_down_sync shfl_sync
         shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc rsqrt
+        ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt
     """,
     "_check": "CheckError CheckIndexError",
     "_records": "RecordArray",
 }
 _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
+# CUDA's vectors: cuda.float32x4, cuda.uint3.
+_NAMES.update(
+    {
+        f"{base}{cross}{n}": "_jit"
+        for bases, cross in (
+            ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64", "x"),
+            ("char short int long longlong uchar ushort uint ulong ulonglong float double", ""),
+        )
+        for base in bases.split()
+        for n in range(1, 5)
+    }
+)
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
 _MODULES = ("nvtx", "profiler", "random", "runtime", "texture")
 # Names that live elsewhere in the package.
