@@ -19,4 +19,5 @@
 #include "reduce.h"
 #include "philox.h"
 #include "blocks.h"
+#include "sums.h"
 // clang-format on

@@ -377,6 +377,12 @@ BC_INLINE bool joins(const Operand<T, M>& o, int outer, int inner, i64 extent) {
 template <int M, class... O>
 BC_INLINE Walk<M> walk(const Tuple<i64, M>& shape, const O&... o) {
   Walk<M> w;
+  if constexpr (M == 1) {
+    w.axes = 1;
+    w.extent[0] = shape[0];
+    w.axis[0] = 0;
+    return w;
+  }
   for (int k = 0; k < M; ++k) {
     if (shape[k] == 1 && !(k == M - 1 && w.axes == 0)) continue;
     if (w.axes > 0 && (joins(o, w.axis[w.axes - 1], k, shape[k]) && ...)) {
@@ -392,6 +398,7 @@ BC_INLINE Walk<M> walk(const Tuple<i64, M>& shape, const O&... o) {
 }
 template <int M>
 BC_INLINE i64 rows_of(const Walk<M>& w) {
+  if constexpr (M == 1) return 1;
   i64 n = 1;
   for (int k = 0; k + 1 < w.axes; ++k) n *= w.extent[k];
   return n;
@@ -400,6 +407,7 @@ BC_INLINE i64 rows_of(const Walk<M>& w) {
 template <class T, int M>
 BC_INLINE char* row_of(const Operand<T, M>& o, const Walk<M>& w, i64 row) {
   char* at = o.at;
+  if constexpr (M == 1) return at;
   for (int k = w.axes - 2; k >= 0; --k) {
     at += row % w.extent[k] * o.strides[w.axis[k]];
     row /= w.extent[k];
@@ -421,7 +429,7 @@ struct Row {
 };
 template <class T, int M>
 BC_INLINE Row<T> row_at(const Operand<T, M>& o, const Walk<M>& w, i64 row, i64 begin) {
-  const i64 step = o.strides[w.axis[w.axes - 1]];
+  const i64 step = M == 1 ? o.strides[0] : o.strides[w.axis[w.axes - 1]];
   return {row_of(o, w, row) + begin * step, step};
 }
 template <class T>
@@ -438,12 +446,16 @@ BC_INLINE void map_row(Row<R> out, i64 n, const F& f, Row<T>... in) {
       for (i64 j = 0; j < n; ++j) o[j] = f(in.unit()[j]...);
     }
   } else {
-    _Pragma("clang loop vectorize(disable) interleave(disable)") for (i64 j = 0; j < n; ++j) out[j] = f(in[j]...);
+    _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)") for (i64 j = 0; j < n; ++j) out[j] = f(in[j]...);
   }
 }
 /// The elements [begin, end) of a walk, in order, row by row: f(row, first, count).
 template <int M, class F>
 BC_INLINE void each_row(const Walk<M>& w, i64 begin, i64 end, F f) {
+  if constexpr (M == 1) {
+    if (begin < end) f(0, begin, end - begin);
+    return;
+  }
   const i64 length = w.extent[w.axes - 1];
   if (begin >= end || length == 0) return;
   i64 row = begin / length, at = begin % length;
@@ -458,7 +470,7 @@ BC_INLINE void each_row(const Walk<M>& w, i64 begin, i64 end, F f) {
 template <int M, class R, class F, class... T>
 BC_INLINE void map_all(const Tuple<i64, M>& shape, const F& f, const Operand<R, M>& out, const Operand<T, M>&... in) {
   const Walk<M> w = walk(shape, out, in...);
-  const i64 n = rows_of(w) * w.extent[w.axes - 1];
+  const i64 n = rows_of(w) * (M == 1 ? w.extent[0] : w.extent[w.axes - 1]);
   auto piece = [=](i64 begin, i64 end) {
     each_row(w, begin, end, [&](i64 row, i64 at, i64 count) { map_row(row_at(out, w, row, at), count, f, row_at(in, w, row, at)...); });
   };
@@ -582,6 +594,14 @@ struct Same {
   }
 };
 
+/// Not inlined: it stands in three places, and its lanes take the compiler long.
+template <class Red>
+static __attribute__((noinline)) void push_block(Pairwise<Red>& tree, const typename Red::T* x, i64 n, i64 first) {
+  if constexpr (is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>)
+    tree.push(block_sum(x, n));
+  else
+    tree.push(block_state<Red>(x, n, first));
+}
 template <class Red, int M, class F, class... T>
 BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, const F& f, const Operand<T, M>&... in) {
   Pairwise<Red> tree;
@@ -593,7 +613,7 @@ BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, con
       if constexpr (is_same<F, Same>) {
         const auto direct = [&](auto r) {
           if (fill == 0 && n == kReduceBlock && r.is_unit()) {
-            tree.push(block_state<Red>(r.unit(), n, first));
+            push_block(tree, r.unit(), n, first);
             return true;
           }
           return false;
@@ -606,13 +626,13 @@ BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, con
       map_row(Row<typename Red::T>{reinterpret_cast<char*>(buffer + fill), sizeof(typename Red::T)}, n, f, row_at(in, w, row, at)...);
       fill += n, at += n, count -= n;
       if (fill == kReduceBlock) {
-        tree.push(block_state<Red>(buffer, fill, first));
+        push_block(tree, buffer, fill, first);
         first += fill;
         fill = 0;
       }
     }
   });
-  if (fill > 0) tree.push(block_state<Red>(buffer, fill, first));
+  if (fill > 0) push_block(tree, buffer, fill, first);
   return tree.total();
 }
 
@@ -626,7 +646,7 @@ BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
     const Tuple<i64, M> shape = shape_of<M>(a...);
     const auto all = [&](const auto&... in) {
       const Walk<M> w = walk(shape, in...);
-      const i64 n = rows_of(w) * w.extent[w.axes - 1];
+      const i64 n = rows_of(w) * (M == 1 ? w.extent[0] : w.extent[w.axes - 1]);
       count = n;
 #if BC_PYTHON_PARALLEL
       if (n > kReducePiece) {
