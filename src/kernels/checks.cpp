@@ -32,6 +32,17 @@ std::string FunctionCompiler::place(const Value& array, const std::string& indic
                      indices.empty() ? "" : ", ", indices);
 }
 
+Value FunctionCompiler::field_checked(const Value& field, const Value& reference, Access access, const Node* n) {
+  if (!unit_.options.check || !field.is_scalar() || !is_natural_record(reference.type->element)) return field;
+  unit_.need("check");
+  const int where = reference.type->space == Space::shared ? 1 : reference.type->space == Space::local ? 2 : 0;
+  Value r = field;
+  r.text = fmt::format("py::field_at<{}, {}>(bc_checker, {}, {})", static_cast<int>(access), where, site(n, n ? source_of(n) : ""), field.text);
+  r.atom = true;
+  r.simple = false;
+  return r;
+}
+
 Value FunctionCompiler::nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n) {
   if (!unit_.options.check || !r.is_scalar() || !is_inexact(r.type->dtype) || r.constant || r.lazy) return r;
   unit_.need("check");

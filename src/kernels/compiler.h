@@ -117,6 +117,8 @@ std::vector<std::string> vector_names();
 
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
+/// Tells whether the C++ struct needs no packing, so that references to members may be taken.
+bool is_natural_record(Type record);
 
 /// What an access to an element does, for checked mode.
 enum class Access : uint8_t { read, write, atomic, bounds };
@@ -220,6 +222,8 @@ class FunctionCompiler {
   int site(const Node* n, std::string what);
   /// The C++ lvalue of an element whose indices are texts.
   std::string place(const Value& array, const std::string& indices, Access access, const Node* n);
+  /// The field of a record in an array, noted in checked mode (a record's fields may belong to different threads).
+  Value field_checked(const Value& field, const Value& reference, Access access, const Node* n);
   Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
   std::vector<Value> evaluated(const std::vector<Value>& operands);
   void check_barrier(const std::string& row);

@@ -3,10 +3,8 @@
 #include "kernels/compiler.h"
 
 namespace bc::kernels {
-namespace {
 
-/// Tells whether the C++ struct needs no packing, so that references to members may be taken.
-bool is_natural(Type record) {
+bool is_natural_record(Type record) {
   uint32_t at = 0, alignment = 1;
   for (size_t i = 0; i < record->items.size(); ++i) {
     const uint32_t a = record->items[i]->alignment;
@@ -16,8 +14,6 @@ bool is_natural(Type record) {
   }
   return record->bytes % alignment == 0;
 }
-
-}  // namespace
 
 bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record); }
 
@@ -42,7 +38,7 @@ Value FunctionCompiler::array_field(const Value& record, Value field, const std:
   Type element = field.type;
   for (; element->is_tuple() && element->is_uniform() && element->fields.empty(); element = element->items[0], ++ndim)
     extents += fmt::format(", {}", element->items.size());
-  if (!is_natural(record.type))
+  if (!is_natural_record(record.type))
     fail(n, fmt::format("the field '{}' is an array inside a packed record", name), {}, "make the dtype with align=True");
   unit_.need("core");
   return Value::of(array_type(element, ndim, 'C'), fmt::format("py::over<{}>(py::memory({}){})", cpp(element), field.text, extents));
@@ -56,15 +52,18 @@ Value FunctionCompiler::reference_field(const Value& reference, const std::strin
     field.text = fmt::format("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
     field.type = as_read_only(field.type);
   }
-  return field;
+  return field_checked(field, reference, Access::read, n);
 }
 
 void FunctionCompiler::assign_field(const Value& object, const std::string& name, const Value& value, const Node* target, const Node* at) {
   const bool reference = is_record_reference(object);
   if (reference && object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
-  const Value field = record_field(reference ? referred(object) : object, name, target);
+  Value field = record_field(reference ? referred(object) : object, name, target);
+  if (reference) field = field_checked(field, object, Access::write, target);
   if (field.is_array()) return assign_elements(field, value, at);
-  if (value.type) linef("{} = {};", field.text, convert(value, field.type, at));
+  if (!value.type) return;
+  const std::string text = convert(value, field.type, at);
+  linef("{} = {};", field.text, text);
 }
 
 }  // namespace bc::kernels

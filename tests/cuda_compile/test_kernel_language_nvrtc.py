@@ -105,6 +105,8 @@ def test_checked_kernels():
                             "slices": (D, D), "raises": (D,)}.items():  # fmt: skip
         compiles(getattr(programs, name), *signature, check=True)
     compiles(programs.block_sum(2), D, D, check=True)
+    compiles(programs.fields, np.zeros(2, programs.POINT), "int64", check=True)
+    compiles(programs.shared_fields, D, check=True)
     compiles(programs.other_features, STATES, D, D, check=True)
     compiles(load("test_kernel_records").push, load("test_kernel_records").particles(1), "float64", check=True)
 

@@ -269,3 +269,45 @@ def test_unchecked_kernels_have_no_checks(xp):
     (text,) = kernel.inspect_source().values()
     assert "checker" not in text
     shift.compile("void(float64[:], float64[:])")
+
+
+POINT = np.dtype([("x", "f8"), ("y", "f8")])
+
+
+@cuda.jit(check=True)
+def fields(p, n):
+    i = cuda.grid(1)
+    if i % 2:
+        p[i // n].x = i
+    else:
+        p[i // n].y += i
+
+
+def test_fields_of_one_record_are_apart(xp):
+    p = cuda.RecordArray.of(np.zeros(4, POINT))
+    fields[1, 8](p, 2)
+    assert_array_equal(p.get()["x"], [1, 3, 5, 7])
+    assert_array_equal(p.get()["y"], [0, 2, 4, 6])
+    with pytest.raises(cuda.CheckError, match=r"race: the thread (reads|writes) 'p\[i // n\]\.[xy]'"):
+        fields[1, 8](p, 4)
+    with pytest.raises(cuda.CheckError, match="index 4 is out of bounds for 'p'"):
+        fields[1, 10](p, 2)
+
+
+@cuda.jit(check=True)
+def shared_fields(out):
+    s = cuda.shared.array(4, POINT)
+    t = cuda.threadIdx.x
+    s[t].x = t
+    cuda.syncthreads()
+    out[t] = s[3 - t].x
+    if out.size > 4:
+        out[t] = s[t].y
+
+
+def test_fields_of_shared_records(xp):
+    out = xp.zeros(4)
+    shared_fields[1, 4](out)
+    assert_array_equal(out, [3, 2, 1, 0])
+    with pytest.raises(cuda.CheckError, match=r"'s\[t\]\.y' is read, where nothing was written before"):
+        shared_fields[1, 4](xp.zeros(8))

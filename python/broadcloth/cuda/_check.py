@@ -60,7 +60,7 @@ def _finding(
         other = f"thread {other_thread} of {of_block} {_OTHERS[access >> 4]} with no barrier between"
         message = f"race: the thread {_ACCESSES[access & 15]} {where}, which {other}"
     elif kind == 3:
-        message = f"'{what}' is read at {at}, where nothing was written before"
+        message = f"'{what}' is read{f' at {at}' if index else ''}, where nothing was written before"
     else:
         message = f"{what} is NaN, and its operands are not"
     error = (CheckIndexError if kind == 1 else CheckError)(

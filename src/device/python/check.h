@@ -180,6 +180,12 @@ BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
   return *p;
 }
 
+/// A field of a record.
+template <int Mode, int Where, class T>
+BC_INLINE T& field_at(Checker& c, int site, T& field) {
+  return at<Mode, Where>(c, site, Array<T, 0, 'C'>{&field});
+}
+
 /// An index of a view, which must be inside.
 BC_PY i64 index_inside(Checker& c, int site, i64 i, i64 extent) {
   const i64 at = wrap(i, extent);
