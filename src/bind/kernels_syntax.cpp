@@ -16,7 +16,7 @@ using kernels::Node;
 
 enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal, Constant,
-  Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr, JoinedStr, Index,
+  Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr, JoinedStr, Index, ListComp,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
@@ -26,6 +26,7 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Subscript", Class::Subscript}, {"Call", Class::Call}, {"BinOp", Class::BinOp}, {"UnaryOp", Class::UnaryOp}, {"BoolOp", Class::BoolOp},
     {"Compare", Class::Compare}, {"IfExp", Class::IfExp}, {"Tuple", Class::Tuple}, {"List", Class::List}, {"Slice", Class::Slice},
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr}, {"Index", Class::Index},
+    {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
@@ -96,6 +97,19 @@ class Reader {
   void bind(const std::string& name) {
     std::vector<std::string>& locals = current_->locals;
     if (std::find(locals.begin(), locals.end(), name) == locals.end()) locals.push_back(name);
+  }
+
+  /// Gives the names of a comprehension's target others.
+  void rename(PyObject* target) {
+    if (std::string_view(type_name(target)) == "Name") {
+      std::string name = text(target, BC_NAME("id"));
+      std::string other = name + "_each" + std::to_string(++renamed_);
+      renames_.emplace_back(std::move(name), std::move(other));
+      return;
+    }
+    if (std::string_view(type_name(target)) != "Tuple") return;
+    PyRef items = get(target, BC_NAME("elts"));
+    for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) rename(PyList_GetItem(items.get(), i));
   }
 
   void parameters(PyObject* args, FunctionSyntax* f) {
@@ -264,6 +278,11 @@ class Reader {
       case Class::Name: {
         Node* n = make(o, NodeKind::name);
         n->text = text(o, BC_NAME("id"));
+        for (auto r = renames_.rbegin(); r != renames_.rend(); ++r)
+          if (r->first == n->text) {
+            n->text = r->second;
+            break;
+          }
         PyRef context = get(o, BC_NAME("ctx"));
         if (std::string_view(type_name(context.get())) == "Store") bind(n->text);
         return n;
@@ -316,6 +335,25 @@ class Reader {
         PyRef ops = get(o, BC_NAME("ops"));
         for (Py_ssize_t i = 0; i < PyList_Size(ops.get()); ++i) n->ops.push_back(operator_of(PyList_GetItem(ops.get(), i)));
         n->list = children(o, BC_NAME("comparators"));
+        return n;
+      }
+      case Class::ListComp: {
+        PyRef generators = get(o, BC_NAME("generators"));
+        if (PyList_Size(generators.get()) != 1) {
+          Node* n = make(o, NodeKind::unsupported);
+          n->text = "a comprehension with several for";
+          return n;
+        }
+        PyObject* generator = PyList_GetItem(generators.get(), 0);
+        Node* n = make(o, NodeKind::comprehension);
+        n->b = child(generator, BC_NAME("iter"));
+        // Its variables are its own: they get names that the function has not.
+        const size_t before = renames_.size();
+        rename(get(generator, BC_NAME("target")).get());
+        n->c = child(generator, BC_NAME("target"));
+        n->list = children(generator, BC_NAME("ifs"));
+        n->a = child(o, BC_NAME("elt"));
+        renames_.resize(before);
         return n;
       }
       case Class::IfExp: {
@@ -399,6 +437,8 @@ class Reader {
     return n;
   }
 
+  std::vector<std::pair<std::string, std::string>> renames_;
+  int renamed_ = 0;
   FunctionSyntax* root_;
   FunctionSyntax* current_ = nullptr;
   int offset_;

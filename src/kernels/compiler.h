@@ -276,6 +276,7 @@ class FunctionCompiler {
   void grow_list(const std::string& name, Type t, const Node* n);
   Value list_display(const std::string& name, const Value& display, const Node* n);
   Value list_array(const Value& list);
+  Value comprehension(const Node* n);
   std::optional<Value> list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   std::set<std::string> grown_;             ///< names of lists that grow
   std::map<std::string, Type> list_types_;  ///< of their elements, as far as known

@@ -148,6 +148,7 @@ Value FunctionCompiler::expression(const Node* n) {
       r.reads = true;  // must be read before it is bound again
       return r;
     }
+    case NodeKind::comprehension: return comprehension(n);
     case NodeKind::formatted: fail(n, "f-strings are not supported in compiled functions", {}, "pass the values to print() one by one");
     default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text));
   }

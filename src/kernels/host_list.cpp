@@ -74,6 +74,51 @@ Value FunctionCompiler::list_array(const Value& list) {
   return bound(r, "v");
 }
 
+/// [element for target in iterable if conditions…]: a list that a loop fills.
+Value FunctionCompiler::comprehension(const Node* n) {
+  if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
+  const Value over = expression(n->b);
+  if (!over.type) return {};
+  const auto walk = iteration(over, n->b);
+  if (!walk) fail(n->b, fmt::format("cannot loop over {}", over.type->spelling));
+  unit_.need("host_numpy");
+  const std::string k = temporary("k"), list = temporary("list");
+  // The element's type first.
+  const Env before = env_;
+  const bool emitting = std::exchange(emitting_, false);
+  Value probe;
+  captured([&] {
+    assign(n->c, walk->item(k), n);
+    for (const Node* test : n->list) expression(test);
+    probe = expression(n->a);
+  });
+  emitting_ = emitting;
+  env_ = before;
+  if (!probe.type) return {};
+  const Type element = probe.is(Kind::literal) ? int64_type() : probe.type;
+  if (!plain(element)) fail(n, fmt::format("a list holds numbers or tuples of numbers, not {}", element->spelling), {}, "use an array with one more dimension");
+  const Type t = list_type(element);
+  linef("const {} {} = py::list_of<{}>();", cpp(t), list, cpp(element));
+  linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}) {{", k, walk->length);
+  ++depth_;
+  assign(n->c, walk->item(k), n);
+  for (const Node* test : n->list) {
+    std::optional<bool> known;
+    const std::string c = condition(test, &known);
+    if (!known)
+      linef("if (!({})) continue;", c);
+    else if (!*known)
+      line("continue;");
+  }
+  linef("{}.append({});", list, convert(expression(n->a), element, n));
+  --depth_;
+  line("}");
+  env_ = before;
+  Value r = Value::of(t, list);
+  r.simple = true;
+  return r;
+}
+
 std::optional<Value> FunctionCompiler::list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
   if (!self.is(Kind::list)) return std::nullopt;
   const auto& p = args.positional;

@@ -68,6 +68,7 @@ enum class NodeKind : uint8_t {
   lambda,      ///< `inner`
   walrus,      ///< text := a
   formatted,   ///< an f-string
+  comprehension,  ///< [a for c in b if list…]: one `for`; its names are the function's own, renamed
 };
 
 struct FunctionSyntax;

@@ -655,3 +655,21 @@ def test_kernels_call_jit_functions_and_they_device_functions():
         a = bc.arange(5.0)
         kernel[1, 8](a)
         assert_array_equal(a.get(), [1, 3, 5, 7, 9])
+
+
+def test_comprehensions():
+    @njit
+    def f(n, a):
+        x = 100
+        squares = [x * x for x in range(n) if x % 2]
+        pairs = [(i, v) for i, v in enumerate(a)]
+        s = 0.0
+        for i, v in pairs:
+            s += i * v
+        return squares, np.array([math.sqrt(v) for v in a]), sum([i for i in range(n)]), sum(v + 1 for v in a), x, s
+
+    a = np.arange(4.0)
+    squares, roots, total, plus, x, s = f(6, a)
+    assert squares == [1, 9, 25]
+    assert_allclose(roots, np.sqrt(a))
+    assert (total, plus, x, s) == (15, 10.0, 100, 14.0)
