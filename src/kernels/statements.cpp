@@ -334,6 +334,11 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
       Value k = constant_value(Constant{static_cast<int64_t>(i)});
       items.push_back(subscript_of(whole, k, at));
     }
+  } else if (is_record_reference(value)) {
+    for (const std::string& field : value.type->element->fields) items.push_back(reference_field(value, field, at));
+  } else if (value.is(Kind::record)) {
+    const Value whole = value.simple ? value : spill(value);
+    for (const std::string& field : value.type->fields) items.push_back(record_field(whole, field, at));
   } else if (!value.type) {
     items.resize(n);
   } else {

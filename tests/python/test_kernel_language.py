@@ -443,3 +443,21 @@ def test_loads_and_stores_with_cache_hints(xp, dtype):
     cached[1, 4](a, out)
     k = np.arange(4)
     assert_array_equal(out, [5 * k, k, [2] * 4, k])
+
+
+@cuda.jit
+def exchange(a, out):
+    i = cuda.grid(1)
+    out[0, i] = cuda.shfl_sync(0xFFFFFFFF, a[i], 5)
+    out[1, i] = cuda.shfl_up_sync(0xFFFFFFFF, a[i], 1)
+    out[2, i] = cuda.shfl_down_sync(0xFFFFFFFF, a[i], 2)
+    out[3, i] = cuda.shfl_xor_sync(0xFFFFFFFF, a[i], 3)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"])
+def test_shuffles_of_every_dtype(xp, dtype):
+    a = (np.arange(32) * (1 + 2j if dtype[0] == "c" else 1)).astype(dtype)
+    out = xp.zeros((4, 32), dtype)
+    exchange[1, 32](xp.asarray(a), out)
+    k = np.arange(32)
+    assert_array_equal(out, [a[np.full(32, 5)], a[np.maximum(k - 1, 0)], a[np.where(k < 30, k + 2, k)], a[k ^ 3]])

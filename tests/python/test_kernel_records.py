@@ -297,3 +297,20 @@ def test_records_go_to_the_device_as_other_arrays(xp):
     assert d.copy_to_host(copy) is copy
     cuda.to_device(host, to=d)
     assert_array_equal(d.get(), host)
+
+
+@cuda.jit
+def unpacked(a, r, out):
+    i = cuda.grid(1)
+    value, count = a[i]
+    x, y = r
+    a[i].value = 0
+    out[i] = value + count + x * y
+
+
+def test_records_unpack_into_their_fields(xp):
+    dtype = np.dtype([("value", "f8"), ("count", "i8")])
+    a, out = cuda.to_device(np.array([(1.5, 2), (3.0, 4)], dtype)), xp.zeros(2)
+    unpacked[1, 2](a, np.array([(10.0, 2)], dtype)[0], out)
+    assert_array_equal(out, [23.5, 27])
+    assert_array_equal(a.get()["value"], [0, 0])

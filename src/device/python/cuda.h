@@ -67,7 +67,9 @@ BC_FN i32 grid_sync() {
 #define BC_PY_SHUFFLE(name, function)                                                     \
   template <class T>                                                                      \
   BC_INLINE T name(u32 mask, T value, i32 by) {                                           \
-    if constexpr (sizeof(T) < 4) {                                                        \
+    if constexpr (is_complex<T>) {                                                        \
+      return T(name(mask, value.re, by), name(mask, value.im, by));                       \
+    } else if constexpr (sizeof(T) < 4) {                                                 \
       return bits_as<T>(static_cast<u16>(function(mask, static_cast<u32>(bits_as<u16>(value)), by))); \
     } else {                                                                              \
       struct Words {                                                                      \
