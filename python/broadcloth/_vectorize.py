@@ -470,7 +470,7 @@ class GUFunc:
         arrays = [a if _is_ours(a) else _asarray(a, None, self._target) for a in ins]
         on_device = [a for a in (*arrays, *outs) if _is_ours(a)]
         device = on_device[0].device
-        arrays = [a if a.device == device else a.to(device) for a in arrays]
+        arrays = [a if a.device == device else _asarray(a, device, self._target) for a in arrays]
         sizes: dict[str, int] = {}
         loop_shape: tuple[int, ...] = ()
         for a, core in zip(arrays, self._ins, strict=True):

@@ -666,10 +666,10 @@ def test_comprehensions():
         s = 0.0
         for i, v in pairs:
             s += i * v
-        return squares, np.array([math.sqrt(v) for v in a]), sum([i for i in range(n)]), sum(v + 1 for v in a), x, s
+        return squares, np.array([math.sqrt(v) for v in a]), sum([2 * i for i in range(n)]), sum(v + 1 for v in a), x, s
 
     a = np.arange(4.0)
     squares, roots, total, plus, x, s = f(6, a)
     assert squares == [1, 9, 25]
     assert_allclose(roots, np.sqrt(a))
-    assert (total, plus, x, s) == (15, 10.0, 100, 14.0)
+    assert (total, plus, x, s) == (30, 10.0, 100, 14.0)
