@@ -7,15 +7,13 @@
 #include "bind/cuda_stream.h"
 #include "core/error.h"
 #include "graph/access.h"
+#include "runtime/copy_kind.h"
 #include "runtime/pinned.h"
 
 namespace bc::bind {
 namespace {
 
 bool f_contiguous(const Layout& l) { return !is_contiguous(l.shape, l.strides) && is_f_contiguous(l.shape, l.strides); }
-
-CopyKind up_kind(Device d) { return d.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost; }
-CopyKind down_kind(Device d) { return d.type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost; }
 
 /// Queues a copy between an array (C-contiguous) and host memory of as many bytes. Page-locked memory is copied while the program goes on,
 /// and `owner` (of it) lives until then. `wait`: returns when the bytes are there.
@@ -27,10 +25,11 @@ void queue_copy(const Array& a, void* host, PyObject* owner, Tape& t, bool up, b
     ArrayAccess access(t.stream());
     void* device = access.add(a, up);
     Backend& b = backend(a.device());
-    if (up && wait) b.copy(device, host, bytes, up_kind(a.device()), t.stream());
-    else if (up) busy = b.copy_async(device, host, bytes, up_kind(a.device()), t.stream());
-    else if (wait) b.copy(host, device, bytes, down_kind(a.device()), t.stream());
-    else busy = b.copy_async(host, device, bytes, down_kind(a.device()), t.stream());
+    void* const to = up ? device : host;
+    const void* const from = up ? host : device;
+    const CopyKind kind = up ? copy_kind(a.device(), kHost) : copy_kind(kHost, a.device());
+    if (wait) b.copy(to, from, bytes, kind, t.stream());
+    else busy = b.copy_async(to, from, bytes, kind, t.stream());
   }
   if (busy) {
     GilHold hold;

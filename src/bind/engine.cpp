@@ -4,6 +4,7 @@
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
+#include "bind/list.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "graph/tape.h"
@@ -166,40 +167,35 @@ void set_paths(PyObject* folders) {
 
 // ---- The null device -------------------------------------------------------------------------------------------------------------
 
+PyRef extents(const unsigned (&e)[3]) { return tuple_of({to_py(int64_t{e[0]}).get(), to_py(int64_t{e[1]}).get(), to_py(int64_t{e[2]}).get()}); }
+
 PyRef null_launches() {
-  PyRef list = PyRef::steal(PyList_New(0));
-  for (const NullLaunch& l : null_log()) {
+  return list_of(null_log(), [](const NullLaunch& l) {
     Dict d;
     d.put("entry", l.entry);
     d.put("device", to_string(l.device));
     d.put("items", l.items);
     d.put("grain", l.grain);
-    d.put("grid", tuple_of({to_py(int64_t{l.grid[0]}).get(), to_py(int64_t{l.grid[1]}).get(), to_py(int64_t{l.grid[2]}).get()}));
-    d.put("block", tuple_of({to_py(int64_t{l.block[0]}).get(), to_py(int64_t{l.block[1]}).get(), to_py(int64_t{l.block[2]}).get()}));
+    d.put("grid", extents(l.grid));
+    d.put("block", extents(l.block));
     d.put("shared_bytes", l.shared_bytes);
     d.put("source", l.source ? *l.source : std::string());
     d.put("params", PyRef::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(l.params.data()), static_cast<Py_ssize_t>(l.params.size()))));
-    check(PyList_Append(list.get(), d.take().get()));
-  }
-  return list;
+    return d.take();
+  });
 }
 
 PyRef null_copy_list() {
-  PyRef list = PyRef::steal(PyList_New(0));
-  for (const NullCopy& c : null_copies())
-    check(PyList_Append(list.get(), tuple_of({to_py(to_string(c.kind)).get(), to_py(static_cast<int64_t>(c.bytes)).get()}).get()));
-  return list;
+  return list_of(null_copies(),
+                 [](const NullCopy& c) { return tuple_of({to_py(to_string(c.kind)).get(), to_py(static_cast<int64_t>(c.bytes)).get()}); });
 }
 
 PyRef null_order_list() {
   constexpr const char* kinds[] = {"launch", "copy", "fill", "record", "wait", "synchronize"};
-  PyRef list = PyRef::steal(PyList_New(0));
-  for (const NullOrder& o : null_order())
-    check(PyList_Append(list.get(), tuple_of({to_py(kinds[static_cast<int>(o.kind)]).get(), to_py(to_string(o.device)).get(),
-                                              to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(o.stream))).get(),
-                                              to_py(int64_t{o.event}).get()})
-                                        .get()));
-  return list;
+  return list_of(null_order(), [&](const NullOrder& o) {
+    return tuple_of({to_py(kinds[static_cast<int>(o.kind)]).get(), to_py(to_string(o.device)).get(),
+                     to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(o.stream))).get(), to_py(int64_t{o.event}).get()});
+  });
 }
 
 const Array& ours(PyObject* o, const char* function) {

@@ -2,6 +2,7 @@
 #include "runtime/profiler.h"
 
 #include "bind/args.h"
+#include "bind/list.h"
 
 namespace bc::bind {
 namespace {
@@ -41,23 +42,20 @@ PyRef sequence(PyTypeObject* type, std::initializer_list<PyRef> fields) {
 
 PyObject* kernels(PyObject* self, void*) {
   return guard([&] {
-    PyRef list = PyRef::steal(PyList_New(0));
-    for (const KernelRecord& k : recording(self).kernels())
-      check(PyList_Append(list.get(),
-                          sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
-                                                           real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)})
-                              .get()));
-    return list.release();
+    return list_of(recording(self).kernels(), [](const KernelRecord& k) {
+             return sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
+                                                     real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)});
+           })
+        .release();
   });
 }
 
 PyObject* copies(PyObject* self, void*) {
   return guard([&] {
-    PyRef list = PyRef::steal(PyList_New(0));
-    for (const CopyRecord& c : recording(self).copies())
-      check(PyList_Append(
-          list.get(), sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds)}).get()));
-    return list.release();
+    return list_of(recording(self).copies(), [](const CopyRecord& c) {
+             return sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds)});
+           })
+        .release();
   });
 }
 

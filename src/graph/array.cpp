@@ -9,6 +9,7 @@
 #include "graph/plan.h"
 #include "graph/record.h"
 #include "graph/tape.h"
+#include "runtime/copy_kind.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -660,7 +661,7 @@ Array from_host(const void* data, DType dtype, const Layout& layout, Device devi
   }
   Buffer& buffer = *result.storage()->current->buffer;
   Tape& t = tape(device);
-  transfer(t, buffer.ptr, from, bytes, device.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost);
+  transfer(t, buffer.ptr, from, bytes, copy_kind(device, kHost));
   TapeLock lock(t);
   use(t, buffer, true);
   return result;
@@ -700,8 +701,7 @@ void* own(const Array& a) {
     Ref<Node> leaf = own.storage()->current;
     Tape& t = tape(a.device());
     await(t, *current->buffer, false);
-    backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes,
-                             a.device().type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost, t.stream());
+    backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes, copy_kind(a.device(), a.device()), t.stream());
     use(t, *current->buffer, false);
     use(t, *leaf->buffer, true);
     a.storage()->rebind(leaf);
@@ -743,7 +743,7 @@ void to_host(const Array& a, void* host) {
   if (!a.contiguous()) return to_host(copy(a), host);
   Tape& t = tape(a.device());
   const Held held = hold(t, a);
-  transfer(t, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), a.device().type == DeviceType::cuda ? CopyKind::DeviceToHost : CopyKind::HostToHost);
+  transfer(t, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), copy_kind(kHost, a.device()));
   TapeLock lock(t);
   t.check_errors();
 }
@@ -769,7 +769,7 @@ Scalar item(const Array& a) {
     else std::memcpy(bytes, p, itemsize(a.dtype()));
   }
   if (on_gpu) {
-    transfer(t, bytes, p, itemsize(a.dtype()), CopyKind::DeviceToHost);
+    transfer(t, bytes, p, itemsize(a.dtype()), copy_kind(kHost, a.device()));
     TapeLock lock(t);
     t.check_errors();
   }
@@ -784,7 +784,6 @@ Array to_device(const Array& a, Device device) {
   Tape &source = tape(a.device()), &target = tape(device);
   const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());
   const bool up = device.type == DeviceType::cuda, down = a.device().type == DeviceType::cuda;
-  const CopyKind kind = up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;
   // Between two devices the target's stream copies, after what the source's has queued and before what it queues next.
   const Held held = hold(source, from);
   Buffer& buffer = *result.storage()->current->buffer;
@@ -798,7 +797,7 @@ Array to_device(const Array& a, Device device) {
     TapeLock lock(target);
     target.wait_for({&source, ready});
   }
-  transfer(up ? target : source, buffer.ptr, held.first, bytes, kind);
+  transfer(up ? target : source, buffer.ptr, held.first, bytes, copy_kind(device, a.device()));
   {
     TapeLock lock(target);
     use(target, buffer, true);

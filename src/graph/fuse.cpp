@@ -90,7 +90,7 @@ bool edge_map(const Operand& edge, const Dims& space, IndexMap* map) {
   return axis_map(node.shape, view, map);
 }
 
-IndexMap compose(const IndexMap& inner, const IndexMap& outer) {
+IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer) {
   IndexMap m = inner;
   for (int k = 0; k < m.axis.size(); ++k) {
     if (inner.axis[k] < 0) continue;
@@ -396,7 +396,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
     // A view that is no per-axis walk, and what a gather picks from, must lie in memory: such a map fits no shape.
     const bool mapped = !stepping && !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
     const int too_many = nodes_[j]->shape.size() + 1;
-    const IndexMap whole = mapped ? compose(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
+    const IndexMap whole = mapped ? compose_maps(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
     if (notes_[j].root) {
       if (!dep(j, whole)) return false;
     } else if (!visit(j, whole, space, dep, seen)) {

@@ -21,7 +21,7 @@ bool is_identity(const IndexMap& map, const Dims& shape, const Dims& space);
 /// The axis map by which a consumer of shape `space` reads `input`; false when the view is no per-axis map.
 bool edge_map(const Operand& edge, const Dims& space, IndexMap* map);
 /// `inner` read through `outer`: the map of the input over the outer iteration axes.
-IndexMap compose(const IndexMap& inner, const IndexMap& outer);
+IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer);
 
 /// A kernel of the plan: the roots (nodes that are computed by name) that share one pass.
 struct Group {

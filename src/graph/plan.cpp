@@ -134,7 +134,7 @@ class KernelBuilder {
     }
     IndexMap through;
     if (!edge_map(edge, space, &through)) raise(ErrorKind::Runtime, "planner: a view that no kernel can walk was inlined");
-    return value(j, compose(through, map), scope);
+    return value(j, compose_maps(through, map), scope);
   }
 
   int16_t constant(const Node& node, DType dtype) {

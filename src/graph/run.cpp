@@ -11,6 +11,7 @@
 #include "graph/array.h"
 #include "graph/plan.h"
 #include "graph/tape.h"
+#include "runtime/copy_kind.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -22,8 +23,6 @@ constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
 // Above this many elements a thread, the built-in loops would lose more time than the compiler takes.
 constexpr int64_t kLargeStep = int64_t{4} << 20;
-
-CopyKind device_copy(Device device) { return device.type == DeviceType::cuda ? CopyKind::DeviceToDevice : CopyKind::HostToHost; }
 
 [[noreturn]] void raise_index_error(const char* file, int line) {
   if (file) raise(ErrorKind::Index, "index out of bounds, in an operation recorded at {}:{}", file, line);
@@ -106,7 +105,7 @@ class Runner {
       return;
     }
     node.buffer = Buffer::allocate(device_, old.buffer->bytes);
-    backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, device_copy(device_), stream_);
+    backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, copy_kind(device_, device_), stream_);
   }
 
   void run_library(Step& step) {
@@ -132,7 +131,7 @@ class Runner {
     node.buffer = Buffer::allocate(device_, 16);
     // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
     if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
-    backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), device_.type == DeviceType::cuda ? CopyKind::HostToDevice : CopyKind::HostToHost, stream_);
+    backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), copy_kind(device_, kHost), stream_);
   }
 
   void run_kernel(Step& step) {
