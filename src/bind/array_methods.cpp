@@ -24,6 +24,17 @@ PyObject* finish_reduce(Array made, PyObject* out) {
   return wrap_value(std::move(made));
 }
 
+void warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level) {
+  if (!spread && a.size() != 0) return;
+  double count = 1;
+  if (options.axes)
+    for (int64_t axis : *options.axes) count *= static_cast<double>(a.shape()[normalize_axis(axis, a.ndim(), spread ? "var" : "mean")]);
+  else
+    count = static_cast<double>(a.size());
+  if (count > (spread ? options.ddof : 0.0)) return;
+  check(PyErr_WarnEx(PyExc_RuntimeWarning, spread ? "Degrees of freedom <= 0 for slice" : "Mean of empty slice", level));
+}
+
 Array copy_in_order(const Array& a, char order) {
   const bool fortran = order == 'F' || ((order == 'A' || order == 'K') && !a.contiguous() && is_f_contiguous(a.shape(), a.strides()));
   return fortran && a.ndim() > 1 ? transpose(copy(transpose(a))) : copy(a);
@@ -36,7 +47,10 @@ PyRef steal(PyObject* o) { return PyRef::steal(o); }
 template <Op op>
 PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
   const Array& a = array_of(self);
-  return steal(finish_reduce(reduce(op, a, reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device())), out));
+  const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
+  Array made = reduce(op, a, options);
+  if constexpr (op == Op::reduce_mean) warn_of_short_slices(a, options, false, 1);
+  return steal(finish_reduce(std::move(made), out));
 }
 
 template <Op op>
@@ -65,8 +79,10 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
     o.ddof = PyFloat_AsDouble(correction);
     if (PyErr_Occurred()) throw PythonError();
   }
-  if (!is_missing(mean) && mean != Py_None) return steal(finish_reduce(var_about(a, to_array(mean, a.device()), o, root), out));
-  return steal(finish_reduce(reduce(root ? Op::reduce_std : Op::reduce_var, a, o), out));
+  const bool about = !is_missing(mean) && mean != Py_None;
+  Array made = about ? var_about(a, to_array(mean, a.device()), o, root) : reduce(root ? Op::reduce_std : Op::reduce_var, a, o);
+  warn_of_short_slices(a, o, true, 1);
+  return steal(finish_reduce(std::move(made), out));
 }
 
 template <Op op>

@@ -62,7 +62,10 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   options.ddof = ddof;
   if ((*row == Op::reduce_argmax || *row == Op::reduce_argmin) && axis == Py_None && array.size() == 0)
     raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(*row).name);
-  return steal(finish_reduce(reduce(*row, array, options), out));
+  Array made = reduce(*row, array, options);
+  if (*row == Op::reduce_mean || *row == Op::reduce_var || *row == Op::reduce_std)
+    warn_of_short_slices(array, options, *row != Op::reduce_mean, 3);
+  return steal(finish_reduce(std::move(made), out));
 }
 
 Array scan_function(std::string_view op, const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
@@ -256,7 +259,10 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   const Device device = device_of({a});
   ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, device);
   options.ddof = ddof;
-  return steal(finish_reduce(F(to_array(a, device), options), out));
+  const Array array = to_array(a, device);
+  Array made = F(array, options);
+  if constexpr (F == bc::nanmean || F == bc::nanvar || F == bc::nanstd) warn_of_short_slices(array, options, F != bc::nanmean, 3);
+  return steal(finish_reduce(std::move(made), out));
 }
 
 PyRef tensordot_function(const Array& a, const Array& b, PyObject* axes) {

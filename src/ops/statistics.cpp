@@ -135,6 +135,8 @@ Array nanarg(Op op, const Array& a, Axis axis, bool keepdims, const Array& out, 
   ReduceOptions o;
   if (axis) o.axes = Axes{*axis};
   o.keepdims = keepdims;
+  const int64_t slice = axis ? a.shape()[normalize_axis(*axis, a.ndim(), info(op).name)] : a.size();
+  BC_CHECK(slice > 0, Value, "attempt to get {} of an empty sequence", info(op).name);
   Array from = a;
   if (has_nan(a)) {
     const Array all = reduce(Op::reduce_all, isnan(a), o);

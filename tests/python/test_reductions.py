@@ -294,3 +294,41 @@ def test_reductions_of_expressions_match_plain_execution(xp):
     for f, p, w in zip(fused, plain, program(n, m, np)):
         assert_same(f, p, "fused and plain differ")
         np.testing.assert_allclose(f, w, rtol=1e-12)
+
+
+def test_short_slices_warn(xp):
+    rows, cells = xp.zeros((3, 0)), xp.ones((2, 1))
+    for run, message in (
+        (lambda: xp.mean(rows, axis=1), "Mean of empty slice"),
+        (lambda: rows.mean(), "Mean of empty slice"),
+        (lambda: xp.nanmean(rows, axis=1), "Mean of empty slice"),
+        (lambda: xp.var(cells, axis=1, ddof=1), "Degrees of freedom <= 0 for slice"),
+        (lambda: cells.std(1, ddof=2), "Degrees of freedom <= 0 for slice"),
+        (lambda: xp.nanvar(rows), "Degrees of freedom <= 0 for slice"),
+        (lambda: xp.nanstd(cells, axis=1, ddof=1), "Degrees of freedom <= 0 for slice"),
+    ):
+        with pytest.warns(RuntimeWarning, match=message):
+            got = run()
+        assert np.isnan(host(got)).all()
+
+
+def test_long_slices_do_not_warn(xp):
+    import warnings
+
+    none, some = xp.zeros((0, 3)), xp.ones((2, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert xp.mean(none, axis=1).shape == xp.nanmean(none, axis=1).shape == xp.var(none, axis=1).shape == (0,)
+        assert float(xp.nanstd(some, ddof=1)) == float(xp.var(some)) == 0
+
+
+@pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
+def test_nan_positions_of_nothing(xp, name):
+    assert getattr(xp, name)(xp.zeros((0, 3)), axis=1).shape == (0,)
+    for x, axis, message in (
+        (xp.zeros((3, 0)), 1, "of an empty sequence"),
+        (xp.zeros(0), None, "of an empty sequence"),
+        (xp.array([[1.0, 2.0], [np.nan, np.nan]]), 1, "All-NaN slice encountered"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(xp, name)(x, axis=axis)
