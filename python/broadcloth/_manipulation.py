@@ -364,67 +364,194 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     return _c.insert(arr, _places(arr, obj, axis), values, axis)
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:
-    """A new array with a border: constants, or the array's own elements repeated, mirrored or wrapped around.
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
+    """A new array with a border: constants, ramps, statistics, or the array's own elements repeated, mirrored or wrapped around.
 
     Parameters
     ----------
     array : array_like
-    pad_width : int, pair, or one pair an axis
+    pad_width : int, pair, dict of axes, or one pair an axis
         How many elements go before and after.
-    mode : {'constant', 'edge', 'reflect', 'symmetric', 'wrap', 'empty'}
+    mode : {'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect', 'symmetric', 'wrap', 'empty'} or callable
+        A function is called as ``function(vector, widths, axis, kwargs)`` for each 1-d slice along each axis, and writes to it.
+        Medians are found on the host.
     constant_values : scalar, pair, or one pair an axis
         For 'constant'.
+    end_values : scalar, pair, or one pair an axis
+        Where a 'linear_ramp' ends.
+    stat_length : int, pair, or one pair an axis
+        How many elements at the edge the statistic is of; all of the axis unless given.
+    reflect_type : {'even', 'odd'}
+        For 'reflect' and 'symmetric': odd mirrors the values at the edge's value too.
 
     Raises
     ------
-    NotImplementedError
-        Another mode of NumPy's.
+    ValueError
+        No such mode, a keyword that is not the mode's, a negative width, or an empty axis that there is nothing to fill with.
+    TypeError
+        Widths that are no integers.
 
     Examples
     --------
     >>> bc.pad([1, 2], 1, constant_values=9)
     array([9, 1, 2, 9])
+    >>> bc.pad([4, 8], 2, "linear_ramp")
+    array([0, 2, 4, 8, 4, 0])
     """
     x = _c.asarray(array)
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(d, pad_width.get(d - x.ndim, (0, 0))) for d in range(x.ndim)]
         pad_width = [(w, w) if np.ndim(w) == 0 else w for w in pad_width]
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist() if x.ndim else []
+    if np.asarray(pad_width).dtype.kind != "i" and np.size(pad_width):
+        raise TypeError("`pad_width` must be of integral type.")
+    widths = _pairs(pad_width, x.ndim)
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError("index can't contain negative values")
-    shape = [before + extent + after for extent, (before, after) in zip(x.shape, widths)]
-    inside = tuple(slice(before, before + extent) for extent, (before, _) in zip(x.shape, widths))
+    if callable(mode):
+        return _pad_by(mode, x, widths, kwargs)
+    if mode not in _PAD_KEYWORDS:
+        raise ValueError(f"mode '{mode}' is not supported")
+    extra = set(kwargs) - _PAD_KEYWORDS[mode]
+    if extra:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {extra}")
     if mode in ("constant", "empty"):
-        allowed = {"constant_values"} if mode == "constant" else set()
-        _check_keywords(mode, kwargs, allowed)
-        result = _c.empty(shape, x.dtype, device=x.device)
+        result = _bordered(x, widths)
         if mode == "constant":
-            values = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (x.ndim, 2)).tolist() if x.ndim else []
+            shape = result.shape
+            values = _pairs(kwargs.get("constant_values", 0), x.ndim)
             for axis, ((before, after), (left, right)) in enumerate(zip(widths, values)):
                 # Corners belong to the axis that comes last, as in NumPy.
                 outer = (slice(None),) * axis
                 result[(*outer, slice(0, before))] = left
                 result[(*outer, slice(shape[axis] - after, shape[axis]))] = right
-        result[inside] = x
         return result
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        if mode in ("linear_ramp", "maximum", "mean", "median", "minimum") or callable(mode):
-            raise NotImplementedError(f"pad: mode {mode!r} is not built in; pad the host copy, numpy.pad(x.get(), …)")
-        raise ValueError(f"mode '{mode}' is not supported")
-    _check_keywords(mode, kwargs, {"reflect_type"} if mode in ("reflect", "symmetric") else set())
-    if kwargs.get("reflect_type", "even") != "even":
-        raise NotImplementedError("pad: reflect_type 'odd' is not built in; pad the host copy, numpy.pad(x.get(), …)")
+    for axis, pair in enumerate(widths):
+        if x.shape[axis] == 0 and any(pair):
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    if mode == "linear_ramp":
+        values = _pairs(kwargs.get("end_values", 0), x.ndim)
+        return _extended(x, widths, lambda x, axis, pair: _ramps(x, axis, pair, values[axis]))
+    if mode in _STATISTICS:
+        lengths = _pairs(kwargs.get("stat_length"), x.ndim)
+        if any(n is not None and n < 0 for pair in lengths for n in pair):
+            raise ValueError("index can't contain negative values")
+        return _extended(x, widths, lambda x, axis, pair: _statistics(x, axis, pair, mode, lengths[axis]))
+    if kwargs.get("reflect_type", "even") == "odd":
+        for axis, pair in enumerate(widths):
+            x = _odd(x, axis, pair, 0 if mode == "symmetric" else 1)
+        return x
     for axis, (before, after) in enumerate(widths):
         if before or after:
             x = _chosen(x, np.pad(np.arange(x.shape[axis]), (before, after), mode), axis)  # type: ignore[call-overload]
     return x
 
 
-def _check_keywords(mode: str, given: dict[str, Any], allowed: set[str]) -> None:
-    extra = set(given) - allowed
-    if extra:
-        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {extra}")
+_STATISTICS = ("maximum", "mean", "median", "minimum")
+_PAD_KEYWORDS: dict[str, set[str]] = {
+    "constant": {"constant_values"},
+    "edge": set(),
+    "empty": set(),
+    "linear_ramp": {"end_values"},
+    **{name: {"stat_length"} for name in _STATISTICS},
+    "reflect": {"reflect_type"},
+    "symmetric": {"reflect_type"},
+    "wrap": set(),
+}
+
+
+def _pairs(given: Any, ndim: int) -> list[Any]:
+    """One pair an axis."""
+    return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist() if ndim else []
+
+
+def _along(axis: int, *part: int | None) -> tuple[slice, ...]:
+    return (slice(None),) * axis + (slice(*part),)
+
+
+def _bordered(x: ndarray, widths: Any) -> ndarray:
+    """The array inside a border that is not written yet."""
+    result = _c.empty([before + extent + after for extent, (before, after) in zip(x.shape, widths)], x.dtype, device=x.device)
+    result[tuple(slice(before, before + extent) for extent, (before, _) in zip(x.shape, widths))] = x
+    return result
+
+
+def _pad_by(function: Any, x: ndarray, widths: Any, kwargs: dict[str, Any]) -> ndarray:
+    result = _bordered(x, widths)
+    for axis, (before, after) in enumerate(widths):
+        result[_along(axis, 0, before)] = 0
+        result[_along(axis, result.shape[axis] - after, result.shape[axis])] = 0
+    for axis, pair in enumerate(widths):
+        rows = _c.moveaxis(result, axis, -1)
+        for place in np.ndindex(rows.shape[:-1]):
+            function(rows[(*place, ...)], tuple(pair), axis, kwargs)
+    return result
+
+
+def _extended(x: ndarray, widths: Any, ends: Any) -> ndarray:
+    """The array with what `ends` makes for each axis joined to it, one axis after the other."""
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            left, right = (end.astype(x.dtype, copy=False) for end in ends(x, axis, pair))
+            x = _c.concatenate([left, x, right], axis)
+    return x
+
+
+def _ramps(x: ndarray, axis: int, widths: Any, ends: Any) -> list[ndarray]:
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    ramps = []
+    for side, (width, end) in enumerate(zip(widths, ends)):
+        at = side * (x.shape[axis] - 1)
+        shape = [1] * x.ndim
+        shape[axis] = width
+        steps = np.arange(width)[:: -1 if side else 1]
+        place = _c.asarray(np.ascontiguousarray(steps, wide).reshape(shape), device=x.device)
+        rise = x[_along(axis, at, at + 1)].astype(wide) - end
+        step = rise / max(width, 1)
+        # Where a step is too small to be told from none, NumPy divides first.
+        tiny = _c.reduce("any", step == 0)
+        y = _c.where(tiny, place / max(width, 1) * rise, place * step) + end
+        ramps.append(_ufuncs["floor"](y) if x.dtype.kind in "iu" else y)
+    return ramps
+
+
+def _statistics(x: ndarray, axis: int, widths: Any, mode: str, lengths: Any) -> list[ndarray]:
+    extent = x.shape[axis]
+    taken = [extent if n is None or n > extent else n for n in lengths]
+    if 0 in taken and mode in ("maximum", "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    made = []
+    for width, part in zip(widths, (_along(axis, 0, taken[0]), _along(axis, extent - taken[1], extent))):
+        if mode == "median":
+            host = _c.asnumpy(x[part])
+            value = _c.asarray(np.asarray(np.median(host, axis, keepdims=True)), device=x.device)
+        else:
+            value = _c.reduce({"maximum": "max", "minimum": "min", "mean": "mean"}[mode], x[part], axis, None, None, True)
+        if x.dtype.kind in "iu":
+            value = _ufuncs["rint"](value) if value.dtype.kind == "f" else value
+        made.append(_c.broadcast_to(value, (*x.shape[:axis], width, *x.shape[axis + 1 :])))
+    return made
+
+
+def _odd(x: ndarray, axis: int, widths: Any, skipped: int) -> ndarray:
+    """The array with its ends mirrored at the edges' values; `skipped` is 1 where the mirror leaves out the edge itself."""
+    before, after = widths
+    extent = x.shape[axis]
+    if extent == 1 and skipped:
+        return _chosen(x, np.zeros(before + 1 + after, np.int64), axis)
+    while before or after:
+        length = x.shape[axis]
+        # Whole periods only, or the next mirror would stand in the wrong place.
+        whole = length // extent * extent if not skipped else (length - 1) // (extent - 1) * (extent - 1)
+        left, right = min(whole, before), min(whole, after)
+        first, last = x[_along(axis, 0, 1)], x[_along(axis, length - 1, length)]
+        parts = [
+            (2 * first - _c.flip(x[_along(axis, skipped, skipped + left)], axis)).astype(x.dtype, copy=False),
+            x,
+            (2 * last - _c.flip(x[_along(axis, length - skipped - right, length - skipped)], axis)).astype(x.dtype, copy=False),
+        ]
+        x = _c.concatenate(parts, axis)
+        before, after = before - left, after - right
+    return x
 
 
 def trim_zeros(filt: Any, trim: str = "fb") -> ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -325,36 +324,43 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Central differences inside, one-sided ones at the ends, with unit or constant spacings.
+    """Differences of second order inside, one-sided ones at the ends, over unit, constant or uneven spacings.
 
     Parameters
     ----------
     f : array_like
-    *varargs : scalars
-        One spacing for all axes, or one for each.
+    *varargs : scalars or 1-d arrays
+        One spacing for all axes, or for each axis a spacing or its coordinates. Coordinates in an array of this library are not looked at:
+        they count as uneven.
     axis : int or tuple of ints, optional
     edge_order : {1, 2}
+        The order of the differences at the ends.
 
     Raises
     ------
-    NotImplementedError
-        Coordinates instead of a spacing.
+    ValueError
+        Coordinates do not fit their axis, or an axis is too short.
+    TypeError
+        Neither no spacing, nor one, nor one for each axis.
 
     Examples
     --------
     >>> bc.gradient(bc.array([1.0, 2.0, 4.0, 7.0]))
     array([1. , 1.5, 2.5, 3. ])
+    >>> bc.gradient(bc.array([0.0, 1.0, 9.0]), [0.0, 1.0, 3.0], edge_order=2)
+    array([0., 2., 6.])
     """
     x = _asarray(f)
     axes = (
         tuple(range(x.ndim)) if axis is None else tuple(normalize_axis_index(a, x.ndim) for a in ((axis,) if np.ndim(axis) == 0 else axis))
     )
-    spacings: Sequence[Any] = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
-    if len(spacings) != len(axes):
+    given: Sequence[Any] = [s if isinstance(s, ndarray) else np.asarray(s) for s in varargs] or [np.asarray(1.0)] * len(axes)
+    if len(given) == 1 and given[0].ndim == 0:
+        given = list(given) * len(axes)
+    if len(given) != len(axes):
         raise TypeError("invalid number of arguments")
-    if builtins.any(np.ndim(s) if not isinstance(s, ndarray) else s.ndim for s in spacings):
-        raise NotImplementedError("gradient: coordinates are not built in; pass a constant spacing, or use numpy.gradient(x.get(), …)")
-    if edge_order not in (1, 2):
+    spacings = [_spacing(s, x.shape[a], x.device) for s, a in zip(given, axes)]
+    if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     if x.dtype.kind in "biu":
         x = x.astype(np.float64)
@@ -364,6 +370,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
             raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
         v = _c.moveaxis(x, a, 0)
         g = _c.empty(v.shape, v.dtype, device=v.device)
+        if isinstance(h, ndarray) and h.ndim:
+            _uneven(g, v, h, edge_order)
+            results.append(_c.moveaxis(g, 0, a))
+            continue
         g[1:-1] = (v[2:] - v[:-2]) / (2.0 * h)
         if edge_order == 1:
             g[0], g[-1] = (v[1] - v[0]) / h, (v[-1] - v[-2]) / h
@@ -372,6 +382,38 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
             g[-1] = (0.5 / h) * v[-3] + (-2.0 / h) * v[-2] + (1.5 / h) * v[-1]
         results.append(_c.moveaxis(g, 0, a))
     return results[0] if len(axes) == 1 else tuple(results)
+
+
+def _spacing(given: Any, extent: int, device: Any) -> Any:
+    """A spacing: a scalar, or the distances between coordinates (a scalar where the host sees that all are the same)."""
+    if given.ndim == 0:
+        return given if isinstance(given, ndarray) else given[()]
+    if given.ndim != 1:
+        raise ValueError("distances must be either scalars or 1d")
+    if len(given) != extent:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if given.dtype.kind in "iu":
+        given = given.astype(np.float64)
+    if isinstance(given, ndarray):
+        return _c.diff(given, 1, 0, None, None)
+    distances = np.diff(given)
+    return distances[0] if len(distances) and (distances == distances[0]).all() else _asarray(distances, device=device)
+
+
+def _uneven(g: ndarray, v: ndarray, h: ndarray, edge_order: int) -> None:
+    """Writes the derivative of `v` along its first axis to `g`: that of the parabola through three neighbours at distances `h`."""
+    before = h[:-1].reshape((-1,) + (1,) * (v.ndim - 1))
+    after = h[1:].reshape(before.shape)
+    both = before + after
+    left, middle, right = v[:-2], v[1:-1], v[2:]
+    g[1:-1] = -after / (before * both) * left + (after - before) / (before * after) * middle + before / (after * both) * right
+    if edge_order == 1:
+        g[0], g[-1] = (v[1] - v[0]) / h[0], (v[-1] - v[-2]) / h[-1]
+        return
+    p, q = h[0], h[1]
+    g[0] = -(2.0 * p + q) / (p * (p + q)) * v[0] + (p + q) / (p * q) * v[1] - p / (q * (p + q)) * v[2]
+    p, q = h[-2], h[-1]
+    g[-1] = q / (p * (p + q)) * v[-3] - (q + p) / (p * q) * v[-2] + (2.0 * q + p) / (q * (p + q)) * v[-1]
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:

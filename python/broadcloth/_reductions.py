@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -508,12 +509,30 @@ def cov(
 ) -> ndarray:
     """The covariance matrix of variables in rows (columns unless `rowvar`).
 
+    Parameters
+    ----------
+    m, y : array_like
+        Variables and their observations; those of `y` come after those of `m`.
+    bias : bool
+        Whether to divide by the number of observations, not by one less.
+    ddof : int, optional
+        What is taken off the number of observations, in the place of `bias`.
+    fweights : array_like of int, optional
+        How often each observation counts. Weights are looked at on the host.
+    aweights : array_like, optional
+        How much each observation weighs.
+    dtype : dtype, optional
+
     Raises
     ------
     ValueError
-        More than two dimensions.
-    NotImplementedError
-        Weights are given.
+        More than two dimensions, or a negative weight.
+    TypeError
+        `fweights` are no whole numbers.
+    RuntimeError
+        There are not as many weights as observations.
+    ZeroDivisionError
+        The weights add up to zero.
 
     Examples
     --------
@@ -521,12 +540,62 @@ def cov(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    if fweights is not None or aweights is not None:
-        raise NotImplementedError("cov: weights are not built in; use numpy.cov(x.get(), …) on the host")
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
+    if fweights is not None or aweights is not None:
+        return _weighted_cov(m, y, rowvar, (0 if bias else 1) if ddof is None else ddof, fweights, aweights, dtype)
     result = _c.cov(m if dtype is None else _asarray(m, dtype), y, rowvar, bias, ddof)
     return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def _variables(m: Any, name: str) -> ndarray:
+    x = _asarray(m)
+    if x.ndim > 2:
+        raise ValueError(f"{name} has more than 2 dimensions")
+    return x
+
+
+def _weights(given: Any, name: str, samples: int) -> Any:
+    w = np.asarray(_c.asnumpy(given), np.float64)
+    if name == "fweights" and not np.all(w == np.around(w)):
+        raise TypeError("fweights must be integer")
+    if w.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if w.shape[0] != samples:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if np.any(w < 0):
+        raise ValueError(f"{name} cannot be negative")
+    return w
+
+
+def _weighted_cov(m: Any, y: Any, rowvar: bool, ddof: float, fweights: Any, aweights: Any, dtype: Any) -> ndarray:
+    x = _variables(m, "m")
+    other = None if y is None else _variables(y, "y")
+    if dtype is None:
+        dtype = np.result_type(x.dtype, np.float64, *(() if other is None else (other.dtype,)))
+    flat = x.ndim == 1
+    x = x.astype(dtype, copy=False).reshape((1,) * (2 - x.ndim) + x.shape)
+    if not rowvar and not flat:
+        x = x.T
+    if x.shape[0] == 0:
+        return _c.empty((0, 0), x.dtype, device=x.device)
+    if other is not None:
+        other = other.astype(dtype, copy=False).reshape((1,) * (2 - other.ndim) + other.shape)
+        x = _c.concatenate([x, other.T if not rowvar and other.shape[0] != 1 else other], 0)
+    counts = None if fweights is None else _weights(fweights, "fweights", x.shape[1])
+    heavy = None if aweights is None else _weights(aweights, "aweights", x.shape[1])
+    w: Any = heavy if counts is None else counts if heavy is None else counts * heavy
+    total = w.sum()
+    if total == 0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    left = total - (0 if ddof == 0 else ddof if heavy is None else ddof * np.sum(w * heavy) / total)
+    if left <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+        left = 0.0
+    weights = _asarray(w, device=x.device)
+    x = (x - _reduce("sum", x * weights, 1, None, None, True) / total).astype(x.dtype, copy=False)
+    c = _c.matmul(x, _ufuncs["conjugate"](x * weights).T)
+    return (c * (np.inf if left == 0 else 1 / left)).squeeze()
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
