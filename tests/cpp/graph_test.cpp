@@ -379,7 +379,7 @@ TEST(IndexMaps, ComposeAsFunctionsDo) {
   };
   for (int round = 0; round < 2000; ++round) {
     const int n = static_cast<int>(pick(1, 4)), mid = static_cast<int>(pick(1, 4)), outer = static_cast<int>(pick(1, 4));
-    const IndexMap f = make(n, mid), g = make(mid, outer), both = compose(f, g);
+    const IndexMap f = make(n, mid), g = make(mid, outer), both = compose_maps(f, g);
     std::vector<int64_t> x;
     for (int d = 0; d < outer; ++d) x.push_back(pick(-10, 10));
     std::vector<int64_t> through;
