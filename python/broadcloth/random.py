@@ -355,14 +355,14 @@ class Generator:
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True, *, device: Any = None
     ) -> ndarray:
-        """Elements drawn with replacement, all with the same probability or with those in `p`.
+        """Elements drawn with or without replacement, all with the same probability or with those in `p`.
+
+        Without replacement a random order of all elements is made on the host, and its beginning taken, whatever `shuffle` is.
 
         Raises
         ------
         ValueError
-            Nothing to draw from, or `p` does not fit.
-        NotImplementedError
-            Without replacement.
+            Nothing (or, without replacement, not enough) to draw from, or `p` does not fit.
 
         Examples
         --------
@@ -370,20 +370,22 @@ class Generator:
         >>> bool(((x == 10) | (x == 20)).all())
         True
         """
-        if not replace:
-            raise NotImplementedError("choice: without replacement is not built in; draw indices with numpy.random.default_rng on the host")
         pool = _c.asarray(a, device=device)
         n = int(pool) if pool.ndim == 0 else pool.shape[axis]
         if n <= 0:
             raise ValueError("a must be a positive integer unless no samples are taken")
-        if p is None:
-            index = self.integers(0, n, size, device=device)
-        else:
+        weights = None
+        if p is not None:
             weights = np.asarray(_c.asnumpy(p), np.float64)
             if weights.shape != (n,):
                 raise ValueError("'a' and 'p' must have same size")
             if np.any(weights < 0) or abs(weights.sum() - 1) > 1e-8:
                 raise ValueError("Probabilities do not sum to 1" if not np.any(weights < 0) else "Probabilities are not non-negative")
+        if not replace:
+            index = _c.asarray(self._some(n, _shape(size), weights), device=pool.device)
+        elif weights is None:
+            index = self.integers(0, n, size, device=device)
+        else:
             bounds = np.cumsum(weights)
             bounds /= bounds[-1]
             u = self.random(size, device=device)
@@ -393,6 +395,23 @@ class Generator:
                 else _c.zeros(u.shape, np.int64)
             )
         return index if pool.ndim == 0 else _c.take(pool, index, axis)
+
+    def _some(self, n: int, shape: tuple[int, ...], weights: Any) -> np.ndarray:
+        """Different indices below `n`: those of the elements whose exponential waiting times (of rate `weights`) end first, in order."""
+        count = _count(shape)
+        if count > n:
+            raise ValueError("Cannot take a larger sample than population when replace is False")
+        if weights is None:
+            times: np.ndarray = self._draw("uint64", (n,), np.dtype(np.uint64), None, "cpu").get()
+        else:
+            if count > np.count_nonzero(weights):
+                raise ValueError("Fewer non-zero entries in p than size")
+            waits = self.standard_exponential(n, device="cpu").get()
+            times = np.divide(waits, weights, out=np.full(n, np.inf), where=weights > 0)
+        if count < n:
+            first = np.argpartition(times, count)[:count]
+            return first[np.argsort(times[first], kind="stable")].astype(np.int64).reshape(shape)
+        return np.argsort(times, kind="stable").astype(np.int64).reshape(shape)
 
     @staticmethod
     def _not_negative(name: str, value: Any) -> None:

@@ -152,8 +152,29 @@ def test_choice(xp):
     assert set(host(rng.choice([10, 20], 100))) == {10, 20}
     with pytest.raises(ValueError):
         rng.choice(3, p=[0.5, 0.5])
-    with pytest.raises(NotImplementedError):
-        rng.choice(3, 2, replace=False)
+
+
+def test_choice_without_replacement(xp):
+    rng = xp.random.default_rng(19)
+    assert sorted(host(rng.choice(50, 50, replace=False))) == list(range(50))
+    some = rng.choice(xp.arange(12).reshape(6, 2) * 1.5, (2, 2), replace=False, axis=0)
+    assert some.shape == (2, 2, 2) and len({float(v) for v in host(some)[..., 0].ravel()}) == 4
+    assert rng.choice(7, replace=False).shape == ()
+    again = [host(xp.random.default_rng(3).choice(1000, 10, replace=False)) for _ in range(2)]
+    np.testing.assert_array_equal(*again)
+
+    # Every order is as likely as another, and with weights the first is drawn by them and the second by what they leave.
+    pairs = np.array([host(rng.choice(3, 2, replace=False)) for _ in range(3000)])
+    np.testing.assert_allclose(np.bincount(pairs @ [3, 1], minlength=9)[[1, 2, 3, 5, 6, 7]] / 3000, 1 / 6, atol=0.03)
+    pairs = np.array([host(rng.choice(4, 2, replace=False, p=[0.5, 0.3, 0.2, 0.0])) for _ in range(3000)])
+    np.testing.assert_allclose(np.bincount(pairs[:, 0], minlength=4) / 3000, [0.5, 0.3, 0.2, 0], atol=0.03)
+    assert np.mean(pairs[pairs[:, 0] == 0, 1] == 1) == pytest.approx(0.6, abs=0.05)
+
+    for options, message in (({"size": 4}, "larger sample"), ({"size": 3, "p": [0.5, 0.5, 0.0]}, "Fewer non-zero")):
+        with pytest.raises(ValueError, match=message):
+            rng.choice(3, replace=False, **options)
+        with pytest.raises(ValueError, match=message):
+            np.random.default_rng(0).choice(3, replace=False, **options)
 
 
 def test_pi_by_random_points(xp):
