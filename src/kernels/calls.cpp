@@ -439,7 +439,9 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   const Op op = static_cast<Op>(op_number);
   const OpInfo& row = info(op);
   for (const Value& v : given)
-    if (v.is_array()) return lift(given, [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+    if (v.is_array())
+      return lift(host() ? host_weak(op_number, given, n) : given,
+                  [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
   const std::vector<Value> args = evaluated(given);
   std::vector<OperandType> operands;
   Value r;

@@ -256,6 +256,8 @@ class FunctionCompiler {
   bool host() const { return unit_.options.entry == Entry::host; }
   std::string host_lambda(const LazyArray& lazy, Type result, std::string* leaves, const Node* n);
   Value materialise(const Value& v, const Node* n);
+  std::optional<int> host_operator(Operator op, const Value& a, const Value& b) const;
+  std::vector<Value> host_weak(int op, const std::vector<Value>& args, const Node* n);
   void host_assign(const Value& out, const Value& value, const Node* n);
   Value host_array(const Value& v, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);

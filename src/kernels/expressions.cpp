@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/compiler.h"
+#include "ops/ops.h"
 #include "kernels/rows.h"
 
 namespace bc::kernels {
@@ -431,6 +432,8 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
     if (op == Operator::matmul && host()) return host_product(a, b, n);
     if (op == Operator::matmul) fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}}, "write the loops");
     const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
+    if (numbers && host())
+      if (const auto row = host_operator(op, a, b)) return elementwise(*row, {a, b}, n);
     if (numbers) return lift({a, b}, [this, op, n](std::span<const Value> v) { return binary(op, v[0], v[1], n); }, n);
   }
   if (a.is(Kind::optional)) return binary(op, converted(a, a.type->element, n), b, n);
@@ -629,6 +632,8 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
 
 Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (!a.type) return {};
+  if (is_arraylike(a) && host() && op != Operator::plus && !is_bool(a.type->dtype))
+    return elementwise(static_cast<int>(op == Operator::invert ? Op::invert : Op::negative), {a}, n);
   if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
   if (a.is(Kind::optional)) return unary(op, converted(a, a.type->element, n), n);
   if (!a.is_scalar()) fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {{source_of(n->a), a.type}});

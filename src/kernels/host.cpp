@@ -192,6 +192,60 @@ std::string FunctionCompiler::host_lambda(const LazyArray& lazy, Type result, st
                      std::string(static_cast<size_t>(2 * depth_ + 2), ' '), text, std::string(static_cast<size_t>(2 * depth_), ' '));
 }
 
+/// The row of an operator on arrays: there NumPy's types hold, not those of numbers (int8 * int8 is int8).
+std::optional<int> FunctionCompiler::host_operator(Operator op, const Value& a, const Value& b) const {
+  const auto row = [](Op o) { return std::optional<int>(static_cast<int>(o)); };
+  switch (op) {
+    case Operator::add: return row(Op::add);
+    case Operator::sub: return row(Op::subtract);
+    case Operator::mul: return row(Op::multiply);
+    case Operator::div: return row(Op::divide);
+    case Operator::floor_div: return row(Op::floor_divide);
+    case Operator::mod: return row(Op::remainder);
+    case Operator::bit_and: return row(Op::bitwise_and);
+    case Operator::bit_or: return row(Op::bitwise_or);
+    case Operator::bit_xor: return row(Op::bitwise_xor);
+    case Operator::left_shift: return row(Op::left_shift);
+    case Operator::right_shift: return row(Op::right_shift);
+    case Operator::pow:
+      // Small powers of floats are products.
+      if (b.integer() && is_inexact(a.type->dtype)) return std::nullopt;
+      return row(Op::power);
+    default: return std::nullopt;
+  }
+}
+
+/// Constants beside arrays take the arrays' type where that holds their kind, as in NumPy 2: float32 * 2.0 is float32.
+std::vector<Value> FunctionCompiler::host_weak(int op, const std::vector<Value>& args, const Node* n) {
+  std::vector<OperandType> operands;
+  bool any = false;
+  for (const Value& v : args) {
+    Weak weak = Weak::none;
+    if (!v.is_array() && v.constant) {
+      const auto& c = v.constant->value;
+      weak = std::holds_alternative<bool>(c)                   ? Weak::boolean
+             : std::holds_alternative<int64_t>(c)              ? Weak::integer
+             : std::holds_alternative<double>(c)               ? Weak::real
+             : std::holds_alternative<std::complex<double>>(c) ? Weak::complex
+                                                               : Weak::none;
+    }
+    any |= weak != Weak::none;
+    if (!v.is_array() && !v.is_scalar()) return args;
+    operands.push_back({v.type->dtype, weak});
+  }
+  if (!any) return args;
+  bc::Loop loop{};
+  try {
+    loop = resolve(static_cast<Op>(op), operands);
+  } catch (const Error&) {
+    return args;  // the elements' own message is better
+  }
+  std::vector<Value> out = args;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (operands[i].weak != Weak::none) out[i] = converted(args[i], scalar_type(loop.in[i]), n);
+  return out;
+}
+
 /// An array expression as a new array; other values stay.
 Value FunctionCompiler::materialise(const Value& v, const Node* n) {
   if (!v.lazy || !host()) return v;

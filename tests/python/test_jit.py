@@ -673,3 +673,20 @@ def test_comprehensions():
     assert squares == [1, 9, 25]
     assert_allclose(roots, np.sqrt(a))
     assert (total, plus, x, s) == (30, 10.0, 100, 14.0)
+
+
+ARRAY_TYPES = {
+    "operators": lambda a: (a * a, a + 1, a / 2, a // 2, a % 3, a**2, -a, a > 2),
+    "functions": lambda a: (np.maximum(a, 2), np.abs(a), np.sqrt(a), np.sort(a), np.concatenate((a, a)), np.ones_like(a), np.cumsum(a)),
+    "numbers": lambda a: (a.reshape(2, -1).sum(axis=0), a.reshape(2, -1).mean(axis=1), a @ a, np.unique(a)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ARRAY_TYPES)
+def test_arrays_have_numpys_types(name, dtype):
+    a = np.array([3, 1, 2, 1]).astype(dtype)
+    for made, expected in zip(njit(ARRAY_TYPES[name])(a), ARRAY_TYPES[name](a), strict=True):
+        assert_allclose(np.asarray(made, float), np.asarray(expected, float), rtol=2e-3 if dtype == "float16" else 1e-6)
+        if isinstance(made, np.ndarray):
+            assert made.dtype == expected.dtype
