@@ -79,6 +79,21 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   return std::nullopt;
 }
 
+/// 1 / x for floats is x's reciprocal, of the same bits and with fewer instructions.
+PyObject* divide_op(PyObject* x, PyObject* y) {
+  const bool one = (PyFloat_CheckExact(x) && PyFloat_AsDouble(x) == 1.0) || (PyLong_CheckExact(x) && PyLong_AsDouble(x) == 1.0);
+  if (!one || !is_array(y) || !is_inexact(array_of(y).dtype()) || is_complex(array_of(y).dtype())) {
+    PyErr_Clear();  // an int beyond every double
+    return binary_op(Op::divide, x, y);
+  }
+  return guard([&] {
+    ArgList args;
+    args.emplace(array_of(y));
+    LineNote line;
+    return wrap_value(apply(Op::reciprocal, &args));
+  });
+}
+
 PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   if (const auto shortcut = power_shortcut(x, y)) {
@@ -214,7 +229,7 @@ void add_number_slots(std::vector<PyType_Slot>* slots) {
   add(Py_nb_add, binary<Op::add>);
   add(Py_nb_subtract, binary<Op::subtract>);
   add(Py_nb_multiply, binary<Op::multiply>);
-  add(Py_nb_true_divide, binary<Op::divide>);
+  add(Py_nb_true_divide, divide_op);
   add(Py_nb_floor_divide, binary<Op::floor_divide>);
   add(Py_nb_remainder, binary<Op::remainder>);
   add(Py_nb_divmod, divmod_op);

@@ -87,6 +87,7 @@ std::string BodyPrinter::expression(int index) const {
       std::string a[3];
       for (int k = 0; k < row.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
       const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
+      if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
       return substitute(quick ? quick : row.text,
                         {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
     }
@@ -160,6 +161,20 @@ const char* BodyPrinter::fast_text(const Value& x) const {
 bool BodyPrinter::divides_scalar(const Value& x) const {
   return ir_.target == Target::cuda && x.kind == Value::Kind::op && x.op == Op::divide && x.loop[0] == DType::f32 &&
          ir_.values[x.args[0]].kind == Value::Kind::constant;
+}
+
+bool BodyPrinter::only_for_logs(int index) const {
+  if (ir_.target != Target::cuda || ir_.values[index].dtype != DType::f32 || !ir_.accumulators.empty()) return false;
+  for (const Output& o : ir_.outputs)
+    if (o.value == index || o.predicate == index) return false;
+  bool used = false;
+  for (const Value& x : ir_.values) {
+    if (x.predicate == index || std::find(x.more.begin(), x.more.end(), index) != x.more.end()) return false;
+    if (std::find(std::begin(x.args), std::end(x.args), index) == std::end(x.args)) continue;
+    if (x.kind != Value::Kind::op || x.op != Op::log || x.loop[0] != DType::f32) return false;
+    used = true;
+  }
+  return used;
 }
 
 std::string BodyPrinter::fast_condition(int stage, bool row) const {

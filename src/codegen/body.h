@@ -47,6 +47,8 @@ class BodyPrinter {
   const char* fast_text(const Value& x) const;
   /// CUDA: a quotient whose dividend is a scalar, which is looked at once and not for each element.
   bool divides_scalar(const Value& x) const;
+  /// CUDA: a quotient of which only logarithms are taken, whose own check finds what the quotient's would.
+  bool only_for_logs(int index) const;
   const Ir& ir_;
 };
 

@@ -79,7 +79,11 @@ class CudaPrinter {
     const Access& a = ir_.accesses[access];
     const int w = access_word(access);
     std::string sum = extra;
-    for (int d = 0; d < kept; ++d) sum += fmt::format(" + x{} * {}", d, word(w + 1 + d));
+    for (int d = 0; d < kept; ++d) {
+      const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 &&
+                        !row_access(access) && a.role != Access::Role::coordinate && a.role != Access::Role::gather;
+      sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
+    }
     if (!row_access(access))
       for (int d = 0; d < reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(w + 1 + ir_.kept + d));
     if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = p.w[{}]{};\n", access, w, sum);
@@ -165,7 +169,7 @@ class CudaPrinter {
     }
     // Coordinates count vectors along the last axis.
     if (inner == 0 && quick) {
-      out += fmt::format("const I whole = {0} / {1}, total = whole + ({0} % {1} != 0);\n", word(p_.kept_size), v) + walk;
+      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, ir_.wide ? "u64" : "u32") + walk;
       return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body("whole") + "}\n";
     }
     out += fmt::format("const I total = {} / {};\n", word(p_.kept_size), v) + walk;

@@ -86,24 +86,30 @@ BC_NATIVE1(exp, expf, exp)
 BC_NATIVE1(exp2, exp2f, exp2)
 BC_NATIVE1(expm1, expm1f, expm1)
 BC_FN double log(double a) { return ::log(a); }
-/// log x = k log 2 + log(1 + f) with 2/3 <= 1 + f < 4/3, for normal x; 1.1 ulp. `below` is added to k, times 2^23.
-BC_FN float log_normal(float x, float below) {
+/// x = 2^k (1 + f) with 2/3 <= 1 + f < 4/3, for normal x; k times 2^23.
+BC_FN float log_parts(float x, float& f) {
   u32 power = (bits_as<u32>(x) - 0x3f2aaaabu) & 0xff800000u;
-  float f = bits_as<float>(bits_as<u32>(x) - power) - 1.0f, k = static_cast<float>(static_cast<i32>(power)) + below;
+  f = bits_as<float>(bits_as<u32>(x) - power) - 1.0f;
+  return static_cast<float>(static_cast<i32>(power));
+}
+/// k log 2 + log(1 + f); 1.1 ulp.
+BC_FN float log_sum(float k, float f) {
   float p = BC_P8(f, -0x1.ffffd6p-2f, 0x1.5554fcp-2f, -0x1.00145p-2f, 0x1.99d3a8p-3f, -0x1.503882p-3f, 0x1.1ea94cp-3f, -0x1.3b0e72p-3f,
                   0x1.1f243ep-3f);
   return fma(k, 0x1.62e43p-24f, fma(f, f * p, f));
 }
 BC_FN float log(float x) {
   bool tiny = x < 0x1p-126f;
-  float r = log_normal(tiny ? x * 0x1p23f : x, tiny ? -23.0f * 0x1p23f : 0.0f);
+  float f, k = log_parts(tiny ? x * 0x1p23f : x, f);
+  float r = log_sum(k + (tiny ? -23.0f * 0x1p23f : 0.0f), f);
   float special = x == 0.0f ? -limits<float>::inf() : (x < 0.0f ? limits<float>::nan() : x);
   return x > 0.0f && x < limits<float>::inf() ? r : special;
 }
+/// One comparison: what is negative, zero, subnormal, infinite or NaN has |k| > 125, as a few normal numbers have.
 BC_FN float log_fast(float x, u32& good) {
-  require_less(x, limits<float>::inf(), good);
-  require_less(0x1p-126f, x, good);
-  return log_normal(x, 0.0f);
+  float f, k = log_parts(x, f);
+  require_magnitude_below(k, 125.5f * 0x1p23f, good);
+  return log_sum(k, f);
 }
 BC_LIFT1_GOOD(log_fast)
 BC_NATIVE1(log2, log2f, log2)

@@ -109,8 +109,10 @@ BC_FN void require_magnitude(float x, float least, u32& good) {
       : "+r"(good)
       : "f"(x), "f"(least));
 }
-BC_FN void require_less(float x, float limit, u32& good) {
-  asm("{.reg .pred p, q; setp.ne.u32 q, %0, 0; setp.lt.and.f32 p, %1, %2, q; selp.u32 %0, 1, 0, p;}" : "+r"(good) : "f"(x), "f"(limit));
+BC_FN void require_magnitude_below(float x, float limit, u32& good) {
+  asm("{.reg .pred p, q; .reg .f32 t; setp.ne.u32 q, %0, 0; abs.f32 t, %1; setp.lt.and.f32 p, t, %2, q; selp.u32 %0, 1, 0, p;}"
+      : "+r"(good)
+      : "f"(x), "f"(limit));
 }
 /// What quotient_fast asks of its dividend.
 BC_FN bool may_divide(float a) { return fabs(a) >= 0x1p-100f; }
@@ -128,7 +130,20 @@ BC_FN float divide_fast(float a, float b, u32& good) {
   require_magnitude(a, 0x1p-100f, good);  // below it the residual would lose bits
   return quotient_fast(a, b, good);
 }
-BC_FN float reciprocal_fast(float a, u32& good) { return quotient_fast(1.0f, a, good); }
+/// a / b for what clears `good` itself where it is given a subnormal number, a zero or NaN.
+BC_FN float quotient_unchecked(float a, float b, u32& good) {
+  u32 any = 1;
+  require_magnitude(a, 0x1p-100f, good);
+  return quotient_fast(a, b, any);
+}
+/// 1 / a: one Newton step rounds correctly from the seed of every significand, and CUDA's own __frcp_rn takes no other.
+BC_FN float reciprocal_fast(float a, u32& good) {
+  float seed;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(a));
+  seed = fma(seed, fma(-a, seed, 1.0f), seed);
+  require_magnitude(seed, 0x1p-126f, good);
+  return seed;
+}
 BC_FN float sqrt_fast(float a, u32& good) {
   float seed, r;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(a));
@@ -140,6 +155,10 @@ BC_FN float sqrt_fast(float a, u32& good) {
 template <class T, enable_if<is_small_float<T>> = 0>
 BC_INLINE T divide_fast(T a, T b, u32& good) {
   return T(divide_fast(static_cast<float>(a), static_cast<float>(b), good));
+}
+template <class T, enable_if<is_small_float<T>> = 0>
+BC_INLINE T quotient_unchecked(T a, T b, u32& good) {
+  return divide_fast(a, b, good);
 }
 BC_LIFT1_GOOD(reciprocal_fast)
 BC_LIFT1_GOOD(sqrt_fast)

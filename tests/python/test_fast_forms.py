@@ -98,3 +98,43 @@ def test_sixteen_bit_floats_run_in_float(xp, dtype):
         for got, want in zip(out, expected):
             rounded = bc.asarray(want.astype(np.float32)).astype(kind).astype("float32").get()
             np.testing.assert_array_equal(got.astype("float32").get(), rounded)
+
+
+@pytest.mark.parametrize("exponent", [-125, 0, 125])
+def test_the_reciprocal_of_every_significand_is_correctly_rounded(xp, exponent):
+    bits = (np.uint32(exponent + 127) << np.uint32(23)) | np.arange(1 << 23, dtype=np.uint32)
+    y = bits.view(np.float32)
+    b = bc.asarray(y)
+    out = [1.0 / b, 1 / (-b), bc.sqrt(b), bc.log(b)]
+    bc.flush()
+    np.testing.assert_array_equal(out[0].get(), np.float32(1) / y)
+    np.testing.assert_array_equal(out[1].get(), np.float32(-1) / y)
+
+
+def test_one_over_x_is_the_reciprocal_with_the_quotient_s_dtype(xp):
+    for dtype in ("float16", "float32", "float64", "complex64", "int32", "bool"):
+        x = np.array([1, 0, 3], dtype)
+        with np.errstate(all="ignore"):
+            expected = 1 / x if dtype != "bool" else np.true_divide(1.0, x)
+            got = 1 / bc.asarray(x) if dtype != "bool" else 1.0 / bc.asarray(x)
+        assert got.dtype == expected.dtype
+        if dtype != "complex64":
+            np.testing.assert_array_equal(got.get(), expected)
+    with pytest.raises(OverflowError):
+        10**400 / bc.asarray(np.ones(3))
+
+
+def test_a_quotient_for_its_logarithm_alone(xp):
+    """The logarithm's own check stands in for the quotient's, wherever the quotient leaves the normal range."""
+    x, y = all_magnitudes(200_000, 11), all_magnitudes(200_000, 12)
+    a, b = bc.asarray(x), bc.asarray(y)
+    with np.errstate(all="ignore"):
+        quotient = x / y
+        expected = np.log(quotient.astype(np.float64))
+        out = [bc.log(a / b), bc.sqrt(a), bc.sqrt(b)]
+        bc.flush()
+        got = out[0].get()
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(got[~finite], expected[~finite].astype(np.float32))
+    ulp = np.spacing(np.abs(expected[finite]).astype(np.float32)).astype(np.float64)
+    assert (np.abs(got[finite] - expected[finite]) < 2.0 * ulp).all()
