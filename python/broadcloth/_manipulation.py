@@ -402,7 +402,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> nd
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(d, pad_width.get(d - x.ndim, (0, 0))) for d in range(x.ndim)]
         pad_width = [(w, w) if np.ndim(w) == 0 else w for w in pad_width]
-    if np.asarray(pad_width).dtype.kind != "i" and np.size(pad_width):
+    if x.ndim and np.asarray(pad_width).dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
     widths = _pairs(pad_width, x.ndim)
     if any(w < 0 for pair in widths for w in pair):

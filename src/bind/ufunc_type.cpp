@@ -36,7 +36,7 @@ constexpr int kMaxPositional = 5;
 
 /// The keywords of a call.
 struct Keywords {
-  PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *device = nullptr;
+  PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *device = nullptr, *signature = nullptr;
 
   void read(PyObject* self, PyObject* const* values, PyObject* kwnames) {
     const Names& n = state().names;
@@ -57,7 +57,7 @@ struct Keywords {
       } else if (is(n.order)) {
         to_order(values[i]);
       } else if (is(n.signature) || is(n.sig)) {
-        if (values[i] != Py_None) raise(ErrorKind::NotImplemented, "{}: expected dtype= in the place of signature=", name_of(self));
+        signature = values[i];
       } else if (!is(n.subok)) {
         PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", as_ufunc(self)->name, key);
         throw PythonError();
@@ -65,6 +65,66 @@ struct Keywords {
     }
   }
 };
+
+/// The dtypes that `signature=` asks for, inputs first; nullopt where it leaves one open.
+std::vector<std::optional<DType>> signature_types(const PyUfunc* u, PyObject* signature) {
+  const Py_ssize_t count = u->nin + u->nout;
+  std::vector<std::optional<DType>> types(count);
+  if (PyTuple_Check(signature)) {
+    if (PyTuple_Size(signature) != count)
+      raise(ErrorKind::Value, "a type-tuple must be specified of length {} for ufunc '{}'", count, as_string(u->name));
+    for (Py_ssize_t i = 0; i < count; ++i) types[i] = to_dtype_or_none(PyTuple_GetItem(signature, i));
+    return types;
+  }
+  if (!PyUnicode_Check(signature)) throw_python(PyExc_TypeError, "The signature object to ufunc must be a string or a tuple.");
+  std::string codes(as_string(signature));
+  if (codes.size() == 1) raise(ErrorKind::Type, "{}: signature='{}' names one dtype; use dtype=", as_string(u->name), codes);
+  const size_t arrow = codes.find("->");
+  if (static_cast<Py_ssize_t>(arrow) != u->nin || static_cast<Py_ssize_t>(codes.size()) != count + 2)
+    raise(ErrorKind::Value, "a type-string for {}, requires {} typecode(s) before and {} after the -> sign", as_string(u->name), u->nin,
+          u->nout);
+  codes.erase(arrow, 2);
+  for (Py_ssize_t i = 0; i < count; ++i) types[i] = to_dtype(to_py(std::string_view(codes).substr(i, 1)).get());
+  return types;
+}
+
+/// Casts the operands to the loop that `signature=` names.
+void follow_signature(const PyUfunc* u, PyObject* signature, ArgList* operands, UfuncOptions* options) {
+  const std::string_view name = as_string(u->name);
+  const std::vector<std::optional<DType>> asked = signature_types(u, signature);
+  std::vector<OperandType> types;
+  bool open = false;
+  for (int i = 0; i < u->nin; ++i) {
+    Arg& o = (*operands)[i];
+    if (!asked[i]) {
+      open = true;
+      continue;
+    }
+    const DType to = *asked[i];
+    types.push_back({to, Weak::none});
+    const bool fractional = o.weak == Weak::real || o.weak == Weak::complex;
+    if (o.array || fractional) {
+      const DType from = o.array ? o.array.dtype() : o.weak == Weak::real ? (is_inexact(to) ? to : DType::f64) : DType::c128;
+      const bool fits = can_cast(from, to, options->casting) || (!o.array && is_complex(from) && is_complex(to));
+      if (!fits)
+        raise(ErrorKind::UFuncTypeError, "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", name, i,
+              info(from).name, info(to).name, to_string(options->casting));
+    }
+    o = Arg(o.array ? astype(o.array, to, false) : full(Dims(), o.value, to, *options->device));
+  }
+  if (open) {
+    if (asked.back() && u->nout == 1) options->dtype = asked.back();
+    return;
+  }
+  const Loop loop = resolve(u->op, types);
+  bool found = true;
+  for (int i = 0; i < u->nin; ++i) found = found && loop.in[i] == *asked[i];
+  for (int i = 0; i < u->nout; ++i) {
+    const DType made = u->pair == Pair::frexp && i == 1 ? DType::i32 : loop.out;
+    found = found && asked[u->nin + i].value_or(made) == made;
+  }
+  if (!found) raise(ErrorKind::UFuncTypeError, "No loop matching the specified signature and casting was found for ufunc {}", name);
+}
 
 PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2]) {
   Array out[2];
@@ -127,6 +187,10 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
       for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], *options.device);
       options.dtype = to_dtype_or_none(k.dtype);
       if (k.casting) options.casting = to_casting(k.casting);
+      if (k.signature && k.signature != Py_None) {
+        if (k.dtype && k.dtype != Py_None) throw_python(PyExc_TypeError, "cannot specify both 'signature' and 'dtype'");
+        follow_signature(u, k.signature, &operands, &options);
+      }
       options.where = where_mask(k.where, *options.device);
       if (outs[0] && u->nout == 1) options.out = output(outs[0], info(u->op).name);
     } else {

@@ -531,3 +531,56 @@ def test_complex_special_values_follow_annex_g(xp, name):
         )
         bad = np.argwhere(~same)
         assert not len(bad), f"{name}{n[tuple(bad[0])]}: {which} part of {got[tuple(bad[0])]}, C has {want[tuple(bad[0])]}"
+
+
+@pytest.mark.parametrize(
+    "name, signature",
+    [
+        ("add", "dd->d"),
+        ("add", "ff->f"),
+        ("add", (np.float64, np.float64, np.float64)),
+        ("add", (None, None, np.float64)),
+        ("less", "ff->?"),
+        ("less", "ll->?"),
+        ("multiply", "hh->h"),
+        ("divide", "dd->d"),
+        ("add", "DD->D"),
+    ],
+)
+def test_signatures(xp, name, signature):
+    a, b = np.array([1, -2, 3], np.int16), np.array([2, 5, 3], np.int8)
+    if name == "less" and signature == "ff->?":
+        a = a.astype(np.float64)
+    got, expected = getattr(xp, name)(xp.array(a), xp.array(b), signature=signature), getattr(np, name)(a, b, signature=signature)
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.get(), expected)
+    assert getattr(xp, name)(xp.array(a), 2, sig=signature).dtype == getattr(np, name)(a, 2, sig=signature).dtype
+
+
+@pytest.mark.parametrize(
+    "signature, error",
+    [
+        ("ll->l", TypeError),
+        ("d", TypeError),
+        ("dd->f", TypeError),
+        ("dd", ValueError),
+        ("d->d", ValueError),
+        (("d", "d"), ValueError),
+        (3, TypeError),
+    ],
+)
+def test_signature_errors(xp, signature, error):
+    x = np.array([1.5, 2.5])
+    for module, a in ((np, x), (xp, xp.array(x))):
+        with pytest.raises(error):
+            module.add(a, a, signature=signature)
+    with pytest.raises(TypeError, match="both"):
+        xp.add(x, x, signature="dd->d", dtype="d")
+
+
+def test_signatures_of_one_operand_and_of_pairs(xp):
+    x = np.array([1, 2, 4], np.int8)
+    assert xp.sqrt(xp.array(x), signature="d->d").dtype == np.sqrt(x, signature="d->d").dtype == np.float64
+    for got, expected in zip(xp.divmod(xp.array(x), 3, signature="ll->ll"), np.divmod(x, 3, signature="ll->ll")):
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got.get(), expected)
