@@ -275,6 +275,59 @@ def product_tiled_cpp(lang: Any, n: int) -> Case:
     return lambda: kernel((n // 16, n // 16), (16, 16), (a, b, c, np.int32(n))), lambda: lang.to_host(c)
 
 
+def cold_compile(lang: Any, n: int) -> Case:
+    """The first call of a kernel of 30 lines that nobody has compiled, after another one was; a new constant makes it a new kernel."""
+    import linecache
+
+    counter = iter(range(10**6))
+    values = lang.to_device(np.random.default_rng(0).random(1 << 10, dtype=np.float32))
+    result = lang.to_device(np.zeros(1 << 10, np.float32))
+    text = """
+def smooth(values, result, factor):
+    part = cuda.shared.array(256, "float32")
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    mine = float32(SALT)
+    if i < values.size:
+        mine = values[i]
+    part[t] = mine
+    cuda.syncthreads()
+    total = float32(0)
+    weight = float32(0)
+    for k in range(-3, 4):
+        at = t + k
+        if at >= 0 and at < 256:
+            w = math.exp(-float32(k * k) * factor)
+            total += w * part[at]
+            weight += w
+    cuda.syncthreads()
+    part[t] = total / weight
+    cuda.syncthreads()
+    s = 128
+    while s > 0:
+        if t < s:
+            part[t] = max(part[t], part[t + s])
+        cuda.syncthreads()
+        s //= 2
+    if i < result.size:
+        if t == 0:
+            result[i] = part[0]
+        else:
+            result[i] = math.sqrt(mine) + SALT
+"""
+
+    def call() -> None:
+        source = text.replace("SALT", f"{next(counter) + time.time_ns() % 10**9 / 10**9}")
+        name = f"<cold {hash(source)}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        scope = {"cuda": lang.cuda, "math": math, "float32": np.float32}
+        exec(compile(source, name, "exec"), scope)
+        lang.cuda.jit(scope["smooth"])[4, 256](values, result, np.float32(0.5))
+
+    call()
+    return call, lambda: np.zeros(1)
+
+
 def product_blas(lang: Any, n: int) -> Case:
     rng = np.random.default_rng(0)
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
@@ -384,6 +437,8 @@ ROWS = (
         spelled={"numpy": product_blas}, bar={"cpu": 3e-3}),
     Row("product_cpp_512", "the same in CUDA C++", product_tiled_cpp, ("broadcloth", "numpy"), cpu=512, quick=64,
         spelled={"numpy": product_blas}, bar={"cpu": 3e-3}),
+    Row("cold_compile", "a new kernel of 30 lines, compiled and run", cold_compile, KERNELS, cuda=1, cpu=1, quick=1,
+        bar={"cuda": 60e-3, "cpu": 50e-3}),
     Row("jit_mandelbrot", "Mandelbrot 512² in loops", mandelbrot_jit, KERNELS, cpu=512, quick=64, bar={"cpu": "numba"}),
     Row("jit_mandelbrot_par", "the same, parallel", parallel(mandelbrot_jit), KERNELS, cpu=512, quick=64, bar={"cpu": "numba"}),
     Row("jit_sine", "sine of 1e7 in a loop", sine_jit, KERNELS, cpu=10**7, quick=1000, bar={"cpu": "numba"}),
