@@ -424,3 +424,9 @@ def test_a_product_reads_a_third_of_the_library():
 def test_complex_numbers_bring_their_functions():
     part = bc._c.device_library_for("complex<float> f(complex<float> z) { return bc::exp(z); }")
     assert "exp_polar" in part and "BC_SKIP_COMPLEX_MATH 1" not in part
+
+
+def test_complex_arithmetic_alone_is_a_small_part_of_the_library():
+    part = bc._c.device_library_for("complex<double> f(complex<double> z) { return z * z + z / complex<double>(1, 2); }")
+    assert len(part) < len(nvrtc.device_library()) / 3
+    assert "exp_polar" not in part and "BC_SKIP_COMPLEX_MATH 1" in part
