@@ -71,6 +71,8 @@ class Unit {
   std::string table(Type element, const ConstantArray& array, bool constant_space);
   /// Puts a header of src/device/python before the text.
   void need(const char* header) { headers_.insert(header); }
+  /// Tells whether C++ text has a loop, or calls a function of the unit that has one.
+  bool loops(std::string_view text, int depth = 0) const;
   int failure(Failure f);
   int site(CheckSite s);
 

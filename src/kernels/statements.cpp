@@ -767,7 +767,12 @@ void FunctionCompiler::for_statement(const Node* n) {
         head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left, start.text,
                            stop.text, step.text, left, left, counter, step.text);
       }
-      return fmt::format("{}for ({}) {{\n{}{}}}\n", indent, head, body, indent);
+      const char* rolled = "";
+      if (!constant_step && unit_.options.entry != Entry::host && unit_.loops(body)) {
+        unit_.need("core");
+        rolled = "BC_ROLLED ";
+      }
+      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, rolled, head, body, indent);
     };
     const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
     loop(n, nothing, print, before_body);

@@ -150,6 +150,14 @@ void Unit::run(Specialised* s) {
   lowest_used_ = s->done ? outside : std::min(outside, lowest_used_);
 }
 
+bool Unit::loops(std::string_view text, int depth) const {
+  if (text.find("for (") != text.npos || text.find("while (") != text.npos) return true;
+  if (depth > 8) return false;
+  return std::any_of(order_.begin(), order_.end(), [&](const Specialised* f) {
+    return f->done && text.find(f->name + "(") != text.npos && loops(f->text, depth + 1);
+  });
+}
+
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
   need("core");
   Specialised& s = specialise(entry_, entry_.syntax(), {arguments.begin(), arguments.end()}, {});
