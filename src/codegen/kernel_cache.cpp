@@ -91,6 +91,8 @@ struct Cache {
   bool stopping = false;
   bool exit_registered = false;
   bool has_worker = false;
+  bool closing = false;  // the process ends, and only `closer` may still compile
+  pthread_t closer{};
   pthread_t worker{};  // plain, because the child of a fork must be able to forget it
 };
 
@@ -211,7 +213,13 @@ void compile(Cache& all, Entry& entry, const KernelSource& source) {
   all.store.save(entry.file, entry.backend->target(), source.entries, binary);
 }
 
+/// Called with the mutex held before a compile.
+void check_open(const Cache& all) {
+  BC_CHECK(!all.closing || pthread_equal(all.closer, pthread_self()), Runtime, "kernel: the process is ending, nothing is compiled any more");
+}
+
 void set_running(Cache& all, Entry& entry) {
+  check_open(all);
   entry.state.store(State::Running, std::memory_order_relaxed);
   entry.owner = pthread_self();
   ++all.running;
@@ -392,6 +400,7 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
   struct Running {
     explicit Running(Cache& all) : all(all) {
       std::lock_guard lock(all.mutex);
+      check_open(all);
       ++all.running;
       ++t_building;
     }
@@ -470,6 +479,15 @@ void kernel_cache_shutdown() {
   all.has_worker = false;
   all.stopping = false;
   all.changed.notify_all();
+}
+
+void kernel_cache_close() {
+  kernel_cache_shutdown();
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  all.closing = true;
+  all.closer = pthread_self();
+  all.changed.wait_for(lock, std::chrono::seconds(10), [&] { return all.running <= t_building; });
 }
 
 }  // namespace bc
