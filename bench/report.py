@@ -28,7 +28,23 @@ def cell(row: dict[str, Any], peer: str) -> str:
     return f"**{text}**" if peer == row.get("best_peer") and len(row["peers"]) > 2 else text
 
 
+def kernels(result: dict[str, Any]) -> str:
+    """The table of bench/kernels.py."""
+    names = {"numba": "Numba", "cupy": "CuPy", "numpy": "NumPy (OpenBLAS)"}
+    rows = [r for r in result["rows"] if "seconds" in r.get("peers", {}).get("broadcloth", {})]
+    peers = [p for p in names if any("seconds" in r["peers"].get(p, {}) for r in rows)]
+    lines = [f"{result['machine']['name']}: kernels and compiled functions.", ""]
+    lines.append("| " + " | ".join(["", "broadcloth", *(names[p] for p in peers)]) + " |")
+    lines.append("|---|" + "---:|" * (1 + len(peers)))
+    for row in rows:
+        cells = [seconds(row["peers"].get(p, {}).get("seconds")) for p in ("broadcloth", *peers)]
+        lines.append("| " + " | ".join([f"{row['name']}: {row['what']}", *cells]) + " |")
+    return "\n".join(lines)
+
+
 def markdown(result: dict[str, Any]) -> str:
+    if "rows" in result:
+        return kernels(result)
     rows = [r for r in result["workloads"] if "seconds" in r.get("peers", {}).get("broadcloth", {})]
     peers = [p for p in TITLES if any(p in r["peers"] for r in rows)]
     versions = ", ".join(f"{TITLES.get(n, n)} {v}" for n, v in result["versions"].items() if n != "torch_compiled")

@@ -253,7 +253,11 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("cache_set_folder(path)", [](std::string_view path) { kernel_cache_set_folder(std::string(path)); }),
           BC_FUNCTION("cache_set_limit(bytes)", [](uint64_t bytes) { kernel_cache_set_limit(bytes); }),
           BC_LOOKING("cache_wait()", kernel_cache_wait),
-          BC_LOOKING("_shutdown()", kernel_cache_close),
+          BC_LOOKING("_shutdown()",
+                     [] {
+                       kernel_cache_close();
+                       finish_opening();
+                     }),
           BC_FUNCTION("library_status()", library_status),
           BC_FUNCTION("set_library_paths(folders)", set_paths),
           BC_FUNCTION("null_log()", null_launches),

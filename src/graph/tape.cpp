@@ -1,12 +1,15 @@
 #include "graph/tape.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <optional>
 #include <unordered_map>
 
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "graph/plan.h"
+#include "runtime/exit.h"
 #include "runtime/fork.h"
 
 namespace bc {
@@ -210,7 +213,18 @@ void after_fork(bool child) {
 
 }  // namespace
 
-void watch_forks() { at_fork(ForkLevel::Tapes, before_fork, after_fork); }
+/// Takes every device's lock for good: a daemon thread that flushes gets to the end of it, and none begins. Python is gone by now, so that
+/// nobody who waits holds its lock.
+void hold_tapes() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (Tape* t : tapes())
+    while (!t->mutex().try_lock() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void watch_forks() {
+  at_fork(ForkLevel::Tapes, before_fork, after_fork);
+  set_exit_barrier(hold_tapes);
+}
 
 std::vector<Tape*> tapes() {
   std::lock_guard lock(registry_mutex);

@@ -135,6 +135,11 @@ Backend& backend(Device device) {
   return open_backend(device);
 }
 
+void finish_opening() {
+  if (g_cuda_touched.load(std::memory_order_relaxed)) cuda_devices();
+  std::lock_guard lock(open_mutex());
+}
+
 int device_count(DeviceType type) {
   switch (type) {
     case DeviceType::cpu: return 1;

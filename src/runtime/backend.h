@@ -170,4 +170,7 @@ Backend& backend(Device device);
 /// Number of devices of a type that can be used here (0 without driver or GPU); never throws.
 int device_count(DeviceType type);
 
+/// Waits until no other thread is opening a device: a driver that starts while the process ends would find its own state gone.
+void finish_opening();
+
 }  // namespace bc

@@ -14,6 +14,8 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/exit.h"
+
 namespace bc::cuda {
 
 namespace fs = std::filesystem;
@@ -125,6 +127,7 @@ DriverState start_driver() {
   if (api.cuDeviceGetCount(&state.devices) != kSuccess) state.devices = 0;
   // After cuInit, so that this runs before the driver's own exit handlers: whatever is destroyed later is leaked, not passed to the driver.
   std::atexit([] { detail::process_state.store(detail::ProcessState::Exiting, std::memory_order_relaxed); });
+  arm_exit_barrier();
   pthread_atfork(nullptr, nullptr, [] { detail::process_state.store(detail::ProcessState::Forked, std::memory_order_relaxed); });
   state.available = true;
   return state;
@@ -447,6 +450,7 @@ void* try_library(const LibraryRow& row, std::string& problem) {
   }
   slot.path = loaded_path(handle);
   if (row.which == Library::Nvrtc) open_builtins(slot.path);
+  arm_exit_barrier();
   slot.handle.store(handle, std::memory_order_release);
   return handle;
 }
