@@ -45,7 +45,7 @@ def broadcloth(device: str) -> SimpleNamespace:
     return SimpleNamespace(
         cuda=cuda, njit=bc.njit, prange=bc.prange, vectorize=bc.vectorize, sync=bc.synchronize, version=bc.__version__,
         to_device=cuda.to_device, empty=cuda.device_array, to_host=lambda a: a.copy_to_host(), raw=bc.RawKernel,
-        elementwise=bc.ElementwiseKernel, reduction=bc.ReductionKernel, xp=bc, threads=None,
+        elementwise=bc.ElementwiseKernel, reduction=bc.ReductionKernel, xp=bc,
     )  # fmt: skip
 
 
@@ -71,17 +71,11 @@ def cupy(device: str) -> SimpleNamespace:
     )  # fmt: skip
 
 
-def torch(device: str) -> SimpleNamespace:
-    import torch as t
-
-    return SimpleNamespace(torch=t, version=t.__version__, sync=t.cuda.synchronize)
-
-
 def numpy(device: str) -> SimpleNamespace:
     return SimpleNamespace(version=np.__version__, sync=lambda: None)
 
 
-LANGUAGES = {"broadcloth": broadcloth, "numba": numba, "cupy": cupy, "torch": torch, "numpy": numpy}
+LANGUAGES = {"broadcloth": broadcloth, "numba": numba, "cupy": cupy, "numpy": numpy}
 
 
 # ---- Bodies ----------------------------------------------------------------------------------------------------------------------------

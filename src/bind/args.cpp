@@ -70,6 +70,13 @@ const char* Context::parameter_name() const {
   return n ? as_string(n).data() : "argument";
 }
 
+VectorArguments::VectorArguments(PyObject* args, PyObject* kwargs) : positional(PyTuple_Size(args)) {
+  for (Py_ssize_t i = 0; i < positional; ++i) all.push_back(PyTuple_GetItem(args, i));
+  if (!kwargs || PyDict_Size(kwargs) == 0) return;
+  names = PyRef::steal(PyList_AsTuple(PyRef::steal(PyDict_Keys(kwargs)).get()));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
+}
+
 void CallSignature::bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const {
   const int n = size();
   if (nargs > positional) {

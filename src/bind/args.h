@@ -26,12 +26,35 @@ struct CallSignature {
   int out = -1, device = -1;        ///< the places of these parameters
   std::string name_text, doc_text;
 
+  CallSignature() = default;
+  explicit CallSignature(const char* text, bool method = false) { parse(text, method); }
+  CallSignature(const CallSignature&) = delete;  // `name` points into the object
+  CallSignature& operator=(const CallSignature&) = delete;
   /// `text` as above, the doc string after the signature; methods are written without self.
   void parse(const char* text, bool method);
   int size() const { return static_cast<int>(names.size()); }
   /// Fills `values` (borrowed) from a vectorcall's arguments. Throws TypeError.
   void bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values) const;
 };
+
+/// The arguments of a tuple and a dict as a vectorcall has them (borrowed).
+struct VectorArguments {
+  std::vector<PyObject*> all;
+  PyRef names;
+  Py_ssize_t positional = 0;
+
+  VectorArguments(PyObject* args, PyObject* kwargs);
+  void bind(const CallSignature& signature, PyObject** values) const { signature.bind(all.data(), positional, names.get(), values); }
+};
+
+/// tp_call of a type whose calls are vectorcalls: for every caller that has a tuple and a dict.
+template <PyObject* (*call)(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames)>
+PyObject* tuple_call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    const VectorArguments given(args, kwargs);
+    return call(self, given.all.data(), static_cast<size_t>(given.positional), given.names.get());
+  });
+}
 
 /// What a conversion may need to know.
 struct Context {

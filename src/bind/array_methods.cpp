@@ -108,15 +108,9 @@ Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
   return d;
 }
 
-CallSignature signature(const char* text) {
-  CallSignature s;
-  s.parse(text, true);
-  return s;
-}
-
 PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s = signature("reshape(*, shape=None, order='C', copy=None)");
+    static const CallSignature s("reshape(*, shape=None, order='C', copy=None)", true);
     PyObject* v[3];
     s.bind(args + n, 0, kwnames, v);
     if (n == 0 && v[0] == Py_None) throw_python(PyExc_TypeError, "reshape() takes exactly 1 argument (0 given)");
@@ -127,7 +121,7 @@ PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, Py
 
 PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s = signature("transpose(*, axes=None)");
+    static const CallSignature s("transpose(*, axes=None)", true);
     PyObject* v[1];
     s.bind(args + n, 0, kwnames, v);
     const Array& a = array_of(self);
@@ -139,7 +133,7 @@ PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n, 
 
 PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s = signature("resize(*, refcheck=True)");
+    static const CallSignature s("resize(*, refcheck=True)", true);
     PyObject* v[1];
     s.bind(args + n, 0, kwnames, v);
     const Array& a = writable(self, "resize");

@@ -73,22 +73,9 @@ Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* str
 
 PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature signature = [] {
-      CallSignature s;
-      s.parse("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)", false);
-      return s;
-    }();
-    const Py_ssize_t n = PyTuple_Size(args);
-    std::vector<PyObject*> given;
-    for (Py_ssize_t i = 0; i < n; ++i) given.push_back(PyTuple_GetItem(args, i));
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      PyRef list = PyRef::steal(PyDict_Keys(kwargs));
-      names = PyRef::steal(PyList_AsTuple(list.get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) given.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
+    static const CallSignature signature("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)");
     PyObject* values[6];
-    signature.bind(given.data(), n, names.get(), values);
+    VectorArguments(args, kwargs).bind(signature, values);
     const Dims shape = to_shape(values[0]);
     const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
     const bool fortran = to_order(values[4]) == 'F';

@@ -289,11 +289,7 @@ int set_flat(PyObject* self, PyObject* value, void*) {
 
 PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s = [] {
-      CallSignature made;
-      made.parse("setflags(write=None, align=None, uic=None)", true);
-      return made;
-    }();
+    static const CallSignature s("setflags(write=None, align=None, uic=None)", true);
     PyObject* v[3];
     s.bind(args, n, kwnames, v);
     if (v[0] != Py_None) set_writeable(self, to_bool(v[0]));

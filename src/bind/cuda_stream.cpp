@@ -151,25 +151,6 @@ namespace {
 
 // ---- Streams ---------------------------------------------------------------------------------------------------------------------
 
-void parse(PyObject* args, PyObject* kwargs, const CallSignature& s, PyObject** values) {
-  std::vector<PyObject*> given;
-  const Py_ssize_t n = PyTuple_Size(args);
-  for (Py_ssize_t i = 0; i < n; ++i) given.push_back(PyTuple_GetItem(args, i));
-  PyRef names;
-  if (kwargs && PyDict_Size(kwargs)) {
-    PyRef list = PyRef::steal(PyDict_Keys(kwargs));
-    names = PyRef::steal(PyList_AsTuple(list.get()));
-    for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) given.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-  }
-  s.bind(given.data(), n, names.get(), values);
-}
-
-CallSignature signature(const char* text) {
-  CallSignature s;
-  s.parse(text, false);
-  return s;
-}
-
 /// tp_alloc through the limited API, with the fields zeroed.
 template <class T>
 T* allocate(PyTypeObject* type) {
@@ -187,9 +168,9 @@ void free_object(PyObject* self) {
 
 PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature s = signature("Stream(null=False, non_blocking=False, ptds=False, priority=None, *, foreign=None)");
+    static const CallSignature s("Stream(null=False, non_blocking=False, ptds=False, priority=None, *, foreign=None)");
     PyObject* v[5];
-    parse(args, kwargs, s, v);
+    VectorArguments(args, kwargs).bind(s, v);
     const bool null = to_bool(v[0]), ptds = to_bool(v[2]);
     if (null && ptds) throw_python(PyExc_ValueError, "Stream: expected one of null and ptds, got both");
     const Device device = default_device();
@@ -197,7 +178,8 @@ PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     made.kind = null ? StreamKind::usual : ptds ? StreamKind::per_thread : StreamKind::own;
     if (v[4] != Py_None) {
       const auto handle = PyLong_Check(v[4]) ? std::optional(to_int(v[4], "stream")) : foreign_handle(v[4]);
-      if (!handle) raise(ErrorKind::Type, "ExternalStream: expected a stream's handle or another library's stream, got {}", type_name(v[4]));
+      if (!handle)
+        raise(ErrorKind::Type, "ExternalStream: expected a stream's handle or another library's stream, got {}", type_name(v[4]));
       if (*handle <= 1) {
         made.kind = StreamKind::usual;
       } else if (*handle == 2) {
@@ -462,9 +444,9 @@ PyType_Spec stream_spec = {"broadcloth.StreamBase", sizeof(PyStream), 0, Py_TPFL
 
 PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature s = signature("Event(block=False, disable_timing=False, interprocess=False)");
+    static const CallSignature s("Event(block=False, disable_timing=False, interprocess=False)");
     PyObject* v[3];
-    parse(args, kwargs, s, v);
+    VectorArguments(args, kwargs).bind(s, v);
     EventOptions options;
     options.blocking = to_bool(v[0]);
     options.interprocess = to_bool(v[2]);

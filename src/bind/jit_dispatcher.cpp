@@ -178,20 +178,6 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
   });
 }
 
-PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&]() -> PyObject* {
-    std::vector<PyObject*> all;
-    const Py_ssize_t n = PyTuple_Size(args);
-    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      names = PyRef::steal(PyList_AsTuple(PyRef::steal(PyDict_Keys(kwargs)).get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
-    return call_dispatcher(self, all.data(), static_cast<size_t>(n), names.get());
-  });
-}
-
 // ---- The type ---------------------------------------------------------------------------------------------------------------------
 
 PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -351,7 +337,7 @@ void init_jit(PyObject* module) {
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                         {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+                         {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_dispatcher>)},
                          {Py_tp_repr, reinterpret_cast<void*>(repr)},
                          {Py_tp_descr_get, reinterpret_cast<void*>(descr_get)},
                          {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},

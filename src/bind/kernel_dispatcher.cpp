@@ -670,21 +670,6 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, size_t nargsf, Py
   });
 }
 
-PyObject* launcher_call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&]() -> PyObject* {
-    std::vector<PyObject*> all;
-    const Py_ssize_t n = PyTuple_Size(args);
-    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      PyRef keys = PyRef::steal(PyDict_Keys(kwargs));
-      names = PyRef::steal(PyList_AsTuple(keys.get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
-    return call_launcher(self, all.data(), static_cast<size_t>(n), names.get());
-  });
-}
-
 void launcher_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Py_XDECREF(reinterpret_cast<PyLauncher*>(self)->dispatcher);
@@ -904,7 +889,7 @@ void init_kernel_dispatcher(PyObject* module) {
   hint_type = add_type(module, &hint_spec, "KernelArgument");
 
   PyType_Slot launcher_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(launcher_dealloc)},
-                                  {Py_tp_call, reinterpret_cast<void*>(launcher_call_slot)},
+                                  {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_launcher>)},
                                   {Py_tp_getset, launcher_attributes},
                                   {Py_tp_members, launcher_members},
                                   {0, nullptr}};

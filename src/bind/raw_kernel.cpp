@@ -203,11 +203,8 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
 
 PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature signature = [] {
-      CallSignature s;
-      s.parse("RawKernel.__call__(grid, block, args, shared_mem=0, stream=None, enable_cooperative_groups=None, cluster=None)", false);
-      return s;
-    }();
+    static const CallSignature signature(
+        "RawKernel.__call__(grid, block, args, shared_mem=0, stream=None, enable_cooperative_groups=None, cluster=None)");
     PyObject* values[7];
     signature.bind(args, static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1))), kwnames, values);
     KernelState& s = state_of(self);
@@ -219,21 +216,6 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyOb
     if (values[6] != Py_None) read_dims(values[6], shape.cluster, s.name.c_str(), "cluster");
     launch_raw(s, shape, ArgumentSpan(values[2], s.name.c_str()), values[4]);
     Py_RETURN_NONE;
-  });
-}
-
-PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&]() -> PyObject* {
-    std::vector<PyObject*> all;
-    const Py_ssize_t n = PyTuple_Size(args);
-    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      PyRef keys = PyRef::steal(PyDict_Keys(kwargs));
-      names = PyRef::steal(PyList_AsTuple(keys.get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
-    return call_kernel(self, all.data(), static_cast<size_t>(n), names.get());
   });
 }
 
@@ -253,25 +235,11 @@ PyObject* make_kernel(std::shared_ptr<Compiled> compiled, std::string name, bool
 
 PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature signature = [] {
-      CallSignature s;
-      s.parse(
-          "RawKernel(code, name, options=None, backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, "
-          "jitify=False)",
-          false);
-      return s;
-    }();
-    std::vector<PyObject*> given;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(args); ++i) given.push_back(PyTuple_GetItem(args, i));
-    const Py_ssize_t n = static_cast<Py_ssize_t>(given.size());
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      PyRef list = PyRef::steal(PyDict_Keys(kwargs));
-      names = PyRef::steal(PyList_AsTuple(list.get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) given.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
+    static const CallSignature signature(
+        "RawKernel(code, name, options=None, backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, "
+        "jitify=False)");
     PyObject* values[7];
-    signature.bind(given.data(), n, names.get(), values);
+    VectorArguments(args, kwargs).bind(signature, values);
     if (!PyUnicode_Check(values[0])) raise(ErrorKind::Type, "RawKernel: expected a string for 'code', got {}", type_name(values[0]));
     if (!PyUnicode_Check(values[1])) raise(ErrorKind::Type, "RawKernel: expected a string for 'name', got {}", type_name(values[1]));
     ProgramSource source;
@@ -577,7 +545,7 @@ void init_raw_kernel(PyObject* module) {
   PyType_Slot kernel_slots[] = {{Py_tp_new, reinterpret_cast<void*>(kernel_new)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(kernel_dealloc)},
                                 {Py_tp_repr, reinterpret_cast<void*>(kernel_repr)},
-                                {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+                                {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_kernel>)},
                                 {Py_tp_getset, kernel_attributes},
                                 {Py_tp_methods, kernel_methods.data()},
                                 {Py_tp_members, kernel_members},

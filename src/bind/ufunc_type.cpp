@@ -205,22 +205,6 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   });
 }
 
-/// type.__call__ and every caller that has a tuple and a dict.
-PyObject* call_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&]() -> PyObject* {
-    std::vector<PyObject*> all;
-    const Py_ssize_t n = PyTuple_Size(args);
-    for (Py_ssize_t i = 0; i < n; ++i) all.push_back(PyTuple_GetItem(args, i));
-    PyRef names;
-    if (kwargs && PyDict_Size(kwargs)) {
-      PyRef keys = PyRef::steal(PyDict_Keys(kwargs));
-      names = PyRef::steal(PyList_AsTuple(keys.get()));
-      for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-    }
-    return call_ufunc(self, all.data(), static_cast<size_t>(n), names.get());
-  });
-}
-
 void check_binary(PyObject* self, const char* method) {
   const PyUfunc* u = as_ufunc(self);
   if (u->nin != 2) raise(ErrorKind::Value, "{} only supported for binary functions", method);
@@ -543,7 +527,7 @@ void init_ufunc(PyObject* module) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
-      {Py_tp_call, reinterpret_cast<void*>(call_slot)},
+      {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_ufunc>)},
       {Py_tp_getset, attributes},
       {Py_tp_methods, methods.data()},
       {Py_tp_members, members},

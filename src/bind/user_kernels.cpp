@@ -13,21 +13,6 @@ namespace {
 
 using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
-/// The arguments of a tuple and a dict as a vectorcall has them.
-struct Flat {
-  std::vector<PyObject*> all;
-  PyRef names;
-  Py_ssize_t positional = 0;
-
-  Flat(PyObject* args, PyObject* kwargs) {
-    positional = PyTuple_Size(args);
-    for (Py_ssize_t i = 0; i < positional; ++i) all.push_back(PyTuple_GetItem(args, i));
-    if (!kwargs || PyDict_Size(kwargs) == 0) return;
-    names = PyRef::steal(PyList_AsTuple(PyRef::steal(PyDict_Keys(kwargs)).get()));
-    for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) all.push_back(PyDict_GetItem(kwargs, PyTuple_GetItem(names.get(), i)));
-  }
-};
-
 std::string text_of(PyObject* o, const char* parameter) {
   if (!PyUnicode_Check(o)) raise(ErrorKind::Type, "kernel: expected a string for '{}', got {}", parameter, type_name(o));
   return std::string(as_string(o));
@@ -173,27 +158,14 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
   });
 }
 
-PyObject* call_elementwise_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&] {
-    const Flat flat(args, kwargs);
-    return call_elementwise(self, flat.all.data(), static_cast<size_t>(flat.positional), flat.names.get());
-  });
-}
-
 PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature = [] {
-    CallSignature s;
-    s.parse(
-        "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
-        "return_tuple=False, "
-        "loop_prep='', after_loop='', options=None)",
-        false);
-    return s;
-  }();
+  static const CallSignature signature(
+      "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
+      "return_tuple=False, "
+      "loop_prep='', after_loop='', options=None)");
   return guard([&]() -> PyObject* {
-    const Flat flat(args, kwargs);
     PyObject* v[11];
-    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    VectorArguments(args, kwargs).bind(signature, v);
     ElementwiseKernel::Spec spec;
     spec.in_params = text_of(v[0], "in_params");
     spec.out_params = text_of(v[1], "out_params");
@@ -391,26 +363,13 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
   });
 }
 
-PyObject* call_reduction_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guard([&] {
-    const Flat flat(args, kwargs);
-    return call_reduction(self, flat.all.data(), static_cast<size_t>(flat.positional), flat.names.get());
-  });
-}
-
 PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature = [] {
-    CallSignature s;
-    s.parse(
-        "ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
-        "reduce_dims=True, preamble='', options=None)",
-        false);
-    return s;
-  }();
+  static const CallSignature signature(
+      "ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
+      "reduce_dims=True, preamble='', options=None)");
   return guard([&]() -> PyObject* {
-    const Flat flat(args, kwargs);
     PyObject* v[11];
-    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    VectorArguments(args, kwargs).bind(signature, v);
     ReductionKernel::Spec spec;
     spec.in_params = text_of(v[0], "in_params");
     spec.out_params = text_of(v[1], "out_params");
@@ -535,15 +494,10 @@ struct PyScan {
 ScanKernel& scan_of(PyObject* o) { return *reinterpret_cast<PyScan*>(o)->kernel; }
 
 PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature = [] {
-    CallSignature s;
-    s.parse("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')", false);
-    return s;
-  }();
+  static const CallSignature signature("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')");
   return guard([&]() -> PyObject* {
-    const Flat flat(args, kwargs);
     PyObject* v[6];
-    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    VectorArguments(args, kwargs).bind(signature, v);
     std::optional<std::string> neutral;
     if (v[2] != Py_None) neutral = as_string(PyRef::steal(PyObject_Str(v[2])).get());
     auto kernel = std::make_unique<ScanKernel>(to_dtype(v[0]), text_of(v[1], "expression"), neutral, to_bool(v[3]), text_of(v[4], "name"),
@@ -555,15 +509,10 @@ PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* call_scan(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature = [] {
-    CallSignature s;
-    s.parse("ScanKernel(a, axis=0)", false);
-    return s;
-  }();
+  static const CallSignature signature("ScanKernel(a, axis=0)");
   return guard([&] {
-    const Flat flat(args, kwargs);
     PyObject* v[2];
-    signature.bind(flat.all.data(), flat.positional, flat.names.get(), v);
+    VectorArguments(args, kwargs).bind(signature, v);
     const Array a = to_array(v[0], device_of({v[0]}));
     const int64_t axis = to_int(v[1], "axis");
     LineNote line;
@@ -638,7 +587,7 @@ void init_user_kernels(PyObject* module) {
       {Py_tp_new, reinterpret_cast<void*>(new_reduction)},
       {Py_tp_dealloc, reinterpret_cast<void*>(delete_reduction)},
       {Py_tp_repr, reinterpret_cast<void*>(reduction_repr)},
-      {Py_tp_call, reinterpret_cast<void*>(call_reduction_slot)},
+      {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_reduction>)},
       {Py_tp_getset, reduction_attributes},
       {Py_tp_members, reduction_members},
       {0, nullptr},
@@ -651,7 +600,7 @@ void init_user_kernels(PyObject* module) {
       {Py_tp_new, reinterpret_cast<void*>(new_elementwise)},
       {Py_tp_dealloc, reinterpret_cast<void*>(delete_elementwise)},
       {Py_tp_repr, reinterpret_cast<void*>(elementwise_repr)},
-      {Py_tp_call, reinterpret_cast<void*>(call_elementwise_slot)},
+      {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_elementwise>)},
       {Py_tp_getset, elementwise_attributes},
       {Py_tp_members, elementwise_members},
       {0, nullptr},
