@@ -110,7 +110,8 @@ Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
 
 PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s("reshape(*, shape=None, order='C', copy=None)", true);
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("reshape(*, shape=None, order='C', copy=None)", true);
     PyObject* v[3];
     s.bind(args + n, 0, kwnames, v);
     if (n == 0 && v[0] == Py_None) throw_python(PyExc_TypeError, "reshape() takes exactly 1 argument (0 given)");
@@ -121,7 +122,8 @@ PyObject* reshape_method(PyObject* self, PyObject* const* args, Py_ssize_t n, Py
 
 PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s("transpose(*, axes=None)", true);
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("transpose(*, axes=None)", true);
     PyObject* v[1];
     s.bind(args + n, 0, kwnames, v);
     const Array& a = array_of(self);
@@ -133,7 +135,8 @@ PyObject* transpose_method(PyObject* self, PyObject* const* args, Py_ssize_t n, 
 
 PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s("resize(*, refcheck=True)", true);
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("resize(*, refcheck=True)", true);
     PyObject* v[1];
     s.bind(args + n, 0, kwnames, v);
     const Array& a = writable(self, "resize");

@@ -73,7 +73,8 @@ Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* str
 
 PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature signature("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)");
+    static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)");
     PyObject* values[6];
     VectorArguments(args, kwargs).bind(signature, values);
     const Dims shape = to_shape(values[0]);

@@ -60,7 +60,7 @@ constexpr FlagName flag_names[] = {
 bool flag_value(PyObject* array, Flag flag) {
   const Array& a = array_of(array);
   const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
-  const bool write = !as_py_array(array)->read_only && !(a.storage()->current->buffer && a.storage()->current->buffer->read_only);
+  const bool write = !as_py_array(array)->read_only && !storage_facts(a).read_only;
   switch (flag) {
     case kC: return c;
     case kF: return f;
@@ -86,7 +86,7 @@ void set_writeable(PyObject* array, bool write) {
   PyArray* p = as_py_array(array);
   if (write) {
     const Array& a = p->a;
-    const bool memory = a.storage()->current->buffer && a.storage()->current->buffer->read_only;
+    const bool memory = storage_facts(a).read_only;
     if (memory || (p->base && as_py_array(p->base)->read_only) || self_overlaps(a.layout()))
       throw_python(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");
   }
@@ -289,7 +289,8 @@ int set_flat(PyObject* self, PyObject* value, void*) {
 
 PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature s("setflags(write=None, align=None, uic=None)", true);
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("setflags(write=None, align=None, uic=None)", true);
     PyObject* v[3];
     s.bind(args, n, kwnames, v);
     if (v[0] != Py_None) set_writeable(self, to_bool(v[0]));

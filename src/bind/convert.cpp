@@ -25,17 +25,20 @@ constexpr size_t kSmallCopy = 1 << 15;
 
 bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 Py_ssize_t sequence_size(PyObject* o) { return PyList_Check(o) ? PyList_Size(o) : PyTuple_Size(o); }
-PyObject* sequence_at(PyObject* o, Py_ssize_t i) { return PyList_Check(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i); }
+/// Owned: a list may be changed by what reading its items runs, and by other threads.
+PyRef sequence_at(PyObject* o, Py_ssize_t i) {
+  return PyList_Check(o) ? PyRef::steal(PySequence_GetItem(o, i)) : PyRef::borrow(PyTuple_GetItem(o, i));
+}
 
-/// The first array of ours in nested lists, or nullptr.
-PyObject* array_inside(PyObject* o, int depth = 0) {
-  if (is_array(o)) return o;
+/// The first array of ours in nested lists, or nothing.
+PyRef array_inside(PyObject* o, int depth = 0) {
+  if (is_array(o)) return PyRef::borrow(o);
   if (depth > 8 || !is_sequence(o)) return nullptr;
   const Py_ssize_t n = sequence_size(o);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = sequence_at(o, i);
-    if (!item || PyFloat_CheckExact(item) || PyLong_CheckExact(item)) continue;
-    if (PyObject* found = array_inside(item, depth + 1)) return found;
+    PyRef item = sequence_at(o, i);
+    if (PyFloat_CheckExact(item.get()) || PyLong_CheckExact(item.get())) continue;
+    if (PyRef found = array_inside(item.get(), depth + 1)) return found;
   }
   return nullptr;
 }
@@ -90,7 +93,7 @@ Array stack_nested(PyObject* o, Device device) {
   std::vector<Array> parts;
   parts.reserve(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyRef item = PyRef::borrow(sequence_at(o, i));
+    PyRef item = sequence_at(o, i);
     parts.push_back(to_array(item.get(), device));
     if (!(parts[i].shape() == parts[0].shape()))
       raise(ErrorKind::Value, "array: expected parts of one shape, got {} and {}", parts[0].shape(), parts[i].shape());
@@ -132,7 +135,7 @@ Dims to_shape(PyObject* o) {
     const Py_ssize_t n = sequence_size(o);
     if (n > kMaxDims) raise(ErrorKind::Value, "maximum supported dimension for an array is currently {}, found {}", kMaxDims, n);
     d.resize(static_cast<int>(n));
-    for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_int(sequence_at(o, i), "shape");
+    for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_int(sequence_at(o, i).get(), "shape");
     return d;
   }
   if (PyIndex_Check(o) && !(is_numpy_array(o) && PySequence_Check(o) && PySequence_Size(o) >= 0)) {
@@ -149,7 +152,7 @@ Axes to_axes(PyObject* o) {
   if (is_sequence(o)) {
     const Py_ssize_t n = sequence_size(o);
     axes.reserve(n);
-    for (Py_ssize_t i = 0; i < n; ++i) axes.push_back(to_int(sequence_at(o, i), "axis"));
+    for (Py_ssize_t i = 0; i < n; ++i) axes.push_back(to_int(sequence_at(o, i).get(), "axis"));
   } else if (PyLong_Check(o) || PyIndex_Check(o)) {
     axes.push_back(to_int(o, "axis"));
   } else {
@@ -289,7 +292,7 @@ Device device_of(PyObject* const* objects, Py_ssize_t n) {
     if (objects[i] && is_array(objects[i])) return array_of(objects[i]).device();
   for (Py_ssize_t i = 0; i < n; ++i)
     if (objects[i] && is_sequence(objects[i]))
-      if (PyObject* inside = array_inside(objects[i])) return array_of(inside).device();
+      if (PyRef inside = array_inside(objects[i])) return array_of(inside.get()).device();
   return default_device();
 }
 
@@ -343,9 +346,9 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   if (!numpy) {
     if (!is_sequence(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))
       if (const auto a = import_foreign(o)) return finish(*a, false);
-    if (PyObject* inside = is_sequence(o) ? array_inside(o) : nullptr) {
+    if (PyRef inside = is_sequence(o) ? array_inside(o) : nullptr) {
       if (never) cannot_avoid_copy();
-      const Array a = stack_nested(o, device ? *device : array_of(inside).device());
+      const Array a = stack_nested(o, device ? *device : array_of(inside.get()).device());
       return dtype ? astype(a, *dtype, false) : a;
     }
     if (never && !PyObject_CheckBuffer(o) && !attr_or_null(o, state().names.__array_interface__)) cannot_avoid_copy();

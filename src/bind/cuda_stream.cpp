@@ -2,6 +2,7 @@
 #include "bind/cuda_stream.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
@@ -20,11 +21,26 @@ struct PyStream {
   bool non_blocking;
 };
 
+/// What an event marks.
+struct Mark {
+  std::shared_ptr<StreamEvent> event;  ///< made when it is recorded, on the stream's device
+  Device device;
+  Use use;
+};
+
 struct PyEvent {
   PyObject_HEAD EventOptions options;
-  std::unique_ptr<StreamEvent> event;  ///< made when it is recorded, on the stream's device
-  Device device;
-  Use use;  ///< what it marks
+  std::mutex mutex;
+  Mark mark;  ///< guarded by the mutex: one thread may record while another one waits
+
+  Mark now() {
+    const std::lock_guard lock(mutex);
+    return mark;
+  }
+  void set(Mark to) {
+    const std::lock_guard lock(mutex);
+    mark = std::move(to);
+  }
 };
 
 struct PyGraph {
@@ -168,7 +184,8 @@ void free_object(PyObject* self) {
 
 PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature s("Stream(null=False, non_blocking=False, ptds=False, priority=None, *, foreign=None)");
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("Stream(null=False, non_blocking=False, ptds=False, priority=None, *, foreign=None)");
     PyObject* v[5];
     VectorArguments(args, kwargs).bind(s, v);
     const bool null = to_bool(v[0]), ptds = to_bool(v[2]);
@@ -325,19 +342,19 @@ PyObject* stream_wait_event(PyObject* self, PyObject* event) {
       // Another library's event: its native handle is all that is needed.
       raise(ErrorKind::Type, "wait_event: expected an Event of broadcloth.cuda, got {}", type_name(event));
     }
-    PyEvent* e = as_event(event);
-    if (!e->event) Py_RETURN_NONE;  // an event that marks nothing is done
+    const Mark mark = as_event(event)->now();
+    if (!mark.event) Py_RETURN_NONE;  // an event that marks nothing is done
     without_gil([&] {
       TapeLock lock(t);
       t.flush();
       if (t.device().type == DeviceType::cpu) {
-        e->event->synchronize();
+        mark.event->synchronize();
       } else {
-        backend(t.device()).wait_event(t.stream(), *e->event);
-        if (e->use.tape) {
-          t.saw(e->use);
+        backend(t.device()).wait_event(t.stream(), *mark.event);
+        if (mark.use.tape) {
+          t.saw(mark.use);
           // Waiting for a captured stream's event enters its capture.
-          if (e->use.tape->capture() && !t.capture() && backend(t.device()).capturing(t.stream())) t.join_capture(*e->use.tape);
+          if (mark.use.tape->capture() && !t.capture() && backend(t.device()).capturing(t.stream())) t.join_capture(*mark.use.tape);
         }
       }
     });
@@ -444,7 +461,8 @@ PyType_Spec stream_spec = {"broadcloth.StreamBase", sizeof(PyStream), 0, Py_TPFL
 
 PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature s("Event(block=False, disable_timing=False, interprocess=False)");
+    static constinit Once<CallSignature> s_once;
+    const CallSignature& s = s_once.get("Event(block=False, disable_timing=False, interprocess=False)");
     PyObject* v[3];
     VectorArguments(args, kwargs).bind(s, v);
     EventOptions options;
@@ -454,15 +472,15 @@ PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (options.interprocess && options.timing) raise(ErrorKind::Value, "Event: an interprocess event has no timing; set disable_timing");
     PyEvent* self = allocate<PyEvent>(type);
     self->options = options;
-    new (&self->event) std::unique_ptr<StreamEvent>();
-    new (&self->device) Device(default_device());
-    new (&self->use) Use();
+    new (&self->mutex) std::mutex;
+    new (&self->mark) Mark{nullptr, default_device(), {}};
     return reinterpret_cast<PyObject*>(self);
   });
 }
 
 void event_dealloc(PyObject* self) {
-  as_event(self)->event.~unique_ptr();
+  as_event(self)->mark.~Mark();
+  as_event(self)->mutex.~mutex();
   free_object(self);
 }
 
@@ -473,12 +491,14 @@ PyObject* event_record(PyObject* self, PyObject* stream) {
     without_gil([&] {
       TapeLock lock(t);
       t.flush();
-      if (!e->event || !(e->device == t.device())) {
-        e->event = backend(t.device()).make_event(e->options);
-        e->device = t.device();
+      Mark mark = e->now();
+      if (!mark.event || !(mark.device == t.device())) {
+        mark.event = backend(t.device()).make_event(e->options);
+        mark.device = t.device();
       }
-      e->event->record(t.stream());
-      e->use = {&t, t.tick()};
+      mark.event->record(t.stream());
+      mark.use = {&t, t.tick()};
+      e->set(std::move(mark));
     });
     Py_RETURN_NONE;
   });
@@ -486,15 +506,15 @@ PyObject* event_record(PyObject* self, PyObject* stream) {
 
 PyObject* event_done(PyObject* self, void*) {
   return guard([&] {
-    PyEvent* e = as_event(self);
-    return PyBool_FromLong(!e->event || e->event->query());
+    const Mark mark = as_event(self)->now();
+    return PyBool_FromLong(!mark.event || mark.event->query());
   });
 }
 
 PyObject* event_synchronize(PyObject* self, PyObject*) {
   return guard([&]() -> PyObject* {
-    PyEvent* e = as_event(self);
-    if (e->event) without_gil([&] { e->event->synchronize(); });
+    const Mark mark = as_event(self)->now();
+    if (mark.event) without_gil([&] { mark.event->synchronize(); });
     Py_RETURN_NONE;
   });
 }
@@ -502,11 +522,12 @@ PyObject* event_synchronize(PyObject* self, PyObject*) {
 PyObject* event_elapsed(PyObject* self, PyObject* end) {
   return guard([&]() -> PyObject* {
     if (!PyObject_TypeCheck(end, event_type)) raise(ErrorKind::Type, "elapsed_time: expected an Event, got {}", type_name(end));
-    PyEvent *a = as_event(self), *b = as_event(end);
-    BC_CHECK(a->event && b->event, Value, "elapsed_time: expected two events that were recorded");
-    BC_CHECK(a->options.timing && b->options.timing, Value, "elapsed_time: expected events with timing, got one made with disable_timing");
-    BC_CHECK(a->device == b->device, Value, "elapsed_time: expected events of one device, got {} and {}", to_string(a->device), to_string(b->device));
-    return PyFloat_FromDouble(b->event->elapsed(*a->event));
+    const Mark a = as_event(self)->now(), b = as_event(end)->now();
+    BC_CHECK(a.event && b.event, Value, "elapsed_time: expected two events that were recorded");
+    BC_CHECK(as_event(self)->options.timing && as_event(end)->options.timing, Value,
+             "elapsed_time: expected events with timing, got one made with disable_timing");
+    BC_CHECK(a.device == b.device, Value, "elapsed_time: expected events of one device, got {} and {}", to_string(a.device), to_string(b.device));
+    return PyFloat_FromDouble(b.event->elapsed(*a.event));
   });
 }
 
@@ -517,8 +538,10 @@ PyObject* event_adopt(PyObject* self, PyObject* handle) {
     void* native = PyLong_AsVoidPtr(handle);
     if (PyErr_Occurred()) throw PythonError();
     BC_CHECK(default_device().type == DeviceType::cuda && native, Value, "Event: expected a native event of a CUDA device");
-    e->device = default_device();
-    e->event = std::make_unique<CudaStreamEvent>(CudaEvent(static_cast<CudaBackend&>(backend(e->device)), static_cast<cuda::CUevent>(native)));
+    const Device device = default_device();
+    e->set({std::make_shared<CudaStreamEvent>(CudaEvent(static_cast<CudaBackend&>(backend(device)), static_cast<cuda::CUevent>(native))),
+            device,
+            {}});
     e->options.timing = false;
     Py_RETURN_NONE;
   });
@@ -527,12 +550,13 @@ PyObject* event_adopt(PyObject* self, PyObject* handle) {
 PyObject* event_ptr(PyObject* self, void*) {
   return guard([&] {
     PyEvent* e = as_event(self);
-    if (!e->event) e->event = backend(e->device).make_event(e->options);
-    return PyLong_FromVoidPtr(e->event->native());
+    const std::lock_guard lock(e->mutex);
+    if (!e->mark.event) e->mark.event = backend(e->mark.device).make_event(e->options);
+    return PyLong_FromVoidPtr(e->mark.event->native());
   });
 }
 PyObject* event_device(PyObject* self, void*) {
-  return guard([&] { return device_object(as_event(self)->device).release(); });
+  return guard([&] { return device_object(as_event(self)->now().device).release(); });
 }
 
 PyGetSetDef event_attributes[] = {{"done", event_done, nullptr, "True when the marked work is done", nullptr},

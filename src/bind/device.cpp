@@ -163,8 +163,7 @@ Device to_device(PyObject* o) {
     raise(ErrorKind::Value, "device: expected 'cpu', 'cuda' or 'cuda:N', got '{}'", as_string(o));
   }
   // broadcloth.cuda.Device holds one of ours.
-  static PyObject* const inside = PyUnicode_InternFromString("_device");
-  if (PyRef d = attr_or_null(o, inside); d && is_exact(d.get(), state().device)) return device_in(d.get());
+  if (PyRef d = attr_or_null(o, BC_INTERNED("_device")); d && is_exact(d.get(), state().device)) return device_in(d.get());
   raise(ErrorKind::Type, "device: expected a device or its name, got {}", type_name(o));
 }
 

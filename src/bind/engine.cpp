@@ -216,7 +216,7 @@ void init_engine(PyObject* module) {
                         const Array& array = ours(a, "show_source");
                         return to_py(without_gil([&] { return show_source(array); }));
                       }),
-          BC_FUNCTION("is_pending(a)", [](PyObject* a) { return ours(a, "is_pending").storage()->current->pending(); }),
+          BC_FUNCTION("is_pending(a)", [](PyObject* a) { return storage_facts(ours(a, "is_pending")).pending; }),
           BC_FUNCTION("get_config()", get_config),
           {"set_config", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_config)), METH_VARARGS | METH_KEYWORDS,
            "set_config(**options): changes options of get_config()."},

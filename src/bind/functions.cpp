@@ -150,10 +150,7 @@ PyObject* broadcast_shapes_entry(PyObject*, PyObject* const* args, Py_ssize_t n)
 }
 
 /// Elements that a storage holds, counted in a dtype.
-int64_t storage_elements(const Array& a) {
-  const Node& node = *a.storage()->current;
-  return node.size * itemsize(node.dtype) / itemsize(a.dtype());
-}
+int64_t storage_elements(const Array& a) { return storage_facts(a).bytes / itemsize(a.dtype()); }
 
 PyRef as_strided(PyObject* array, const Dims& shape, const Dims& strides, int64_t offset) {
   if (!is_array(array)) raise(ErrorKind::Type, "as_strided: expected a broadcloth.ndarray, got {}", type_name(array));
@@ -186,9 +183,9 @@ std::optional<std::pair<intptr_t, intptr_t>> byte_range(PyObject* o) {
   int64_t item = 1;
   if (is_array(o)) {
     const Array& a = array_of(o);
-    const Ref<Buffer>& buffer = a.storage()->current->buffer;
-    if (!buffer || !buffer->exposed || a.device().type != DeviceType::cpu) return std::nullopt;
-    base = static_cast<const char*>(buffer->ptr);
+    const StorageFacts facts = storage_facts(a);
+    if (!facts.exposed || a.device().type != DeviceType::cpu) return std::nullopt;
+    base = static_cast<const char*>(facts.base);
     layout = a.layout();
     item = itemsize(a.dtype());
   } else if (is_numpy_array(o)) {

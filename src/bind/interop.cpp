@@ -83,8 +83,7 @@ namespace {
 char* first_element(const Array& a, void* base) { return static_cast<char*>(base) + a.offset() * itemsize(a.dtype()); }
 
 bool is_read_only(PyObject* self) {
-  const Array& a = array_of(self);
-  return as_py_array(self)->read_only || (a.storage()->current->buffer && a.storage()->current->buffer->read_only);
+  return as_py_array(self)->read_only || storage_facts(array_of(self)).read_only;
 }
 
 // ---- Buffer protocol -------------------------------------------------------------------------------------------------------------

@@ -64,15 +64,22 @@ Box box_of(kernels::Type t) {
 }  // namespace
 
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments) {
-  for (const Compiled* c : *self->compiled)
-    if (c->arguments == arguments) return c;
+  const auto find = [&]() -> const Compiled* {
+    for (const Compiled* c : *self->compiled)
+      if (c->arguments == arguments) return c;
+    return nullptr;
+  };
+  {
+    const PyLock lock(compiler_lock());
+    if (const Compiled* known = find()) return known;
+  }
   const auto start = std::chrono::steady_clock::now();
   kernels::CompileOptions options;
   options.entry = kernels::Entry::host;
   options.python_errors = self->options->python_errors;
   options.bounds = self->options->boundscheck;
   options.parallel = self->options->parallel;
-  const kernels::CompiledFunction made = kernels::compile(function_of(self->function), arguments, options);
+  const kernels::CompiledFunction made = compile_function(self->function, arguments, options);
 
   auto c = std::make_unique<Compiled>();
   c->arguments = arguments;
@@ -101,6 +108,8 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   });
   BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.name);
   c->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const PyLock lock(compiler_lock());
+  if (const Compiled* known = find()) return known;  // another thread was first
   self->compiled->push_back(c.release());
   return self->compiled->back();
 }

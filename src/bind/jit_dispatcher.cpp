@@ -81,6 +81,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     keep_alive(args[i], &made->kept);
   }
   if (self->closed) {
+    const PyLock lock(compiler_lock());
     const Compiled* best = nullptr;
     int least = -1;
     for (const Compiled* c : *self->compiled) {
@@ -100,8 +101,11 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   } else {
     made->compiled = compile(self, types);
   }
-  self->overloads->push_back(std::move(made));
-  return self->overloads->back().get();
+  const Overload* result = made.release();
+  const_cast<Overload*>(result)->next = self->overloads.load(std::memory_order_relaxed);
+  while (!self->overloads.compare_exchange_weak(const_cast<Overload*>(result)->next, result, std::memory_order_acq_rel)) {
+  }
+  return result;
 }
 
 /// Puts keywords and defaults into their places. `full` gets the borrowed arguments.
@@ -140,11 +144,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     Frame frame;
     for (Py_ssize_t i = 0; i < n; ++i) frame.add(args[i]);
     const Overload* found = nullptr;
-    for (const auto& overload : *self->overloads)
-      if (matches(*overload, frame.words())) {
-        found = overload.get();
-        break;
-      }
+    for (const Overload* o = self->overloads.load(std::memory_order_acquire); o && !found; o = o->next)
+      if (matches(*o, frame.words())) found = o;
     if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame);
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {
@@ -163,7 +164,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     }
     host::Call call;
     void** arguments = frame.pointers();
-    const bool ok = self->options->nogil ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
+    // Where threads run at once nobody is kept out by it, and who collects garbage need not wait for the function.
+    const bool ok = self->options->nogil || kFreeThreaded ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
                                          : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       const size_t at = static_cast<size_t>(call.failure - 1);
@@ -196,7 +198,6 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     self->function = new_ref(function);
     self->names = new_ref(parameters);
     self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
-    self->overloads = new std::vector<std::unique_ptr<Overload>>;
     self->compiled = new std::vector<const Compiled*>;
     self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};
     return made.release();
@@ -218,6 +219,10 @@ int clear(PyObject* o) {
   return 0;
 }
 
+void delete_list(const Overload* o) {
+  while (o) delete std::exchange(o, o->next);
+}
+
 void dealloc(PyObject* o) {
   PyObject_GC_UnTrack(o);
   PyDispatcher* self = as_dispatcher(o);
@@ -226,7 +231,8 @@ void dealloc(PyObject* o) {
   clear(o);
   Py_CLEAR(self->names);
   Py_CLEAR(self->defaults);
-  delete self->overloads;
+  delete_list(self->overloads.load());
+  delete_list(self->forgotten);
   delete self->compiled;
   delete self->options;
   PyObject_GC_Del(o);
@@ -277,6 +283,7 @@ PyObject* close_method(PyObject* self, PyObject* on) {
 PyObject* overloads_method(PyObject* self, PyObject*) {
   return guard([&]() -> PyObject* {
     PyRef list = PyRef::steal(PyList_New(0));
+    const PyLock lock(compiler_lock());
     for (const Compiled* c : *as_dispatcher(self)->compiled) {
       PyRef types = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(c->arguments.size())));
       for (size_t i = 0; i < c->arguments.size(); ++i)
@@ -296,6 +303,7 @@ PyObject* inspect_method(PyObject* self, PyObject* args) {
     int i = 0;
     const char* stage = "ir";
     if (!PyArg_ParseTuple(args, "is", &i, &stage)) throw PythonError();
+    const PyLock lock(compiler_lock());
     const auto& all = *as_dispatcher(self)->compiled;
     if (i < 0 || static_cast<size_t>(i) >= all.size()) raise(ErrorKind::Index, "inspect: there are {} overloads", all.size());
     return to_py(inspect(as_dispatcher(self), *all[static_cast<size_t>(i)], stage)).release();
@@ -305,8 +313,15 @@ PyObject* inspect_method(PyObject* self, PyObject* args) {
 PyObject* threads_function(PyObject*, PyObject*) { return PyLong_FromLong(host::table().threads()); }
 
 PyObject* forget_method(PyObject* self, PyObject*) {
-  as_dispatcher(self)->overloads->clear();
-  as_dispatcher(self)->compiled->clear();
+  const PyLock lock(compiler_lock());
+  PyDispatcher* d = as_dispatcher(self);
+  if (const Overload* first = d->overloads.exchange(nullptr, std::memory_order_acq_rel)) {
+    const Overload* last = first;
+    while (last->next) last = last->next;
+    const_cast<Overload*>(last)->next = d->forgotten;
+    d->forgotten = first;
+  }
+  d->compiled->clear();
   Py_RETURN_NONE;
 }
 
@@ -352,7 +367,8 @@ void init_jit(PyObject* module) {
   check(PyModule_AddFunctions(module, functions.data()));
   host::set_printer([](const char* text, int64_t size) {
     GilHold hold;
-    PyRef out = PyRef::maybe(PySys_GetObject("stdout") ? new_ref(PySys_GetObject("stdout")) : nullptr);
+    PyRef sys = PyRef::maybe(PyImport_ImportModule("sys"));
+    PyRef out = sys ? PyRef::maybe(PyObject_GetAttrString(sys.get(), "stdout")) : PyRef();
     PyRef written = out ? PyRef::maybe(PyObject_CallMethod(out.get(), "write", "s#", text, static_cast<Py_ssize_t>(size))) : PyRef();
     if (!written) PyErr_Clear();
   });

@@ -1,6 +1,6 @@
 #pragma once
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,12 +34,13 @@ struct Compiled {
   bool from_disk = false;
 };
 
-/// A compiled function as a call finds it: the words of a call's key, and what must be done to its arguments.
+/// A compiled function as a call finds it: the words of a call's key, and what must be done to its arguments. Never changed once made.
 struct Overload {
   std::vector<uint64_t> words;
   const Compiled* compiled = nullptr;
   std::vector<int8_t> convert;  ///< for each argument the dtype it is converted to, or -1; empty: none is
   std::vector<PyRef> kept;      ///< objects that the words name by address
+  const Overload* next = nullptr;
 };
 
 /// The limited API of 3.11 has vectorcall without its names.
@@ -52,10 +53,11 @@ struct PyDispatcher {
   PyObject* weakrefs;
   PyObject* names;     ///< tuple: its parameters
   PyObject* defaults;  ///< tuple or nullptr: of the last parameters
-  std::vector<std::unique_ptr<Overload>>* overloads;
-  std::vector<const Compiled*>* compiled;
+  std::atomic<const Overload*> overloads;  ///< a list that only grows, the newest first; calls walk it without a lock
+  const Overload* forgotten;               ///< lists that were dropped: calls of other threads may still be at them
+  std::vector<const Compiled*>* compiled;  ///< guarded by the compiler's lock
   Options* options;
-  bool closed;  ///< signatures were given: nothing else is compiled
+  std::atomic<bool> closed;  ///< signatures were given: nothing else is compiled
 };
 bool is_dispatcher(PyObject* o);
 PyDispatcher* as_dispatcher(PyObject* o);

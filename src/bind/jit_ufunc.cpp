@@ -29,7 +29,8 @@ struct UfuncApi {
                     const char* doc, int unused, const char* signature, PyObject* identity_value);
 };
 const UfuncApi& ufunc_api() {
-  static const UfuncApi api = [] {
+  static constinit Once<UfuncApi> once;
+  return once.make([] {
     PyRef module = PyRef::maybe(PyImport_ImportModule("numpy._core._multiarray_umath"));
     if (!module) {
       PyErr_Clear();
@@ -38,9 +39,8 @@ const UfuncApi& ufunc_api() {
     PyRef capsule = attr(module.get(), "_UFUNC_API");
     void** table = static_cast<void**>(PyCapsule_GetPointer(capsule.get(), nullptr));
     if (!table) throw PythonError();
-    return UfuncApi{reinterpret_cast<decltype(UfuncApi::make)>(table[42])};
-  }();
-  return api;
+    return std::make_unique<UfuncApi>(reinterpret_cast<decltype(UfuncApi::make)>(table[42]));
+  });
 }
 
 /// One compiled loop. Never freed: ufuncs keep its address.
@@ -137,7 +137,7 @@ kernels::CompiledFunction compile_body(PyObject* function, const std::vector<ker
   kernels::CompileOptions options;
   options.entry = entry;
   options.python_errors = false;  // NumPy's division, as in every ufunc
-  return kernels::compile(function_of(function), types, options);
+  return compile_function(function, types, options);
 }
 
 /// The loop of an elementwise function: blocks of elements that lie side by side, so that one vectorised loop serves every stride.

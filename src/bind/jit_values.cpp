@@ -9,7 +9,8 @@
 namespace bc::bind {
 
 const NumpyApi& numpy_api() {
-  static const NumpyApi api = [] {
+  static constinit Once<NumpyApi> once;
+  return once.make([] {
     PyRef module = PyRef::maybe(PyImport_ImportModule("numpy._core._multiarray_umath"));
     if (!module) {
       PyErr_Clear();
@@ -18,12 +19,11 @@ const NumpyApi& numpy_api() {
     PyRef capsule = attr(module.get(), "_ARRAY_API");
     void** table = static_cast<void**>(PyCapsule_GetPointer(capsule.get(), nullptr));
     if (!table) throw PythonError();
-    NumpyApi made;
-    made.new_from_descr = reinterpret_cast<decltype(made.new_from_descr)>(table[94]);
-    made.set_base = reinterpret_cast<decltype(made.set_base)>(table[282]);
+    auto made = std::make_unique<NumpyApi>();
+    made->new_from_descr = reinterpret_cast<decltype(made->new_from_descr)>(table[94]);
+    made->set_base = reinterpret_cast<decltype(made->set_base)>(table[282]);
     return made;
-  }();
-  return api;
+  });
 }
 
 namespace jit {

@@ -116,9 +116,8 @@ std::optional<DType> numpy_scalar_dtype(PyObject* o) {
 
 /// Fields of a dataclass's instance in order; empty for other objects.
 PyRef dataclass_fields(PyObject* o) {
-  static PyObject* const name = PyUnicode_InternFromString("__dataclass_fields__");
   if (PyType_Check(o)) return {};
-  return attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), name);
+  return attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__dataclass_fields__"));
 }
 
 bool may_have_memory(PyObject* o) {
@@ -223,7 +222,7 @@ struct Reader {
     if (may_have_memory(o)) {
       if (const Array* a = foreign.find(o)) {
         if (!device) device = a->device();
-        key.push(array_word(*a, a->storage()->current->buffer && a->storage()->current->buffer->read_only));
+        key.push(array_word(*a, storage_facts(*a).read_only));
         return;
       }
     }
@@ -389,11 +388,12 @@ class Packer {
   }
 
   static void warn() {
-    static PyObject* const category = [] {
+    static constinit OnceObject once;
+    PyObject* const category = once.make([] {
       PyRef found = PyRef::maybe(PyObject_GetAttrString(import("broadcloth.exceptions").get(), "PerformanceWarning"));
       if (!found) PyErr_Clear();
-      return found ? found.release() : new_ref(PyExc_RuntimeWarning);
-    }();
+      return found ? found : PyRef::borrow(PyExc_RuntimeWarning);
+    });
     check(PyErr_WarnEx(category,
                        "a NumPy array is copied to the GPU and back for each launch; keep it there: d = broadcloth.asarray(x), then "
                        "kernel[grid, block](d), and d.get() where the result is needed",

@@ -23,7 +23,8 @@ struct Specialisation {
     std::shared_ptr<Program> program;
     ProgramKernel* kernel = nullptr;
   };
-  std::vector<Loaded> loaded;
+  std::mutex mutex;
+  std::vector<Loaded> loaded;  ///< guarded by the mutex
 };
 
 using Key = std::vector<Type>;
@@ -40,6 +41,7 @@ struct CompilerState {
   std::string name;
   CompileOptions options;
   std::vector<std::string> flags;  ///< for the compiler, in NVRTC's spelling
+  // Guarded by the compiler's lock.
   std::unordered_map<Key, std::unique_ptr<Specialisation>, KeyHash> known;
   std::vector<Key> order;
   std::vector<FunctionSignature> signatures;  ///< given by the user: only these
@@ -52,11 +54,12 @@ struct PyCompiler {
 CompilerState& state_of(PyObject* o) { return *reinterpret_cast<PyCompiler*>(o)->s; }
 
 Specialisation& specialise(CompilerState& k, const Key& key) {
+  const PyLock lock(compiler_lock());
   const auto found = k.known.find(key);
   if (found != k.known.end()) return *found->second;
   auto made = std::make_unique<Specialisation>();
-  made->compiled = compile(function_of(k.function.get()), key, k.options);
-  // Another thread may have compiled the same meanwhile, and may be using it.
+  made->compiled = compile_function(k.function.get(), key, k.options);
+  // What Python ran meanwhile may have compiled the same.
   std::unique_ptr<Specialisation>& place = k.known[key];
   if (!place) {
     place = std::move(made);
@@ -66,7 +69,7 @@ Specialisation& specialise(CompilerState& k, const Key& key) {
 }
 
 ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::shared_ptr<Program>* program = nullptr) {
-  const auto find = [&]() -> ProgramKernel* {
+  const auto find = [&]() -> ProgramKernel* {  // with the mutex held
     for (const auto& l : s.loaded)
       if (l.device == device) {
         if (program) *program = l.program;
@@ -74,15 +77,19 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
       }
     return nullptr;
   };
-  if (ProgramKernel* known = find()) return *known;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (ProgramKernel* known = find()) return *known;
+  }
   ProgramSource source;
   source.text = s.compiled.text;
   source.name = k.name + ".py";
   source.options = k.flags;
   source.device_library = true;
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
-  if (ProgramKernel* known = find()) return *known;  // another thread was first
   ProgramKernel* kernel = &made->kernel(s.compiled.name);
+  const std::lock_guard lock(s.mutex);
+  if (ProgramKernel* known = find()) return *known;  // another thread was first
   if (program) *program = made;
   s.loaded.push_back({device, std::move(made), kernel});
   return *kernel;
@@ -149,7 +156,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     const auto count = static_cast<size_t>(PyTuple_Size(all.get()));
     Key key;
     for (size_t i = 0; i < count; ++i) key.push_back(type_of(PyTuple_GetItem(all.get(), static_cast<Py_ssize_t>(i))));
-    if (!k.signatures.empty()) {
+    if (const PyLock lock(compiler_lock()); !k.signatures.empty()) {
       // Only what the user declared: the first signature that the arguments convert to, one that they fit exactly before others.
       const FunctionSignature* chosen = nullptr;
       for (const FunctionSignature& s : k.signatures) {
@@ -241,6 +248,7 @@ PyObject* kernel_compile(PyObject* self, PyObject* args) {
     FunctionSignature s = signature_of_object(signature);
     if (s.result && !s.result->is(Kind::none)) raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
     specialise(k, s.arguments);
+    const PyLock lock(compiler_lock());
     if (only) k.signatures.push_back(std::move(s));
     Py_RETURN_NONE;
   });
@@ -255,12 +263,14 @@ PyRef key_object(const Key& key) {
 PyObject* kernel_signatures(PyObject* self, PyObject*) {
   return guard([&]() -> PyObject* {
     PyRef list = PyRef::steal(PyList_New(0));
+    const PyLock lock(compiler_lock());
     for (const Key& key : state_of(self).order) check(PyList_Append(list.get(), key_object(key).get()));
     return list.release();
   });
 }
 
 Specialisation& find(CompilerState& k, PyObject* signature) {
+  const PyLock lock(compiler_lock());
   if (signature && PyTuple_Check(signature))
     for (const Key& key : k.order)
       if (PyObject_RichCompareBool(key_object(key).get(), signature, Py_EQ) == 1) return *k.known.at(key);
@@ -336,7 +346,7 @@ PyObject* compile_text(PyObject*, PyObject* args) {
     CompileOptions options;
     options.entry = std::string_view(entry) == "host" ? Entry::host : std::string_view(entry) == "device" ? Entry::device : Entry::kernel;
     options.python_errors = python_errors;
-    const CompiledFunction c = compile(function_of(function), key_of(signature), options);
+    const CompiledFunction c = compile_function(function, key_of(signature), options);
     PyRef writes = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(c.writes.size())));
     for (size_t i = 0; i < c.writes.size(); ++i) check(PyTuple_SetItem(writes.get(), static_cast<Py_ssize_t>(i), PyBool_FromLong(c.writes[i])));
     return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get(), writes.get()}).release();

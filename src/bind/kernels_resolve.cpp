@@ -7,8 +7,26 @@
 #include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/kernels_syntax.h"
+#include "runtime/fork.h"
 
 namespace bc::bind {
+
+RecursiveLock& compiler_lock() {
+  static RecursiveLock* const lock = [] {
+    static RecursiveLock made;
+    at_fork(
+        ForkLevel::Python, [] {},
+        [](bool child) {
+          if (!child) return;
+          // Another thread's is nobody's in the child; this thread's own stays.
+          if (made.try_lock()) made.unlock();
+          else new (&made) RecursiveLock;
+        });
+    return &made;
+  }();
+  return *lock;
+}
+
 namespace {
 
 using namespace kernels;
@@ -16,14 +34,15 @@ using namespace kernels;
 /// Types refer to objects for ever.
 PyObject* keep(PyObject* o) {
   static auto& kept = *new std::set<PyObject*>;
+  const PyLock lock(compiler_lock());
   if (kept.insert(o).second) Py_INCREF(o);
   return o;
 }
 
 /// A function written in Python (the limited API has no macro for it).
 bool is_function(PyObject* o) {
-  static PyObject* const type = import_attr("types", "FunctionType").release();
-  return reinterpret_cast<PyObject*>(Py_TYPE(o)) == type;
+  static constinit OnceObject type;
+  return reinterpret_cast<PyObject*>(Py_TYPE(o)) == type.make([] { return import_attr("types", "FunctionType"); });
 }
 
 std::string string_attr(PyObject* o, const char* name) {
@@ -73,6 +92,7 @@ Type type_of_dtype(PyObject* dtype) {
 /// A dataclass as a record of its annotations; of an instance, fields whose annotation is no type of ours have their values' types.
 Type type_of_dataclass(PyObject* cls, PyObject* instance = nullptr) {
   static auto& known = *new std::unordered_map<PyObject*, Type>;
+  const PyLock lock(compiler_lock());
   const auto it = known.find(cls);
   if (it != known.end()) return it->second;
   bool by_values = false;
@@ -228,10 +248,12 @@ class PythonFunction : public Function {
         return entity_of(value.get());
       }
     PyRef key = to_py(name);
-    if (PyObject* value = PyDict_GetItemWithError(globals_.get(), key.get())) return entity_of(value);
-    if (PyErr_Occurred()) throw PythonError();
-    static PyObject* const builtins = import("builtins").release();
-    PyRef value = PyRef::maybe(PyObject_GetAttr(builtins, key.get()));
+    // Not borrowed from the dict: the program may bind the name anew meanwhile.
+    if (PyRef value = PyRef::maybe(PyObject_GetItem(globals_.get(), key.get()))) return entity_of(value.get());
+    if (!PyErr_ExceptionMatches(PyExc_KeyError)) throw PythonError();
+    PyErr_Clear();
+    static constinit OnceObject builtins;
+    PyRef value = PyRef::maybe(PyObject_GetAttr(builtins.make([] { return import("builtins"); }), key.get()));
     if (!value) {
       PyErr_Clear();
       return std::nullopt;
@@ -273,8 +295,9 @@ class PythonFunction : public Function {
     if (p.keyword_only) {
       PyRef defaults = attr(function_.get(), "__kwdefaults__");
       if (defaults.get() == Py_None) return std::nullopt;
-      PyObject* value = PyDict_GetItemWithError(defaults.get(), to_py(p.name).get());
-      return value ? std::optional(entity_of(value)) : std::nullopt;
+      PyRef value = PyRef::maybe(PyObject_GetItem(defaults.get(), to_py(p.name).get()));
+      if (!value) PyErr_Clear();
+      return value ? std::optional(entity_of(value.get())) : std::nullopt;
     }
     PyRef defaults = attr(function_.get(), "__defaults__");
     if (defaults.get() == Py_None) return std::nullopt;
@@ -303,14 +326,19 @@ const Function& function_of(PyObject* o) {
     o = inner.get();
   }
   static auto& known = *new std::unordered_map<PyObject*, std::unique_ptr<PythonFunction>>;
-  auto& place = known[o];
-  if (!place) {
-    auto made = std::make_unique<PythonFunction>(o);  // may throw
-    known[o] = std::move(made);
+  const PyLock lock(compiler_lock());
+  if (!known.contains(o)) {
+    auto made = std::make_unique<PythonFunction>(o);  // may throw, and may need itself
+    known.try_emplace(o, std::move(made));
   }
-  auto& f = *known[o];
+  auto& f = *known.at(o);
   if (force_inline) f.set_inline();
   return f;
+}
+
+CompiledFunction compile_function(PyObject* function, const std::vector<Type>& arguments, const CompileOptions& options) {
+  const PyLock lock(compiler_lock());
+  return compile(function_of(function), arguments, options);
 }
 
 Entity entity_of(PyObject* o) {
@@ -442,12 +470,13 @@ Type type_of_array(DType dtype, const Dims& shape, const Dims& strides, bool rea
     expected *= shape[i];
   }
   // The types of plain arrays, without a lookup by text.
-  static Type table[kDTypeCount][5][3][2] = {};
+  static std::atomic<Type> table[kDTypeCount][5][3][2] = {};
   const int layout = c ? 0 : f ? 1 : 2;
   if (n < 5) {
-    Type& place = table[static_cast<int>(dtype)][n][layout][read_only];
-    if (!place) place = array_type(scalar_type(dtype), n, "CFA"[layout], read_only);
-    return place;
+    std::atomic<Type>& place = table[static_cast<int>(dtype)][n][layout][read_only];
+    Type known = place.load(std::memory_order_acquire);
+    if (!known) place.store(known = array_type(scalar_type(dtype), n, "CFA"[layout], read_only), std::memory_order_release);
+    return known;
   }
   return array_type(scalar_type(dtype), n, "CFA"[layout], read_only);
 }

@@ -12,7 +12,6 @@ namespace {
 using namespace kernels;
 using kernels::Node;
 
-#define BC_NAME(text) ([]() -> PyObject* { static PyObject* const s = PyUnicode_InternFromString(text); return s; }())
 
 enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal, Constant,
@@ -59,8 +58,8 @@ class Reader {
   void function(PyObject* node, FunctionSyntax* f) {
     FunctionSyntax* const outer = std::exchange(current_, f);
     const bool lambda = class_of(node) == Class::Lambda;
-    parameters(get(node, BC_NAME("args")).get(), f);
-    PyRef body = get(node, BC_NAME("body"));
+    parameters(get(node, BC_INTERNED("args")).get(), f);
+    PyRef body = get(node, BC_INTERNED("body"));
     if (lambda) {
       Node* n = make(body.get(), NodeKind::return_);
       n->a = expression(body.get());
@@ -87,10 +86,10 @@ class Reader {
   Node* make(PyObject* o, NodeKind kind) {
     Node& n = root_->nodes.emplace_back();
     n.kind = kind;
-    n.line = number(o, BC_NAME("lineno")) + offset_;
-    n.column = number(o, BC_NAME("col_offset"));
-    n.end_line = number(o, BC_NAME("end_lineno")) + offset_;
-    n.end_column = number(o, BC_NAME("end_col_offset"));
+    n.line = number(o, BC_INTERNED("lineno")) + offset_;
+    n.column = number(o, BC_INTERNED("col_offset"));
+    n.end_line = number(o, BC_INTERNED("end_lineno")) + offset_;
+    n.end_column = number(o, BC_INTERNED("end_col_offset"));
     return &n;
   }
 
@@ -102,13 +101,13 @@ class Reader {
   /// Gives the names of a comprehension's target others.
   void rename(PyObject* target) {
     if (std::string_view(type_name(target)) == "Name") {
-      std::string name = text(target, BC_NAME("id"));
+      std::string name = text(target, BC_INTERNED("id"));
       std::string other = name + "_each" + std::to_string(++renamed_);
       renames_.emplace_back(std::move(name), std::move(other));
       return;
     }
     if (std::string_view(type_name(target)) != "Tuple") return;
-    PyRef items = get(target, BC_NAME("elts"));
+    PyRef items = get(target, BC_INTERNED("elts"));
     for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) rename(PyList_GetItem(items.get(), i));
   }
 
@@ -117,29 +116,29 @@ class Reader {
       PyRef list = get(args, name);
       for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
         Parameter p;
-        p.name = text(PyList_GetItem(list.get(), i), BC_NAME("arg"));
+        p.name = text(PyList_GetItem(list.get(), i), BC_INTERNED("arg"));
         p.keyword_only = keyword_only;
         bind(p.name);
         f->parameters.push_back(std::move(p));
       }
     };
-    add(BC_NAME("posonlyargs"), false);
-    add(BC_NAME("args"), false);
+    add(BC_INTERNED("posonlyargs"), false);
+    add(BC_INTERNED("args"), false);
     const size_t positional = f->parameters.size();
     // Defaults belong to the last positional parameters. Those of inner functions are expressions of the function around.
-    PyRef defaults = get(args, BC_NAME("defaults"));
+    PyRef defaults = get(args, BC_INTERNED("defaults"));
     const auto count = static_cast<size_t>(PyList_Size(defaults.get()));
     for (size_t i = 0; i < count; ++i) {
       Parameter& p = f->parameters[positional - count + i];
       p.has_default = true;
       if (f->outer) p.default_value = expression(PyList_GetItem(defaults.get(), static_cast<Py_ssize_t>(i)));
     }
-    PyRef rest = get(args, BC_NAME("vararg"));
+    PyRef rest = get(args, BC_INTERNED("vararg"));
     std::string rest_name;
-    if (rest.get() != Py_None) rest_name = text(rest.get(), BC_NAME("arg"));
+    if (rest.get() != Py_None) rest_name = text(rest.get(), BC_INTERNED("arg"));
     // *args is the local after all parameters.
-    add(BC_NAME("kwonlyargs"), true);
-    PyRef keyword_defaults = get(args, BC_NAME("kw_defaults"));
+    add(BC_INTERNED("kwonlyargs"), true);
+    PyRef keyword_defaults = get(args, BC_INTERNED("kw_defaults"));
     for (Py_ssize_t i = 0; i < PyList_Size(keyword_defaults.get()); ++i) {
       PyObject* value = PyList_GetItem(keyword_defaults.get(), i);
       Parameter& p = f->parameters[positional + static_cast<size_t>(i)];
@@ -150,8 +149,8 @@ class Reader {
       bind(rest_name);
       f->rest = rest_name;
     }
-    PyRef keywords = get(args, BC_NAME("kwarg"));
-    if (keywords.get() != Py_None) raise(ErrorKind::Typing, "{}: **{} is not supported in compiled functions", f->name, text(keywords.get(), BC_NAME("arg")));
+    PyRef keywords = get(args, BC_INTERNED("kwarg"));
+    if (keywords.get() != Py_None) raise(ErrorKind::Typing, "{}: **{} is not supported in compiled functions", f->name, text(keywords.get(), BC_INTERNED("arg")));
   }
 
   std::vector<Node*> statements(PyObject* list) {
@@ -191,58 +190,58 @@ class Reader {
     switch (c) {
       case Class::Expr: {
         Node* n = make(o, NodeKind::expression);
-        n->a = child(o, BC_NAME("value"));
+        n->a = child(o, BC_INTERNED("value"));
         return n;
       }
       case Class::Assign: {
         Node* n = make(o, NodeKind::assign);
-        n->a = child(o, BC_NAME("value"));
-        n->list = children(o, BC_NAME("targets"));
+        n->a = child(o, BC_INTERNED("value"));
+        n->list = children(o, BC_INTERNED("targets"));
         return n;
       }
       case Class::AugAssign: {
         Node* n = make(o, NodeKind::aug_assign);
-        n->a = child(o, BC_NAME("target"));
-        n->op = operator_of(get(o, BC_NAME("op")).get());
-        n->b = child(o, BC_NAME("value"));
+        n->a = child(o, BC_INTERNED("target"));
+        n->op = operator_of(get(o, BC_INTERNED("op")).get());
+        n->b = child(o, BC_INTERNED("value"));
         return n;
       }
       case Class::AnnAssign: {
         Node* n = make(o, NodeKind::ann_assign);
-        n->a = child(o, BC_NAME("target"));
-        n->b = optional(o, BC_NAME("value"));
+        n->a = child(o, BC_INTERNED("target"));
+        n->b = optional(o, BC_INTERNED("value"));
         return n;
       }
       case Class::For: {
         Node* n = make(o, NodeKind::for_);
-        n->a = child(o, BC_NAME("target"));
-        n->b = child(o, BC_NAME("iter"));
-        n->body = statements(get(o, BC_NAME("body")).get());
-        n->orelse = statements(get(o, BC_NAME("orelse")).get());
+        n->a = child(o, BC_INTERNED("target"));
+        n->b = child(o, BC_INTERNED("iter"));
+        n->body = statements(get(o, BC_INTERNED("body")).get());
+        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
         return n;
       }
       case Class::While:
       case Class::If: {
         Node* n = make(o, c == Class::While ? NodeKind::while_ : NodeKind::if_);
-        n->a = child(o, BC_NAME("test"));
-        n->body = statements(get(o, BC_NAME("body")).get());
-        n->orelse = statements(get(o, BC_NAME("orelse")).get());
+        n->a = child(o, BC_INTERNED("test"));
+        n->body = statements(get(o, BC_INTERNED("body")).get());
+        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
         return n;
       }
       case Class::Return: {
         Node* n = make(o, NodeKind::return_);
-        n->a = optional(o, BC_NAME("value"));
+        n->a = optional(o, BC_INTERNED("value"));
         return n;
       }
       case Class::Raise: {
         Node* n = make(o, NodeKind::raise_);
-        n->a = optional(o, BC_NAME("exc"));
+        n->a = optional(o, BC_INTERNED("exc"));
         return n;
       }
       case Class::Assert: {
         Node* n = make(o, NodeKind::assert_);
-        n->a = child(o, BC_NAME("test"));
-        n->b = optional(o, BC_NAME("msg"));
+        n->a = child(o, BC_INTERNED("test"));
+        n->b = optional(o, BC_INTERNED("msg"));
         return n;
       }
       case Class::Pass: return make(o, NodeKind::pass);
@@ -250,7 +249,7 @@ class Reader {
       case Class::Continue: return make(o, NodeKind::continue_);
       case Class::FunctionDef: {
         Node* n = make(o, NodeKind::function);
-        n->text = text(o, BC_NAME("name"));
+        n->text = text(o, BC_INTERNED("name"));
         bind(n->text);
         n->inner = inner_function(o, n, n->text);
         return n;
@@ -258,7 +257,7 @@ class Reader {
       case Class::Global:
       case Class::Nonlocal: {
         // Harmless as long as nothing is bound; assignments find no local and say so.
-        PyRef names = get(o, BC_NAME("names"));
+        PyRef names = get(o, BC_INTERNED("names"));
         for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) current_->rebinds_outer = true;
         return make(o, NodeKind::pass);
       }
@@ -277,68 +276,68 @@ class Reader {
       case Class::Constant: return constant(o);
       case Class::Name: {
         Node* n = make(o, NodeKind::name);
-        n->text = text(o, BC_NAME("id"));
+        n->text = text(o, BC_INTERNED("id"));
         for (auto r = renames_.rbegin(); r != renames_.rend(); ++r)
           if (r->first == n->text) {
             n->text = r->second;
             break;
           }
-        PyRef context = get(o, BC_NAME("ctx"));
+        PyRef context = get(o, BC_INTERNED("ctx"));
         if (std::string_view(type_name(context.get())) == "Store") bind(n->text);
         return n;
       }
       case Class::Attribute: {
         Node* n = make(o, NodeKind::attribute);
-        n->a = child(o, BC_NAME("value"));
-        n->text = text(o, BC_NAME("attr"));
+        n->a = child(o, BC_INTERNED("value"));
+        n->text = text(o, BC_INTERNED("attr"));
         return n;
       }
       case Class::Subscript: {
         Node* n = make(o, NodeKind::subscript);
-        n->a = child(o, BC_NAME("value"));
-        n->b = child(o, BC_NAME("slice"));
+        n->a = child(o, BC_INTERNED("value"));
+        n->b = child(o, BC_INTERNED("slice"));
         return n;
       }
       case Class::Call: {
         Node* n = make(o, NodeKind::call);
-        n->a = child(o, BC_NAME("func"));
-        n->list = children(o, BC_NAME("args"));
-        PyRef keywords = get(o, BC_NAME("keywords"));
+        n->a = child(o, BC_INTERNED("func"));
+        n->list = children(o, BC_INTERNED("args"));
+        PyRef keywords = get(o, BC_INTERNED("keywords"));
         for (Py_ssize_t i = 0; i < PyList_Size(keywords.get()); ++i) {
           PyObject* k = PyList_GetItem(keywords.get(), i);
-          n->keywords.emplace_back(text(k, BC_NAME("arg")), child(k, BC_NAME("value")));
+          n->keywords.emplace_back(text(k, BC_INTERNED("arg")), child(k, BC_INTERNED("value")));
         }
         return n;
       }
       case Class::BinOp: {
         Node* n = make(o, NodeKind::binary);
-        n->a = child(o, BC_NAME("left"));
-        n->op = operator_of(get(o, BC_NAME("op")).get());
-        n->b = child(o, BC_NAME("right"));
+        n->a = child(o, BC_INTERNED("left"));
+        n->op = operator_of(get(o, BC_INTERNED("op")).get());
+        n->b = child(o, BC_INTERNED("right"));
         return n;
       }
       case Class::UnaryOp: {
         Node* n = make(o, NodeKind::unary);
-        n->op = operator_of(get(o, BC_NAME("op")).get());
-        n->a = child(o, BC_NAME("operand"));
+        n->op = operator_of(get(o, BC_INTERNED("op")).get());
+        n->a = child(o, BC_INTERNED("operand"));
         return n;
       }
       case Class::BoolOp: {
         Node* n = make(o, NodeKind::boolean);
-        n->op = operator_of(get(o, BC_NAME("op")).get());
-        n->list = children(o, BC_NAME("values"));
+        n->op = operator_of(get(o, BC_INTERNED("op")).get());
+        n->list = children(o, BC_INTERNED("values"));
         return n;
       }
       case Class::Compare: {
         Node* n = make(o, NodeKind::compare);
-        n->a = child(o, BC_NAME("left"));
-        PyRef ops = get(o, BC_NAME("ops"));
+        n->a = child(o, BC_INTERNED("left"));
+        PyRef ops = get(o, BC_INTERNED("ops"));
         for (Py_ssize_t i = 0; i < PyList_Size(ops.get()); ++i) n->ops.push_back(operator_of(PyList_GetItem(ops.get(), i)));
-        n->list = children(o, BC_NAME("comparators"));
+        n->list = children(o, BC_INTERNED("comparators"));
         return n;
       }
       case Class::ListComp: {
-        PyRef generators = get(o, BC_NAME("generators"));
+        PyRef generators = get(o, BC_INTERNED("generators"));
         if (PyList_Size(generators.get()) != 1) {
           Node* n = make(o, NodeKind::unsupported);
           n->text = "a comprehension with several for";
@@ -346,39 +345,39 @@ class Reader {
         }
         PyObject* generator = PyList_GetItem(generators.get(), 0);
         Node* n = make(o, NodeKind::comprehension);
-        n->b = child(generator, BC_NAME("iter"));
+        n->b = child(generator, BC_INTERNED("iter"));
         // Its variables are its own: they get names that the function has not.
         const size_t before = renames_.size();
-        rename(get(generator, BC_NAME("target")).get());
-        n->c = child(generator, BC_NAME("target"));
-        n->list = children(generator, BC_NAME("ifs"));
-        n->a = child(o, BC_NAME("elt"));
+        rename(get(generator, BC_INTERNED("target")).get());
+        n->c = child(generator, BC_INTERNED("target"));
+        n->list = children(generator, BC_INTERNED("ifs"));
+        n->a = child(o, BC_INTERNED("elt"));
         renames_.resize(before);
         return n;
       }
       case Class::IfExp: {
         Node* n = make(o, NodeKind::if_else);
-        n->a = child(o, BC_NAME("test"));
-        n->b = child(o, BC_NAME("body"));
-        n->c = child(o, BC_NAME("orelse"));
+        n->a = child(o, BC_INTERNED("test"));
+        n->b = child(o, BC_INTERNED("body"));
+        n->c = child(o, BC_INTERNED("orelse"));
         return n;
       }
       case Class::Tuple:
       case Class::List: {
         Node* n = make(o, c == Class::Tuple ? NodeKind::tuple : NodeKind::list);
-        n->list = children(o, BC_NAME("elts"));
+        n->list = children(o, BC_INTERNED("elts"));
         return n;
       }
       case Class::Slice: {
         Node* n = make(o, NodeKind::slice);
-        n->a = optional(o, BC_NAME("lower"));
-        n->b = optional(o, BC_NAME("upper"));
-        n->c = optional(o, BC_NAME("step"));
+        n->a = optional(o, BC_INTERNED("lower"));
+        n->b = optional(o, BC_INTERNED("upper"));
+        n->c = optional(o, BC_INTERNED("step"));
         return n;
       }
       case Class::Starred: {
         Node* n = make(o, NodeKind::starred);
-        n->a = child(o, BC_NAME("value"));
+        n->a = child(o, BC_INTERNED("value"));
         return n;
       }
       case Class::Lambda: {
@@ -388,8 +387,8 @@ class Reader {
       }
       case Class::NamedExpr: {
         Node* n = make(o, NodeKind::walrus);
-        n->a = child(o, BC_NAME("value"));
-        n->text = text(get(o, BC_NAME("target")).get(), BC_NAME("id"));
+        n->a = child(o, BC_INTERNED("value"));
+        n->text = text(get(o, BC_INTERNED("target")).get(), BC_INTERNED("id"));
         bind(n->text);
         return n;
       }
@@ -403,7 +402,7 @@ class Reader {
   }
 
   Node* constant(PyObject* o) {
-    PyRef v = get(o, BC_NAME("value"));
+    PyRef v = get(o, BC_INTERNED("value"));
     if (v.get() == Py_Ellipsis) return make(o, NodeKind::ellipsis);
     Node* n = make(o, NodeKind::constant);
     if (v.get() == Py_None) {

@@ -240,8 +240,7 @@ void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const 
   }
   // A texture or surface object, or a pointer of ours, CuPy or Numba: an address with a name.
   if (p.kind != Kind::scalar) {
-    static PyObject* const ptr = PyUnicode_InternFromString("ptr");
-    if (PyRef address = attr_or_null(o, ptr); address && PyLong_Check(address.get())) {
+    if (PyRef address = attr_or_null(o, BC_INTERNED("ptr")); address && PyLong_Check(address.get())) {
       const unsigned long long value = PyLong_AsUnsignedLongLong(address.get());
       if (PyErr_Occurred()) throw PythonError();
       std::memcpy(to->add(sizeof(value)), &value, sizeof(value));
@@ -299,9 +298,8 @@ void add_raw_argument(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, 
 }
 
 std::optional<Device> device_attribute(PyObject* o) {
-  static PyObject* const inner = PyUnicode_InternFromString("_device");
   PyRef where = attr_or_null(o, state().names.device);
-  if (where && !is_exact(where.get(), state().device)) where = attr_or_null(where.get(), inner);
+  if (where && !is_exact(where.get(), state().device)) where = attr_or_null(where.get(), BC_INTERNED("_device"));
   if (!where || !is_exact(where.get(), state().device)) return std::nullopt;
   return to_device(where.get());
 }

@@ -7,15 +7,26 @@
 #include <structmember.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "core/recursive_lock.h"
 
 /// CPython, as far as the binding needs it: the limited API of 3.11 (also builds against the full API of free-threaded Pythons).
 namespace bc::bind {
+
+/// Whether Python's threads run at once. "The interpreter's lock" is there what a thread holds while it may touch objects, and a thread
+/// that waits without letting go of it holds up whoever wants to stop all threads (the garbage collector).
+#ifdef Py_GIL_DISABLED
+inline constexpr bool kFreeThreaded = true;
+#else
+inline constexpr bool kFreeThreaded = false;
+#endif
 
 using FastCall = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
@@ -136,6 +147,75 @@ class GilHold {
   PyGILState_STATE state_;
   bool released_;
 };
+
+/// A lock that is held while Python code runs, which may let other threads have the interpreter's lock meanwhile: who waits lets go of it.
+/// Recursive. Forked children get it free where another thread had it: threads stop for a fork only where Python runs.
+class PyLock {
+ public:
+  explicit PyLock(RecursiveLock& lock) : lock_(lock) {
+    while (!lock_.try_lock()) {
+      GilRelease released;
+      lock_.lock();
+      lock_.unlock();
+    }
+  }
+  ~PyLock() { lock_.unlock(); }
+  PyLock(const PyLock&) = delete;
+  PyLock& operator=(const PyLock&) = delete;
+
+ private:
+  RecursiveLock& lock_;
+};
+
+/// What compiles Python functions, and all that it remembers.
+RecursiveLock& compiler_lock();
+
+/// A static object of a function that Python code may run to make. A plain static would make others wait for it with the interpreter's lock
+/// in their hands, which its maker may need; here whoever is first wins.
+template <class T>
+class Once {
+ public:
+  template <class... A>
+  T& get(A&&... arguments) {
+    return make([&] { return std::make_unique<T>(std::forward<A>(arguments)...); });
+  }
+  template <class F>
+  T& make(F&& f) {
+    if (T* made = made_.load(std::memory_order_acquire)) [[likely]]
+      return *made;
+    std::unique_ptr<T> mine = f();
+    T* there = nullptr;
+    if (made_.compare_exchange_strong(there, mine.get(), std::memory_order_acq_rel)) return *mine.release();
+    return *there;
+  }
+
+ private:
+  std::atomic<T*> made_{nullptr};
+};
+
+/// The same for a Python object, which is kept for ever.
+class OnceObject {
+ public:
+  template <class F>
+  PyObject* make(F&& f) {
+    if (PyObject* made = made_.load(std::memory_order_acquire)) [[likely]]
+      return made;
+    PyRef mine = f();
+    PyObject* there = nullptr;
+    if (made_.compare_exchange_strong(there, mine.get(), std::memory_order_acq_rel)) return mine.release();
+    return there;
+  }
+
+ private:
+  std::atomic<PyObject*> made_{nullptr};
+};
+
+/// The interned string of a literal.
+#define BC_INTERNED(text)                                                                                                  \
+  ([]() -> PyObject* {                                                                                                     \
+    static constinit ::bc::bind::OnceObject once;                                                                          \
+    return once.make([] { return ::bc::bind::PyRef::steal(PyUnicode_InternFromString(text)); });                           \
+  }())
 
 [[noreturn]] void throw_python(PyObject* type, const char* message);
 

@@ -203,7 +203,8 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
 
 PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    static const CallSignature signature(
+    static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get(
         "RawKernel.__call__(grid, block, args, shared_mem=0, stream=None, enable_cooperative_groups=None, cluster=None)");
     PyObject* values[7];
     signature.bind(args, static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1))), kwnames, values);
@@ -235,7 +236,8 @@ PyObject* make_kernel(std::shared_ptr<Compiled> compiled, std::string name, bool
 
 PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static const CallSignature signature(
+    static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get(
         "RawKernel(code, name, options=None, backend='nvrtc', translate_cucomplex=False, *, enable_cooperative_groups=False, "
         "jitify=False)");
     PyObject* values[7];

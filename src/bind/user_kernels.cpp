@@ -159,7 +159,8 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
 }
 
 PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature(
+  static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get(
       "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
       "return_tuple=False, "
       "loop_prep='', after_loop='', options=None)");
@@ -364,7 +365,8 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
 }
 
 PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature(
+  static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get(
       "ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
       "reduce_dims=True, preamble='', options=None)");
   return guard([&]() -> PyObject* {
@@ -494,7 +496,8 @@ struct PyScan {
 ScanKernel& scan_of(PyObject* o) { return *reinterpret_cast<PyScan*>(o)->kernel; }
 
 PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')");
+  static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')");
   return guard([&]() -> PyObject* {
     PyObject* v[6];
     VectorArguments(args, kwargs).bind(signature, v);
@@ -509,7 +512,8 @@ PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* call_scan(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const CallSignature signature("ScanKernel(a, axis=0)");
+  static constinit Once<CallSignature> signature_once;
+    const CallSignature& signature = signature_once.get("ScanKernel(a, axis=0)");
   return guard([&] {
     PyObject* v[2];
     VectorArguments(args, kwargs).bind(signature, v);

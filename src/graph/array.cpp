@@ -56,8 +56,7 @@ Node* whole(const Array& a) {
 }
 
 void check_writable(const char* op, const Array& a) {
-  const Ref<Buffer>& buffer = a.storage()->current->buffer;
-  BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
+  BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
 }
 
 /// A copy between host and device or within one, in the stream's order, as the profiler sees it.
@@ -683,6 +682,20 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
 }
 
 // ---- Looking --------------------------------------------------------------------------------------------------------------------
+
+StorageFacts storage_facts(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  const Node& node = *a.storage()->current;
+  StorageFacts facts;
+  facts.pending = node.pending();
+  facts.bytes = node.size * itemsize(node.dtype);
+  if (node.buffer) {
+    facts.exposed = node.buffer->exposed;
+    facts.read_only = node.buffer->read_only;
+    facts.base = node.buffer->ptr;
+  }
+  return facts;
+}
 
 void* data(const Array& a) {
   TapeLock lock(tape(a.device()));

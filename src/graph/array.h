@@ -146,6 +146,16 @@ std::vector<Array> nonzero(const Array& a);
 
 // ---- Looking --------------------------------------------------------------------------------------------------------------------
 
+/// What is known of an array's storage without running anything.
+struct StorageFacts {
+  bool pending = false;
+  bool exposed = false;
+  bool read_only = false;      ///< memory that was lent by a read-only exporter
+  const void* base = nullptr;  ///< nullptr: there is no memory yet
+  int64_t bytes = 0;
+};
+StorageFacts storage_facts(const Array& a);
+
 /// Runs everything that waits on the array's device, so that its storage has memory; returns the address of element `offset` 0.
 void* data(const Array& a);
 /// As data(), with memory that no other array shares (a lazy copy does), so that it may be written.

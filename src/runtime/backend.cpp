@@ -87,15 +87,17 @@ Backend& open_backend(Device device) {
 /// Where work is done when it is queued, a point in a stream's order is a time.
 class TimeEvent final : public StreamEvent {
  public:
-  void record(Stream) override { at_ = std::chrono::steady_clock::now(); }
+  void record(Stream) override { at_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }
   bool query() const override { return true; }
   void synchronize() const override {}
   double elapsed(const StreamEvent& start) const override {
-    return std::chrono::duration<double, std::milli>(at_ - static_cast<const TimeEvent&>(start).at_).count();
+    return std::chrono::duration<double, std::milli>(at_.load(std::memory_order_relaxed) -
+                                                    static_cast<const TimeEvent&>(start).at_.load(std::memory_order_relaxed))
+        .count();
   }
 
  private:
-  std::chrono::steady_clock::time_point at_{};
+  std::atomic<std::chrono::steady_clock::time_point> at_{};
 };
 
 }  // namespace
