@@ -96,7 +96,7 @@ class DUFunc:
 
     def _loop(self, args: tuple[Type, ...]) -> tuple[Any, Type]:
         if args not in self._loops:
-            loop, shown = _c._loop(self.py_func, args, None, self.nin, self._target == "parallel", self._fastmath)
+            loop, shown = _c._loop(self.py_func, args, None, self._target == "parallel", self._fastmath)
             self._loops[args] = (loop, Type(shown))
             self._all = None
         return self._loops[args]
@@ -108,7 +108,7 @@ class DUFunc:
         wrapped = _from_source(f"function = {body}", "function", {"to": signature.return_type.dtype.type, "f": self})
         self._wrapped = getattr(self, "_wrapped", {})
         self._wrapped[signature.args] = wrapped
-        loop, shown = _c._loop(wrapped, signature.args, None, self.nin, self._target == "parallel", self._fastmath)
+        loop, shown = _c._loop(wrapped, signature.args, None, self._target == "parallel", self._fastmath)
         return loop, Type(shown)
 
     def _numpy(self, args: tuple[Type, ...] | None) -> Any:
@@ -415,7 +415,7 @@ class GUFunc:
         if len(args) != self.nargs:
             raise TypeError(f"guvectorize: the layout {self.signature} has {self.nargs} operands, the signature {len(args)}")
         cores = tuple(tuple(self._dims.index(d) for d in core) for core in (*self._ins, *self._outs))
-        self._loops[args] = _c._loop(self.py_func, args, cores, self.nin, self._target == "parallel", self._fastmath)[0]
+        self._loops[args] = _c._loop(self.py_func, args, cores, self._target == "parallel", self._fastmath)[0]
         self._ufunc = None
 
     @property
@@ -491,16 +491,25 @@ class GUFunc:
         ]
         flat = [a.astype(t.dtype, copy=False) for a, t in zip(arrays, key[: self.nin], strict=True)]
         spread = [_spread(a, loop_shape, len(core)) for a, core in zip(flat, self._ins, strict=True)]
-        spread += [o if core else o.reshape((*o.shape, 1)) for o, core in zip(results, self._outs, strict=True)]
+        # Outputs elsewhere (NumPy's arrays beside a GPU) are filled here first.
+        targets = [r if _is_ours(r) and r.device == device else empty(r.shape, dtype=r.dtype, device=device) for r in results]
+        vectors = tuple(_is_array(t) for t in key)
+        spread = [
+            a if core or not vector else a.reshape((*a.shape, 1))
+            for a, core, vector in zip((*spread, *targets), (*self._ins, *self._outs), vectors, strict=True)
+        ]
         cuda = str(device).startswith("cuda")
-        driver = self._driver(len(loop_shape), cuda)
+        driver = self._driver(len(loop_shape), cuda, vectors)
         if cuda:
             count = int(np.prod(loop_shape, dtype=np.int64))
             if count:
                 driver[(count + 127) // 128, 128](*spread)
         else:
             driver(*spread)
-        made = [r.get() if numpy_result else r for r in results]
+        for r, t in zip(results, targets, strict=True):
+            if r is not t:
+                r[...] = t if _is_ours(r) else t.get()
+        made = [r.get() if numpy_result and _is_ours(r) else r for r in results]
         return made[0] if len(made) == 1 else tuple(made)
 
     def _choose(self, arrays: list[Any], outs: tuple[Any, ...]) -> tuple[Type, ...]:
@@ -513,9 +522,9 @@ class GUFunc:
                     return key
         raise TypeError(f"ufunc '{self.__name__}' has no loop for these types; it was declared for {list(self._loops)}")
 
-    def _driver(self, ndim: int, cuda: bool) -> Any:
-        """The function that calls ours for every core: over `ndim` loop dimensions."""
-        key = (ndim, cuda)
+    def _driver(self, ndim: int, cuda: bool, vectors: tuple[bool, ...]) -> Any:
+        """The function that calls ours for every core: over `ndim` loop dimensions; `vectors` are the operands that it takes as arrays."""
+        key = (ndim, cuda, vectors)
         if key in self._drivers:
             return self._drivers[key]
         names = [f"a{i}" for i in range(self.nargs)]
@@ -538,8 +547,8 @@ class GUFunc:
         operands = []
         for i, core in enumerate((*self._ins, *self._outs)):
             index = axes + [":"] * len(core)
-            if not core and i >= self.nin:
-                index = [*axes, ":"]  # a scalar output is a vector of one element
+            if not core and vectors[i]:
+                index = [*axes, ":"]  # a scalar that is declared as a vector has one element
             operands.append(f"a{i}[{', '.join(index)}]" if index else f"a{i}[()]")
         lines.append(f"{indent}function({', '.join(operands)})")
         source = "\n".join(lines) + "\n"

@@ -194,7 +194,7 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
 
 /// The loop of a generalised ufunc: the function is called with views of one core at a time.
 Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& types, const std::vector<std::vector<int>>& cores,
-                       size_t inputs, bool parallel, bool fastmath) {
+                       bool parallel, bool fastmath) {
   const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
   const std::string name = made.name.substr(3);
   auto loop = std::make_unique<Loop>();
@@ -218,10 +218,10 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
     if (!t->is_array()) {
       text += fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(args[{1}] + k * steps[{1}]);\n", e, i);
     } else {
-      // An output of no core dimensions comes as a vector of one element, as Numba has it.
+      // An operand of no core dimensions may be declared as a vector, of one element then, as Numba has it.
       const size_t ndim = static_cast<size_t>(t->ndim);
       const std::vector<int>& core = cores[i];
-      if (core.size() != ndim && !(core.empty() && ndim == 1 && i >= inputs))
+      if (core.size() != ndim && !(core.empty() && ndim == 1))
         raise(ErrorKind::Type, "guvectorize: argument {} has {} dimensions, the layout gives it {}", i + 1, ndim, core.size());
       std::string shape, strides;
       for (size_t d = 0; d < ndim; ++d) {
@@ -249,12 +249,12 @@ Loop* loop_of(PyObject* capsule) {
   return loop;
 }
 
-/// _loop(function, signature, cores or None, inputs, parallel, fastmath) -> (loop, result type)
+/// _loop(function, signature, cores or None, parallel, fastmath) -> (loop, result type)
 PyObject* loop_function(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
     PyObject *function, *signature, *cores;
-    int inputs, parallel, fastmath;
-    if (!PyArg_ParseTuple(args, "OOOipp", &function, &signature, &cores, &inputs, &parallel, &fastmath)) throw PythonError();
+    int parallel, fastmath;
+    if (!PyArg_ParseTuple(args, "OOOpp", &function, &signature, &cores, &parallel, &fastmath)) throw PythonError();
     const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
     Loop* loop = nullptr;
     if (cores == Py_None) {
@@ -271,7 +271,7 @@ PyObject* loop_function(PyObject*, PyObject* args) {
       }
       if (lists.size() != types.size())
         raise(ErrorKind::Type, "guvectorize: the signature has {} arguments, the layout {}", types.size(), lists.size());
-      loop = make_generalised(function, types, lists, static_cast<size_t>(inputs), parallel, fastmath);
+      loop = make_generalised(function, types, lists, parallel, fastmath);
     }
     PyRef capsule = PyRef::steal(PyCapsule_New(loop, kCapsule, nullptr));
     return tuple_of({capsule.get(), to_py(loop->result ? loop->result->spelling : "none").get()}).release();
@@ -370,7 +370,8 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     if (body.starts_with(open)) body = body.substr(open.size(), body.size() - open.size() - 2);
     for (size_t at; (at = body.find("BC_PY ")) != std::string::npos;) body.replace(at, 6, "BC_INLINE ");
     const bool library = body.find("py::") != std::string::npos || body.find("BC_PY_") != std::string::npos;
-    if (library) op.text = unwrapped(kernels::python_library({"core"}));
+    // What the function needs of src/device/python stands before it.
+    if (library) op.text = unwrapped(made.text.substr(0, made.text.size() - made.readable.size()));
     op.text += body;
     std::string parameters, values;
     for (size_t k = 0; k < types.size(); ++k) {

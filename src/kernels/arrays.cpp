@@ -41,6 +41,13 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
   return items;
 }
 
+Value FunctionCompiler::scalar_of(const Value& v, const Node* n) {
+  if (!v.is_array() || v.lazy || v.type->ndim != 0 || !v.type->element->is_scalar()) return v;
+  Value r = Value::of(v.type->element, element(bound(v, "a"), {}, n));
+  r.reads = true;
+  return r;
+}
+
 Value FunctionCompiler::slice(const Node* n) {
   Value v = Value::known(slice_type());
   const Value none = Value::known(none_type());
@@ -198,7 +205,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       // An element of an array expression: its operands' elements.
       fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
     }
-    const std::vector<Value> items = index_items(index);
+    std::vector<Value> items = index_items(index);
+    for (Value& i : items) i = scalar_of(i, n);
     bool scalars = static_cast<int>(items.size()) == object.type->ndim;
     for (const Value& i : items) {
       if (!i.type) return {};
@@ -350,6 +358,12 @@ std::shared_ptr<const LazyArray> FunctionCompiler::lazy_of(const Value& v) {
 
 /// f over the elements of arrays and scalars, computed when somebody takes them.
 Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n) {
+  // Arrays without dimensions are numbers in expressions, as in NumPy.
+  if (std::none_of(operands.begin(), operands.end(), [](const Value& v) { return v.is_array() && (v.type->ndim > 0 || v.lazy); })) {
+    std::vector<Value> numbers;
+    for (const Value& v : operands) numbers.push_back(scalar_of(v, n));
+    if (std::none_of(numbers.begin(), numbers.end(), [](const Value& v) { return v.is_array(); })) return f(numbers);
+  }
   auto lazy = std::make_shared<LazyArray>();
   struct Part {
     std::shared_ptr<const LazyArray> lazy;  ///< or a scalar
@@ -494,7 +508,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
-  const std::vector<Value> items = index_items(both[1]);
+  std::vector<Value> items = index_items(both[1]);
+  for (Value& i : items) i = scalar_of(i, at);
   if (host() && items.size() == 1 && host_assign_index(a, items[0], value, at)) return;
   bool scalars = static_cast<int>(items.size()) == a.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);

@@ -1036,19 +1036,10 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       unit_.need("core");
       std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
       std::string extents;
-      for (const Value& v : shape) {
-        if (v.integer() && *v.integer() < 0) {
-          std::string others = "1";
-          for (const Value& o : shape)
-            if (&o != &v) others += " * " + convert(o, int64_type(), n);
-          extents += fmt::format(", {}.size() / ({})", a.text, others);
-        } else {
-          extents += ", " + convert(v, int64_type(), n);
-        }
-      }
+      for (const Value& v : shape) extents += ", " + convert(v, int64_type(), n);
       if (name != "reshape") extents = fmt::format(", {}.size()", a.text), shape.resize(1);
       const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
-      return Value::of(t, fmt::format("py::over<{}{}>(const_cast<{}*>({}.data){})", t->read_only ? "const " : "", cpp(t->element), cpp(t->element), a.text, extents));
+      return Value::of(t, fmt::format("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
     }
     fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
          nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel", "transpose", "item"}));

@@ -85,7 +85,7 @@ class Unit {
  private:
   friend class FunctionCompiler;
   void run(Specialised* s);
-  std::string unique(const std::string& name);
+  std::string unique(const std::string& name, bool free = false);
   void print_entry(const Specialised& s, CompiledFunction* made);
 
   const Function& entry_;
@@ -236,6 +236,8 @@ class FunctionCompiler {
   Value subscript(const Node* n);
   Value subscript_of(const Value& object, const Value& index, const Node* n);
   std::vector<Value> index_items(const Value& index);
+  /// The element of an array without dimensions; other values as they are.
+  Value scalar_of(const Value& v, const Node* n);
   /// The C++ lvalue of one element; checks, where they are asked for, are added here and only here.
   std::string element(const Value& array, const std::vector<Value>& indices, const Node* n);
   std::string index_text(const Value& index, const std::string& array, int axis, const Node* n);

@@ -92,6 +92,7 @@ std::string cpp_identifier(std::string_view python) {
       "bc", "py", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "half", "bfloat16", "complex", "limits", "complex64", "complex128",
       // CUDA and what the printed text itself uses
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "status", "failure", "arguments", "result", "printf", "assert", "dim3",
+      "memcpy", "memmove", "memset", "memcmp", "malloc", "free", "strlen", "clock", "clock64", "abort", "exit",
       "BC_FN", "BC_CUDA", "BC_INLINE", "BC_TFN", "BC_UNROLL", "errno", "stdin", "stdout", "stderr", "signbit", "isnan", "isinf", "isfinite",
       "fpclassify", "isnormal", "isgreater", "isless", "isunordered", "EOF", "M_PI", "M_E", "HUGE_VAL", "offsetof", "va_arg", "va_start",
       "va_end", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "bits_as"};

@@ -44,7 +44,7 @@ std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, con
 }
 
 const std::string& host_library(bool parallel) {
-  static const std::string& plain = *new std::string(python_library({"core", "host", "host_numpy"}));
+  static const std::string& plain = *new std::string(python_library({"core", "host", "host_numpy", "libm"}));
   static const std::string& threaded = *new std::string("#define BC_PYTHON_PARALLEL 1\n" + plain);
   return parallel ? threaded : plain;
 }

@@ -55,6 +55,8 @@ void lay_out(TypeInfo* t) {
     at += item->bytes;
     t->alignment = std::max(t->alignment, item->alignment);
   }
+  // A struct without members takes a byte in C++.
+  if (t->is(Kind::tuple) && at == 0) at = 1;
   t->bytes = (at + t->alignment - 1) / t->alignment * t->alignment;
 }
 

@@ -1,14 +1,38 @@
 // A program: its functions, structs and constants, put together.
 #include <algorithm>
 
+#include "codegen/device_library.h"
 #include "kernels/compiler.h"
 #include "kernels/python_library.h"
 
 namespace bc::kernels {
 
-std::string Unit::unique(const std::string& name) {
+namespace {
+
+/// Tells whether the device library has a function of the name, which a user's function beside it would redefine or be taken for.
+bool library_has(std::string_view name) {
+  static const std::set<std::string_view>& names = *[] {
+    auto* all = new std::set<std::string_view>;
+    for (const DeviceSection& section : kDeviceSections) {
+      std::string_view rest = section.names;
+      while (!rest.empty()) {
+        const size_t end = std::min(rest.find(' '), rest.size());
+        all->insert(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+    return all;
+  }();
+  return names.contains(name);
+}
+
+}  // namespace
+
+std::string Unit::unique(const std::string& name, bool free) {
   const std::string base = cpp_identifier(name);
-  const int n = ++names_[base];
+  int& count = names_[base];
+  if (count == 0 && !free && library_has(base)) count = 1;
+  const int n = ++count;
   return n == 1 ? base : fmt::format("{}_{}", base, n);
 }
 
@@ -117,7 +141,9 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
     place->arguments = std::move(arguments);
     place->captured = std::move(captured);
     const bool entry = functions_.size() == 1;
-    place->name = unique(entry && !options.name.empty() ? options.name : syntax.name == "<lambda>" ? "lambda" : syntax.name);
+    // A kernel's name is for profiles, and nothing in the library can be taken for a function of arrays that returns nothing.
+    place->name = unique(entry && !options.name.empty() ? options.name : syntax.name == "<lambda>" ? "lambda" : syntax.name,
+                         entry && options.entry == Entry::kernel);
     order_.push_back(place.get());
   }
   Specialised& s = *place;

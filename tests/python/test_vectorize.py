@@ -264,3 +264,34 @@ def test_stencil_options():
     assert_allclose(made[2:], a[:-2] * 0.5 + a[1:-1] * 0.25 + a[2:] * 0.25)
     with pytest.raises(ValueError, match="constant"):
         stencil("wrap")(lambda a: a[0])
+
+
+# ---- scalars that are declared as vectors, results in the caller's arrays
+
+
+@pytest.mark.parametrize("target", ["cpu", "parallel", "cuda"])
+def test_a_scalar_operand_may_be_declared_as_a_vector(xp, target):
+    @guvectorize(["void(int64[:], int64[:], int64[:])"], "(n),()->(n)", target=target)
+    def shifted(x, by, out):
+        for i in range(x.size):
+            out[i] = x[i] + by[0]
+
+    x, by = np.arange(6).reshape(2, 3), np.array([10, 20])
+    assert_array_equal(shifted(x, by), x + by[:, None])
+    assert_array_equal(shifted(xp.asarray(x), xp.asarray(by)).get(), x + by[:, None])
+    assert_array_equal(shifted(x[0], 5), x[0] + 5)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_generalised_ufunc_fills_the_array_that_it_is_given(target):
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", target=target)
+    def doubled(x, out):
+        for i in range(x.size):
+            out[i] = 2 * x[i]
+
+    x, out = np.arange(5.0), np.zeros(5)
+    assert doubled(x, out=out) is out
+    assert_array_equal(out, 2 * x)
+    again = np.zeros(5)
+    doubled(x, again)
+    assert_array_equal(again, 2 * x)

@@ -170,6 +170,14 @@ BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> over(void* memory, I... 
   return a;
 }
 
+/// The elements of a C-contiguous array in another shape, of which one extent may be negative: what is left for it.
+template <class T, class A, class... I>
+BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> reshaped(const A& a, I... extents) {
+  const i64 known = (i64(1) * ... * (extents < 0 ? i64(1) : static_cast<i64>(extents)));
+  const i64 rest = known ? a.size() / known : 0;
+  return over<T>((void*)a.data, (extents < 0 ? rest : static_cast<i64>(extents))...);
+}
+
 /// A place as plain memory.
 template <class T>
 BC_INLINE void* memory(const T& place) {

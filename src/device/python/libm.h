@@ -1,0 +1,23 @@
+// Functions of C's mathematics that the device library does not have: the compiler's own on CUDA, the C library's on the CPU.
+#pragma once
+
+namespace bc {
+namespace py {
+
+#if BC_CUDA
+#define BC_PY_NATIVE(f) ::f
+#else
+#define BC_PY_NATIVE(f) __builtin_##f
+#endif
+#define BC_PY_LIBM(name)                                              \
+  BC_INLINE float name(float a) { return BC_PY_NATIVE(name##f)(a); } \
+  BC_INLINE double name(double a) { return BC_PY_NATIVE(name)(a); }
+BC_PY_LIBM(erf)
+BC_PY_LIBM(erfc)
+BC_PY_LIBM(tgamma)
+BC_PY_LIBM(lgamma)
+#undef BC_PY_LIBM
+#undef BC_PY_NATIVE
+
+}  // namespace py
+}  // namespace bc
