@@ -61,8 +61,9 @@ class PythonSource final : public MemorySource {
       // The owner gives the memory out again in the order of the stream that asked for it.
       try {
         Tape &home = tape_of({device, piece.stream}), &last = tape_of({device, stream});
+        if (home.lent()) last.synchronize();
         TapeLock lock(home);
-        home.wait_for({&last, last.submit()});
+        if (!home.lent()) home.wait_for({&last, last.submit()});
       } catch (const Error&) {
         // The device is lost, and its work has ended.
       }

@@ -204,6 +204,7 @@ PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       } else {
         made.kind = StreamKind::foreign;
         made.tape = &tape_of_handle(*handle, device);
+        without_gil([&] { made.tape->borrow(); });
         made.owner = new_ref(v[4]);
       }
     } else if (made.kind == StreamKind::own) {
@@ -226,6 +227,7 @@ PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 void stream_dealloc(PyObject* self) {
   PyStream* s = as_stream(self);
   if (s->kind == StreamKind::own && s->tape) release_stream(*s->tape);
+  if (s->kind == StreamKind::foreign) without_gil([&] { s->tape->give_back(); });
   Py_XDECREF(s->owner);
   free_object(self);
 }
@@ -268,6 +270,10 @@ PyObject* stream_exit(PyObject*, PyObject*) {
     const PyRef left = PyRef::maybe(choose(outer, before.object).object);
     // What was recorded starts now, beside what the thread does next.
     if (!mine.empty() && &mine != &outer) without_gil([&] { mine.flush(); });
+    if (&mine != &outer) {
+      TapeLock lock(mine);
+      mine.mark();
+    }
     Py_RETURN_NONE;
   });
 }

@@ -422,6 +422,23 @@ PyRef request_capsule(PyObject* o, PyObject* stream, PyObject* dl_device, PyObje
 
 }  // namespace
 
+namespace {
+
+/// For a scope other libraries find a device current in this thread.
+class EnteredDevice {
+ public:
+  explicit EnteredDevice(Device device) : backend_(backend(device)), before_(backend_.enter()) {}
+  ~EnteredDevice() { backend_.leave(before_); }
+  EnteredDevice(const EnteredDevice&) = delete;
+  EnteredDevice& operator=(const EnteredDevice&) = delete;
+
+ private:
+  Backend& backend_;
+  void* before_;
+};
+
+}  // namespace
+
 Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<bool> copy_it) {
   if (PyCapsule_CheckExact(o)) {
     Array a = from_capsule(o);
@@ -437,7 +454,10 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
   const int64_t kind = to_int(PyTuple_GetItem(where.get(), 0), "device");
   const int64_t index = to_int(PyTuple_GetItem(where.get(), 1), "device");
   const bool cuda = kind == dlpack::kCuda || kind == dlpack::kCudaManaged;
-  PyRef stream = cuda ? to_py(stream_number({DeviceType::cuda, static_cast<int>(index)})) : nullptr;
+  const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? static_cast<int>(index) : 0};
+  PyRef stream = cuda ? to_py(stream_number(owner)) : nullptr;
+  // PyTorch exports tensors of the current device only.
+  const EnteredDevice entered(owner);
   Array a = from_capsule(request_capsule(o, stream.get(), nullptr, nullptr).get());
   if (device && !(a.device() == *device)) {
     if (copy_it && !*copy_it)

@@ -247,7 +247,7 @@ void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const 
       return;
     }
     if (const Array* a = foreign->find(o)) {
-      if (!(a->device() == device))
+      if (!(a->device() == device) && !backend(device).enable_peer_access(a->device()))
         raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device), type_name(o),
               to_string(a->device()), index);
       to->add_array(to->hold_foreign(*a), p.write);

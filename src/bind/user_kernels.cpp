@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "bind/args.h"
+#include "bind/cuda_stream.h"
 #include "ops/user_kernel.h"
 
 #ifndef Py_TPFLAGS_HAVE_VECTORCALL
@@ -72,6 +73,11 @@ class OnStream {
  public:
   void enter(PyObject* stream) {
     stream_ = PyRef::borrow(stream);
+    if (!is_stream(stream)) {
+      // A handle or another library's stream, which is entered here as ours.
+      stream_ = PyRef::steal(PyObject_CallFunctionObjArgs(import_attr("broadcloth.cuda", "ExternalStream").get(), stream, nullptr));
+    }
+    stream = stream_.get();
     PyRef::steal(PyObject_CallMethod(stream, "__enter__", nullptr));
   }
   ~OnStream() {

@@ -46,6 +46,8 @@ class RecursiveLock {
     if (state_.exchange(kFree, std::memory_order_release) == kWanted) [[unlikely]]
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
+  /// True where the owner has locked it more than once: an unlock lets nobody in yet.
+  bool nested() const { return depth_ != 0; }
 
  private:
   static constexpr uint32_t kFree = 0, kHeld = 1, kWanted = 2;

@@ -22,23 +22,25 @@ class ArrayAccess {
   ArrayAccess& operator=(const ArrayAccess&) = delete;
 
   /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
-  /// the array lies on another device than the stream or is read-only and written. Arrays that share memory share it in the work too; of
+  /// the array lies on a device whose memory the stream's cannot use, or is read-only and written. Arrays that share memory share it in the work too; of
   /// such arrays those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
  private:
-  struct Use {
+  struct Held {
     Ref<Buffer> buffer;
     bool write = false;
+    Tape* peer = nullptr;  ///< of the device where the array lies, where that is another one
   };
   static constexpr size_t kInline = 12;
-  Use& use(size_t i) { return i < kInline ? inline_[i] : more_[i - kInline]; }
+  void* add_peer(const Array& a, bool write);
+  Held& use(size_t i) { return i < kInline ? inline_[i] : more_[i - kInline]; }
 
   Stream stream_;
   Tape* tape_ = nullptr;
   size_t count_ = 0;
-  Use inline_[kInline];  ///< most launches need no heap
-  std::vector<Use> more_;
+  Held inline_[kInline];  ///< most launches need no heap
+  std::vector<Held> more_;
 };
 
 }  // namespace bc

@@ -53,6 +53,8 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
 }
 
 TapeLock::~TapeLock() {
+  if (tape_.lent() && !tape_.mutex().nested()) [[unlikely]]
+    tape_.mark();
   tape_.mutex().unlock();
   if (--held_tapes == 0 && waiting_releases) run_releases();
 }
@@ -104,7 +106,7 @@ namespace {
 void free_in_order(Buffer& buffer) noexcept {
   const Uses& uses = buffer.uses;
   Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
-  if (!(last->device() == buffer.device)) last = &default_tape(buffer.device);
+  if (!(last->device() == buffer.device) || last->lent()) last = &default_tape(buffer.device);
   if (last != uses.write.tape || uses.reads || (uses.read.tape && uses.read.tape != last)) {
     TapeLock lock(*last);
     try {

@@ -40,6 +40,52 @@ void Tape::after(Buffer& buffer, bool write) {
   }
 }
 
+void Tape::borrow() {
+  if (!foreign_) return;
+  TapeLock lock(*this);
+  if (borrowers_.fetch_add(1, std::memory_order_acq_rel) > 0) return;
+  catch_up();
+}
+
+void Tape::catch_up() {
+  std::lock_guard events(event_mutex_);
+  if (!event_ || event_tick_ <= done_.load(std::memory_order_acquire) || event_->query()) return;
+  if (!backend(device()).capturing(stream_)) backend(device()).wait_event(stream_, *event_);
+}
+
+void Tape::give_back() noexcept {
+  if (!foreign_) return;
+  TapeLock lock(*this);
+  try {
+    if (borrowers_.load(std::memory_order_relaxed) == 1) flush();
+  } catch (...) {
+    // Who reads what could not run is told.
+  }
+  borrowers_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void Tape::mark() {
+  if (!foreign_) return;
+  try {
+    {
+      std::lock_guard events(event_mutex_);
+      if (event_tick_ < tick()) {
+        // What a capture of the other library's holds is not queued.
+        if (!backend(device()).capturing(stream_)) {
+          if (!event_) event_ = backend(device()).make_event({});
+          event_->record(stream_);
+        }
+        event_tick_ = tick();
+      }
+    }
+    if (!lent()) return;
+    default_tape(device()).wait_for({this, tick()});
+    pool_hand_over(device(), stream_.native);
+  } catch (const Error&) {
+    // The device is lost, and its work has ended.
+  }
+}
+
 void Tape::wait_for(Use use) {
   if (!use.tape || use.tape == this) return;
   Tape& other = *use.tape;
@@ -96,7 +142,7 @@ void Tape::keep(std::function<void()> release) {
   constexpr size_t kMostKept = 64;
   TapeLock lock(*this);
   kept_.emplace_back(tick(), std::move(release));
-  if (kept_.size() > kMostKept && !capture_ && backend(device()).query(stream_)) note_done(tick());
+  if (kept_.size() > kMostKept && !capture_ && !lent() && backend(device()).query(stream_)) note_done(tick());
 }
 
 void Tape::synchronize() {
@@ -109,7 +155,8 @@ void Tape::synchronize() {
   }
   try {
     // Without the lock, so that other threads go on recording.
-    backend(device()).synchronize(stream_);
+    if (!lent()) backend(device()).synchronize(stream_);
+    else if (const StreamEvent* last = last_event()) last->synchronize();
   } catch (const Error& error) {
     if (!file_) throw;
     raise(error.kind(), "{}; the last operation of the stream was recorded at {}:{}", error.what(), file_, line_);
@@ -118,7 +165,7 @@ void Tape::synchronize() {
   note_done(reached);
   check_errors();
   // What was freed meanwhile may still be in use.
-  if (reached == tick()) pool_synchronized(device(), stream_.native);
+  if (reached == tick() && !lent()) pool_synchronized(device(), stream_.native);
 }
 
 void Tape::set_capture(std::shared_ptr<Capture> capture) {

@@ -288,13 +288,14 @@ uint32_t* Tape::error_word() {
 
 void Tape::check_errors() {
   if (device().type != DeviceType::cuda || capture_) return;
+  const Stream by = lent() ? default_tape(device()).stream() : stream_;
   const auto check = [&](StreamWords& w) {
     if (!w.watched) return;
     w.watched = false;
     uint32_t error = 0;
-    backend(device()).copy(&error, w.error, sizeof(error), CopyKind::DeviceToHost, stream_);
+    backend(device()).copy(&error, w.error, sizeof(error), CopyKind::DeviceToHost, by);
     if (!error) return;
-    backend(device()).fill(w.error, 0, sizeof(error), stream_);
+    backend(device()).fill(w.error, 0, sizeof(error), by);
     raise_index_error(w.file, w.line);
   };
   check(words);

@@ -44,9 +44,9 @@ RecursiveLock& device_mutex(Device device) {
 }
 
 /// Called with registry_mutex held.
-Tape* make_tape(Stream stream) {
+Tape* make_tape(Stream stream, bool foreign = false) {
   Registry& r = registry();
-  r.all.push_back(new Tape(stream, static_cast<int>(r.all.size()), device_mutex(stream.device)));
+  r.all.push_back(new Tape(stream, static_cast<int>(r.all.size()), device_mutex(stream.device), foreign));
   return r.all.back();
 }
 
@@ -114,11 +114,15 @@ Tape& tape_of(Stream stream) {
   Tape& usual = default_tape(stream.device);
   if (!stream.native) return usual;
   if (Tape& current = tape(stream.device); current.stream().native == stream.native) return current;
-  std::lock_guard lock(registry_mutex);
+  std::unique_lock lock(registry_mutex);
   for (Tape* t : registry().all)
-    if (t->stream().native == stream.native && t->device() == stream.device) return *t;
+    if (t->stream().native == stream.native && t->device() == stream.device) {
+      lock.unlock();
+      if (t->lent()) t->catch_up();
+      return *t;
+    }
   detail::many_streams.store(true, std::memory_order_relaxed);
-  return *make_tape(stream);
+  return *make_tape(stream, true);
 }
 
 Tape& acquire_stream(Device device, const StreamOptions& options) {

@@ -37,7 +37,8 @@ struct StreamWords {
 /// device; it is recursive because releasing a node takes it too. Tapes are never destroyed.
 class Tape {
  public:
-  Tape(Stream stream, int number, RecursiveLock& mutex) : stream_(stream), number_(number), mutex_(mutex) {}
+  Tape(Stream stream, int number, RecursiveLock& mutex, bool foreign)
+      : stream_(stream), number_(number), mutex_(mutex), foreign_(foreign) {}
 
   Device device() const { return stream_.device; }
   Stream stream() const { return stream_; }
@@ -50,6 +51,17 @@ class Tape {
   /// The source of the kernels that a flush would run.
   std::string source();
   bool empty() const { return alive_ == 0; }
+  /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on it
+  /// is marked by an event, which is what others wait for, and its free memory is the default stream's.
+  bool lent() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
+  /// Between these the stream of another library is there. The first waits for what ran under the same handle before; the last one runs what
+  /// is pending. They do nothing to a stream of ours.
+  void borrow();
+  void give_back() noexcept;
+  /// Marks what was queued on another library's stream, so that it is not needed for waiting. Called with the lock held.
+  void mark();
+  /// Makes a handle's stream, which may be a new one, wait for what ran under it before.
+  void catch_up();
   bool full() const { return alive_ >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ----------------------------------------------------------------------------------------------------------------------
@@ -104,6 +116,8 @@ class Tape {
   const Stream stream_;
   const int number_;  ///< among all tapes
   RecursiveLock& mutex_;
+  const bool foreign_;
+  std::atomic<int> borrowers_{0};
   std::vector<Node*> nodes_;
   size_t alive_ = 0;
   int64_t pending_bytes_ = 0;
@@ -111,6 +125,10 @@ class Tape {
   Slots slots_;  ///< of the flush that runs; kept for its memory
 
   void note_done(uint64_t tick);
+  const StreamEvent* last_event() {
+    std::lock_guard lock(event_mutex_);
+    return event_.get();
+  }
 
   std::atomic<uint64_t> tick_{0};  ///< of the last submission; changed under the lock
   std::atomic<uint64_t> done_{0};  ///< the tick that the host has waited for

@@ -154,6 +154,11 @@ class Backend {
   virtual void begin_capture(Stream stream);
   virtual std::unique_ptr<StreamGraph> end_capture(Stream stream);
   virtual bool capturing(Stream stream) { return false; }
+  /// Lets kernels of this device use another one's memory. False when they cannot.
+  virtual bool enable_peer_access(Device peer) { return false; }
+  /// Makes this the device that other libraries of the process find current in this thread; leave() with what enter() gave undoes it.
+  virtual void* enter() { return nullptr; }
+  virtual void leave(void* before) noexcept {}
   /// {least, greatest} priority of streams, such as {0, -5}.
   virtual std::pair<int, int> stream_priorities() { return {0, 0}; }
 

@@ -291,7 +291,7 @@ class DevicePool {
   void trim();
   void reset_peak();
   void synchronized(void* stream);
-  void forget_stream(void* stream);
+  void hand_over(void* stream);
   void set_allocator(std::shared_ptr<PoolAllocator> allocator);
 
   void lock_for_fork();
@@ -323,7 +323,8 @@ class DevicePool {
     used_ -= size;
     ++frees_;
   }
-  void clean(Arena& from);
+  void move(Arena& from, Arena& to);
+  void clean(Arena& from) { move(from, clean_); }
   void reclaim_slabs();
   void* exhausted(size_t asked, size_t size, int size_class, void* stream);
   bool grow(size_t size, bool medium);
@@ -607,11 +608,11 @@ void DevicePool::free_block(Block* block, void* stream) {
 
 // ---- the ladder ----
 
-/// Moves everything that is free for one stream to what is free for all. Called with lock_ held.
-void DevicePool::clean(Arena& from) {
+/// Moves everything that is free in one arena to another. Called with lock_ held.
+void DevicePool::move(Arena& from, Arena& to) {
   for (size_t c = 0; c < kMaxClasses; ++c) {
     auto& source = from.small[c];
-    auto& target = clean_.small[c];
+    auto& target = to.small[c];
     if (target.empty()) {
       target.swap(source);
     } else {
@@ -624,7 +625,7 @@ void DevicePool::clean(Arena& from) {
     while (Block* block = bins.any()) {
       bins.remove(block);
       block->arena = nullptr;
-      put_block(block, clean_);
+      put_block(block, to);
     }
   }
 }
@@ -937,14 +938,15 @@ void DevicePool::synchronized(void* stream) {
   clean(arena(stream));
 }
 
-void DevicePool::forget_stream(void* stream) {
+void DevicePool::hand_over(void* stream) {
   if (one_stream_ || !stream) return;
   std::lock_guard lock(lock_);
   const auto found = std::find_if(arenas_.begin(), arenas_.end(), [&](const auto& there) { return there->stream == stream; });
   if (found == arenas_.end()) return;
-  clean(**found);
+  Arena& usual = *arenas_.front();  // the default stream's, which always stays
+  move(**found, usual);
   arenas_.erase(found);
-  last_ = arenas_.front().get();  // the default stream's, which always stays
+  last_ = &usual;
 }
 
 void DevicePool::lock_for_fork() {
@@ -1099,8 +1101,8 @@ void pool_synchronized(Device device, void* stream) {
   if (DevicePool* pool = find_pool(device)) pool->synchronized(stream);
 }
 
-void pool_forget_stream(Device device, void* stream) {
-  if (DevicePool* pool = find_pool(device)) pool->forget_stream(stream);
+void pool_hand_over(Device device, void* stream) {
+  if (DevicePool* pool = find_pool(device)) pool->hand_over(stream);
 }
 
 int pool_add_hook(PoolHook hook) {

@@ -44,8 +44,8 @@ void pool_reset_peak(Device device);
 /// Tells the pool that all work queued on `stream` so far is done, so that what was freed on it may be used by every stream.
 void pool_synchronized(Device device, void* stream);
 
-/// Tells the pool that `stream` was synchronised and will be destroyed.
-void pool_forget_stream(Device device, void* stream);
+/// Gives what is free for `stream`, which may be gone, to the default stream, which waits for its work.
+void pool_hand_over(Device device, void* stream);
 
 enum class PoolEvent : uint8_t {
   Allocate,       ///< ptr, bytes asked for

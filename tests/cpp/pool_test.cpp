@@ -125,7 +125,7 @@ TEST_F(Pool, FreeOnAnotherStreamThanTheAllocatingOneKeepsItThere) {
   void* b = pool_allocate(kNull, 512, kStreamA);
   EXPECT_NE(a, b);
   EXPECT_EQ(pool_allocate(kNull, 512, kStreamB), a);
-  pool_forget_stream(kNull, kStreamB);
+  pool_hand_over(kNull, kStreamB);
   // Two items are in use: a trim must not take their slab away.
   pool_trim(kNull);
   EXPECT_EQ(pool_usable_size(kNull, a), 512u);

@@ -209,6 +209,28 @@ def test_users_kernels_are_ordered_with_array_operations(null):
     del z, w
 
 
+def test_a_kernel_uses_another_devices_memory_in_order(null):
+    kernel = bc.RawKernel('extern "C" __global__ void f(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }', "f")
+    with bc.device("null:1"):
+        x = bc.ones(32, dtype="float32")
+    y = bc.zeros(32, dtype="float32")
+    bc.synchronize()
+    c.null_log_clear()
+    with bc.device("null:1"):
+        x *= 2  # pending on its device when the other one asks for it
+    kernel((1,), (32,), (y, x))  # runs where its first array is
+    with bc.device("null:1"):
+        x *= 3
+    bc.synchronize()
+    log = [(kind, str(device)) for kind, device, _, _ in c.null_order() if kind != "synchronize"]
+    here, there = "null", "null:1"
+    launches = [where for kind, where in log if kind == "launch"]
+    assert launches == [there, here, there]
+    middle = log.index(("launch", here))
+    assert log[:middle][-2:] == [("record", there), ("wait", here)]
+    assert log[middle + 1 :][:2] == [("record", here), ("wait", there)]
+
+
 def test_a_kernel_on_another_stream_writes_memory_of_its_own_array_only(device):
     kernel = bc.RawKernel('extern "C" __global__ void f(float* y) { y[threadIdx.x] += 1; }', "f")
     s, t = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
@@ -311,6 +333,29 @@ def test_another_librarys_stream_is_found_by_its_handle(null):
     del a
     with pytest.raises(TypeError, match="ExternalStream: expected a stream's handle"):
         cuda.ExternalStream(object())
+
+
+def test_another_librarys_stream_is_left_alone_once_its_object_is_gone(null):
+    handle = 0x50000  # another library's, which may destroy it when ours is gone
+    with cuda.ExternalStream(handle):
+        a = bc.ones(1000)
+        b = a + 1
+    log = c.null_order()
+    assert [kind for kind, _, stream, _ in log if stream == handle] == ["launch", "record"]
+    assert log[-1][0] == "wait"  # the default stream, which has its memory from now on
+    c.null_log_clear()
+    d = b * 2
+    bc.synchronize()
+    del a, b, d
+    bc.synchronize()
+    bc.get_default_memory_pool().free_all_blocks()
+    assert not [entry for entry in c.null_order() if entry[2] == handle]
+    # A stream that comes by the same handle is used again.
+    c.null_log_clear()
+    with cuda.ExternalStream(handle):
+        a = bc.ones(1000)
+    assert ("launch", handle) in [(kind, stream) for kind, _, stream, _ in c.null_order()]
+    del a
 
 
 def test_callbacks_run_in_order(device):

@@ -106,6 +106,15 @@ void CudaBackend::make_current() const {
     BC_DRIVER(cuCtxSetCurrent, context_);
 }
 
+void* CudaBackend::enter() {
+  CUcontext before = nullptr;
+  driver().cuCtxGetCurrent(&before);
+  make_current();
+  return before;
+}
+
+void CudaBackend::leave(void* before) noexcept { driver().cuCtxSetCurrent(static_cast<CUcontext>(before)); }
+
 int CudaBackend::attribute(int number) const {
   cuda::check_process();
   int value = 0;
@@ -492,6 +501,16 @@ bool CudaBackend::enable_peer_access(const CudaBackend& peer) {
   make_current();
   CUresult result = driver().cuCtxEnablePeerAccess(peer.context_, 0);
   if (result != cuda::kErrorPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
+  return true;
+}
+
+bool CudaBackend::enable_peer_access(Device peer) {
+  if (peer.type != DeviceType::cuda) return false;
+  std::atomic<uint64_t>& known = peers_;
+  const uint64_t bit = uint64_t{1} << peer.index;
+  if (known.load(std::memory_order_relaxed) & bit) return true;
+  if (!enable_peer_access(static_cast<CudaBackend&>(backend(peer)))) return false;
+  known.fetch_or(bit, std::memory_order_relaxed);
   return true;
 }
 

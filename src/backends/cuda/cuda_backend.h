@@ -117,6 +117,8 @@ class CudaBackend final : public Backend {
   void begin_capture(Stream stream) override;
   std::unique_ptr<StreamGraph> end_capture(Stream stream) override;
   bool capturing(Stream stream) override;
+  void* enter() override;
+  void leave(void* before) noexcept override;
   std::pair<int, int> stream_priorities() override;
   int multiprocessors() const override { return properties_.multiprocessors; }
 
@@ -180,6 +182,7 @@ class CudaBackend final : public Backend {
   bool can_access(const CudaBackend& peer) const;
   /// Lets kernels of this device use `peer`'s memory. False when the machine cannot.
   bool enable_peer_access(const CudaBackend& peer);
+  bool enable_peer_access(Device peer) override;
   /// Between two devices, in the order of `stream` (of either).
   void copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes, Stream stream);
 
@@ -207,6 +210,7 @@ class CudaBackend final : public Backend {
   const int index_;
   Primary primary_;
   const cuda::CUcontext context_;
+  std::atomic<uint64_t> peers_{0};  ///< devices whose memory this one may use, by index
   CudaProperties properties_;
   cuda::HostCopy host_copy_;
 

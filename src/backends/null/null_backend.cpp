@@ -232,6 +232,7 @@ class NullBackend final : public Backend {
 
   std::unique_ptr<StreamEvent> make_event(const EventOptions&) override { return std::make_unique<NullEvent>(); }
 
+  bool enable_peer_access(Device peer) override { return peer.type == DeviceType::null; }
   void wait_event(Stream stream, const StreamEvent& event) override {
     std::lock_guard lock(state().mutex);
     state().order.push_back({NullOrder::Kind::wait, device(), stream.native, static_cast<const NullEvent&>(event).mark()});
