@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import warnings
@@ -9,7 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _broadcloth as _c
+from ._pickling import make_jit, reduced
 from .types import Signature, Type
+
+copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
 __all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "prange"]
 
@@ -91,6 +95,9 @@ def jit(
             boundscheck=bool(boundscheck), python_errors=error_model == "python", cache=bool(cache),
         )  # fmt: skip
         functools.update_wrapper(made, function)
+        made.targetoptions = {
+            "nogil": nogil, "parallel": parallel, "fastmath": fastmath, "boundscheck": boundscheck, "error_model": error_model
+        }  # fmt: skip
         if signatures:
             for signature in signatures:
                 made._compile(signature)

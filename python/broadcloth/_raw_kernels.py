@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +10,16 @@ from typing import Any
 from . import _broadcloth as _c
 
 RawKernel = _c.RawKernel
+copyreg.pickle(
+    RawKernel, lambda k: (_raw_kernel, (k.code, k.name, tuple(k.options), k.backend, k.file_path, k.enable_cooperative_groups))
+)
+
+
+def _raw_kernel(code: str | None, name: str, options: tuple[str, ...], backend: str, path: str | None, cooperative: bool) -> _c.RawKernel:
+    """A pickled kernel: of a program of its own, or of a module's file."""
+    if code is None and path is not None:
+        return RawModule(path=path, options=options, backend=backend, enable_cooperative_groups=cooperative).get_function(name)
+    return RawKernel(code, name, options=options, backend=backend, enable_cooperative_groups=cooperative)
 
 
 def _is_binary(content: bytes) -> bool:
@@ -55,7 +66,7 @@ class RawModule:
     array([0. , 2.5, 5. ], dtype=float32)
     """
 
-    __slots__ = ("__weakref__", "_program", "backend", "code", "enable_cooperative_groups", "file_path", "name_expressions", "options")
+    __slots__ = ("__weakref__", "_given", "_program", "backend", "code", "enable_cooperative_groups", "file_path", "name_expressions", "options")
 
     def __init__(
         self,
@@ -73,7 +84,7 @@ class RawModule:
             raise TypeError("RawModule: expected either 'code' or 'path'")
         self.code = code
         self.file_path = None if path is None else os.fspath(path)
-        self.options = tuple(options)
+        self.options = self._given = tuple(options)
         self.backend = backend
         self.enable_cooperative_groups = bool(enable_cooperative_groups)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
@@ -92,6 +103,9 @@ class RawModule:
                 # Its own folder comes first, as for every compiler.
                 self.options = (f"-I{os.path.dirname(os.path.abspath(self.file_path))}", *self.options)
         self._program = _c.kernel_program(self.code, self.options, self.name_expressions, name, None, binary, backend)
+
+    def __reduce__(self) -> Any:
+        return _raw_module, (self.code, self.file_path, self._given, self.backend, self.enable_cooperative_groups, self.name_expressions)
 
     def compile(self, log_stream: Any = None) -> None:
         """Compiles for the default device now instead of at the first use; the compiler's warnings are written to `log_stream`."""
@@ -171,3 +185,10 @@ class Module:
 
         address, size = self._loaded().variable(name, _c.default_device())
         return MemoryPointer(UnownedMemory(address, size, self._program), 0)
+
+
+def _raw_module(code: Any, path: Any, options: Any, backend: str, cooperative: bool, names: Any) -> RawModule:
+    """A pickled module: from its file, where it has one, else from its text."""
+    return RawModule(
+        None if path else code, path=path, options=options, backend=backend, enable_cooperative_groups=cooperative, name_expressions=names
+    )

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._jit import is_signature
+from ._pickling import reduced
 from .types import Array, Signature, Type
 
 __all__ = ["DUFunc", "GUFunc", "guvectorize", "stencil", "vectorize"]
@@ -91,6 +92,10 @@ class DUFunc:
             if signature.return_type is not None and made != signature.return_type:
                 # The loop gives what the signature says.
                 self._loops[signature.args] = self._converted(signature)
+
+    def __reduce__(self) -> Any:
+        declared = [tuple(a) for a in self._declared]
+        return reduced(self, DUFunc, self.py_func, declared, self._target, self._identity, self._fastmath)
 
     # ---- compiling
 
@@ -411,6 +416,10 @@ class GUFunc:
                 raise TypeError("guvectorize: the function writes its outputs and returns nothing; declare void(…)")
             self._add(signature.args)
 
+    def __reduce__(self) -> Any:
+        declared = list(self._loops) if self._eager else []
+        return reduced(self, GUFunc, self.py_func, declared, self.signature, self._target, self.identity, self._fastmath)
+
     def _add(self, args: tuple[Type, ...]) -> None:
         if len(args) != self.nargs:
             raise TypeError(f"guvectorize: the layout {self.signature} has {self.nargs} operands, the signature {len(args)}")
@@ -674,6 +683,7 @@ class StencilFunc:
         self.cval = cval
         self.neighborhood = neighborhood
         self.standard = set(standard_indexing or ())
+        self._mode = mode
         self._made: dict[Any, Any] = {}
         self._tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         if not isinstance(self._tree, ast.FunctionDef):
@@ -684,6 +694,9 @@ class StencilFunc:
         for name in self.standard:
             if name not in self._names:
                 raise ValueError(f"stencil: standard_indexing names '{name}', which is no parameter")
+
+    def __reduce__(self) -> Any:
+        return reduced(self, StencilFunc, self.py_func, self._mode, self.cval, self.neighborhood, tuple(self.standard))
 
     def _build(self, arrays: tuple[bool, ...], ndim: int, parallel: bool, cuda: bool) -> tuple[Any, Any, list[tuple[int, int]]]:
         relative = {n for n, is_array in zip(self._names, arrays, strict=True) if is_array and n not in self.standard}

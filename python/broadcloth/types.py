@@ -38,13 +38,18 @@ class Signature:
 class Type:
     """A type: `t[:]` is an array of it, `t(a, b)` the signature of a function that returns it; on numbers it converts."""
 
-    def __init__(self, name: str) -> None:
-        self.__kernel_type__ = name
+    def __init__(self, name: Any) -> None:
+        self.__kernel_type__ = name if isinstance(name, str) else ""
+        if not isinstance(name, str):
+            # A type that no text says: a record's, or an array of records.
+            self.__kernel_handle__ = name
         self._spelling = "void" if name == "void" else _c.parse_type(name)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The numpy.dtype of a number's type, or of an array's elements."""
+        """The numpy.dtype of a number's type, of a record's, or of an array's elements."""
+        if not self.__kernel_type__:
+            return self._record
         inside = self._spelling.removeprefix("array(").split(",")[0]
         return np.dtype(inside)
 
@@ -56,6 +61,11 @@ class Type:
         parts = key if isinstance(key, tuple) else (key,)
         if not all(isinstance(p, slice) and p.start is None and p.stop is None and p.step in (None, 1) for p in parts):
             raise TypeError(f"{self}: expected slices as in {self}[:], {self}[:, ::1], got {key!r}")
+        if not self.__kernel_type__:
+            layout = "C" if parts[-1].step else "F" if parts[0].step else "A"
+            made = Type(_c.array_handle(self.__kernel_handle__, len(parts), layout))
+            made._record = self._record
+            return made
         return Type(f"{self.__kernel_type__}[{', '.join('::1' if p.step else ':' for p in parts)}]")
 
     def __call__(self, *args: Any) -> Any:
@@ -67,17 +77,51 @@ class Type:
         return self._spelling
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Type) and self._spelling == other._spelling
+        # A type's text is equal to it: signatures are kept as texts.
+        return self._spelling == (other._spelling if isinstance(other, Type) else other)
 
     def __hash__(self) -> int:
         return hash(self._spelling)
 
     def __reduce__(self) -> Any:
-        return Type, (self.__kernel_type__,)
+        if self.__kernel_type__:
+            return Type, (self.__kernel_type__,)
+        return _unpickled_record, (self._record, self._spelling)
 
 
 def _type(o: Any) -> Any:
+    if isinstance(o, np.dtype) and o.fields:
+        return from_dtype(o)
     return o if isinstance(o, Type) or o is None else Type(o) if isinstance(o, str) else Type(_c.parse_type(o))
+
+
+def from_dtype(dtype: Any) -> Type:
+    """The type of a NumPy dtype: a number's, or a record's.
+
+    Examples
+    --------
+    >>> point = bc.types.from_dtype(np.dtype([("x", "f4"), ("n", "i4")]))
+    >>> point[:]
+    array(Record(x: float32, n: int32), 1d, A)
+    >>> @bc.cuda.jit(bc.types.void(point[:]))
+    ... def move(points):
+    ...     points[0].x += points[0].n
+    """
+    dtype = np.dtype(dtype)
+    if not dtype.fields:
+        return Type(_c.parse_type(dtype))
+    made = Type(_c.annotation_handle(dtype))
+    made._record = dtype
+    return made
+
+
+def _unpickled_record(dtype: np.dtype[Any], spelling: str) -> Type:
+    """A record's type, or that of an array of records, of its pickled text."""
+    made = from_dtype(dtype)
+    if spelling.startswith("array("):
+        ndim, layout = spelling[:-1].rsplit(", ", 2)[1:]
+        made = made[tuple([slice(None)] * int(ndim[:-1]))] if layout == "A" else Array(made, int(ndim[:-1]), layout)
+    return made
 
 
 def Tuple(items: Any) -> Type:
@@ -92,6 +136,11 @@ def UniTuple(dtype: Any, count: int) -> Type:
 
 def Array(dtype: Any, ndim: int, layout: str = "A", readonly: bool = False) -> Type:
     """The type of an array of some rank and layout."""
+    element = _type(dtype)
+    if not element.__kernel_type__:
+        made = Type(_c.array_handle(element.__kernel_handle__, ndim, layout, readonly))
+        made._record = element._record
+        return made
     return Type(f"array({_type(dtype).__kernel_type__}, {ndim}d, {layout}{', readonly' if readonly else ''})")
 
 
@@ -107,7 +156,7 @@ _NAMES = """
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 
-__all__ = sorted(["Array", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
+__all__ = sorted(["Array", "from_dtype", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
 
 
 def typeof(value: Any) -> Type:

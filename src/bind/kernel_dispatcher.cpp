@@ -1,5 +1,6 @@
 #include "bind/kernel_dispatcher.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -139,6 +140,9 @@ struct Reader {
   std::optional<Device> device;
   bool host = false;   ///< NumPy arrays are among the arguments
   bool hints = false;  ///< cuda.In and its kin are among them
+  bool voids = false;  ///< NumPy's records are
+  bool odd = false;    ///< NumPy arrays whose elements do not lie at whole elements' distances, or are not aligned
+  bool loose_records = false;  ///< NumPy arrays of records with gaps
 
   void read(PyObject* o) {
     if (is_array(o)) {
@@ -180,9 +184,13 @@ struct Reader {
     const char layout = a.flags & kNumpyC ? 'C' : a.flags & kNumpyF ? 'F' : 'A';
     const bool read_only = !(a.flags & kNumpyWriteable);
     const auto dtype = native_dtype(a.descr);
+    odd |= !(a.flags & kNumpyAligned);
     if (dtype) {
+      if (layout == 'A')
+        for (int d = 0; d < a.ndim; ++d) odd |= a.shape[d] > 1 && a.strides[d] % itemsize(*dtype) != 0;
       key.push(array_word(kHostArray, *dtype, a.ndim, layout, read_only));
     } else {
+      loose_records |= layout != 'C';
       key.push(array_word(kHostRecords, DType::b1, a.ndim, layout, read_only));
       key.push_object(kObject, a.descr);
     }
@@ -205,6 +213,7 @@ struct Reader {
       // A structured scalar, or a rare number: its dtype says.
       PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
       key.push_object(kVoid, type.get());
+      voids = true;
       held_.push_back(std::move(type));
       return;
     }
@@ -610,10 +619,60 @@ std::vector<PyObject*> bind_arguments(DispatcherState& s, PyObject* const* args,
   return all;
 }
 
+/// A NumPy record as an array without dimensions over its memory, so that what a kernel writes into it is seen; null for other objects.
+PyRef record_view(PyObject* o) {
+  if (!is_numpy_scalar(o)) return {};
+  PyRef dtype = attr(o, "dtype");
+  PyRef fields = attr(dtype.get(), "names");
+  if (fields.get() == Py_None) return {};
+  if (!to_bool(attr(attr(o, "flags").get(), "writeable").get())) return call(import_attr("numpy", "array").get(), {o});
+  Py_buffer buffer;
+  check(PyObject_GetBuffer(o, &buffer, PyBUF_SIMPLE));
+  auto* memory = static_cast<char*>(buffer.buf);
+  const Py_ssize_t bytes = buffer.len;
+  PyBuffer_Release(&buffer);
+  PyRef view = PyRef::steal(PyMemoryView_FromMemory(memory, bytes, 0x200 /* PyBUF_WRITE */));
+  return call(reinterpret_cast<PyObject*>(state().np_ndarray), {PyRef::steal(PyTuple_New(0)).get(), dtype.get(), view.get()});
+}
+
+void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* args, Py_ssize_t n);
+
+/// A launch with arguments that kernels cannot take as they lie: records by reference, odd arrays as copies that are copied back.
+void launch_replaced(DispatcherState& s, const Configuration& c, PyObject* const* args, Py_ssize_t n, bool packed_records) {
+  std::vector<PyRef> kept;
+  std::vector<std::pair<PyObject*, PyObject*>> copies;
+  std::vector<PyObject*> values(args, args + n);
+  for (PyObject*& o : values) {
+    if (PyRef view = record_view(o)) {
+      kept.push_back(std::move(view));
+      o = kept.back().get();
+    } else if (is_host_array(o)) {
+      Reader reader;
+      reader.read(o);
+      if (!reader.odd && !(packed_records && reader.loose_records)) continue;
+      kept.push_back(PyRef::steal(PyObject_CallMethod(o, "copy", nullptr)));
+      if (numpy_head(o).flags & kNumpyWriteable) copies.emplace_back(o, kept.back().get());
+      o = kept.back().get();
+    }
+  }
+  launch_form(s, c, values.data(), n);
+  for (const auto& [to, from] : copies) check(PyObject_SetItem(to, Py_Ellipsis, from));
+}
+
 void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* args, Py_ssize_t n) {
   Reader reader;
   for (Py_ssize_t i = 0; i < n; ++i) reader.read(args[i]);
   const Device device = reader.device ? *reader.device : default_device();
+  const bool packed_records = reader.loose_records && device.type == DeviceType::cuda;
+  if (reader.odd || reader.voids || packed_records) [[unlikely]] {
+    // Not those inside tuples, which go by value, and those that cuda.In holds.
+    const auto replaced = [&](PyObject* o) {
+      Reader one;
+      one.read(o);
+      return is_host_array(o) ? one.odd || (packed_records && one.loose_records) : one.voids && static_cast<bool>(record_view(o));
+    };
+    if (std::any_of(args, args + n, replaced)) return launch_replaced(s, c, args, n, packed_records);
+  }
   std::unique_ptr<const Entry> unkept;
   const Entry* entry = find_entry(s, reader.key, device);
   if (!entry) [[unlikely]] {

@@ -246,6 +246,9 @@ PyObject* kernel_compile(PyObject* self, PyObject* args) {
     if (!PyArg_ParseTuple(args, "O|p", &signature, &only)) throw PythonError();
     CompilerState& k = state_of(self);
     FunctionSignature s = signature_of_object(signature);
+    // NumPy's records go by reference, as arrays without dimensions.
+    for (Type& t : s.arguments)
+      if (t->is(Kind::record) && !t->object) t = array_type(t, 0, 'C');
     if (s.result && !s.result->is(Kind::none)) raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
     specialise(k, s.arguments);
     const PyLock lock(compiler_lock());
@@ -359,6 +362,22 @@ PyObject* type_name_of(PyObject*, PyObject* o) {
 PyObject* type_handle(PyObject*, PyObject* o) {
   return guard([&] { return PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(type_of(o)), "broadcloth.kernel_type", nullptr)).release(); });
 }
+/// What a type, a dtype or a type's text means, as type_handle gives it.
+PyObject* annotation_handle(PyObject*, PyObject* o) {
+  return guard([&] {
+    return PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(type_of_annotation(o)), "broadcloth.kernel_type", nullptr)).release();
+  });
+}
+/// array_handle(element, ndim, layout, readonly): the type of an array.
+PyObject* array_handle(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject* element = nullptr;
+    int ndim = 0, layout = 'A', read_only = 0;
+    if (!PyArg_ParseTuple(args, "OiC|p", &element, &ndim, &layout, &read_only)) throw PythonError();
+    const Type made = array_type(type_of_annotation(element), ndim, static_cast<char>(layout), read_only != 0);
+    return PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(made), "broadcloth.kernel_type", nullptr)).release();
+  });
+}
 PyObject* parse_type_text(PyObject*, PyObject* o) {
   return guard([&] { return to_py(type_of_annotation(o)->spelling).release(); });
 }
@@ -374,6 +393,8 @@ PyMethodDef functions[] = {
     {"compile_text", compile_text, METH_VARARGS, nullptr},
     {"typeof", type_name_of, METH_O, nullptr},
     {"type_handle", type_handle, METH_O, nullptr},
+    {"annotation_handle", annotation_handle, METH_O, nullptr},
+    {"array_handle", array_handle, METH_VARARGS, nullptr},
     {"parse_type", parse_type_text, METH_O, nullptr},
     {"kernel_names", kernel_names, METH_NOARGS, nullptr},
     {},

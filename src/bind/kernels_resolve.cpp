@@ -378,6 +378,10 @@ Entity entity_of(PyObject* o) {
     e.type = builtin_type(known);
     return e;
   }
+  if (const PyRef handle = attr_or_null(o, "__kernel_handle__")) {
+    e.type = dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
+    return e;
+  }
   const std::string spelled = string_attr(o, "__kernel_type__");
   if (!spelled.empty()) {
     e.type = dtype_type(parse_type(spelled));
@@ -534,6 +538,7 @@ Type type_of_annotation(PyObject* o) {
   if (o == Py_None) return none_type();
   if (PyUnicode_Check(o)) return parse_type(as_string(o));
   if (PyCapsule_IsValid(o, "broadcloth.kernel_type")) return static_cast<Type>(PyCapsule_GetPointer(o, "broadcloth.kernel_type"));
+  if (const PyRef handle = attr_or_null(o, "__kernel_handle__")) return type_of_annotation(handle.get());
   const std::string spelled = string_attr(o, "__kernel_type__");
   if (!spelled.empty()) return parse_type(spelled);
   if (PyTuple_Check(o)) {

@@ -97,6 +97,24 @@ void free_names(const std::vector<Node*>& body, const FunctionSyntax& syntax, st
   for (const Node* k : body) free_names(k, syntax, names);
 }
 
+/// The type with the value in it, of an integer that is known or a tuple of such; of others their own type.
+Type literal_form(const Value& v) {
+  if (v.integer() && v.type == int64_type()) return literal_type(*v.integer());
+  if (!v.is(Kind::tuple) || !v.type->fields.empty()) return v.type;
+  const auto* constants = v.constant ? std::get_if<ConstantTuple>(&v.constant->value) : nullptr;
+  std::vector<Type> items;
+  for (size_t i = 0; i < v.type->items.size(); ++i) {
+    const Type item = v.type->items[i];
+    if (i < v.items.size()) {
+      items.push_back(literal_form(v.items[i]));
+    } else {
+      const int64_t* known = constants ? (*constants)[i].integer() : nullptr;
+      items.push_back(known && item == int64_type() ? literal_type(*known) : item);
+    }
+  }
+  return tuple_type(items);
+}
+
 }  // namespace
 
 std::vector<std::string> known_names() {
@@ -273,11 +291,14 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     bool any = false;
     std::vector<Type> with_values = types;
     for (size_t i = 0; i < values.size(); ++i)
-      if (values[i].integer() && values[i].type == int64_type()) with_values[i] = literal_type(*values[i].integer()), any = true;
+      if (const Type t = literal_form(values[i]); t != types[i]) with_values[i] = t, any = true;
     if (!any || e.kind() != ErrorKind::Typing) throw;
     try {
       s = &unit_.specialise(f, syntax, with_values, captured);
-    } catch (const Error&) {
+    } catch (const Error& known) {
+      // Where the values cured the first fault, the next one is what the user must see.
+      const auto first_line = [](std::string_view text) { return text.substr(0, text.find('\n')); };
+      if (first_line(known.what()) != first_line(e.what())) throw;
       throw e;
     }
     types = with_values;

@@ -404,6 +404,7 @@ std::string FunctionCompiler::struct_text(const Value& v) {
 Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
   if (i < t.items.size()) return t.items[i];
   const Type item = t.type->items[i];
+  if (item->is(Kind::literal)) return constant_value(Constant{item->value});
   if (!item->has_value()) return Value::known(item);
   Value v = Value::of(item, t.type->is_uniform() ? fmt::format("{}[{}]", paren(t), i) : fmt::format("{}.f{}", paren(t), i));
   v.simple = t.simple;

@@ -108,6 +108,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     Value inner = Value::of(v.type->element, paren(v) + ".value");
     return convert(inner, to, n);
   }
+  if (to->is(Kind::literal) && v.integer() == to->value) return v.text;
   if (v.is(Kind::literal)) return literal(Constant{v.type->value}, to);
   if (v.is_scalar() && to->is_scalar()) {
     const DType from = v.type->dtype, d = to->dtype;

@@ -181,6 +181,7 @@ void FunctionCompiler::pass(bool emitting) {
   loops_.clear();
   env_ = Env{};
   env_.locals.resize(syntax_.locals.size() + spec_.captured.size());
+  std::string known;
   for (size_t i = 0; i < spec_.arguments.size(); ++i) {
     const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
     const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
@@ -191,12 +192,13 @@ void FunctionCompiler::pass(bool emitting) {
       l.type = int64_type();
       l.non_negative = *l.constant->integer() >= 0;
       l.index = true;
+      known += fmt::format("  i64 {} = {};\n", variable(static_cast<int>(at), l.type), *l.constant->integer());
     }
     if (l.type && l.type->is_scalar() && (is_unsigned(l.type->dtype) || is_bool(l.type->dtype))) l.non_negative = true;
     env_.locals[at] = l;
     if (l.type && l.type->has_value()) variable(static_cast<int>(at), l.type);
   }
-  declarations_.clear();  // parameters are declared by the signature
+  declarations_ = known;  // other parameters are declared by the signature
   block(syntax_.body);
   if (env_.reachable) {
     falls_off_ = true;

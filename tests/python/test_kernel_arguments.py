@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -114,3 +115,167 @@ def test_special_functions_of_the_math_module(xp, dtype):
     kernel[1, 32](y)
     assert_allclose(y.get(), expected, rtol=tolerance)
     assert_array_equal(x, np.array([0.5, 1.5, 3.0], dtype))
+
+
+# ---- records and host arrays
+
+
+POINT = np.dtype([("x", "f4"), ("n", "i4"), ("parts", "f8", (3,))], align=True)
+
+
+def test_what_a_kernel_writes_into_a_record_is_seen(xp):
+    @cuda.jit
+    def kernel(r, i):
+        r.x = r.n + i
+        r.parts[1] = 2.5
+
+    array = np.zeros(2, POINT)
+    array["n"] = 3
+    kernel[1, 1](array[1], 4)
+    assert array[1]["x"] == 7 and array[1]["parts"][1] == 2.5 and array[0]["x"] == 0
+    single = np.recarray(1, POINT)[0]
+    single.n = 1
+    kernel[1, 1](single, 1)
+    assert single.x == 2 and single.parts[1] == 2.5
+
+
+def test_signatures_name_records_by_their_dtype(xp):
+    point = bc.types.from_dtype(POINT)
+    assert point.dtype == POINT and point[:].dtype == POINT
+    assert bc.types.from_dtype("f4") == bc.types.float32
+
+    @cuda.jit(bc.types.void(point[:], point, bc.types.int64))
+    def kernel(points, one, i):
+        points[i].x = one.x + 1
+        one.n = i
+
+    points = np.zeros(3, POINT)
+    points[0]["x"] = 5
+    kernel[1, 1](points, points[0], 2)
+    assert points["x"].tolist() == [5, 0, 6] and points["n"].tolist() == [2, 0, 0]
+    assert repr(pickle.loads(pickle.dumps(point[:]))) == repr(point[:])
+
+
+@pytest.mark.parametrize("kind", ["packed", "strided", "reversed"])
+def test_host_arrays_that_do_not_lie_at_whole_elements(xp, kind):
+    @cuda.jit
+    def kernel(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = 2 * x[i] + 1
+
+    if kind == "reversed":
+        x = np.arange(6, dtype="i4")[::-1]
+    else:
+        records = np.zeros(6, np.dtype([("a", "u1"), ("v", "i4")], align=kind == "strided"))
+        x = records["v"]
+        x[:] = np.arange(6)
+    expected = 2 * x + 1
+    kernel[1, 32](x)
+    assert_array_equal(x, expected)
+
+
+def test_device_functions_know_the_integers_and_shapes_that_they_are_called_with(xp):
+    @cuda.jit(device=True)
+    def exchange(a, shape, n, cast):
+        tile = cuda.shared.array(shape, "int64")
+        t = cuda.threadIdx.x
+        tile[0, t] = a[t]
+        cuda.syncthreads()
+        a[t] = tile[0, cast((t + 1) % n)] + shape[1]
+
+    @cuda.jit(device=True)
+    def same(i):
+        return i
+
+    @cuda.jit
+    def kernel(a):
+        exchange(a, (2, 8), 8, same)
+
+    a = xp.arange(8)
+    kernel[1, 8](a)
+    assert a.tolist() == [9, 10, 11, 12, 13, 14, 15, 8]
+
+
+# ---- what a kernel tells of itself
+
+
+def test_compiled_forms_are_found_by_their_types(xp):
+    @cuda.jit
+    def kernel(m, s):
+        m[0, 0] = s
+
+    kernel[1, 1](xp.zeros((2, 3), dtype="int32"), 2)
+    form = kernel.overloads[(bc.types.int32[:, ::1], bc.types.int64)]
+    assert not form.cooperative and "kernel" in form.source
+    assert form.max_cooperative_grid_blocks(32) >= 1 and form.max_cooperative_grid_blocks((8, 4)) >= 1
+    assert form.max_threads_per_block >= 32
+
+
+FACTOR = 2
+
+
+def test_recompile_reads_globals_again(xp, monkeypatch):
+    @cuda.jit("void(int64[:])")
+    def kernel(x):
+        x[0] = FACTOR
+
+    x = xp.zeros(1, dtype="int64")
+    kernel[1, 1](x)
+    monkeypatch.setitem(globals(), "FACTOR", 5)
+    kernel[1, 1](x)
+    assert int(x[0]) == 2
+    kernel.recompile()
+    kernel[1, 1](x)
+    assert int(x[0]) == 5
+    with pytest.raises(TypeError, match="no signature fits"):
+        kernel[1, 1](xp.zeros(1, dtype="float32"))
+
+
+@njit
+def compiled(x):
+    return x + 1
+
+
+@cuda.jit
+def launched(x):
+    x[0] += 1
+
+
+@cuda.jit(device=True)
+def called(x):
+    return x + 1
+
+
+@bc.vectorize
+def each(x):
+    return x + 1
+
+
+@bc.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+def core(x, out):
+    out[0] = x[0]
+
+
+@bc.stencil
+def neighbours(a):
+    return a[-1] + a[1]
+
+
+@pytest.mark.parametrize("function", [compiled, launched, called, each, core, neighbours], ids=lambda f: f.__name__)
+def test_compiled_functions_are_pickled_by_their_names(function):
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_kernels_in_cuda_cpp_are_pickled_by_their_text(xp):
+    text = 'extern "C" __global__ void fill(int* x, int v) { x[threadIdx.x] = v + N; }'
+    for kernel in (bc.RawKernel(text, "fill", options=("-DN=4",)), bc.RawModule(code=text, options=("-DN=4",))):
+        made = pickle.loads(pickle.dumps(kernel))
+        made = made if isinstance(made, bc.RawKernel) else made.get_function("fill")
+        x = xp.zeros(3, dtype="int32")
+        made((1,), (3,), (x, np.int32(3)))
+        assert x.tolist() == [7, 7, 7]
+
+
+def test_devices_are_sliced_as_a_list():
+    assert cuda.gpus[:1] == [cuda.gpus[0]] and cuda.gpus[len(cuda.gpus) :] == []

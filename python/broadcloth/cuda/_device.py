@@ -403,7 +403,9 @@ class _Gpus:
     def __len__(self) -> int:
         return max(_c.device_count("cuda"), 1)
 
-    def __getitem__(self, index: int) -> Device:
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return list(self)[index]
         if not -len(self) <= index < len(self):
             raise IndexError(f"gpus: expected an index below {len(self)}, got {index}")
         return Device(index % len(self))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _broadcloth as _c
+from .._pickling import make_kernel, reduced
 
 __all__ = ["Dispatcher", "jit"]
 
@@ -82,16 +85,21 @@ class Dispatcher(_c.KernelDispatcher):
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self._options = options
+        self._declared: list[Any] = []
+        self.py_func = self.__wrapped__ = function
+        self.__name__, self.__qualname__, self.__doc__ = function.__name__, function.__qualname__, function.__doc__
+        self.__module__ = function.__module__
+        self._compiler = _c.KernelCompiler(function, **options)
+        self._start()
+
+    def _start(self) -> None:
+        function = self.py_func
         code = function.__code__
         names = () if code.co_flags & 0x04 else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         defaults = function.__defaults__ or ()
         if function.__kwdefaults__:
             defaults = (*defaults, *(function.__kwdefaults__[n] for n in names[code.co_argcount :] if n in function.__kwdefaults__))
-        self._compiler = _c.KernelCompiler(function, **options)
-        self._options = options
-        self.py_func = self.__wrapped__ = function
-        self.__name__, self.__qualname__, self.__doc__ = function.__name__, function.__qualname__, function.__doc__
-        self.__module__ = function.__module__
         super().__init__(self._compiler.form, names, defaults)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -99,6 +107,10 @@ class Dispatcher(_c.KernelDispatcher):
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}>"
+
+    def _declare(self, signature: Any) -> None:
+        self._declared.append(signature)
+        self._compiler.compile(signature, True)
 
     def compile(self, sig: Any) -> Dispatcher:
         """Compiles for a signature: a string ("void(float32[:], int64)") or a tuple of types."""
@@ -110,7 +122,7 @@ class Dispatcher(_c.KernelDispatcher):
     def specialize(self, *args: Any) -> Dispatcher:
         """A kernel that takes arguments of these types only."""
         made = type(self)(self.py_func, **self._options)
-        made._compiler.compile(tuple(_c.type_handle(a) for a in args), True)
+        made._declare(tuple(_c.type_handle(a) for a in args))
         made.specialized = True
         return made
 
@@ -122,19 +134,41 @@ class Dispatcher(_c.KernelDispatcher):
         return self._compiler.signatures()
 
     @property
-    def overloads(self) -> dict[tuple[str, ...], str]:
-        """The source of each compiled form by its argument types."""
-        return {key: self._compiler.source(key) for key in self.signatures}
+    def overloads(self) -> dict[tuple[str, ...], Overload]:
+        """The compiled forms by their argument types.
+
+        Examples
+        --------
+        >>> from broadcloth import cuda, types
+        >>> @cuda.jit(types.void(types.float32[:, ::1]))
+        ... def rows(m):
+        ...     m[cuda.grid(1), 0] = 0
+        >>> rows.overloads[(types.float32[:, ::1],)].cooperative
+        False
+        """
+        return {key: Overload(self, key) for key in self.signatures}
+
+    def recompile(self) -> None:
+        """Forgets all compiled forms: the next launch reads the globals that the function names again."""
+        self._compiler = _c.KernelCompiler(self.py_func, **self._options)
+        for signature in self._declared:
+            self._compiler.compile(signature, True)
+        self._start()
+
+    def __reduce__(self) -> Any:
+        return reduced(self, make_kernel, self.py_func, self._options)
 
     def inspect_source(self, signature: Any = None) -> Any:
         """The CUDA C++ text of one compiled form, or of all by their argument types."""
-        return self._compiler.source(signature) if signature is not None else self.overloads
+        if signature is not None:
+            return self._compiler.source(signature)
+        return {key: made.source for key, made in self.overloads.items()}
 
     inspect_llvm = inspect_asm = inspect_sass = inspect_source
 
     def inspect_types(self, file: Any = None) -> None:
         """Prints the compiled forms' text, which shows the types of all variables."""
-        for key, text in self.overloads.items():
+        for key, text in self.inspect_source().items():
             print(f"{self.__name__}({', '.join(key)})\n{text}", file=file)
 
     def get_regs_per_thread(self, signature: Any = None) -> int:
@@ -153,6 +187,48 @@ class Dispatcher(_c.KernelDispatcher):
         return self._compiler.attribute(0, signature)
 
 
+class Overload:
+    """One compiled form of a kernel: for the types of one signature."""
+
+    def __init__(self, kernel: Dispatcher, signature: tuple[str, ...]) -> None:
+        self._kernel = kernel
+        self.signature = self.argument_types = signature
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether the kernel waits for its whole grid, so that all blocks must run at once."""
+        return "py::grid_sync" in self.source
+
+    @property
+    def source(self) -> str:
+        """The CUDA C++ text."""
+        return self._kernel._compiler.source(self.signature)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """The most blocks of this size that the device runs at once, which is the largest grid that may wait for itself.
+
+        Parameters
+        ----------
+        blockdim : int or tuple of int
+            Threads of a block.
+        dynsmemsize : int
+            Bytes of dynamic shared memory of a block.
+        """
+        from . import get_current_device
+
+        threads = int(np.prod(blockdim))
+        return self._kernel._compiler.occupancy(threads, dynsmemsize, self.signature) * get_current_device().MULTIPROCESSOR_COUNT
+
+    regs_per_thread = property(lambda self: self._kernel.get_regs_per_thread(self.signature))
+    const_mem_size = property(lambda self: self._kernel.get_const_mem_size(self.signature))
+    shared_mem_per_block = property(lambda self: self._kernel.get_shared_mem_per_block(self.signature))
+    local_mem_per_thread = property(lambda self: self._kernel.get_local_mem_per_thread(self.signature))
+    max_threads_per_block = property(lambda self: self._kernel.get_max_threads_per_block(self.signature))
+
+    def __repr__(self) -> str:
+        return f"<{self._kernel.__name__}({', '.join(self.signature)})>"
+
+
 class DeviceFunction:
     """A function for kernels to call (`@cuda.jit(device=True)`)."""
 
@@ -162,6 +238,10 @@ class DeviceFunction:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
+
+    def __reduce__(self) -> Any:
+        return reduced(self, DeviceFunction, self.py_func, self._force_inline)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.__name__} is a device function: it can only be called inside a kernel")
@@ -269,7 +349,7 @@ def jit(
         options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck)}
         made = Dispatcher(f, **options)
         for signature in signatures:
-            made._compiler.compile(signature, True)
+            made._declare(signature)
         return made
 
     return decorate if function is None else decorate(function)
