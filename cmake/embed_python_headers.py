@@ -57,7 +57,7 @@ struct Header {{
 }};
 }}  // namespace
 
-std::string python_library(const std::set<std::string>& headers) {{
+std::string python_library(const std::set<std::string>& headers, const std::set<std::string>& present) {{
   static const auto& all = *new std::vector<Header>{{
 {chr(10).join(rows)}
   }};
@@ -66,7 +66,7 @@ std::string python_library(const std::set<std::string>& headers) {{
     if (wanted.contains(h->name)) wanted.insert(h->needs.begin(), h->needs.end());
   std::string text;
   for (const Header& h : all)
-    if (wanted.contains(h.name)) text += h.text;
+    if (wanted.contains(h.name) && !present.contains(h.name)) text += h.text;
   return text + "#line 1 \\"kernel\\"\\n";
 }}
 

@@ -149,6 +149,11 @@ def Optional(dtype: Any) -> Type:
     return Type(f"Optional({_type(dtype).__kernel_type__})")
 
 
+def CPointer(dtype: Any) -> Type:
+    """The type of a pointer, for functions of linked code (`cuda.declare_device`)."""
+    return Type(f"CPointer({_type(dtype).__kernel_type__})")
+
+
 _NAMES = """
     boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void none
     b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort long_ ulong
@@ -156,7 +161,7 @@ _NAMES = """
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 
-__all__ = sorted(["Array", "from_dtype", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
+__all__ = sorted(["Array", "CPointer", "from_dtype", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
 
 
 def typeof(value: Any) -> Type:

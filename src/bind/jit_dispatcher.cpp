@@ -170,7 +170,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     if (!ok) {
       const size_t at = static_cast<size_t>(call.failure - 1);
       if (call.failure == 0 || at >= c.failures.size()) throw_raised(call);
-      throw_named(c.failures[at].type, c.failures[at].message);
+      throw_failure(c.failures[at]);
     }
     struct Adopt {
       host::Call* call;

@@ -59,7 +59,7 @@ struct Loop {
 /// The last failure of a loop: NumPy has no way to hand it on.
 struct Failed {
   std::mutex mutex;
-  std::string type, message;
+  kernels::Failure failure;  ///< no type: none
 };
 Failed& failed() {
   static auto& f = *new Failed;
@@ -74,11 +74,11 @@ void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_
   const std::lock_guard lock(f.mutex);
   const size_t at = static_cast<size_t>(call.failure - 1);
   if (call.failure != 0 && at < loop.failures.size()) {
-    f.type = loop.failures[at].type;
-    f.message = loop.failures[at].message;
+    f.failure = loop.failures[at];
   } else {
-    f.type = host::exception_name(call.raised);
-    f.message = call.message;
+    f.failure = {};
+    f.failure.type = host::exception_name(call.raised);
+    f.failure.message = call.message;
   }
 }
 
@@ -313,15 +313,14 @@ PyObject* numpy_ufunc(PyObject*, PyObject* args) {
 /// _raise_failed(): raises what a loop failed with since the last call.
 PyObject* raise_failed(PyObject*, PyObject*) {
   return guard([&]() -> PyObject* {
-    std::string type, message;
+    kernels::Failure failure;
     {
       Failed& f = failed();
       const std::lock_guard lock(f.mutex);
-      if (f.type.empty()) Py_RETURN_NONE;
-      type = std::exchange(f.type, {});
-      message = f.message;
+      if (f.failure.type.empty()) Py_RETURN_NONE;
+      failure = std::exchange(f.failure, {});
     }
-    throw_named(type, message);
+    throw_failure(failure);
   });
 }
 

@@ -401,6 +401,14 @@ void throw_named(const std::string& type, const std::string& message) {
   throw PythonError();
 }
 
+void throw_failure(const kernels::Failure& f) {
+  auto* type = static_cast<PyObject*>(const_cast<void*>(f.object));
+  if (!type || !PyExceptionClass_Check(type)) throw_named(f.type, f.message);
+  PyRef made = PyRef::steal(PyObject_Call(type, object_of(f.arguments).get(), nullptr));
+  PyErr_SetObject(type, made.get());
+  throw PythonError();
+}
+
 void throw_raised(const host::Call& call) { throw_named(host::exception_name(call.raised), call.message); }
 
 }  // namespace jit

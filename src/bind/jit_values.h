@@ -6,6 +6,7 @@
 #include "bind/array.h"
 #include "bind/jit_numpy.h"
 #include "graph/access.h"
+#include "kernels/compile.h"
 #include "kernels/host_runtime.h"
 #include "kernels/types.h"
 
@@ -113,5 +114,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
 [[noreturn]] void throw_raised(const host::Call& call);
 /// Throws a built-in exception by its name.
 [[noreturn]] void throw_named(const std::string& type, const std::string& message);
+/// What the function raised: its own class, with its own arguments.
+[[noreturn]] void throw_failure(const kernels::Failure& failure);
 
 }  // namespace bc::bind::jit

@@ -1,12 +1,15 @@
 // Kernels in Python: the dispatcher from argument types to compiled kernels, and their launch.
 #include "bind/kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
 
+#include "backends/cpu/jit_library.h"
 #include "bind/convert.h"
 #include "bind/kernel_dispatcher.h"
+#include "codegen/device_library.h"
 #include "graph/tape.h"
 #include "runtime/program.h"
 
@@ -44,6 +47,7 @@ struct CompilerState {
   // Guarded by the compiler's lock.
   std::unordered_map<Key, std::unique_ptr<Specialisation>, KeyHash> known;
   std::vector<Key> order;
+  PyRef link;                 ///< the `link` option: code that its functions may be in
   std::vector<FunctionSignature> signatures;  ///< given by the user: only these
 };
 
@@ -58,6 +62,7 @@ Specialisation& specialise(CompilerState& k, const Key& key) {
   const auto found = k.known.find(key);
   if (found != k.known.end()) return *found->second;
   auto made = std::make_unique<Specialisation>();
+  if (k.link) k.options.linked = linked_code(k.link.get());
   made->compiled = compile_function(k.function.get(), key, k.options);
   // What Python ran meanwhile may have compiled the same.
   std::unique_ptr<Specialisation>& place = k.known[key];
@@ -66,6 +71,29 @@ Specialisation& specialise(CompilerState& k, const Key& key) {
     k.order.push_back(key);
   }
   return *place;
+}
+
+/// variable(program, name): address and bytes of a variable of a loaded program, for callbacks of linked code.
+PyObject* program_variable(PyObject* capsule, PyObject* name) {
+  return guard([&]() -> PyObject* {
+    const auto& program = *static_cast<std::shared_ptr<Program>*>(PyCapsule_GetPointer(capsule, "broadcloth.program"));
+    const auto [address, bytes] = program->variable(as_string(name));
+    return tuple_of({to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(address))).get(), to_py(static_cast<int64_t>(bytes)).get()}).release();
+  });
+}
+
+/// Runs the callbacks of linked code that a program was just loaded with.
+void set_up(const std::vector<LinkedCode>& linked, const std::shared_ptr<Program>& program) {
+  if (linked.empty()) return;
+  static PyMethodDef method = {"variable", program_variable, METH_O, nullptr};
+  PyRef capsule = PyRef::steal(PyCapsule_New(new std::shared_ptr<Program>(program), "broadcloth.program", [](PyObject* c) {
+    delete static_cast<std::shared_ptr<Program>*>(PyCapsule_GetPointer(c, "broadcloth.program"));
+  }));
+  PyRef variable = PyRef::steal(PyCFunction_New(&method, capsule.get()));
+  for (const LinkedCode& code : linked) {
+    PyRef bytes = PyRef::steal(PyBytes_FromStringAndSize(code.bytes.data(), static_cast<Py_ssize_t>(code.bytes.size())));
+    call(import_attr("broadcloth.cuda._link", "_set_up").get(), {to_py(code.kind).get(), to_py(code.name).get(), bytes.get(), variable.get()});
+  }
 }
 
 ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::shared_ptr<Program>* program = nullptr) {
@@ -86,7 +114,12 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
   source.name = k.name + ".py";
   source.options = k.flags;
   source.device_library = true;
+  for (const LinkedCode& code : s.compiled.linked) {
+    if (code.kind == "cu") source.foreign_text = true;
+    else source.linked.push_back(code);
+  }
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
+  set_up(s.compiled.linked, made);
   ProgramKernel* kernel = &made->kernel(s.compiled.name);
   const std::lock_guard lock(s.mutex);
   if (ProgramKernel* known = find()) return *known;  // another thread was first
@@ -99,7 +132,8 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
 void raise_failure(const std::vector<Failure>& failures, const int* status, const std::string& name) {
   const Failure& f = failures.at(static_cast<size_t>(status[0] - 1));
   GilHold hold;
-  PyRef type = PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), f.type.c_str()));
+  auto* named = static_cast<PyObject*>(const_cast<void*>(f.object));
+  PyRef type = named ? PyRef::borrow(named) : PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), f.type.c_str()));
   if (!type || !PyExceptionClass_Check(type.get())) {
     PyErr_Clear();
     type = PyRef::borrow(PyExc_RuntimeError);
@@ -107,7 +141,17 @@ void raise_failure(const std::vector<Failure>& failures, const int* status, cons
   std::string text = f.message.empty() ? "" : f.message + "\n";
   text += fmt::format("  raised at {}:{}, in {}, by thread ({}, {}, {}) of block ({}, {}, {}) of kernel {}", f.file, f.line, f.function, status[1], status[2],
                       status[3], status[4], status[5], status[6], name);
-  throw_python(type.get(), text.c_str());
+  if (!named) throw_python(type.get(), text.c_str());
+  // A class of the user's own may take other arguments than one text: then it gets its own, and the place as a note.
+  PyRef message = to_py(text);
+  PyRef error = PyRef::maybe(PyObject_CallFunctionObjArgs(type.get(), message.get(), nullptr));
+  if (!error) {
+    PyErr_Clear();
+    error = PyRef::steal(PyObject_Call(type.get(), object_of(f.arguments).get(), nullptr));
+    PyRef::steal(PyObject_CallMethod(error.get(), "add_note", "O", message.get()));
+  }
+  PyErr_SetObject(type.get(), error.get());
+  throw PythonError();
 }
 
 /// Raises what checked mode found first; called without the interpreter's lock.
@@ -212,8 +256,10 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     PyObject* function = nullptr;
     PyObject* flags = nullptr;
     int debug = 0, check_accesses = 0, bounds = 0;
-    static const char* names[] = {"function", "flags", "debug", "check", "bounds", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Oppp", const_cast<char**>(names), &function, &flags, &debug, &check_accesses, &bounds)) throw PythonError();
+    PyObject* link = nullptr;
+    static const char* names[] = {"function", "flags", "debug", "check", "bounds", "link", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpppO", const_cast<char**>(names), &function, &flags, &debug, &check_accesses, &bounds, &link))
+      throw PythonError();
     auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(allocate(type, 0));
     auto* k = reinterpret_cast<PyCompiler*>(made.get());
@@ -223,6 +269,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->options.debug = debug;
     k->s->options.check = check_accesses;
     k->s->options.bounds = bounds;
+    if (link && PyObject_IsTrue(link) == 1) k->s->link = PyRef::borrow(link);
     if (flags)
       for (Py_ssize_t i = 0; i < PyList_Size(flags); ++i) k->s->flags.emplace_back(as_string(PyList_GetItem(flags, i)));
     return made.release();
@@ -293,6 +340,18 @@ PyObject* kernel_source(PyObject* self, PyObject* args) {
   });
 }
 
+/// llvm(signature): the text as LLVM's form, for the CPU.
+PyObject* kernel_llvm(PyObject* self, PyObject* signature) {
+  return guard([&]() -> PyObject* {
+    CompilerState& k = state_of(self);
+    const std::string& text = find(k, signature).compiled.text;
+    const bool fast = std::find(k.flags.begin(), k.flags.end(), "--use_fast_math") != k.flags.end();
+    return to_py(without_gil([&] {
+             return cpu::JitLibrary::get().inspect(text, {3, 1, fast ? 2 : 0, 1}, "ir", {kCudaLibrary, kCudaLibrarySize});
+           })).release();
+  });
+}
+
 /// attribute(number, signature=None): a CUfunction_attribute on the default device.
 PyObject* kernel_attribute(PyObject* self, PyObject* args) {
   return guard([&]() -> PyObject* {
@@ -322,6 +381,7 @@ PyMethodDef kernel_methods[] = {
     {"compile", kernel_compile, METH_VARARGS, nullptr},
     {"signatures", kernel_signatures, METH_NOARGS, nullptr},
     {"source", kernel_source, METH_VARARGS, nullptr},
+    {"llvm", kernel_llvm, METH_O, nullptr},
     {"attribute", kernel_attribute, METH_VARARGS, nullptr},
     {"occupancy", kernel_occupancy, METH_VARARGS, nullptr},
     {},
@@ -381,6 +441,10 @@ PyObject* array_handle(PyObject*, PyObject* args) {
 PyObject* parse_type_text(PyObject*, PyObject* o) {
   return guard([&] { return to_py(type_of_annotation(o)->spelling).release(); });
 }
+/// parse_signature(text): how it reads; TypeError where it is none.
+PyObject* parse_signature_text(PyObject*, PyObject* o) {
+  return guard([&] { return to_py(to_string(signature_of_object(o))).release(); });
+}
 PyObject* kernel_names(PyObject*, PyObject*) {
   return guard([&]() -> PyObject* {
     PyRef list = PyRef::steal(PyList_New(0));
@@ -396,6 +460,7 @@ PyMethodDef functions[] = {
     {"annotation_handle", annotation_handle, METH_O, nullptr},
     {"array_handle", array_handle, METH_VARARGS, nullptr},
     {"parse_type", parse_type_text, METH_O, nullptr},
+    {"parse_signature", parse_signature_text, METH_O, nullptr},
     {"kernel_names", kernel_names, METH_NOARGS, nullptr},
     {},
 };

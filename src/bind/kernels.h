@@ -33,6 +33,13 @@ void store_value(PyObject* o, kernels::Type type, void* to);
 /// The Python object of a value at `from`: numbers become Python's own (bool, int, float, complex) as Numba returns them.
 PyRef load_value(kernels::Type type, const void* from);
 
+/// The `link` option: paths of files and cuda.LinkableCode objects, read now.
+std::vector<LinkedCode> linked_code(PyObject* items);
+
+/// The Python object that a constant is, and a tuple of several.
+PyRef object_of(const kernels::Constant& c);
+PyRef object_of(const std::vector<kernels::Constant>& items);
+
 void init_kernels(PyObject* module);
 
 }  // namespace bc::bind

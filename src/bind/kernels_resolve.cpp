@@ -221,6 +221,39 @@ std::optional<Constant> constant_of(PyObject* o) {
   return std::nullopt;
 }
 
+}  // namespace
+
+std::vector<LinkedCode> linked_code(PyObject* items) {
+  PyRef list = call(import_attr("broadcloth.cuda._link", "_load").get(), {items});
+  std::vector<LinkedCode> codes;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    PyObject* item = PyList_GetItem(list.get(), i);
+    char* bytes = nullptr;
+    Py_ssize_t n = 0;
+    check(PyBytes_AsStringAndSize(PyTuple_GetItem(item, 2), &bytes, &n));
+    codes.push_back({std::string(as_string(PyTuple_GetItem(item, 0))), std::string(as_string(PyTuple_GetItem(item, 1))), std::string(bytes, static_cast<size_t>(n))});
+  }
+  return codes;
+}
+
+PyRef object_of(const kernels::Constant& c) {
+  if (const bool* b = c.boolean()) return PyRef::borrow(*b ? Py_True : Py_False);
+  if (const int64_t* i = c.integer()) return to_py(*i);
+  if (const auto* u = std::get_if<uint64_t>(&c.value)) return PyRef::steal(PyLong_FromUnsignedLongLong(*u));
+  if (const auto* d = std::get_if<double>(&c.value)) return PyRef::steal(PyFloat_FromDouble(*d));
+  if (const auto* z = std::get_if<std::complex<double>>(&c.value)) return PyRef::steal(PyComplex_FromDoubles(z->real(), z->imag()));
+  if (const std::string* s = c.string()) return to_py(*s);
+  if (const auto* items = std::get_if<kernels::ConstantTuple>(&c.value)) return object_of(*items);
+  return PyRef::borrow(Py_None);
+}
+PyRef object_of(const std::vector<kernels::Constant>& items) {
+  PyRef made = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i), object_of(items[i]).release()));
+  return made;
+}
+
+namespace {
+
 /// The compiler's Function over a Python one.
 class PythonFunction : public Function {
  public:
@@ -382,6 +415,21 @@ Entity entity_of(PyObject* o) {
     e.type = dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
     return e;
   }
+  if (PyRef foreign = attr_or_null(o, "__foreign_function__")) {
+    static auto& known = *new std::unordered_map<PyObject*, kernels::ForeignFunction*>;
+    kernels::ForeignFunction*& f = known[keep(o)];
+    if (!f) {
+      auto made = std::make_unique<kernels::ForeignFunction>();
+      made->symbol = std::string(as_string(PyTuple_GetItem(foreign.get(), 0)));
+      made->signature = signature_of_object(PyTuple_GetItem(foreign.get(), 1));
+      made->c_abi = as_string(PyTuple_GetItem(foreign.get(), 2)) == "c";
+      made->cooperative = PyObject_IsTrue(PyTuple_GetItem(foreign.get(), 3)) == 1;
+      f = made.release();
+    }
+    f->linked = linked_code(PyTuple_GetItem(foreign.get(), 4));  // a file may have been edited
+    e.type = foreign_type(f, f->symbol);
+    return e;
+  }
   const std::string spelled = string_attr(o, "__kernel_type__");
   if (!spelled.empty()) {
     e.type = dtype_type(parse_type(spelled));
@@ -411,6 +459,10 @@ Entity entity_of(PyObject* o) {
   // Methods of the generators behind numpy.random and random.
   if (PyRef self = attr_or_null(o, to_py("__self__").get()); self && !PyModule_Check(self.get())) {
     const std::string_view owner = type_name(self.get());
+    if ((owner == "FFI" || owner == "CompiledFFI") && string_attr(o, "__name__") == "from_buffer") {
+      e.type = builtin_type("cuda.ffi.from_buffer");
+      return e;
+    }
     if (owner == "RandomState" || owner == "Random") {
       e.type = builtin_type((owner == "Random" ? "random." : "numpy.random.") + string_attr(o, "__name__"));
       return e;

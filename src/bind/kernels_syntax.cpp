@@ -150,7 +150,10 @@ class Reader {
       f->rest = rest_name;
     }
     PyRef keywords = get(args, BC_INTERNED("kwarg"));
-    if (keywords.get() != Py_None) raise(ErrorKind::Typing, "{}: **{} is not supported in compiled functions", f->name, text(keywords.get(), BC_INTERNED("arg")));
+    if (keywords.get() != Py_None) {
+      f->keyword_rest = make(keywords.get(), NodeKind::unsupported);
+      f->keyword_rest->text = text(keywords.get(), BC_INTERNED("arg"));
+    }
   }
 
   std::vector<Node*> statements(PyObject* list) {

@@ -8,6 +8,7 @@
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "bind/cupy_headers.h"
+#include "bind/kernels.h"
 #include "bind/launch.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
@@ -503,7 +504,7 @@ PyRef program_compile(PyObject* self, Device device) {
 // ---- Compiling without a device -------------------------------------------------------------------------------------------------------
 
 PyRef compile_for_arch(PyObject* text, std::string_view arch, PyObject* options, PyObject* name_expressions, std::string_view name,
-                       PyObject* compiler, bool device_library, bool linked) {
+                       PyObject* compiler, bool device_library, bool linked, PyObject* link) {
   ProgramSource source;
   source.text = as_string(text);
   source.options = string_list(options, "options");
@@ -512,6 +513,7 @@ PyRef compile_for_arch(PyObject* text, std::string_view arch, PyObject* options,
   source.nvcc = wants_nvcc(compiler);
   source.device_library = device_library;
   add_cupy_headers(&source);
+  if (link != Py_None) source.linked = linked_code(link);
   const cuda::ProgramBinary made = without_gil([&] { return cuda::compile_source(source, arch, linked); });
   return tuple_of({PyRef::steal(PyBytes_FromStringAndSize(made.bytes.data(), static_cast<Py_ssize_t>(made.bytes.size()))).get(),
                    string_tuple(made.lowered).get(), to_py(made.log).get()});
@@ -574,7 +576,7 @@ void init_raw_kernel(PyObject* module) {
            "kernel_program(text, options=None, name_expressions=None, name='module.cu', headers=None, binary=None, compiler='nvrtc')",
            new_program),
        BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc', "
-                   "device_library=False, linked=True) CUDA C++ "
+                   "device_library=False, linked=True, link=None) CUDA C++ "
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),
        BC_FUNCTION("repeat_launch(kernel, grid, block, args, times)", repeat_launch),

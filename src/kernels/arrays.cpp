@@ -259,6 +259,11 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     const auto i = *index.integer();
     if (i >= 0 && i < static_cast<int64_t>(object.type->fields.size())) return record_field(object, object.type->fields[static_cast<size_t>(i)], n);
   }
+  if (object.is(Kind::pointer) && (index.is_scalar() || index.is(Kind::literal))) {
+    Value r = Value::of(object.type->element, fmt::format("{}[{}]", paren(object), convert(index, int64_type(), n)));
+    r.reads = true;
+    return r;
+  }
   if (object.is(Kind::dtype) && object.type->element->is_scalar()) {
     // float32[:, ::1]: a type, only good for declarations.
     return object;
@@ -408,7 +413,8 @@ Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<V
   return r;
 }
 
-Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n) {
+Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n,
+                                   bool backward) {
   unit_.need("core");
   std::vector<Value> elements;
   std::vector<std::string> names;
@@ -423,7 +429,10 @@ Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::s
   for (int k = 0; k < ndim; ++k) {
     const std::string i = temporary("i");
     indices->push_back(i);
-    linef("for (i64 {} = 0; {} < {}[{}]; ++{}) {{", i, i, shape, k, i);
+    if (backward)
+      linef("for (i64 {} = {}[{}] - 1; {} >= 0; --{}) {{", i, shape, k, i, i);
+    else
+      linef("for (i64 {} = 0; {} < {}[{}]; ++{}) {{", i, i, shape, k, i);
     ++depth_;
     list += (k ? ", " : "") + i;
   }
@@ -453,7 +462,12 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   if (value.is(Kind::tuple)) {
     if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
-    for (size_t i = 0; i < value.type->items.size(); ++i) linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(tuple_item(whole, i), a.type->element, at));
+    std::vector<Value> items;
+    for (size_t i = 0; i < value.type->items.size(); ++i) {
+      const Value item = tuple_item(whole, i);
+      items.push_back(item.reads && !item.constant ? spill(item) : item);  // all are read before the first is written
+    }
+    for (size_t i = 0; i < items.size(); ++i) linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(items[i], a.type->element, at));
     return;
   }
   if (a.type->ndim == 0) {
@@ -464,10 +478,6 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   LazyArray lazy;
   if (value.is_array()) {
     lazy = *lazy_of(value);
-    for (const Value& leaf : lazy.leaves)
-      if (!a.root.empty() && leaf.root == a.root && may_overlap(leaf.part, a.part))
-        fail(at, fmt::format("this reads parts of '{}' that it has written already: NumPy would take a copy, which needs memory", a.root), {},
-             "write into another array");
   } else {
     const Value scalar = value.simple ? value : spill(value, "s");
     lazy.element = [scalar](std::span<const Value>) { return scalar; };
@@ -475,15 +485,73 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   line("{");
   ++depth_;
   const std::string shape = a.text + ".shape";
-  std::vector<std::string> indices;
-  const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at);
-  std::string list;
-  for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
-  const std::string text = convert(x, a.type->element, at);
-  linef("{} = {};", place(a, list, Access::write, at), text);
-  close_loops(a.type->ndim);
+  const auto walk = [&](bool backward, const std::function<void(const Value& x, const std::string& indices)>& body) {
+    std::vector<std::string> indices;
+    const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at, backward);
+    std::string list;
+    for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
+    body(x, list);
+    close_loops(a.type->ndim);
+  };
+  const auto assign_all = [&](bool backward) {
+    walk(backward, [&](const Value& x, const std::string& list) {
+      const std::string text = convert(x, a.type->element, at);
+      linef("{} = {};", place(a, list, Access::write, at), text);
+    });
+  };
+  // What may lie in the target's memory in other places is read before it is written: the order is chosen when it is known where all lies.
+  bool related = false;
+  std::string order;
+  for (Value& leaf : lazy.leaves) {
+    if (!may_alias(a, leaf)) continue;
+    related |= leaf.root == a.root;
+    if (order.empty()) {
+      unit_.need("overlap");
+      const std::string target = temporary("target");
+      linef("const auto {} = py::stretched({}, {});", target, a.text, shape);
+      order = temporary("order");
+      linef("py::Order {} = py::kAnyOrder;", order);
+      linef("{0} = py::both({0}, py::order_of({1}, py::stretched({2}, {3})));", order, target, leaf.text, shape);
+    } else {
+      linef("{0} = py::both({0}, py::order_of(py::stretched({1}, {3}), py::stretched({2}, {3})));", order, a.text, leaf.text, shape);
+    }
+  }
+  if (order.empty()) {
+    assign_all(false);
+  } else {
+    linef("if ({} > 0) {{", order);
+    assign_all(false);
+    if (related) {
+      linef("}} else if ({} < 0) {{", order);
+      assign_all(true);
+    }
+    line("} else {");
+    const std::string copy = temporary("copy"), next = temporary("next"), type = cpp(a.type->element);
+    linef("{0}* const {1} = static_cast<{0}*>(py::copy_memory({2}.size() * static_cast<i64>(sizeof({0}))));", type, copy, a.text);
+    linef("{}* {} = {};", type, next, copy);
+    walk(false, [&](const Value& x, const std::string&) { linef("*{}++ = {};", next, convert(x, a.type->element, at)); });
+    linef("{} = {};", next, copy);
+    const LazyArray whole = std::exchange(lazy, LazyArray{});
+    const Value read = Value::of(a.type->element, "*" + next + "++");
+    lazy.element = [read](std::span<const Value>) { return read; };
+    assign_all(false);
+    lazy = whole;
+    linef("free({});", copy);
+    line("}");
+  }
   --depth_;
   line("}");
+}
+
+/// Whether an assignment to `target` may change what is read of `leaf` in another place.
+bool FunctionCompiler::may_alias(const Value& target, const Value& leaf) const {
+  if (!target.root.empty() && leaf.root == target.root) return may_overlap(leaf.part, target.part);
+  const Space a = target.type->space, b = leaf.type->space;
+  if (a == b) return b != Space::constant;
+  if (a == Space::constant || b == Space::constant) return false;
+  // An argument of a kernel lies in no array of the kernel itself; one of another function may.
+  const bool entry = spec_.depth == 0 && unit_.options.entry == Entry::kernel;
+  return !entry && (a == Space::generic || b == Space::generic);
 }
 
 void FunctionCompiler::assign_subscript(const Node* target, const Value& given, const Node* at) {
@@ -505,6 +573,10 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   }
   if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
   if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
+  if (object.is(Kind::pointer)) {
+    linef("{}[{}] = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
+    return;
+  }
   if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");

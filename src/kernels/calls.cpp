@@ -63,7 +63,7 @@ constexpr const char* kSpecial[] = {
     "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print", "builtins.enumerate",
     "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed", "builtins.any", "builtins.all",
     "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll", "cuda.grid", "cuda.gridsize", "cuda.selp",
-    "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
+    "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like", "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
     "numpy.max", "numpy.amin", "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag",
     "numpy.round", "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
 };
@@ -137,7 +137,7 @@ CallArguments FunctionCompiler::arguments(const Node* n) {
   std::vector<const Node*> nodes;
   for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
   for (const auto& [name, k] : n->keywords) {
-    if (name.empty()) fail(n, "**keywords are not supported in compiled functions");
+    if (name.empty()) fail(n, "**keywords are not supported in compiled functions", {}, "write each as name=value");
     nodes.push_back(k);
   }
   std::vector<Value> values = ordered(nodes);
@@ -203,6 +203,7 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
       return call_function(f, f.syntax(), std::move(args), n);
     }
     case Kind::builtin:
+      if (callee.type->object) return call_foreign(*static_cast<const ForeignFunction*>(callee.type->object), args, n);
       if (!callee.items.empty()) return call_method(callee.items[0], callee.type->name.substr(callee.type->name.find('.') + 1), std::move(args), n);
       return call_builtin(callee.type->name, std::move(args), n);
     case Kind::dtype:
@@ -232,7 +233,11 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   for (auto& [name, v] : args.keywords) {
     size_t i = 0;
     while (i < parameters.size() && parameters[i].name != name) ++i;
-    if (i == parameters.size()) fail(n, fmt::format("{}() has no parameter '{}'", syntax.name, name));
+    if (i == parameters.size()) {
+      std::vector<std::string> names;
+      for (const Parameter& p : parameters) names.push_back(p.name);
+      fail(n, fmt::format("{}() has no parameter '{}'", syntax.name, name), {}, nearest(name, names));
+    }
     if (given[i]) fail(n, fmt::format("{}() got two values for '{}'", syntax.name, name));
     values[i] = std::move(v);
     given[i] = true;
@@ -406,8 +411,9 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
 std::optional<Value> FunctionCompiler::call_row(const std::string& name, const CallArguments& args, const Node* n) {
   if (rows_of(name).empty()) return std::nullopt;
   std::vector<Type> types;
+  const bool effect = (rows_of(name)[0]->flags & kEffect) != 0;
   for (const Value& v : args.positional) {
-    if (v.is_array() && v.type->ndim > 0) return lift(args.positional, [this, name, n](std::span<const Value> x) {
+    if (v.is_array() && v.type->ndim > 0 && !effect) return lift(args.positional, [this, name, n](std::span<const Value> x) {
       CallArguments scalars;
       scalars.positional.assign(x.begin(), x.end());
       return *call_row(name, scalars, n);
@@ -668,7 +674,7 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   const AtomicRow* row = nullptr;
   for (const AtomicRow& a : kAtomics)
     if (op == a.name) row = &a;
-  if (!row) fail(n, fmt::format("there is no {}", name));
+  if (!row) fail(n, fmt::format("there is no {}", name), {}, nearest(name, known_names()));
   const bool swap = op == "cas" || op == "compare_and_swap";
   const size_t wanted = op == "cas" ? 4 : 3;
   if (args.positional.size() != wanted || !args.keywords.empty())
@@ -711,7 +717,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
     if (name == "shape") shape = v;
     else if (name == "dtype") dtype = v;
     else if (name == "alignment") alignment = v.integer().value_or(0);
-    else fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name));
+    else fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
   }
   if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));
   Type element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
@@ -757,11 +763,19 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   }
   const std::string memory = temporary(space == "shared" ? "shared" : "local");
   const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
-  declarations_ += fmt::format("  {}__align__({}) {} {}[{}];\n", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
-  if (unit_.options.check && (space != "shared" || spec_.depth == 0)) {
+  const std::string declared = fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  if (unit_.options.check && space == "shared") {
+    // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
+    const std::string place = spec_.name + "_" + memory;
+    if (emitting_) unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
+                                  element->bytes * std::max<int64_t>(count, 1)};
+    r.text = fmt::format("py::over<{}>({}(){})", type, place, list);
+    return r;
+  }
+  declarations_ += "  " + declared + "\n";
+  if (unit_.options.check) {
     unit_.need("check");
-    poisons_ += fmt::format("  py::poison{}({}, sizeof({}));\n", space == "shared" ? "_shared" : "", memory, memory);
-    poisons_shared_ |= space == "shared";
+    poisons_ += fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
   }
   r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
   return r;
@@ -826,7 +840,18 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "cuda.const.array_like") {
     need(1, 1);
+    if (!p[0].is_array() || p[0].type->space != Space::constant)
+      fail(n, "cuda.const.array_like takes an array that is known when the kernel is compiled", {{source_of(args.nodes[0]), p[0].type}},
+           "name a global array or one of the function around the kernel");
+    constexpr size_t kConstantBytes = 64 << 10;
+    if (const size_t bytes = unit_.to_constant_memory(p[0].text); bytes > kConstantBytes)
+      fail(n, fmt::format("cuda.const.array_like: a kernel has {} bytes of constant memory, its arrays need {}", kConstantBytes, bytes),
+           {{source_of(args.nodes[0]), p[0].type}}, "name the array without cuda.const.array_like, or pass it as an argument");
     return p[0];
+  }
+  if (name == "cuda.ffi.from_buffer") {
+    need(1, 1);
+    return pointer_to(p[0], n);
   }
   if (name == "cuda.cg.this_grid") return Value::known(builtin_type("cuda.cg.grid_group"));
   if (name == "cuda.selp" || name == "numpy.where") {
@@ -1020,6 +1045,17 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
 }
 
+/// What may follow the dot of a value that is no array, for suggestions.
+std::vector<std::string> FunctionCompiler::members_of(Type t) const {
+  std::vector<std::string> members = t->fields;
+  const auto add = [&](std::initializer_list<const char*> more) { members.insert(members.end(), more.begin(), more.end()); };
+  if (t->is_scalar()) add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "is_integer", "shape", "ndim", "size"});
+  if (t->is_tuple()) add({"index", "count"});
+  if (t->is(Kind::range)) add({"start", "stop", "step"});
+  if (t->is(Kind::list)) add({"append", "extend", "insert", "pop", "remove", "clear", "index", "count", "reverse", "sort", "copy"});
+  return members;
+}
+
 Value FunctionCompiler::call_method(const Value& self, const std::string& name, CallArguments args, const Node* n) {
   if (!self.type) return {};
   for (const Value& v : args.positional)
@@ -1084,7 +1120,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     }
     return Value::of(int64_type(), "i64(" + text + ")");
   }
-  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}});
+  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}}, nearest(name, members_of(self.type)));
 }
 
 }  // namespace bc::kernels

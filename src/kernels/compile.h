@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/linked_code.h"
 #include "kernels/syntax.h"
 
 /// From a Python function and the types of its arguments to CUDA C++. This header is all that users of the compiler need.
@@ -29,6 +30,7 @@ struct CompileOptions {
   bool bounds = false;         ///< an index out of bounds raises IndexError
   bool check = false;          ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool parallel = false;       ///< host: prange and whole-array expressions run on all threads
+  std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 
@@ -39,6 +41,8 @@ struct Failure {
   std::string file;
   int line = 0;
   std::string function;
+  const void* object = nullptr;  ///< the exception's class, where it was named
+  std::vector<Constant> arguments;  ///< that it is made with
 };
 
 /// A place in the program that a finding of checked mode comes from.
@@ -47,6 +51,15 @@ struct CheckSite {
   int line = 0;
   std::string function, text, what;
   bool operator==(const CheckSite&) const = default;
+};
+
+/// A function that linked code defines (cuda.declare_device).
+struct ForeignFunction {
+  std::string symbol;
+  FunctionSignature signature;
+  bool c_abi = false;        ///< returns its value; otherwise a status, with the value written through its first parameter, as Numba's functions do
+  bool cooperative = false;  ///< kernels that call it must be launched cooperatively
+  std::vector<LinkedCode> linked;
 };
 
 struct CompiledFunction {
@@ -61,6 +74,7 @@ struct CompiledFunction {
   bool reports = false;  ///< kernel: takes `py::Status*` last
   /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
   std::vector<bool> writes;
+  std::vector<LinkedCode> linked;  ///< code that it is linked with; CUDA C++ is in the text already
   bool uses_grid_sync = false;  ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };

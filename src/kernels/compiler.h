@@ -67,17 +67,25 @@ class Unit {
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
   std::string host_store(Type t, const std::string& at, uint32_t offset, const std::string& value);
   std::string host_load(Type t, const std::string& at, uint32_t offset);
-  /// The name of a constant array with these elements.
-  std::string table(Type element, const ConstantArray& array, bool constant_space);
+  /// The address of a constant array with these elements.
+  std::string table(Type element, const ConstantArray& array);
+  /// Puts the table that the text names into CUDA's constant memory; gives the bytes of all tables there, 0 where the text names none.
+  size_t to_constant_memory(std::string_view text);
   /// Puts a header of src/device/python before the text.
   void need(const char* header) { headers_.insert(header); }
   /// Tells whether C++ text has a loop, or calls a function of the unit that has one.
   bool loops(std::string_view text, int depth = 0) const;
   int failure(Failure f);
+  // ---- linked.cpp
+  void link(const LinkedCode& code);
+  void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
+  std::string foreign_text() const;
   int site(CheckSite s);
 
   const CompileOptions& options;
   bool uses_grid_sync = false, uses_dynamic_shared = false;
+  /// Checked mode: the functions that give the shared arrays, and the arrays' bytes.
+  std::map<std::string, std::pair<std::string, int64_t>> shared_arrays;
   bool orders_blocks = false;  ///< fences or the grid's barrier are used: checked mode does not compare blocks
   std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;  ///< inner functions and lambdas by their syntax
   std::vector<std::string> trail;  ///< the calls that led here, for messages
@@ -95,16 +103,26 @@ class Unit {
   static constexpr int kNone = 1 << 30;
   int lowest_used_ = kNone;  ///< the outermost unfinished function that was called
   std::unordered_map<Type, std::string> structs_;
-  std::string struct_text_, table_text_;
-  std::unordered_map<std::string, std::string> tables_;
+  std::string struct_text_;
+  struct Table {
+    std::string key, name, address, words;
+    size_t count = 0;
+    bool constant_memory = false;
+  };
+  std::vector<Table> tables_;
   std::set<std::string> headers_;
   std::map<std::string, int> names_;
   std::vector<Failure> failures_;
+  std::vector<LinkedCode> linked_;
+  std::map<std::string, std::string> foreign_;  ///< declarations by their symbols
   std::vector<CheckSite> sites_;
 };
 
 /// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
 std::string cpp_identifier(std::string_view python);
+
+/// What to write in the place of a construct that compiled functions have not, by its name in Python's ast.
+std::string instead_of(std::string_view construct);
 
 /// How `for` walks over something: an element for each index in [0, length).
 struct Iteration {
@@ -213,6 +231,10 @@ class FunctionCompiler {
   /// vectors.cpp: cuda.float32x4 and its kin, cuda.ldcg and its kin.
   std::optional<Value> vector_call(const std::string& name, const CallArguments& args, const Node* n);
 
+  // ---- linked.cpp
+  Value call_foreign(const ForeignFunction& f, const CallArguments& args, const Node* n);
+  Value pointer_to(const Value& array, const Node* n);
+
   // ---- records.cpp
   Value record_reference(const Value& record, bool read_only, Space space);
   Value referred(const Value& reference);
@@ -229,6 +251,8 @@ class FunctionCompiler {
   Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
   std::vector<Value> evaluated(const std::vector<Value>& operands);
   void check_barrier(const std::string& row);
+  /// Whether a variable of the type starts as a pattern that tells that nothing was assigned to it.
+  bool checks_variable(Type t) const { return unit_.options.check && t && t->is_scalar() && t->bytes % 4 == 0; }
   using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);
   friend struct Handlers;
 
@@ -251,7 +275,9 @@ class FunctionCompiler {
   /// Binds an array (a variable stays as it is) so that its text may be written several times.
   Value bound(const Value& v, const char* hint = "t");
   /// Opens loops over the elements of the leaves, broadcast together; returns the element's value inside the innermost one.
-  Value open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n);
+  Value open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n,
+                   bool backward = false);
+  bool may_alias(const Value& target, const Value& leaf) const;
   void close_loops(int count);
   bool is_arraylike(const Value& v) const { return v.is_array(); }
   std::shared_ptr<const LazyArray> lazy_of(const Value& v);
@@ -276,7 +302,10 @@ class FunctionCompiler {
   bool host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n);
   Value host_print(const CallArguments& args, const Node* n);
   bool is_prange(const Node* n);
+  // ---- host_parallel.cpp
   void parallel_for(const Node* n, const Value& range);
+  bool differs_by_turn(const Node* index, int depth) const;
+  bool meets_other_turns(const Node* target) const;
   // ---- host_list.cpp
   void find_lists();
   void grow_list(const std::string& name, Type t, const Node* n);
@@ -291,6 +320,9 @@ class FunctionCompiler {
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;
   size_t parallel_loops_ = 0;  ///< how many loops there are up to the parallel one, itself included
+  std::string parallel_counter_;                          ///< the parallel loop's variable
+  std::set<std::string> parallel_own_;                    ///< names that each piece of it has for itself
+  std::map<std::string, const Node*> parallel_values_;    ///< names that its body assigns, with the value where there is one alone
 
   // ---- print.cpp
   std::string convert(const Value& v, Type to, const Node* n);
@@ -323,6 +355,7 @@ class FunctionCompiler {
 
   // ---- errors.cpp
   [[noreturn]] void fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types = {}, std::string suggestion = {}) const;
+  std::vector<std::string> members_of(Type t) const;
   std::string nearest(const std::string& name, const std::vector<std::string>& among) const;
   std::string source_of(const Node* n) const;
 

@@ -1,5 +1,6 @@
 // Errors of typing: the line, a caret, what was inferred, one suggestion. At most 15 lines.
 #include <algorithm>
+#include <cctype>
 
 #include "kernels/compiler.h"
 
@@ -20,6 +21,36 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string instead_of(std::string_view construct) {
+  constexpr std::pair<std::string_view, std::string_view> ways[] = {
+      {"with", "use what it manages before the call, and pass in what the function needs"},
+      {"asyncwith", "compiled functions do not wait: call them from the coroutine"},
+      {"asyncfor", "compiled functions do not wait: call them from the coroutine"},
+      {"await", "compiled functions do not wait: call them from the coroutine"},
+      {"yield", "write the values into an array, or return them together"},
+      {"yieldfrom", "write the values into an array, or return them together"},
+      {"generatorexp", "write the loop"},
+      {"classdef", "define the class outside: named tuples and dataclasses can be made inside"},
+      {"import", "import at the top of the module"},
+      {"importfrom", "import at the top of the module"},
+      {"delete", "leave it out: a variable needs no del"},
+      {"match", "write if and elif"},
+      {"dict", "pass arrays of keys and values, or a named tuple"},
+      {"dictcomp", "pass arrays of keys and values, or a named tuple"},
+      {"set", "write a tuple: `in` works on it"},
+      {"setcomp", "write a tuple: `in` works on it"},
+      {"listcomp", "write the loop, into an array of cuda.local.array"},
+      {"try", "test for what would raise before it does"},
+      {"trystar", "test for what would raise before it does"},
+  };
+  std::string name;
+  for (char c : construct) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.starts_with("a ")) name = name.substr(2);
+  for (const auto& [what, way] : ways)
+    if (name == what) return std::string(way);
+  return {};
+}
 
 std::string FunctionCompiler::nearest(const std::string& name, const std::vector<std::string>& among) const {
   std::string best;
@@ -45,6 +76,7 @@ std::string FunctionCompiler::source_of(const Node* n) const {
 
 void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types, std::string suggestion) const {
   const int line_number = n ? n->line : syntax_.line;
+  if (const size_t end = message.find('\n'); end != message.npos) message.resize(end);  // of another part's message, what it says first
   std::string text = fmt::format("{}\n", message);
   text += fmt::format("  {}:{}, in {}\n", syntax_.file, line_number, syntax_.name);
   std::string line(syntax_.source_line(line_number));
@@ -61,10 +93,19 @@ void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std:
       return w;
     };
     const size_t carets = std::max<size_t>(1, width(column, end));
-    if (line.size() - indent <= 160) {
-      text += "    " + line.substr(indent) + "\n";
-      text += "    " + std::string(width(indent, column), ' ') + std::string(carets, '^') + "\n";
+    // Of a long line, what is around the caret.
+    constexpr size_t kShown = 120;
+    size_t from = indent, to = line.size();
+    if (to - from > kShown + 20) {
+      const auto inside = [&](size_t i) { return (static_cast<unsigned char>(line[i]) & 0xc0) == 0x80; };
+      from = column > indent + 40 ? column - 40 : indent;
+      while (from > indent && inside(from)) --from;
+      to = std::min(line.size(), from + kShown);
+      while (to < line.size() && inside(to)) ++to;
     }
+    const std::string before = from > indent ? "… " : "";
+    text += fmt::format("    {}{}{}\n", before, line.substr(from, to - from), to < line.size() ? " …" : "");
+    text += "    " + std::string(width(from, column) + (before.empty() ? 0 : 2), ' ') + std::string(std::max<size_t>(1, std::min(carets, width(column, std::min(end, to)))), '^') + "\n";
   }
   int shown = 0;
   for (const auto& [what, type] : types) {

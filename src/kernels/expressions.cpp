@@ -151,7 +151,7 @@ Value FunctionCompiler::expression(const Node* n) {
     }
     case NodeKind::comprehension: return comprehension(n);
     case NodeKind::formatted: fail(n, "f-strings are not supported in compiled functions", {}, "pass the values to print() one by one");
-    default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text));
+    default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text), {}, instead_of(n->text));
   }
 }
 
@@ -214,7 +214,7 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
   if (e.array) {
     if (e.type->ndim == 0) return constant_value(e.constant ? *e.constant : Constant{int64_t{0}});
     unit_.need("core");
-    const std::string table = unit_.table(e.type->element, *e.array, false);
+    const std::string table = unit_.table(e.type->element, *e.array);
     std::string shape, strides;
     int64_t stride = e.type->element->bytes;
     std::vector<int64_t> all(e.array->shape.size());
@@ -271,9 +271,20 @@ Value FunctionCompiler::name(const Node* n) {
     v.constant = l->constant;
     if (v.is_array()) v.root = v.text;
     if (emitting_ && static_cast<size_t>(index) < uses_.size()) ++uses_[static_cast<size_t>(index)];
+    if (l->maybe_undefined && checks_variable(l->type)) {
+      v.text = fmt::format("py::set_value(bc_checker, {}, {})", site(n, n->text), v.text);
+      return spill(v, "set");
+    }
     return v;
   }
-  if (const auto e = function_.global(n->text)) return entity_value(*e, n->text);
+  std::optional<Entity> entity;
+  try {
+    entity = function_.global(n->text);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Typing) throw;
+    fail(n, e.what());  // what it is cannot be used: say where
+  }
+  if (entity) return entity_value(*entity, n->text);
   std::vector<std::string> known = function_.names(nullptr);
   known.insert(known.end(), syntax_.locals.begin(), syntax_.locals.end());
   fail(n, fmt::format("name '{}' is not defined", n->text), {}, nearest(n->text, known));
@@ -301,7 +312,12 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::dtype:
     case Kind::function: {
       if (object.type->object)
-        if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
+        try {
+          if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Typing || std::string_view(e.what()).find('\n') != std::string_view::npos) throw;
+          fail(n, e.what());
+        }
       fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->spelling, name), {},
            nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
     }
@@ -349,8 +365,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     }
     default: break;
   }
-  std::vector<std::string> members = object.type->fields;
-  fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}}, nearest(name, members));
+  fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}}, nearest(name, members_of(object.type)));
 }
 
 Value FunctionCompiler::inner_function(const Node* n) {

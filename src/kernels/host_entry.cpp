@@ -15,7 +15,15 @@ bool holds_array(Type t) {
   return false;
 }
 
+const std::set<std::string>& kHostHeaders = *new std::set<std::string>{"core", "host", "host_numpy", "libm"};
+
 }  // namespace
+
+std::string host_headers(const std::set<std::string>& wanted) {
+  for (const std::string& header : wanted)
+    if (!kHostHeaders.contains(header)) return python_library(wanted, kHostHeaders);
+  return {};
+}
 
 std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
@@ -44,7 +52,7 @@ std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, con
 }
 
 const std::string& host_library(bool parallel) {
-  static const std::string& plain = *new std::string(python_library({"core", "host", "host_numpy", "libm"}));
+  static const std::string& plain = *new std::string(python_library(kHostHeaders));
   static const std::string& threaded = *new std::string("#define BC_PYTHON_PARALLEL 1\n" + plain);
   return parallel ? threaded : plain;
 }

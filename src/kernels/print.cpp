@@ -96,7 +96,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (!v.type) return fmt::format("{}{{}}", cpp(to));
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
   const auto refuse = [&] {
-    if (!n) raise(ErrorKind::Typing, "{} does not convert to {}", v.type->spelling, to->spelling);
+    if (!n) fail(nullptr, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
     fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
   };
   if (to->is(Kind::optional)) {
@@ -188,7 +188,7 @@ std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
   if (declare_here && depth_ == 1)
     *declare_here = true;
   else
-    declarations_ += fmt::format("  {} {}{};\n", cpp(t), name, t->is_scalar() ? " = {}" : "{}");
+    declarations_ += fmt::format("  {} {}{};\n", cpp(t), name, checks_variable(t) ? fmt::format(" = py::unset<{}>()", cpp(t)) : t->is_scalar() ? " = {}" : "{}");
   return name;
 }
 

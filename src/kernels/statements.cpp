@@ -101,6 +101,7 @@ void FunctionCompiler::find_free_loads() {
 }
 
 void FunctionCompiler::run() {
+  if (syntax_.keyword_rest) fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {}, "name the parameters");
   find_free_loads();
   find_lists();
   // A recursive function is walked again until the type that its calls return is the one that it returns.
@@ -156,6 +157,11 @@ void FunctionCompiler::run() {
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
     spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() || (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
+  if (kernel)
+    for (const auto& [name, array] : unit_.shared_arrays) {
+      poisons_ += fmt::format("  py::poison_shared({}(), {});\n", name, array.second);
+      poisons_shared_ = true;
+    }
   if (poisons_shared_) poisons_ += "  __syncthreads();\n";
   spec_.text = fmt::format("{} {{\n{}{}{}}}\n", spec_.declaration, declarations_, poisons_, out_);
 }
@@ -282,7 +288,7 @@ void FunctionCompiler::statement(const Node* n) {
       return;
     }
     default:
-      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this statement" : "'" + n->text + "'"));
+      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this statement" : "'" + n->text + "'"), {}, instead_of(n->text));
   }
 }
 
@@ -429,6 +435,17 @@ void FunctionCompiler::aug_assign(const Node* n) {
       if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
       Value old = Value::of(object.type->element, element(object, items, t));
       old.reads = true;
+      if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub)) {
+        unit_.need("host_parallel");
+        const Value right = spill(expression(n->b), "by");
+        const std::string e = temporary("e"), c = cpp(old.type);
+        Value element = Value::of(old.type, e);
+        element.simple = true;
+        std::string result;
+        const std::string lines = captured([&] { result = convert(binary(n->op, element, right, n), old.type, n); });
+        linef("py::update_shared({}, [&]({} {}) -> {} {{\n{}    return {}; }});", old.text, c, e, c, lines, result);
+        return;
+      }
       const Value right = expression(n->b);
       const std::string text = convert(binary(n->op, old, right, n), old.type, n);
       access_ = Access::write;
@@ -911,15 +928,23 @@ void FunctionCompiler::raise_statement(const Node* n) {
     const Value type = expression(made);
     if (!type.is(Kind::type)) fail(n, "raise: expected an exception class", {{source_of(made), type.type}});
     f.type = type.type->name;
+    f.object = type.type->object;
     if (n->a->kind == NodeKind::call)
       for (const Node* argument : n->a->list) {
         const Value v = expression(argument);
         if (v.is(Kind::string))
+          f.arguments.push_back({v.type->name});
+        else if (v.constant)
+          f.arguments.push_back(*v.constant);
+        if (v.is(Kind::string))
           f.message += (f.message.empty() ? "" : ", ") + v.type->name;
         else if (v.constant && v.integer())
           f.message += fmt::format("{}{}", f.message.empty() ? "" : ", ", *v.integer());
+        else if (v.constant)
+          f.message += (f.message.empty() ? "" : ", ") + source_of(argument);
         else
-          fail(argument, "the arguments of an exception must be constants", {{source_of(argument), v.type}});
+          fail(argument, "the arguments of an exception must be constants", {{source_of(argument), v.type}},
+               "raise with a constant text, and write the value into an array that the caller reads");
       }
   }
   fail_with(unit_.failure(std::move(f)));

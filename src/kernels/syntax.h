@@ -102,6 +102,7 @@ struct FunctionSyntax {
   int line = 0;
   std::vector<Parameter> parameters;
   std::string rest;  ///< the name of *args, or empty
+  Node* keyword_rest = nullptr;  ///< **kwargs, `text` is its name: an error when the function is compiled
   std::vector<Node*> body;
   std::vector<std::string> locals;  ///< names that the function binds, parameters first
   std::vector<std::string> source;  ///< the file's lines from `line` on

@@ -250,6 +250,16 @@ Type named(Kind kind, const void* object, std::string name, const char* what, Ty
 
 Type class_type(const void* object, std::string name, Type made) { return named(Kind::type, object, std::move(name), "class", made); }
 Type builtin_type(std::string name) { return named(Kind::builtin, nullptr, std::move(name), "Function"); }
+Type foreign_type(const void* function, std::string name) { return named(Kind::builtin, function, std::move(name), "ExternFunction"); }
+Type pointer_type(Type element) {
+  TypeInfo t;
+  t.kind = Kind::pointer;
+  t.element = element;
+  t.dtype = element->dtype;
+  t.bytes = t.alignment = 8;
+  t.spelling = fmt::format("CPointer({})", element->spelling);
+  return intern(fmt::format("{}#{}", t.spelling, element->id), t);
+}
 Type function_type(const void* function, std::string name) { return named(Kind::function, function, std::move(name), "Function"); }
 Type module_type(const void* object, std::string name) { return named(Kind::module, object, std::move(name), "Module"); }
 Type object_type(const void* object, std::string name) { return named(Kind::object, object, std::move(name), "object"); }
@@ -430,7 +440,7 @@ class SignatureReader {
     } else {
       const size_t start = at_;
       const std::string_view w = word();
-      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array") {
+      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer") {
         if (!take('(')) fail("'('");
         const bool list_inside = w == "Tuple" && peek() == '(';
         if (list_inside) {
@@ -458,6 +468,8 @@ class SignatureReader {
             read_only = true;
           }
           t = array_type(item, ndim, layout, read_only);
+        } else if (w == "CPointer") {
+          t = pointer_type(type(true));
         } else {
           t = optional_type(type(true));
         }
@@ -471,6 +483,7 @@ class SignatureReader {
       }
     }
     while (peek() == '[') t = brackets_of(t);
+    while (take('*')) t = pointer_type(t);
     return t;
   }
 

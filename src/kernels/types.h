@@ -22,6 +22,7 @@ enum class Kind : uint8_t {
   optional,  ///< None or `element`
   range,     ///< range(...), of `dtype`
   slice,
+  pointer,   ///< to `element`, for functions of linked code; kernels only
   list,      ///< growable, of `element`; functions for the CPU only
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
@@ -94,12 +95,15 @@ Type optional_type(Type t);
 Type range_type(DType t);
 Type slice_type();
 Type list_type(Type element);
+Type pointer_type(Type element);
 Type string_type(std::string text);
 Type literal_type(int64_t value);
 /// `name`: "int", "float", "complex" for Python's own, which keep the width of their argument.
 Type dtype_type(Type made, std::string name = {});
 Type class_type(const void* object, std::string name, Type made = nullptr);
 Type builtin_type(std::string name);
+/// A function of linked code; `function` is its kernels::ForeignFunction, kept for ever.
+Type foreign_type(const void* function, std::string name);
 Type function_type(const void* function, std::string name);
 Type module_type(const void* object, std::string name);
 Type object_type(const void* object, std::string name);

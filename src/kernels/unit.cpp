@@ -3,6 +3,7 @@
 
 #include "codegen/device_library.h"
 #include "kernels/compiler.h"
+#include "kernels/host.h"
 #include "kernels/python_library.h"
 
 namespace bc::kernels {
@@ -38,7 +39,8 @@ std::string Unit::unique(const std::string& name, bool free) {
 
 int Unit::failure(Failure f) {
   for (size_t i = 0; i < failures_.size(); ++i)
-    if (failures_[i].line == f.line && failures_[i].type == f.type && failures_[i].message == f.message && failures_[i].file == f.file)
+    if (failures_[i].line == f.line && failures_[i].type == f.type && failures_[i].message == f.message && failures_[i].file == f.file &&
+        failures_[i].object == f.object && failures_[i].arguments == f.arguments)
       return static_cast<int>(i) + 1;
   failures_.push_back(std::move(f));
   return static_cast<int>(failures_.size());
@@ -57,6 +59,7 @@ std::string Unit::cpp(Type t) {
       return fmt::format("py::Optional<{}>", cpp(t->element));
     case Kind::range: need("core"); return "py::Range";
     case Kind::slice: need("core"); return "py::Slice";
+    case Kind::pointer: return cpp(t->element) + "*";
     case Kind::list: return fmt::format("py::List<{}>", cpp(t->element));
     case Kind::literal: return "i64";
     case Kind::tuple:
@@ -110,24 +113,33 @@ std::string Unit::cpp(Type t) {
   }
 }
 
-std::string Unit::table(Type element, const ConstantArray& array, bool constant_space) {
-  const std::string key = fmt::format("{}:{}:{}", element->id, constant_space, std::string_view(array.bytes.data(), array.bytes.size()));
-  std::string& name = tables_[key];
-  if (!name.empty()) return name;
-  name = unique("table");
+std::string Unit::table(Type element, const ConstantArray& array) {
+  Table t;
+  t.key = fmt::format("{}:{}", element->id, std::string_view(array.bytes.data(), array.bytes.size()));
+  for (const Table& known : tables_)
+    if (known.key == t.key) return known.address;
+  t.name = unique("table");
   // The bytes themselves, as 64-bit words: every element type, every value (NaN, -0.0), exactly.
-  std::string words;
   const size_t n = (array.bytes.size() + 7) / 8;
   for (size_t i = 0; i < n; ++i) {
     uint64_t w = 0;
     std::memcpy(&w, array.bytes.data() + 8 * i, std::min<size_t>(8, array.bytes.size() - 8 * i));
-    words += fmt::format("{}{:#x}ull,", i % 8 == 0 ? "\n  " : " ", w);
+    t.words += fmt::format("{}{:#x}ull,", i % 8 == 0 ? "\n  " : " ", w);
   }
-  const std::string type = cpp(element);
-  table_text_ += fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", constant_space ? "BC_PY_CONSTANT" : "BC_PY_TABLE", name,
-                             std::max<size_t>(n, 1), words);
-  name = fmt::format("reinterpret_cast<const {}*>({}_words)", type, name);
-  return name;
+  t.count = std::max<size_t>(n, 1);
+  t.address = fmt::format("reinterpret_cast<const {}*>({}_words)", cpp(element), t.name);
+  tables_.push_back(t);
+  return t.address;
+}
+
+size_t Unit::to_constant_memory(std::string_view text) {
+  size_t bytes = 0;
+  bool found = false;
+  for (Table& t : tables_) {
+    if (text.find("(" + t.name + "_words)") != text.npos) found = t.constant_memory = true;
+    if (t.constant_memory) bytes += 8 * t.count;
+  }
+  return found ? bytes : 0;
 }
 
 Specialised& Unit::specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured) {
@@ -186,6 +198,7 @@ bool Unit::loops(std::string_view text, int depth) const {
 
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
   need("core");
+  for (const LinkedCode& code : options.linked) link(code);
   Specialised& s = specialise(entry_, entry_.syntax(), {arguments.begin(), arguments.end()}, {});
   CompiledFunction made;
   made.name = s.name;
@@ -199,7 +212,10 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.sites = sites_;
   made.checked = options.check;
 
-  std::string text = struct_text_ + table_text_;
+  std::string text = struct_text_;
+  for (const Table& t : tables_)
+    text += fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
+  for (const auto& [name, array] : shared_arrays) text += array.first;
   for (const Specialised* f : order_)
     if (f != &s || options.entry != Entry::kernel)
       if (!f->declaration.empty()) text += f->declaration + ";\n";
@@ -228,8 +244,9 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     }
     text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
   }
-  made.readable = "namespace bc {\n" + text + "}\n";
-  made.text = python_library(headers_) + made.readable;
+  made.readable = (options.entry == Entry::host ? host_headers(headers_) : "") + "namespace bc {\n" + text + "}\n";
+  made.text = foreign_text() + python_library(headers_) + made.readable;
+  made.linked = linked_;
   return made;
 }
 

@@ -121,6 +121,12 @@ Hash128 ProgramSource::digest() const {
     put(content);
   }
   put({binary.data(), binary.size()});
+  put(foreign_text ? "foreign" : "");
+  for (const LinkedCode& code : linked) {
+    put(code.kind);
+    put(code.name);
+    put(code.bytes);
+  }
   return bc::digest(all.data(), all.size());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/hash.h"
+#include "core/linked_code.h"
 #include "runtime/backend.h"
 
 namespace bc {
@@ -22,6 +23,8 @@ struct ProgramSource {
   std::vector<std::pair<std::string, std::string>> headers;  ///< served from memory: the name they are included with, and the text
   bool device_library = false;                ///< puts src/device before the text (printed kernels)
   bool nvcc = false;                          ///< compiles with the toolkit's nvcc instead of NVRTC; CUDA only
+  std::vector<LinkedCode> linked;             ///< machine code, no CUDA C++, that the program is linked with; CUDA only
+  bool foreign_text = false;                  ///< the text holds CUDA C++ of users beside printed kernels
   std::vector<char> binary;                   ///< a cubin, fatbin or PTX in the place of text; CUDA only
 
   /// A digest of everything above, and of the user's files that it includes: the program's name in caches.

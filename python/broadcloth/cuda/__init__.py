@@ -44,12 +44,14 @@ _TABLE: dict[str, str] = {
     "_reduce": "Reduce reduce",
     "_jit": """
         atomic blockDim blockIdx cg const
-        declare_device dim3 fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
+        fp16 grid gridDim gridsize jit laneid libdevice local nanosleep selp shared syncthreads syncthreads_and
         syncthreads_count syncthreads_or syncwarp threadIdx threadfence threadfence_block threadfence_system warpsize
         all_sync any_sync ballot_sync eq_sync activemask lanemask_lt match_all_sync match_any_sync shfl_down_sync shfl_sync
         shfl_up_sync shfl_xor_sync brev cbrt clz ffs fma popc rsqrt
         ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt
     """,
+    "_link": "Archive CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource declare_device ffi",
+    "_numba": "Dim3 GridGroup bfloat16 bool deferred_type dim3 ffi_forced_object grid_group guvectorize optional vectorize",
     "_check": "CheckError CheckIndexError",
     "_records": "RecordArray",
 }

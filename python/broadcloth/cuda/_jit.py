@@ -50,7 +50,7 @@ def _known() -> frozenset[str]:
 
 
 # What `cuda` offers besides the rows' own names.
-_SPECIAL = {"const", "shared", "local", "atomic", "cg", "fp16", "libdevice", "threadIdx", "blockIdx", "blockDim", "gridDim"}
+_SPECIAL = {"const", "shared", "local", "atomic", "cg", "ffi", "fp16", "libdevice", "threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
 def __getattr__(name: str) -> Any:
@@ -164,7 +164,28 @@ class Dispatcher(_c.KernelDispatcher):
             return self._compiler.source(signature)
         return {key: made.source for key, made in self.overloads.items()}
 
-    inspect_llvm = inspect_asm = inspect_sass = inspect_source
+    def _each(self, signature: Any, form: Callable[[Any], str]) -> Any:
+        return form(signature) if signature is not None else {key: form(key) for key in self.signatures}
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The PTX of one compiled form, or of all by their argument types. Needs NVRTC and no GPU."""
+        from . import _inspect
+
+        return self._each(signature, lambda s: _inspect.ptx(self._compiler, self.__name__, self._options["flags"], self._options.get("link"), s))
+
+    def inspect_sass(self, signature: Any = None) -> Any:
+        """The GPU's machine code of one compiled form, or of all by their argument types. Needs the CUDA toolkit's nvdisasm and no GPU."""
+        from . import _inspect
+
+        return self._each(signature, lambda s: _inspect.sass(self._compiler, self.__name__, self._options["flags"], self._options.get("link"), s))
+
+    def inspect_sass_cfg(self, signature: Any = None) -> Any:
+        """As `inspect_sass`."""
+        return self.inspect_sass(signature)
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """LLVM's form of one compiled form, or of all by their argument types, as the CPU has it before its blocks become loops."""
+        return self._each(signature, self._compiler.llvm)
 
     def inspect_types(self, file: Any = None) -> None:
         """Prints the compiled forms' text, which shows the types of all variables."""
@@ -293,6 +314,8 @@ def jit(
     check : bool
         Checked mode: the first index out of bounds, race between barriers, read of shared or local memory that nothing has written, or
         NaN made of numbers raises `cuda.CheckError` at the launch, with its line, thread and block. Slow.
+    link : str, LinkableCode or list of them
+        Files (.cu, .ptx, .cubin, .fatbin, .a, .o, .ltoir) or code in memory that holds functions of `cuda.declare_device`.
     boundscheck : bool
         An index out of bounds raises IndexError.
     cache : bool
@@ -321,7 +344,9 @@ def jit(
     if kwargs:
         raise TypeError(f"cuda.jit: unknown option {next(iter(kwargs))!r}")
     if link:
-        raise NotImplementedError("cuda.jit: link is not supported; write the linked code as a RawModule")
+        from ._link import _list
+
+        link = _list(link)
     signatures: list[Any] = []
     function = None
     if isinstance(func_or_sig, list):
@@ -346,7 +371,7 @@ def jit(
         f = _unwrap(f)
         if device:
             return DeviceFunction(f, bool(inline) and inline != "never")
-        options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck)}
+        options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck), "link": link or None}
         made = Dispatcher(f, **options)
         for signature in signatures:
             made._declare(signature)

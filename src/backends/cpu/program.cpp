@@ -422,6 +422,11 @@ bc_jit_flags flags_of(const ProgramSource& source) {
 
 JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags) {
   BC_CHECK(source.binary.empty(), NotImplemented, "kernel: {} is machine code for a GPU; the CPU runs CUDA C++ text", source.name);
+  if (!source.linked.empty()) {
+    const LinkedCode& code = source.linked[0];
+    raise(ErrorKind::NotImplemented, "kernel: {} is {}, machine code for a GPU; on the CPU kernels are linked with CUDA C++ (a .cu file or cuda.CUSource)",
+          code.name, code.kind);
+  }
   std::vector<const char*> options, headers, names;
   for (const std::string& option : source.options) options.push_back(option.c_str());
   for (const auto& [name, text] : source.headers) {

@@ -133,14 +133,22 @@ const LinkApi& linker() {
 }
 
 constexpr int kLinkCubin = 1, kLinkPtx = 2, kLinkLibrary = 6;  // nvJitLinkInputType
+int link_type(const LinkedCode& code) {
+  constexpr std::pair<const char*, int> types[] = {{"cubin", kLinkCubin}, {"ptx", kLinkPtx},         {"ltoir", 3},
+                                                   {"fatbin", 4},         {"object", 5}, {"archive", kLinkLibrary}};
+  for (const auto& [kind, type] : types)
+    if (code.kind == kind) return type;
+  raise(ErrorKind::Value, "compile: {} cannot be linked: it is no PTX, cubin, fatbin, object, archive or LTO-IR but {}", code.name, code.kind);
+}
 
-/// A relocatable cubin (or PTX) and the device runtime, made one program.
-std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch) {
+/// A relocatable cubin (or PTX), other code and the device runtime, made one program.
+std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch, const std::vector<LinkedCode>& others = {}) {
   const LinkApi& api = linker();
   void* handle = nullptr;
   const bool ptx = arch.starts_with("compute_");
   const std::string option = "-arch=sm_" + arch.substr(arch.find('_') + 1);
-  const char* options[] = {option.c_str()};
+  const bool lto = std::any_of(others.begin(), others.end(), [](const LinkedCode& code) { return code.kind == "ltoir"; });
+  const char* options[] = {option.c_str(), "-lto"};
   std::string log;
   const auto failed = [&](const char* call, int result) {
     size_t bytes = 0;
@@ -153,15 +161,20 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
     raise(ErrorKind::Compile, "compile: {} could not be linked for {}: {} gives error {}{}{}", name, arch, call, result,
           log.empty() ? "" : ":\n", log);
   };
-  if (int result = api.create(&handle, 1, options)) failed("nvJitLinkCreate", result);
+  if (int result = api.create(&handle, lto ? 2 : 1, options)) failed("nvJitLinkCreate", result);
   if (int result = api.add_data(handle, ptx ? kLinkPtx : kLinkCubin, binary.data(), binary.size(), name.c_str()))
     failed("nvJitLinkAddData", result);
+  for (const LinkedCode& code : others) {
+    const bool text = code.kind == "ptx";  // ends with a zero
+    if (int result = api.add_data(handle, link_type(code), code.bytes.c_str(), code.bytes.size() + (text ? 1 : 0), code.name.c_str()))
+      failed(fmt::format("nvJitLinkAddData({})", code.name).c_str(), result);
+  }
   const std::string runtime =
       toolkit_file({"lib64/libcudadevrt.a", "lib/libcudadevrt.a", "targets/x86_64-linux/lib/libcudadevrt.a", "lib/x64/cudadevrt.lib"});
   if (!runtime.empty())
     if (int result = api.add_file(handle, kLinkLibrary, runtime.c_str())) failed("nvJitLinkAddFile(libcudadevrt.a)", result);
   if (int result = api.complete(handle)) {
-    if (runtime.empty()) log = "libcudadevrt.a, which dynamic parallelism needs, was not found; it comes with the CUDA toolkit";
+    if (runtime.empty() && others.empty()) log = "libcudadevrt.a, which dynamic parallelism needs, was not found; it comes with the CUDA toolkit";
     failed("nvJitLinkComplete", result);
   }
   size_t bytes = 0;
@@ -269,9 +282,13 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
   input.name = source.name;
   input.name_expressions = source.name_expressions;
   bool relocatable = std::any_of(input.options.begin(), input.options.end(), is_relocatable);
+  if (!source.linked.empty() && !relocatable) {
+    relocatable = true;
+    input.options.push_back("-rdc=true");
+  }
   // -default-device: functions without __device__ are for the device, as there is nothing else here.
   input.options.push_back("-default-device");
-  if (source.device_library && !relocatable) input.options.push_back("--minimal");
+  if (source.device_library && !relocatable && !source.foreign_text) input.options.push_back("--minimal");
   for (const auto& [name, text] : source.headers) {
     input.header_names.push_back(name);
     input.header_texts.push_back(text);
@@ -303,7 +320,7 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
     input.options.push_back("-rdc=true");
     compiled = compile_program(input, arch, ErrorKind::Compile);
   }
-  if (relocatable && linked) compiled.binary = link(compiled.binary, source.name, arch);
+  if (relocatable && linked) compiled.binary = link(compiled.binary, source.name, arch, source.linked);
   return {std::move(compiled.binary), std::move(compiled.lowered_names), std::move(compiled.log)};
 }
 

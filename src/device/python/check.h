@@ -74,17 +74,32 @@ BC_FN bool in_order(u64 w, u64 now, bool across) {
   return ((w ^ now) & 0x3e0u) == 0 && ((w ^ now) >> 10 & 1023u) != 0;  // one warp, and it met since
 }
 
+/// The place of a key in the table; `make`: also where it was not there. nullptr where it is not there, or (`full`) cannot be.
+BC_PY Touched* touched(Checker& c, u64 key, bool make, bool* full) {
+  u64 place = key * 0x9e3779b97f4a7c15ull;
+  place ^= place >> 29;
+  *full = false;
+  for (u32 probe = 0; probe < 16; ++probe) {
+    Touched* candidate = &c.state->touched[(place + probe) & (kTouchedCount - 1)];
+    const u64 there = atomicCAS(&candidate->key, static_cast<u64>(0), make ? key : static_cast<u64>(0));
+    if (there == key || (make && there == 0)) return candidate;
+    if (there == 0) return nullptr;
+  }
+  *full = true;
+  return nullptr;
+}
+/// An address of shared memory is another one in each block, one of local memory in each thread.
+BC_FN u64 shared_key(const void* p) { return reinterpret_cast<u64>(p) ^ static_cast<u64>(block_number() + 1) << 40; }
+BC_FN u64 local_key(const void* p) {
+  const u64 threads = static_cast<u64>(blockDim.x) * blockDim.y * blockDim.z;
+  return reinterpret_cast<u64>(p) + (static_cast<u64>(block_number()) * threads + thread_number() + 1) * 0xd1342543de82ef95ull;
+}
+
 /// Notes a touch; gives the touch that it races with, or 0. `what` gets 1 for a write, 2 for an atomic one.
 BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
   const u64 now = touch_word(c);
-  u64 place = key * 0x9e3779b97f4a7c15ull;
-  place ^= place >> 29;
-  Touched* t = nullptr;
-  for (u32 probe = 0; probe < 16 && !t; ++probe) {
-    Touched* candidate = &c.state->touched[(place + probe) & (kTouchedCount - 1)];
-    const u64 there = atomicCAS(&candidate->key, static_cast<u64>(0), key);
-    if (there == 0 || there == key) t = candidate;
-  }
+  bool full = false;
+  Touched* t = touched(c, key, true, &full);
   if (!t) return 0;  // the table is full: this address is not followed
   u64 other = 0;
   bool done = false;
@@ -115,24 +130,59 @@ BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
 }
 
 enum : u32 { kPoison = 0xcba5f1d3u };
-BC_PY void poison(void* memory, i64 bytes) {
-  for (i64 i = 0; i < bytes / 4; ++i) static_cast<u32*>(memory)[i] = kPoison;
+BC_FN u8 poison_byte(u64 address) { return static_cast<u8>(kPoison >> (8 * (address & 3))); }
+/// Elements that the pattern alone does not tell from written ones: a byte of it is a value like others.
+template <class T>
+constexpr bool is_narrow = sizeof(T) % 4 != 0;
+/// `narrow`: what the memory's former life has noted of it is forgotten.
+BC_PY void poison(Checker& c, void* memory, i64 bytes, bool narrow) {
+  u8* p = static_cast<u8*>(memory);
+  for (i64 i = 0; i < bytes; ++i) {
+    p[i] = poison_byte(reinterpret_cast<u64>(p + i));
+    bool full = false;
+    if (!narrow) continue;
+    if (Touched* t = touched(c, local_key(p + i), false, &full)) t->write = 0;
+  }
 }
 BC_PY void poison_shared(void* memory, i64 bytes) {
   const i64 threads = static_cast<i64>(blockDim.x) * blockDim.y * blockDim.z;
-  for (i64 i = thread_number(); i < bytes / 4; i += threads) static_cast<u32*>(memory)[i] = kPoison;
+  u8* p = static_cast<u8*>(memory);
+  for (i64 i = thread_number(); i < bytes; i += threads) p[i] = poison_byte(reinterpret_cast<u64>(p + i));
 }
-/// Memory that nobody has written holds a pattern; of elements below four bytes it cannot be told.
-template <class T>
-BC_INLINE bool is_poisoned(const T* p) {
-  if constexpr (sizeof(T) < 4 || sizeof(T) % 4 != 0) {
-    return false;
+/// Memory that nobody has written holds a pattern; of narrow elements the table knows besides whether one was written.
+template <int Where, class T>
+BC_INLINE bool is_poisoned(Checker& c, const T* p) {
+  if constexpr (is_narrow<T>) {
+    const u8* b = reinterpret_cast<const u8*>(p);
+    for (int k = 0; k < static_cast<int>(sizeof(T)); ++k)
+      if (b[k] != poison_byte(reinterpret_cast<u64>(b + k))) return false;
+    bool full = false;
+    Touched* t = touched(c, Where == kShared ? shared_key(p) : local_key(p), false, &full);
+#if BC_CUDA
+    volatile Touched* v = t;
+#else
+    Touched* v = t;
+#endif
+    return !full && (!t || (v->write == 0 && v->atomic == 0));
   } else {
     const u32* w = reinterpret_cast<const u32*>(p);
     for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k)
       if (w[k] != kPoison) return false;
     return true;
   }
+}
+/// A variable before anything was assigned to it, and its value where a path may have assigned nothing.
+template <class T>
+BC_INLINE T unset() {
+  T v;
+  u32* w = reinterpret_cast<u32*>(&v);
+  for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k) w[k] = kPoison;
+  return v;
+}
+template <class T>
+BC_INLINE T set_value(Checker& c, int site, T v) {
+  if (is_poisoned<kLocal>(c, &v)) found(c, kUninitialised, site, 0, nullptr, nullptr, kRead, 0);
+  return v;
 }
 
 template <class T>
@@ -169,12 +219,14 @@ BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
     p = reinterpret_cast<T*>(bytes);
   }
   if constexpr (Where != kGeneric && (Mode == kRead || Mode == kAtomic))
-    if (is_poisoned(p)) found(c, kUninitialised, site, N, index, shape, Mode, 0);
+    if (is_poisoned<Where>(c, p)) found(c, kUninitialised, site, N, index, shape, Mode, 0);
+  if constexpr (Where == kLocal && is_narrow<T> && (Mode == kWrite || Mode == kAtomic)) {
+    bool full = false;
+    if (Touched* t = touched(c, local_key(p), true, &full)) t->write = 1;
+  }
   if constexpr (Where != kLocal && Mode != kOnlyBounds) {
-    u64 key = reinterpret_cast<u64>(p);
-    if (Where == kShared) key ^= static_cast<u64>(block_number() + 1) << 40;
     int what = 0;
-    const u64 other = touch(c, Mode, key, &what);
+    const u64 other = touch(c, Mode, Where == kShared ? shared_key(p) : reinterpret_cast<u64>(p), &what);
     if (other != 0) found(c, kRace, site, N, index, shape, Mode | what << 4, other);
   }
   return *p;

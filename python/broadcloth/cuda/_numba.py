@@ -1,0 +1,91 @@
+"""Names that Numba's programs find in `numba.cuda` besides kernels and devices: types that have no arrays, and its decorators for ufuncs."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from .. import _vectorize, types
+
+__all__ = [
+    "Dim3", "GridGroup", "bfloat16", "bool", "deferred_type", "dim3", "ffi_forced_object", "grid_group", "guvectorize", "optional", "vectorize",
+]  # fmt: skip
+
+
+class _Named:
+    """A type that only has a name: its values exist inside kernels."""
+
+    name = ""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Dim3(_Named):
+    """The type of `cuda.threadIdx` and its kin."""
+
+    name = "Dim3"
+
+
+class GridGroup(_Named):
+    """The type of `cuda.cg.this_grid()`."""
+
+    name = "GridGroup"
+
+
+class _ForcedObject(_Named):
+    name = "ffi_forced_object"
+
+
+class deferred_type(_Named):  # noqa: N801 (Numba's name)
+    """A type that is told later, by `define`."""
+
+    name = "deferred"
+
+    def __init__(self) -> None:
+        self._type: Any = None
+
+    def define(self, tp: Any) -> None:
+        """Says what the type is, once."""
+        if self._type is not None:
+            raise TypeError("deferred_type: it is defined already")
+        self._type = tp
+
+    def get(self) -> Any:
+        """The type that it was defined as."""
+        if self._type is None:
+            raise RuntimeError("deferred_type: it is not defined")
+        return self._type
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+dim3, grid_group, ffi_forced_object = Dim3(), GridGroup(), _ForcedObject()
+bool, bfloat16, optional = types.boolean, types.bfloat16, types.Optional
+
+
+def vectorize(ftylist_or_function: Any = None, **options: Any) -> Any:
+    """`broadcloth.vectorize` for CUDA.
+
+    Examples
+    --------
+    >>> from broadcloth import cuda
+    >>> @cuda.vectorize(["float64(float64)"])
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(bc.arange(3.0))
+    array([0., 2., 4.])
+    """
+    return _vectorize.vectorize(ftylist_or_function, **{"target": "cuda", **options})
+
+
+def guvectorize(ftylist: Any, signature: str, **options: Any) -> Any:
+    """`broadcloth.guvectorize` for CUDA."""
+    return _vectorize.guvectorize(ftylist, signature, **{"target": "cuda", **options})

@@ -1,0 +1,49 @@
+// Calls of functions that other code defines.
+#pragma once
+#include "core.h"
+
+namespace bc {
+namespace py {
+
+/// A value for a parameter of whatever type the other code has for the same bytes (its own half, its own complex).
+template <class T>
+struct Foreign {
+  T value;
+  template <class U>
+  BC_INLINE operator U() const {
+    static_assert(sizeof(U) == sizeof(T), "the linked function's parameter has another size than its declaration says");
+    U u;
+    __builtin_memcpy(&u, &value, sizeof u);
+    return u;
+  }
+};
+template <class T>
+BC_INLINE Foreign<T> foreign(T value) {
+  return {value};
+}
+template <class T>
+struct ForeignPlace {
+  T* place;
+  template <class U>
+  BC_INLINE operator U*() const {
+    return reinterpret_cast<U*>(place);
+  }
+};
+template <class T>
+BC_INLINE ForeignPlace<T> foreign_place(T* place) {
+  return {place};
+}
+/// Its result as our type.
+template <class T, class U>
+BC_INLINE T familiar(const U& value) {
+  if constexpr (sizeof(U) == sizeof(T) && (is_complex<T> || is_small_float<T>)) {
+    T t;
+    __builtin_memcpy(&t, &value, sizeof t);
+    return t;
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+}  // namespace py
+}  // namespace bc

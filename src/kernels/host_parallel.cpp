@@ -1,0 +1,342 @@
+// `for i in prange(…)`: loops whose turns run on all threads, and what is summed up over them.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+#include "kernels/host.h"
+
+namespace bc::kernels {
+namespace {
+
+/// What a loop's body does to a name: the operator of `x op= …` and of `x = max(x, …)`, or another binding.
+struct Binding {
+  bool reduced = false, other = false, read = false;
+  bool rebinds = false;  ///< reduced by `x = x op …`: of arrays a new one each time
+  std::string op;
+};
+
+void find_bindings(const Node* n, std::map<std::string, Binding>* found);
+void find_bindings(const std::vector<Node*>& body, std::map<std::string, Binding>* found) {
+  for (const Node* n : body) find_bindings(n, found);
+}
+void bind_target(const Node* t, std::map<std::string, Binding>* found) {
+  if (!t) return;
+  if (t->kind == NodeKind::name) (*found)[t->text].other = true;
+  if (t->kind == NodeKind::starred) bind_target(t->a, found);
+  if (t->kind == NodeKind::tuple || t->kind == NodeKind::list)
+    for (const Node* k : t->list) bind_target(k, found);
+  if (t->kind == NodeKind::subscript || t->kind == NodeKind::attribute) find_bindings(t, found);
+}
+void reduce(Binding* b, const std::string& op) {
+  if (b->reduced && b->op != op) b->other = true;
+  b->reduced = true;
+  b->op = op;
+}
+bool same_expression(const Node* a, const Node* b) {
+  if (!a || !b) return a == b;
+  if (a->kind != b->kind || a->op != b->op || a->text != b->text || !(a->literal == b->literal) || a->list.size() != b->list.size()) return false;
+  if (a->kind != NodeKind::name && a->kind != NodeKind::constant && a->kind != NodeKind::attribute && a->kind != NodeKind::subscript &&
+      a->kind != NodeKind::binary && a->kind != NodeKind::unary && a->kind != NodeKind::tuple)
+    return false;  // calls may give another value each time
+  for (size_t i = 0; i < a->list.size(); ++i)
+    if (!same_expression(a->list[i], b->list[i])) return false;
+  return same_expression(a->a, b->a) && same_expression(a->b, b->b) && same_expression(a->c, b->c);
+}
+
+/// The last word of a called function's name: "maximum" of `np.maximum`.
+std::string_view called_name(const Node* call) {
+  return call->kind == NodeKind::call && (call->a->kind == NodeKind::name || call->a->kind == NodeKind::attribute) ? call->a->text : "";
+}
+bool is_extreme(std::string_view f) { return f == "max" || f == "min" || f == "maximum" || f == "minimum" || f == "fmax" || f == "fmin"; }
+
+/// `x + … - …`, `x * … / …`, `max(x, …)`: the operator that joins x with the rest, whose parts go to `others`; empty for anything else.
+std::string joined_with(const std::string& x, const Node* value, std::vector<const Node*>* others) {
+  const auto same = [&](const Node* k) { return k->kind == NodeKind::name && k->text == x; };
+  if (is_extreme(called_name(value)) && value->list.size() == 2 && value->keywords.empty()) {
+    for (size_t i : {0, 1})
+      if (same(value->list[i])) {
+        others->push_back(value->list[1 - i]);
+        return std::string(called_name(value));
+      }
+    return {};
+  }
+  if (value->kind != NodeKind::binary) return {};
+  const Operator op = value->op;
+  const bool sum = op == Operator::add || op == Operator::sub;
+  if (!sum && op != Operator::mul && op != Operator::div && op != Operator::bit_or && op != Operator::bit_and && op != Operator::bit_xor) return {};
+  const std::string mine = sum ? "+" : op == Operator::div ? "*" : to_string(op);
+  for (const auto& [side, other] : {std::pair{value->a, value->b}, std::pair{value->b, value->a}}) {
+    if (side == value->b && (op == Operator::sub || op == Operator::div)) continue;
+    if (same(side)) {
+      others->push_back(other);
+      return mine;
+    }
+    std::vector<const Node*> inner;
+    if (joined_with(x, side, &inner) == mine) {
+      others->insert(others->end(), inner.begin(), inner.end());
+      others->push_back(other);
+      return mine;
+    }
+  }
+  return {};
+}
+
+/// Whether the subscript takes all of an array: [:], [:, :], [...].
+bool takes_all(const Node* index) {
+  if (index->kind == NodeKind::tuple) return std::all_of(index->list.begin(), index->list.end(), takes_all);
+  return index->kind == NodeKind::ellipsis || (index->kind == NodeKind::slice && !index->a && !index->b && !index->c);
+}
+
+void find_bindings(const Node* n, std::map<std::string, Binding>* found) {
+  if (!n) return;
+  // One `x = …` of an assignment.
+  const auto bind = [&](const std::string& x, const Node* value) {
+    std::vector<const Node*> others;
+    const std::string op = joined_with(x, value, &others);
+    if (op.empty()) {
+      find_bindings(value, found);
+      (*found)[x].other = true;
+      return;
+    }
+    reduce(&(*found)[x], op);
+    (*found)[x].rebinds = true;
+    for (const Node* other : others) find_bindings(other, found);
+  };
+  switch (n->kind) {
+    case NodeKind::name: (*found)[n->text].read = true; return;
+    case NodeKind::aug_assign: {
+      const Node* whole = n->a->kind == NodeKind::subscript && n->a->a->kind == NodeKind::name && takes_all(n->a->b) ? n->a->a : n->a;
+      if (whole->kind == NodeKind::name) {
+        std::string op = to_string(n->op);
+        if (op == "-") op = "+";
+        if (op == "/") op = "*";
+        reduce(&(*found)[whole->text], op);
+      } else {
+        find_bindings(n->a, found);
+      }
+      find_bindings(n->b, found);
+      return;
+    }
+    case NodeKind::assign:
+      // x = max(x, …), x = x + …, and pairs of such.
+      if (n->list.size() == 1 && n->list[0]->kind == NodeKind::name) return bind(n->list[0]->text, n->a);
+      if (n->list.size() == 1 && n->list[0]->kind == NodeKind::tuple && n->a->kind == NodeKind::tuple && n->a->list.size() == n->list[0]->list.size() &&
+          std::all_of(n->list[0]->list.begin(), n->list[0]->list.end(), [](const Node* t) { return t->kind == NodeKind::name; })) {
+        for (size_t i = 0; i < n->a->list.size(); ++i) bind(n->list[0]->list[i]->text, n->a->list[i]);
+        return;
+      }
+      find_bindings(n->a, found);
+      for (const Node* t : n->list) bind_target(t, found);
+      return;
+    case NodeKind::if_:
+      // if v > x: x = v
+      if (n->orelse.empty() && n->body.size() == 1 && n->a->kind == NodeKind::compare && n->a->list.size() == 1 &&
+          n->body[0]->kind == NodeKind::assign && n->body[0]->list.size() == 1 && n->body[0]->list[0]->kind == NodeKind::name) {
+        const std::string& x = n->body[0]->list[0]->text;
+        const Operator op = n->a->ops[0];
+        const Node *left = n->a->a, *right = n->a->list[0], *value = n->body[0]->a;
+        const bool ordered = op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge;
+        const bool x_right = right->kind == NodeKind::name && right->text == x && same_expression(left, value);
+        const bool x_left = left->kind == NodeKind::name && left->text == x && same_expression(right, value);
+        if (ordered && x_left != x_right) {
+          const bool greater = op == Operator::gt || op == Operator::ge;
+          reduce(&(*found)[x], greater == x_right ? "max" : "min");
+          find_bindings(value, found);
+          return;
+        }
+      }
+      break;
+    case NodeKind::for_:
+      find_bindings(n->b, found);
+      bind_target(n->a, found);
+      find_bindings(n->body, found);
+      find_bindings(n->orelse, found);
+      return;
+    case NodeKind::ann_assign:
+      find_bindings(n->b, found);
+      bind_target(n->a, found);
+      return;
+    default: break;
+  }
+  if (n->kind == NodeKind::walrus) (*found)[n->text].other = true;
+  for (const Node* k : {n->a, n->b, n->c}) find_bindings(k, found);
+  for (const Node* k : n->list) find_bindings(k, found);
+  for (const auto& [name, k] : n->keywords) find_bindings(k, found);
+  find_bindings(n->body, found);
+  find_bindings(n->orelse, found);
+}
+
+/// The names that a loop's body assigns once, with what they are assigned.
+void find_values(const std::vector<Node*>& body, std::map<std::string, const Node*>* values) {
+  for (const Node* n : body) {
+    if (n->kind == NodeKind::assign && n->list.size() == 1 && n->list[0]->kind == NodeKind::name) {
+      const auto [at, fresh] = values->emplace(n->list[0]->text, n->a);
+      if (!fresh) at->second = nullptr;
+    }
+    find_values(n->body, values);
+    find_values(n->orelse, values);
+  }
+}
+bool mentions(const Node* n, const std::string& name) {
+  if (!n) return false;
+  if (n->kind == NodeKind::name && n->text == name) return true;
+  return mentions(n->a, name) || mentions(n->b, name) || mentions(n->c, name) ||
+         std::any_of(n->list.begin(), n->list.end(), [&](const Node* k) { return mentions(k, name); });
+}
+
+}  // namespace
+
+bool FunctionCompiler::is_prange(const Node* n) {
+  if (!host() || !unit_.options.parallel || in_parallel_ || n->b->kind != NodeKind::call) return false;
+  const Value callee = expression(n->b->a);
+  return callee.is(Kind::builtin) && callee.type->name == "numba.prange";
+}
+
+/// `for i in prange(…)`: pieces of the loop on all threads. What the body binds is each piece's own; sums, products and extremes of the
+/// pieces are joined in their order, so that the result does not depend on the threads.
+void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
+  if (!n->orelse.empty()) fail(n, "prange: the loop must have no else");
+  if (n->a->kind != NodeKind::name) fail(n, "prange: expected one loop variable");
+  unit_.need("host_numpy");
+  std::map<std::string, Binding> bindings;
+  find_bindings(n->body, &bindings);
+  struct Reduction {
+    int index;
+    std::string op;
+    bool rebinds;
+  };
+  std::vector<Reduction> reductions;
+  std::set<std::string> own;
+  for (const auto& [name, b] : bindings) {
+    const int index = syntax_.local_index(name);
+    if (index >= 0 && (b.other || b.reduced)) own.insert(name);
+    if (index < 0 || !b.reduced || b.other || !env_.locals[static_cast<size_t>(index)]) continue;
+    if (b.read)
+      fail(n, fmt::format("prange: '{}' is summed up over the turns and read inside the loop", name), {}, "read it after the loop");
+    reductions.push_back({index, b.op, b.rebinds});
+  }
+  const Type t = int64_type();
+  const Value start = spill(converted(range.items[0], t, n), "start"), stop = spill(converted(range.items[1], t, n), "stop"),
+              step = spill(converted(range.items[2], t, n), "step");
+  Value item = Value::of(t, "");
+  item.index = true;
+  item.non_negative = start.non_negative && step.non_negative;
+  item.simple = true;
+  const int index = syntax_.local_index(n->a->text);
+  const std::string counter = temporary(cpp_identifier(n->a->text).c_str());
+  const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"),
+                    grain = temporary("grain"), body_name = temporary("body");
+  const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];
+  const std::vector<std::optional<Local>> before = env_.locals;
+  in_parallel_ = true;
+  parallel_loops_ = loops_.size() + 1;
+  parallel_counter_ = n->a->text;
+  parallel_own_ = std::move(own);
+  parallel_values_.clear();
+  find_values(n->body, &parallel_values_);
+  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+  const auto before_body = [&] {
+    variables_[{index, t}] = counter;
+    taken_.insert(counter);
+    item.text = counter;
+    set_local(index, item);
+  };
+  const auto print = [&](const std::string& body) {
+    std::string head, sizes, shadows, out, joins;
+    for (const Reduction& r : reductions) {
+      const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
+      const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];
+      const bool array = type->is_array() && type->ndim > 0 && type->element->is_scalar();
+      if (!type->is_scalar() && !array)
+        fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling), {{python, type}},
+             "sum up each number in a variable of its own");
+      const Type element = array ? type->element : type;
+      const std::string name = variable(r.index, type), c = cpp(element), parts = temporary("parts");
+      const bool extreme = is_extreme(r.op);
+      std::string identity = r.op == "*" ? "1" : "0", joined;
+      const std::string x = array ? "x" : name, y = array ? "y" : fmt::format("{}.data[{}]", parts, k);
+      if (r.op == "+" || r.op == "*")
+        joined = fmt::format("bc::{}<{}>({}, {})", r.op == "+" ? "add" : "multiply", c, x, y);
+      else if (extreme)
+        joined = fmt::format("{}::{}<{}>({}, {})", r.op.size() == 3 ? "py" : "bc", r.op, c, x, y);
+      else if (r.op == "|" || r.op == "^")
+        joined = fmt::format("{}({} {} {})", c, x, r.op, y);
+      else if (r.op == "&")
+        joined = fmt::format("{}({} & {})", c, x, y), identity = "-1";
+      else
+        fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}}, "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
+      identity = fmt::format("bc::cast<{}>({})", c, identity);
+      if (array) {
+        unit_.need("host_parallel");
+        const std::string all = cpp(type);
+        sizes += fmt::format(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
+        // A name that is bound again has an array of its own from here on.
+        if (r.rebinds) head += fmt::format("{}{} = {};\n", indent, name, type->layout == 'F' ? fmt::format("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name) : fmt::format("py::host_cast<{}>(py::copy({}))", all, name));
+        head += fmt::format("{}const {} {}_before = {};\n", indent, all, parts, name);
+        head += fmt::format("{}const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});\n", indent, parts, name, length, grain, grain);
+        shadows += fmt::format("{0}  {1} {2} = py::piece_array({3}, {3}_before, {4} / {5});\n", indent, all, name, parts, first, grain);
+        shadows += extreme ? fmt::format("{}  py::assign({}, [](auto x) {{ return x; }}, {}_before);\n", indent, name, parts)
+                           : fmt::format("{}  py::fill_all({}, {});\n", indent, name, identity);
+        if (r.rebinds)
+          out += fmt::format("{0}  py::assign(py::piece_array({1}, {1}_before, {2} / {3}), [](auto x) {{ return x; }}, {4});\n", indent, parts, first, grain, name);
+        joins += fmt::format("{0}for (i64 {1} = 0; {1} * {2} < {3}; ++{1}) py::assign({4}, []({5} x, {5} y) -> {5} {{ return {6}; }}, {4}, py::piece_array({7}, {4}, {1}));\n",
+                             indent, k, grain, length, name, c, joined, parts);
+        continue;
+      }
+      head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts,
+                          c, length, grain, grain);
+      if (extreme) head += fmt::format("{}const {} {}_before = {};\n", indent, c, parts, name);
+      shadows += fmt::format("{}  {} {} = {};\n", indent, c, name, extreme ? parts + "_before" : identity);
+      out += fmt::format("{}  {}.data[{} / {}] = {};\n", indent, parts, first, grain, name);
+      joins += fmt::format("{0}for (i64 {1} = 0; {1} < {2}.shape[0]; ++{1}) {3} = {4};\n", indent, k, parts, name, joined);
+    }
+    head = fmt::format("{}const i64 {} = py::range_length({}, {}, {}), {} = {};\n", indent, length, start.text, stop.text, step.text, grain,
+                       sizes.empty() ? fmt::format("py::grain_of({})", length) : fmt::format("py::grain_beside({}, 0{})", length, sizes)) +
+           head;
+    return fmt::format(
+        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{5}{0}  for (i64 {6} = {3}; {6} < {4}; ++{6}) {{\n{0}    const i64 {7} "
+        "= {8} + {6} * {9};\n{10}{0}  }}\n{11}{0}}};\n"
+        "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
+        indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
+  };
+  loop(n, [] {}, print, before_body);
+  in_parallel_ = false;
+  parallel_own_.clear();
+  // What the turns bound is gone with them.
+  for (const auto& [name, b] : bindings) {
+    const int i = syntax_.local_index(name);
+    if (i >= 0 && (b.other || !b.reduced)) env_.locals[static_cast<size_t>(i)] = before[static_cast<size_t>(i)];
+  }
+  env_.locals[static_cast<size_t>(index)] = outside;
+}
+
+/// Whether an index is another one in each turn of the parallel loop: made of its counter by sums and products with what stays the same, or
+/// a row of such (`i * width + j`).
+bool FunctionCompiler::differs_by_turn(const Node* index, int depth) const {
+  const std::string& counter = parallel_counter_;
+  if (index->kind == NodeKind::tuple) return std::any_of(index->list.begin(), index->list.end(), [&](const Node* k) { return differs_by_turn(k, depth); });
+  if (index->kind == NodeKind::name) {
+    if (index->text == counter) return true;
+    const auto value = parallel_values_.find(index->text);
+    return depth < 8 && value != parallel_values_.end() && value->second && differs_by_turn(value->second, depth + 1);
+  }
+  if (index->kind != NodeKind::binary) return false;
+  const auto stays = [&](const Node* n) { return n->kind == NodeKind::constant || (n->kind == NodeKind::name && n->text != counter && !parallel_own_.contains(n->text)); };
+  const auto product = [](const Node* n) { return n->kind == NodeKind::binary && n->op == Operator::mul; };
+  for (const auto& [a, b] : {std::pair{index->a, index->b}, std::pair{index->b, index->a}}) {
+    if (!differs_by_turn(a, depth)) continue;
+    if (index->op == Operator::add || index->op == Operator::sub) return stays(b) || (product(a) && !mentions(b, counter));
+    if (index->op == Operator::mul) return !mentions(b, counter);
+  }
+  return false;
+}
+
+/// Whether `target op= …` inside a parallel loop may meet another turn at the same element.
+bool FunctionCompiler::meets_other_turns(const Node* target) const {
+  if (!in_parallel_ || !host()) return false;
+  const Node* array = target;
+  for (; array->kind == NodeKind::subscript || array->kind == NodeKind::attribute; array = array->a)
+    if (array->kind == NodeKind::subscript && differs_by_turn(array->b, 0)) return false;
+  return array->kind == NodeKind::name && !parallel_own_.contains(array->text);
+}
+
+}  // namespace bc::kernels
