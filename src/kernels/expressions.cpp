@@ -237,7 +237,7 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
     if (e.type && e.type->is_tuple() && !e.type->fields.empty()) v.type = e.type;
     return v;
   }
-  if (e.type->is(Kind::builtin)) return builtin_value(e.type->name, nullptr);
+  if (e.type->is(Kind::builtin) && !e.type->object) return builtin_value(e.type->name, nullptr);
   return Value::known(e.type);
 }
 

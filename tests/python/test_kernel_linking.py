@@ -175,9 +175,15 @@ def test_machine_code_does_not_run_on_the_cpu():
 PTX_OF = 'extern "C" __device__ float cube(float x) { return x * x * x; }'
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(bc.device_count("cuda") == 0, reason="links for a GPU and runs there")
 @pytest.mark.parametrize("kind", ["ptx", "cubin"])
-@pytest.mark.parametrize("device", ["cuda"], indirect=True)
-def test_ptx_and_cubins_are_linked(device, kind):
+def test_ptx_and_cubins_are_linked(kind):
+    with bc.device("cuda"):
+        run_linked(kind)
+
+
+def run_linked(kind: str) -> None:
     compiled = cuda_code(kind)
     cube = cuda.declare_device("cube", "float32(float32)", abi="c", link=compiled)
 
@@ -192,8 +198,26 @@ def test_ptx_and_cubins_are_linked(device, kind):
     assert_allclose(np.asarray(x), np.arange(50, dtype="f4") ** 3)
 
 
+@pytest.mark.parametrize("kind", ["ptx", "cubin"])
+def test_linking_needs_no_gpu(kind):
+    try:
+        other, _, _ = bc._c.compile_cuda(PTX_OF, "compute_90" if kind == "ptx" else "sm_90", ["-rdc=true"], None, "cube.cu", "nvrtc", False, False)
+    except ImportError as error:
+        pytest.skip(str(error))
+    make = {"ptx": cuda.PTXSource, "cubin": cuda.Cubin}[kind]
+    link = [make(bytes(other).rstrip(b"\0"), name="cube")]
+    text = 'extern "C" __device__ float cube(float); extern "C" __global__ void k(float* x) { x[0] = cube(x[0]); }'
+    try:
+        made, _, _ = bc._c.compile_cuda(text, "sm_90", [], None, "k.cu", "nvrtc", False, True, link)
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert bytes(made).startswith(b"\x7fELF")
+    with pytest.raises(bc.CompileError, match="cube"):
+        bc._c.compile_cuda(text, "sm_90", ["-rdc=true"], None, "k.cu", "nvrtc", False, True, [])
+
+
 def cuda_code(kind: str):
-    d = bc.device("cuda").index or 0
+    d = bc._c.default_device().index
     major, minor = bc._c.cuda_attribute(d, 75), bc._c.cuda_attribute(d, 76)
     arch = f"{'compute' if kind == 'ptx' else 'sm'}_{major}{minor}"
     binary, _, _ = bc._c.compile_cuda(PTX_OF, arch, ["-rdc=true"], None, "cube.cu", "nvrtc", False, False)

@@ -204,10 +204,6 @@ def caller(x):
     return callee(x)
 
 
-def overlapping(a):
-    a[1:] = a[:-1]
-
-
 def with_statement(a):
     with a:
         pass
@@ -226,14 +222,13 @@ def with_statement(a):
         (read_only, ("array(float64, 1d, C, readonly)",), ["read-only"]),
         (wrong_overload, "(float64,)", ["cuda.fma", "(float32, float32, float32)"]),
         (caller, "(float64,)", ["'nothing'", "in callee", "called at"]),
-        (overlapping, "(float64[:],)", ["would take a copy"]),
         (with_statement, "(float64[:],)", ["'with' is not supported"]),
     ],
     ids=lambda v: getattr(v, "__name__", None),
 )
 def test_errors_fit_on_a_screen_and_help(function, signature, words):
     with pytest.raises(bc.TypingError) as caught:
-        bc._c.compile_text(function, signature, "kernel" if function is overlapping else "host")
+        bc._c.compile_text(function, signature, "host")
     text = str(caught.value)
     assert len(text.splitlines()) <= 15
     assert "test_kernel_typing.py:" in text

@@ -13,7 +13,7 @@ struct Foreign {
   BC_INLINE operator U() const {
     static_assert(sizeof(U) == sizeof(T), "the linked function's parameter has another size than its declaration says");
     U u;
-    __builtin_memcpy(&u, &value, sizeof u);
+    memcpy(&u, &value, sizeof u);
     return u;
   }
 };
@@ -38,7 +38,7 @@ template <class T, class U>
 BC_INLINE T familiar(const U& value) {
   if constexpr (sizeof(U) == sizeof(T) && (is_complex<T> || is_small_float<T>)) {
     T t;
-    __builtin_memcpy(&t, &value, sizeof t);
+    memcpy(&t, &value, sizeof t);
     return t;
   } else {
     return static_cast<T>(value);
