@@ -190,6 +190,73 @@ def test_reads_before_writes(xp):
     assert error.value.kind == "uninitialised"
 
 
+KINDS = ["i1", "u2", "f2", "i4", "f8", "c16"]
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_reads_before_writes_of_every_width(xp, dtype):
+    kind = np.dtype(dtype)
+
+    @cuda.jit(device=True)
+    def partner(i, n):
+        s = cuda.shared.array(16, kind)
+        if i < n:
+            s[i] = i
+        cuda.syncthreads()
+        return s[15 - i]
+
+    @cuda.jit(device=True)
+    def again(i, first):
+        a = cuda.local.array(2, kind)
+        if first:
+            a[0] = 1
+            a[1] = 2
+        return a[i % 2]
+
+    @cuda.jit(check=True)
+    def kernel(out, n, twice):
+        i = cuda.threadIdx.x
+        out[i] = partner(i, n)
+        out[i] += again(i, True)
+        out[i] += again(i, twice)
+
+    out = xp.zeros(16, dtype)
+    kernel[1, 16](out, 16, True)
+    assert_array_equal(np.asarray(out), (15 - np.arange(16) + np.where(np.arange(16) % 2, 4, 2)).astype(dtype))
+    with pytest.raises(cuda.CheckError, match="'s' is read at 15, where nothing was written"):
+        kernel[1, 16](out, 15, True)
+    with pytest.raises(cuda.CheckError, match="'a' is read at [01], where nothing was written"):
+        kernel[1, 16](out, 16, False)
+
+
+@cuda.jit(check=True)
+def left_unset(out, n):
+    i = cuda.threadIdx.x
+    if i < n:
+        v = i * 2.0
+    out[i] = v
+
+
+def test_variables_that_a_path_leaves_unset(xp):
+    out = xp.zeros(8)
+    left_unset[1, 8](out, 8)
+    with pytest.raises(cuda.CheckError, match="'v' is read, where nothing was written before") as error:
+        left_unset[1, 8](out, 7)
+    assert (error.value.thread, error.value.line) == ((7, 0, 0), left_unset.py_func.__code__.co_firstlineno + 5)
+
+
+@cuda.jit(check=True)
+def lost_updates(out):
+    out[0] += 1
+
+
+def test_races_between_blocks_without_atomics(xp):
+    with pytest.raises(cuda.CheckError, match=r"race: the thread .* 'out' at 0, which thread .* of block") as error:
+        lost_updates[8, 1](xp.zeros(1))
+    assert error.value.kind == "race"
+    lost_updates[1, 1](xp.zeros(1))
+
+
 @cuda.jit(check=True)
 def quotients(a, b, out):
     i = cuda.grid(1)

@@ -1,0 +1,137 @@
+"""The rest of Numba-CUDA's kernel language and names, spelt as its programs spell it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda, types
+
+
+class Overdrawn(Exception):
+    pass
+
+
+class Located(Exception):
+    def __init__(self, row: int, what: str) -> None:
+        super().__init__(row, what)
+        self.row, self.what = row, what
+
+
+@cuda.jit(debug=True, opt=False)
+def raises(x):
+    i = cuda.grid(1)
+    if x[i] == 1:
+        raise Overdrawn("no money left")
+    if x[i] == 2:
+        raise Located(7, "there")
+    if x[i] == 3:
+        raise ValueError
+
+
+def test_classes_of_the_users_own_are_raised(xp):
+    with pytest.raises(Overdrawn, match=r"no money left\n  raised at .*, in raises, by thread \(2, 0, 0\) of block \(0, 0, 0\) of kernel raises"):
+        raises[1, 4](xp.asarray([0, 0, 1, 0]))
+    with pytest.raises(Located) as error:
+        raises[1, 4](xp.asarray([0, 2, 0, 0]))
+    assert (error.value.row, error.value.what) == (7, "there")
+    assert "by thread (1, 0, 0)" in error.value.__notes__[0]
+    with pytest.raises(ValueError):
+        raises[1, 1](xp.asarray([3]))
+    raises[1, 4](xp.zeros(4, "i8"))
+
+
+def test_functions_for_the_cpu_raise_them_too():
+    @bc.njit
+    def f(x):
+        if x > 0:
+            raise Located(3, "here")
+        raise Overdrawn
+
+    with pytest.raises(Located) as error:
+        f(1)
+    assert error.value.args == (3, "here")
+    with pytest.raises(Overdrawn):
+        f(0)
+
+
+TABLE = np.arange(12, dtype=np.float32).reshape(3, 4)
+PAIRS = np.array([(1, 2.5), (3, 4.5)], dtype=[("n", "i4"), ("x", "f4")])
+
+
+@cuda.jit
+def reads_constants(out):
+    table = cuda.const.array_like(TABLE)
+    i = cuda.grid(1)
+    out[i] = table[i, i] + cuda.const.array_like(PAIRS)[i % 2].x
+
+
+def test_constant_memory(xp):
+    out = xp.zeros(3, "f4")
+    reads_constants[1, 3](out)
+    assert_array_equal(np.asarray(out), [2.5, 9.5, 12.5])
+    assert reads_constants.inspect_source()[reads_constants.signatures[0]].count("BC_PY_CONSTANT") == 2
+
+
+def test_forms_of_a_compiled_kernel():
+    @cuda.jit
+    def kernel(x):
+        x[cuda.grid(1)] = 1
+
+    kernel.compile("(float32[:],)")
+    (signature,) = kernel.signatures
+    assert "define" in kernel.inspect_llvm(signature)
+    assert list(kernel.inspect_llvm()) == [signature]
+    try:
+        ptx = kernel.inspect_asm(signature)
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert ".visible .entry kernel(" in ptx
+
+
+def test_names():
+    assert cuda.dim3 == cuda.Dim3() and repr(cuda.grid_group) == "GridGroup"
+    assert cuda.bool == types.boolean and cuda.optional(types.int64) == types.Optional(types.int64)
+    later = cuda.deferred_type()
+    later.define(types.float32)
+    assert later.get() == types.float32
+    assert types.CPointer(types.float32) == types.Type("float32*")
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f4", "f8"])
+def test_atomics_with_every_number_of_indices(xp, ndim, dtype):
+    place = (1, 0, 2)[:ndim]
+    where = place if ndim > 1 else place[0]
+
+    @cuda.jit
+    def kernel(a):
+        cuda.atomic.add(a, where, 2)
+        cuda.atomic.max(a, where, 3)
+        cuda.atomic.sub(a, where, 1)
+
+    a = xp.zeros((3, 3, 3)[:ndim], dtype)
+    kernel[1, 1](a)
+    expected = np.zeros((3, 3, 3)[:ndim], dtype)
+    expected[place] = 2
+    assert_array_equal(np.asarray(a), expected)
+
+
+def test_a_buffer_of_cffi(xp):
+    class FFI:
+        def from_buffer(self, array):
+            raise AssertionError("only in kernels")
+
+    ffi = FFI()
+    first = cuda.declare_device("first", "float64(CPointer(float64))", abi="c", link=cuda.CUSource(
+        'extern "C" __device__ double first(double* p) { return *p; }'))  # fmt: skip
+
+    @cuda.jit
+    def kernel(a):
+        a[1] = first(ffi.from_buffer(a)) + 1
+
+    a = xp.asarray([4.0, 0.0])
+    kernel[1, 1](a)
+    assert float(a[1]) == 5
