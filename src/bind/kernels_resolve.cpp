@@ -583,6 +583,8 @@ Type type_of(PyObject* o) {
   if (attr_or_null(cls, "__dataclass_fields__")) return type_of_dataclass(cls, o);
   const Entity e = entity_of(o);
   if (e.type && !e.type->is(Kind::object) && !e.array) return e.type;
+  // A member of an enumeration: code compares it with others.
+  if (attr_or_null(cls, "__members__")) return e.type;
   raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
 }
 

@@ -260,11 +260,12 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     std::vector<std::string> names;
     free_names(syntax.body, syntax, &names);
     const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
-    for (const std::string& name : names) {
+    for (size_t k = 0; k < names.size(); ++k) {
+      const std::string name = names[k];
       const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
       const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
       if (!local) continue;
-      if (!mine) fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
+      if (!mine && !passed_on) fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
       Node read;
       read.kind = NodeKind::name;
       read.text = name;
@@ -275,6 +276,13 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
         captured.push_back(name);
         values.push_back(Value::known(v.type));
         continue;
+      }
+      // What an inner function that is called there reads goes along.
+      if (const auto called = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end(); called != unit_.inner.end()) {
+        std::vector<std::string> more;
+        free_names(called->second.second->body, *called->second.second, &more);
+        for (std::string& m : more)
+          if (std::find(names.begin(), names.end(), m) == names.end()) names.push_back(std::move(m));
       }
       captured.push_back(name);
       values.push_back(std::move(v));
@@ -530,6 +538,17 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const auto op = elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
+  const bool last = args.positional.size() == row.nin + 1u && args.keywords.empty();
+  if (!math && (last || (args.positional.size() == row.nin && args.keywords.size() == 1 && args.keywords[0].first == "out"))) {
+    // A ufunc with the array that its result goes to.
+    const Value out = last ? args.positional.back() : args.keywords[0].second;
+    if (out.is_array() && !out.lazy) {
+      const Value target = bound(out, "out");
+      std::vector<Value> operands(args.positional.begin(), args.positional.begin() + row.nin);
+      assign_elements(target, elementwise(static_cast<int>(*op), operands, n), n);
+      return target;
+    }
+  }
   if (args.positional.size() != row.nin || !args.keywords.empty())
     fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
   std::vector<Value> values = args.positional;
@@ -1085,6 +1104,17 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
       if (to) return cast_to(to, self, n);
     }
+    if (name == "view" && p.size() == 1 && !self.lazy && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+      const Type t = self.type;
+      if (to && to->has_value() && (to->bytes == t->element->bytes || (t->layout == 'C' && t->ndim > 0))) {
+        unit_.need("core");
+        const Type made = array_type(to, t->ndim, t->layout, t->read_only, t->space);
+        const std::string element = (!host() && t->read_only ? "const " : "") + cpp(to);
+        return Value::of(made, fmt::format("py::{}<{}>({})", host() ? "host_viewed" : "viewed", element, paren(bound(self))));
+      }
+      fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
+    }
     if (name == "conj" || name == "conjugate") return elementwise(static_cast<int>(Op::conj), {self}, n);
     if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
     if (name == "reshape" || name == "ravel" || name == "flatten") {
@@ -1099,7 +1129,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       return Value::of(t, fmt::format("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
     }
     fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
-         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel", "transpose", "item"}));
+         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel", "transpose", "item", "view"}));
   }
   if (self.is_scalar()) {
     if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);

@@ -482,7 +482,7 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
 Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& b, const Node* n) {
   const DType x = a.type->dtype, y = b.type->dtype;
   // Constants fold, so that shapes and tests on them are known.
-  if (a.integer() && b.integer() && a.type == int64_type() && b.type == int64_type()) {
+  if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
     if (const auto r = fold(op, *a.integer(), *b.integer())) return constant_value(Constant{*r});

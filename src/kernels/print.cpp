@@ -80,6 +80,10 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
     const int64_t* i = v.constant->integer();
     if (to == float64_type() && i) r.constant = std::make_shared<Constant>(Constant{static_cast<double>(*i)});
     else if (!(i && is_integer(to->dtype))) r.constant = nullptr;
+    else if (const int unused = 64 - 8 * itemsize(to->dtype); unused > 0) {
+      const auto high = static_cast<int64_t>(static_cast<uint64_t>(*i) << unused);
+      r.constant = std::make_shared<Constant>(Constant{is_unsigned(to->dtype) ? static_cast<int64_t>(static_cast<uint64_t>(high) >> unused) : high >> unused});
+    }
   }
   if (to->is_scalar() && (is_unsigned(to->dtype) || is_bool(to->dtype)))
     r.non_negative = true;

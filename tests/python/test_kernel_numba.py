@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda, types
@@ -135,3 +137,95 @@ def test_a_buffer_of_cffi(xp):
     a = xp.asarray([4.0, 0.0])
     kernel[1, 1](a)
     assert float(a[1]) == 5
+
+
+class Plain(enum.Enum):
+    A = 1
+    B = 2
+
+
+class Color(enum.IntEnum):
+    RED = 1
+    BLUE = 2
+
+
+@cuda.jit
+def enumerations(plain, color, out):
+    if plain is Plain.A:
+        out[0] = 1
+    if plain == Plain.B:
+        out[1] = 1
+    if color == Color.BLUE:
+        out[2] = Color.RED
+
+
+def test_members_of_enumerations(xp):
+    out = xp.zeros(3)
+    enumerations[1, 1](Plain.A, Color.BLUE, out)
+    assert_array_equal(np.asarray(out), [1, 0, 1])
+
+
+@cuda.jit
+def ufuncs_into(x, r):
+    np.sin(x, r)
+    np.add(r, 1, out=r)
+    np.multiply(x[1:], x[:-1], x[1:])
+
+
+def test_ufuncs_with_an_array_for_their_result(xp):
+    x, r = xp.arange(4.0), xp.zeros(4)
+    ufuncs_into[1, 1](x, r)
+    assert_allclose(np.asarray(r), np.sin(np.arange(4.0)) + 1)
+    assert_array_equal(np.asarray(x), [0, 0, 2, 6])
+
+
+@cuda.jit
+def two_types_of_shared_memory(out):
+    whole = cuda.shared.array(0, np.uint8)
+    floats, integers = whole[:16].view(np.float32), whole[16:32].view(np.int32)
+    i = cuda.threadIdx.x
+    floats[i], integers[i] = i / 2, -i
+    cuda.syncthreads()
+    out[i] = floats[3 - i] + integers[3 - i]
+    out[i] += np.float32(1.0).item() * floats.view("int32")[0]
+
+
+def test_views_of_memory_as_other_types(xp):
+    out = xp.zeros(4)
+    two_types_of_shared_memory[1, 4, 0, 32](out)
+    assert_array_equal(np.asarray(out), [-1.5, -1.0, -0.5, 0])
+
+    @bc.njit
+    def bits(x):
+        return x.view(np.int64)[0]
+
+    assert bits(np.ones(2)) == np.ones(1).view(np.int64)[0]
+
+
+def test_inner_functions_that_call_each_other(xp):
+    @cuda.jit
+    def kernel(out):
+        k = 3
+
+        def times(x):
+            return x * k
+
+        more = lambda x: times(x) + 1  # noqa: E731
+        out[0] = more(2)
+
+    out = xp.zeros(1)
+    kernel[1, 1](out)
+    assert float(out[0]) == 7
+
+
+def test_constants_of_narrow_integers(xp):
+    @cuda.jit
+    def kernel(out):
+        out[0] = np.uint8(300)
+        out[1] = np.int32(2**31 - 1) + 1
+        out[2] = np.int8(200)
+        out[3] = np.uint32(2**32 - 1) + np.uint32(1)
+
+    out = xp.zeros(4)
+    kernel[1, 1](out)
+    assert_array_equal(np.asarray(out), [44, 2**31, -56, 2**32])

@@ -366,7 +366,7 @@ class CpuProgram final : public Program {
       raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", loaded_->name, name,
             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
-    if (found->made == nullptr) found->made = std::make_unique<CpuProgramKernel>(loaded_, found->symbol, found->name, found->bytes);
+    if (found->made == nullptr) found->made = std::make_unique<CpuProgramKernel>(loaded_, found->symbol, std::string(name), found->bytes);
     return *found->made;
   }
 

@@ -268,6 +268,21 @@ BC_INLINE Array<R, N, 'A'> part(const Array<T, N, L>& a, int which) {
   return r;
 }
 
+/// The same bytes as elements of another type; the last axis takes up a difference in size.
+template <class U, class T, int N, char L>
+BC_INLINE Array<U, N, L> viewed(const Array<T, N, L>& a) {
+  Array<U, N, L> r{reinterpret_cast<U*>(a.data), {}, {}};
+  if constexpr (N > 0) {
+    r.shape = a.shape;
+    r.strides = a.strides;
+    if constexpr (sizeof(U) != sizeof(T)) {
+      r.shape[N - 1] = a.shape[N - 1] * static_cast<i64>(sizeof(T)) / static_cast<i64>(sizeof(U));
+      r.strides[N - 1] = sizeof(U);
+    }
+  }
+  return r;
+}
+
 /// One field of an array of records, by its offset in bytes.
 template <class F, class T, int N, char L>
 BC_INLINE Array<F, N, 'A'> field(const Array<T, N, L>& a, int offset) {
