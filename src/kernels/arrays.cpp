@@ -259,6 +259,11 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     const auto i = *index.integer();
     if (i >= 0 && i < static_cast<int64_t>(object.type->fields.size())) return record_field(object, object.type->fields[static_cast<size_t>(i)], n);
   }
+  if (object.is(Kind::builtin) && object.type->name == "flat" && (index.is_scalar() || index.is(Kind::literal))) {
+    Value r = Value::of(object.items[0].type->element, flat_place(object, index, n));
+    r.reads = true;
+    return r;
+  }
   if (object.is(Kind::pointer) && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.type->element, fmt::format("{}[{}]", paren(object), convert(index, int64_type(), n)));
     r.reads = true;
@@ -269,6 +274,13 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     return object;
   }
   fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}});
+}
+
+/// x.flat[i], as C++ names the element.
+std::string FunctionCompiler::flat_place(const Value& flat, const Value& index, const Node* n) {
+  const std::string& a = flat.items[0].text;
+  const std::string i = convert(index, int64_type(), n);
+  return fmt::format("py::element_at({}, {})", a, index.non_negative ? i : fmt::format("py::wrap({}, {}.size())", i, a));
 }
 
 Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
@@ -304,6 +316,11 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     Value v = Value::of(uniform_tuple_type(int64_type(), t->ndim), paren(bound(object)) + "." + name);
     v.simple = true;
     v.index = name == "shape";
+    return v;
+  }
+  if (name == "flat") {
+    Value v = Value::known(builtin_type("flat"));
+    v.items = {bound(object, "a")};
     return v;
   }
   if (name == "size") return number(paren(bound(object)) + ".size()");
@@ -348,7 +365,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   }
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
   fail(n, method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
-       {{source_of(n->a), t}}, nearest(name, {"shape", "size", "ndim", "strides", "dtype", "T", "real", "imag", "nbytes", "itemsize"}));
+       {{source_of(n->a), t}}, nearest(name, {"shape", "size", "ndim", "strides", "dtype", "flat", "T", "real", "imag", "nbytes", "itemsize"}));
 }
 
 // ---- elementwise ------------------------------------------------------------------------------------------------------------------
@@ -573,6 +590,11 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   }
   if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
   if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
+  if (object.is(Kind::builtin) && object.type->name == "flat" && (both[1].is_scalar() || both[1].is(Kind::literal))) {
+    if (object.items[0].type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.items[0].type}});
+    linef("{} = {};", flat_place(object, both[1], target), convert(value, object.items[0].type->element, at));
+    return;
+  }
   if (object.is(Kind::pointer)) {
     linef("{}[{}] = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
     return;

@@ -269,6 +269,7 @@ class FunctionCompiler {
   void assign_subscript(const Node* target, const Value& value, const Node* at);
   void assign_elements(const Value& array, const Value& value, const Node* at);
   Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
+  std::string flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
   Value slice(const Node* n);
   Value record_field(const Value& record, const std::string& name, const Node* n);

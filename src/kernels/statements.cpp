@@ -686,6 +686,9 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                        return item;
                      }};
   }
+  if (v.is(Kind::builtin) && v.type->name == "flat") {
+    return Iteration{v.items[0].text + ".size()", [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
+  }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
     auto inner = iteration(v.items[0], at);
     if (!inner) return std::nullopt;

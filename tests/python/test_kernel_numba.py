@@ -229,3 +229,26 @@ def test_constants_of_narrow_integers(xp):
     out = xp.zeros(4)
     kernel[1, 1](out)
     assert_array_equal(np.asarray(out), [44, 2**31, -56, 2**32])
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "A"])
+def test_flat(xp, layout):
+    def flat(x, out):
+        for v in x.flat:
+            out[0] = out[0] * 2 + v
+        out[1] = x.flat[3]
+        x.flat[-1] = 9
+        for i, v in enumerate(x.flat):
+            out[2] += i * v
+
+    def made():
+        a = np.arange(6.0).reshape(2, 3)
+        return np.asfortranarray(a) if layout == "F" else np.arange(24.0).reshape(4, 6)[::2, ::2] if layout == "A" else a
+
+    expected, x = np.zeros(3), made()
+    flat(x, expected)
+    for run in (cuda.jit(flat)[1, 1], bc.njit(flat)):
+        out, y = np.zeros(3), made()
+        run(y, out)
+        assert_array_equal(out, expected)
+        assert_array_equal(y, x)

@@ -268,6 +268,24 @@ BC_INLINE Array<R, N, 'A'> part(const Array<T, N, L>& a, int which) {
   return r;
 }
 
+/// The element at a place in C order, whatever the layout.
+template <class T, int N, char L>
+BC_INLINE T& element_at(const Array<T, N, L>& a, i64 place) {
+  if constexpr (N == 0) {
+    return *a.data;
+  } else if constexpr (L == 'C') {
+    return a.data[place];
+  } else {
+    char* p = a.bytes();
+    BC_UNROLL
+    for (int k = N - 1; k > 0; --k) {
+      p += place % a.shape[k] * a.strides[k];
+      place /= a.shape[k];
+    }
+    return *reinterpret_cast<T*>(p + place * a.strides[0]);
+  }
+}
+
 /// The same bytes as elements of another type; the last axis takes up a difference in size.
 template <class U, class T, int N, char L>
 BC_INLINE Array<U, N, L> viewed(const Array<T, N, L>& a) {
