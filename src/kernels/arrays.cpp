@@ -652,6 +652,13 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   const std::string count = order || name == "mean" || name == "var" || name == "std" ? temporary("n") : "";
   const std::string place = argument ? temporary("at") : "";
   linef("{} {} = {};", cpp(t), result, name == "prod" || name == "all" ? c(1) : c(0));
+  // Checked mode: a NaN that is made here, of elements that are none.
+  const bool follows = unit_.options.check && is_inexact(d) && !order && name != "any" && name != "all";
+  const std::string nan = follows ? temporary("nan") : "";
+  if (follows) {
+    unit_.need("check");
+    linef("bool {} = false;", nan);
+  }
   if (!count.empty()) linef("i64 {} = 0;", count);
   if (!place.empty()) linef("i64 {} = 0;", place);
   std::string mean;
@@ -666,6 +673,10 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     linef("const auto {} = py::common_shape<{}>({});", shape, ndim, leaves);
     std::vector<std::string> indices;
     Value x = open_loops(*lazy, ndim, shape, &indices, n);
+    if (follows) {
+      x = spill(converted(x, t, n), "x");
+      linef("{0} = {0} || py::is_nan({1});", nan, x.text);
+    }
     if (name == "any" || name == "all") {
       const Value test = truth(x, n);
       linef("{} = {} {} {};", result, result, name == "any" ? "||" : "&&", paren(test));
@@ -699,6 +710,7 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   }
   if (name == "mean" || passes == 2) linef("{} = {} / {}({});", result, result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), count);
   if (name == "std") linef("{} = bc::sqrt({});", result, result);
+  if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), result);
   Value r = argument ? Value::of(int64_type(), place) : Value::of(t, result);
   r.simple = true;
   r.non_negative = argument || name == "any" || name == "all" || (r.is_scalar() && is_unsigned(r.type->dtype));

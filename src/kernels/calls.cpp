@@ -1,6 +1,7 @@
 // Calls: of Python functions, of types, of what the compiler knows. See compiler.h for the method.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "kernels/compiler.h"
 #include "kernels/host.h"
@@ -381,6 +382,13 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     if (args.positional.size() != 1) fail(n, fmt::format("{}() takes one number, got {}", to->spelling, spelled(args)));
     Value v = args.positional[0];
     if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+    if (v.is(Kind::string) && is_real_float(to->dtype)) {
+      // float("nan"), float("-inf"): the text is known.
+      char* end = nullptr;
+      const double value = std::strtod(v.type->name.c_str(), &end);
+      if (end != v.type->name.c_str() && *end == 0) return converted(constant_value(Constant{value}), to, n);
+      fail(n, fmt::format("{}() does not take the text '{}'", to->spelling, v.type->name), {{source_of(args.nodes[0]), v.type}});
+    }
     // int() and float() keep the width of what is one already, as in Numba.
     if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
                           (t->name == "complex" && is_complex(v.type->dtype))))
@@ -724,6 +732,11 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   Value r = Value::of(t, text + ")");
   r.effect = true;
   r.non_negative = is_unsigned(t->dtype);
+  if (unit_.options.check && is_inexact(t->dtype) && (op == "add" || op == "sub")) {
+    const std::string by = fmt::format("{}({})", cpp(t), convert(args.positional[2], t, n));
+    r = spill(r, "old");
+    linef("py::nan_made(bc_checker, {}, {} {} {}, {}, {});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-", by, r.text, by);
+  }
   return r;
 }
 

@@ -378,3 +378,22 @@ def test_fields_of_shared_records(xp):
     assert_array_equal(out, [3, 2, 1, 0])
     with pytest.raises(cuda.CheckError, match=r"'s\[t\]\.y' is read, where nothing was written before"):
         shared_fields[1, 4](xp.zeros(8))
+
+
+@cuda.jit(check=True)
+def sum_of(x, out):
+    out[0] = x.sum()
+
+
+@cuda.jit(check=True)
+def added_atomically(x, out):
+    cuda.atomic.add(out, 0, x[cuda.threadIdx.x])
+
+
+@pytest.mark.parametrize("kernel", [sum_of, added_atomically], ids=lambda k: k.__name__)
+def test_nan_made_by_reductions_and_atomics(xp, kernel):
+    with pytest.raises(cuda.CheckError, match="is NaN, and its operands are not") as error:
+        kernel[1, 2](xp.asarray([np.inf, -np.inf]), xp.zeros(1))
+    assert error.value.kind == "nan"
+    kernel[1, 1](xp.asarray([np.nan, 1.0]), xp.zeros(1))
+    kernel[1, 1](xp.asarray([np.inf, 1.0]), xp.zeros(1))
