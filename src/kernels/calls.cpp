@@ -727,15 +727,17 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   std::string call_name = op;
   if (swap) call_name = "cas";
   while (!call_name.empty() && call_name.back() == '_') call_name.pop_back();
+  std::vector<Value> operands(args.positional.begin() + (op == "compare_and_swap" ? 1 : 2), args.positional.end());
+  const bool follows = unit_.options.check && is_inexact(t->dtype) && (op == "add" || op == "sub");
+  if (follows) operands[0] = spill(converted(operands[0], t, n), "by");
   std::string text = fmt::format("py::atomic_{}({}", call_name, place);
-  for (size_t i = op == "compare_and_swap" ? 1 : 2; i < args.positional.size(); ++i) text += fmt::format(", {}({})", cpp(t), convert(args.positional[i], t, n));
+  for (const Value& v : operands) text += fmt::format(", {}({})", cpp(t), convert(v, t, n));
   Value r = Value::of(t, text + ")");
   r.effect = true;
   r.non_negative = is_unsigned(t->dtype);
-  if (unit_.options.check && is_inexact(t->dtype) && (op == "add" || op == "sub")) {
-    const std::string by = fmt::format("{}({})", cpp(t), convert(args.positional[2], t, n));
+  if (follows) {
     r = spill(r, "old");
-    linef("py::nan_made(bc_checker, {}, {} {} {}, {}, {});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-", by, r.text, by);
+    linef("py::nan_made(bc_checker, {0}, {1} {2} {3}, {1}, {3});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-", operands[0].text);
   }
   return r;
 }
