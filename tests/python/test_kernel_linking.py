@@ -198,14 +198,14 @@ def run_linked(kind: str) -> None:
     assert_allclose(np.asarray(x), np.arange(50, dtype="f4") ** 3)
 
 
-@pytest.mark.parametrize("kind", ["ptx", "cubin"])
+@pytest.mark.parametrize("kind", ["ptx", "cubin", "ltoir"])
 def test_linking_needs_no_gpu(kind):
     try:
-        other, _, _ = bc._c.compile_cuda(PTX_OF, "compute_90" if kind == "ptx" else "sm_90", ["-rdc=true"], None, "cube.cu", "nvrtc", False, False)
+        other, _, _ = bc._c.compile_cuda(PTX_OF, "compute_90" if kind == "ptx" else "sm_90", ["-rdc=true", *(["-dlto"] if kind == "ltoir" else [])], None, "cube.cu", "nvrtc", False, False)
     except ImportError as error:
         pytest.skip(str(error))
-    make = {"ptx": cuda.PTXSource, "cubin": cuda.Cubin}[kind]
-    link = [make(bytes(other).rstrip(b"\0"), name="cube")]
+    make = {"ptx": cuda.PTXSource, "cubin": cuda.Cubin, "ltoir": cuda.LTOIR}[kind]
+    link = [make(bytes(other).rstrip(b"\0") if kind == "ptx" else bytes(other), name="cube")]
     text = 'extern "C" __device__ float cube(float); extern "C" __global__ void k(float* x) { x[0] = cube(x[0]); }'
     try:
         made, _, _ = bc._c.compile_cuda(text, "sm_90", [], None, "k.cu", "nvrtc", False, True, link)
@@ -214,6 +214,20 @@ def test_linking_needs_no_gpu(kind):
     assert bytes(made).startswith(b"\x7fELF")
     with pytest.raises(bc.CompileError, match="cube"):
         bc._c.compile_cuda(text, "sm_90", ["-rdc=true"], None, "k.cu", "nvrtc", False, True, [])
+
+
+def test_a_python_function_as_ltoir():
+    try:
+        code, result = cuda.compile(lambda x: x * x, "(float32,)", cc=(9, 0), output="ltoir", abi_info={"abi_name": "square"})
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert isinstance(code, bytes) and len(code) > 100 and result == types.float32
+    text = 'extern "C" __device__ float square(float); extern "C" __global__ void k(float* x) { x[0] = square(x[0]); }'
+    try:
+        made, _, _ = bc._c.compile_cuda(text, "sm_90", [], None, "k.cu", "nvrtc", False, True, [cuda.LTOIR(code)])
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert bytes(made).startswith(b"\x7fELF")
 
 
 def cuda_code(kind: str):

@@ -73,13 +73,13 @@ def compile(
         Functions are called as C's.
     abi_info : dict, optional
         {"abi_name": name} gives a device function another name.
-    output : {"ptx"}
-        What is made.
+    output : {"ptx", "ltoir"}
+        What is made: text, or bytes for the linker (`cuda.LTOIR`).
 
     Returns
     -------
-    (str, type)
-        The PTX, and the type of the function's result.
+    (str or bytes, type)
+        The PTX or LTO-IR, and the type of the function's result.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def compile(
     >>> ".func" in ptx, result  # doctest: +SKIP
     (True, float32)
     """
-    if output != "ptx":
-        raise NotImplementedError(f"cuda.compile: output is 'ptx', got {output!r}")
+    if output not in ("ptx", "ltoir"):
+        raise NotImplementedError(f"cuda.compile: expected 'ptx' or 'ltoir' as output, got {output!r}")
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"cuda.compile: unsupported ABI {abi!r}")
     pyfunc = getattr(pyfunc, "py_func", pyfunc)
@@ -107,6 +107,10 @@ def compile(
     if debug:
         options.append("--device-debug")
     major, minor = cc or (7, 5)
+    if output == "ltoir":
+        options += ["-dlto", *([] if device else ["--relocatable-device-code=true"])]
+        code, _, _ = _c.compile_cuda(text, f"sm_{major}{minor}", options, None, f"{name}.py", "nvrtc", True, False)
+        return bytes(code), _type(result)
     ptx, _, _ = _c.compile_cuda(text, f"compute_{major}{minor}", options, None, f"{name}.py", "nvrtc", True, False)
     return ptx.rstrip(b"\0").decode(), _type(result)
 
