@@ -11,7 +11,11 @@ constexpr int kMaxLeaves = 32;
 constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
 constexpr int kMaxStages = 5;
-
+// What several readers at different places each compute again costs no more than this, however little each of them reads.
+constexpr int kMaxRepeated = 32;
+// A store into less than this part of a pending array is a choice in the kernel that computes the array; but only so many of them are.
+constexpr int64_t kSmallRegion = 8;
+constexpr int kMaxSmallStores = 3;
 
 uint64_t non_unit_axes(const Dims& space) {
   uint64_t bits = 0;
@@ -238,15 +242,24 @@ void Fusion::choose_roots() {
     if (note.root) continue;
     // Several readers, or a reader that repeats elements, would compute it again and again.
     const bool cheap = note.cost <= 1;
-    bool shifted = false;
+    bool shifted = false, part = false;
+    int64_t reads = 0;
     for (const auto& [u, k] : note.users) {
       const Node& user = *nodes_[u];
       const bool region = user.op == Op::store && k == 1;
       const Dims& space = region ? static_cast<const StoreExtra&>(*user.extra).region.shape : space_of(user);
-      if (product(space) > 2 * std::max<int64_t>(node.size, 1) && note.cost >= 4) note.root = true;
-      if (!(user.in[k].identity && node.shape == space) && !region) shifted = true;
+      const int64_t size = product(space);
+      reads += size;
+      part |= region && size != user.size;
+      if (size > 2 * std::max<int64_t>(node.size, 1) && note.cost >= 4) note.root = true;
+      if (!(user.in[k].identity && node.shape == space)) shifted = true;
     }
-    if (note.users.size() > 1 && shifted && !cheap) note.root = true;
+    if (note.users.size() > 1 && !cheap) {
+      // Readers of different parts (the pieces of a roll) together compute each element about once.
+      if (shifted && (2 * reads > 3 * node.size || note.cost > kMaxRepeated)) note.root = true;
+      // A loop that writes each of its steps into a row of a table must not compute all steps again for each row.
+      if (part && note.cost > kMaxRepeated) note.root = true;
+    }
   }
 }
 
@@ -278,7 +291,11 @@ void Fusion::choose_store(int i) {
   };
   look(node, 1);
   const bool shared = old.handles > 0;
-  note.select = selectable && !exposed && (inlined_old || ((reads_old || shared) && large));
+  // A row written into a pending table is a choice for every element of the table: after a few rows the table is computed first.
+  const bool small = kSmallRegion * region.size() < node.size;
+  const int small_stores = (inlined_old ? notes_[j].small_stores : 0) + small;
+  note.select = selectable && !exposed && ((inlined_old && small_stores <= kMaxSmallStores) || ((reads_old || shared) && large));
+  note.small_stores = note.select ? small_stores : 0;
   if (note.select) return;
   if (j >= 0) notes_[j].root = true;
   if (!reads_old) return;

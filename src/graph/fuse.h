@@ -43,6 +43,7 @@ struct Note {
   bool row = false;      ///< a root over the kept axes of its group
   int stage = 0;         ///< of its group
   int group = -1;
+  int small_stores = 0;  ///< stores into small regions among what is inlined, one after the other
   int cost = 0;          ///< rough operations an element of the inlined subtree takes
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
   std::bitset<kMaxFused> inlined;          ///< the subtree that comes along when it is inlined
