@@ -368,6 +368,117 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     return (_c.arange(n),) * ndim
 
 
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[ndarray, ...]:
+    """The indices of what a function like triu keeps of an n by n matrix.
+
+    Examples
+    --------
+    >>> bc.mask_indices(2, bc.triu)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return tuple(_c.nonzero(_c.asarray(mask_func(_c.ones((n, n), np.int64), k)) != 0))
+
+
+def _matrix_shape(arr: Any) -> tuple[int, int]:
+    shape = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
+    if len(shape) != 2:
+        raise ValueError("input array must be 2-d")
+    return shape[0], shape[1]
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of the lower triangle of a matrix of this shape.
+
+    Examples
+    --------
+    >>> bc.tril_indices_from(bc.zeros((2, 2)))
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    rows, columns = _matrix_shape(arr)
+    return tri_indices(rows, k, columns, False)
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of the upper triangle of a matrix of this shape.
+
+    Examples
+    --------
+    >>> bc.triu_indices_from(bc.zeros((2, 2)))
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    rows, columns = _matrix_shape(arr)
+    return tri_indices(rows, k, columns, True)
+
+
+def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
+    """The indices of the main diagonal of an array whose axes are equally long.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two dimensions, or extents that differ.
+
+    Examples
+    --------
+    >>> bc.diag_indices_from(bc.zeros((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    shape = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
+    if len(shape) < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(shape[0], len(shape))
+
+
+class _Joiner:
+    """What `r_` and `c_` are: arrays, numbers and ranges between brackets, joined."""
+
+    def __init__(self, axis: int, ndmin: int, trans1d: int) -> None:
+        self._axis, self._ndmin, self._trans1d = axis, ndmin, trans1d
+
+    @staticmethod
+    def _range(s: slice) -> ndarray:
+        start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
+        if isinstance(step, complex):
+            return _c.linspace(start, s.stop, int(abs(step)), True)
+        return _c.arange(start, s.stop, step)
+
+    def _placed(self, x: ndarray, ndmin: int, trans1d: int) -> ndarray:
+        """The array with axes of extent 1 added, its own ones where `trans1d` says."""
+        own, missing = x.ndim, ndmin - x.ndim
+        if missing <= 0:
+            return x
+        first = trans1d if trans1d >= 0 else missing + trans1d + 1
+        return x.reshape((1,) * first + x.shape + (1,) * (missing - first)) if own else x.reshape((1,) * ndmin)
+
+    def __getitem__(self, key: Any) -> ndarray:
+        items = list(key) if isinstance(key, tuple) else [key]
+        axis, ndmin, trans1d = self._axis, self._ndmin, self._trans1d
+        if items and isinstance(items[0], str):
+            text = items.pop(0)
+            try:
+                given = [int(part) for part in text.split(",")]
+            except ValueError:
+                raise ValueError(f"special directives must be integers like '1' or '0,2', got {text!r}; broadcloth has no matrices") from None
+            axis = given[0]
+            ndmin = given[1] if len(given) > 1 else ndmin
+            trans1d = given[2] if len(given) > 2 else trans1d
+        arrays, types = [], []
+        for item in items:
+            if isinstance(item, str):
+                raise ValueError("special directives must be the first entry.")
+            x = self._range(item) if isinstance(item, slice) else _c.asarray(item)
+            types.append(item if isinstance(item, (int, float, complex)) else x.dtype)
+            arrays.append(self._placed(x, max(ndmin, 1), trans1d if x.ndim else -1))
+        dtype = np.result_type(*types) if types else None
+        return _c.concatenate(arrays, axis, dtype=dtype)
+
+
+r_ = _Joiner(0, 1, -1)
+c_ = _Joiner(-1, 2, 0)
+
+
 # ---- Files ------------------------------------------------------------------------------------------------------------------------------
 
 

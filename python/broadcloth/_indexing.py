@@ -20,6 +20,17 @@ s_, index_exp = np.s_, np.index_exp
 ndindex = np.ndindex
 
 
+def isfortran(a: Any) -> bool:
+    """Tells whether the first axis lies closest in memory, and not the last.
+
+    Examples
+    --------
+    >>> bc.isfortran(bc.zeros((2, 3)).T)
+    True
+    """
+    return bool(a.flags.fnc)
+
+
 def ndim(a: Any) -> int:
     """The number of dimensions.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
@@ -179,6 +179,12 @@ def atleast_3d(*arys: Any) -> Any:
     return _each(_c.atleast_3d, arys)
 
 
+def _sequence(arrays: Any) -> Any:
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
+    return arrays
+
+
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
     """Joins arrays side by side: along the second axis, or the first of 1-d arrays.
 
@@ -187,7 +193,7 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     >>> bc.hstack(([1, 2], [3]))
     array([1, 2, 3])
     """
-    return _c.hstack(tup, dtype=dtype, casting=casting)
+    return _c.hstack(_sequence(tup), dtype=dtype, casting=casting)
 
 
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
@@ -199,7 +205,7 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     array([[1, 2],
            [3, 4]])
     """
-    return _c.vstack(tup, dtype=dtype, casting=casting)
+    return _c.vstack(_sequence(tup), dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[Any]) -> ndarray:
@@ -210,7 +216,7 @@ def dstack(tup: Sequence[Any]) -> ndarray:
     >>> bc.dstack(([1, 2], [3, 4])).shape
     (1, 2, 2)
     """
-    return _c.dstack(tup)
+    return _c.dstack(_sequence(tup))
 
 
 def column_stack(tup: Sequence[Any]) -> ndarray:
@@ -222,7 +228,7 @@ def column_stack(tup: Sequence[Any]) -> ndarray:
     array([[1, 3],
            [2, 4]])
     """
-    return _c.column_stack(tup)
+    return _c.column_stack(_sequence(tup))
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -332,14 +338,21 @@ def _chosen(a: Any, kept: np.ndarray, axis: int) -> ndarray:
     return _c.take(a, _c.asarray(kept), axis)
 
 
-def _places(arr: Any, obj: Any, axis: int | None) -> Any:
+def _places(name: str, arr: Any, obj: Any, axis: int | None) -> Any:
     """Indices as numbers, where they are given as a slice or a mask."""
+    extents = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
+    extent = int(np.prod(extents)) if axis is None else extents[normalize_axis_index(axis, len(extents))]
     if isinstance(obj, slice):
-        extents = np.shape(arr) if not isinstance(arr, ndarray) else arr.shape
-        extent = int(np.prod(extents)) if axis is None else extents[axis]
         return list(range(*obj.indices(extent)))
     found = obj.get() if isinstance(obj, ndarray) else np.asarray(obj)
-    return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
+    if found.dtype == bool:
+        if found.ndim != 1 or (name == "delete" and len(found) != extent):
+            fits = f" and match the axis length of {extent}" if name == "delete" else ""
+            raise ValueError(f"boolean array argument obj to {name} must be one dimensional{fits}")
+        return np.flatnonzero(found).tolist()
+    if found.dtype.kind not in "iu" and (found.size or isinstance(obj, (ndarray, np.ndarray))):
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    return found.tolist()
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
@@ -350,7 +363,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
     >>> bc.delete([10, 20, 30], 1)
     array([10, 30])
     """
-    return _c.delete(arr, _places(arr, obj, axis), axis)
+    return _c.delete(arr, _places("delete", arr, obj, axis), axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -361,7 +374,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     >>> bc.insert([1, 2, 3], 1, 9)
     array([1, 9, 2, 3])
     """
-    return _c.insert(arr, _places(arr, obj, axis), values, axis)
+    return _c.insert(arr, _places("insert", arr, obj, axis), values, axis)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
@@ -554,22 +567,46 @@ def _odd(x: ndarray, axis: int, widths: Any, skipped: int) -> ndarray:
     return x
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> ndarray:
-    """A view of a 1-d array without the zeros at its front and back.
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """A view without the zeros at the front and the back: of one axis, or the box around everything that is not zero.
+
+    Parameters
+    ----------
+    filt : array_like
+        A 1-d list or tuple gives a list or tuple.
+    trim : {'fb', 'f', 'b'}
+        Front, back or both.
+    axis : int or tuple of ints, optional
+        The axes that are cut; all of them unless given.
+
+    Raises
+    ------
+    ValueError
+        `trim` holds another letter.
 
     Examples
     --------
     >>> bc.trim_zeros(bc.array([0, 0, 1, 2, 0]))
     array([1, 2])
+    >>> bc.trim_zeros(bc.array([[0, 0], [0, 3]]))
+    array([[3]])
     """
-    x = _c.asarray(filt)
-    if x.ndim != 1:
-        raise ValueError(f"trim_zeros: expected a 1-d array, got {x.ndim} dimensions")
-    found = np.flatnonzero(_c.asnumpy(x))
-    if not len(found):
-        return x[:0]
     where = trim.lower()
-    return x[(found[0] if "f" in where else 0) : (found[-1] + 1 if "b" in where else x.size)]
+    if where not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    x = _c.asarray(filt)
+    axes = normalized_axes(axis, x.ndim)
+    cuts = [slice(None)] * x.ndim
+    found = np.nonzero(_c.asnumpy(x)) if x.ndim else ()
+    for d in axes:
+        if not len(found[d]):
+            cuts[d] = slice(0, 0)
+            continue
+        low, high = int(found[d].min()), int(found[d].max()) + 1
+        cuts[d] = slice(low if "f" in where else None, high if "b" in where else None)
+    if x.ndim == 1 and isinstance(filt, (list, tuple)):
+        return filt[cuts[0]]
+    return x[tuple(cuts)]
 
 
 def normalized_axes(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -229,7 +230,15 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     >>> bc.isclose(bc.array([1.0, 2.0]), [1.0 + 1e-9, 2.1])
     array([ True, False])
     """
-    return _c.isclose(a, b, rtol, atol, equal_nan)
+    if type(rtol) in (int, float) and type(atol) in (int, float):
+        return _c.isclose(a, b, rtol, atol, equal_nan)
+    # Tolerances with a type or a shape of their own.
+    x, y = _asarray(a), _asarray(b)
+    if y.dtype.kind in "biu":
+        y = y.astype(np.float64)
+    near = _ufuncs["less_equal"](_ufuncs["absolute"](x - y), atol + rtol * _ufuncs["absolute"](y)) & _ufuncs["isfinite"](y)
+    result = near | (x == y)
+    return result | (_ufuncs["isnan"](x) & _ufuncs["isnan"](y)) if equal_nan else result
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
@@ -240,7 +249,9 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     >>> bc.allclose(bc.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
-    return _c.allclose(a, b, rtol, atol, equal_nan)
+    if type(rtol) in (int, float) and type(atol) in (int, float):
+        return _c.allclose(a, b, rtol, atol, equal_nan)
+    return builtins.bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -456,15 +467,17 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     """
     x = _asarray(p)
     axis = normalize_axis_index(axis, x.ndim)
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    limit = period / 2 if discont is None else discont
     d = diff(x, axis=axis)
-    low, high = -period / 2, period / 2
+    whole = x.dtype.kind in "biu" and isinstance(period, (int, np.integer))
+    limit = period / 2 if discont is None else discont
+    # A jump of just half a period keeps its sign; with an odd whole period there is none.
+    high = period // 2 if whole else period / 2
+    low = -high
     wrapped = _ufuncs["remainder"](d - low, period) + low
-    wrapped = where((wrapped == low) & (d > 0), high, wrapped)
-    jump = where(_ufuncs["absolute"](d) < limit, 0.0, wrapped - d)
+    if not whole or period % 2 == 0:
+        wrapped = where((wrapped == low) & (d > 0), high, wrapped)
+    jump = where(_ufuncs["absolute"](d) < limit, 0, wrapped - d)
     before = (slice(None),) * axis
-    result = x.copy()
+    result = x.astype(np.result_type(d.dtype, period))
     result[(*before, slice(1, None))] = x[(*before, slice(1, None))] + jump.cumsum(axis)
     return result

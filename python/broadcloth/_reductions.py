@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 import warnings
 from typing import Any
 
@@ -609,3 +611,53 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     """
     result = _c.corrcoef(x if dtype is None else _asarray(x, dtype), y, rowvar)
     return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
+    """How often each value occurs among non-negative integers, or the sum of their weights.
+
+    Parameters
+    ----------
+    x : array_like of int, 1-d
+    weights : array_like, optional
+        What each element counts for.
+    minlength : int
+        How many counts there are at least.
+
+    Raises
+    ------
+    ValueError
+        A value or `minlength` is negative, or `x` is not 1-d.
+    TypeError
+        `x` holds no integers.
+
+    Examples
+    --------
+    >>> bc.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
+    >>> bc.bincount([0, 1, 1], weights=[0.5, 1.0, 2.0])
+    array([0.5, 3. ])
+    """
+    values = _c.asarray(x)
+    if values.ndim != 1:
+        raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth for desired array")
+    least = operator.index(minlength)
+    if least < 0:
+        raise ValueError("'minlength' must not be negative")
+    if values.size == 0:
+        return _c.zeros(least, np.int64, device=values.device)
+    if values.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('int64') according to the rule 'safe'")
+    if values.dtype.kind == "b":
+        values = values.astype(np.uint8)
+    low, high = values.min(), values.max()
+    if int(low) < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    counts = _c.zeros(builtins.max(int(high) + 1, least), np.int64 if weights is None else np.float64, device=values.device)
+    each: Any = 1
+    if weights is not None:
+        each = _c.asarray(weights, np.float64, device=values.device)
+        if each.shape != values.shape:
+            raise ValueError("The weights and list don't have the same length.")
+    _c.ufuncs["add"].at(counts, values, each)
+    return counts

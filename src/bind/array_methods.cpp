@@ -216,6 +216,10 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     PyRef all = PyRef::steal(PyTuple_New(n + 1));
     check(PyTuple_SetItem(all.get(), 0, new_ref(self)));
     for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(all.get(), i + 1, new_ref(PyTuple_GetItem(args, i))));
+    if (Which == 3 && n > 0) {  // the function takes the condition first
+      check(PyTuple_SetItem(all.get(), 0, new_ref(PyTuple_GetItem(args, 0))));
+      check(PyTuple_SetItem(all.get(), 1, new_ref(self)));
+    }
     PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
     // sort and partition write the array in place.
     if (Which < 5) return made.release();
@@ -304,6 +308,23 @@ PyRef reduce_dunder(PyObject* self) {
   PyRef host = to_numpy(a.dtype() == DType::bf16 ? view_dtype(ascontiguous(a), DType::u16) : a);
   PyRef args = tuple_of({host.get(), to_py(info(a.dtype()).name).get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
+}
+
+/// round(x[0], n): a Python integer without digits, as for NumPy's scalars.
+PyRef round_dunder(PyObject* self, PyObject* digits) {
+  const Array& a = array_of(self);
+  if (a.ndim() > 0) throw_python(PyExc_TypeError, "type broadcloth.ndarray doesn't define __round__ method");
+  if (digits != Py_None) return PyRef::steal(wrap_value(round(a, to_int(digits, "round"), Array())));
+  const PyRef value = to_python(look(a), a.dtype());
+  const PyRef method = steal(PyObject_GetAttrString(value.get(), "__round__"));
+  return steal(PyObject_CallNoArgs(method.get()));
+}
+
+PyRef trunc_dunder(PyObject* self) {
+  const Array& a = array_of(self);
+  if (a.ndim() > 0) throw_python(PyExc_TypeError, "type broadcloth.ndarray doesn't define __trunc__ method");
+  const PyRef value = to_python(look(a), a.dtype());
+  return steal(PyNumber_Long(value.get()));
 }
 
 PyRef complex_dunder(PyObject* self) {
@@ -417,7 +438,9 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",
                 [](PyObject* self, const Array& indices, const Arg& values, std::string_view mode) {
-                  put(writable(self, "put"), indices, values, mode);
+                  const Array& a = writable(self, "put");
+                  if (mode == "raise") check_indices(indices, a.size(), 0);
+                  put(a, indices, values, mode);
                 }),
       BC_METHOD("repeat(repeats, axis=None) Each element several times, along an axis.", repeat_method),
       BC_METHOD("nonzero() The indices of the elements that are not zero.", nonzero_method),
@@ -435,7 +458,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       raw("resize", resize_method, "resize(*shape, refcheck=True): changes the array's shape and size in place; new elements are 0."),
       raw("item", item_method, "item(*index): one element as a Python number."),
       BC_METHOD("ravel(order='C') The elements in one axis; a view where that is possible.",
-                [](PyObject* self, char order) { return ravel(array_of(self), order); }),
+                [](PyObject* self, char order) { return contiguous_ravel(array_of(self), order); }),
       BC_METHOD("flatten(order='C') The elements in one axis, copied.",
                 [](PyObject* self, char order) { return flatten(array_of(self), order); }),
       BC_METHOD("swapaxes(axis1, axis2, /) Two axes exchanged; a view.",
@@ -470,6 +493,8 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("__format__(spec, /)", format_method),
       BC_METHOD("__reduce__()", reduce_dunder),
       BC_METHOD("__complex__()", complex_dunder),
+      BC_METHOD("__round__(ndigits=None)", round_dunder),
+      BC_METHOD("__trunc__()", trunc_dunder),
       BC_METHOD("__copy__()", [](PyObject* self) { return copy(array_of(self)); }),
       BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self)); }),
       array_ufunc_method(),

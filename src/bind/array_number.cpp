@@ -65,7 +65,8 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   if (PyLong_CheckExact(y)) {
     int overflow = 0;
     e = static_cast<double>(PyLong_AsLongLongAndOverflow(y, &overflow));
-    if (is_integer(t)) return !overflow && e == 2 ? std::optional(Op::square) : std::nullopt;
+    if (overflow) return std::nullopt;  // not the -1 that stands for it
+    if (is_integer(t)) return e == 2 ? std::optional(Op::square) : std::nullopt;
   } else if (PyFloat_CheckExact(y)) {
     e = PyFloat_AsDouble(y);
   } else {
@@ -77,6 +78,21 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   if (e == 0.5) return Op::sqrt;
   if (e == -1) return Op::reciprocal;
   return std::nullopt;
+}
+
+/// x**3 and x**4 of floats as products, which are within 1.5 units of the last place; 0 for other powers.
+int power_by_products(PyObject* x, PyObject* y) {
+  if (!is_array(x)) return 0;
+  const DType t = array_of(x).dtype();
+  if (t != DType::f32 && t != DType::f64) return 0;
+  const double e = PyFloat_CheckExact(y) ? PyFloat_AsDouble(y) : PyLong_CheckExact(y) ? static_cast<double>(PyLong_AsLongLong(y)) : 0;
+  if (PyErr_Occurred()) PyErr_Clear();  // an int beyond every power of interest
+  return e == 3 || e == 4 ? static_cast<int>(e) : 0;
+}
+
+Array product_power(const Array& x, int exponent, const UfuncOptions& options = {}) {
+  const Array square = ufunc(Op::square, {x});
+  return exponent == 4 ? ufunc(Op::square, {square}, options) : ufunc(Op::multiply, {square, x}, options);
 }
 
 /// 1 / x for floats is x's reciprocal, of the same bits and with fewer instructions.
@@ -104,6 +120,12 @@ PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
       return wrap_value(apply(*shortcut, &args));
     });
   }
+  if (const int e = power_by_products(x, y)) {
+    return guard([&] {
+      LineNote line;
+      return wrap_value(product_power(array_of(x), e));
+    });
+  }
   return binary_op(Op::power, x, y);
 }
 
@@ -117,6 +139,15 @@ PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulus) {
       UfuncOptions options;
       options.out = writable(x, "power");
       apply(*shortcut, &args, options);
+      return new_ref(x);
+    });
+  }
+  if (const int e = power_by_products(x, y)) {
+    return guard([&] {
+      LineNote line;
+      UfuncOptions options;
+      options.out = writable(x, "power");
+      product_power(array_of(x), e, options);
       return new_ref(x);
     });
   }

@@ -280,6 +280,18 @@ constexpr const char* kDoc =
     "ndarray(shape, dtype=float64, memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
     "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.";
 
+
+/// Elements and sums are dictionary keys and members of sets, as NumPy's scalars are; arrays are not.
+Py_hash_t hash_of_element(PyObject* self) {
+  return guard(Py_hash_t(-1), [&] {
+    const Array& a = array_of(self);
+    if (!as_py_array(self)->scalar || a.ndim() > 0) throw_python(PyExc_TypeError, "unhashable type: 'broadcloth.ndarray'");
+    const Py_hash_t hash = PyObject_Hash(to_python(look(a), a.dtype()).get());
+    if (hash == -1) throw PythonError();
+    return hash;
+  });
+}
+
 }  // namespace
 
 void add_attributes(std::vector<PyGetSetDef>* list) { list->insert(list->end(), std::begin(attributes), std::end(attributes)); }
@@ -311,7 +323,7 @@ void init_array(PyObject* module) {
       {Py_tp_getset, all_attributes.data()},
       {Py_tp_methods, all_methods.data()},
       {Py_tp_members, members},
-      {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash_of_element)},
       {Py_tp_doc, const_cast<char*>(kDoc)},
   };
   add_number_slots(&slots);

@@ -138,11 +138,13 @@ Dims to_shape(PyObject* o) {
     for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_int(sequence_at(o, i).get(), "shape");
     return d;
   }
-  if (PyIndex_Check(o) && !(is_numpy_array(o) && PySequence_Check(o) && PySequence_Size(o) >= 0)) {
+  // Arrays of some dimension are sequences of extents, although they have __index__.
+  const bool sequence = (is_numpy_array(o) || is_array(o)) && PySequence_Size(o) >= 0;
+  PyErr_Clear();
+  if (PyIndex_Check(o) && !sequence) {
     d.push_back(to_int(o, "shape"));
     return d;
   }
-  PyErr_Clear();
   PyRef items = PyRef::steal(PySequence_Tuple(o));
   return to_shape(items.get());
 }
@@ -153,7 +155,7 @@ Axes to_axes(PyObject* o) {
     const Py_ssize_t n = sequence_size(o);
     axes.reserve(n);
     for (Py_ssize_t i = 0; i < n; ++i) axes.push_back(to_int(sequence_at(o, i).get(), "axis"));
-  } else if (PyLong_Check(o) || PyIndex_Check(o)) {
+  } else if (PyLong_Check(o) || (PyIndex_Check(o) && !(is_numpy_array(o) || is_array(o))) || !PySequence_Check(o) || PyUnicode_Check(o)) {
     axes.push_back(to_int(o, "axis"));
   } else {
     PyRef items = PyRef::steal(PySequence_Tuple(o));

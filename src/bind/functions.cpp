@@ -346,7 +346,7 @@ std::vector<PyMethodDef> view_functions() {
                   [](PyObject* a, int64_t offset, int64_t axis1, int64_t axis2) {
                     return view_of(a, diagonal(given(a), offset, axis1, axis2), true);
                   }),
-      BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, ravel(given(a), order)); }),
+      BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, contiguous_ravel(given(a), order)); }),
       BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return view_of(a, atleast_1d(given(a))); }),
       BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return view_of(a, atleast_2d(given(a))); }),
       BC_FUNCTION("atleast_3d(a)", [](PyObject* a) { return view_of(a, atleast_3d(given(a))); }),
@@ -480,7 +480,9 @@ std::vector<PyMethodDef> selection_composites() {
       BC_FUNCTION("put(a, ind, v, mode='raise')",
                   [](PyObject* a, const Array& indices, const Arg& values, std::string_view mode) {
                     LineNote line(true);
-                    put(writable(a, "put"), indices, values, mode);
+                    const Array& target = writable(a, "put");
+                    if (mode == "raise") check_indices(indices, target.size(), 0);
+                    put(target, indices, values, mode);
                   }),
       BC_FUNCTION("take_along_axis(arr, indices, axis=-1)",
                   [](const Array& a, const Array& indices, const Axis& axis) {

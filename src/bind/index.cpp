@@ -210,7 +210,9 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
     const Array& a = array_of(self);
     if (a.ndim() == 0) throw_python(PyExc_IndexError, "too many indices for array: array is 0-dimensional, but 1 were indexed");
     const SliceItem item = item_of(at);
-    return wrap_view(slice(a, {&item, 1}), self);
+    Array part = slice(a, {&item, 1});
+    // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
+    return part.ndim() == 0 ? wrap_value(copy(part)) : wrap_view(std::move(part), self);
   });
 }
 

@@ -58,14 +58,8 @@ std::string BodyPrinter::expression(int index) const {
       return parameter(word, info(x.dtype).c_name);
     }
     case Value::Kind::gather: {
-      std::string at = "(0";
-      for (size_t k = 0; k < x.more.size(); ++k) {
-        const int word = p.gather + 2 * (x.slot + static_cast<int>(k));
-        const std::string safe = x.predicate == kNone ? argument(x.more[k], DType::i64)
-                                                      : fmt::format("({} ? {} : i64(0))", v(x.predicate), argument(x.more[k], DType::i64));
-        at += fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
-      }
-      const std::string element = fmt::format("(&{})[{})]", place(x.access), at);
+      const std::string at = settled_.count(index) ? fmt::format("(w{})", index) : gather_offset(index);
+      const std::string element = fmt::format("(&{})[{}]", place(x.access), at);
       return x.predicate == kNone ? element : fmt::format("{} ? {} : {}()", v(x.predicate), element, info(x.dtype).c_name);
     }
     case Value::Kind::inside: {
@@ -97,6 +91,37 @@ std::string BodyPrinter::expression(int index) const {
   return "";
 }
 
+std::string BodyPrinter::gather_offset(int index) const {
+  const Value& x = ir_.values[index];
+  const ParamLayout p = param_layout(ir_);
+  std::string at = "(0";
+  for (size_t k = 0; k < x.more.size(); ++k) {
+    const int word = p.gather + 2 * (x.slot + static_cast<int>(k));
+    const std::string safe = x.predicate == kNone ? argument(x.more[k], DType::i64)
+                                                  : fmt::format("({} ? {} : i64(0))", v(x.predicate), argument(x.more[k], DType::i64));
+    at += fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
+  }
+  return at + ")";
+}
+
+std::vector<bool> BodyPrinter::invariants(int stage) const {
+  std::vector<bool> same(ir_.values.size());
+  for (size_t i = 0; i < ir_.values.size(); ++i) {
+    const Value& x = ir_.values[i];
+    if (x.kind == Value::Kind::constant || x.kind == Value::Kind::result || x.row || x.stage != stage) {
+      same[i] = x.kind != Value::Kind::carried;
+      continue;
+    }
+    const auto held_still = [&](int value) { return value == kNone || same[value]; };
+    same[i] = x.kind != Value::Kind::carried && x.op != Op::user && held_still(x.predicate) &&
+              (x.access == kNone || ir_.accesses[x.access].step == Access::Step::zero);
+    if (x.kind == Value::Kind::op)
+      for (int k = 0; k < info(x.op).nin; ++k) same[i] = same[i] && held_still(x.args[k]);
+    for (int16_t m : x.more) same[i] = same[i] && held_still(m);
+  }
+  return same;
+}
+
 /// The statements that call a user's function, with all of its results.
 std::string BodyPrinter::user_call(int index) const {
   const Value& x = ir_.values[index];
@@ -120,14 +145,28 @@ std::string BodyPrinter::constants() const {
   return out;
 }
 
-std::string BodyPrinter::values(int stage, bool row) const {
+std::string BodyPrinter::values(int stage, bool row, Part part) const {
   std::string out;
-  for (size_t i = 0; i < ir_.values.size(); ++i) {
-    const Value& x = ir_.values[i];
+  const std::vector<bool> same = part == Part::all ? std::vector<bool>() : invariants(stage);
+  settled_.clear();
+  for (size_t n = 0; n < ir_.values.size(); ++n) {
+    const Value& x = ir_.values[n];
+    const int i = static_cast<int>(n);
     if (x.stage != stage || x.row != row || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
-    if (x.op == Op::user && x.kind == Value::Kind::op && x.args[1] == kNone) out += user_call(static_cast<int>(i));
-    out += fmt::format("const {} v{} = {};\n", info(x.dtype).c_name, i, expression(static_cast<int>(i)));
+    if (part != Part::all && same[n] != (part == Part::invariant)) {
+      // A row that is picked by an index is looked up once, and its elements are read as those of any row.
+      const bool row_of = x.kind == Value::Kind::gather && (x.predicate == kNone || same[x.predicate]) &&
+                          std::all_of(x.more.begin(), x.more.end(), [&](int16_t m) { return same[m]; });
+      if (row_of && part == Part::invariant) out += fmt::format("const i64 w{} = {};\n", i, gather_offset(i));
+      continue;
+    }
+    if (part == Part::varying && x.kind == Value::Kind::gather && (x.predicate == kNone || same[x.predicate]) &&
+        std::all_of(x.more.begin(), x.more.end(), [&](int16_t m) { return same[m]; }))
+      settled_.insert(i);
+    if (x.op == Op::user && x.kind == Value::Kind::op && x.args[1] == kNone) out += user_call(i);
+    out += fmt::format("const {} v{} = {};\n", info(x.dtype).c_name, i, expression(i));
   }
+  settled_.clear();
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "codegen/ir.h"
 
@@ -22,8 +23,10 @@ class BodyPrinter {
 
   /// The statements that define the constants, for the kernel's top.
   std::string constants() const;
-  /// The statements that define all values of a stage and scope.
-  std::string values(int stage, bool row) const;
+  /// Which of a loop's values: those that are the same in all its turns stand before it.
+  enum class Part { all, invariant, varying };
+  /// The statements that define the values of a stage and scope.
+  std::string values(int stage, bool row, Part part = Part::all) const;
   /// The statements that store a stage's outputs of a scope.
   std::string outputs(int stage, bool row) const;
   std::string output_value(const Output& o) const;
@@ -49,7 +52,12 @@ class BodyPrinter {
   bool divides_scalar(const Value& x) const;
   /// CUDA: a quotient of which only logarithms are taken, whose own check finds what the quotient's would.
   bool only_for_logs(int index) const;
+  /// Tells for each value whether it stays the same along the inner loop of a stage.
+  std::vector<bool> invariants(int stage) const;
+  /// The offset of what a gather reads, from its indices.
+  std::string gather_offset(int index) const;
   const Ir& ir_;
+  mutable std::set<int> settled_;  ///< gathers whose offset `w` stands before the loop that is printed
 };
 
 /// Replaces whole identifiers of a row's text.

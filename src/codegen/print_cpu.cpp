@@ -14,7 +14,10 @@ constexpr int kStrip = 1024;  // elements that are redone together when a fast f
 class CpuPrinter {
  public:
   explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(only_scalars(ir) ? "BC_VECTORIZE\n" : "BC_VECTORIZE_CHECKED\n") {
-    body_.parameter = [](int word, const char* type) { return fmt::format("load_word<{}>(p->w + {})", type, word); };
+    // An index out of range is noted in a variable, which keeps stores out of the loops.
+    body_.parameter = [this](int word, const char* type) {
+      return ir_.checked && word == p_.error ? std::string("&bad_index") : fmt::format("load_word<{}>(p->w + {})", type, word);
+    };
     body_.place = [this](int access) { return element(access, index_); };
   }
 
@@ -27,11 +30,15 @@ class CpuPrinter {
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_);
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     t += fmt::format("extern \"C\" void {}(const P* __restrict__ p, i64 begin, i64 end) {{\n", name) + body_.constants();
+    if (ir_.checked) t += "u32 bad_index = 0;\n";
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows() : columns();
+    if (ir_.checked) t += fmt::format("if (bad_index != 0) *load_word<u32*>(p->w + {}) = 1;\n", p_.error);
     t += "}\n";
     if (ir_.segmented) {
       out.entries.push_back(name + "_join");
-      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}}}\n", name, body_.constants(), join());
+      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}{}{}}}\n", name, ir_.checked ? "u32 bad_index = 0;\n" : "",
+                           body_.constants(), join(),
+                           ir_.checked ? fmt::format("if (bad_index != 0) *load_word<u32*>(p->w + {}) = 1;\n", p_.error) : "");
     }
     t += "}\n";
     return out;
@@ -89,8 +96,10 @@ class CpuPrinter {
     const bool fast = body_.has_fast(stage, false);
     auto once = [&](bool use_fast) {
       body_.fast = use_fast;
-      return fmt::format("{}for (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", vectorize_, count, body_.values(stage, false),
-                         body_.outputs(stage, false), sink);
+      const std::string before = body_.values(stage, false, BodyPrinter::Part::invariant);
+      const std::string turn = fmt::format("{}for (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", vectorize_, count,
+                                           body_.values(stage, false, BodyPrinter::Part::varying), body_.outputs(stage, false), sink);
+      return before.empty() ? turn : fmt::format("{{\n{}{}}}\n", before, turn);
     };
     if (!fast) return once(false);
     const std::string attempt = once(true);

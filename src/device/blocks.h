@@ -47,14 +47,82 @@ template <class Red> struct Pairwise {
   S total() const {
     S s = Red::init();
     bool first = true;
-    for (int k = 0; k < 48; ++k)
-      if (count >> k & 1) {
+    // A short row has one level, and many short rows have many of these.
+    int k = 0;
+    for (u64 left = count; left != 0; left >>= 1, ++k)
+      if (left & 1) {
         s = first ? level[k] : Red::join(level[k], s);
         first = false;
       }
     return s;
   }
 };
+
+template <class S> constexpr bool is_arg_state = false;
+template <class T> constexpr bool is_arg_state<ArgState<T>> = true;
+
+/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for. `join` says which extreme.
+template <class Red> static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start) {
+  using T = typename Red::T;
+  using S = typename Red::S;
+  constexpr int kLanes = 256 / sizeof(T) < 32 ? 32 : 256 / sizeof(T);
+  const bool highest = Red::join(S{T(0), 0}, S{T(1), 1}).index == 1;
+  // As wide as the values, so that both walk in the same lanes.
+  using Flag = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
+  T lane[kLanes];
+  Flag nan[kLanes];
+  for (int l = 0; l < kLanes; ++l) lane[l] = x[l], nan[l] = x[l] != x[l];
+  i64 k = kLanes;
+  for (; k + kLanes <= n; k += kLanes)
+    for (int l = 0; l < kLanes; ++l) {
+      const T a = x[k + l];
+      lane[l] = (highest ? a > lane[l] : a < lane[l]) ? a : lane[l];
+      nan[l] |= static_cast<Flag>(a != a);
+    }
+  bool any_nan = false;
+  T best = lane[0];
+  for (int l = 0; l < kLanes; ++l) {
+    best = (highest ? lane[l] > best : lane[l] < best) ? lane[l] : best;
+    any_nan |= nan[l] != 0;
+  }
+  for (; k < n; ++k) {
+    best = (highest ? x[k] > best : x[k] < best) ? x[k] : best;
+    any_nan |= x[k] != x[k];
+  }
+  if (any_nan) {
+    for (k = 0; x[k] == x[k];) ++k;
+    return {x[k], start + k};
+  }
+  constexpr int kChunk = 64;
+  for (k = 0; k + kChunk <= n; k += kChunk) {
+    bool here = false;
+    for (int l = 0; l < kChunk; ++l) here |= x[k + l] == best;
+    if (here) break;
+  }
+  while (x[k] != best) ++k;
+  return {x[k], start + k};
+}
+
+/// Tells whether a reduction counts true elements; the compiler knows the answer.
+template <class Red> BC_INLINE bool counts() {
+  using S = typename Red::S;
+  using T = typename Red::T;
+  return Red::join(S(3), S(5)) == S(8) && Red::map(T(1), 0) == S(1) && Red::map(T(0), 0) == S(0);
+}
+
+/// How many of a block's bytes are true, in lanes of a byte each.
+static inline i64 block_count(const bool* x, i64 n) {
+  constexpr int kLanes = 128;
+  i64 total = 0, k = 0;
+  while (k + kLanes <= n) {
+    u8 lane[kLanes] = {};
+    for (int turn = 0; turn < 255 && k + kLanes <= n; ++turn, k += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = static_cast<u8>(lane[l] + x[k + l]);
+    for (int l = 0; l < kLanes; ++l) total += lane[l];
+  }
+  for (; k < n; ++k) total += x[k];
+  return total;
+}
 
 /// The state of a block of n >= 1 elements, the first at index start of its row: lanes that walk side by side, then a tree over them.
 template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
@@ -82,6 +150,14 @@ template <class Red> static inline typename Red::S block_state(const typename Re
     s.m2 = squares[0];
     return s;
   } else {
+    if constexpr (is_arg_state<S>) {
+      using T = typename Red::T;
+      if constexpr (!is_complex<T> && !is_same<T, half> && !is_same<T, bfloat16> && !is_bool<T>) {
+        if (n >= 256) return block_arg<Red>(x, n, start);
+      }
+    } else if constexpr (is_bool<typename Red::T> && is_same<S, i64>) {
+      if (counts<Red>()) return block_count(x, n);
+    }
     constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if (n < kLanes) {
       S s = Red::map(x[0], start);

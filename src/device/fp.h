@@ -313,6 +313,40 @@ BC_INLINE T floor_divide_from(T mod, T a, T b) {
 BC_REMAINDERS(float)
 BC_REMAINDERS(double)
 #undef BC_REMAINDERS
+
+/// Integer division through floating-point numbers, which are divided many at a time: the product with the reciprocal is off by at most one
+/// while both numbers are below 2^51 (the flag says where they are not), and the remainder, exact there, tells.
+template <class T>
+struct Quotient {
+  using F = conditional<sizeof(T) <= 2, float, double>;
+  F floored, remainder;  ///< the remainder has the sign of the divisor
+};
+template <class T>
+BC_INLINE Quotient<T> divide_fast_integers(T a, T b, u32& flag) {
+  using F = typename Quotient<T>::F;
+  constexpr i64 kMost = i64(1) << 51;
+  flag |= static_cast<u32>(b == 0);
+  if constexpr (sizeof(T) == 8) {
+    if constexpr (is_signed_int<T>) flag |= static_cast<u32>((a > kMost) | (a < -kMost) | (b > kMost) | (b < -kMost));
+    else flag |= static_cast<u32>((a > static_cast<T>(kMost)) | (b > static_cast<T>(kMost)));
+  }
+  const F x = static_cast<F>(a), y = b == 0 ? F(1) : static_cast<F>(b);
+  const F whole = floor(x * (F(1) / y)), rest = x - whole * y, size = fabs(y);
+  const bool negative = y < F(0);
+  const F left = negative ? -rest : rest;
+  const F off = left < F(0) ? F(-1) : left >= size ? F(1) : F(0);
+  const F fixed = left - off * size;
+  return {whole + off, negative ? -fixed : fixed};
+}
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T floor_divide_fast(T a, T b, u32& flag) {
+  return static_cast<T>(static_cast<i64>(divide_fast_integers(a, b, flag).floored));
+}
+template <class T, enable_if<is_int<T>> = 0>
+BC_INLINE T remainder_fast(T a, T b, u32& flag) {
+  return static_cast<T>(static_cast<i64>(divide_fast_integers(a, b, flag).remainder));
+}
+
 BC_LIFT2(fmod)
 BC_LIFT2(remainder)
 BC_LIFT2(floor_divide)

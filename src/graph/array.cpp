@@ -223,6 +223,38 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
   return ufunc(op, std::span<const Term>(terms, n), options);
 }
 
+namespace {
+
+/// Gives a ufunc's result where `where=` and `out=` want it.
+Array deliver(const Array& result, const UfuncOptions& options) {
+  if (options.where) {
+    if (options.out) {
+      assign_where(options.out, options.where, result);
+      return options.out;
+    }
+    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))});
+  }
+  if (options.out) {
+    assign(options.out, result);
+    return options.out;
+  }
+  return result;
+}
+
+/// Compares signed integers with uint64, which no integer type holds both of: below zero the answer is known, else both are uint64.
+Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
+  const bool second = a.dtype() == DType::u64;  // the signed ones are the second operand
+  const Array& some = second ? b : a;
+  const Array wide = astype(some, DType::u64);
+  const Array same = second ? ufunc(op, {a, wide}) : ufunc(op, {wide, b});
+  if (compare_out_of_range(op, second, true)) return ufunc(Op::bitwise_or, {same, ufunc(Op::less, {some, Arg(Weak::integer, Scalar::integer(0))})});
+  return ufunc(Op::bitwise_and, {same, ufunc(Op::greater_equal, {some, Arg(Weak::integer, Scalar::integer(0))})});
+}
+
+bool is_signed_integer(DType t) { return is_integer(t) && !is_unsigned(t); }
+
+}  // namespace
+
 Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const OpInfo& row = info(op);
   const int n = static_cast<int>(args.size());
@@ -258,6 +290,10 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     with_mask = broadcast_shapes(row.name, *shape, options.where.shape());
     shape = &with_mask;
   }
+  if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
+      ((types[0].dtype == DType::u64 && is_signed_integer(types[1].dtype)) || (types[1].dtype == DType::u64 && is_signed_integer(types[0].dtype))))
+      [[unlikely]]
+    return deliver(compare_with_unsigned(op, *args[0].array, *args[1].array), options);
   const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
   if (options.out) {
     const Array& out = options.out;
@@ -295,19 +331,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       node->in.push_back(make_constant(args[i].value, loop.in[i], device));
     }
   }
-  Array result = record(std::move(node));
-  if (options.where) {
-    if (options.out) {
-      assign_where(options.out, options.where, result);
-      return options.out;
-    }
-    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))});
-  }
-  if (options.out) {
-    assign(options.out, result);
-    return options.out;
-  }
-  return result;
+  return deliver(record(std::move(node)), options);
 }
 
 namespace {

@@ -11,8 +11,9 @@ constexpr int kMaxLeaves = 32;
 constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
 constexpr int kMaxStages = 5;
-// What several readers at different places each compute again costs no more than this, however little each of them reads.
-constexpr int kMaxRepeated = 32;
+// What several readers at different places each compute again costs no more than this, however little each of them reads. A GPU would
+// rather compute than write and read.
+constexpr int kMaxRepeated[] = {12, 32};  // CPU, CUDA
 // A store into less than this part of a pending array is a choice in the kernel that computes the array; but only so many of them are.
 constexpr int64_t kSmallRegion = 8;
 constexpr int kMaxSmallStores = 3;
@@ -185,6 +186,7 @@ int Fusion::inlined_cost(const Node& node) const {
   if (row.kind != OpKind::elementwise) return node.op == Op::gather ? 2 : 0;
   if (node.op == Op::cast) return 0;
   if (node.op == Op::divide || node.op == Op::sqrt) return 2;
+  if (node.op == Op::remainder || node.op == Op::floor_divide || node.op == Op::fmod) return 6;
   const bool transcendental = row.result != Result::BOOL && !(row.set & dtype_bit(DType::i32));
   return transcendental ? 8 : 1;
 }
@@ -241,7 +243,7 @@ void Fusion::choose_roots() {
     }
     if (note.root) continue;
     // Several readers, or a reader that repeats elements, would compute it again and again.
-    const bool cheap = note.cost <= 1;
+    const bool cheap = note.cost <= 1, dear = note.cost > kMaxRepeated[target_ == Target::cuda];
     bool shifted = false, part = false;
     int64_t reads = 0;
     for (const auto& [u, k] : note.users) {
@@ -256,9 +258,9 @@ void Fusion::choose_roots() {
     }
     if (note.users.size() > 1 && !cheap) {
       // Readers of different parts (the pieces of a roll) together compute each element about once.
-      if (shifted && (2 * reads > 3 * node.size || note.cost > kMaxRepeated)) note.root = true;
+      if (shifted && (2 * reads > 3 * node.size || dear)) note.root = true;
       // A loop that writes each of its steps into a row of a table must not compute all steps again for each row.
-      if (part && note.cost > kMaxRepeated) note.root = true;
+      if (part && dear) note.root = true;
     }
   }
 }

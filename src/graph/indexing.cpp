@@ -84,7 +84,8 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
       e.what = Entry::What::mask;
       e.array = item.array;
       for (int d = 0; d < item.array.ndim(); ++d, ++axis) {
-        BC_CHECK(item.array.shape()[d] == a.shape()[axis], Index,
+        // As in NumPy, a mask without elements along an axis fits any extent.
+        BC_CHECK(item.array.shape()[d] == a.shape()[axis] || item.array.shape()[d] == 0, Index,
                  "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding boolean axis is {}",
                  axis, a.shape()[axis], item.array.shape()[d]);
         e.mask_extents.push_back(a.shape()[axis]);
@@ -211,15 +212,25 @@ Advanced expand(const Array& a, const Walk& w) {
         indices.push_back(zero);
         continue;
       }
-      const Array mask = e.array.device() == a.device() ? e.array : to_device(e.array, a.device());
+      Array mask = e.array.device() == a.device() ? e.array : to_device(e.array, a.device());
+      Dims extents = e.mask_extents, strides = e.mask_strides;
+      // Axes that lie in memory as one are indexed as one.
+      bool even = mask.ndim() > 1 && mask.shape() == extents;
+      for (int d = 0; d + 1 < extents.size(); ++d) even &= strides[d] == strides[d + 1] * extents[d + 1];
+      if (even)
+        if (const auto line = reshape_view(mask, Dims{mask.size()})) {
+          mask = *line;
+          strides = Dims{strides[strides.size() - 1]};
+          extents = Dims{mask.size()};
+        }
       for (const Array& index : nonzero_of_mask(mask)) {
         fits &= join(index);
         indices.push_back(index);
       }
       for (int d = 0; d < mask.ndim(); ++d) {
         r.index_axis.push_back(view.ndim());
-        view.shape.push_back(e.mask_extents[d]);
-        view.strides.push_back(e.mask_strides[d]);
+        view.shape.push_back(extents[d]);
+        view.strides.push_back(strides[d]);
       }
     }
   }
@@ -268,6 +279,7 @@ const Entry* only_mask(const Walk& w) {
 
 /// a[mask] = value as a where, if the value does not need the number of true elements. Tells whether it was.
 bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& value) {
+  if (mask.array.size() == 0 && !(mask.array.shape() == mask.mask_extents)) return false;  // it fits by having no elements
   Layout view;
   view.offset = w.offset;
   int before = 0;

@@ -98,6 +98,7 @@ Array atleast_2d(const Array& a);
 Array atleast_3d(const Array& a);
 Array ravel(const Array& a, char order = 'C');    ///< a view where it can be; order 'C' or 'F' ('A' and 'K' as NumPy resolves them)
 Array flatten(const Array& a, char order = 'C');  ///< a copy
+Array contiguous_ravel(const Array& a, char order);  ///< as NumPy's ravel: elements that do not lie side by side are copied
 /// reshape with order 'F'.
 Array reshape_fortran(const Array& a, const Dims& shape);
 std::vector<Array> broadcast_arrays(Arrays arrays);

@@ -285,6 +285,7 @@ Array squeeze(const Array& a, const std::optional<Axes>& axes) {
   uint64_t drop = 0;
   if (axes) {
     for (int64_t axis : *axes) {
+      if (a.ndim() == 0 && (axis == 0 || axis == -1)) continue;  // as in NumPy, whose scalars have no axis to lose
       const int d = normalize_axis(axis, a.ndim(), "squeeze");
       BC_CHECK(!(drop >> d & 1), Value, "duplicate value in 'axis'");
       BC_CHECK(a.shape()[d] == 1, Value, "cannot select an axis to squeeze out which has size not equal to one");
@@ -345,6 +346,10 @@ Array ordered(const Array& a, char order) {
 }  // namespace
 
 Array ravel(const Array& a, char order) { return reshape(ordered(a, order), Dims{a.size()}); }
+Array contiguous_ravel(const Array& a, char order) {
+  const Array line = ravel(a, order);
+  return line.contiguous() ? line : copy(line);
+}
 Array flatten(const Array& a, char order) {
   const Array packed = copy(ordered(a, order));
   return packed.with_layout(contiguous_layout(Dims{a.size()}));
@@ -376,6 +381,19 @@ namespace {
 Array positions(const std::vector<int64_t>& at, Device device) {
   return from_host(at.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(at.size())}), device);
 }
+
+/// Up to this many runs of neighbours are copied as slices; more are picked by their positions.
+constexpr size_t kFewRuns = 16;
+
+/// The runs of neighbours in a sorted list: where each begins, and how many there are.
+std::vector<std::pair<int64_t, int64_t>> runs_of(const std::vector<int64_t>& sorted) {
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  for (int64_t i : sorted) {
+    if (runs.empty() || runs.back().first + runs.back().second != i) runs.emplace_back(i, 0);
+    ++runs.back().second;
+  }
+  return runs;
+}
 }  // namespace
 
 Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
@@ -390,6 +408,11 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
   std::vector<int64_t> keep;
   for (int64_t i = 0; i < n; ++i)
     if (!gone[i]) keep.push_back(i);
+  if (const auto runs = runs_of(keep); !runs.empty() && runs.size() <= kFewRuns) {
+    std::vector<Array> parts;
+    for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
+    return parts.size() == 1 ? copy(parts[0]) : concatenate(parts, d);
+  }
   return take(a, positions(keep, a.device()), d);
 }
 
@@ -429,7 +452,16 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
     items.push_back({{}, positions(where, a.device())});
     setitem(r, items, Arg(v));
   };
-  if (n > 0) put_at(old, a);
+  const auto runs = runs_of(old);
+  if (runs.size() <= kFewRuns) {
+    int64_t from = 0;
+    for (const auto& [start, count] : runs) {
+      assign(narrow(r, d, start, count), narrow(a, d, from, count));
+      from += count;
+    }
+  } else {
+    put_at(old, a);
+  }
   if (m > 0) put_at(fresh, values);
   return r;
 }

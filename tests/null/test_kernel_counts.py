@@ -386,3 +386,32 @@ def test_results_of_one_call_share_a_kernel_and_the_call():
         y = z * _
     assert len(r.kernels) == 1 and r.kernels[0].source.count("::element(") <= 2
     del y, z, _, s, d
+
+
+def test_a_table_written_row_by_row_costs_its_rows():
+    """Neither is every element of the table asked about every row, nor every step computed again for every row."""
+    def steps(count):
+        table, row = bc.empty((count, 5000)), make(5000)
+        for t in range(count):
+            table[t] = row
+            row = row * 2 + 1
+        return table
+
+    with recorded() as r:
+        kept = steps(60)
+        bc.flush()
+    assert len(r.kernels) <= 90, len(r.kernels)
+    assert max(k.source.count("in_range(") for k in r.kernels) <= 6
+    assert max(k.source.count("multiply(") for k in r.kernels) <= 4 * 33  # CUDA's text has the body twice
+    del kept
+
+
+def test_rolls_of_a_step_do_not_repeat_the_steps_before():
+    row = make(5000)
+    with recorded() as r:
+        for _ in range(12):
+            row = bc.roll(row, 1) * 4 + row * 2 + bc.roll(row, -1)
+        bc.flush()
+    sources = [k.source for k in r.kernels]
+    assert max(s.count("multiply(") for s in sources) <= 8, r.names
+    del row

@@ -194,3 +194,40 @@ def test_files(xp, tmp_path):
     xp.savetxt(tmp_path / "c.csv", x, delimiter=",")
     assert_same(xp.loadtxt(tmp_path / "c.csv", delimiter=","), x.get())
     assert_same(xp.genfromtxt(io.StringIO("1,2\n3,"), delimiter=","), np.array([[1, 2], [3, np.nan]]))
+
+
+def test_ranges_between_brackets(xp):
+    for module in (np, xp):
+        assert module.r_[1:4].dtype == np.int64
+    for name, key in (
+        ("r_", (slice(1, 4), 7, [8, 9])),
+        ("r_", (slice(0, 1, 5j), 2)),
+        ("r_", ("0,2", [1, 2], [3, 4])),
+        ("r_", ("1,2,0", [1, 2], [3, 4])),
+        ("r_", (np.array([1, 2], np.int8), 3)),
+        ("r_", (np.float32([1]), 2.5)),
+        ("c_", ([1, 2], [3, 4])),
+        ("c_", (np.array([[1, 2]]), [[3]])),
+        ("c_", (slice(1, 3), slice(4, 6))),
+    ):
+        assert_same(getattr(xp, name)[key], getattr(np, name)[key], f"{name}{key}")
+    with pytest.raises(ValueError, match="directive"):
+        xp.r_["x", [1]]
+
+
+def test_indices_of_triangles_from_arrays(xp):
+    a = np.zeros((3, 4))
+    x = xp.array(a)
+    for name in ("tril_indices_from", "triu_indices_from"):
+        for k in (-1, 0, 2):
+            for got, want in zip(getattr(xp, name)(x, k), getattr(np, name)(a, k), strict=True):
+                assert_same(got, want)
+        with pytest.raises(ValueError, match="2-d"):
+            getattr(xp, name)(xp.zeros(3))
+    for got, want in zip(xp.mask_indices(3, xp.triu, 1), np.mask_indices(3, np.triu, 1), strict=True):
+        assert_same(got, want)
+    for got, want in zip(xp.diag_indices_from(xp.zeros((2, 2, 2))), np.diag_indices_from(np.zeros((2, 2, 2))), strict=True):
+        assert_same(got, want)
+    with pytest.raises(ValueError, match="equal length"):
+        xp.diag_indices_from(x)
+    assert xp.isfortran(xp.zeros((2, 3)).T) and not xp.isfortran(xp.zeros((2, 3)))

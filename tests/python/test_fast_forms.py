@@ -138,3 +138,30 @@ def test_a_quotient_for_its_logarithm_alone(xp):
     np.testing.assert_array_equal(got[~finite], expected[~finite].astype(np.float32))
     ulp = np.spacing(np.abs(expected[finite]).astype(np.float32)).astype(np.float64)
     assert (np.abs(got[finite] - expected[finite]) < 2.0 * ulp).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_integers_are_divided_exactly(xp, dtype):
+    """They go through floating-point numbers where those hold them; zeros and large numbers are done again."""
+    rng = np.random.default_rng(3)
+    info = np.iinfo(dtype)
+    wide = rng.integers(info.min, info.max, 6000, dtype=dtype, endpoint=True)
+    small = wide >> (info.bits // 2) if info.bits > 8 else wide // 9
+    edge = np.array([info.min, info.min + 1, info.max, info.max - 1, 0, 1, 2, 3, 7, 10], dtype)
+    if info.bits == 64:
+        border = np.array([2**51 - 1, 2**51, 2**51 + 1, 2**52, 2**53 + 1], dtype)
+        edge = np.concatenate([edge, border] + ([-border] if info.min else []))
+    pairs = [(wide, small), (small, small[::-1].copy()), (np.repeat(edge, len(edge)), np.tile(edge, len(edge)))]
+    scalars = [7, 1, 10, 127] + ([-3, -1] if info.min else [])
+    with np.errstate(all="ignore"):
+        for a, b in pairs:
+            x, y = xp.array(a), xp.array(b)
+            np.testing.assert_array_equal((x // y).get(), a // b)
+            np.testing.assert_array_equal((x % y).get(), a % b)
+            quotient, rest = xp.divmod(x, y)
+            np.testing.assert_array_equal(quotient.get(), a // b)
+            np.testing.assert_array_equal(rest.get(), a % b)
+            for s in scalars:
+                np.testing.assert_array_equal((x // s).get(), a // s)
+                np.testing.assert_array_equal((x % s).get(), a % s)
+                np.testing.assert_array_equal((x % s).sum().get(), (a % s).sum())

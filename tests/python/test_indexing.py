@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from support import assert_same, host
+from support import assert_same, configured, host
 
 I = np.array  # noqa: E741
 
@@ -300,3 +302,105 @@ def test_scalars_lists_and_iteration(xp):
         float(x)
     with pytest.raises(ValueError):
         x.item()
+
+
+def test_masks_without_elements_fit_any_extent(xp):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = xp.array(a)
+    for mask in (np.zeros(0, bool), np.zeros((2, 0), bool), np.zeros((0, 3), bool), np.zeros((0, 0, 4), bool)):
+        assert_same(x[xp.array(mask)], a[mask])
+        x[xp.array(mask)] = 5
+        xp.add.at(x, xp.array(mask), 1)
+    assert_same(x, a)
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        x[np.zeros((5, 0), bool)]
+
+
+def test_put_checks_indices_at_once(xp):
+    x = xp.zeros(3)
+    for call in (lambda: x.put([100], 1), lambda: xp.put(x, [-4], 1)):
+        with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+            call()
+    x.put([100, -100], [1, 2], mode="clip")
+    assert_same(x, np.array([2.0, 0.0, 1.0]))
+
+
+def test_compress_as_a_method(xp):
+    a = np.arange(6).reshape(2, 3)
+    assert_same(xp.array(a).compress([True, False, True], axis=1), a.compress([True, False, True], axis=1))
+
+
+@pytest.mark.parametrize("shape, axis", [((40, 300), 0), ((40, 300), 1), ((7, 5, 33), 1), ((3, 4, 5, 6), 2)])
+def test_rows_picked_by_an_index(xp, shape, axis):
+    """The index does not change along the inner axis, or it is the inner axis' own."""
+    a = np.arange(float(np.prod(shape))).reshape(shape)
+    at = np.array([2, 0, -1, 1, 1])
+    x, i = xp.array(a), xp.array(at)
+    with configured(background_compile=False):
+        assert_same(xp.take(x, i, axis=axis) * 2 + 1, np.take(a, at, axis=axis) * 2 + 1)
+        assert_same(x[i][:, ::2].sum(-1) if axis == 0 else xp.take(x, i, axis).sum(-1), np.take(a, at, axis)[:, ::2].sum(-1) if axis == 0 else np.take(a, at, axis).sum(-1))
+        big = xp.take(xp.array(np.tile(a, (4,) + (1,) * (a.ndim - 1))), i + 0, axis=axis)
+        assert_same(big, np.take(np.tile(a, (4,) + (1,) * (a.ndim - 1)), at, axis=axis))
+        y = xp.array(a)
+        with pytest.raises(IndexError):
+            xp.take(y, xp.array(at) + xp.array(10**6), axis=axis).get()
+            xp.synchronize()
+
+
+def test_elements_are_keys_and_round(xp):
+    x = xp.array([2, 1, 2, 3])
+    assert {2: "two"}[x[0]] == "two"
+    assert sorted(int(v) for v in set(x)) == [1, 2, 3]
+    for v in x:
+        v += 10  # an element is a value of its own
+    assert_same(x, np.array([2, 1, 2, 3]))
+    for row in (rows := xp.zeros((2, 2))):
+        row += 1  # a row is a view
+    assert float(rows.sum()) == 4
+    y = xp.array([2.567, -1.5])
+    assert round(y[0]) == 3 and isinstance(round(y[0]), int)
+    assert float(round(y[0], 1)) == 2.6 and float(round(y.sum(), 2)) == round(float(np.float64(2.567 - 1.5)), 2)
+    assert math.trunc(y[1]) == -1 and math.floor(y[1]) == -2 and math.ceil(y[1]) == -1
+    for array in (x, xp.array(1.5)[None]):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(array)
+        with pytest.raises(TypeError, match="__round__"):
+            round(array)
+    assert xp.array(3).size == 1  # made as an array, not as an element
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(xp.array(3))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex128", "float32"])
+def test_masks_of_several_axes_are_assigned_by_position(xp, dtype):
+    a = (np.arange(60) % 17).reshape(3, 4, 5).astype(dtype)
+    mask = np.arange(60).reshape(3, 4, 5) % 3 == 1
+    for view in (lambda t: t, lambda t: t[:, ::2], lambda t: t.transpose(2, 0, 1), lambda t: t[1:]):
+        x, b = xp.array(a), a.copy()
+        m = view(mask)
+        vx, vb = view(x), view(b)
+        vx[xp.array(m)] = vx[xp.array(m)] ** 2 + 1
+        vb[m] = vb[m] ** 2 + 1
+        vx[xp.array(m)] += 1
+        vb[m] += 1
+        assert_same(x, b)
+    x, b = xp.array(a), a.copy()
+    x[xp.array(mask[:, :, 0])] = np.arange(5)
+    b[mask[:, :, 0]] = np.arange(5)
+    assert_same(x, b)
+
+
+def test_an_index_array_that_is_written_through_itself(xp):
+    a = np.array([3, 2, 1, 0])
+    x = xp.array(a)
+    x[x] = x + 10
+    a[a] = a + 10
+    assert_same(x, a)
+    y = xp.zeros(4)
+    with pytest.raises(IndexError):
+        y[xp.array([0, 4])] = 1
+        xp.synchronize()
+    with pytest.raises(IndexError):
+        xp.add.at(y, xp.array([-5, 0]), 1)
+        xp.synchronize()
+    assert_same(y, np.zeros(4))

@@ -169,3 +169,41 @@ def test_questions_about_types(xp):
     assert xp.finfo(xp.zeros(1, xp.float32)).eps == np.finfo(np.float32).eps and xp.finfo(xp.bfloat16).bits == 16
     assert xp.isdtype(xp.zeros(1).dtype, "real floating") and xp.isdtype(xp.bfloat16, "real floating")
     assert xp.common_type(xp.ones(1, int), xp.ones(1, xp.float32)) is np.float64
+
+
+@pytest.mark.parametrize("where", [0, 5, -1, [1, 8], [2, 3, 4], slice(2, 30, 3), list(range(0, 60, 2)), np.arange(60) % 3 == 0])
+def test_insert_and_delete_by_runs_and_by_positions(xp, where):
+    a = np.arange(180).reshape(60, 3)
+    x = xp.array(a)
+    assert_same(xp.delete(x, where, axis=0), np.delete(a, where, axis=0))
+    assert_same(xp.insert(x, where, -1, axis=0), np.insert(a, where, -1, axis=0))
+    if not isinstance(where, np.ndarray):
+        assert_same(xp.delete(x, where), np.delete(a, where))
+        assert_same(xp.insert(x, where, 7), np.insert(a, where, 7))
+
+
+def test_insert_and_delete_say_what_no_index_is(xp):
+    x = xp.arange(3)
+    with pytest.raises(ValueError, match="match the axis length of 3"):
+        xp.delete(x, [True, False])
+    for at in (1.0, np.array([1.0, 2.0])):
+        with pytest.raises(IndexError, match="integer"):
+            xp.delete(x, at)
+        with pytest.raises(IndexError, match="integer"):
+            xp.insert(x, at, 5)
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        with pytest.raises(TypeError, match="sequence"):
+            getattr(xp, name)(xp.arange(2) for _ in range(2))
+
+
+@pytest.mark.parametrize("trim", ["fb", "f", "b", "BF"])
+def test_zeros_are_trimmed_along_axes(xp, trim):
+    a = np.zeros((5, 6), int)
+    a[1:3, 2:5] = 4
+    for array in (a, np.zeros((2, 3)), np.array(3)):
+        assert_same(xp.trim_zeros(xp.array(array), trim), np.trim_zeros(array, trim))
+    for axis in (0, 1, (1,), (-1, 0)):
+        assert_same(xp.trim_zeros(xp.array(a), trim, axis=axis), np.trim_zeros(a, trim, axis=axis))
+    assert xp.trim_zeros([0, 1, 0], trim) == np.trim_zeros([0, 1, 0], trim)
+    with pytest.raises(ValueError, match="unexpected character"):
+        xp.trim_zeros([0, 1], "x")

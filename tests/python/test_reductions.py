@@ -332,3 +332,55 @@ def test_nan_positions_of_nothing(xp, name):
     ):
         with pytest.raises(ValueError, match=message):
             getattr(xp, name)(x, axis=axis)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_first_extreme_of_long_rows(xp, name, dtype):
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 50, (4, 5000)).astype(dtype)
+    if a.dtype.kind == "f":
+        a[1, 4321] = a[1, 4400] = np.nan
+        a[2] = np.inf
+        a[3] = -0.0
+        a[3, 7] = 0.0
+    else:
+        a[1] = np.iinfo(dtype).min
+        a[2] = np.iinfo(dtype).max
+    x = xp.array(a)
+    for cut in (slice(None), slice(300), slice(255), slice(1, 1026)):
+        assert_same(getattr(x[:, cut], name)(axis=1), getattr(a[:, cut], name)(axis=1), f"{name} {dtype} {cut}")
+    assert int(getattr(x, name)()) == getattr(a, name)()
+    assert_same(getattr(x * 2, name)(axis=1), getattr(a * 2, name)(axis=1))
+
+
+def test_counts_of_true_elements(xp):
+    for n in (1, 127, 128, 1000, 40000, 300001):
+        m = np.arange(n) % 7 > 2
+        x = xp.array(m)
+        assert int(xp.count_nonzero(x)) == int(x.sum()) == m.sum()
+        assert int(xp.count_nonzero(~x)) == n - m.sum()
+        assert bool(x.all()) == m.all() and bool(x.any()) == m.any()
+        assert int(x.prod()) == m.prod() and int(x.max()) == m.max()
+    table = np.arange(3 * 1000).reshape(3, 1000) % 5 == 0
+    assert_same(xp.count_nonzero(xp.array(table), axis=1), np.count_nonzero(table, axis=1))
+
+
+def test_bincount(xp):
+    values = np.arange(1000) * 7919 % 13
+    weights = np.arange(1000) / 8
+    for dtype in ("uint8", "int32", "int64", "uint64"):
+        assert_same(xp.bincount(xp.array(values.astype(dtype))), np.bincount(values))
+    assert_same(xp.bincount(xp.array(values), minlength=20), np.bincount(values, minlength=20))
+    assert_same(xp.bincount(xp.array(values), xp.array(weights)), np.bincount(values, weights))
+    assert_same(xp.bincount([]), np.bincount([]))
+    assert_same(xp.bincount(xp.array([True, False, True])), np.bincount([True, False, True]))
+    for arguments, error, message in (
+        (([-1],), ValueError, "no negative elements"),
+        (([[1]],), ValueError, "too deep"),
+        (([1.5],), TypeError, "Cannot cast"),
+        (([1], None, -1), ValueError, "minlength"),
+        (([1, 2], [1]), ValueError, "same length"),
+    ):
+        with pytest.raises(error, match=message):
+            xp.bincount(*arguments)

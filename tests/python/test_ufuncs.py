@@ -584,3 +584,29 @@ def test_signatures_of_one_operand_and_of_pairs(xp):
     for got, expected in zip(xp.divmod(xp.array(x), 3, signature="ll->ll"), np.divmod(x, 3, signature="ll->ll")):
         assert got.dtype == expected.dtype
         np.testing.assert_array_equal(got.get(), expected)
+
+
+@pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+def test_signed_integers_compare_exactly_with_uint64(xp, op):
+    signed = np.array([2**53 + 1, -1, -(2**63), 2**63 - 1, 0, 7])
+    unsigned = np.array([2**53, 2**64 - 1, 2**63, 2**63, 0, 7], np.uint64)
+    f, g = getattr(np, op), getattr(xp, op)
+    for x, y in ((signed, unsigned), (unsigned, signed), (signed[3:4].astype(np.int8), unsigned), (signed[1], unsigned)):
+        assert_same(g(xp.array(x), xp.array(y)), f(x, y))
+    out, where = xp.zeros(6, bool), np.array([True, False] * 3)
+    expected = f(signed, unsigned, out=np.zeros(6, bool), where=where)
+    assert_same(g(xp.array(signed), xp.array(unsigned), out=out, where=xp.array(where)), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cubes_and_fourth_powers(xp, dtype):
+    values = np.concatenate([base_values(dtype).ravel(), np.array([1e-20, -3e-13, 1e12, -7.3], dtype)])
+    x = xp.array(values)
+    with np.errstate(all="ignore"):
+        for power in (3, 4, 3.0):
+            want = wide(values) ** power
+            assert_ulp(x**power, want, 2, dtype)
+            y = xp.array(values)
+            y **= power
+            assert_same(y, (x**power).get())
+    assert (xp.array([2.0]) ** 10**30).get()[0] == np.inf

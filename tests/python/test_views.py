@@ -190,3 +190,27 @@ def test_numpy_functions_that_give_views(xp):
     assert xp.atleast_2d(3).shape == (1, 1) and xp.atleast_3d(xp.ones(2)).shape == (1, 2, 1)
     one, two = xp.atleast_1d(1, [2])
     assert one.shape == two.shape == (1,)
+
+
+def test_ravel_gives_elements_side_by_side(xp):
+    a = np.arange(12)
+    x = xp.array(a)
+    for cut in (slice(None, None, 2), slice(None, None, -1), slice(2, 9)):
+        line = xp.ravel(x[cut])
+        assert line.flags.c_contiguous
+        assert xp.shares_memory(line, x) == np.shares_memory(a[cut].ravel(), a)
+        line[0] = 99
+        b = a.copy()
+        b[cut].ravel()[0] = 99
+        assert_same(x, b)
+        x = xp.array(a)
+
+
+def test_shapes_and_axes_given_as_arrays(xp):
+    for order in (np.array([1, 0]), xp.array([1, 0])):
+        assert xp.ones((2, 3)).transpose(order).shape == (3, 2)
+        assert xp.ones(order + 2).shape == (3, 2)
+        assert xp.ones(6).reshape(order + 2).shape == (3, 2)
+        assert xp.ones((2, 3)).sum(axis=tuple(order)).shape == ()
+    assert xp.zeros(np.int64(3)).shape == xp.zeros(xp.array(3)).shape == (3,)
+    assert xp.zeros(()).squeeze(axis=0).shape == ()

@@ -1,4 +1,6 @@
 // Compaction and scatters on the CPU.
+#include <atomic>
+
 #include "backends/cpu/fold_loops.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/parallel.h"
@@ -9,6 +11,23 @@ namespace {
 
 constexpr int64_t kMaskBlock = 1 << 16;
 constexpr int64_t kIndexGrain = 1 << 15;
+
+/// How many of n bytes are not zero: eight at a time, each in a byte of a word that is emptied before one of them could overflow.
+int64_t count_set(const uint8_t* bytes, int64_t n) {
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f, kOnes = 0x0101010101010101, kEven = 0x00ff00ff00ff00ff;
+  int64_t total = 0, i = 0;
+  while (i + 8 <= n) {
+    uint64_t lanes = 0;
+    for (int turn = 0; turn < 255 && i + 8 <= n; ++turn, i += 8) {
+      uint64_t word;
+      std::memcpy(&word, bytes + i, 8);
+      lanes += ((word | ((word & kLow) + kLow)) >> 7) & kOnes;
+    }
+    total += static_cast<int64_t>((((lanes & kEven) + (lanes >> 8 & kEven)) * 0x0001000100010001) >> 48);
+  }
+  for (; i < n; ++i) total += bytes[i] != 0;
+  return total;
+}
 
 /// A mask's bytes (0 or 1), C-contiguous, and how many are set before each block of kMaskBlock.
 class Mask {
@@ -24,10 +43,8 @@ class Mask {
     before_.assign(static_cast<size_t>(blocks) + 1, 0);
     parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
-        int64_t n = 0;
-        const int64_t stop = std::min(size_, (b + 1) * kMaskBlock);
-        for (int64_t i = b * kMaskBlock; i < stop; ++i) n += bytes_[i] != 0;
-        before_[static_cast<size_t>(b) + 1] = n;
+        const int64_t start = b * kMaskBlock;
+        before_[static_cast<size_t>(b) + 1] = count_set(bytes_ + start, std::min(size_, start + kMaskBlock) - start);
       }
     });
     for (size_t b = 1; b < before_.size(); ++b) before_[b] += before_[b - 1];
@@ -65,6 +82,17 @@ class Mask {
   std::vector<char> packed_;
   std::vector<int64_t> before_;
 };
+
+/// Tells whether all indices lie in [0, extent).
+bool all_within(const int64_t* index, int64_t n, int64_t extent) {
+  std::atomic<bool> fits{true};
+  parallel_for(n, kIndexGrain, [&](int64_t begin, int64_t end) {
+    uint64_t out = 0;
+    for (int64_t i = begin; i < end; ++i) out |= static_cast<uint64_t>(static_cast<uint64_t>(index[i]) >= static_cast<uint64_t>(extent));
+    if (out) fits.store(false, std::memory_order_relaxed);
+  });
+  return fits.load();
+}
 
 }  // namespace
 
@@ -197,8 +225,6 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   std::vector<Dims*> joint{&value_outer, &walk_outer};
   for (Dims& d : index_outer) joint.push_back(&d);
   collapse(&outer, joint);
-  const Ref<Buffer> offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
-  int64_t* const at = static_cast<int64_t*>(offsets->ptr);
   struct Index {
     const int64_t* data;
     int axis;
@@ -213,14 +239,42 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
     const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
     index.push_back({reinterpret_cast<const int64_t*>(first(inputs[k + 1])), axis, target.shape[axis], target.strides[axis]});
   }
-  parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
+  // One index array whose elements are the offsets already needs no second list of them.
+  const bool direct = indices == 1 && outer.size() == 1 && walk_outer[0] == 0 && index_outer[0][0] == 1 && index[0].stride == 1 &&
+                      inputs[1].ptr != output.ptr && all_within(index[0].data, places, index[0].extent);
+  Ref<Buffer> offsets;
+  if (!direct) offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
+  int64_t* const filled = direct ? nullptr : static_cast<int64_t*>(offsets->ptr);
+  const int64_t* const at = direct ? index[0].data : filled;
+  if (!direct) parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
+    int64_t* const at = filled;
     if (outer.size() <= 1) {
       const int64_t walk = outer.empty() ? 0 : walk_outer[0];
       for (int64_t p = begin; p < end; ++p) at[p] = p * walk;
       for (size_t k = 0; k < indices; ++k) {
         const Index x = index[k];
         const int64_t step = outer.empty() ? 0 : index_outer[k][0];
-        for (int64_t p = begin; p < end; ++p) at[p] += x.offset(x.data[p * step]);
+        // Many at a time without a branch; what is out of bounds is looked for only where there is some.
+        constexpr int64_t kStrip = 512;
+        for (int64_t s = begin; s < end; s += kStrip) {
+          const int64_t last = std::min(end, s + kStrip);
+          bool bad = false;
+          if (step == 1) {
+            for (int64_t p = s; p < last; ++p) {
+              const int64_t i = x.data[p];
+              bad |= (i < -x.extent) | (i >= x.extent);
+              at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+            }
+          } else {
+            for (int64_t p = s; p < last; ++p) {
+              const int64_t i = x.data[p * step];
+              bad |= (i < -x.extent) | (i >= x.extent);
+              at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+            }
+          }
+          if (bad)
+            for (int64_t p = s; p < last; ++p) x.offset(x.data[p * step]);
+        }
       }
       return;
     }
