@@ -17,6 +17,7 @@ import argparse
 import faulthandler
 import json
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -84,7 +85,7 @@ class Maker:
         self.rng = random.Random(seed)
         self.shapes = LARGE if self.rng.random() < 0.25 else SHAPES
         self.statements: list[str] = []
-        self.names: dict = {"lib": np, "data": data, "look": lambda v: None, "expose": expose, "asarray": np.asarray}
+        self.names: dict = {"lib": np, "data": data, "fortran": np.asfortranarray, "look": lambda v: None, "expose": expose, "asarray": np.asarray}
         self.variables: list[str] = []
         self.group: dict[str, int] = {}  # variables that may share memory
         self.rounded: set[int] = set()  # groups that hold results which NumPy may round otherwise
@@ -167,7 +168,8 @@ class Maker:
     def source(self) -> None:
         t = self.new()
         dtype = self.rng.choices(DTYPES, WEIGHTS)[0]
-        self.attempt(f"{t} = asarray(data({self.rng.randrange(1000)}, {dtype!r}, {self.rng.choice(self.shapes)}))", t)
+        made = f"data({self.rng.randrange(1000)}, {dtype!r}, {self.rng.choice(self.shapes)})"
+        self.attempt(f"{t} = asarray({f'fortran({made})' if self.rng.random() < 0.3 else made})", t)
 
     def unary(self) -> None:
         a, t = self.pick(), self.new()
@@ -479,7 +481,7 @@ def run(statements: list[str], lib) -> dict:
         if lib is not np and v.size:
             v.tobytes()
 
-    names: dict = {"lib": lib, "data": data, "look": look, "expose": expose, "asarray": lib.asarray}
+    names: dict = {"lib": lib, "data": data, "fortran": np.asfortranarray, "look": look, "expose": expose, "asarray": lib.asarray}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for statement in statements:
@@ -502,6 +504,32 @@ def equal(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(((a == b) | ((a != a) & (b != b))).all())
 
 
+LAID_OUT = re.compile(
+    r"asarray\(.*\)|lib\.(" + "|".join(UNARY_EXACT + UNARY_ROUNDED + BINARY_EXACT + BINARY_ROUNDED) + r")\((v\d+)(, v\d+)?\)|v\d+\.(astype|copy|sum|max|any|mean)\(.*\)|v\d+\.T|v\d+ [-+*] v\d+"
+)
+
+
+def laid_out(statements: list[str]) -> set[str]:
+    """The variables whose strides are NumPy's too: sources, elementwise results, copies, casts, transposes and reductions of such ones."""
+    known: set[str] = set()
+    for statement in statements:
+        target, _, made = statement.partition(" = ")
+        if not re.fullmatch(r"v\d+", target):
+            if "," in target:
+                known -= {v.strip() for v in target.split(",")}
+            continue
+        if LAID_OUT.fullmatch(made) and set(re.findall(r"\bv\d+", made)) <= known:
+            known.add(target)
+        else:
+            known.discard(target)
+    return known
+
+
+def steps(a) -> list[int]:
+    """The strides that count, in elements."""
+    return [s // a.itemsize for n, s in zip(a.shape, a.strides) if n > 1] if a.size else []
+
+
 def difference(statements: list[str], rounded: set[str], device: str = "cpu", ways: dict | None = None) -> str | None:
     """What is wrong with a program; None when all ways agree."""
     try:
@@ -514,13 +542,18 @@ def difference(statements: list[str], rounded: set[str], device: str = "cpu", wa
             continue
         try:
             with configured(**settings), bc.device(device):
-                results[way] = {k: host(v).copy() for k, v in run(statements, bc).items()}
+                made = run(statements, bc)
+                results[way] = {k: host(v).copy() for k, v in made.items()}
+                strides = {k: steps(v) for k, v in made.items()}
         except Exception as error:
             try:
                 bc.synchronize()
             except Exception:
                 pass
             return f"{way}: {type(error).__name__}: {str(error)[:300]}"
+        for name in sorted(laid_out(statements)):
+            if name in want and want[name].ndim and strides[name] != steps(want[name]):
+                return f"{way}: {name} has strides {strides[name]}, NumPy's {steps(want[name])}"
     first = next(iter(results))
     for name, n in want.items():
         n = np.asarray(n)

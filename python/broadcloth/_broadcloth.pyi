@@ -676,7 +676,9 @@ def full(
 ) -> ndarray: ...
 def zeros(shape: Shape, dtype: DTypeLike = ..., order: Order = "C", *, like: Any = None, device: DeviceLike = None) -> ndarray: ...
 def ones(shape: Shape, dtype: DTypeLike = ..., order: Order = "C", *, like: Any = None, device: DeviceLike = None) -> ndarray: ...
-def full_like(a: ArrayLike, fill_value: Any, dtype: DTypeLike = None, shape: Shape | None = None, *, device: DeviceLike = None) -> ndarray:
+def full_like(
+    a: ArrayLike, fill_value: Any, dtype: DTypeLike = None, shape: Shape | None = None, *, device: DeviceLike = None, order: str = "K"
+) -> ndarray:
     """fill_value None: uninitialised (empty_like)."""
 
 def arange(
@@ -695,8 +697,10 @@ def linspace(
 def iota(shape: Shape, *, device: DeviceLike = None) -> ndarray:
     """The linear C-order index of each element, int64."""
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., *, device: DeviceLike = None) -> ndarray: ...
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., *, device: DeviceLike = None) -> ndarray: ...
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., order: str = "C", *, device: DeviceLike = None, like: Any = None
+) -> ndarray: ...
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., *, device: DeviceLike = None, like: Any = None) -> ndarray: ...
 
 # ---- Ops -----------------------------------------------------------------------------------------------------------------------------
 

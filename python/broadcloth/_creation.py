@@ -35,7 +35,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> ndarray:
     >>> a
     array([0, 1, 2])
     """
-    return _c.asarray(a).copy("C" if order == "K" else order)
+    return _c.asarray(a).copy(order)
 
 
 def empty_like(
@@ -48,7 +48,7 @@ def empty_like(
     >>> bc.empty_like(bc.zeros((2, 3), bc.int8)).shape
     (2, 3)
     """
-    return _c.full_like(prototype, None, dtype, shape, device=device)
+    return _c.full_like(prototype, None, dtype, shape, device=device, order=order)
 
 
 def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None) -> ndarray:
@@ -59,7 +59,7 @@ def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, 
     >>> bc.zeros_like(bc.array([1.5, 2.5]))
     array([0., 0.])
     """
-    return _c.full_like(a, 0, dtype, shape, device=device)
+    return _c.full_like(a, 0, dtype, shape, device=device, order=order)
 
 
 def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None) -> ndarray:
@@ -70,7 +70,7 @@ def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, s
     >>> bc.ones_like(bc.array([5, 6]))
     array([1, 1])
     """
-    return _c.full_like(a, 1, dtype, shape, device=device)
+    return _c.full_like(a, 1, dtype, shape, device=device, order=order)
 
 
 def full_like(
@@ -83,12 +83,12 @@ def full_like(
     >>> bc.full_like(bc.array([1, 2, 3]), 7)
     array([7, 7, 7])
     """
-    result = _c.full_like(a, None, dtype, shape, device=device)
+    result = _c.full_like(a, None, dtype, shape, device=device, order=order)
     result[...] = fill_value
     return result
 
 
-def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
     """The array itself when its first axis is the one that lies closest in memory, else such a copy.
 
     Examples
@@ -112,7 +112,7 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
     return function(*indices(shape, dtype=dtype, device=device), **kwargs)
 
 
-def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, device: Any = None) -> ndarray:
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, device: Any = None, like: Any = None) -> ndarray:
     """A 1-d array from an iterable.
 
     Examples
@@ -204,7 +204,7 @@ def geomspace(
     return _c.geomspace(start, stop, num, endpoint, dtype, axis, device=device)
 
 
-def identity(n: int, dtype: Any = None, *, device: Any = None) -> ndarray:
+def identity(n: int, dtype: Any = None, *, device: Any = None, like: Any = None) -> ndarray:
     """The n by n identity matrix.
 
     Examples

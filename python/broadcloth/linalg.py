@@ -89,10 +89,10 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
         result = _reduce("max" if order > 0 else "min", sums, last, None, None, True)
         return result if keepdims else result.squeeze(axes)
     if order in (2, -2, "nuc"):
-        raise NotImplementedError(
-            f"norm: ord={order!r} of a matrix needs singular values, which are not built in; "
-            f"use numpy.linalg.norm(x.get(), {order!r}) on the host, or ord='fro'"
-        )
+        # Singular values are the host's work, by NumPy's LAPACK; float16 and bfloat16 have none there.
+        host = _c.asnumpy(a if a.dtype.itemsize >= 4 else a.astype(np.float32))
+        values = np.linalg.norm(host, order, axes, keepdims)
+        return _asarray(np.asarray(values).astype(a.real.dtype), device=a.device)
     raise ValueError("Invalid norm order for matrices.")
 
 
@@ -103,8 +103,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> n
     ----------
     x : array_like
         1-d or 2-d, unless `axis` or no `ord` is given.
-    ord : {None, number, inf, -inf, 'fro'}
-        None is the 2-norm of all elements. Of a matrix: 'fro', 1, -1, inf, -inf.
+    ord : {None, number, inf, -inf, 'fro', 'nuc'}
+        None is the 2-norm of all elements. Of a matrix: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf; those of singular values ('nuc', 2, -2) are
+        computed on the host.
     axis : None, int or pair of ints
         One axis holds vectors, a pair matrices.
     keepdims : bool
@@ -114,8 +115,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> n
     ------
     ValueError
         `ord` is no norm, or the dimensions do not fit it.
-    NotImplementedError
-        2, -2 and 'nuc' of a matrix, which need singular values.
+    LinAlgError
+        The singular values do not converge.
 
     Examples
     --------
@@ -221,14 +222,12 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ndarray:
 
 
 def matrix_power(a: Any, n: int) -> ndarray:
-    """A square matrix to a non-negative integer power, by repeated squaring.
+    """A square matrix to an integer power, by repeated squaring. Negative powers are those of the inverse, which the host computes.
 
     Raises
     ------
     LinAlgError
-        The matrix is not square.
-    NotImplementedError
-        `n` is negative, which needs an inverse.
+        The matrix is not square, or has no inverse and `n` is negative.
 
     Examples
     --------
@@ -246,9 +245,7 @@ def matrix_power(a: Any, n: int) -> ndarray:
     except TypeError:
         raise TypeError("exponent must be an integer") from None
     if n < 0:
-        raise NotImplementedError(
-            "matrix_power: negative powers need an inverse, which is not built in; use numpy.linalg.matrix_power(x.get(), n)"
-        )
+        m, n = _asarray(np.linalg.inv(_c.asnumpy(m)), device=m.device), -n
     if n == 0:
         return _c.broadcast_to(_c.eye(m.shape[-1], dtype=m.dtype, device=m.device), m.shape).copy()
     result = None

@@ -84,5 +84,7 @@ void check_indices(const Array& index, int64_t extent, int axis);
 PyRef to_python(const Scalar& s, DType dtype);
 /// item() without the interpreter's lock.
 Scalar look(const Array& a);
+/// What was read of `a` has a NaN or not: gives the warning that its storage keeps for the first one.
+void give_notice(const Array& a, bool nan);
 
 }  // namespace bc::bind

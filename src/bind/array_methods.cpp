@@ -24,20 +24,16 @@ PyObject* finish_reduce(Array made, PyObject* out) {
   return wrap_value(std::move(made));
 }
 
-void warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level) {
-  if (!spread && a.size() != 0) return;
+bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level) {
+  if (!spread && a.size() != 0) return false;
   double count = 1;
   if (options.axes)
     for (int64_t axis : *options.axes) count *= static_cast<double>(a.shape()[normalize_axis(axis, a.ndim(), spread ? "var" : "mean")]);
   else
     count = static_cast<double>(a.size());
-  if (count > (spread ? options.ddof : 0.0)) return;
+  if (count > (spread ? options.ddof : 0.0)) return false;
   check(PyErr_WarnEx(PyExc_RuntimeWarning, spread ? "Degrees of freedom <= 0 for slice" : "Mean of empty slice", level));
-}
-
-Array copy_in_order(const Array& a, char order) {
-  const bool fortran = order == 'F' || ((order == 'A' || order == 'K') && !a.contiguous() && is_f_contiguous(a.shape(), a.strides()));
-  return fortran && a.ndim() > 1 ? transpose(copy(transpose(a))) : copy(a);
+  return true;
 }
 
 namespace {
@@ -229,17 +225,21 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
+/// Whether the elements lie without gaps with the axes in this order, C's or Fortran's.
+bool lies_in_order(const Array& a, const Dims& order) {
+  return is_ascending(order) ? a.contiguous() : is_f_contiguous(a.shape(), a.strides());
+}
+
 PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool, bool copy_it, PyObject* device) {
   const Array& a = array_of(self);
   const DType t = dtype == Py_None ? DType::f64 : to_dtype(dtype);
   const char kept = to_order(order, 'K');
-  const bool fortran = a.ndim() > 1 && kept != 'C' && (kept == 'F' || (!a.contiguous() && is_f_contiguous(a.shape(), a.strides())));
-  Array made = fortran ? transpose(astype(transpose(a), t, false, casting)) : astype(a, t, false, casting);
-  if (device != Py_None) made = bc::to_device(made, to_device(device));
-  if (made.storage() == a.storage()) {
-    if (!copy_it) return PyRef::borrow(self);
-    made = copy_in_order(a, kept);
-  }
+  Array made = astype(a, t, false, casting);
+  const bool own = device != Py_None && !(to_device(device) == a.device());
+  if (own) made = bc::to_device(made, to_device(device));
+  const bool lies = kept == 'K' || lies_in_order(made, copy_order(a, kept));
+  if (made.storage() == a.storage() && !copy_it && lies) return PyRef::borrow(self);
+  if (made.storage() == a.storage() || !lies) made = copy(made, kept);
   return steal(wrap(std::move(made)));
 }
 
@@ -305,7 +305,7 @@ PyRef format_method(PyObject* self, PyObject* spec) {
 
 PyRef reduce_dunder(PyObject* self) {
   const Array& a = array_of(self);
-  PyRef host = to_numpy(a.dtype() == DType::bf16 ? view_dtype(ascontiguous(a), DType::u16) : a);
+  PyRef host = to_numpy(a.dtype() == DType::bf16 ? view_dtype(ascontiguous(a), DType::u16) : a, 'A');
   PyRef args = tuple_of({host.get(), to_py(info(a.dtype()).name).get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
 }
@@ -374,7 +374,7 @@ Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* 
   if (order == 'K') throw_python(PyExc_ValueError, "order 'K' is not permitted for reshaping");
   const Array made = order == 'F' ? reshape_fortran(a, shape) : reshape(a, shape);
   const bool view = made.storage() == a.storage();
-  if (copy_it == Py_True && view) return copy_in_order(made, order);
+  if (copy_it == Py_True && view) return copy(made, order);
   if (copy_it == Py_False && !view) throw_python(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
   return made;
 }
@@ -470,7 +470,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   return astype_method(self, dtype, order, casting, subok, copy_it, device);
                 }),
       BC_METHOD("copy(order='C') A new array with the same elements.",
-                [](PyObject* self, char order) { return copy_in_order(array_of(self), order); }),
+                [](PyObject* self, char order) { return copy(array_of(self), order); }),
       BC_METHOD("view(dtype=..., type=None) The same memory, seen as another dtype.", view_method),
       BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
       variadic("tobytes", host_method<0>, "tobytes(order='C'): the elements' bytes."),
@@ -484,7 +484,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       variadic("searchsorted", package_method<4>, "See broadcloth.searchsorted."),
       variadic("partition", package_method<5>, "Partitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>, "Sorts in place; see broadcloth.sort."),
-      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self)); }),
+      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self), 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
       BC_METHOD("cpu() The array on the CPU.", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),

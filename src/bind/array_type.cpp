@@ -1,5 +1,6 @@
 // broadcloth.ndarray: the type, its life, its attributes and how it prints.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "bind/args.h"
@@ -169,7 +170,15 @@ PyRef to_python(const Scalar& s, DType dtype) {
 }
 
 Scalar look(const Array& a) {
-  return without_gil([&] { return item(a); });
+  const Scalar seen = without_gil([&] { return item(a); });
+  if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
+    give_notice(a, std::isnan(seen.as_double()));
+  return seen;
+}
+
+void give_notice(const Array& a, bool nan) {
+  const char* text = nan ? a.storage()->notice.exchange(nullptr, std::memory_order_relaxed) : nullptr;
+  if (text) check(PyErr_WarnEx(PyExc_RuntimeWarning, text, 1));
 }
 
 namespace {

@@ -57,7 +57,11 @@ Array scalar_array(const std::pair<Weak, Scalar>& v, std::optional<DType> dtype,
 }
 
 Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
-  const Layout layout = view.layout();
+  // In the host's own order of axes, so that the array lies as NumPy's does.
+  const Layout& seen = view.layout();
+  const Dims order = view.contiguous() ? Dims() : memory_order(seen.strides);
+  const bool turned = !is_ascending(order);
+  const Layout layout = turned ? transposed(seen, order) : seen;
   Array a;
   if (layout.size() == 1) {
     // One element needs no copy: it becomes a constant of the kernels that read it.
@@ -67,6 +71,7 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
   } else {
     a = without_gil([&] { return from_host(view.data(), view.dtype(), layout, device); });
   }
+  if (turned) a = a.with_layout(transposed(a.layout(), inverse_axes(order)));
   return dtype ? astype(a, *dtype, false) : a;
 }
 
@@ -323,7 +328,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
       r = astype(r, *dtype);
       copied = true;
     }
-    if (always && !copied) r = bc::copy(r);
+    if (always && !copied) r = bc::copy(r, 'K');
     *same = ours && !copied && !always;
     return r;
   };
@@ -411,14 +416,17 @@ bool NumpyView::contiguous() const { return is_contiguous(shape_, strides_); }
 
 PyRef to_numpy(const Array& a, char order) {
   if (!numpy_has(a.dtype())) return to_numpy(astype(a, DType::f32), order);
-  const bool fortran = order == 'F' || ((order == 'A' || order == 'K') && !a.contiguous() && is_f_contiguous(a.shape(), a.strides()));
-  PyRef shape = shape_tuple(a.shape());
-  PyRef host = fortran ? call(state().np_empty, {shape.get(), dtype_object(a.dtype()), to_py("F").get()})
-                       : call(state().np_empty, {shape.get(), dtype_object(a.dtype())});
+  const Dims axes = order == 'C' || a.ndim() < 2 ? Dims() : copy_order(a, order);
+  const bool turned = !is_ascending(axes);
+  const Array along = turned ? a.with_layout(transposed(a.layout(), axes)) : a;
+  PyRef host = call(state().np_empty, {shape_tuple(along.shape()).get(), dtype_object(a.dtype())});
   const NumpyView view(host.get());
-  if (a.size() == 0) return host;
-  without_gil([&] { to_host(fortran ? transpose(a) : a, view.data()); });
-  return host;
+  if (a.size() > 0) without_gil([&] { to_host(along, view.data()); });
+  if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
+    give_notice(a, to_bool(call(attr(call(attr(state().numpy, "isnan").get(), {host.get()}).get(), "any").get(), {}).get()));
+  if (!turned) return host;
+  PyRef back = shape_tuple(inverse_axes(axes));
+  return PyRef::steal(PyObject_CallMethod(host.get(), "transpose", "(O)", back.get()));
 }
 
 void to_numpy_out(const Array& a, PyObject* out) {

@@ -20,11 +20,8 @@ PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int
   bool same = false;
   std::optional<bool> copy = copy_mode(copy_it);
   Array a = as_array(obj, to_dtype_or_none(dtype), copy, device_or_none(device), &same);
-  if (order == 'F' && !is_f_contiguous(a.shape(), a.strides())) {
-    a = transpose(bc::copy(transpose(a)));
-    same = false;
-  } else if (order == 'C' && !a.contiguous()) {
-    a = bc::copy(a);
+  if ((order == 'F' && !is_f_contiguous(a.shape(), a.strides())) || (order == 'C' && !a.contiguous())) {
+    a = bc::copy(a, order);
     same = false;
   }
   if (a.ndim() < ndmin) {
@@ -127,10 +124,7 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
 /// An array whose first axis is the nearest in memory where order is 'F'.
 template <class Make>
 Array in_order(const Dims& shape, char order, Make make) {
-  if (order != 'F' || shape.size() < 2) return make(shape);
-  Dims turned = shape;
-  std::reverse(turned.begin(), turned.end());
-  return transpose(make(turned));
+  return order != 'F' || shape.size() < 2 ? make(shape) : laid_out(shape, reversed_axes(shape.size()), make);
 }
 
 Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char order, Device device) {
@@ -147,12 +141,15 @@ Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char ord
   return in_order(shape, order, [&](const Dims& s) { return full(s, value.value, made, device); });
 }
 
-Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device) {
+Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device, char order) {
   const DType t = to_dtype_or_none(dtype).value_or(a.dtype());
   const Device where = device == Py_None ? a.device() : to_device(device);
   const Dims d = shape == Py_None ? a.shape() : to_shape(shape);
-  if (fill == Py_None) return empty(d, t, where);
-  return full_function(d, fill, dtype_object(t), 'C', where);
+  // Another number of axes cannot lie as `a` does.
+  const Dims axes = order == 'F' ? reversed_axes(d.size()) : d.size() == a.ndim() ? copy_order(a, order) : memory_order(Dims(d.size()));
+  return laid_out(d, axes, [&](const Dims& s) {
+    return fill == Py_None ? empty(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where);
+  });
 }
 
 Array from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
@@ -238,7 +235,7 @@ void init_convert(PyObject* module) {
                       [](const Dims& shape, PyObject* fill, PyObject* dtype, char order, PyObject*, Device device) {
                         return full_function(shape, fill, dtype, order, device);
                       }),
-          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None) One value everywhere, with a's shape, dtype and "
+          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
                       "device; None leaves the elements unset.",
                       full_like_function),
           BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",

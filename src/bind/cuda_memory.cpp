@@ -206,7 +206,28 @@ void set_item_on(PyObject* self, PyObject* key, PyObject* value, PyObject* strea
   set_item(self, key, value);
 }
 
+/// Moves an array out of the pool's ranges: other processes can open only what the device gave in one piece.
+void leave_range(const Array& a) {
+  if (a.device().type != DeviceType::cuda) return;
+  auto& device = static_cast<CudaBackend&>(backend(a.device()));
+  TapeLock lock(tape(a.device()));
+  if (!device.is_virtual(own(a))) return;
+  const Node& node = *a.storage()->current;
+  BC_CHECK(!node.buffer->exposed, Runtime,
+           "get_ipc_handle: the array's memory was handed to another library before, so that it cannot move to where other processes can "
+           "open it; take the handle first, or set BROADCLOTH_VIRTUAL_MEMORY=0");
+  const size_t bytes = std::max<size_t>(node.buffer->bytes, 1);
+  void* memory = device.allocate_chunk(bytes);
+  BC_CHECK(memory, Memory, "get_ipc_handle: {} bytes asked for on {}, which cannot be had", bytes, to_string(a.device()));
+  const Layout all = contiguous_layout(node.shape);
+  const Array moved = from_foreign(memory, node.dtype, all, a.device(), false, [&device, memory, bytes] { device.free_chunk(memory, bytes); });
+  assign(moved, Array(a.storage(), node.dtype, all));
+  data(moved);
+  a.storage()->rebind(moved.storage()->current);
+}
+
 PyRef ipc_handle(PyObject* self) {
+  without_gil([&] { leave_range(array_of(self)); });
   PyRef make = import_attr("broadcloth.cuda._memory", "ipc_handle");
   return call(make.get(), {self});
 }

@@ -258,7 +258,14 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   options.ddof = ddof;
   const Array array = to_array(a, device);
   Array made = F(array, options);
-  if constexpr (F == bc::nanmean || F == bc::nanvar || F == bc::nanstd) warn_of_short_slices(array, options, F != bc::nanmean, 3);
+  bool warned = false;
+  constexpr bool mean = F == bc::nanmean, spread = F == bc::nanvar || F == bc::nanstd;
+  if constexpr (mean || spread) warned = warn_of_short_slices(array, options, spread, 3);
+  // Whether a slice is all NaN shows when the result is read; a NaN is all it can then hold.
+  if constexpr (mean || spread || F == bc::nanmax || F == bc::nanmin)
+    if (!warned && is_inexact(array.dtype()))
+      made.storage()->notice.store(mean ? "Mean of empty slice" : spread ? "Degrees of freedom <= 0 for slice." : "All-NaN slice encountered",
+                                   std::memory_order_relaxed);
   return steal(finish_reduce(std::move(made), out));
 }
 
@@ -366,12 +373,17 @@ std::vector<PyMethodDef> creation_composites() {
   return {
       BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
       BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
-      BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None)", bc::eye),
+      BC_FUNCTION("eye(N, M=None, k=0, dtype=None, order='C', *, device=None, like=None)",
+                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, char order, Device device, PyObject*) {
+                    // Fortran's order is C's of the transposed matrix.
+                    return order == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
+                  }),
       BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
       BC_FUNCTION("diag(v, k=0)", bc::diag),
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
       BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
-      BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None)", bc::tri),
+      BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
+                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, Device device, PyObject*) { return bc::tri(n, m, k, dtype, device); }),
       BC_FUNCTION("tril(m, k=0)", bc::tril),
       BC_FUNCTION("triu(m, k=0)", bc::triu),
       BC_FUNCTION("vander(x, N=None, increasing=False)", bc::vander),

@@ -406,6 +406,7 @@ PyObject* apply_user_op(PyObject*, PyObject* args) {
     for (PyObject* o : objects) list.push_back(to_arg(o, on));
     UserOptions options;
     options.device = on;
+    options.order = 'K';
     if (out != Py_None) options.out.push_back(writable(out, (*op)->name.c_str()));
     if (where != Py_None) options.where = to_array(where, on);
     LineNote line;

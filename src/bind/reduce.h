@@ -9,11 +9,10 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
                              PyObject* where, Device device);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
-/// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`. What depends on values (a mask,
-/// NaN) is not looked at: that would wait for the device. `level`: the caller's distance, as in warnings.warn.
-void warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level);
+/// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`; whether one was given. What
+/// depends on values would wait for the device (see Storage::notice). `level`: the caller's distance, as in warnings.warn.
+bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level);
 
-Array copy_in_order(const Array& a, char order);
 Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* copy_it);
 Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out);
 Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis);

@@ -37,6 +37,7 @@ constexpr int kMaxPositional = 5;
 /// The keywords of a call.
 struct Keywords {
   PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *device = nullptr, *signature = nullptr;
+  char order = 'K';
 
   void read(PyObject* self, PyObject* const* values, PyObject* kwnames) {
     const Names& n = state().names;
@@ -55,7 +56,7 @@ struct Keywords {
       } else if (is(n.device)) {
         device = values[i];
       } else if (is(n.order)) {
-        to_order(values[i]);
+        order = to_order(values[i], 'K');
       } else if (is(n.signature) || is(n.sig)) {
         signature = values[i];
       } else if (!is(n.subok)) {
@@ -187,6 +188,7 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
       for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], *options.device);
       options.dtype = to_dtype_or_none(k.dtype);
       if (k.casting) options.casting = to_casting(k.casting);
+      options.order = k.order;
       if (k.signature && k.signature != Py_None) {
         if (k.dtype && k.dtype != Py_None) throw_python(PyExc_TypeError, "cannot specify both 'signature' and 'dtype'");
         follow_signature(u, k.signature, &operands, &options);

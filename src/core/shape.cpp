@@ -174,6 +174,67 @@ bool self_overlaps(const Layout& layout) {
   return false;
 }
 
+Dims memory_order(const Dims& strides) {
+  Dims axes(strides.size());
+  for (int i = 0; i < axes.size(); ++i) axes[i] = i;
+  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
+    return std::abs(strides[static_cast<int>(a)]) > std::abs(strides[static_cast<int>(b)]);
+  });
+  return axes;
+}
+
+Dims operands_order(const Dims& shape, std::span<const Dims> strides) {
+  // Axes are placed from the last to the first, each outside all others at first; `placed` has the innermost at 0.
+  const int n = shape.size();
+  Dims placed;
+  for (int axis = n - 1; axis >= 0; --axis) {
+    int at = placed.size();
+    for (int k = placed.size() - 1; k >= 0; --k) {
+      const int other = static_cast<int>(placed[k]);
+      bool known = false, wider = true;  // `other` takes wider steps wherever an operand takes both
+      if (shape[axis] != 1 && shape[other] != 1)
+        for (const Dims& s : strides) {
+          if (s[axis] == 0 || s[other] == 0) continue;
+          known = true;
+          wider &= std::abs(s[other]) > std::abs(s[axis]);
+        }
+      if (!known) continue;
+      if (!wider) break;
+      at = k;
+    }
+    placed.insert(at, axis);
+  }
+  std::reverse(placed.begin(), placed.end());
+  return placed;
+}
+
+bool is_ascending(const Dims& axes) {
+  for (int i = 0; i < axes.size(); ++i)
+    if (axes[i] != i) return false;
+  return true;
+}
+
+Dims reversed_axes(int ndim) {
+  Dims axes(ndim);
+  for (int i = 0; i < ndim; ++i) axes[i] = ndim - 1 - i;
+  return axes;
+}
+
+Dims inverse_axes(const Dims& axes) {
+  Dims inverse(axes.size());
+  for (int i = 0; i < axes.size(); ++i) inverse[static_cast<int>(axes[i])] = i;
+  return inverse;
+}
+
+Layout transposed(const Layout& layout, const Dims& axes) {
+  Layout l{Dims(axes.size()), Dims(axes.size()), layout.offset};
+  for (int i = 0; i < axes.size(); ++i) {
+    l.shape[i] = layout.shape[static_cast<int>(axes[i])];
+    l.strides[i] = layout.strides[static_cast<int>(axes[i])];
+  }
+  return l;
+}
+
 void collapse(Dims* shape, std::span<Dims*> strides) {
   int out = -1;
   for (int i = 0; i < shape->size(); ++i) {

@@ -169,6 +169,20 @@ bool may_overlap(const Layout& a, const Layout& b);
 /// Tells whether two different indices of the layout can reach the same element (a broadcast or a sliding window).
 bool self_overlaps(const Layout& layout);
 
+/// An order of axes lists them from the outermost (the one with the widest steps in memory) to the innermost.
+/// NumPy's order 'K' for one array: by the size of its strides; axes of equal ones stay as they are.
+Dims memory_order(const Dims& strides);
+/// NumPy's order 'K' for an op over `shape`: an axis lies outside another unless all operands that step along both say otherwise.
+/// `strides` are broadcast to `shape`.
+Dims operands_order(const Dims& shape, std::span<const Dims> strides);
+/// The axes as they come: C's order.
+bool is_ascending(const Dims& axes);
+Dims reversed_axes(int ndim);
+/// Where each axis of an order is found in it.
+Dims inverse_axes(const Dims& axes);
+/// Axis k of the result is axis axes[k] of `layout`.
+Layout transposed(const Layout& layout, const Dims& axes);
+
 /// Drops axes of extent 1 and joins neighbours that every one of the given stride lists walks as one. Order is kept.
 void collapse(Dims* shape, std::span<Dims*> strides);
 

@@ -1,5 +1,7 @@
 #include "graph/array.h"
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -50,9 +52,15 @@ bool touches_exposed(const Node& node) {
 }
 
 /// The node of an array that is its storage's whole content, in order; nullptr for any other view.
-Node* whole(const Array& a) {
+Node* whole(const Array& a, bool contiguous) {
   Node* node = a.storage()->current.get();
-  return a.dtype() == node->dtype && a.offset() == 0 && a.contiguous() && a.size() == node->size ? node : nullptr;
+  return contiguous && a.dtype() == node->dtype && a.offset() == 0 && a.size() == node->size ? node : nullptr;
+}
+Node* whole(const Array& a) { return whole(a, a.contiguous()); }
+
+Array transposed(const Array& a, const Dims& axes) { return a.with_layout(bc::transposed(a.layout(), axes)); }
+Array transposed(const char* op, const Array& a, const Dims& shape, const Dims& axes) {
+  return a.with_layout(bc::transposed({shape, broadcast_strides(op, a.layout(), shape), a.offset()}, axes));
 }
 
 void check_writable(const char* op, const Array& a) {
@@ -232,7 +240,7 @@ Array deliver(const Array& result, const UfuncOptions& options) {
       assign_where(options.out, options.where, result);
       return options.out;
     }
-    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))});
+    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))}, {.order = 'C'});
   }
   if (options.out) {
     assign(options.out, result);
@@ -253,6 +261,43 @@ Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
 
 bool is_signed_integer(DType t) { return is_integer(t) && !is_unsigned(t); }
 
+/// The order of axes in which an op walks its operands and makes its result.
+Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const Dims& shape) {
+  std::vector<Dims> strides;
+  bool fortran = true;
+  const auto meet = [&](const Array& a) {
+    strides.push_back(broadcast_strides("broadcast", a.layout(), shape));
+    fortran &= is_f_contiguous(a.shape(), a.strides());
+  };
+  for (const Term& t : args)
+    if (t.array) meet(*t.array);
+  if (options.out) meet(options.out);
+  if (options.order == 'F' || (options.order == 'A' && fortran && !strides.empty())) return reversed_axes(shape.size());
+  if (options.where) strides.push_back(broadcast_strides("broadcast", options.where.layout(), shape));
+  // 'A' asks for C's order otherwise.
+  if (options.order == 'A') strides.clear();
+  return operands_order(shape, strides);
+}
+
+/// An op with its axes in another order: what is recorded runs along memory, and fuses with others that do.
+Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& options, const Dims& shape, const Dims& order) {
+  const char* name = info(op).name;
+  Array turned[3];
+  Term terms[3];
+  for (size_t i = 0; i < args.size(); ++i) {
+    terms[i] = args[i];
+    if (!args[i].array) continue;
+    turned[i] = transposed(name, *args[i].array, shape, order);
+    terms[i].array = &turned[i];
+  }
+  UfuncOptions rest = options;
+  rest.order = 'C';
+  if (options.out) rest.out = transposed(options.out, order);
+  if (options.where) rest.where = transposed(name, options.where, shape, order);
+  const Array made = ufunc(op, std::span<const Term>(terms, args.size()), rest);
+  return options.out ? options.out : transposed(made, inverse_axes(order));
+}
+
 }  // namespace
 
 Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
@@ -264,6 +309,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const Array* first = nullptr;
   const Dims* shape = nullptr;
   Dims broadcast;
+  bool contiguous[3] = {}, all_contiguous = true;
   for (int i = 0; i < n; ++i) {
     if (!args[i].array) {
       types[i] = {default_dtype(args[i].weak), args[i].weak};
@@ -271,6 +317,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     }
     const Array& a = *args[i].array;
     types[i] = {a.dtype(), Weak::none};
+    contiguous[i] = a.contiguous();
+    all_contiguous &= contiguous[i];
     if (!first) {
       first = &a;
       shape = &a.shape();
@@ -304,6 +352,12 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     BC_CHECK(both == out.shape(), Value,
              "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", row.name, out.shape(), both);
     check_writable(row.name, out);
+    all_contiguous &= out.contiguous();
+  }
+  // C-contiguous operands alone ask for nothing but C's order.
+  if (shape->size() > 1 && options.order != 'C' && !(all_contiguous && !options.where && options.order == 'K')) [[unlikely]] {
+    const Dims order = ufunc_order(args, options, *shape);
+    if (!is_ascending(order)) return ufunc_in_order(op, args, options, *shape, order);
   }
 
   TapeLock lock(tape(device));
@@ -313,7 +367,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     if (args[i].array) {
       const Array& a = *args[i].array;
       if (many_streams()) [[unlikely]] bring_here(*a.storage()->current);
-      if (Node* all = a.shape() == *shape ? whole(a) : nullptr) node->in.push_whole(a.storage()->current, all->dtype);
+      if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr) node->in.push_whole(a.storage()->current, all->dtype);
       else node->in.push_back(make_operand(row.name, a, *shape));
     } else {
       if (args[i].weak == Weak::integer && !args[i].value.fits(loop.in[i])) {
@@ -353,6 +407,27 @@ Arg neutral(Op op, DType t) {
     case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
     default: return Arg(Weak::boolean, Scalar::boolean(false));
   }
+}
+
+/// A reduction with the array's axes in another order; `axes` are the reduced ones, a bit each.
+Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint64_t axes, const Dims& order) {
+  ReduceOptions rest = options;
+  rest.out = Array();
+  rest.axes.emplace();
+  Dims shown;  // the axis of `a` that each axis of the result is, outermost first
+  for (int k = 0; k < order.size(); ++k) {
+    const bool gone = axes >> order[k] & 1;
+    if (gone) rest.axes->push_back(k);
+    if (!gone || options.keepdims) shown.push_back(order[k]);
+  }
+  const Array made = reduce(op, transposed(a, order), rest);
+  Dims back(shown.size());
+  for (int k = 0; k < back.size(); ++k) back[k] = k;
+  std::sort(back.begin(), back.end(), [&](int64_t x, int64_t y) { return shown[static_cast<int>(x)] < shown[static_cast<int>(y)]; });
+  const Array result = transposed(made, back);
+  if (!options.out) return result;
+  assign(options.out, result);
+  return options.out;
 }
 
 }  // namespace
@@ -437,6 +512,17 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     check_writable(row.name, options.out);
   }
 
+  if (nd > 1 && !a.contiguous()) {
+    // Along memory, unless the place among several axes counts (argmax), or results would not lie as NumPy's do.
+    const Dims order = operands_order(a.shape(), std::span(&a.strides(), 1));
+    Dims kept_order;
+    for (int64_t d : order)
+      if (!(extra->axes >> d & 1)) kept_order.push_back(d);
+    const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
+    const bool free = !places || (std::popcount(extra->axes) == 1 && std::is_sorted(kept_order.begin(), kept_order.end()));
+    if (!is_ascending(order) && free && !options.join) return reduce_in_order(op, a, options, extra->axes, order);
+  }
+
   TapeLock lock(tape(a.device()));
   Array result;
   if (!identity && reduced == 0 && !options.join) {
@@ -462,7 +548,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
   BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
            info(a.dtype()).name, info(dtype).name, to_string(casting));
-  if (a.dtype() == dtype) return copy_it ? copy(a) : a;
+  if (a.dtype() == dtype) return copy_it ? copy(a, 'K') : a;
+  if (a.ndim() > 1 && !a.contiguous()) {
+    const Dims order = memory_order(a.strides());
+    if (!is_ascending(order)) return transposed(astype(transposed(a, order), dtype), inverse_axes(order));
+  }
   TapeLock lock(tape(a.device()));
   Ref<Node> node = new_node(Op::cast, dtype, a.device(), a.shape());
   node->loop[0] = dtype;
@@ -481,6 +571,18 @@ Array copy(const Array& a) {
   return record(std::move(node));
 }
 
+Dims copy_order(const Array& a, char order) {
+  if (order == 'A') order = !a.contiguous() && is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C';
+  if (order == 'F') return reversed_axes(a.ndim());
+  return memory_order(order == 'C' || a.contiguous() ? Dims(a.ndim()) : a.strides());
+}
+
+Array copy(const Array& a, char order) {
+  if (order == 'C' || a.ndim() < 2) return copy(a);
+  const Dims axes = copy_order(a, order);
+  return is_ascending(axes) ? copy(a) : transposed(copy(transposed(a, axes)), inverse_axes(axes));
+}
+
 Array ascontiguous(const Array& a) { return a.contiguous() ? a : copy(a); }
 
 void assign(const Array& dst, const Array& src_in) {
@@ -495,6 +597,11 @@ void assign(const Array& dst, const Array& src_in) {
       l.strides.erase(0);
     }
     src = src.with_layout(l);
+  }
+  if (dst.ndim() > 1 && !dst.contiguous()) {
+    // Along the destination's memory, so that a transposed view of a whole storage is seen as the whole that it is.
+    const Dims order = memory_order(dst.strides());
+    if (!is_ascending(order)) return assign(transposed(dst, order), transposed("assign", src, dst.shape(), order));
   }
   TapeLock lock(tape(dst.device()));
   Operand value = make_operand("assign", src, dst.shape());
@@ -814,7 +921,11 @@ Scalar item(const Array& a) {
 }
 
 Array to_device(const Array& a, Device device) {
-  if (a.device() == device) return copy(a);
+  if (a.device() == device) return copy(a, 'K');
+  if (a.ndim() > 1 && !a.contiguous()) {
+    const Dims order = copy_order(a, 'K');
+    if (!is_ascending(order)) return transposed(to_device(transposed(a, order), device), inverse_axes(order));
+  }
   const Array from = ascontiguous(a);
   const Array result = empty(a.shape(), a.dtype(), device);
   if (a.size() == 0) return result;

@@ -63,6 +63,7 @@ struct UfuncOptions {
   Array out;    ///< written and returned when given
   Array where;  ///< a bool mask; elements of `out` where it is false keep their value
   std::optional<Device> device;  ///< where a result lives when all operands are scalars; the default device unless given
+  char order = 'K';  ///< how a new result lies in memory: 'C', 'F', 'A' (F where all operands do) or 'K' (as the operands' strides say)
 };
 
 /// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
@@ -83,10 +84,14 @@ struct ReduceOptions {
 /// Records one reduction row (Op::reduce_sum …). An empty reduction without identity or `initial` is a ValueError.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
 
-/// Casts; the same handle when nothing changes and `copy` is false.
+/// Casts; the same handle when nothing changes and `copy` is false. What is made lies in memory as `a` does (NumPy's order 'K').
 Array astype(const Array& a, DType dtype, bool copy = true, Casting casting = Casting::unsafe);
 /// A new array with the same elements, C-contiguous.
 Array copy(const Array& a);
+/// As copy(), in NumPy's order 'C', 'F', 'A' or 'K'.
+Array copy(const Array& a, char order);
+/// The order of axes in which a copy of `a` in NumPy's order 'C', 'F', 'A' or 'K' lies.
+Dims copy_order(const Array& a, char order);
 /// `a` itself when it is C-contiguous (offset 0 not needed), else a copy.
 Array ascontiguous(const Array& a);
 
@@ -120,6 +125,15 @@ struct SliceItem {
 Array slice(const Array& a, std::span<const SliceItem> items);
 Array transpose(const Array& a, const Dims& axes);  ///< axes may be negative
 Array transpose(const Array& a);                    ///< all axes reversed
+/// What `make` gives for `shape` with its axes in memory in the given order (outermost first), seen under `shape`.
+template <class Make>
+Array laid_out(const Dims& shape, const Dims& order, Make make) {
+  if (is_ascending(order)) return make(shape);
+  Dims turned(shape.size());
+  for (int d = 0; d < shape.size(); ++d) turned[d] = shape[static_cast<int>(order[d])];
+  const Array made = make(turned);
+  return made.with_layout(transposed(made.layout(), inverse_axes(order)));
+}
 Array broadcast_to(const Array& a, const Dims& shape);
 /// A view where NumPy's reshape gives one, else a copy. One extent may be -1.
 Array reshape(const Array& a, const Dims& shape);

@@ -149,6 +149,7 @@ void Storage::rebind(Ref<Node> value) {
   --current->handles;
   current = std::move(value);
   ++version;
+  notice.store(nullptr, std::memory_order_relaxed);
 }
 
 void destroy(Storage* storage) {

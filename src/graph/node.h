@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -210,6 +211,7 @@ struct Storage final : OwnedCounted {
   Device device;
   Ref<Node> current;
   uint64_t version = 0;
+  std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
 
   static void* operator new(size_t);
   static void operator delete(void* p);

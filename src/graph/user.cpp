@@ -5,6 +5,27 @@
 
 namespace bc {
 
+namespace {
+
+/// The same with the axes in another order, so that it runs along memory.
+std::vector<Array> apply_in_order(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options, const Dims& shape,
+                                  const Dims& order) {
+  const auto turned = [&](const Array& a) { return a ? transpose(broadcast_to(a, shape), order) : a; };
+  std::vector<Arg> operands(args.begin(), args.end());
+  for (Arg& arg : operands) arg.array = turned(arg.array);
+  UserOptions rest = options;
+  rest.order = 'C';
+  for (Array& out : rest.out) out = turned(out);
+  rest.where = turned(rest.where);
+  if (rest.shape) rest.shape = transposed({shape, shape, 0}, order).shape;
+  std::vector<Array> made = apply(op, operands, rest);
+  for (size_t k = 0; k < made.size(); ++k)
+    made[k] = k < options.out.size() && options.out[k] ? options.out[k] : transpose(made[k], inverse_axes(order));
+  return made;
+}
+
+}  // namespace
+
 std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options) {
   const char* name = op->name.c_str();
   BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
@@ -38,6 +59,17 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     const Ref<Buffer>& buffer = out.storage()->current->buffer;
     BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(out.layout()), Value, "{}: assignment destination is read-only", name);
     shape = both;
+  }
+
+  if (options.order == 'K' && shape.size() > 1) {
+    std::vector<Dims> strides;
+    const auto walk = [&](const Array& a) {
+      if (a) strides.push_back(broadcast_strides(name, a.layout(), shape));
+    };
+    for (const Arg& arg : args) walk(arg.array);
+    for (const Array& out : options.out) walk(out);
+    walk(options.where);
+    if (const Dims order = operands_order(shape, strides); !is_ascending(order)) return apply_in_order(op, args, options, shape, order);
   }
 
   TapeLock lock(tape(device));

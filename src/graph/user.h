@@ -13,6 +13,7 @@ struct UserOptions {
   std::optional<Device> device;       ///< where results live when all operands are scalars; the default device unless given
   std::optional<Dims> shape;          ///< broadcast with the operands (functions without array operands)
   Casting casting = Casting::unsafe;  ///< from a result's dtype to that of `out`
+  char order = 'C';                   ///< how new results lie in memory: 'C', or 'K' as the operands do
 };
 
 /// Records a user's elementwise function: operands broadcast and are cast to its dtypes, and it fuses as any elementwise op does. Results

@@ -18,7 +18,7 @@ namespace {
 /// A complex array from what `f` makes of both parts.
 template <class F>
 Array by_parts(const Array& a, F f) {
-  const Array r = empty(a.shape(), a.dtype(), a.device());
+  const Array r = empty_like(a);
   assign(real(r), f(real(a)));
   assign(imag(r), f(imag(a)));
   return r;
@@ -31,7 +31,7 @@ Array round(const Array& a, int64_t decimals, Array out) {
     return deliver("round", by_parts(a, [&](const Array& p) { return round(p, decimals); }), out);
   BC_CHECK(!is_bool(a.dtype()) || decimals == 0, UFuncTypeError,
            "Cannot cast ufunc '{}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'", decimals > 0 ? "multiply" : "divide");
-  if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a);
+  if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a);  // in C's order, as NumPy has it
   UfuncOptions o;
   if (decimals == 0) {
     o.out = std::move(out);
@@ -119,7 +119,7 @@ ArrayPair frexp(const Arg& a, const UfuncOptions& options, Array out1, Array out
 }
 
 Array nan_to_num(const Array& a, const Arg& nan, const std::optional<Arg>& posinf, const std::optional<Arg>& neginf) {
-  if (!is_inexact(a.dtype())) return copy(a);
+  if (!is_inexact(a.dtype())) return copy(a, 'K');
   if (is_complex(a.dtype())) return by_parts(a, [&](const Array& p) { return nan_to_num(p, nan, posinf, neginf); });
   double most = 0;
   switch (a.dtype()) {

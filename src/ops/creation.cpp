@@ -10,7 +10,8 @@ Array zeros(const Dims& shape, DType dtype, Device device) { return full(shape, 
 Array ones(const Dims& shape, DType dtype, Device device) { return full(shape, Scalar::integer(1), dtype, device); }
 
 Array empty_like(const Array& a, std::optional<DType> dtype, std::optional<Dims> shape) {
-  return empty(shape.value_or(a.shape()), dtype.value_or(a.dtype()), a.device());
+  const auto make = [&](const Dims& s) { return empty(s, dtype.value_or(a.dtype()), a.device()); };
+  return shape ? make(*shape) : laid_out(a.shape(), copy_order(a, 'K'), make);
 }
 Array zeros_like(const Array& a, std::optional<DType> dtype, std::optional<Dims> shape) {
   return zeros(shape.value_or(a.shape()), dtype.value_or(a.dtype()), a.device());

@@ -44,7 +44,16 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
     BC_CHECK(can_cast(a.dtype(), to, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
              info(a.dtype()).name, info(to).name, to_string(casting));
   if (arrays.size() == 1 && !out) return astype(first, to);
-  const Array r = out ? out : empty(shape, to, first.device());
+  Array r = out;
+  if (!r) {
+    std::vector<Dims> strides;
+    for (const Array& a : arrays) {
+      strides.push_back(a.strides());
+      for (int d = 0; d < a.ndim(); ++d)
+        if (a.shape()[d] == 1) strides.back()[d] = 0;
+    }
+    r = laid_out(shape, operands_order(shape, strides), [&](const Dims& s) { return empty(s, to, first.device()); });
+  }
   int64_t start = 0;
   for (const Array& a : arrays) {
     assign(narrow(r, at, start, a.shape()[at]), a);
@@ -216,7 +225,7 @@ Array roll(const Array& a, const Axes& shifts, const std::optional<Axes>& axes) 
     if (extent > 0) by[d] = ((by[d] + shifts[shifts.size() == 1 ? 0 : i] % extent) % extent + extent) % extent;
   }
   // Two pieces along each axis that moves, all combinations of them.
-  Array r = empty(a.shape(), a.dtype(), a.device());
+  const Array r = empty_like(a);
   std::vector<std::pair<Array, Array>> pieces{{r, a}};
   for (int d = 0; d < a.ndim(); ++d) {
     if (by[d] == 0) continue;
@@ -336,12 +345,7 @@ Array ordered(const Array& a, char order) {
   BC_CHECK(order == 'C' || order == 'F' || order == 'K', Value, "order must be one of 'C', 'F', 'A', or 'K' (got '{}')", order);
   if (order == 'C') return a;
   if (order == 'F') return transpose(a);
-  std::vector<int> by(a.ndim());
-  for (int d = 0; d < a.ndim(); ++d) by[d] = d;
-  std::stable_sort(by.begin(), by.end(), [&](int x, int y) { return std::abs(a.strides()[x]) > std::abs(a.strides()[y]); });
-  Dims axes;
-  for (int d : by) axes.push_back(d);
-  return transpose(a, axes);
+  return transpose(a, copy_order(a, 'K'));
 }
 }  // namespace
 

@@ -97,6 +97,11 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
   check_binary(op, "accumulate");
   BC_CHECK(a.ndim() > 0, Type, "cannot accumulate on a scalar");
   const int axis = normalize_axis(axis_in, a.ndim(), info(op).name);
+  if (a.ndim() > 1 && !a.contiguous())
+    if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
+      const Dims back = inverse_axes(order);
+      return deliver(info(op).name, transpose(accumulate(op, transpose(a, order), back[axis], dtype), back), out);
+    }
   const DType t = fold_dtype(op, a.dtype(), dtype);
   if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out);
   const Array x = cast(a, t);

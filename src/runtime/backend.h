@@ -116,6 +116,16 @@ class Backend {
   virtual void free_chunk(void* chunk, size_t bytes) = 0;
   virtual MemoryInfo memory_info() = 0;
 
+  // Memory whose addresses and pages are apart: ranges of the pool grow in place and give pages between used ones back.
+  /// What commit and decommit count in (a power of two); 0: there is none, and the next three are not called.
+  virtual size_t page_bytes() { return 0; }
+  /// Addresses without memory, aligned to a page, for the rest of the process; nullptr when there are none.
+  virtual void* reserve_addresses(size_t bytes) { return nullptr; }
+  /// Puts memory behind whole pages of a reserved range. False when the device has no more.
+  virtual bool commit(void* at, size_t bytes) { return false; }
+  /// Takes back what one commit gave. Waits for the device.
+  virtual void decommit(void* at, size_t bytes) {}
+
   // Compile and load.
   /// Names the code's target and the compiler with its version and flags: a part of the cache key ("sm_90 nvrtc-13.0").
   virtual std::string target() const = 0;

@@ -78,15 +78,18 @@ struct Slab;
 
 struct Block;
 
-/// What was taken from the device in one piece. `medium`: for slabs and blocks up to kMediumMax.
+/// What was taken from the device in one piece, or a range of addresses behind which memory is put piece by piece. `medium`: for slabs and
+/// blocks up to kMediumMax.
 struct Chunk {
   char* base = nullptr;
   size_t bytes = 0;
   bool medium = false;
+  bool range = false;
   Block* first = nullptr;
+  std::map<size_t, size_t> pieces;  ///< of a range: what is committed, by its place; guarded by grow_mutex_
 };
 
-/// A piece of a chunk: free (in a bin of `arena`), handed out, or a slab.
+/// A piece of a chunk: free (in a bin of `arena`), handed out, a slab, or addresses without memory.
 struct Block {
   char* ptr = nullptr;
   size_t size = 0;
@@ -97,6 +100,7 @@ struct Block {
   Block* next = nullptr;
   Arena* arena = nullptr;  // set while free
   DevicePool* pool = nullptr;
+  bool backed = true;
 };
 
 /// A block cut into items of one size class.
@@ -329,8 +333,14 @@ class DevicePool {
   void* exhausted(size_t asked, size_t size, int size_class, void* stream);
   bool grow(size_t size, bool medium);
   bool add_chunk(size_t bytes, bool medium);
+  bool add_range(size_t page, size_t size);
+  bool extend_range(size_t page, size_t size, size_t usual);
+  Block* find_hole(size_t page, size_t size, size_t* need);
+  static void absorb(Block* front, Block* back);
+  Block* split(Block* front, size_t at);
   void synchronize_arenas();
   size_t release_chunks();
+  void release_pages(std::vector<std::pair<char*, size_t>>* given);
   void* allocate_foreign(size_t bytes, void* stream);
   static void free_foreign(Device device, void* ptr, void* stream);
   [[noreturn]] void raise_exhausted(size_t asked);
@@ -433,22 +443,32 @@ void DevicePool::delete_block(Block* block) {
   spare_ = block;
 }
 
+/// Parts a block that is in no bin; what lies `at` bytes into it is a block of its own.
+Block* DevicePool::split(Block* front, size_t at) {
+  Block* back = new_block();
+  back->ptr = front->ptr + at;
+  back->size = front->size - at;
+  back->chunk = front->chunk;
+  back->backed = front->backed;
+  back->before = front;
+  back->after = front->after;
+  if (back->after) back->after->before = back;
+  front->after = back;
+  front->size = at;
+  return back;
+}
+
+/// Joins two neighbours that are in no bin. The second one is deleted by the caller.
+void DevicePool::absorb(Block* front, Block* back) {
+  front->size += back->size;
+  front->after = back->after;
+  if (front->after) front->after->before = front;
+}
+
 /// The middle of a block that is in no bin: `lead` bytes before it and what is left behind it go back to the arena that it came from.
 Block* DevicePool::cut(Block* block, size_t lead, size_t size) {
   Arena& arena = *block->arena;
   Bins& bins = arena.bins(block->chunk->medium);
-  const auto split = [&](Block* front, size_t at) {
-    Block* back = new_block();
-    back->ptr = front->ptr + at;
-    back->size = front->size - at;
-    back->chunk = front->chunk;
-    back->before = front;
-    back->after = front->after;
-    if (back->after) back->after->before = back;
-    front->after = back;
-    front->size = at;
-    return back;
-  };
   if (lead) {
     Block* front = block;
     block = split(front, lead);
@@ -480,19 +500,17 @@ Block* DevicePool::take_block(size_t size, size_t alignment, bool medium, Arena&
 /// Makes a block free for `arena`, merged with neighbours that are free for the same one.
 void DevicePool::put_block(Block* block, Arena& arena) {
   Bins& bins = arena.bins(block->chunk->medium);
-  const auto absorb = [&](Block* front, Block* back) {
-    front->size += back->size;
-    front->after = back->after;
-    if (front->after) front->after->before = front;
+  const auto join = [&](Block* front, Block* back) {
+    absorb(front, back);
     delete_block(back);
   };
   if (Block* after = block->after; after && after->arena == &arena) {
     bins.remove(after);
-    absorb(block, after);
+    join(block, after);
   }
   if (Block* before = block->before; before && before->arena == &arena) {
     bins.remove(before);
-    absorb(before, block);
+    join(before, block);
     block = before;
   }
   block->arena = &arena;
@@ -689,13 +707,49 @@ void DevicePool::reclaim_slabs() {
   });
 }
 
-/// Gives chunks that hold nothing back to the device. Called with grow_mutex_ held.
+/// Takes the pieces that hold nothing out of ranges. Called with both locks held.
+void DevicePool::release_pages(std::vector<std::pair<char*, size_t>>* given) {
+  for (const auto& chunk : chunks_) {
+    if (!chunk->range) continue;
+    for (Block* block = chunk->first; block; block = block->after) {
+      if (block->arena != &clean_) continue;
+      const auto begin = static_cast<size_t>(block->ptr - chunk->base), end = begin + block->size;
+      auto piece = chunk->pieces.lower_bound(begin);
+      size_t from = end, to = end;
+      while (piece != chunk->pieces.end() && piece->first + piece->second <= end) {
+        from = std::min(from, piece->first);
+        to = piece->first + piece->second;
+        given->emplace_back(chunk->base + piece->first, piece->second);
+        piece = chunk->pieces.erase(piece);
+      }
+      if (from == end) continue;
+      clean_.large.remove(block);
+      block = cut(block, from - begin, to - from);
+      block->backed = false;
+      held_ -= block->size;
+      for (Block* next = block->after; next && !next->backed; next = block->after) {
+        absorb(block, next);
+        delete_block(next);
+      }
+      if (Block* before = block->before; before && !before->backed) {
+        absorb(before, block);
+        delete_block(block);
+        block = before;
+      }
+    }
+  }
+}
+
+/// Gives chunks, and pieces of ranges, that hold nothing back to the device. Called with grow_mutex_ held.
 size_t DevicePool::release_chunks() {
   std::vector<std::unique_ptr<Chunk>> empty;
+  std::vector<std::pair<char*, size_t>> pieces;
   {
     std::lock_guard lock(lock_);
     reclaim_slabs();
+    release_pages(&pieces);
     for (auto& chunk : chunks_) {
+      if (chunk->range) continue;
       Block* block = chunk->first;
       if (block->after || block->arena != &clean_) continue;
       clean_.bins(chunk->medium).remove(block);
@@ -712,7 +766,117 @@ size_t DevicePool::release_chunks() {
     released += chunk->bytes;
     notify(PoolEvent::ChunkFree, device_, chunk->base, chunk->bytes);
   }
+  for (const auto& [at, bytes] : pieces) {
+    backend_.decommit(at, bytes);
+    released += bytes;
+    notify(PoolEvent::ChunkFree, device_, at, bytes);
+  }
   return released;
+}
+
+/// Addresses without memory, many times what is asked for.
+bool DevicePool::add_range(size_t page, size_t size) {
+  size_t bytes = round_up(std::max(2 * size, backend_.memory_info().total), page);
+  void* base = backend_.reserve_addresses(bytes);
+  if (!base) base = backend_.reserve_addresses(bytes = round_up(size, page));
+  if (!base || (reinterpret_cast<uintptr_t>(base) + bytes) >> kAddressBits) return false;
+  auto chunk = std::make_unique<Chunk>();
+  chunk->base = static_cast<char*>(base);
+  chunk->bytes = bytes;
+  chunk->range = true;
+  std::lock_guard lock(lock_);
+  Block* block = new_block();
+  block->ptr = chunk->base;
+  block->size = bytes;
+  block->chunk = chunk.get();
+  block->backed = false;
+  chunk->first = block;
+  chunks_.push_back(std::move(chunk));
+  return true;
+}
+
+/// The addresses where the least memory makes `size` free bytes in a row, with what is free beside them. Called with both locks held.
+Block* DevicePool::find_hole(size_t page, size_t size, size_t* need) {
+  const auto room = [&](const Block* block) { return block && block->arena == &clean_ ? block->size : 0; };
+  Block* best = nullptr;
+  for (const auto& chunk : chunks_) {
+    if (!chunk->range) continue;
+    for (Block* hole = chunk->first; hole; hole = hole->after) {
+      if (hole->backed) continue;
+      const size_t before = room(hole->before);
+      size_t bytes = size > before ? round_up(size - before, page) : page;
+      if (bytes > hole->size) {
+        if (before + hole->size + room(hole->after) < size) continue;
+        bytes = hole->size;
+      }
+      if (best && bytes >= *need) continue;
+      best = hole;
+      *need = bytes;
+    }
+  }
+  return best;
+}
+
+/// Puts memory behind addresses so that `size` bytes in a row are free, and more up to `usual` where there is some. Called with grow_mutex_
+/// held.
+bool DevicePool::extend_range(size_t page, size_t size, size_t usual) {
+  size_t need = 0, wanted = 0, limit = 0;
+  Block* hole = nullptr;
+  Block* sides[2] = {};
+  {
+    std::lock_guard lock(lock_);
+    hole = find_hole(page, size, &need);
+    if (!hole) return false;
+    wanted = std::min(std::max(need, round_up(usual, page)), hole->size);
+    limit = limit_ ? (held_ < limit_ ? limit_ - held_ : 0) : wanted;
+    if (need > limit) return false;
+    if (wanted > limit) wanted = need;
+    // What is free beside it must stay so.
+    for (int k = 0; k < 2; ++k) {
+      Block* side = k ? hole->after : hole->before;
+      if (!side || side->arena != &clean_) continue;
+      clean_.large.remove(side);
+      side->arena = nullptr;
+      sides[k] = side;
+    }
+  }
+  // Pieces are what can be given back: not too many, and none so large that one small block keeps much.
+  const size_t piece = std::clamp(std::bit_floor(wanted / 16), page, std::max<size_t>(page, 64 * kMiB));
+  std::vector<std::pair<char*, size_t>> made;
+  size_t done = 0;
+  const auto finish = [&](bool keep) {
+    if (!keep) {
+      for (const auto& [at, bytes] : made) backend_.decommit(at, bytes);
+      done = 0;
+    }
+    std::lock_guard lock(lock_);
+    if (done) {
+      if (done < hole->size) split(hole, done);
+      hole->backed = true;
+      for (const auto& [at, bytes] : made) hole->chunk->pieces.emplace(static_cast<size_t>(at - hole->chunk->base), bytes);
+      put_block(hole, clean_);
+      held_ += done;
+      ++chunk_allocations_;
+    }
+    for (Block* side : sides)
+      if (side) put_block(side, clean_);
+  };
+  char* const base = hole->ptr;
+  try {
+    while (done < wanted) {
+      const size_t bytes = std::min(piece, wanted - done);
+      if (!backend_.commit(base + done, bytes)) break;
+      made.emplace_back(base + done, bytes);
+      done += bytes;
+    }
+  } catch (...) {
+    finish(false);
+    throw;
+  }
+  const bool enough = done >= need;
+  finish(enough);
+  if (enough) notify(PoolEvent::ChunkAllocate, device_, base, done);
+  return enough;
 }
 
 bool DevicePool::add_chunk(size_t bytes, bool medium) {
@@ -761,6 +925,18 @@ bool DevicePool::grow(size_t size, bool medium) {
   } else {
     usual = std::clamp(std::bit_floor(held / 8), 32 * kMiB, 256 * kMiB);
     if (size > usual / 2) usual = exact;
+  }
+  // Large blocks lie in ranges where the device has pages: no order of allocations and frees leaves memory that nothing fits in.
+  if (const size_t page = medium ? 0 : backend_.page_bytes()) {
+    if (extend_range(page, size, usual)) return true;
+    size_t need = 0;
+    bool full = false;
+    {
+      std::lock_guard lock(lock_);
+      full = !find_hole(page, size, &need);
+    }
+    if (full && add_range(page, size)) return extend_range(page, size, usual);
+    if (!full) return false;
   }
   return add_chunk(std::max(usual, exact), medium) || (usual > exact && add_chunk(exact, medium));
 }
@@ -826,7 +1002,7 @@ void DevicePool::raise_exhausted(size_t asked) {
       for (const Block* block = chunk->first; block; block = block->after) {
         if (block->arena) {
           largest_free = std::max(largest_free, block->size);
-        } else if (!(g_pages.find(block->ptr) & 1)) {
+        } else if (block->backed && !(g_pages.find(block->ptr) & 1)) {
           sizes.push_back(block->size);
         }
       }

@@ -21,7 +21,7 @@
 #include "backends/cuda/graph.h"
 #include "backends/cuda/host_copy.h"
 #include "backends/cuda/nvrtc.h"
-#include "backends/cuda/virtual_arena.h"
+#include "backends/cuda/virtual_memory.h"
 
 // Our rows' types, taken before the headers' macros change the names.
 namespace bc::cuda::rows {
@@ -784,28 +784,31 @@ TEST(CudaGraphs, CapturedAndBuiltGraphsRunAgainWithOtherParameters) {
   gpu().destroy_stream(stream);
 }
 
-TEST(CudaVirtualArena, GrowsInPlaceAndShrinks) {
+TEST(CudaVirtualMemory, PiecesComeAndGoBehindOneRange) {
   SKIP_WITHOUT_GPU();
-  auto arena = VirtualArena::reserve(gpu(), size_t{8} << 30);
-  if (!arena) GTEST_SKIP() << "the device has no virtual memory management";
-  EXPECT_EQ(arena->committed(), size_t{0});
-  ASSERT_TRUE(arena->grow(1000));
-  EXPECT_EQ(arena->committed(), arena->granularity());
-  char* base = static_cast<char*>(arena->base());
-  gpu().fill(base, 7, arena->committed(), {});
-  ASSERT_TRUE(arena->grow(64 << 20));
-  const size_t all = arena->committed();
-  gpu().fill(base + arena->granularity(), 9, all - arena->granularity(), {});
-  std::vector<char> back(all);
-  gpu().copy(back.data(), base, all, CopyKind::DeviceToHost, {});
+  const size_t page = gpu().page_bytes();
+  if (!page) GTEST_SKIP() << "the device has no virtual memory management";
+  char* base = static_cast<char*>(gpu().reserve_addresses(64 * page));
+  ASSERT_NE(base, nullptr);
+  EXPECT_TRUE(gpu().is_virtual(base + 63 * page));
+  ASSERT_TRUE(gpu().commit(base, page));
+  ASSERT_TRUE(gpu().commit(base + page, 8 * page));
+  gpu().fill(base, 7, page, {});
+  gpu().fill(base + page, 9, 8 * page, {});
+  std::vector<char> back(9 * page);
+  gpu().copy(back.data(), base, back.size(), CopyKind::DeviceToHost, {});
   EXPECT_EQ(back[0], 7);
-  EXPECT_EQ(back[arena->granularity() - 1], 7);
-  EXPECT_EQ(back[arena->granularity()], 9);
-  EXPECT_EQ(back[all - 1], 9);
-  EXPECT_EQ(arena->shrink(1 << 20), size_t{0});
-  EXPECT_EQ(arena->shrink(64 << 20), size_t{64} << 20);
-  EXPECT_EQ(arena->committed(), arena->granularity());
-  EXPECT_FALSE(arena->grow(size_t{9} << 30));
+  EXPECT_EQ(back[page - 1], 7);
+  EXPECT_EQ(back[page], 9);
+  EXPECT_EQ(back[9 * page - 1], 9);
+  gpu().decommit(base + page, 8 * page);
+  ASSERT_TRUE(gpu().commit(base + 3 * page, page));
+  gpu().fill(base + 3 * page, 5, page, {});
+  gpu().copy(back.data(), base, page, CopyKind::DeviceToHost, {});
+  EXPECT_EQ(back[page - 1], 7);
+  gpu().decommit(base + 3 * page, page);
+  gpu().decommit(base, page);
+  EXPECT_FALSE(gpu().is_virtual(back.data()));
 }
 
 TEST(CudaMemory, ManagedMemoryIsSeenByBoth) {

@@ -39,6 +39,7 @@ class Pool : public testing::Test {
     pool_set_allocator(kNull, nullptr);
     null_set_capacity(0);
     pool_trim(kNull);
+    null_set_pages(0);
   }
 };
 
@@ -389,6 +390,94 @@ TEST(PoolLimit, EnvironmentSetsItAsBytesOrShare) {
   EXPECT_EQ(in_child("64MiB", limit_is(64 * kMiB)), 0);
   EXPECT_EQ(in_child("50%", limit_is(size_t{1} << 39)), 0);
   for (const char* bad : {"lots", "-5", "nan", "5 apples", "1e30"}) EXPECT_EQ(in_child(bad, limit_is(0)), 3) << bad;
+}
+
+// ---- Ranges of virtual memory ----
+
+TEST_F(Pool, FragmentsOfARangeMakeOneLargeBlock) {
+  null_set_pages(2 * kMiB);
+  null_set_capacity(1024 * kMiB);
+  std::vector<void*> pieces;
+  for (int i = 0; i < 30; ++i) pieces.push_back(pool_allocate(kNull, 32 * kMiB, kStreamA));
+  const size_t held = pool_stats(kNull).held;
+  EXPECT_LE(held, 1024 * kMiB);
+  for (size_t i = 0; i < pieces.size(); i += 2) {
+    pool_free(kNull, pieces[i], kStreamA);
+    pieces[i] = nullptr;
+  }
+  // 480 MiB are free in pieces of 32: only pages that move can make 500 of them and the rest of the device.
+  auto* large = static_cast<char*>(pool_allocate(kNull, 500 * kMiB, kStreamA));
+  ASSERT_NE(large, nullptr);
+  for (size_t at = 0; at < 500 * kMiB; at += kMiB) large[at] = 1;  // memory is there
+  EXPECT_EQ(pool_stats(kNull).used, 500 * kMiB + 15 * 32 * kMiB);
+  EXPECT_LE(pool_stats(kNull).held, 1024 * kMiB);
+  pool_free(kNull, large, kStreamA);
+  for (void* p : pieces)
+    if (p) pool_free(kNull, p, kStreamA);
+  pool_trim(kNull);
+  EXPECT_EQ(pool_stats(kNull).held, 0u);
+}
+
+TEST_F(Pool, ARangeGrowsAtItsFreeEndByWhatIsMissing) {
+  null_set_pages(2 * kMiB);
+  void* a = pool_allocate(kNull, 600 * kMiB);
+  pool_free(kNull, a);
+  pool_synchronized(kNull, nullptr);
+  const size_t held = pool_stats(kNull).held;
+  void* b = pool_allocate(kNull, 700 * kMiB);
+  EXPECT_EQ(b, a);
+  EXPECT_LE(pool_stats(kNull).held, std::max(held, 700 * kMiB));
+  pool_free(kNull, b);
+}
+
+TEST_F(Pool, ARangeKeepsToTheLimitAndSaysWhatIsUsed) {
+  null_set_pages(2 * kMiB);
+  pool_set_limit(kNull, 100 * kMiB);
+  void* a = pool_allocate(kNull, 64 * kMiB);
+  try {
+    pool_allocate(kNull, 64 * kMiB);
+    FAIL() << "the limit was not kept";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Memory);
+    EXPECT_NE(std::string(e.what()).find("64 MiB used by 1 allocations; the largest: 64 MiB"), std::string::npos) << e.what();
+  }
+  void* b = pool_allocate(kNull, 30 * kMiB);
+  EXPECT_LE(pool_stats(kNull).held, 100 * kMiB);
+  pool_free(kNull, a);
+  pool_free(kNull, b);
+}
+
+TEST_F(Pool, RandomUseOfARangeNeverOverlapsAndNeverRunsOutWhileAQuarterIsFree) {
+  null_set_pages(2 * kMiB);
+  null_set_capacity(512 * kMiB);
+  std::mt19937 random(7);
+  std::map<char*, std::pair<size_t, void*>> live;
+  size_t used = 0;
+  for (int step = 0; step < 4000; ++step) {
+    const size_t bytes = (kMiB + kMiB / 2) << (random() % 6);
+    void* stream = random() % 2 ? kStreamA : kStreamB;
+    while (used + bytes > 384 * kMiB) {
+      auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
+      pool_free(kNull, victim->first, victim->second.second);
+      used -= victim->second.first;
+      live.erase(victim);
+    }
+    auto* p = static_cast<char*>(pool_allocate(kNull, bytes, stream));
+    p[0] = p[bytes - 1] = 1;
+    const auto after = live.lower_bound(p);
+    if (after != live.end()) {
+      ASSERT_LE(p + bytes, after->first);
+    }
+    if (after != live.begin()) {
+      ASSERT_LE(std::prev(after)->first + std::prev(after)->second.first, p);
+    }
+    live.emplace(p, std::pair(bytes, stream));
+    used += bytes;
+    ASSERT_LE(pool_stats(kNull).held, 512 * kMiB);
+  }
+  for (const auto& [p, what] : live) pool_free(kNull, p, what.second);
+  pool_trim(kNull);
+  EXPECT_EQ(pool_stats(kNull).held, 0u);
 }
 
 }  // namespace

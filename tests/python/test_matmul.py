@@ -102,8 +102,10 @@ def test_linalg_products(xp):
     parts = [values(s, "float64", k) for k, s in enumerate([(3, 10), (10, 2), (2, 8)])]
     close(xp.linalg.multi_dot([xp.asarray(p) for p in parts]), np.linalg.multi_dot(parts))
     close(xp.linalg.trace(x), np.asarray(np.trace(n)))
-    with pytest.raises(NotImplementedError):
-        xp.linalg.matrix_power(x, -1)
+    for k in (-1, -3):
+        close(xp.linalg.matrix_power(x, k), np.linalg.matrix_power(n, k))
+    with pytest.raises(xp.linalg.LinAlgError, match="Singular"):
+        xp.linalg.matrix_power(xp.zeros((2, 2)), -1)
     with pytest.raises(xp.linalg.LinAlgError):
         xp.linalg.matrix_power(x[:2], 2)
 

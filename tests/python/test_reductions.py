@@ -269,11 +269,12 @@ def test_norms_match_numpy(xp, dtype):
         assert float(got) == pytest.approx(float(want), rel=32 * eps), order
         got, want = xp.linalg.norm(x, order, axis=1), np.linalg.norm(n.astype(np.float64), order, axis=1)
         np.testing.assert_allclose(host(got), want, rtol=32 * eps)
-    for order in (None, "fro", 1, -1, np.inf, -np.inf):
+    for order in (None, "fro", 1, -1, np.inf, -np.inf, 2, -2, "nuc"):
         assert float(xp.linalg.norm(x, order)) == pytest.approx(float(np.linalg.norm(n.astype(np.float64), order)), rel=64 * eps)
     assert xp.linalg.norm(x, keepdims=True).shape == (1, 1)
-    with pytest.raises(NotImplementedError, match=r"numpy\.linalg\.norm"):
-        xp.linalg.norm(x, 2)
+    stack = xp.asarray(np.stack([n, n[::-1] * 2]))
+    np.testing.assert_allclose(host(xp.linalg.norm(stack, "nuc", axis=(0, 2), keepdims=True)),
+                               np.linalg.norm(host(stack).astype(np.float64), "nuc", axis=(0, 2), keepdims=True), rtol=64 * eps)
     with pytest.raises(ValueError):
         xp.linalg.norm(x, "nonsense")
 
@@ -310,6 +311,35 @@ def test_short_slices_warn(xp):
         with pytest.warns(RuntimeWarning, match=message):
             got = run()
         assert np.isnan(host(got)).all()
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("nanmean", "Mean of empty slice"),
+        ("nanmin", "All-NaN slice encountered"),
+        ("nanmax", "All-NaN slice encountered"),
+        ("nanvar", "Degrees of freedom <= 0 for slice"),
+        ("nanstd", "Degrees of freedom <= 0 for slice"),
+    ],
+)
+def test_slices_of_nan_warn_when_they_are_read(xp, name, message):
+    rows = np.array([[1.0, 2.0], [np.nan, np.nan]])
+    function = getattr(xp, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = function(xp.asarray(rows), axis=1)  # nothing has been computed: nobody knows yet
+        assert float(result[0]) == float(getattr(np, name)(rows[0]))
+    with pytest.warns(RuntimeWarning, match=message):
+        assert np.isnan(result.get()[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result.get()  # once is enough
+        repr(function(xp.asarray(rows[:1]), axis=1))
+    with pytest.warns(RuntimeWarning, match=message):
+        float(function(xp.asarray(rows[1])))
+    with pytest.warns(RuntimeWarning, match=message):
+        repr(function(xp.asarray(rows), axis=1))
 
 
 def test_long_slices_do_not_warn(xp):

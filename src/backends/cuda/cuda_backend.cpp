@@ -84,6 +84,7 @@ CudaBackend::CudaBackend(int index) : index_(index), primary_(index), context_(p
   p.concurrent_managed_access = read(DeviceAttribute::ConcurrentManagedAccess) != 0;
   p.cooperative_launch = read(DeviceAttribute::CooperativeLaunch) != 0;
   p.virtual_memory = read(DeviceAttribute::VirtualMemoryManagement) != 0;
+  virtual_memory_ = std::make_unique<VirtualMemory>(primary_.device, p.virtual_memory);
 }
 
 CudaBackend::~CudaBackend() {
@@ -148,6 +149,23 @@ void CudaBackend::free_chunk(void* chunk, size_t) {
   CUresult result = driver().cuMemFree(address(chunk));
   // With the context lost its memory is lost too, and pools are emptied by destructors: only a wrong pointer is the caller's mistake.
   if (result == cuda::kErrorInvalidValue) check(result, "cuMemFree");
+}
+
+void* CudaBackend::reserve_addresses(size_t bytes) {
+  make_current();
+  return virtual_memory_->reserve(bytes);
+}
+
+bool CudaBackend::commit(void* at, size_t bytes) {
+  make_current();
+  return virtual_memory_->commit(at, bytes);
+}
+
+void CudaBackend::decommit(void* at, size_t bytes) {
+  if (driver_gone()) return;
+  make_current();
+  driver().cuCtxSynchronize();  // cuMemFree waits, cuMemUnmap does not
+  virtual_memory_->decommit(at, bytes);
 }
 
 MemoryInfo CudaBackend::memory_info() {
@@ -501,6 +519,7 @@ bool CudaBackend::enable_peer_access(const CudaBackend& peer) {
   make_current();
   CUresult result = driver().cuCtxEnablePeerAccess(peer.context_, 0);
   if (result != cuda::kErrorPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
+  peer.virtual_memory_->grant(primary_.device);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "backends/cuda/cuda_api.h"
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/cuda/host_copy.h"
+#include "backends/cuda/virtual_memory.h"
 #include "runtime/backend.h"
 
 namespace bc {
@@ -99,6 +100,10 @@ class CudaBackend final : public Backend {
   void* allocate_chunk(size_t bytes) override;
   void free_chunk(void* chunk, size_t bytes) override;
   MemoryInfo memory_info() override;
+  size_t page_bytes() override { return virtual_memory_->page(); }
+  void* reserve_addresses(size_t bytes) override;
+  bool commit(void* at, size_t bytes) override;
+  void decommit(void* at, size_t bytes) override;
   std::string target() const override;
   std::vector<char> compile(const KernelSource& source) override;
   std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override;
@@ -177,6 +182,8 @@ class CudaBackend final : public Backend {
   void* allocate_ordered(size_t bytes, Stream stream);
   void free_ordered(void* memory, Stream stream);
   CudaPointerInfo pointer_info(const void* pointer) const;
+  /// Whether an address lies in a range of the pool, whose memory other processes cannot open.
+  bool is_virtual(const void* pointer) const { return virtual_memory_->owns(pointer); }
 
   // ---- Other devices
   bool can_access(const CudaBackend& peer) const;
@@ -212,6 +219,7 @@ class CudaBackend final : public Backend {
   const cuda::CUcontext context_;
   std::atomic<uint64_t> peers_{0};  ///< devices whose memory this one may use, by index
   CudaProperties properties_;
+  std::unique_ptr<VirtualMemory> virtual_memory_;
   cuda::HostCopy host_copy_;
 
   mutable std::shared_mutex streams_mutex_;

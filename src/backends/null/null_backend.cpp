@@ -26,6 +26,7 @@ struct NullState {
   size_t synchronizations = 0;
   size_t compiles = 0;
   size_t capacity = kDefaultCapacity;
+  size_t page = 0;
   std::string target = "null-cpu";
 };
 
@@ -161,6 +162,34 @@ class NullBackend final : public Backend {
     return {total > held_ ? total - held_ : 0, total};
   }
 
+  size_t page_bytes() override {
+    std::lock_guard lock(state().mutex);
+    return state().page;
+  }
+  void* reserve_addresses(size_t bytes) override {
+    void* range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return range == MAP_FAILED ? nullptr : range;
+  }
+  bool commit(void* at, size_t bytes) override {
+    std::lock_guard lock(state().mutex);
+    const bool twice = committed_.count(at) > 0;
+    BC_CHECK(!twice && bytes > 0 && bytes % state().page == 0, Runtime, "null device: commit of {} bytes at {}", bytes, at);
+    if (bytes > state().capacity || held_ > state().capacity - bytes) return false;
+    held_ += bytes;
+    committed_[at] = bytes;
+    mprotect(at, bytes, PROT_READ | PROT_WRITE);
+    return true;
+  }
+  void decommit(void* at, size_t bytes) override {
+    std::lock_guard lock(state().mutex);
+    const auto piece = committed_.find(at);
+    BC_CHECK(piece != committed_.end() && piece->second == bytes, Runtime, "null device: decommit of {} bytes at {}", bytes, at);
+    committed_.erase(piece);
+    held_ -= bytes;
+    madvise(at, bytes, MADV_DONTNEED);
+    mprotect(at, bytes, PROT_NONE);
+  }
+
   std::string target() const override {
     std::lock_guard lock(state().mutex);
     return state().target;
@@ -241,6 +270,7 @@ class NullBackend final : public Backend {
  private:
   int index_;
   size_t held_ = 0;
+  std::unordered_map<void*, size_t> committed_;
 };
 
 }  // namespace
@@ -290,6 +320,11 @@ void null_set_target(std::string target) {
 void null_set_capacity(size_t bytes) {
   std::lock_guard lock(state().mutex);
   state().capacity = bytes ? bytes : kDefaultCapacity;
+}
+
+void null_set_pages(size_t bytes) {
+  std::lock_guard lock(state().mutex);
+  state().page = bytes;
 }
 
 }  // namespace bc
