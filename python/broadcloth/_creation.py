@@ -97,7 +97,9 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
     True
     """
     x = _c.asarray(a, dtype)
-    return x if x.flags.f_contiguous else _c.ascontiguousarray(x.T).T
+    if x.ndim == 0:
+        return x.reshape(1)
+    return x if x.flags.f_contiguous else x.copy("F")
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, device: Any = None, **kwargs: Any) -> Any:

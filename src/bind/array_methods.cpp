@@ -225,11 +225,6 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
-/// Whether the elements lie without gaps with the axes in this order, C's or Fortran's.
-bool lies_in_order(const Array& a, const Dims& order) {
-  return is_ascending(order) ? a.contiguous() : is_f_contiguous(a.shape(), a.strides());
-}
-
 PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool, bool copy_it, PyObject* device) {
   const Array& a = array_of(self);
   const DType t = dtype == Py_None ? DType::f64 : to_dtype(dtype);
@@ -237,9 +232,10 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
   Array made = astype(a, t, false, casting);
   const bool own = device != Py_None && !(to_device(device) == a.device());
   if (own) made = bc::to_device(made, to_device(device));
-  const bool lies = kept == 'K' || lies_in_order(made, copy_order(a, kept));
+  const char order_of_copy = kept == 'A' ? (is_ascending(copy_order(a, kept)) ? 'C' : 'F') : kept;
+  const bool lies = kept == 'K' || (order_of_copy == 'C' ? made.contiguous() : is_f_contiguous(made.shape(), made.strides()));
   if (made.storage() == a.storage() && !copy_it && lies) return PyRef::borrow(self);
-  if (made.storage() == a.storage() || !lies) made = copy(made, kept);
+  if (made.storage() == a.storage() || !lies) made = copy(made, order_of_copy);
   return steal(wrap(std::move(made)));
 }
 

@@ -1,6 +1,7 @@
 #include "core/shape.h"
 
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace bc {
@@ -183,29 +184,51 @@ Dims memory_order(const Dims& strides) {
   return axes;
 }
 
-Dims operands_order(const Dims& shape, std::span<const Dims> strides) {
-  // Axes are placed from the last to the first, each outside all others at first; `placed` has the innermost at 0.
-  const int n = shape.size();
-  Dims placed;
-  for (int axis = n - 1; axis >= 0; --axis) {
-    int at = placed.size();
-    for (int k = placed.size() - 1; k >= 0; --k) {
-      const int other = static_cast<int>(placed[k]);
-      bool known = false, wider = true;  // `other` takes wider steps wherever an operand takes both
-      if (shape[axis] != 1 && shape[other] != 1)
-        for (const Dims& s : strides) {
-          if (s[axis] == 0 || s[other] == 0) continue;
-          known = true;
-          wider &= std::abs(s[other]) > std::abs(s[axis]);
-        }
-      if (!known) continue;
-      if (!wider) break;
-      at = k;
-    }
-    placed.insert(at, axis);
+namespace {
+
+/// Whether every operand that steps along both axes takes wider steps along `a`; nullopt where none does.
+std::optional<bool> wider(int a, int b, std::span<const Dims> strides) {
+  bool known = false, all = true;
+  for (const Dims& s : strides) {
+    if (s[a] == 0 || s[b] == 0) continue;
+    known = true;
+    all &= std::abs(s[a]) > std::abs(s[b]);
   }
+  return known ? std::optional(all) : std::nullopt;
+}
+
+/// Puts an axis behind those placed, or as far before as `passes` says without a no; where it says nothing it decides nothing.
+template <class Passes>
+void place(Dims* placed, int axis, Passes passes) {
+  int at = placed->size();
+  for (int k = at - 1; k >= 0; --k) {
+    const std::optional<bool> past = passes(static_cast<int>((*placed)[k]));
+    if (!past) continue;
+    if (!*past) break;
+    at = k;
+  }
+  placed->insert(at, axis);
+}
+
+}  // namespace
+
+Dims operands_order(std::span<const Dims> strides, int ndim) {
+  Dims placed;  // the innermost first
+  for (int axis = ndim - 1; axis >= 0; --axis) place(&placed, axis, [&](int other) { return wider(other, axis, strides); });
   std::reverse(placed.begin(), placed.end());
   return placed;
+}
+
+Dims joined_order(std::span<const Dims> strides, int ndim) {
+  Dims placed;
+  for (int axis = 0; axis < ndim; ++axis) place(&placed, axis, [&](int other) { return wider(axis, other, strides); });
+  return placed;
+}
+
+Dims moving_strides(const Dims& shape, Dims strides) {
+  for (int d = 0; d < shape.size(); ++d)
+    if (shape[d] == 1) strides[d] = 0;
+  return strides;
 }
 
 bool is_ascending(const Dims& axes) {

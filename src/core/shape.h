@@ -172,9 +172,13 @@ bool self_overlaps(const Layout& layout);
 /// An order of axes lists them from the outermost (the one with the widest steps in memory) to the innermost.
 /// NumPy's order 'K' for one array: by the size of its strides; axes of equal ones stay as they are.
 Dims memory_order(const Dims& strides);
-/// NumPy's order 'K' for an op over `shape`: an axis lies outside another unless all operands that step along both say otherwise.
-/// `strides` are broadcast to `shape`.
-Dims operands_order(const Dims& shape, std::span<const Dims> strides);
+/// NumPy's order 'K' for an op: an axis lies outside a later one unless all operands that step along both take wider steps along that.
+/// `strides` are broadcast to the op's shape, 0 along axes of extent 1 (moving_strides).
+Dims operands_order(std::span<const Dims> strides, int ndim);
+/// The same for what is joined along an axis. Where no operand tells, another order comes out.
+Dims joined_order(std::span<const Dims> strides, int ndim);
+/// The strides with 0 for axes of extent 1.
+Dims moving_strides(const Dims& shape, Dims strides);
 /// The axes as they come: C's order.
 bool is_ascending(const Dims& axes);
 Dims reversed_axes(int ndim);

@@ -266,17 +266,17 @@ Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const 
   std::vector<Dims> strides;
   bool fortran = true;
   const auto meet = [&](const Array& a) {
-    strides.push_back(broadcast_strides("broadcast", a.layout(), shape));
+    strides.push_back(moving_strides(shape, broadcast_strides("broadcast", a.layout(), shape)));
     fortran &= is_f_contiguous(a.shape(), a.strides());
   };
   for (const Term& t : args)
     if (t.array) meet(*t.array);
   if (options.out) meet(options.out);
   if (options.order == 'F' || (options.order == 'A' && fortran && !strides.empty())) return reversed_axes(shape.size());
-  if (options.where) strides.push_back(broadcast_strides("broadcast", options.where.layout(), shape));
+  if (options.where) strides.push_back(moving_strides(shape, broadcast_strides("broadcast", options.where.layout(), shape)));
   // 'A' asks for C's order otherwise.
   if (options.order == 'A') strides.clear();
-  return operands_order(shape, strides);
+  return operands_order(strides, shape.size());
 }
 
 /// An op with its axes in another order: what is recorded runs along memory, and fuses with others that do.
@@ -514,7 +514,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 
   if (nd > 1 && !a.contiguous()) {
     // Along memory, unless the place among several axes counts (argmax), or results would not lie as NumPy's do.
-    const Dims order = operands_order(a.shape(), std::span(&a.strides(), 1));
+    const Dims strides = moving_strides(a.shape(), a.strides()), order = operands_order(std::span(&strides, 1), nd);
     Dims kept_order;
     for (int64_t d : order)
       if (!(extra->axes >> d & 1)) kept_order.push_back(d);

@@ -64,12 +64,12 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
   if (options.order == 'K' && shape.size() > 1) {
     std::vector<Dims> strides;
     const auto walk = [&](const Array& a) {
-      if (a) strides.push_back(broadcast_strides(name, a.layout(), shape));
+      if (a) strides.push_back(moving_strides(shape, broadcast_strides(name, a.layout(), shape)));
     };
     for (const Arg& arg : args) walk(arg.array);
     for (const Array& out : options.out) walk(out);
     walk(options.where);
-    if (const Dims order = operands_order(shape, strides); !is_ascending(order)) return apply_in_order(op, args, options, shape, order);
+    if (const Dims order = operands_order(strides, shape.size()); !is_ascending(order)) return apply_in_order(op, args, options, shape, order);
   }
 
   TapeLock lock(tape(device));

@@ -39,7 +39,8 @@ Array round(const Array& a, int64_t decimals, Array out) {
   }
   // Scaled there and back by a power of ten, as NumPy does it, with the same roundings.
   const Arg scale(std::pow(10.0, static_cast<double>(std::abs(decimals))));
-  Array r = ufunc(decimals > 0 ? Op::multiply : Op::divide, {a, scale});
+  o.order = 'A';  // NumPy's keeps Fortran's order, and no other
+  Array r = ufunc(decimals > 0 ? Op::multiply : Op::divide, {a, scale}, o);
   r = ufunc(Op::rint, {r});
   r = ufunc(decimals > 0 ? Op::divide : Op::multiply, {r, scale});
   if (is_integer(a.dtype())) r = cast(r, a.dtype());

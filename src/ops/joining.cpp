@@ -47,12 +47,8 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
   Array r = out;
   if (!r) {
     std::vector<Dims> strides;
-    for (const Array& a : arrays) {
-      strides.push_back(a.strides());
-      for (int d = 0; d < a.ndim(); ++d)
-        if (a.shape()[d] == 1) strides.back()[d] = 0;
-    }
-    r = laid_out(shape, operands_order(shape, strides), [&](const Dims& s) { return empty(s, to, first.device()); });
+    for (const Array& a : arrays) strides.push_back(moving_strides(a.shape(), a.strides()));
+    r = laid_out(shape, joined_order(strides, shape.size()), [&](const Dims& s) { return empty(s, to, first.device()); });
   }
   int64_t start = 0;
   for (const Array& a : arrays) {

@@ -441,5 +441,23 @@ TEST(AxisMap, WhenFoundReachesTheViewsElements) {
   EXPECT_GT(found * 10, slices * 9);  // what slicing and transposing give is nearly always recovered
 }
 
+TEST(Order, FollowsTheStridesThatAllOperandsAgreeOn) {
+  const Dims c{12, 4, 1}, f{1, 2, 6};
+  EXPECT_EQ(operands_order(std::vector<Dims>{c}, 3), (Dims{0, 1, 2}));
+  EXPECT_EQ(operands_order(std::vector<Dims>{f}, 3), (Dims{2, 1, 0}));
+  EXPECT_EQ(operands_order(std::vector<Dims>{Dims{-1, -2, -6}}, 3), (Dims{2, 1, 0}));
+  EXPECT_EQ(operands_order(std::vector<Dims>{c, f}, 3), (Dims{0, 1, 2}));         // they disagree: C's
+  EXPECT_EQ(operands_order(std::vector<Dims>{f, Dims{0, 0, 1}}, 3), (Dims{2, 1, 0}));  // one of them tells nothing
+  EXPECT_EQ(operands_order({}, 3), (Dims{0, 1, 2}));
+  EXPECT_EQ(joined_order(std::vector<Dims>{Dims{1, 0, 5, 20}}, 4), (Dims{3, 2, 0, 1}));
+  EXPECT_EQ(memory_order(Dims{0, 1}), (Dims{1, 0}));
+  EXPECT_EQ(inverse_axes(Dims{2, 0, 1}), (Dims{1, 2, 0}));
+  EXPECT_EQ(moving_strides(Dims{1, 3}, Dims{7, 1}), (Dims{0, 1}));
+  const Layout l = transposed({Dims{2, 3, 4}, Dims{12, 4, 1}, 5}, Dims{2, 0, 1});
+  EXPECT_EQ(l.shape, (Dims{4, 2, 3}));
+  EXPECT_EQ(l.strides, (Dims{1, 12, 4}));
+  EXPECT_EQ(l.offset, 5);
+}
+
 }  // namespace
 }  // namespace bc
