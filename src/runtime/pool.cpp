@@ -331,11 +331,11 @@ class DevicePool {
   void clean(Arena& from) { move(from, clean_); }
   void reclaim_slabs();
   void* exhausted(size_t asked, size_t size, int size_class, void* stream);
-  bool grow(size_t size, bool medium);
+  bool grow(size_t size, bool medium, void* stream);
   bool add_chunk(size_t bytes, bool medium);
   bool add_range(size_t page, size_t size);
-  bool extend_range(size_t page, size_t size, size_t usual);
-  Block* find_hole(size_t page, size_t size, size_t* need);
+  bool extend_range(size_t page, size_t size, size_t usual, void* stream);
+  Block* find_hole(size_t page, size_t size, const Arena& own, size_t* need);
   static void absorb(Block* front, Block* back);
   Block* split(Block* front, size_t at);
   void synchronize_arenas();
@@ -796,8 +796,8 @@ bool DevicePool::add_range(size_t page, size_t size) {
 }
 
 /// The addresses where the least memory makes `size` free bytes in a row, with what is free beside them. Called with both locks held.
-Block* DevicePool::find_hole(size_t page, size_t size, size_t* need) {
-  const auto room = [&](const Block* block) { return block && block->arena == &clean_ ? block->size : 0; };
+Block* DevicePool::find_hole(size_t page, size_t size, const Arena& own, size_t* need) {
+  const auto room = [&](const Block* block) { return block && (block->arena == &clean_ || block->arena == &own) ? block->size : 0; };
   Block* best = nullptr;
   for (const auto& chunk : chunks_) {
     if (!chunk->range) continue;
@@ -819,13 +819,15 @@ Block* DevicePool::find_hole(size_t page, size_t size, size_t* need) {
 
 /// Puts memory behind addresses so that `size` bytes in a row are free, and more up to `usual` where there is some. Called with grow_mutex_
 /// held.
-bool DevicePool::extend_range(size_t page, size_t size, size_t usual) {
+bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stream) {
   size_t need = 0, wanted = 0, limit = 0;
   Block* hole = nullptr;
   Block* sides[2] = {};
+  Arena* to = &clean_;
   {
     std::lock_guard lock(lock_);
-    hole = find_hole(page, size, &need);
+    Arena& own = arena(stream);
+    hole = find_hole(page, size, own, &need);
     if (!hole) return false;
     wanted = std::min(std::max(need, round_up(usual, page)), hole->size);
     limit = limit_ ? (held_ < limit_ ? limit_ - held_ : 0) : wanted;
@@ -834,8 +836,9 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual) {
     // What is free beside it must stay so.
     for (int k = 0; k < 2; ++k) {
       Block* side = k ? hole->after : hole->before;
-      if (!side || side->arena != &clean_) continue;
-      clean_.large.remove(side);
+      if (!side || (side->arena != &clean_ && side->arena != &own)) continue;
+      if (side->arena == &own) to = &own;  // its work may not be done: only this stream may have the whole
+      side->arena->large.remove(side);
       side->arena = nullptr;
       sides[k] = side;
     }
@@ -854,12 +857,12 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual) {
       if (done < hole->size) split(hole, done);
       hole->backed = true;
       for (const auto& [at, bytes] : made) hole->chunk->pieces.emplace(static_cast<size_t>(at - hole->chunk->base), bytes);
-      put_block(hole, clean_);
+      put_block(hole, *to);
       held_ += done;
       ++chunk_allocations_;
     }
     for (Block* side : sides)
-      if (side) put_block(side, clean_);
+      if (side) put_block(side, *to);
   };
   char* const base = hole->ptr;
   try {
@@ -912,7 +915,7 @@ bool DevicePool::add_chunk(size_t bytes, bool medium) {
 }
 
 /// Takes a chunk that has room for `size`. Chunks grow with what is held; large requests get a chunk of their own size.
-bool DevicePool::grow(size_t size, bool medium) {
+bool DevicePool::grow(size_t size, bool medium, void* stream) {
   size_t held = 0;
   {
     std::lock_guard lock(lock_);
@@ -928,14 +931,14 @@ bool DevicePool::grow(size_t size, bool medium) {
   }
   // Large blocks lie in ranges where the device has pages: no order of allocations and frees leaves memory that nothing fits in.
   if (const size_t page = medium ? 0 : backend_.page_bytes()) {
-    if (extend_range(page, size, usual)) return true;
+    if (extend_range(page, size, usual, stream)) return true;
     size_t need = 0;
     bool full = false;
     {
       std::lock_guard lock(lock_);
-      full = !find_hole(page, size, &need);
+      full = !find_hole(page, size, arena(stream), &need);
     }
-    if (full && add_range(page, size)) return extend_range(page, size, usual);
+    if (full && add_range(page, size)) return extend_range(page, size, usual, stream);
     if (!full) return false;
   }
   return add_chunk(std::max(usual, exact), medium) || (usual > exact && add_chunk(exact, medium));
@@ -952,7 +955,7 @@ bool DevicePool::grow(size_t size, bool medium) {
   {
     std::lock_guard growing(grow_mutex_);
     if (void* ptr = retry()) return ptr;  // another thread was quicker
-    if (grow(room, medium)) {
+    if (grow(room, medium, stream)) {
       if (void* ptr = retry()) return ptr;
     }
   }
@@ -977,7 +980,7 @@ bool DevicePool::grow(size_t size, bool medium) {
     }
   }
   // At last the device itself, with all that is not needed given back.
-  if (release_chunks() && grow(room, medium)) {
+  if (release_chunks() && grow(room, medium, stream)) {
     if (void* ptr = retry()) return ptr;
   }
   raise_exhausted(asked);
