@@ -931,14 +931,15 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
   }
   // Large blocks lie in ranges where the device has pages: no order of allocations and frees leaves memory that nothing fits in.
   if (const size_t page = medium ? 0 : backend_.page_bytes()) {
-    if (extend_range(page, size, usual, stream)) return true;
+    const size_t more = usual > exact ? usual : 0;
+    if (extend_range(page, size, more, stream)) return true;
     size_t need = 0;
     bool full = false;
     {
       std::lock_guard lock(lock_);
       full = !find_hole(page, size, arena(stream), &need);
     }
-    if (full && add_range(page, size)) return extend_range(page, size, usual, stream);
+    if (full && add_range(page, size)) return extend_range(page, size, more, stream);
     if (!full) return false;
   }
   return add_chunk(std::max(usual, exact), medium) || (usual > exact && add_chunk(exact, medium));
