@@ -28,6 +28,16 @@ add_custom_command(
   COMMENT "Embedding src/device/cuda"
   VERBATIM)
 
+# Headers that kernels on the CPU may include: CUB's, Thrust's.
+file(GLOB_RECURSE cuda_includes CONFIGURE_DEPENDS "${SRC}/device/cuda/include/*")
+set(cuda_headers_library "${CMAKE_BINARY_DIR}/generated/cuda_headers.cpp")
+add_custom_command(
+  OUTPUT "${cuda_headers_library}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_cuda_headers.py" "${SRC}/device/cuda/include" "${cuda_headers_library}"
+  DEPENDS ${cuda_includes} "${CMAKE_SOURCE_DIR}/cmake/embed_cuda_headers.py" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device/cuda/include"
+  VERBATIM)
+
 # What printed Python functions need besides: a string for each header.
 file(GLOB python_headers CONFIGURE_DEPENDS "${SRC}/device/python/*.h")
 set(python_library "${CMAKE_BINARY_DIR}/generated/python_library.cpp")
@@ -51,7 +61,7 @@ add_custom_command(
 set_source_files_properties("${SRC}/backends/cpu/support_object.cpp" PROPERTIES
   OBJECT_DEPENDS "${cpu_support}.o" COMPILE_DEFINITIONS "BC_CPU_SUPPORT_OBJECT=\"${cpu_support}.o\"")
 
-add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}" "${python_library}")
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}" "${cuda_headers_library}" "${python_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "backends/cpu/capture.h"
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 
@@ -355,6 +356,10 @@ PyObject* stream_wait_event(PyObject* self, PyObject* event) {
       t.flush();
       if (t.device().type == DeviceType::cpu) {
         mark.event->synchronize();
+        if (mark.use.tape && mark.use.tape->capture() && !t.capture() && mark.use.tape->device() == t.device()) {
+          cpu::join_capture(t.stream(), mark.use.tape->stream());
+          t.join_capture(*mark.use.tape);
+        }
       } else {
         backend(t.device()).wait_event(t.stream(), *mark.event);
         if (mark.use.tape) {

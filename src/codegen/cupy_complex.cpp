@@ -88,12 +88,41 @@ template <typename T> BC_CUPY complex<T> tan(complex<T> z) {
   const complex<T> w = tanh(complex<T>(-z.im_, z.re_));
   return complex<T>(w.im_, -w.re_);
 }
+// Kahan's formulas (Branch Cuts for Complex Elementary Functions, 1987), with the cuts where C has them.
+template <typename T> BC_CUPY complex<T> asinh(complex<T> z) {
+  const complex<T> a = sqrt(complex<T>(T(1) + z.im_, -z.re_)), b = sqrt(complex<T>(T(1) - z.im_, z.re_));
+  return complex<T>(asinh(a.re_ * b.im_ - b.re_ * a.im_), atan2(z.im_, a.re_ * b.re_ - a.im_ * b.im_));
+}
+template <typename T> BC_CUPY complex<T> acosh(complex<T> z) {
+  const complex<T> a = sqrt(complex<T>(z.re_ - T(1), z.im_)), b = sqrt(complex<T>(z.re_ + T(1), z.im_));
+  return complex<T>(asinh(a.re_ * b.re_ + a.im_ * b.im_), T(2) * atan2(a.im_, b.re_));
+}
+template <typename T> BC_CUPY complex<T> atanh(complex<T> z) {
+  const complex<T> w = log((complex<T>(T(1)) + z) / (complex<T>(T(1)) - z));
+  return complex<T>(w.re_ / T(2), w.im_ / T(2));
+}
+template <typename T> BC_CUPY complex<T> asin(complex<T> z) {
+  const complex<T> w = asinh(complex<T>(-z.im_, z.re_));
+  return complex<T>(w.im_, -w.re_);
+}
+template <typename T> BC_CUPY complex<T> acos(complex<T> z) {
+  const complex<T> w = asin(z);
+  return complex<T>(T(1.5707963267948966192) - w.re_, -w.im_);
+}
+template <typename T> BC_CUPY complex<T> atan(complex<T> z) {
+  const complex<T> w = atanh(complex<T>(-z.im_, z.re_));
+  return complex<T>(w.im_, -w.re_);
+}
+template <typename T> BC_CUPY complex<T> proj(complex<T> z) {
+  return isinf(z) ? complex<T>(T(1) / T(0), copysign(T(0), z.im_)) : z;
+}
 #undef BC_CUPY
 )cuda";
 
 const char* const kThrustComplex =
     "#pragma once\n#include <cupy/complex.cuh>\nnamespace thrust {\n"
     "using ::complex; using ::abs; using ::arg; using ::norm; using ::conj; using ::polar; using ::exp; using ::log; using ::log10;\n"
-    "using ::sqrt; using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh;\n}\n";
+    "using ::sqrt; using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh;\n"
+    "using ::asin; using ::acos; using ::atan; using ::asinh; using ::acosh; using ::atanh; using ::proj;\n}\n";
 
 }  // namespace bc

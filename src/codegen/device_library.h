@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace bc {
 
@@ -28,5 +29,7 @@ std::string device_library_for(std::span<const std::string_view> texts);
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;
 extern const size_t kCudaLibrarySize;
+/// The headers of src/device/cuda/include, which such kernels may include: name and text.
+extern const std::span<const std::pair<const char*, const char*>> kCudaHeaders;
 
 }  // namespace bc

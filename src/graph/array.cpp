@@ -866,6 +866,12 @@ void* expose(const Array& a) {
 
 namespace {
 
+/// Host code's work cannot be in a graph and be read before the graph runs.
+void refuse_captured(const Tape& t) {
+  BC_CHECK(!t.capture() || t.device().type != DeviceType::cpu, Runtime,
+           "the array's stream is being captured: its values are there when the graph has run; read it after end_capture and launch");
+}
+
 /// Memory of a computed array for a copy without the lock: the buffer stays, and stays as it is, while somebody holds it.
 struct Held {
   Ref<Buffer> buffer;
@@ -884,6 +890,7 @@ Held hold(Tape& t, const Array& a) {
 
 void to_host(const Array& a, void* host) {
   if (a.size() == 0) return;
+  refuse_captured(tape(a.device()));
   if (!a.contiguous()) return to_host(copy(a), host);
   Tape& t = tape(a.device());
   const Held held = hold(t, a);
@@ -896,6 +903,7 @@ Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
   alignas(16) char bytes[16];
   Tape& t = tape(a.device());
+  refuse_captured(t);
   const bool on_gpu = a.device().type == DeviceType::cuda;
   const char* p;
   Ref<Buffer> buffer;  // keeps a GPU's memory while it is read without the lock, which what the read waits for may need

@@ -1,9 +1,11 @@
 // Runs plans: makes the outputs, fills in addresses and constants, launches, and lets go of what is no longer read.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
@@ -120,6 +122,10 @@ class Runner {
       inputs.push_back({source.buffer->ptr, o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
     }
     const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
+    if (tape_.capture() && backend_.record(stream_, [&extra, kept = Ref<Node>(&node), device = device_, stream = stream_, inputs, output] {
+          extra.run(device, stream, inputs, output);
+        })) [[unlikely]]
+      return;
     const auto start = begin_timing();
     extra.run(device_, stream_, inputs, output);
     end_timing(step, start, &node);
@@ -131,6 +137,10 @@ class Runner {
     node.buffer = Buffer::allocate(device_, 16);
     // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
     if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
+    if (tape_.capture() && backend_.record(stream_, [node_bytes = std::to_array(bytes), to = node.buffer->ptr, size = itemsize(node.dtype)] {
+          std::memcpy(to, node_bytes.data(), static_cast<size_t>(size));
+        })) [[unlikely]]
+      return;
     backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), copy_kind(device_, kHost), stream_);
   }
 
@@ -155,6 +165,8 @@ class Runner {
       else partials = pool_allocate(device_, step.partial_bytes, stream_.native);
       words_[p.partials] = reinterpret_cast<int64_t>(kept_partials ? kept_partials->ptr : partials);
     }
+    if (tape_.capture() && record_kernel(step, p)) [[unlikely]]
+      return;
     uint32_t error = 0;
     const bool on_device = device_.type == DeviceType::cuda;
     if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tape_.tickets(step.tickets));
@@ -183,6 +195,25 @@ class Runner {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
     }
+  }
+
+  /// Writes a step's launches down, where the stream's work are calls of the host.
+  bool record_kernel(const Step& step, const ParamLayout& p) {
+    const Node* node = first_output(step);
+    return backend_.record(stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : step.kernel, tier0 = step.tier0, launches = step.launches,
+                                     words = std::vector<int64_t>(words_.data(), words_.data() + words_.size()),
+                                     error_word = step.ir.checked ? p.error : -1, file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
+      uint32_t error = 0;
+      if (error_word >= 0) words[static_cast<size_t>(error_word)] = reinterpret_cast<int64_t>(&error);
+      for (const Launch& launch : launches) {
+        if (kernel) {
+          backend.launch(*kernel, launch, words.data(), words.size() * sizeof(int64_t), {backend.device()});
+          continue;
+        }
+        cpu::parallel_for(launch.items, launch.grain, [&](int64_t begin, int64_t end) { tier0->run(launch.entry, words.data(), begin, end); });
+      }
+      if (error) raise_index_error(file, line);
+    });
   }
 
   /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.

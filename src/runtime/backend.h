@@ -164,6 +164,8 @@ class Backend {
   virtual void begin_capture(Stream stream);
   virtual std::unique_ptr<StreamGraph> end_capture(Stream stream);
   virtual bool capturing(Stream stream) { return false; }
+  /// Writes a call down, true, where the stream is captured and its work are calls of the host.
+  virtual bool record(Stream stream, std::function<void()> call) { return false; }
   /// Lets kernels of this device use another one's memory. False when they cannot.
   virtual bool enable_peer_access(Device peer) { return false; }
   /// Makes this the device that other libraries of the process find current in this thread; leave() with what enter() gave undoes it.

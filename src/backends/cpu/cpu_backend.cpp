@@ -6,8 +6,11 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "backends/cpu/blas.h"
+#include "backends/cpu/capture.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/program.h"
@@ -145,19 +148,36 @@ class CpuBackend final : public Backend {
 
   std::shared_ptr<Program> open_program(const ProgramSource& source) override { return cpu::open_program(source); }
 
-  void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t, Stream) override {
+  void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override {
     const auto& entries = static_cast<CpuKernel&>(kernel).entries;
     BC_CHECK(launch.entry >= 0 && static_cast<size_t>(launch.entry) < entries.size(), Runtime,
              "launch on the CPU: expected an entry below {}, got {}", entries.size(), launch.entry);
     const Entry entry = entries[static_cast<size_t>(launch.entry)];
-    if (launch.items <= launch.grain) [[likely]] {
-      if (launch.items > 0) entry(params, 0, launch.items);
+    if (cpu::maybe_capturing() && cpu::capturing(stream)) [[unlikely]] {
+      const auto* bytes = static_cast<const char*>(params);
+      cpu::record(stream, [entry, items = launch.items, grain = launch.grain, copy = std::vector<char>(bytes, bytes + params_bytes)] {
+        run(entry, items, grain, copy.data());
+      });
       return;
     }
-    cpu::parallel_for(launch.items, launch.grain, [entry, params](int64_t begin, int64_t end) { entry(params, begin, end); });
+    run(entry, launch.items, launch.grain, params);
   }
 
-  void copy(void* dst, const void* src, size_t bytes, CopyKind, Stream) override {
+  static void run(Entry entry, int64_t items, int64_t grain, const void* params) {
+    if (items <= grain) [[likely]] {
+      if (items > 0) entry(params, 0, items);
+      return;
+    }
+    cpu::parallel_for(items, grain, [entry, params](int64_t begin, int64_t end) { entry(params, begin, end); });
+  }
+
+  void copy(void* dst, const void* src, size_t bytes, CopyKind, Stream stream) override {
+    if (cpu::maybe_capturing() && cpu::record(stream, [=] { move(dst, src, bytes); })) [[unlikely]]
+      return;
+    move(dst, src, bytes);
+  }
+
+  static void move(void* dst, const void* src, size_t bytes) {
     if (bytes == 0 || dst == src) return;
     if (bytes < kParallelBytes) {
       std::memmove(dst, src, bytes);
@@ -170,7 +190,13 @@ class CpuBackend final : public Backend {
     }
   }
 
-  void fill(void* dst, int byte, size_t bytes, Stream) override {
+  void fill(void* dst, int byte, size_t bytes, Stream stream) override {
+    if (cpu::maybe_capturing() && cpu::record(stream, [=] { set(dst, byte, bytes); })) [[unlikely]]
+      return;
+    set(dst, byte, bytes);
+  }
+
+  static void set(void* dst, int byte, size_t bytes) {
     if (bytes == 0) return;
     if (bytes < kParallelBytes) {
       std::memset(dst, byte, bytes);
@@ -182,6 +208,15 @@ class CpuBackend final : public Backend {
   }
 
   void synchronize(Stream) override {}
+
+  void launch_host(Stream stream, std::function<void()> f) override {
+    if (cpu::maybe_capturing() && cpu::record(stream, f)) return;
+    f();
+  }
+  void begin_capture(Stream stream) override { cpu::begin_capture(stream); }
+  std::unique_ptr<StreamGraph> end_capture(Stream stream) override { return cpu::end_capture(stream); }
+  bool capturing(Stream stream) override { return cpu::capturing(stream); }
+  bool record(Stream stream, std::function<void()> call) override { return cpu::record(stream, std::move(call)); }
 
   const void* library(std::string_view name) const override {
     if (name == "matmul") return reinterpret_cast<const void*>(&cpu::matmul);

@@ -405,9 +405,7 @@ JitLibrary::Parsed JitLibrary::parse(const bc_jit_program_source& source, const 
   Parsed parsed{{code.begin(), code.end()}, {variables.begin(), variables.end()}, take(manifest)};
   if (failed != 0) {
     const std::string_view text(source.text, source.text_size);
-    const char* hint = text.find("<<<") != text.npos   ? "\nKernels that launch kernels run on CUDA devices only."
-                       : text.find("asm") != text.npos ? "\nInline PTX runs on CUDA devices only."
-                                                       : "";
+    const char* hint = text.find("asm") != text.npos ? "\nInline PTX runs on CUDA devices only." : "";
     raise(ErrorKind::Compile, "compile: {} does not compile for the CPU:\n{}{}", source.name, messages, hint);
   }
   return parsed;

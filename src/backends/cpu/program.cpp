@@ -10,7 +10,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "backends/cpu/capture.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/program_headers.h"
@@ -39,10 +41,52 @@ enum FunctionAttribute {
 
 struct LaunchState;
 void note_failure(LaunchState* state, const char* what, const char* file, unsigned line, const char* function);
+void note_child_shape(LaunchState* state, const unsigned* shape, size_t shared_bytes, const void* stream);
+void note_child(LaunchState* state, const char* symbol, void** arguments);
 
-/// What one launch finds out while it runs. Kernels whose assert fails or that trap call its first member.
+size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
+
+/// The bytes of a kernel's arguments, kept.
+class Arguments {
+ public:
+  Arguments(std::span<const uint32_t> sizes, void** from) {
+    size_t all = 0;
+    for (const uint32_t bytes : sizes) all += round_up(bytes, 16);
+    bytes_.resize(all);
+    size_t at = 0;
+    for (const uint32_t bytes : sizes) {
+      std::memcpy(bytes_.data() + at, *from++, bytes);
+      offsets_.push_back(at);
+      at += round_up(bytes, 16);
+    }
+  }
+  /// What a launch takes; another copy is as good.
+  std::vector<void*> pointers() const {
+    std::vector<void*> made;
+    for (const size_t at : offsets_) made.push_back(const_cast<char*>(bytes_.data()) + at);
+    return made;
+  }
+
+ private:
+  std::vector<char> bytes_;
+  std::vector<size_t> offsets_;
+};
+
+/// A launch by a kernel.
+struct Child {
+  std::string symbol;
+  KernelLaunch shape;
+  Arguments arguments;
+};
+
+/// What one launch finds out while it runs. Kernels call its first members: where their assert fails or they trap, and to launch others.
 struct LaunchState {
   void (*failed)(LaunchState* state, const char* what, const char* file, unsigned line, const char* function) = note_failure;
+  void (*child_shape)(LaunchState* state, const unsigned* shape, size_t shared_bytes, const void* stream) = note_child_shape;
+  void (*child)(LaunchState* state, const char* symbol, void** arguments) = note_child;
+  const class CpuProgram* program = nullptr;
+  std::mutex mutex;                   // guards the next two
+  std::vector<Child> children, tail;  // what runs after the grid, in order; and after all of that
   std::atomic<int> phase{0};  // 0: no failure, 1: one is being written, 2: it is here
   std::string message;
 };
@@ -53,6 +97,22 @@ void note_failure(LaunchState* state, const char* what, const char* file, unsign
   state->message = file != nullptr && *file != 0 ? fmt::format("{}:{}: {}: assertion `{}` failed", file, line, function, what)
                                                  : fmt::format("{} was reached", what);
   state->phase.store(2);
+}
+
+/// What the angle brackets of a launch held, until the call behind them.
+struct ChildShape {
+  KernelLaunch shape;
+  bool tail = false;
+};
+thread_local ChildShape child_shape;
+
+void note_child_shape(LaunchState*, const unsigned* shape, size_t shared_bytes, const void* stream) {
+  constexpr uintptr_t kTailStream = 3;  // cudaStreamTailLaunch
+  child_shape = {};
+  std::copy_n(shape, 3, child_shape.shape.grid);
+  std::copy_n(shape + 3, 3, child_shape.shape.block);
+  child_shape.shape.shared_bytes = static_cast<unsigned>(shared_bytes);
+  child_shape.tail = reinterpret_cast<uintptr_t>(stream) == kTailStream;
 }
 
 using Entry = int64_t (*)(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context);
@@ -76,7 +136,22 @@ class Scratch {
   size_t size_ = 0;
 };
 
-size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
+/// Memory of zeros for the blocks of a launch that run at once.
+class Mapping {
+ public:
+  Mapping(size_t bytes, const std::string& kernel)
+      : bytes_(bytes), memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    BC_CHECK(memory_ != MAP_FAILED, Memory, "kernel {}: no memory for blocks that run at once ({} bytes)", kernel, bytes);
+  }
+  ~Mapping() { munmap(memory_, bytes_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  char* begin() const { return static_cast<char*>(memory_); }
+
+ private:
+  size_t bytes_;
+  void* memory_;
+};
 
 /// A kernel compiled for blocks of one shape.
 struct Special {
@@ -96,19 +171,33 @@ struct Loaded {
   bc_jit_flags flags{};
   std::vector<char> bitcode;
   JitLibrary::Object data;
+  class CpuProgram* owner = nullptr;
 };
 
 std::string shape(const unsigned* n) { return fmt::format("({}, {}, {})", n[0], n[1], n[2]); }
 
+constexpr unsigned kMaxCluster = 16;
+
+/// A kernel as the compiler tells of it.
+struct KernelFacts {
+  std::string symbol, name;
+  std::vector<uint32_t> parameters;       // bytes of each
+  unsigned cluster[3] = {0, 0, 0};  // of __cluster_dims__
+};
+
 class CpuProgramKernel final : public ProgramKernel {
  public:
-  CpuProgramKernel(std::shared_ptr<Loaded> program, std::string symbol, std::string name, std::vector<uint32_t> parameters)
-      : program_(std::move(program)), symbol_(std::move(symbol)), name_(std::move(name)), parameters_(std::move(parameters)) {}
+  CpuProgramKernel(std::shared_ptr<Loaded> program, KernelFacts facts)
+      : program_(std::move(program)), symbol_(std::move(facts.symbol)), name_(std::move(facts.name)), parameters_(std::move(facts.parameters)) {
+    std::copy_n(facts.cluster, 3, cluster_);
+  }
 
   std::span<const uint32_t> parameter_bytes() const override { return parameters_; }
   bool knows_parameters() const override { return true; }
 
-  void launch(const KernelLaunch& launch, void** arguments, Stream) override {
+  void launch(const KernelLaunch& launch, void** arguments, Stream stream) override {
+    if (maybe_capturing() && capturing(stream)) [[unlikely]]
+      return record_launch(launch, arguments, stream);
     const uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     const uint64_t blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
     if (threads == 0 || blocks == 0 || threads > kMaxThreads || launch.block[2] > 64 || launch.grid[0] > 2147483647u ||
@@ -121,19 +210,25 @@ class CpuProgramKernel final : public ProgramKernel {
              "use {}",
              name_, launch.shared_bytes, kMaxShared, facts.user_shared);
     LaunchState state;
+    state.program = program_->owner;
     bc_jit_frame frame{};
     frame.arguments = arguments;
     std::copy_n(launch.grid, 3, frame.grid);
     frame.dynamic_shared = launch.shared_bytes;
     frame.launch = &state;
+    choose_cluster(launch, frame.cluster);
     const size_t shared = round_up(size_t{facts.shared_bytes} + launch.shared_bytes, 128);
-    if (facts.grid_barriers != 0) {
+    if ((facts.grid_barriers & BC_JIT_CLUSTER) != 0) {
+      run_clusters(special, frame, shared);
+    } else if (facts.grid_barriers != 0) {
       run_together(special, frame, static_cast<int64_t>(blocks), shared);
     } else {
       run(special, frame, static_cast<int64_t>(blocks), shared);
     }
     if (facts.prints != 0) std::fflush(stdout);
     if (state.phase.load() != 0) raise(ErrorKind::Runtime, "kernel {}: {}", name_, state.message);
+    if (!state.children.empty() || !state.tail.empty()) [[unlikely]]
+      run_children(state);
   }
 
   int attribute(int number) const override {
@@ -215,14 +310,8 @@ class CpuProgramKernel final : public ProgramKernel {
   /// Blocks that wait for each other: each has memory of its own and runs to the grid's next barrier in turn.
   void run_together(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) const {
     const size_t context = round_up(special.facts.context_bytes, 128), all = static_cast<size_t>(blocks) * (shared + context);
-    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    BC_CHECK(memory != MAP_FAILED, Memory, "kernel {}: no memory for {} blocks that run at once", name_, blocks);
-    struct Mapping {
-      void* memory;
-      size_t bytes;
-      ~Mapping() { munmap(memory, bytes); }
-    } mapping{memory, all};
-    char* const contexts = static_cast<char*>(memory);
+    const Mapping memory(all, name_);
+    char* const contexts = memory.begin();
     char* const shares = contexts + static_cast<size_t>(blocks) * context;
     frame.shared_stride = shared;
     frame.context_stride = context;
@@ -236,6 +325,73 @@ class CpuProgramKernel final : public ProgramKernel {
       });
     }
   }
+
+  void choose_cluster(const KernelLaunch& launch, uint32_t* dims) const {
+    const unsigned* wanted = launch.cluster[0] != 0 ? launch.cluster : cluster_;
+    std::fill_n(dims, 3, 1u);
+    if (wanted[0] == 0) return;
+    std::copy_n(wanted, 3, dims);
+    for (int d = 0; d < 3; ++d)
+      BC_CHECK(wanted[d] != 0 && launch.grid[d] % wanted[d] == 0, Value,
+               "kernel {}: expected a grid that is a multiple of the cluster, got grid {} and cluster {}", name_, shape(launch.grid), shape(wanted));
+    BC_CHECK(uint64_t{wanted[0]} * wanted[1] * wanted[2] <= kMaxCluster, Value, "kernel {}: a cluster can have {} blocks, got {}", name_,
+             kMaxCluster, shape(wanted));
+  }
+
+  /// A cluster's blocks take turns on one thread, each with memory of its own, up to the cluster's next barrier. Where the grid has barriers
+  /// as well, all clusters stop there.
+  void run_clusters(Special& special, bc_jit_frame& frame, size_t shared) const {
+    const size_t context = round_up(special.facts.context_bytes, 128);
+    const uint32_t* const in = frame.cluster;
+    const uint32_t size = in[0] * in[1] * in[2], columns = frame.grid[0] / in[0], rows = frame.grid[1] / in[1];
+    const int64_t clusters = int64_t{columns} * rows * (frame.grid[2] / in[2]);
+    const bool whole_grid = (special.facts.grid_barriers & BC_JIT_GRID) != 0;
+    const size_t bytes = size * (shared + context);  // of a cluster
+    frame.shared_stride = shared;
+    /// Runs a cluster as far as it comes; the number of its blocks that wait for the grid.
+    const auto run_cluster = [&](int64_t cluster, char* memory) {
+      char* const contexts = memory + size * shared;
+      const auto x = static_cast<uint32_t>(cluster % columns), y = static_cast<uint32_t>(cluster / columns % rows),
+                 z = static_cast<uint32_t>(cluster / columns / rows);
+      uint32_t turn = (1u << size) - 1, at_cluster = 0, at_grid = 0;
+      for (; turn != 0; turn = std::exchange(at_cluster, 0)) {
+        for (uint32_t b = 0; b < size; ++b) {
+          if ((turn >> b & 1u) == 0) continue;
+          const int64_t bx = x * in[0] + b % in[0], by = y * in[1] + b / in[0] % in[1], bz = z * in[2] + b / in[0] / in[1];
+          const int64_t block = (bz * frame.grid[1] + by) * frame.grid[0] + bx;
+          char* const own = contexts + b * context;
+          if (special.entry(&frame, block, block + 1, memory + b * shared, own) == 0) continue;
+          uint32_t waits = 0;
+          std::memcpy(&waits, own, sizeof waits);
+          ((waits & BC_JIT_WAITS_FOR_CLUSTER) != 0 ? at_cluster : at_grid) |= 1u << b;
+        }
+      }
+      return at_grid;
+    };
+    if (!whole_grid) {
+      parallel_for(clusters, std::max<int64_t>(1, clusters / (thread_count() * 8)), [&](int64_t first, int64_t last) {
+        Scratch scratch;
+        char* const memory = scratch.take(bytes + 128);
+        for (int64_t cluster = first; cluster < last; ++cluster) {
+          for (uint32_t b = 0; b < size && context != 0; ++b) std::memset(memory + size * shared + b * context, 0, 64);
+          run_cluster(cluster, memory);
+        }
+      });
+      return;
+    }
+    const Mapping memory(static_cast<size_t>(clusters) * bytes, name_);
+    std::atomic<int> waiting{1};
+    while (waiting.exchange(0) != 0) {
+      parallel_for(clusters, std::max<int64_t>(1, clusters / (thread_count() * 4)), [&](int64_t first, int64_t last) {
+        for (int64_t cluster = first; cluster < last; ++cluster) {
+          if (run_cluster(cluster, memory.begin() + static_cast<size_t>(cluster) * bytes) != 0) waiting.store(1);
+        }
+      });
+    }
+  }
+
+  static void run_children(LaunchState& state);
+  void record_launch(const KernelLaunch& launch, void** arguments, Stream stream);
 
   [[noreturn]] void refuse(const KernelLaunch& l) const {
     const uint64_t threads = uint64_t{l.block[0]} * l.block[1] * l.block[2];
@@ -305,6 +461,7 @@ class CpuProgramKernel final : public ProgramKernel {
   const std::shared_ptr<Loaded> program_;
   const std::string symbol_, name_;
   const std::vector<uint32_t> parameters_;
+  unsigned cluster_[3];
   std::mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Recent>> specials_;
   std::atomic<const Recent*> recent_{nullptr};
@@ -321,18 +478,24 @@ std::vector<std::string> split(std::string_view text, char at) {
   }
 }
 
-class CpuProgram final : public Program {
+class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {
  public:
   CpuProgram(std::shared_ptr<Loaded> loaded, std::vector<std::string> expressions, const std::string& manifest)
       : loaded_(std::move(loaded)), expressions_(std::move(expressions)), lowered_(expressions_.size()) {
+    loaded_->owner = this;
     for (const std::string& line : split(manifest, '\n')) {
       const std::vector<std::string> fields = split(line, '\t');
-      if (fields[0] == "kernel" && fields.size() == 4) {
-        std::vector<uint32_t> bytes;
+      if (fields[0] == "kernel" && fields.size() == 5) {
+        KernelFacts facts{fields[1], fields[2], {}};
         if (!fields[3].empty()) {
-          for (const std::string& one : split(fields[3], ',')) bytes.push_back(static_cast<uint32_t>(std::stoul(one)));
+          for (const std::string& one : split(fields[3], ',')) facts.parameters.push_back(static_cast<uint32_t>(std::stoul(one)));
         }
-        kernels_.push_back({fields[1], fields[2], std::move(bytes), nullptr});
+        if (!fields[4].empty()) {
+          std::fill_n(facts.cluster, 3, 1u);
+          const std::vector<std::string> dims = split(fields[4], ',');
+          for (size_t d = 0; d < std::min<size_t>(3, dims.size()); ++d) facts.cluster[d] = static_cast<unsigned>(std::stoul(dims[d]));
+        }
+        kernels_.push_back({std::move(facts), nullptr});
       } else if (fields[0] == "variable" && fields.size() == 4) {
         variables_.push_back({fields[1], fields[2], std::stoull(fields[3])});
       } else if (fields[0] == "name" && fields.size() == 3) {
@@ -344,15 +507,12 @@ class CpuProgram final : public Program {
   ProgramKernel& kernel(std::string_view name) override {
     const std::lock_guard lock(mutex_);
     const std::string symbol = lowered(name);
-    Kernel* found = nullptr;
-    for (Kernel& kernel : kernels_) {
-      if (kernel.symbol == symbol) found = &kernel;
-    }
+    Kernel* found = find(symbol);
     if (found == nullptr) {
       // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
       int count = 0;
       for (Kernel& kernel : kernels_) {
-        if (kernel.name != name) continue;
+        if (kernel.facts.name != name) continue;
         found = &kernel;
         ++count;
       }
@@ -361,13 +521,26 @@ class CpuProgram final : public Program {
     if (found == nullptr) {
       std::vector<std::string> known = expressions_;
       for (const Kernel& kernel : kernels_) {
-        if (std::find(lowered_.begin(), lowered_.end(), kernel.symbol) == lowered_.end()) known.push_back(kernel.name);
+        if (std::find(lowered_.begin(), lowered_.end(), kernel.facts.symbol) == lowered_.end()) known.push_back(kernel.facts.name);
       }
       raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", loaded_->name, name,
             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
-    if (found->made == nullptr) found->made = std::make_unique<CpuProgramKernel>(loaded_, found->symbol, std::string(name), found->bytes);
-    return *found->made;
+    if (found->made == nullptr) found->facts.name = name;  // as its user calls it
+    return made(*found);
+  }
+
+  /// A kernel that another one launches.
+  CpuProgramKernel& kernel_of(const std::string& symbol) {
+    const std::lock_guard lock(mutex_);
+    return made(*find(symbol));
+  }
+  /// Bytes of its parameters.
+  std::span<const uint32_t> parameters_of(std::string_view symbol) const {
+    for (const Kernel& kernel : kernels_) {
+      if (kernel.facts.symbol == symbol) return kernel.facts.parameters;
+    }
+    return {};
   }
 
   std::pair<void*, size_t> variable(std::string_view name) override {
@@ -385,10 +558,19 @@ class CpuProgram final : public Program {
 
  private:
   struct Kernel {
-    std::string symbol, name;
-    std::vector<uint32_t> bytes;
+    KernelFacts facts;
     std::unique_ptr<CpuProgramKernel> made;
   };
+  Kernel* find(std::string_view symbol) {
+    for (Kernel& kernel : kernels_) {
+      if (kernel.facts.symbol == symbol) return &kernel;
+    }
+    return nullptr;
+  }
+  CpuProgramKernel& made(Kernel& kernel) {
+    if (kernel.made == nullptr) kernel.made = std::make_unique<CpuProgramKernel>(loaded_, kernel.facts);
+    return *kernel.made;
+  }
   struct Variable {
     std::string symbol, name;
     size_t bytes;
@@ -410,6 +592,29 @@ class CpuProgram final : public Program {
   const std::string log_;
   std::mutex mutex_;
 };
+
+/// Queues a launch whose shape note_child_shape has: it runs when the launching grid has ended, which no kernel can tell from earlier.
+void note_child(LaunchState* state, const char* symbol, void** arguments) {
+  Child child{symbol, child_shape.shape, Arguments(state->program->parameters_of(symbol), arguments)};
+  const std::lock_guard lock(state->mutex);
+  (child_shape.tail ? state->tail : state->children).push_back(std::move(child));
+}
+
+/// A launch is done when those that its kernel made are.
+void CpuProgramKernel::run_children(LaunchState& state) {
+  for (std::vector<Child>* queue : {&state.children, &state.tail}) {
+    for (Child& child : *queue) {
+      CpuProgramKernel& kernel = const_cast<CpuProgram*>(state.program)->kernel_of(child.symbol);
+      kernel.launch(child.shape, child.arguments.pointers().data(), {});
+    }
+  }
+}
+
+void CpuProgramKernel::record_launch(const KernelLaunch& launch, void** arguments, Stream stream) {
+  record(stream, [this, program = program_->owner->shared_from_this(), launch, kept = Arguments(parameters_, arguments)] {
+    this->launch(launch, kept.pointers().data(), {});
+  });
+}
 
 bc_jit_flags flags_of(const ProgramSource& source) {
   bc_jit_flags flags{3, 1, 0, 1};

@@ -106,7 +106,6 @@ __BC_CONVERSIONS(double, double, ll, long long)
 __BC_CONVERSIONS(double, double, ull, unsigned long long)
 #undef __BC_CONVERSIONS
 BC_FN float __int2float_rn(int x) { return static_cast<float>(x); }
-BC_FN float __int2float_rz(int x) { return static_cast<float>(x); }
 BC_FN float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
 BC_FN float __ll2float_rn(long long x) { return static_cast<float>(x); }
 BC_FN float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }

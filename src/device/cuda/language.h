@@ -11,7 +11,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __inline_hint__ inline
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
+#define __cluster_dims__(...) __attribute__((annotate("bc.cluster", __VA_ARGS__)))
 #define __maxnreg__(...)
 #define __block_size__(...)
 #define __grid_constant__
@@ -157,13 +157,20 @@ __BC_PURE unsigned __bc_linear();
 __BC_PURE unsigned __bc_lane();
 __BC_PURE unsigned __bc_warp();
 __BC_PURE unsigned __bc_dynamic_bytes();
+__BC_PURE unsigned __bc_cluster_x();
+__BC_PURE unsigned __bc_cluster_y();
+__BC_PURE unsigned __bc_cluster_z();
+__BC_PURE unsigned long __bc_shared_stride();
 __BC_PURE char* __bc_warp_memory();
+__BC_PURE char* __bc_shared(unsigned);
 __BC_PURE void* __bc_launch();
 __BC_PURE int __bc_uniform(int);
 __BC_MEET unsigned __bc_active_mask();
 __BC_MEET void __bc_barrier();
 __BC_MEET void __bc_warp_barrier(unsigned mask);
 __BC_MEET void __bc_grid_barrier();
+__BC_MEET void __bc_cluster_barrier();
+__BC_MEET void __bc_yield();
 __attribute__((nothrow, cold)) void __bc_stop();
 int printf(const char*, ...);
 int puts(const char*);
@@ -203,6 +210,37 @@ BC_FN void __brkpt() {}
 BC_FN void __assert_fail(const char* what, const char* file, unsigned line, const char* function) { __bc_fail(what, file, line, function); }
 BC_FN void __assertfail(const void* what, const void* file, unsigned line, const void* function, size_t) {
   __bc_fail(static_cast<const char*>(what), static_cast<const char*>(file), line, static_cast<const char*>(function));
+}
+
+// ---- kernels that launch kernels (the compiler makes the call of __bc_child_shape, and a launch of the kernel's call behind it)
+#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
+#define cudaStreamDefault 0u
+#define cudaStreamNonBlocking 1u
+enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
+typedef cudaError cudaError_t;
+BC_FN cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = cudaStreamPerThread;
+  return cudaSuccess;
+}
+BC_FN cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+BC_FN cudaError_t cudaGetLastError() { return cudaSuccess; }
+BC_FN cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+BC_FN const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "an error"; }
+BC_FN const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaErrorInvalidValue"; }
+BC_FN cudaError_t cudaMalloc(void** place, size_t bytes) {
+  *place = malloc(bytes);
+  return *place == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+template <class T>
+BC_INLINE cudaError_t cudaMalloc(T** place, size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(place), bytes);
+}
+BC_FN cudaError_t cudaFree(void* memory) {
+  free(memory);
+  return cudaSuccess;
 }
 
 BC_FN void __syncthreads() { __bc_barrier(); }

@@ -119,6 +119,8 @@ BC_FN uint4 curand4(curandStatePhilox4_32_10* s) {
 }
 
 // ---- distributions
+// What the second number of a pair is kept for: the first kind of call that fits it takes it.
+enum { __bc_extra_normal = 1, __bc_extra_log_normal = 2 };
 BC_FN float __bc_unit(unsigned x) { return static_cast<float>(x) * 2.3283064e-10f + (2.3283064e-10f / 2.0f); }
 BC_FN double __bc_unit_double(unsigned x, unsigned y) {
   unsigned long long z = static_cast<unsigned long long>(x) ^ (static_cast<unsigned long long>(y) << 21);
@@ -151,13 +153,13 @@ BC_INLINE float2 curand_normal2(S* s) {
 }
 template <class S>
 BC_INLINE float curand_normal(S* s) {
-  if (s->boxmuller_flag != 0) {
+  if (s->boxmuller_flag == __bc_extra_normal) {
     s->boxmuller_flag = 0;
     return s->boxmuller_extra;
   }
   float2 pair = curand_normal2(s);
   s->boxmuller_extra = pair.y;
-  s->boxmuller_flag = 1;
+  s->boxmuller_flag = __bc_extra_normal;
   return pair.x;
 }
 template <class S>
@@ -167,22 +169,36 @@ BC_INLINE double2 curand_normal2_double(S* s) {
 }
 template <class S>
 BC_INLINE double curand_normal_double(S* s) {
-  if (s->boxmuller_flag_double != 0) {
+  if (s->boxmuller_flag_double == __bc_extra_normal) {
     s->boxmuller_flag_double = 0;
     return s->boxmuller_extra_double;
   }
   double2 pair = curand_normal2_double(s);
   s->boxmuller_extra_double = pair.y;
-  s->boxmuller_flag_double = 1;
+  s->boxmuller_flag_double = __bc_extra_normal;
   return pair.x;
 }
 template <class S>
 BC_INLINE float curand_log_normal(S* s, float mean, float deviation) {
-  return bc::exp(mean + deviation * curand_normal(s));
+  if (s->boxmuller_flag == __bc_extra_log_normal) {
+    s->boxmuller_flag = 0;
+    return s->boxmuller_extra;
+  }
+  float2 pair = curand_normal2(s);
+  s->boxmuller_extra = bc::exp(mean + deviation * pair.y);
+  s->boxmuller_flag = __bc_extra_log_normal;
+  return bc::exp(mean + deviation * pair.x);
 }
 template <class S>
 BC_INLINE double curand_log_normal_double(S* s, double mean, double deviation) {
-  return bc::exp(mean + deviation * curand_normal_double(s));
+  if (s->boxmuller_flag_double == __bc_extra_log_normal) {
+    s->boxmuller_flag_double = 0;
+    return s->boxmuller_extra_double;
+  }
+  double2 pair = curand_normal2_double(s);
+  s->boxmuller_extra_double = bc::exp(mean + deviation * pair.y);
+  s->boxmuller_flag_double = __bc_extra_log_normal;
+  return bc::exp(mean + deviation * pair.x);
 }
 BC_FN float4 curand_uniform4(curandStatePhilox4_32_10* s) {
   uint4 r = curand4(s);
@@ -197,7 +213,7 @@ BC_FN double2 curand_uniform2_double(curandStatePhilox4_32_10* s) {
   uint4 r = curand4(s);
   return double2{__bc_unit_double(r.x, r.y), __bc_unit_double(r.z, r.w)};
 }
-/// Knuth's products for small means, else the rounded normal with Anscombe's root.
+/// Knuth's products for small means, Hörmann's transformed rejection (1993) for larger ones, and the rounded normal beyond 4000.
 template <class S>
 BC_INLINE unsigned curand_poisson(S* s, double lambda) {
   if (lambda < 64.0) {
@@ -206,7 +222,17 @@ BC_INLINE unsigned curand_poisson(S* s, double lambda) {
     for (; product > limit; ++k) product *= curand_uniform(s);
     return k;
   }
-  double root = 2.0 * bc::sqrt(lambda + 0.375) + curand_normal_double(s);
-  double value = 0.25 * root * root - 0.375;
-  return value < 0.0 ? 0u : static_cast<unsigned>(value + 0.5);
+  if (lambda > 4000.0) {
+    double value = bc::sqrt(lambda) * curand_normal_double(s) + lambda + 0.5;
+    return value < 0.0 ? 0u : static_cast<unsigned>(value);
+  }
+  double b = 0.931 + 2.53 * bc::sqrt(lambda), a = -0.059 + 0.02483 * b, scale = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2.0);
+  double log_lambda = bc::log(lambda);
+  for (;;) {
+    double u = curand_uniform_double(s) - 0.5, v = curand_uniform_double(s), left = 0.5 - __bc_fabs(u);
+    double k = floor((2.0 * a / left + b) * u + lambda + 0.43);
+    if (left >= 0.07 && v <= sure) return static_cast<unsigned>(k);
+    if (k < 0.0 || (left < 0.013 && v > left)) continue;
+    if (bc::log(v * scale / (a / (left * left) + b)) <= k * log_lambda - lambda - lgamma(k + 1.0)) return static_cast<unsigned>(k);
+  }
 }

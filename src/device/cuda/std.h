@@ -94,9 +94,34 @@ template <class T> BC_INLINE constexpr const T& clamp(const T& x, const T& lo, c
 
 template <class A, class B>
 struct pair {
+  using first_type = A;
+  using second_type = B;
   A first;
   B second;
+  constexpr pair() = default;
+  BC_INLINE constexpr pair(const A& a, const B& b) : first(a), second(b) {}
+  template <class C, class D>
+    requires(__is_constructible(A, C) && __is_constructible(B, D))
+  BC_INLINE constexpr pair(C&& c, D&& d) : first(static_cast<A>(static_cast<C&&>(c))), second(static_cast<B>(static_cast<D&&>(d))) {}
+  template <class C, class D>
+    requires(!__is_same(C, A) || !__is_same(D, B))
+  BC_INLINE constexpr pair(const pair<C, D>& p) : first(p.first), second(p.second) {}
+  BC_INLINE constexpr void swap(pair& b) {
+    pair c = *this;
+    *this = b;
+    b = c;
+  }
 };
+template <class A, class B> pair(A, B) -> pair<A, B>;
+template <class A, class B> BC_INLINE constexpr bool operator==(const pair<A, B>& a, const pair<A, B>& b) {
+  return a.first == b.first && a.second == b.second;
+}
+template <class A, class B> BC_INLINE constexpr bool operator<(const pair<A, B>& a, const pair<A, B>& b) {
+  return a.first < b.first || (!(b.first < a.first) && a.second < b.second);
+}
+template <class A, class B> BC_INLINE constexpr bool operator>(const pair<A, B>& a, const pair<A, B>& b) { return b < a; }
+template <class A, class B> BC_INLINE constexpr bool operator<=(const pair<A, B>& a, const pair<A, B>& b) { return !(b < a); }
+template <class A, class B> BC_INLINE constexpr bool operator>=(const pair<A, B>& a, const pair<A, B>& b) { return !(a < b); }
 template <class A, class B> BC_INLINE constexpr pair<decay_t<A>, decay_t<B>> make_pair(A&& a, B&& b) { return {a, b}; }
 template <class T, size_t N>
 struct array {
@@ -110,7 +135,28 @@ struct array {
   BC_INLINE constexpr const T* begin() const { return items; }
   BC_INLINE constexpr const T* end() const { return items + N; }
   BC_INLINE static constexpr size_t size() { return N; }
+  BC_INLINE static constexpr size_t max_size() { return N; }
+  BC_INLINE static constexpr bool empty() { return N == 0; }
+  BC_INLINE constexpr T& at(size_t i) { return items[i]; }
+  BC_INLINE constexpr const T& at(size_t i) const { return items[i]; }
+  BC_INLINE constexpr T& front() { return items[0]; }
+  BC_INLINE constexpr const T& front() const { return items[0]; }
+  BC_INLINE constexpr T& back() { return items[N - 1]; }
+  BC_INLINE constexpr const T& back() const { return items[N - 1]; }
+  BC_INLINE constexpr void fill(const T& v) {
+    for (size_t i = 0; i < N; ++i) items[i] = v;
+  }
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+  using size_type = size_t;
 };
+template <class T, class... U> array(T, U...) -> array<T, 1 + sizeof...(U)>;
+template <class T, size_t N> BC_INLINE constexpr bool operator==(const array<T, N>& a, const array<T, N>& b) {
+  for (size_t i = 0; i < N; ++i)
+    if (!(a.items[i] == b.items[i])) return false;
+  return true;
+}
 template <class T = void>
 struct plus {
   BC_INLINE constexpr T operator()(const T& a, const T& b) const { return a + b; }
@@ -124,7 +170,11 @@ template <class T>
 struct numeric_limits {
   static constexpr bool is_specialized = __is_arithmetic(T), is_integer = __is_integral(T), is_signed = T(-1) < T(0);
   static constexpr bool has_infinity = false, has_quiet_NaN = false;
-  static constexpr int digits = static_cast<int>(8 * sizeof(T)) - (is_signed ? 1 : 0);
+  static constexpr bool is_exact = is_integer, is_bounded = true, is_modulo = is_integer && !is_signed, is_iec559 = false, has_signaling_NaN = false;
+  static constexpr int digits = static_cast<int>(8 * sizeof(T)) - (is_signed ? 1 : 0), digits10 = digits * 3 / 10, radix = 2;
+  BC_INLINE static constexpr T infinity() { return T(0); }
+  BC_INLINE static constexpr T quiet_NaN() { return T(0); }
+  BC_INLINE static constexpr T denorm_min() { return T(0); }
   BC_INLINE static constexpr T max() { return bc::limits<T>::max(); }
   BC_INLINE static constexpr T min() { return bc::limits<T>::lowest(); }
   BC_INLINE static constexpr T lowest() { return bc::limits<T>::lowest(); }
@@ -135,7 +185,12 @@ struct numeric_limits {
   struct numeric_limits<T> {                                                                       \
     static constexpr bool is_specialized = true, is_integer = false, is_signed = true;             \
     static constexpr bool has_infinity = true, has_quiet_NaN = true;                               \
-    static constexpr int digits = bits;                                                            \
+    static constexpr bool is_exact = false, is_bounded = true, is_modulo = false, is_iec559 = true, has_signaling_NaN = true; \
+    static constexpr int digits = bits, digits10 = bits == 24 ? 6 : 15, max_digits10 = bits == 24 ? 9 : 17, radix = 2; \
+    static constexpr int max_exponent = bits == 24 ? 128 : 1024, min_exponent = bits == 24 ? -125 : -1021;       \
+    BC_INLINE static constexpr T denorm_min() { return bits == 24 ? static_cast<T>(0x1p-149) : static_cast<T>(0x1p-1074); } \
+    BC_INLINE static constexpr T round_error() { return T(0.5); }                                  \
+    BC_INLINE static constexpr T signaling_NaN() { return bc::limits<T>::nan(); }                  \
     BC_INLINE static constexpr T max() { return bc::limits<T>::max(); }                            \
     BC_INLINE static constexpr T min() { return bc::limits<T>::min(); }                            \
     BC_INLINE static constexpr T lowest() { return bc::limits<T>::lowest(); }                      \

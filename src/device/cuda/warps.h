@@ -6,7 +6,7 @@
 
 template <class T>
 struct __bc_slot {
-  static_assert(sizeof(T) <= 8);
+  static_assert(sizeof(T) <= 16);
   BC_INLINE static void put(T value) { reinterpret_cast<T*>(__bc_warp_memory())[__bc_lane()] = value; }
   BC_INLINE static T get(unsigned lane) { return reinterpret_cast<const T*>(__bc_warp_memory())[lane]; }
 };
@@ -18,6 +18,21 @@ BC_INLINE T __bc_shuffle(unsigned mask, T value, int source) {
   T got = __bc_slot<T>::get(static_cast<unsigned>(source) & 31u);
   __BC_WARP_MEET(mask);
   return got;
+}
+/// A value of any size, in pieces.
+template <class T>
+BC_INLINE T __bc_shuffle_any(unsigned mask, T value, int source) {
+  if constexpr (sizeof(T) <= 16) {
+    return __bc_shuffle(mask, value, source);
+  } else {
+    constexpr unsigned kPieces = (sizeof(T) + 7) / 8;
+    unsigned long pieces[kPieces] = {};
+    __builtin_memcpy(pieces, &value, sizeof(T));
+#pragma unroll
+    for (unsigned i = 0; i < kPieces; ++i) pieces[i] = __bc_shuffle(mask, pieces[i], source);
+    __builtin_memcpy(&value, pieces, sizeof(T));
+    return value;
+  }
 }
 #define __BC_SHUFFLE_TYPE template <class T, bc::enable_if<sizeof(T) <= 8> = 0>
 __BC_SHUFFLE_TYPE BC_INLINE T __shfl_sync(unsigned mask, T value, int source, int width = 32) {

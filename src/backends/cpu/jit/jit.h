@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define BC_JIT_ABI 4
+#define BC_JIT_ABI 5
 #define BC_JIT_EXPORT __attribute__((visibility("default")))
 
 /// Bytes that the library allocated; `bc_jit_free` gives them back. An empty buffer has data == NULL.
@@ -40,19 +40,26 @@ typedef struct bc_jit_program_source {
   size_t name_count;
 } bc_jit_program_source;
 
+#define BC_JIT_GRID 1u
+#define BC_JIT_CLUSTER 2u
+#define BC_JIT_WAITS_FOR_GRID 4u
+#define BC_JIT_WAITS_FOR_CLUSTER 8u
+
 /// What bc_jit_specialise tells of a kernel.
 typedef struct bc_jit_kernel {
   uint32_t shared_bytes;   ///< static shared memory with room for shuffles; the dynamic part follows it
   uint32_t user_shared;    ///< of these, what the user's source declares
   uint32_t local_bytes;    ///< a thread's arrays
-  uint32_t grid_barriers;  ///< 1: the grid synchronises, so that blocks stop on their way
+  uint32_t grid_barriers;  ///< BC_JIT_GRID: the grid synchronises, so that blocks stop on their way; BC_JIT_CLUSTER: clusters do, or
+                           ///< their blocks reach into each other's shared memory
   uint32_t prints;         ///< 1: writes to stdout
   uint64_t context_bytes;  ///< memory of one block for what threads keep across barriers; 0: on the stack
 } bc_jit_kernel;
 
 /// What the entry of a specialised kernel is called with:
 /// `int64_t bc_entry(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context)` runs the blocks [first, last) and
-/// returns how many of them wait at a barrier of the grid. Each block has `shared_stride` and `context_stride` bytes of its own (0: they
+/// returns how many of them wait at a barrier of the grid or of their cluster; the first 32 bits of the context of one that waits tell
+/// for which (BC_JIT_WAITS_FOR_GRID …). Each block has `shared_stride` and `context_stride` bytes of its own (0: they
 /// follow each other in one place). A block that begins finds zeros in the first 64 bytes of its context.
 typedef struct bc_jit_frame {
   void** arguments;
@@ -61,6 +68,7 @@ typedef struct bc_jit_frame {
   uint64_t shared_stride;
   uint64_t context_stride;
   void* launch;  ///< the caller's own
+  uint32_t cluster[3];  ///< blocks of a cluster in each dimension, 1 at least
 } bc_jit_frame;
 
 /// A loaded object file.

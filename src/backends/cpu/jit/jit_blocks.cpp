@@ -38,7 +38,18 @@ using llvm::IRBuilder;
 using llvm::Value;
 
 // A soft barrier starts a region of kind Start: nobody waits there.
-enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3 };
+// At a yield a thread lets all others go first that can, and then goes on.
+enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3, Cluster = 4, Yield = 5 };
+// The block stops there and is entered again.
+constexpr bool leaves_block(Kind kind) { return kind == Kind::Grid || kind == Kind::Cluster; }
+constexpr bool stops_group(Kind kind) { return kind == Kind::Block || kind == Kind::Yield || leaves_block(kind); }
+// What groups of a block wait for, as bits of one word: at the last two the block is left, and tells which in its context.
+constexpr unsigned kPendingBlock = 1, kPendingYield = 2, kPendingGrid = BC_JIT_WAITS_FOR_GRID, kPendingCluster = BC_JIT_WAITS_FOR_CLUSTER;
+constexpr unsigned pending_of(Kind kind) {
+  return kind == Kind::Grid ? kPendingGrid : kind == Kind::Cluster ? kPendingCluster : kind == Kind::Yield ? kPendingYield : kPendingBlock;
+}
+// Who goes on in a group's next turn: threads at any barrier, or those that yielded.
+constexpr unsigned kReleaseAll = 1, kReleaseYields = 2;
 
 // A thread's place: the number of the region it enters next, and what it waits for (a Kind) above.
 constexpr uint32_t kPlaceBits = 12;
@@ -48,6 +59,8 @@ constexpr uint32_t kEnded = 0xffff;
 constexpr uint32_t kAllEnded = 0xffff;
 constexpr uint32_t kWaitBlock = 0xfffe;
 constexpr uint32_t kWaitGrid = 0xfffd;
+constexpr uint32_t kWaitCluster = 0xfffc;
+constexpr uint32_t kWaitYield = 0xfffb;
 constexpr unsigned kWarpThreads = 32;
 constexpr unsigned kWarpBytes = 512;  // of shared memory, for what a warp exchanges
 constexpr uint64_t kStackLimit = 192 << 10;
@@ -159,7 +172,7 @@ class Pass {
   llvm::DenseMap<BasicBlock*, Cut> cuts_;
   uint64_t state_offset_ = 0;
   bool heap_ = false;
-  bool has_block_ = false, has_warp_ = false, has_grid_ = false, places_ = false;
+  bool has_block_ = false, has_warp_ = false, has_grid_ = false, has_yield_ = false, places_ = false;
   unsigned group_ = 1, groups_ = 1;
   std::unique_ptr<llvm::DominatorTree> tree_;
   std::unique_ptr<llvm::CycleInfo> cycles_;
@@ -182,9 +195,9 @@ class Pass {
   BasicBlock *blocks_ = nullptr, *next_block_ = nullptr;
   llvm::PHINode* index_ = nullptr;
   Value* unfinished_ = nullptr;
-  Value *block_index_[3] = {}, *grid_[3] = {}, *dynamic_ = nullptr, *launch_ = nullptr;
+  Value *block_index_[3] = {}, *grid_[3] = {}, *cluster_[3] = {}, *dynamic_ = nullptr, *launch_ = nullptr, *shared_stride_ = nullptr;
   Value *group_index_ = nullptr, *base_ = nullptr, *count_ = nullptr;  // the group: its number, first thread, threads
-  Value *group_states_ = nullptr, *places_of_threads_ = nullptr, *masks_ = nullptr, *pending_ = nullptr;
+  Value *group_states_ = nullptr, *places_of_threads_ = nullptr, *masks_ = nullptr, *pending_ = nullptr, *release_ = nullptr;
   BasicBlock* group_done_ = nullptr;
   BasicBlock* choose_ = nullptr;  // goes where the schedule says
   llvm::PHINode* choice_ = nullptr;
@@ -236,7 +249,10 @@ bool Pass::place_shared() {
   facts_.user_shared = static_cast<uint32_t>(static_shared_);
   warp_memory_ = llvm::alignTo(static_shared_, 64);
   bool exchanges = false;
-  for (Instruction& instruction : llvm::instructions(f_)) exchanges |= word_of(&instruction) == Word::WarpMemory;
+  for (Instruction& instruction : llvm::instructions(f_)) {
+    exchanges |= word_of(&instruction) == Word::WarpMemory;
+    if (word_of(&instruction) == Word::SharedStride) facts_.grid_barriers |= BC_JIT_CLUSTER;
+  }
   const uint64_t warps = (shape_.count() + kWarpThreads - 1) / kWarpThreads;
   static_shared_ = llvm::alignTo(warp_memory_ + (exchanges ? warps * kWarpBytes : 0), 128);
   facts_.shared_bytes = static_cast<uint32_t>(static_shared_);
@@ -299,13 +315,17 @@ bool Pass::cut() {
     if (word == Word::WarpBarrier) made.mask = call->getArgOperand(0);
     Region& region = regions_.emplace_back();
     region.start = after;
-    region.kind = word == Word::Barrier       ? Kind::Block
-                  : word == Word::GridBarrier ? Kind::Grid
-                  : word == Word::WarpBarrier ? Kind::Warp
-                                              : Kind::Start;
+    region.kind = word == Word::Barrier          ? Kind::Block
+                  : word == Word::GridBarrier    ? Kind::Grid
+                  : word == Word::ClusterBarrier ? Kind::Cluster
+                  : word == Word::WarpBarrier    ? Kind::Warp
+                  : word == Word::Yield          ? Kind::Yield
+                                                 : Kind::Start;
     has_block_ |= region.kind == Kind::Block;
-    has_grid_ |= region.kind == Kind::Grid;
+    has_grid_ |= leaves_block(region.kind);
+    if (leaves_block(region.kind)) facts_.grid_barriers |= region.kind == Kind::Grid ? BC_JIT_GRID : BC_JIT_CLUSTER;
     has_warp_ |= region.kind == Kind::Warp;
+    has_yield_ |= region.kind == Kind::Yield;
     cuts_[before] = made;
     call->eraseFromParent();
   }
@@ -344,6 +364,7 @@ bool Pass::analyse() {
   uniform_->compute();
 
   choose_inner();
+  places_ = has_yield_;
   for (Region& region : regions_) {
     if (region.next.size() < 2) continue;
     for (BasicBlock* at : region.blocks) {
@@ -583,7 +604,7 @@ bool Pass::find_kept() {
       region.live.push_back(value);
       if (can_repeat(value, 0)) continue;
       Slot& slot = slots_[value];
-      slot.across_blocks |= region.kind == Kind::Block || region.kind == Kind::Grid;
+      slot.across_blocks |= stops_group(region.kind);
       if (slot.type != nullptr) continue;
       slot.array = lives_apart(value);
       slot.type = value->getType()->isIntegerTy(1) ? i8_ : value->getType();
@@ -617,7 +638,6 @@ bool Pass::find_kept() {
   for (auto& [value, slot] : locals_) place(slot, slot.array ? threads : 1);
   const uint64_t states = offset;
   offset += llvm::alignTo(2 * threads, 64) + llvm::alignTo(4 * threads, 64) + llvm::alignTo(4 * groups_, 64);
-  facts_.grid_barriers |= has_grid_ ? 1 : 0;
   heap_ = has_grid_ || offset > kStackLimit;
   if (heap_) facts_.context_bytes = std::max<uint64_t>(facts_.context_bytes, offset);
   state_offset_ = states;
@@ -655,11 +675,15 @@ Value* Pass::word_value(Instruction* call, IRBuilder<>& at) {
     case Word::GridX:
     case Word::GridY:
     case Word::GridZ: return whole(grid_[static_cast<int>(word) - static_cast<int>(Word::GridX)]);
+    case Word::ClusterX:
+    case Word::ClusterY:
+    case Word::ClusterZ: return whole(cluster_[static_cast<int>(word) - static_cast<int>(Word::ClusterX)]);
     case Word::Linear: return whole(linear_);
     case Word::Lane: return whole(group_ == kWarpThreads && inner_ == 0 ? lane_ : at.CreateAnd(linear_, kWarpThreads - 1));
     case Word::Warp: return whole(group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5));
     case Word::Shared: return at.CreateGEP(i8_, shared_, llvm::cast<CallInst>(call)->getArgOperand(0));
     case Word::DynamicBytes: return whole(dynamic_);
+    case Word::SharedStride: return whole(shared_stride_);
     case Word::WarpMemory: {
       Value* warp = group_ == kWarpThreads ? group_index_ : at.CreateLShr(linear_, 5);
       return at.CreateGEP(i8_, shared_, at.CreateAdd(at.CreateMul(warp, number(kWarpBytes)), number(warp_memory_)));
@@ -719,7 +743,7 @@ void Pass::leave_group(IRBuilder<>& at, int next) {
     Value* state = at.CreateInBoundsGEP(i32_, group_states_, group_index_);
     at.CreateStore(number(next < 0 ? kEnded : static_cast<uint64_t>(next)), state);
     if (next >= 0) {
-      Value* kind = number(regions_[static_cast<size_t>(next)].kind == Kind::Grid ? 2 : 1);
+      Value* kind = number(pending_of(regions_[static_cast<size_t>(next)].kind));
       at.CreateStore(at.CreateOr(at.CreateLoad(i32_, pending_), kind), pending_);
     }
   }
@@ -738,8 +762,7 @@ void Pass::write_end(Region& region, IRBuilder<>& at, Value* place) {
     return;
   }
   const auto go = [&](int next, IRBuilder<>& from) {
-    const bool stops =
-        next < 0 || regions_[static_cast<size_t>(next)].kind == Kind::Block || regions_[static_cast<size_t>(next)].kind == Kind::Grid;
+    const bool stops = next < 0 || stops_group(regions_[static_cast<size_t>(next)].kind);
     if (next >= 0 && (!stops || !stateful_)) {
       from.CreateBr(regions_[static_cast<size_t>(next)].head);
     } else {
@@ -1090,8 +1113,9 @@ void Pass::begin_entry() {
   };
   arguments_[f_.getArg(0)] = field(ptr_, offsetof(bc_jit_frame, arguments));
   for (int d = 0; d < 3; ++d) grid_[d] = field(i32_, offsetof(bc_jit_frame, grid) + 4 * static_cast<uint64_t>(d));
+  for (int d = 0; d < 3; ++d) cluster_[d] = field(i32_, offsetof(bc_jit_frame, cluster) + 4 * static_cast<uint64_t>(d));
   dynamic_ = field(i32_, offsetof(bc_jit_frame, dynamic_shared));
-  Value* shared_stride = field(i64_, offsetof(bc_jit_frame, shared_stride));
+  shared_stride_ = field(i64_, offsetof(bc_jit_frame, shared_stride));
   Value* context_stride = field(i64_, offsetof(bc_jit_frame, context_stride));
   launch_ = field(ptr_, offsetof(bc_jit_frame, launch));
   unfinished_ = top.CreateAlloca(i64_);
@@ -1105,7 +1129,7 @@ void Pass::begin_entry() {
   index_ = at.CreatePHI(i64_, 2);
   index_->addIncoming(e_->getArg(1), prologue_);
   Value* offset = at.CreateSub(index_, e_->getArg(1));
-  shared_ = at.CreateGEP(i8_, e_->getArg(3), at.CreateMul(offset, shared_stride));
+  shared_ = at.CreateGEP(i8_, e_->getArg(3), at.CreateMul(offset, shared_stride_));
   context_ = at.CreateGEP(i8_, e_->getArg(4), at.CreateMul(offset, context_stride));
   Value* columns = at.CreateZExt(grid_[0], i64_);
   Value* rows = at.CreateZExt(grid_[1], i64_);
@@ -1207,6 +1231,8 @@ void Pass::write(Pass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards) {
     fast->launch_ = launch_;
     std::copy_n(block_index_, 3, fast->block_index_);
     std::copy_n(grid_, 3, fast->grid_);
+    std::copy_n(cluster_, 3, fast->cluster_);
+    fast->shared_stride_ = shared_stride_;
     fast->arguments_[fast->f_.getArg(0)] = static_cast<Value*>(arguments_.lookup(f_.getArg(0)));
     fast->write_version(begin_fast);
   }
@@ -1217,6 +1243,7 @@ void Pass::write_version(BasicBlock* begin) {
   stateful_ = (groups_ > 1 && has_block_) || has_grid_ || places_;
   IRBuilder<> top(prologue_->getTerminator());
   pending_ = top.CreateAlloca(i32_);
+  release_ = top.CreateAlloca(i32_);
   const uint64_t threads = shape_.count();
   const auto stack = [&](uint64_t bytes) {
     llvm::AllocaInst* made = top.CreateAlloca(llvm::ArrayType::get(i8_, bytes));
@@ -1253,6 +1280,7 @@ void Pass::write_version(BasicBlock* begin) {
   BasicBlock *round = block("round"), *group = block("group"), *round_done = block("round_done");
   group_done_ = block("group_done");
   if (stateful_) {
+    at.CreateStore(number(kReleaseAll), release_);
     BasicBlock* fresh = block("fresh");
     if (has_grid_) {
       at.CreateCondBr(at.CreateICmpNE(at.CreateLoad(i32_, context_), number(0)), round, fresh);
@@ -1305,8 +1333,7 @@ void Pass::write_version(BasicBlock* begin) {
     where->addCase(llvm::cast<llvm::ConstantInt>(number(0)), regions_[0].head);
     if (!places_) {
       for (size_t i = 1; i < regions_.size(); ++i) {
-        if (regions_[i].kind == Kind::Block || regions_[i].kind == Kind::Grid)
-          where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
+        if (stops_group(regions_[i].kind)) where->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
       }
     } else {
       BasicBlock* resume = block("resume");
@@ -1316,16 +1343,20 @@ void Pass::write_version(BasicBlock* begin) {
           m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
       at.SetInsertPoint(resume);
       Value* chosen = at.CreateCall(
-          schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_), at.CreateInBoundsGEP(i32_, masks_, base_), count_, number(1)});
+          schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_), at.CreateInBoundsGEP(i32_, masks_, base_), count_,
+                     at.CreateLoad(i32_, release_)});
       at.CreateBr(choose_);
       at.SetInsertPoint(choose_);
       choice_ = at.CreatePHI(i32_, static_cast<unsigned>(regions_.size() + 1));
       choice_->addIncoming(chosen, resume);
-      BasicBlock *ended = block("ended"), *wait = block("wait"), *wait_grid = block("wait_grid");
+      BasicBlock *ended = block("ended"), *wait = block("wait"), *wait_grid = block("wait_grid"), *wait_cluster = block("wait_cluster"),
+                 *wait_yield = block("wait_yield");
       llvm::SwitchInst* choices = at.CreateSwitch(choice_, ended);
       for (size_t i = 1; i < regions_.size(); ++i) choices->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitBlock)), wait);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitGrid)), wait_grid);
+      choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitCluster)), wait_cluster);
+      choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitYield)), wait_yield);
       const auto stop = [&](BasicBlock* in, uint64_t value, uint64_t kind) {
         IRBuilder<> to(in);
         to.CreateStore(number(value), to.CreateInBoundsGEP(i32_, group_states_, group_index_));
@@ -1333,8 +1364,10 @@ void Pass::write_version(BasicBlock* begin) {
         to.CreateBr(group_done_);
       };
       stop(ended, kEnded, 0);
-      stop(wait, 1, 1);
-      stop(wait_grid, 1, 2);
+      stop(wait, 1, kPendingBlock);
+      stop(wait_grid, 1, kPendingGrid);
+      stop(wait_cluster, 1, kPendingCluster);
+      stop(wait_yield, 1, kPendingYield);
     }
   }
   at.SetInsertPoint(group_done_);
@@ -1349,13 +1382,27 @@ void Pass::write_version(BasicBlock* begin) {
   if (stateful_) {
     Value* pending = at.CreateLoad(i32_, pending_);
     BasicBlock* more = block("more");
-    at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), next_block_, more);
+    BasicBlock* ended = has_grid_ ? block("block_ended") : next_block_;
+    at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), ended, more);
+    if (has_grid_) {
+      // Entered again, it does not begin again.
+      at.SetInsertPoint(ended);
+      at.CreateStore(number(kPendingBlock), context_);
+      at.CreateBr(next_block_);
+    }
     at.SetInsertPoint(more);
+    if (has_yield_) {
+      BasicBlock* nobody = block("nobody_yields");
+      Value* yields = at.CreateICmpNE(at.CreateAnd(pending, number(kPendingYield)), number(0));
+      at.CreateStore(at.CreateSelect(yields, number(kReleaseYields), number(kReleaseAll)), release_);
+      at.CreateCondBr(yields, round, nobody);
+      at.SetInsertPoint(nobody);
+    }
     if (has_grid_) {
       BasicBlock* leave = block("leave");
-      at.CreateCondBr(at.CreateICmpUGE(pending, number(2)), leave, round);
+      at.CreateCondBr(at.CreateICmpUGE(pending, number(kPendingGrid)), leave, round);
       at.SetInsertPoint(leave);
-      at.CreateStore(number(1), context_);
+      at.CreateStore(pending, context_);
       at.CreateStore(at.CreateAdd(at.CreateLoad(i64_, unfinished_), number64(1)), unfinished_);
       at.CreateBr(next_block_);
     } else {
@@ -1410,17 +1457,19 @@ Kind kind_of(uint16_t place) { return static_cast<Kind>(place >> kPlaceBits); }
 
 extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uint32_t count, uint32_t release) {
   uint32_t ready = kEnded, warp = kEnded;
-  bool block = false, grid = false;
+  bool block = false, grid = false, cluster = false, yield = false;
   for (uint32_t i = 0; i < count; ++i) {
     if (places[i] == kEnded) continue;
     const Kind kind = kind_of(places[i]);
-    if (release != 0 && (kind == Kind::Block || kind == Kind::Grid)) places[i] &= kPlaceMask;
+    if ((release == kReleaseAll && stops_group(kind)) || (release == kReleaseYields && kind == Kind::Yield)) places[i] &= kPlaceMask;
     const uint32_t region = places[i] & kPlaceMask;
     switch (kind_of(places[i])) {
       case Kind::Start: ready = std::min(ready, region); break;
       case Kind::Warp: warp = std::min(warp, region); break;
       case Kind::Block: block = true; break;
       case Kind::Grid: grid = true; break;
+      case Kind::Cluster: cluster = true; break;
+      case Kind::Yield: yield = true; break;
     }
   }
   if (ready != kEnded) return ready;
@@ -1446,7 +1495,7 @@ extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uin
     }
     return chosen;
   }
-  return block ? kWaitBlock : grid ? kWaitGrid : kAllEnded;
+  return yield ? kWaitYield : block ? kWaitBlock : cluster ? kWaitCluster : grid ? kWaitGrid : kAllEnded;
 }
 
 extern "C" uint32_t bc_jit_lanes(const uint16_t* places, uint32_t count, uint32_t region) {

@@ -31,6 +31,7 @@
 
 #include "backends/cpu/jit/jit_blocks.h"
 #include "backends/cpu/jit/jit_internal.h"
+#include "backends/cpu/jit/jit_launches.h"
 
 namespace bc::jit {
 namespace {
@@ -40,6 +41,7 @@ using llvm::GlobalVariable;
 
 constexpr const char* kKernelNote = "bc.kernel";
 constexpr const char* kSharedNote = "bc.shared";
+constexpr const char* kClusterNote = "bc.cluster";
 const std::string kNamePrefix = "__bc_name_";
 const std::string kWrapperPrefix = "__bc_kernel.";
 
@@ -80,9 +82,48 @@ void lift_shared(llvm::Module& module) {
 
 std::string names_of(const clang::NamedDecl& decl) { return decl.getQualifiedNameAsString(); }
 
+// The offset of a parameter that is passed by its address.
+constexpr uint64_t kWhole = ~uint64_t{0};
+
+/// A call of a kernel in device code is a launch: `launch` has the kernel's parameters and writes their bytes where a table points to.
+void write_launch(Function& launch, llvm::StringRef symbol, llvm::ArrayRef<std::pair<uint64_t, uint64_t>> parts,
+                  llvm::ArrayRef<uint64_t> parameters) {
+  llvm::Module& module = *launch.getParent();
+  llvm::LLVMContext& context = module.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  auto* byte = llvm::Type::getInt8Ty(context);
+  llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", &launch));
+  std::vector<llvm::Value*> places;
+  for (const uint64_t bytes : parameters) {
+    llvm::AllocaInst* place = at.CreateAlloca(llvm::ArrayType::get(byte, std::max<uint64_t>(bytes, 1)));
+    place->setAlignment(llvm::Align(16));
+    places.push_back(place);
+  }
+  llvm::AllocaInst* table = at.CreateAlloca(llvm::ArrayType::get(pointer, std::max<size_t>(places.size(), 1)));
+  for (size_t i = 0; i < places.size(); ++i) at.CreateStore(places[i], at.CreateConstInBoundsGEP1_64(pointer, table, i));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto [parameter, offset] = parts[i];
+    llvm::Value* place = at.CreateConstInBoundsGEP1_64(byte, places[parameter], offset == kWhole ? 0 : offset);
+    llvm::Argument* value = launch.getArg(static_cast<unsigned>(i));
+    if (offset == kWhole) {
+      at.CreateMemCpy(place, llvm::Align(16), value, llvm::Align(1), parameters[parameter]);
+    } else if (value->getType()->isIntegerTy(1)) {
+      at.CreateStore(at.CreateZExt(value, byte), place);
+    } else {
+      at.CreateAlignedStore(value, place, llvm::Align(1));
+    }
+  }
+  llvm::Constant* name = at.CreateGlobalString(symbol, "kernel_name", 0, &module);
+  // The third member of what the program's caller hands to every launch.
+  llvm::Value* state = at.CreateCall(module.getOrInsertFunction("__bc_launch", llvm::FunctionType::get(pointer, false)));
+  llvm::Value* queue = at.CreateLoad(pointer, at.CreateConstInBoundsGEP1_64(pointer, state, 2));
+  at.CreateCall(llvm::FunctionType::get(at.getVoidTy(), {pointer, pointer, pointer}, false), queue, {state, name, table});
+  at.CreateRetVoid();
+}
+
 /// A function `void (ptr)` that reads the kernel's parameters from where a table points to, as the ABI passes them, and calls it.
-bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeGen::CodeGenModule& codegen, std::string& manifest,
-                 std::string& log) {
+bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeGen::CodeGenModule& codegen, const std::string& cluster,
+                 std::string& manifest, std::string& log) {
   clang::ASTContext& ast = decl.getASTContext();
   llvm::Module& module = *kernel.getParent();
   llvm::LLVMContext& context = module.getContext();
@@ -104,11 +145,14 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", wrapper));
   std::vector<llvm::Value*> arguments;
   std::string sizes;
+  std::vector<uint64_t> parameters;                    // bytes of each
+  std::vector<std::pair<uint64_t, uint64_t>> parts;  // of each argument: the parameter and the offset in it
   unsigned index = 0;
   for (const clang::CodeGen::CGFunctionInfoArgInfo& argument : info.arguments()) {
     const uint64_t bytes = static_cast<uint64_t>(ast.getTypeSizeInChars(argument.type).getQuantity());
     sizes += (index == 0 ? "" : ",") + std::to_string(bytes);
     llvm::Value* place = at.CreateAlignedLoad(pointer, at.CreateConstInBoundsGEP1_64(pointer, wrapper->getArg(0), index), llvm::Align(8));
+    parameters.push_back(bytes);
     ++index;
     const clang::CodeGen::ABIArgInfo& how = argument.info;
     const unsigned first = static_cast<unsigned>(arguments.size());
@@ -123,23 +167,27 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
         copy->setAlignment(llvm::Align(std::max<uint64_t>(align.value(), 16)));
         at.CreateMemCpy(copy, copy->getAlign(), place, llvm::Align(1), bytes);
         arguments.push_back(copy);
+        parts.emplace_back(index - 1, kWhole);
         break;
       }
       case clang::CodeGen::ABIArgInfo::Direct:
       case clang::CodeGen::ABIArgInfo::Extend: {
         llvm::Type* given = how.getCoerceToType();
-        auto* parts = llvm::dyn_cast<llvm::StructType>(given);
-        if (parts != nullptr && how.getCanBeFlattened() && parts->getNumElements() > 0) {
-          const llvm::StructLayout* layout = module.getDataLayout().getStructLayout(parts);
-          for (unsigned i = 0; i < parts->getNumElements(); ++i) {
-            arguments.push_back(at.CreateAlignedLoad(parts->getElementType(i), offset(how.getDirectOffset() + layout->getElementOffset(i)),
-                                                     llvm::Align(1)));
+        auto* fields = llvm::dyn_cast<llvm::StructType>(given);
+        if (fields != nullptr && how.getCanBeFlattened() && fields->getNumElements() > 0) {
+          const llvm::StructLayout* layout = module.getDataLayout().getStructLayout(fields);
+          for (unsigned i = 0; i < fields->getNumElements(); ++i) {
+            const uint64_t where = how.getDirectOffset() + layout->getElementOffset(i);
+            arguments.push_back(at.CreateAlignedLoad(fields->getElementType(i), offset(where), llvm::Align(1)));
+            parts.emplace_back(index - 1, where);
           }
         } else if (given->isIntegerTy(1)) {
           llvm::Value* whole = at.CreateAlignedLoad(byte, place, llvm::Align(1));
           arguments.push_back(at.CreateICmpNE(whole, llvm::ConstantInt::get(byte, 0)));
+          parts.emplace_back(index - 1, 0);
         } else {
           arguments.push_back(at.CreateAlignedLoad(given, offset(how.getDirectOffset()), llvm::Align(1)));
+          parts.emplace_back(index - 1, how.getDirectOffset());
         }
         break;
       }
@@ -154,7 +202,18 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   call->setAttributes(kernel.getAttributes());
   at.CreateRetVoid();
   kernel.setLinkage(Function::InternalLinkage);
-  manifest += "kernel\t" + kernel.getName().str() + "\t" + names_of(decl) + "\t" + sizes + "\n";
+  Function* launch = nullptr;
+  for (llvm::User* user : llvm::make_early_inc_range(kernel.users())) {
+    auto* direct = llvm::dyn_cast<llvm::CallInst>(user);
+    if (direct == nullptr || direct == call || direct->getCalledOperand() != &kernel) continue;
+    if (launch == nullptr) {
+      launch = Function::Create(kernel.getFunctionType(), Function::InternalLinkage, "__bc_launch_of." + kernel.getName().str(), module);
+      launch->setAttributes(kernel.getAttributes());
+      write_launch(*launch, kernel.getName(), parts, parameters);
+    }
+    direct->setCalledFunction(launch);
+  }
+  manifest += "kernel\t" + kernel.getName().str() + "\t" + names_of(decl) + "\t" + sizes + "\t" + cluster + "\n";
   return true;
 }
 
@@ -162,6 +221,7 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
 bool read_module(clang::CodeGenerator& generator, size_t names, std::string& manifest, std::string& log) {
   llvm::Module& module = *generator.GetModule();
   std::vector<Function*> kernels;
+  llvm::DenseMap<Function*, std::string> clusters;
   if (GlobalVariable* notes = module.getGlobalVariable("llvm.global.annotations")) {
     for (const llvm::Use& entry : llvm::cast<llvm::ConstantArray>(notes->getInitializer())->operands()) {
       const auto* fields = llvm::cast<llvm::ConstantStruct>(entry.get());
@@ -170,6 +230,15 @@ bool read_module(clang::CodeGenerator& generator, size_t names, std::string& man
       if (note == kKernelNote) {
         if (auto* function = llvm::dyn_cast<Function>(object); function != nullptr && !function->isDeclaration())
           kernels.push_back(function);
+      } else if (note == kClusterNote) {
+        auto* function = llvm::dyn_cast<Function>(object);
+        const auto* given = llvm::dyn_cast<GlobalVariable>(fields->getOperand(4)->stripPointerCasts());
+        if (function == nullptr || given == nullptr || !given->hasInitializer()) continue;
+        std::string& dims = clusters[function];
+        for (const llvm::Use& value : llvm::cast<llvm::ConstantStruct>(given->getInitializer())->operands()) {
+          const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value.get());
+          dims += (dims.empty() ? "" : ",") + std::to_string(number == nullptr ? 1 : number->getZExtValue());
+        }
       } else if (note == kSharedNote) {
         if (auto* global = llvm::dyn_cast<GlobalVariable>(object)) {
           global->setSection(kSharedSection);
@@ -188,7 +257,7 @@ bool read_module(clang::CodeGenerator& generator, size_t names, std::string& man
       log += "error: kernel '" + kernel->getName().str() + "' has no declaration\n";
       return false;
     }
-    if (!wrap_kernel(*kernel, *decl, generator.CGM(), manifest, log)) return false;
+    if (!wrap_kernel(*kernel, *decl, generator.CGM(), clusters.lookup(kernel), manifest, log)) return false;
   }
   const auto table_of = [&](size_t i) {
     const std::string name = kNamePrefix + std::to_string(i);
@@ -308,12 +377,12 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
       text += "#include \"" + value + "\"\n";
     }
   }
-  for (size_t i = 0; i < from.header_count; ++i) includes.headers.emplace_back(from.headers[2 * i], from.headers[2 * i + 1]);
+  for (size_t i = 0; i < from.header_count; ++i) includes.headers.emplace_back(from.headers[2 * i], replace_launches(from.headers[2 * i + 1]));
   const std::string name = from.name == nullptr || *from.name == 0 ? "kernel.cu" : from.name;
   std::string quoted;
   for (const char c : name) quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
   text += "#line 1 \"" + quoted + "\"\n";
-  text.append(from.text, from.text_size);
+  text += replace_launches({from.text, from.text_size});
   for (size_t i = 0; i < from.name_count; ++i) {
     llvm::StringRef expression = llvm::StringRef(from.names[i]).trim();
     expression.consume_front("&");

@@ -32,6 +32,9 @@ enum class Word {
   GridX,
   GridY,
   GridZ,
+  ClusterX,
+  ClusterY,
+  ClusterZ,
   DimX,
   DimY,
   DimZ,
@@ -40,6 +43,7 @@ enum class Word {
   Warp,
   Shared,
   DynamicBytes,
+  SharedStride,
   WarpMemory,
   Launch,
   Uniform,
@@ -49,6 +53,8 @@ enum class Word {
   Barrier,
   WarpBarrier,
   GridBarrier,
+  ClusterBarrier,
+  Yield,
   SoftBarrier,
   Stop,
 };
@@ -57,7 +63,8 @@ Word word_of(llvm::StringRef name);
 /// The word that a call is of.
 Word word_of(const llvm::Value* value);
 inline bool is_barrier(Word word) {
-  return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::SoftBarrier;
+  return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::ClusterBarrier ||
+         word == Word::Yield || word == Word::SoftBarrier;
 }
 /// Words whose value a thread has from its place alone.
 inline bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
