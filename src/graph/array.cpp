@@ -840,7 +840,10 @@ void* own(const Array& a) {
   TapeLock lock(tape(a.device()));
   void* p = data(a);
   Ref<Node>& current = a.storage()->current;
-  if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1)) {
+  // What a capture keeps for its graph is not another's view of the value.
+  const auto& capture = tape(a.device()).capture();
+  const auto kept = capture ? capture->count(*current->buffer) : 0;
+  if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1 + kept)) {
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;
     Tape& t = tape(a.device());

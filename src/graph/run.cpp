@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -122,10 +123,13 @@ class Runner {
       inputs.push_back({source.buffer->ptr, o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
     }
     const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
-    if (tape_.capture() && backend_.record(stream_, [&extra, kept = Ref<Node>(&node), device = device_, stream = stream_, inputs, output] {
-          extra.run(device, stream, inputs, output);
-        })) [[unlikely]]
+    if (tape_.capture() && backend_.capturing(stream_) && device_.type == DeviceType::cpu) [[unlikely]] {
+      // The node gives its arguments away when it has run; the graph runs them again.
+      backend_.record(stream_, [kept = std::shared_ptr<Extra>(std::move(node.extra)), &extra, device = device_, inputs, output] {
+        extra.run(device, {device}, inputs, output);
+      });
       return;
+    }
     const auto start = begin_timing();
     extra.run(device_, stream_, inputs, output);
     end_timing(step, start, &node);

@@ -20,6 +20,12 @@ struct Capture {
   bool checked = false;    ///< kernels of the graph may report an error
   std::vector<Ref<Buffer>> buffers;
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
+  /// How often it keeps a buffer.
+  int count(const Buffer& buffer) const {
+    int n = 0;
+    for (const Ref<Buffer>& b : buffers) n += b.get() == &buffer ? 1 : 0;
+    return n;
+  }
 };
 
 /// Counters of finished blocks and the error word of one stream of a CUDA device: zero between kernels, which is how kernels leave them.

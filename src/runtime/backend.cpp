@@ -108,8 +108,7 @@ Stream Backend::create_stream(const StreamOptions&) {
 }
 
 void Backend::begin_capture(Stream) {
-  raise(ErrorKind::NotImplemented, "begin_capture: work of {} runs when it is called and cannot be captured; capture needs a GPU",
-        to_string(device()));
+  raise(ErrorKind::NotImplemented, "begin_capture: work of {} cannot be captured", to_string(device()));
 }
 
 std::unique_ptr<StreamGraph> Backend::end_capture(Stream) {

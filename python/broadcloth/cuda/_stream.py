@@ -117,7 +117,7 @@ class Stream(_c.StreamBase):
             self.synchronize()
 
     def begin_capture(self, mode: int | None = None) -> None:
-        """From now on the stream's work is not run but becomes a `Graph`, which `end_capture` returns. Needs a GPU.
+        """From now on the stream's work is not run but becomes a `Graph`, which `end_capture` returns.
 
         Arrays that are computed inside have their values after each launch of the graph. Copies between the device and pageable host
         memory cannot be captured.

@@ -7,8 +7,11 @@
 template <class T>
 struct __bc_slot {
   static_assert(sizeof(T) <= 16);
-  BC_INLINE static void put(T value) { reinterpret_cast<T*>(__bc_warp_memory())[__bc_lane()] = value; }
-  BC_INLINE static T get(unsigned lane) { return reinterpret_cast<const T*>(__bc_warp_memory())[lane]; }
+  // A lane's place is its own for each size: others of the warp may exchange values of another size meanwhile.
+  static constexpr unsigned kStride = sizeof(T) <= 4 ? 4 : sizeof(T) <= 8 ? 8 : 16, kFirst = kStride == 4 ? 0 : kStride == 8 ? 128 : 384;
+  BC_INLINE static T* place(unsigned lane) { return reinterpret_cast<T*>(__bc_warp_memory() + kFirst + kStride * lane); }
+  BC_INLINE static void put(T value) { *place(__bc_lane()) = value; }
+  BC_INLINE static T get(unsigned lane) { return *place(lane); }
 };
 
 template <class T>

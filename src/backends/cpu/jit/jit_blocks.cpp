@@ -62,7 +62,7 @@ constexpr uint32_t kWaitGrid = 0xfffd;
 constexpr uint32_t kWaitCluster = 0xfffc;
 constexpr uint32_t kWaitYield = 0xfffb;
 constexpr unsigned kWarpThreads = 32;
-constexpr unsigned kWarpBytes = 512;  // of shared memory, for what a warp exchanges
+constexpr unsigned kWarpBytes = 896;  // of shared memory, for what a warp exchanges: 32 places of 4, 8 and 16 bytes
 constexpr uint64_t kStackLimit = 192 << 10;
 
 struct Slot {
