@@ -842,7 +842,7 @@ void* own(const Array& a) {
   Ref<Node>& current = a.storage()->current;
   // What a capture keeps for its graph is not another's view of the value.
   const auto& capture = tape(a.device()).capture();
-  const auto kept = capture ? capture->count(*current->buffer) : 0;
+  const uint32_t kept = capture ? capture->count(*current->buffer) : 0;
   if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1 + kept)) {
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;

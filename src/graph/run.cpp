@@ -101,7 +101,8 @@ class Runner {
 
   /// A store goes to the old value's own memory when nobody else will read that, else to a copy.
   void take(Node& node, Node& old, bool copies) {
-    const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 || old.buffer->exposed);
+    const uint32_t kept = tape_.capture() ? tape_.capture()->count(*old.buffer) : 0;  // for the graph, which is no reader
+    const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 + kept || old.buffer->exposed);
     if (mine) {
       if (ordered_) use(*old.buffer, true);
       node.buffer = old.buffer;  // the step still reads the old value there; run() takes it from `old` afterwards

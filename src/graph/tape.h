@@ -21,9 +21,9 @@ struct Capture {
   std::vector<Ref<Buffer>> buffers;
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
   /// How often it keeps a buffer.
-  int count(const Buffer& buffer) const {
-    int n = 0;
-    for (const Ref<Buffer>& b : buffers) n += b.get() == &buffer ? 1 : 0;
+  uint32_t count(const Buffer& buffer) const {
+    uint32_t n = 0;
+    for (const Ref<Buffer>& b : buffers) n += b.get() == &buffer ? 1u : 0u;
     return n;
   }
 };

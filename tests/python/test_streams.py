@@ -505,6 +505,24 @@ def test_a_graph_of_kernels_products_and_host_functions(device):
         assert calls == (["ran"] * 3 if device == "cpu" else [])
 
 
+def test_a_graph_goes_on_from_what_it_wrote(device):
+    with bc.device(device):
+        s = cuda.Stream(non_blocking=True)
+        x = bc.array(np.zeros(10))
+        warm = bc.array(np.zeros(10))
+        warm += 1
+        warm.get()
+        with s:
+            s.begin_capture()
+            x += 1
+            x *= 2
+            graph = s.end_capture()
+        np.testing.assert_array_equal(x.get(), np.zeros(10))
+        for expected in (2.0, 6.0, 14.0):
+            graph.launch(s)
+            np.testing.assert_array_equal(x.get(), np.full(10, expected))
+
+
 def test_a_capture_over_two_streams(device):
     with bc.device(device):
         first, second = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
