@@ -320,23 +320,41 @@ PyObject* stream_protocol(PyObject* self, PyObject*) {
   return guard([&] { return tuple_of({to_py(int64_t{0}).get(), to_py(handle_of(tape_in(self))).get()}).release(); });
 }
 
+/// A call of Python's that a stream makes, from any thread.
+struct HostCall {
+  HostCall(PyObject* function, PyObject* arguments) : f(new_ref(function)), args(new_ref(arguments)) {}
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+  ~HostCall() {
+    if (!Py_IsInitialized()) return;
+    GilHold hold;
+    Py_DECREF(f);
+    Py_DECREF(args);
+  }
+  void run() const {
+    if (!Py_IsInitialized()) return;
+    GilHold hold;
+    call_unraisable(f, args);
+  }
+  PyObject *f, *args;
+};
+
 PyObject* stream_launch_host(PyObject* self, PyObject* args) {
   return guard([&]() -> PyObject* {
     PyObject *f = nullptr, *arguments = nullptr;
     if (!PyArg_UnpackTuple(args, "_launch_host", 2, 2, &f, &arguments)) throw PythonError();
     if (!PyCallable_Check(f)) raise(ErrorKind::Type, "launch_host_func: expected a function, got {}", type_name(f));
     Tape& t = tape_in(self);
-    Py_INCREF(f);
-    Py_INCREF(arguments);
+    auto owned = std::make_shared<HostCall>(f, arguments);
     without_gil([&] {
       t.flush();
-      backend(t.device()).launch_host(t.stream(), [f, arguments] {
-        if (!Py_IsInitialized()) return;
-        GilHold hold;
-        call_unraisable(f, arguments);
-        Py_DECREF(f);
-        Py_DECREF(arguments);
-      });
+      if (t.capture()) {
+        // The graph calls it again and again.
+        t.capture()->owned.push_back(owned);
+        backend(t.device()).launch_host(t.stream(), [call = owned.get()] { call->run(); });
+      } else {
+        backend(t.device()).launch_host(t.stream(), [call = std::move(owned)] { call->run(); });
+      }
     });
     Py_RETURN_NONE;
   });

@@ -19,6 +19,7 @@ struct Capture {
   Tape* origin = nullptr;  ///< the stream that was captured, whose scratch memory the graph uses
   bool checked = false;    ///< kernels of the graph may report an error
   std::vector<Ref<Buffer>> buffers;
+  std::vector<std::shared_ptr<void>> owned;  ///< what its host functions use
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
   /// How often it keeps a buffer.
   uint32_t count(const Buffer& buffer) const {

@@ -609,6 +609,15 @@ std::unique_ptr<StreamEvent> CudaBackend::make_event(const EventOptions& options
 void CudaBackend::launch_host(Stream stream, std::function<void()> f) {
   make_current();
   auto owned = std::make_unique<std::function<void()>>(std::move(f));
+  if (capturing(stream)) {
+    // The graph, and what is made of it, may call it as long as the process lives.
+    static std::mutex mutex;
+    static auto& kept = *new std::vector<std::unique_ptr<std::function<void()>>>;
+    BC_DRIVER(cuLaunchHostFunc, native(stream), [](void* data) { (*static_cast<std::function<void()>*>(data))(); }, owned.get());
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(owned));
+    return;
+  }
   BC_DRIVER(
       cuLaunchHostFunc, native(stream),
       [](void* data) {
