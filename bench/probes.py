@@ -64,6 +64,7 @@ def child_first_kernel(device: str) -> dict[str, float]:
         "next": min(end - middle, last - end),
         "compiles": after["compiles"] - before["compiles"],
         "disk_hits": after["disk_hits"] - before["disk_hits"],
+        "shipped_hits": after["shipped_hits"] - before["shipped_hits"],
         "compile_seconds": after["compile_seconds"] - before["compile_seconds"],
     }
 
@@ -253,13 +254,23 @@ def probe_import(device: str, rounds: int) -> list[dict[str, Any]]:
     return [_row("import", "import broadcloth, beyond import numpy", times, Bar("seconds", 0.10))]
 
 
+# Kernels that came compiled with a wheel are no cold compiles.
+COLD = {"BROADCLOTH_SHIPPED_KERNELS": "0"}
+
+
 def probe_first_kernel(device: str, rounds: int) -> list[dict[str, Any]]:
     limit = 0.040 if device == "cuda" else 0.030
-    cold, cold_next, warm, compiled, compile_times = [], [], [], [], []
+    cold, cold_next, warm, compiled, compile_times, shipped = [], [], [], [], [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="broadcloth-bench-") as folder:
-            one = _child("first_kernel", device, BROADCLOTH_CACHE_DIR=folder)
-            two = _child("first_kernel", device, BROADCLOTH_CACHE_DIR=folder)
+            one = _child("first_kernel", device, BROADCLOTH_CACHE_DIR=folder, **COLD)
+            two = _child("first_kernel", device, BROADCLOTH_CACHE_DIR=folder, **COLD)
+        with tempfile.TemporaryDirectory(prefix="broadcloth-bench-") as folder:
+            as_shipped = _child("first_kernel", device, BROADCLOTH_CACHE_DIR=folder)
+        if one["compiles"] != 3:
+            raise RuntimeError(f"first_kernel: three kernels are new to the process, {one['compiles']} were compiled")
+        if as_shipped["shipped_hits"]:
+            shipped.append(as_shipped["first"])
         cold.append(one["first"])
         cold_next.append(one["next"])
         compile_times.append(one["compile_seconds"] / max(1, one["compiles"]))
@@ -274,6 +285,7 @@ def probe_first_kernel(device: str, rounds: int) -> list[dict[str, Any]]:
         _row("next_kernel", "another new kernel in the same process", cold_next, Bar("seconds", limit)),
         _row("compile", "of that: in the compiler, a kernel", compile_times, None),
         second,
+        *([_row("shipped_kernel", "first kernel of a process, one that came compiled with the wheel", shipped, None)] if shipped else []),
     ]
 
 
@@ -281,7 +293,7 @@ def probe_first_result(device: str, rounds: int) -> list[dict[str, Any]]:
     times = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="broadcloth-bench-") as folder:
-            times.append(_child("first_result", device, BROADCLOTH_CACHE_DIR=folder)["seconds"])
+            times.append(_child("first_result", device, BROADCLOTH_CACHE_DIR=folder, **COLD)["seconds"])
     return [_row("first_result", "first result of 1e5 elements in a new process, nothing cached, as a program has it", times, None)]
 
 

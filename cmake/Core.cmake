@@ -13,7 +13,6 @@ set(device_library "${CMAKE_BINARY_DIR}/generated/device_library.cpp")
 add_custom_command(
   OUTPUT "${device_library}"
   COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py" "${SRC}/device/device.h" "${device_library}"
-          kDeviceLibrary sections
   DEPENDS ${device_headers} "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
   COMMENT "Embedding src/device"
   VERBATIM)

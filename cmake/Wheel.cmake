@@ -10,6 +10,21 @@ if(TARGET headers)
   add_dependencies(wheel_parts headers)
 endif()
 
+# Common array kernels, compiled for several GPUs by the NVRTC of the build's Python (it needs no GPU); without one there are none.
+set(kernels_stamp "${CMAKE_BINARY_DIR}/generated/kernels.stamp")
+add_custom_command(
+  OUTPUT "${kernels_stamp}"
+  COMMAND ${CMAKE_COMMAND} -E rm -rf "${PACKAGE_DIR}/kernels"
+  COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${PACKAGE_DIR}/.." "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/scripts/warm_cache.py"
+          "${PACKAGE_DIR}/kernels"
+  COMMAND ${CMAKE_COMMAND} -E touch "${kernels_stamp}"
+  DEPENDS broadcloth_core _broadcloth stage "${CMAKE_SOURCE_DIR}/scripts/warm_cache.py"
+  COMMENT "Compiling common kernels for GPUs"
+  VERBATIM)
+add_custom_target(shipped_kernels DEPENDS "${kernels_stamp}")
+add_dependencies(wheel_parts shipped_kernels)
+install(DIRECTORY "${PACKAGE_DIR}/kernels" DESTINATION broadcloth COMPONENT wheel FILES_MATCHING PATTERN "*.bck")
+
 # The engine opens OpenBLAS at run time, so no tool finds it by looking at what is linked. It goes beside the engine, under a soname of
 # its own: another library of the process that asks for "libopenblas.so.0" must not be given this one.
 find_library(OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread)

@@ -37,6 +37,10 @@ def main(path: str) -> int:
                 problems.append(f"broadcloth/{part} is missing")
         if len(list((Path(scratch) / "broadcloth" / "headers").glob("device-*.pch"))) != 2:
             problems.append("broadcloth/headers: expected two precompiled headers")
+        kernels = list((Path(scratch) / "broadcloth" / "kernels").glob("*.bck"))
+        print(f"  {sum(k.stat().st_size for k in kernels) / 1e6:6.1f} MB  broadcloth/kernels: {len(kernels)} for GPUs")
+        if len(kernels) < 100:
+            problems.append(f"broadcloth/kernels: expected some hundred compiled kernels, got {len(kernels)}")
     for p in problems:
         print(f"wheel: {p}", file=sys.stderr)
     print(f"{wheel}  {size / 1e6:.1f} MB")

@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import re
 import site
+import struct
 from pathlib import Path
 
 import broadcloth as bc
@@ -56,20 +57,40 @@ class CompileError(AssertionError):
 INVALID_OPTION = 5
 
 
-def compile_kernel(text: str, arch: str, quick: bool = False) -> bytes:
+def code(text: str, whole: bool) -> dict[str, bytes]:
+    """The machine code of each kernel of a text, beside the whole device library or the part that the text uses."""
+    cubin = compile_kernel(text, "sm_90", whole=whole)
+    (table,) = struct.unpack_from("<Q", cubin, 40)
+    size, count, names = struct.unpack_from("<HHH", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, table + i * size) for i in range(count)]
+    found = {}
+    for name, _, _, _, at, length in headers:
+        start = headers[names][4] + name
+        label = cubin[start : cubin.index(b"\0", start)].decode()
+        if label.startswith(".text."):
+            found[label] = cubin[at : at + length]
+    return found
+
+
+def compile_kernel(text: str, arch: str, quick: bool = False, whole: bool = False) -> bytes:
     """The cubin of a kernel's text; fails with the compiler's log. `quick` leaves out most of the optimiser, four times as fast.
 
-    As in the backend, the text has before it what it uses of the device library.
+    As in the backend, the text has before it what it uses of the device library, or the `whole` of it.
     """
     nvrtc = library()
-    source = f'{bc._c.device_library_for(text)}\n#line 1 "kernel.cu"\n{text}'
+    # A Python kernel has the library of its language before it.
+    before, own = "", text
+    if '"python/' in text.partition("\n")[0]:
+        before, _, own = text.partition('#line 1 "kernel"\n')
+    part = device_library() + before if whole else bc._c.device_library_for(own, before)
+    source = f'{part}\n#line 1 "kernel.cu"\n{own}'
     program = ctypes.c_void_p()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None) == 0
     try:
         options = [o.encode() for o in [*backend_options(), f"--gpu-architecture={arch}", *(["--Ofast-compile=max"] if quick else [])]]
         status = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         if status == INVALID_OPTION and quick:  # NVRTC before 12.8
-            return compile_kernel(text, arch)
+            return compile_kernel(text, arch, whole=whole)
         size = ctypes.c_size_t()
         if status:
             nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))

@@ -188,6 +188,14 @@ def _folder_size(folder: str) -> tuple[int, int]:
 
 
 def _print_cache(stats: dict[str, Any]) -> None:
+    _print_folder(stats)
+    if stats.get("shipped_files"):
+        print(f"  shipped          {stats['shipped_folder']}: {stats['shipped_files']} kernels, {_size(stats['shipped_bytes'])}, only read")
+    else:
+        print("  shipped          no kernels came with this build")
+
+
+def _print_folder(stats: dict[str, Any]) -> None:
     folder = str(next((stats[k] for k in ("path", "folder", "directory", "dir") if stats.get(k)), ""))
     if not folder:
         print("  cache            none: compiled kernels are kept in memory only")

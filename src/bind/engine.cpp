@@ -2,6 +2,7 @@
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/openblas.h"
 #include "backends/cuda/cuda_libraries.h"
+#include "backends/cuda/nvrtc.h"
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
 #include "bind/list.h"
@@ -129,6 +130,10 @@ PyRef cache_stats() {
   d.put("disk_limit", s.disk_limit);
   d.put("folder", s.folder);
   d.put("warning", s.warning);
+  d.put("shipped_hits", s.shipped_hits);
+  d.put("shipped_bytes", s.shipped_bytes);
+  d.put("shipped_files", s.shipped_files);
+  d.put("shipped_folder", s.shipped_folder);
   return d.take();
 }
 
@@ -233,10 +238,10 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("pool_reset_peak(device=None)", pool_reset_peak),
           BC_FUNCTION("pool_limit(device=None, bytes=None)", pool_limit),
           BC_FUNCTION("pool_trim(device=None, keep=0)", [](Device d, uint64_t keep) { return without_gil([&] { return trim(d, keep); }); }),
-          BC_FUNCTION("device_library_for(text)",
-                      [](std::string_view text) {
+          BC_FUNCTION("device_library_for(text, more='')",
+                      [](std::string_view text, std::string_view more) {
                         const std::string_view texts[] = {text};
-                        return to_py(std::string_view(device_library_for(texts)));
+                        return to_py(std::string_view(device_library_for(LibraryTarget::Cuda, texts, more)));
                       }),
           BC_FUNCTION("cache_stats()", cache_stats),
           BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
@@ -249,6 +254,12 @@ void init_engine(PyObject* module) {
                       [](PyObject* path) {
                         const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
                         return static_cast<int64_t>(without_gil([&] { return kernel_cache_import(p); }));
+                      }),
+          BC_FUNCTION("cache_write(folder, arch)",
+                      [](std::string_view folder, std::string_view arch) {
+                        const std::vector<KernelSource> sources = null_sources();
+                        without_gil([&] { cuda::write_kernels(std::string(folder), std::string(arch), sources); });
+                        return static_cast<int64_t>(sources.size());
                       }),
           BC_FUNCTION("cache_set_folder(path)", [](std::string_view path) { kernel_cache_set_folder(std::string(path)); }),
           BC_FUNCTION("cache_set_limit(bytes)", [](uint64_t bytes) { kernel_cache_set_limit(bytes); }),

@@ -118,6 +118,7 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
     if (code.kind == "cu") source.foreign_text = true;
     else source.linked.push_back(code);
   }
+  if (!source.foreign_text) source.library_bytes = s.compiled.text.size() - s.compiled.readable.size();
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
   set_up(s.compiled.linked, made);
   ProgramKernel* kernel = &made->kernel(s.compiled.name);

@@ -13,18 +13,16 @@ extern const char* const kDeviceLibrary;
 /// Its length in bytes, without the closing zero.
 extern const size_t kDeviceLibrarySize;
 
-/// One header of src/device.
-struct DeviceSection {
-  const char* header;
-  uint32_t needs;     ///< a bit for each section that it needs, itself among them
-  const char* names;  ///< what it may define, parted by blanks
-  const char* text;
-};
-/// The headers in order of dependence.
-extern const std::span<const DeviceSection> kDeviceSections;
-/// The part of the device library that texts with these words use: a compiler reads a fifth of it for `a * b`. Words of strings and comments
-/// count as well, so the part may be larger than it must, never smaller.
-std::string device_library_for(std::span<const std::string_view> texts);
+enum class LibraryTarget { Cuda, Cpu };
+/// The declarations of the device library that programs use: a compiler reads a twentieth of it for `a * b`. `more` is a library beside it
+/// (src/device/python), whose declarations come the same way.
+std::string device_library_for(LibraryTarget target, std::span<const std::string_view> programs, std::string_view more = {});
+
+/// Of `library` alone, a text that is read after all of the device library.
+std::string library_part_for(LibraryTarget target, std::span<const std::string_view> programs, std::string_view library);
+
+/// Tells whether the device library may declare a name, on any device: a function, a type or a macro.
+bool device_library_has(std::string_view name);
 
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;

@@ -1,8 +1,10 @@
 #include "codegen/kernel_cache.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -72,15 +75,28 @@ struct Table {
   }
 };
 
+/// Where the kernels that came with broadcloth are; empty when there are none.
+std::string shipped_folder() {
+  if (const char* folder = std::getenv("BROADCLOTH_SHIPPED_KERNELS")) return std::strcmp(folder, "0") == 0 ? "" : folder;
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&shipped_folder), &here) == 0 || !here.dli_fname) return {};
+  const std::string library = here.dli_fname;
+  const std::string folder = library.substr(0, library.find_last_of('/') + 1) + "kernels";
+  struct stat status;
+  return stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? folder : std::string();
+}
+
 struct Cache {
   Cache() : table(new Table(1024)) {}
 
   std::atomic<Table*> table;
   std::atomic<uint64_t> memory_hits{0};
   std::atomic<uint64_t> disk_hits{0};
+  std::atomic<uint64_t> shipped_hits{0};
   std::atomic<uint64_t> compiles{0};
   std::atomic<int64_t> compile_nanoseconds{0};
   KernelStore store;
+  KernelStore shipped{shipped_folder()};
 
   std::mutex mutex;
   std::condition_variable changed;  // an entry left Running, or the queue changed
@@ -120,16 +136,19 @@ void before_fork() {
   all.changed.wait_for(lock, std::chrono::seconds(10), [&] { return all.running <= t_building; });
   lock.release();
   all.store.lock_for_fork();
+  all.shipped.lock_for_fork();
 }
 
 void after_fork_in_parent() {
   cache().store.unlock_after_fork();
+  cache().shipped.unlock_after_fork();
   cache().mutex.unlock();
 }
 
 void after_fork_in_child() {
   Cache& all = cache();
   all.store.unlock_after_fork();
+  all.shipped.unlock_after_fork();
   // The child has this thread only. Waiters that are gone would eat notifications, so the variable starts anew.
   new (&all.changed) std::condition_variable;
   all.has_worker = false;
@@ -187,20 +206,24 @@ Hash128 file_key(const KernelSource& source, const std::string& target) {
 
 void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel) { entry.kernel.store(kernel.release(), std::memory_order_release); }
 
-bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
-  auto stored = all.store.load(entry.file);
+bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source) {
+  auto stored = store.load(entry.file);
   if (!stored) return false;
   if (stored->entries == source.entries) {
     try {
       publish(entry, entry.backend->load(stored->binary, source.entries));
-      all.disk_hits.fetch_add(1, std::memory_order_relaxed);
+      hits.fetch_add(1, std::memory_order_relaxed);
       return true;
     } catch (const std::exception&) {
       // Whole, yet not loadable here: compiled anew below, where a real fault shows.
     }
   }
-  all.store.remove(entry.file);
+  store.remove(entry.file);
   return false;
+}
+
+bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
+  return load_from(all.store, all.disk_hits, entry, source) || load_from(all.shipped, all.shipped_hits, entry, source);
 }
 
 void compile(Cache& all, Entry& entry, const KernelSource& source) {
@@ -267,11 +290,8 @@ void* work(void*) {
   }
 }
 
-/// Called with the mutex held.
-void start_worker(Cache& all) {
-  if (all.has_worker || all.stopping) return;
-  static const int first = std::atexit(kernel_cache_shutdown);
-  (void)first;
+/// Starts a thread that may compile; an errno.
+int start_thread(pthread_t& thread, void* (*run)(void*), void* argument) {
   // Signals are for the program's own threads.
   sigset_t blocked, before;
   sigfillset(&blocked);
@@ -279,11 +299,39 @@ void start_worker(Cache& all) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, size_t{16} << 20);  // a C++ compiler recurses
-  const int error = pthread_create(&all.worker, &attributes, work, nullptr);
+  const int error = pthread_create(&thread, &attributes, run, argument);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+/// Called with the mutex held.
+void start_worker(Cache& all) {
+  if (all.has_worker || all.stopping) return;
+  static const int first = std::atexit(kernel_cache_shutdown);
+  (void)first;
+  const int error = start_thread(all.worker, work, nullptr);
   BC_CHECK(error == 0, Runtime, "kernel cache: cannot start the background thread: {}", std::strerror(error));
   all.has_worker = true;
+}
+
+void* prepare(void* argument) {
+  const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(argument));
+  pthread_setname_np(pthread_self(), "bc-prepare");
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  if (all.closing || all.stopping) return nullptr;
+  ++all.running;
+  lock.unlock();
+  try {
+    (*work)();
+  } catch (...) {
+    // Said by the compile that needs it.
+  }
+  lock.lock();
+  --all.running;
+  all.changed.notify_all();
+  return nullptr;
 }
 
 // ---- misses ----
@@ -438,6 +486,11 @@ CacheStats kernel_cache_stats() {
   stats.disk_limit = all.store.limit();
   stats.folder = all.store.folder();
   stats.warning = all.store.warning();
+  stats.shipped_hits = all.shipped_hits;
+  const KernelStore::Usage shipped = all.shipped.usage();
+  stats.shipped_folder = all.shipped.folder();
+  stats.shipped_bytes = shipped.bytes;
+  stats.shipped_files = shipped.files;
   return stats;
 }
 
@@ -454,10 +507,28 @@ void kernel_cache_clear(bool disk) {
   if (disk) all.store.clear();
 }
 
+void kernel_cache_write(const std::string& folder, const std::string& target, std::span<const KernelSource> sources,
+                        const std::function<std::vector<char>(const KernelSource&)>& compile) {
+  KernelStore store;
+  store.set_folder(folder);
+  store.set_limit(std::numeric_limits<size_t>::max());
+  for (const KernelSource& source : sources) store.save(file_key(source, target), target, source.entries, compile(source));
+  BC_CHECK(store.warning().empty(), Runtime, "{}", store.warning());
+}
+
 size_t kernel_cache_export(const std::string& path) { return cache().store.archive(path); }
 size_t kernel_cache_import(const std::string& path) { return cache().store.import(path); }
 void kernel_cache_set_folder(const std::string& folder) { cache().store.set_folder(folder); }
 void kernel_cache_set_limit(size_t bytes) { cache().store.set_limit(bytes); }
+
+void kernel_cache_prepare(std::function<void()> work) {
+  // No lock is taken here: callers hold locks that a fork takes after the cache's.
+  auto held = std::make_unique<std::function<void()>>(std::move(work));
+  pthread_t thread;
+  if (start_thread(thread, prepare, held.get()) != 0) return;
+  held.release();
+  pthread_detach(thread);
+}
 
 void kernel_cache_wait() {
   Cache& all = cache();

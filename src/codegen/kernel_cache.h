@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -27,7 +28,8 @@ class SourcePrinter {
   KernelSource (*call_)(const void*);
 };
 
-/// The kernel of a structural key on a backend: from memory, from disk, or compiled now. Several threads that ask for one kernel compile it
+/// The kernel of a structural key on a backend: from memory, from disk (the user's folder, then what came with broadcloth: the folder `kernels`
+/// beside the library, or BROADCLOTH_SHIPPED_KERNELS, where "0" means none), or compiled now. Several threads that ask for one kernel compile it
 /// once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends.
 LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print);
 
@@ -46,6 +48,7 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
 struct CacheStats {
   uint64_t memory_hits = 0;
   uint64_t disk_hits = 0;
+  uint64_t shipped_hits = 0;
   uint64_t compiles = 0;
   double compile_seconds = 0;
   size_t disk_bytes = 0;
@@ -53,6 +56,9 @@ struct CacheStats {
   size_t disk_limit = 0;
   std::string folder;   ///< empty when nothing is kept on disk
   std::string warning;  ///< why the folder is not used, if so
+  std::string shipped_folder;  ///< of the kernels that came with broadcloth; empty when there are none
+  size_t shipped_bytes = 0;
+  size_t shipped_files = 0;
 };
 CacheStats kernel_cache_stats();
 
@@ -64,18 +70,26 @@ size_t kernel_cache_export(const std::string& path);
 /// Puts the entries of an exported file into the folder; each is verified. Returns their number.
 size_t kernel_cache_import(const std::string& path);
 
+/// Compiles for `target` (Backend::target) and puts the results into `folder` as the cache would: what a wheel ships.
+void kernel_cache_write(const std::string& folder, const std::string& target, std::span<const KernelSource> sources,
+                        const std::function<std::vector<char>(const KernelSource&)>& compile);
+
 /// Another folder, in the place of what the environment says (BROADCLOTH_CACHE_DIR, else XDG_CACHE_HOME/broadcloth, else
 /// ~/.cache/broadcloth); empty: keep nothing on disk.
 void kernel_cache_set_folder(const std::string& folder);
 /// Another cap for the bytes on disk than BROADCLOTH_CACHE_LIMIT (2 GiB); the files used longest ago go first. 0: keep nothing on disk.
 void kernel_cache_set_limit(size_t bytes);
 
+/// Runs `work`, which makes a compiler ready, on a thread of its own. Forks and the end of the process wait for it as for a compile. What it
+/// throws is dropped: a compile that needs the same will say it.
+void kernel_cache_prepare(std::function<void()> work);
+
 /// Waits until the background thread has compiled all it was asked for.
 void kernel_cache_wait();
 /// Ends the background thread after the compile it is at, drops what is queued. Called when the interpreter or the process ends; the
 /// thread starts again when needed.
 void kernel_cache_shutdown();
-/// The same at the end of the interpreter, for good: waits for compiles of other threads and lets them start none, because a compiler's own
+/// The same at the end of the interpreter or of the process, for good: waits for compiles of other threads and lets them start none, because a compiler's own
 /// statics go when the process exits. The calling thread may still compile.
 void kernel_cache_close();
 

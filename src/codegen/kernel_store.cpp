@@ -184,6 +184,11 @@ KernelStore::KernelStore() : limit_(kDefaultLimit) {
   }
 }
 
+KernelStore::KernelStore(std::string folder) : limit_(kDefaultLimit), read_only_(true) {
+  set_folder(std::move(folder));
+  writable_ = false;
+}
+
 std::string KernelStore::folder() const {
   std::lock_guard lock(mutex_);
   return limit_ ? folder_ : std::string();
@@ -243,12 +248,12 @@ std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
     if (read_all(file.get(), bytes.get(), size)) {
       if (auto kernel = unpack(std::move(bytes), size, key)) {
         // The time of last use, kept by hand since many file systems do not.
-        if (time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
+        if (!read_only_ && time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
         return kernel;
       }
     }
   }
-  unlink(path.c_str());
+  if (!read_only_) unlink(path.c_str());
   return std::nullopt;
 }
 
@@ -330,7 +335,7 @@ void KernelStore::save(const Hash128& key, const std::string& target, std::span<
 
 void KernelStore::remove(const Hash128& key) {
   const std::string folder = this->folder();
-  if (!folder.empty()) unlink((folder + "/" + name_of(key)).c_str());
+  if (!folder.empty() && !read_only_) unlink((folder + "/" + name_of(key)).c_str());
 }
 
 KernelStore::Usage KernelStore::usage() const {

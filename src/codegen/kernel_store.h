@@ -29,8 +29,10 @@ class KernelStore {
 
   /// The folder and the cap of the environment.
   KernelStore();
+  /// A folder that is only read: files stay as they are, damaged ones too.
+  explicit KernelStore(std::string folder);
 
-  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted.
+  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted (unless the folder is only read).
   std::optional<StoredKernel> load(const Hash128& key);
   void save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary);
   void remove(const Hash128& key);
@@ -66,6 +68,7 @@ class KernelStore {
   std::string folder_;        // empty: nothing is kept on disk
   std::string warning_;
   size_t limit_ = 0;
+  const bool read_only_ = false;
   bool writable_ = true;
   size_t written_ = 0;  // bytes since the last collect()
   bool collected_ = false;

@@ -50,7 +50,6 @@ BC_INLINE T angle(T a) {
   return arctan2(T(0.0f), a);
 }
 
-#ifndef BC_SKIP_COMPLEX_MATH  // defined by kernels without complex numbers
 /// e^x (cos y, sin y) scale, in two factors where e^x alone would overflow.
 BC_LONG complex128 exp_polar(double x, double y, double scale) {
   bool big = x > 709.0 && x < 1500.0;
@@ -324,7 +323,5 @@ BC_COMPLEX1(arccosh)
 BC_COMPLEX1(arctanh)
 #undef BC_COMPLEX1
 BC_COMPLEX64 power(complex<R> a, complex<R> b) { return narrow(power(widen(a), widen(b))); }
-
-#endif
 
 }  // namespace bc

@@ -3,7 +3,6 @@
 #pragma once
 #include "reduce.h"
 
-#ifndef BC_SKIP_RANDOM  // defined by kernels without random numbers
 namespace bc {
 
 struct u32x4 {
@@ -130,4 +129,3 @@ BC_TFN T random_integer(u64 seed, u64 index, T low, u64 range) {
 }
 
 }  // namespace bc
-#endif

@@ -2,7 +2,6 @@
 #pragma once
 #include "complex_math.h"
 
-#ifndef BC_SKIP_SPECIAL  // defined by kernels without sinc, i0, deg2rad …
 namespace bc {
 
 BC_FN float deg2rad(float a) { return a * 0x1.1df46ap-6f; }
@@ -26,14 +25,12 @@ BC_FN double sinc(double a) {
   double x = sinc_argument(a);
   return sin(x) / x;
 }
-#ifndef BC_SKIP_COMPLEX_MATH
 template <class R>
 BC_INLINE complex<R> sinc(complex<R> a) {
   complex<R> x = a * R(0x1.921fb54442d18p+1);
   x = x.re == 0 && x.im == 0 ? complex<R>(R(1e-20), 0) : x;
   return sin(x) / x;
 }
-#endif
 BC_LIFT1(sinc)
 #if !BC_CUDA
 BC_FN float sinc_fast(float a, u32& flag) {
@@ -104,4 +101,3 @@ BC_LIFT1(i0)
 BC_LIFT1(bessel_i1)
 
 }  // namespace bc
-#endif

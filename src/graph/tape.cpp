@@ -217,9 +217,10 @@ void after_fork(bool child) {
 
 }  // namespace
 
-/// Takes every device's lock for good: a daemon thread that flushes gets to the end of it, and none begins. Python is gone by now, so that
-/// nobody who waits holds its lock.
+/// Takes every device's lock for good: a daemon thread that flushes gets to the end of it, and none begins; nor does a compile. Python is
+/// gone by now, so that nobody who waits holds its lock.
 void hold_tapes() {
+  kernel_cache_close();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (Tape* t : tapes())
     while (!t->mutex().try_lock() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));

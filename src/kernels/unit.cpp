@@ -8,31 +8,10 @@
 
 namespace bc::kernels {
 
-namespace {
-
-/// Tells whether the device library has a function of the name, which a user's function beside it would redefine or be taken for.
-bool library_has(std::string_view name) {
-  static const std::set<std::string_view>& names = *[] {
-    auto* all = new std::set<std::string_view>;
-    for (const DeviceSection& section : kDeviceSections) {
-      std::string_view rest = section.names;
-      while (!rest.empty()) {
-        const size_t end = std::min(rest.find(' '), rest.size());
-        all->insert(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
-    }
-    return all;
-  }();
-  return names.contains(name);
-}
-
-}  // namespace
-
 std::string Unit::unique(const std::string& name, bool free) {
   const std::string base = cpp_identifier(name);
   int& count = names_[base];
-  if (count == 0 && !free && library_has(base)) count = 1;
+  if (count == 0 && !free && device_library_has(base)) count = 1;
   const int n = ++count;
   return n == 1 ? base : fmt::format("{}_{}", base, n);
 }

@@ -22,6 +22,7 @@ struct ProgramSource {
   std::vector<std::string> name_expressions;  ///< C++ names of kernels and variables that are asked for later ("scale<float>")
   std::vector<std::pair<std::string, std::string>> headers;  ///< served from memory: the name they are included with, and the text
   bool device_library = false;                ///< puts src/device before the text (printed kernels)
+  size_t library_bytes = 0;                   ///< so much of `text`, at its beginning, is a library, of which only what is used need be compiled
   bool nvcc = false;                          ///< compiles with the toolkit's nvcc instead of NVRTC; CUDA only
   std::vector<LinkedCode> linked;             ///< machine code, no CUDA C++, that the program is linked with; CUDA only
   bool foreign_text = false;                  ///< the text holds CUDA C++ of users beside printed kernels

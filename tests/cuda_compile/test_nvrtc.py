@@ -414,19 +414,33 @@ def test_each_row_alone_finds_what_it_needs(dtype):
         nvrtc.compile_kernel(source, "sm_90", quick=True)
 
 
-def test_a_product_reads_a_third_of_the_library():
+def test_a_product_reads_a_twentieth_of_the_library():
     (source,) = texts(lambda: call_row("multiply", "float32"))
     part = bc._c.device_library_for(source)
-    assert len(part) < len(nvrtc.device_library()) / 3
-    assert "standard_normal" not in part and "BC_SKIP_COMPLEX_MATH" in part
+    assert len(part) < len(nvrtc.device_library()) / 20
+    assert "multiply" in part and "standard_normal" not in part and "half" not in part
 
 
 def test_complex_numbers_bring_their_functions():
     part = bc._c.device_library_for("complex<float> f(complex<float> z) { return bc::exp(z); }")
-    assert "exp_polar" in part and "BC_SKIP_COMPLEX_MATH 1" not in part
+    assert "exp_polar" in part
+    assert "exp_polar" not in bc._c.device_library_for("float f(float z) { return bc::exp(z); }")
 
 
 def test_complex_arithmetic_alone_is_a_small_part_of_the_library():
     part = bc._c.device_library_for("complex<double> f(complex<double> z) { return z * z + z / complex<double>(1, 2); }")
-    assert len(part) < len(nvrtc.device_library()) / 3
-    assert "exp_polar" not in part and "BC_SKIP_COMPLEX_MATH 1" in part
+    assert len(part) < len(nvrtc.device_library()) / 10
+    assert "operator*" in part and "exp_polar" not in part
+
+
+def test_small_floats_bring_their_overloads():
+    part = bc._c.device_library_for("half f(half z) { return bc::sqrt(z) + z; }")
+    assert "BC_LIFT1(sqrt)" in part and "operator+" in part
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64", "complex64"])
+def test_what_is_left_out_of_the_library_changes_no_instruction(dtype):
+    """The machine code beside the whole library and beside the part that is used."""
+    for rows in (["add", "sqrt", "sin", "power", "floor_divide"], ["maximum", "isnan", "equal", "where"]):
+        for source in dict.fromkeys(texts(rows_of(dtype, rows))):
+            assert nvrtc.code(source, whole=True) == nvrtc.code(source, whole=False)

@@ -120,3 +120,39 @@ def test_clear_forgets(tmp_path):
     env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path)})
     subprocess.run([sys.executable, "-m", "broadcloth", "cache", "clear"], env=env, check=True, timeout=120)
     assert finish(start(tmp_path)) > 0
+
+
+SHIPPED = """
+import numpy as np
+import broadcloth as bc
+bc.config.background_compile = False
+n = np.linspace(0.1, 5, 10_007)
+a = bc.asarray(n, device="cpu")
+assert np.allclose((bc.sqrt(a) * a + 3).get(), np.sqrt(n) * n + 3)
+s = bc._c.cache_stats()
+print(s["compiles"], s["disk_hits"], s["shipped_hits"], s["shipped_files"])
+"""
+
+
+def shipped(folder, from_folder):
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(folder), "BROADCLOTH_SHIPPED_KERNELS": str(from_folder)})
+    done = subprocess.run([sys.executable, "-c", SHIPPED], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_what_came_with_the_wheel_is_read_after_the_users_folder_and_never_written(tmp_path):
+    own, came = tmp_path / "own", tmp_path / "came"
+    assert shipped(came, 0) == [1, 0, 0, 0]
+    (file,) = came.glob("*.bck")
+    kept = file.read_bytes()
+    (came / "collected").unlink(missing_ok=True)
+    assert shipped(own, came) == [0, 0, 1, 1]
+    assert not list(own.glob("*.bck")), "a copy of what was shipped"
+    # A damaged file is passed over, not removed: it is not ours. The kernel is compiled and kept in the user's folder.
+    file.write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))
+    assert shipped(own, came) == [1, 0, 0, 1]
+    assert [f.name for f in came.iterdir()] == [file.name] and [f.name for f in own.glob("*.bck")] == [file.name]
+    file.write_bytes(kept)
+    assert shipped(own, came) == [0, 1, 0, 1]
+    assert shipped(own, tmp_path / "nowhere") == [0, 1, 0, 0]

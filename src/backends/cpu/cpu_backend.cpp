@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/program.h"
+#include "codegen/kernel_cache.h"
 #include "codegen/user_op.h"
 #include "core/error.h"
 
@@ -83,6 +85,10 @@ class CpuBackend final : public Backend {
   }
 
   void* allocate_chunk(size_t bytes) override {
+    // Whoever has arrays on the CPU soon needs the compiler, to load what it made before if for nothing else; opening it takes as long as
+    // a small kernel.
+    static std::once_flag once;
+    std::call_once(once, [] { kernel_cache_prepare([] { cpu::JitLibrary::get().prepare(flags_for(false)); }); });
     if (bytes == 0) bytes = 1;
     if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) return nullptr;
     if (bytes >= kCheckedBytes && bytes > memory_info().free) return nullptr;

@@ -296,10 +296,10 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_
 std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
   Headers::Slot& slot = headers_->slot(flags, {});
   if (slot.made.load(std::memory_order_acquire)) return {slot.bytes.data(), slot.bytes.size() - 1};
-  if (slot.under_way.exchange(true)) return {};
-  const std::optional<fs::path> folder = keep_folder();
   std::error_code ignored;
   if (fs::exists(shipped_header(flags, header_text({})), ignored)) return header(flags);
+  if (slot.under_way.exchange(true)) return {};
+  const std::optional<fs::path> folder = keep_folder();
   if (folder && fs::exists(*folder / header_name(target(flags), header_text({})), ignored)) return header(flags);
   try {
     std::thread([this, flags] {
@@ -323,6 +323,11 @@ std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_vi
   std::string key = fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program);
   key.append(1, '\0').append(text);
   return (fs::path(path_).parent_path() / "headers" / ("device-" + hex(key) + ".pch")).string();
+}
+
+void JitLibrary::prepare(const bc_jit_flags& flags) {
+  // The front end, the target's tables and the code generator are met by what asks nothing of them.
+  compile("extern \"C\" void start(float* p) { *p = 1; }\n", "start.cpp", flags);
 }
 
 void JitLibrary::write_headers(const std::string& folder) {
@@ -371,7 +376,7 @@ std::vector<char> JitLibrary::compile(std::string_view text, std::string_view na
   std::string whole;
   if (pch.empty()) {
     const std::string_view texts[] = {text};
-    whole = kKernelPrefix + device_library_for(texts) + fmt::format("\n#line 1 \"{}\"\n", name);
+    whole = kKernelPrefix + device_library_for(LibraryTarget::Cpu, texts) + fmt::format("\n#line 1 \"{}\"\n", name);
     text = whole.append(text);
   }
   bc_jit_buffer object{}, log{};

@@ -47,6 +47,8 @@ class JitLibrary {
   Object load(std::span<const char> bytes, const bc_jit_object* first, bool with_support = false);
   void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
 
+  /// Does what the first compile would otherwise begin with, by compiling one line.
+  void prepare(const bc_jit_flags& flags);
   /// Writes the precompiled headers that come with broadcloth, for kernels of array expressions and for CUDA C++.
   void write_headers(const std::string& folder);
 

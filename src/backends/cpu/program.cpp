@@ -625,13 +625,7 @@ bc_jit_flags flags_of(const ProgramSource& source) {
   return flags;
 }
 
-JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags) {
-  BC_CHECK(source.binary.empty(), NotImplemented, "kernel: {} is machine code for a GPU; the CPU runs CUDA C++ text", source.name);
-  if (!source.linked.empty()) {
-    const LinkedCode& code = source.linked[0];
-    raise(ErrorKind::NotImplemented, "kernel: {} is {}, machine code for a GPU; on the CPU kernels are linked with CUDA C++ (a .cu file or cuda.CUSource)",
-          code.name, code.kind);
-  }
+JitLibrary::Parsed parse_text(const ProgramSource& source, std::string_view text, const bc_jit_flags& flags) {
   std::vector<const char*> options, headers, names;
   for (const std::string& option : source.options) options.push_back(option.c_str());
   for (const auto& [name, text] : source.headers) {
@@ -646,8 +640,8 @@ JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags)
   }
   for (const std::string& name : source.name_expressions) names.push_back(name.c_str());
   bc_jit_program_source from{};
-  from.text = source.text.data();
-  from.text_size = source.text.size();
+  from.text = text.data();
+  from.text_size = text.size();
   from.name = source.name.c_str();
   from.options = options.data();
   from.option_count = options.size();
@@ -656,6 +650,25 @@ JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags)
   from.names = names.data();
   from.name_count = names.size();
   return JitLibrary::get().parse(from, flags);
+}
+
+JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags) {
+  BC_CHECK(source.binary.empty(), NotImplemented, "kernel: {} is machine code for a GPU; the CPU runs CUDA C++ text", source.name);
+  if (!source.linked.empty()) {
+    const LinkedCode& code = source.linked[0];
+    raise(ErrorKind::NotImplemented, "kernel: {} is {}, machine code for a GPU; on the CPU kernels are linked with CUDA C++ (a .cu file or cuda.CUSource)",
+          code.name, code.kind);
+  }
+  if (source.library_bytes == 0) return parse_text(source, source.text, flags);
+  const std::string_view library = std::string_view(source.text).substr(0, source.library_bytes);
+  const std::string_view own = std::string_view(source.text).substr(source.library_bytes);
+  try {
+    const std::string part = library_part_for(LibraryTarget::Cpu, {&own, 1}, library);
+    return parse_text(source, part + "#line 1 \"kernel\"\n" + std::string(own), flags);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Compile) throw;
+    return parse_text(source, source.text, flags);  // beside all of the library, for the messages
+  }
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ CudaBackend::Primary::Primary(int index) {
   cuda::check_process();
   int count = cuda::device_count();
   BC_CHECK(index >= 0 && index < count, Runtime, "cuda:{}: expected a device below {}, got {}", index, count, index);
+  cuda::start_compiler(index);
   BC_DRIVER(cuDeviceGet, &device, index);
   BC_DRIVER(cuDevicePrimaryCtxRetain, &context, device);
 }
@@ -256,7 +257,7 @@ std::string CudaBackend::arch() const {
   return arch_;
 }
 
-std::string CudaBackend::target() const { return arch() + " " + cuda::compiler_description(); }
+std::string CudaBackend::target() const { return cuda::target_for(arch()); }
 
 std::vector<char> CudaBackend::compile(const KernelSource& source) { return cuda::compile_for(source, arch()); }
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "backends/cuda/cuda_libraries.h"
 #include "codegen/device_library.h"
+#include "codegen/kernel_cache.h"
 
 namespace bc::cuda {
 
@@ -71,9 +73,21 @@ class ProgramHandle {
   nvrtcProgram program_ = nullptr;
 };
 
+/// NVRTC takes some ten megabytes for a compile and frees them after it. The C library then gives them back to the system, a fault for each
+/// page of the next compile (2,400, a tenth of its time). It stops that, by its own rule, once a block of this size was freed.
+void keep_freed_memory() {
+  static const bool done = [] {
+    void* volatile block = std::malloc(size_t{16} << 20);
+    std::free(block);
+    return true;
+  }();
+  (void)done;
+}
+
 CompiledProgram compile_once(const CompilerInput& program, std::string_view arch, const std::vector<std::string>& options,
                              nvrtcResult& result) {
   const NvrtcApi& api = nvrtc();
+  keep_freed_memory();
   ProgramHandle handle(program);
   for (const std::string& name : program.name_expressions)
     check_nvrtc(api.nvrtcAddNameExpression(handle.get(), name.c_str()), "nvrtcAddNameExpression");
@@ -135,14 +149,37 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch) {
   constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
   CompilerInput program;
-  const std::string_view texts[] = {source.text};
-  program.text = device_library_for(texts);
-  program.text.append(kKernelLine).append(source.text);
   program.options.assign(std::begin(kCommon), std::end(kCommon));
   program.options.push_back(source.contract ? "--fmad=true" : "--fmad=false");
   if (minimal_known.load(std::memory_order_relaxed)) program.options.push_back(kMinimal);
   for (std::string& flag : extra_flags()) program.options.push_back(std::move(flag));
-  return compile_program(program, arch).binary;
+  const std::string_view texts[] = {source.text};
+  program.text = device_library_for(LibraryTarget::Cuda, texts).append(kKernelLine).append(source.text);
+  try {
+    return compile_program(program, arch).binary;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Runtime) throw;
+    // A user's function may name what its text does not show, by macros that paste words.
+    program.text = std::string(kDeviceLibrary, kDeviceLibrarySize).append(kKernelLine).append(source.text);
+    return compile_program(program, arch).binary;
+  }
+}
+
+void start_compiler(int device) {
+  static std::once_flag once;
+  std::call_once(once, [device] {
+    kernel_cache_prepare([device] {
+      CUdevice native = 0;
+      int major = 0, minor = 0;
+      BC_DRIVER(cuDeviceGet, &native, device);
+      BC_DRIVER(cuDeviceGetAttribute, &major, static_cast<int>(DeviceAttribute::ComputeCapabilityMajor), native);
+      BC_DRIVER(cuDeviceGetAttribute, &minor, static_cast<int>(DeviceAttribute::ComputeCapabilityMinor), native);
+      KernelSource source;
+      source.text = "namespace bc { extern \"C\" __global__ void start(float* p) { p[threadIdx.x] = exp(p[threadIdx.x]); } }\n";
+      source.entries = {"start"};
+      compile_for(source, arch_for(major, minor));
+    });
+  });
 }
 
 std::vector<int> supported_archs() {
@@ -167,6 +204,12 @@ std::string arch_for(int major, int minor) {
            major, minor, archs.empty() ? 0 : archs.front());
   return fmt::format("compute_{}", best);
 }
+
+void write_kernels(const std::string& folder, const std::string& arch, std::span<const KernelSource> sources) {
+  kernel_cache_write(folder, target_for(arch), sources, [&](const KernelSource& source) { return compile_for(source, arch); });
+}
+
+std::string target_for(const std::string& arch) { return arch + " " + compiler_description(); }
 
 std::string compiler_description() {
   int major = 0, minor = 0;

@@ -32,12 +32,23 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
 /// Compiles generated text with the device library before it; needs no GPU.
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch);
 
+/// Opens NVRTC and lets it compile a few words for a device on another thread, once a process: it takes as long as a kernel to start, and
+/// creating a context takes longer.
+void start_compiler(int device);
+
 /// Compute capabilities that NVRTC compiles for, ascending: 75, 80, … 121.
 std::vector<int> supported_archs();
 
 /// What to compile for on a device: its own architecture ("sm_90"), or the nearest older one as PTX ("compute_90") when NVRTC does not
 /// know it. Throws when the device is older than all that NVRTC knows.
 std::string arch_for(int major, int minor);
+
+/// Compiles sources for an architecture ("sm_90") and puts the results into a folder of the kernel cache, as a device of it would; needs
+/// no GPU.
+void write_kernels(const std::string& folder, const std::string& arch, std::span<const KernelSource> sources);
+
+/// Backend::target of a device that is compiled for `arch`.
+std::string target_for(const std::string& arch);
 
 /// The compiler with its version and flags, a part of the cache key: "nvrtc-13.0 --std=c++17 …". KernelSource::contract is not in it.
 std::string compiler_description();

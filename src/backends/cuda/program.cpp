@@ -78,23 +78,23 @@ bool needs_headers(const ProgramSource& source) {
          std::any_of(source.options.begin(), source.options.end(), [](const std::string& o) { return o.find("include") != o.npos; });
 }
 
-/// Everything before the user's first line, which keeps its number.
-std::string full_text(const ProgramSource& source) {
+/// Everything before the user's first line, which keeps its number; with `whole` all of the libraries.
+std::string full_text(const ProgramSource& source, bool whole) {
   if (!source.device_library) return source.text;
-  // A header in a folder of the user's may use anything.
-  const auto folder = [](const std::string& option) { return option.starts_with("-I") || option.starts_with("--include-path"); };
-  std::string text;
-  if (std::any_of(source.options.begin(), source.options.end(), folder)) {
-    text.assign(kDeviceLibrary, kDeviceLibrarySize);
-  } else {
-    std::vector<std::string_view> texts{source.text};
-    for (const std::string& option : source.options) texts.emplace_back(option);
-    for (const auto& [name, header] : source.headers) texts.emplace_back(header);
-    for (const std::string& name : source.name_expressions) texts.emplace_back(name);
-    text = device_library_for(texts);
-  }
-  text += fmt::format("\n#line 1 \"{}\"\n", source.name);
-  return text + source.text;
+  const std::string line = fmt::format("\n#line 1 \"{}\"\n", source.name);
+  if (whole) return std::string(kDeviceLibrary, kDeviceLibrarySize) + line + source.text;
+  const std::string_view library = std::string_view(source.text).substr(0, source.library_bytes);
+  std::vector<std::string_view> texts{std::string_view(source.text).substr(source.library_bytes)};
+  for (const std::string& option : source.options) texts.emplace_back(option);
+  for (const auto& [name, header] : source.headers) texts.emplace_back(header);
+  for (const std::string& name : source.name_expressions) texts.emplace_back(name);
+  return device_library_for(LibraryTarget::Cuda, texts, library).append(line).append(texts[0]);
+}
+
+/// Tells whether headers in a folder of the user's may be included, which may use anything.
+bool reads_folders(const ProgramSource& source) {
+  return std::any_of(source.options.begin(), source.options.end(),
+                     [](const std::string& option) { return option.starts_with("-I") || option.starts_with("--include-path"); });
 }
 
 // ---- Linking ------------------------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ ProgramBinary compile_nvcc(const ProgramSource& source, const std::string& arch,
   const ScratchFolder folder;
   std::string name = fs::path(source.name).filename().string();
   if (!name.ends_with(".cu")) name += ".cu";
-  std::ofstream(folder / name, std::ios::binary) << full_text(source);
+  std::ofstream(folder / name, std::ios::binary) << full_text(source, true);
   for (const auto& [header, text] : source.headers) {
     const fs::path place = folder / header;
     std::error_code ignored;
@@ -278,7 +278,8 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
   std::erase_if(input.options, [](const std::string& o) { return !chosen_arch({o}).empty(); });
   if (source.nvcc) return compile_nvcc(source, arch, input.options);
 
-  input.text = full_text(source);
+  bool whole = source.device_library && reads_folders(source);
+  input.text = full_text(source, whole);
   input.name = source.name;
   input.name_expressions = source.name_expressions;
   bool relocatable = std::any_of(input.options.begin(), input.options.end(), is_relocatable);
@@ -310,15 +311,24 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
     }
   }
   CompiledProgram compiled;
-  try {
-    compiled = compile_program(input, arch, ErrorKind::Compile);
-  } catch (const Error& e) {
-    // A kernel that launches kernels has to be relocatable; who writes one need not know.
-    if (relocatable || std::string_view(e.what()).find("device-side kernel launch") == std::string_view::npos) throw;
-    relocatable = true;
-    std::erase(input.options, "--minimal");
-    input.options.push_back("-rdc=true");
-    compiled = compile_program(input, arch, ErrorKind::Compile);
+  for (;;) {
+    try {
+      compiled = compile_program(input, arch, ErrorKind::Compile);
+      break;
+    } catch (const Error& e) {
+      if (!relocatable && std::string_view(e.what()).find("device-side kernel launch") != std::string_view::npos) {
+        // A kernel that launches kernels has to be relocatable; who writes one need not know.
+        relocatable = true;
+        std::erase(input.options, "--minimal");
+        input.options.push_back("-rdc=true");
+      } else if (source.device_library && !whole) {
+        // It names what no text of it shows (by macros that paste words), or it is wrong; then the messages are those beside all of the library.
+        whole = true;
+        input.text = full_text(source, whole);
+      } else {
+        throw;
+      }
+    }
   }
   if (relocatable && linked) compiled.binary = link(compiled.binary, source.name, arch, source.linked);
   return {std::move(compiled.binary), std::move(compiled.lowered_names), std::move(compiled.log)};

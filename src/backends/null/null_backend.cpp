@@ -25,6 +25,7 @@ struct NullState {
   int marks = 0;
   size_t synchronizations = 0;
   size_t compiles = 0;
+  std::vector<KernelSource> sources;
   size_t capacity = kDefaultCapacity;
   size_t page = 0;
   std::string target = "null-cpu";
@@ -198,6 +199,7 @@ class NullBackend final : public Backend {
   std::vector<char> compile(const KernelSource& source) override {
     std::lock_guard lock(state().mutex);
     ++state().compiles;
+    state().sources.push_back(source);
     return {source.text.begin(), source.text.end()};
   }
 
@@ -302,6 +304,11 @@ size_t null_compiles() {
   return state().compiles;
 }
 
+std::vector<KernelSource> null_sources() {
+  std::lock_guard lock(state().mutex);
+  return state().sources;
+}
+
 void null_log_clear() {
   std::lock_guard lock(state().mutex);
   state().launches.clear();
@@ -310,6 +317,7 @@ void null_log_clear() {
   state().marks = 0;
   state().synchronizations = 0;
   state().compiles = 0;
+  state().sources.clear();
 }
 
 void null_set_target(std::string target) {

@@ -53,6 +53,8 @@ std::vector<NullOrder> null_order();
 size_t null_synchronizations();
 /// How many sources were compiled since the last null_log_clear.
 size_t null_compiles();
+/// The sources of array expressions among them.
+std::vector<KernelSource> null_sources();
 void null_log_clear();
 
 /// "null-cpu" (the first value) or "null-cuda": which skeleton the code generator writes.

@@ -1,0 +1,135 @@
+"""Compiles the kernels of common array programs for several GPUs, without one: what a wheel ships beside the libraries.
+
+    warm_cache.py FOLDER [ARCHITECTURE ...]
+
+The null device takes the programs and writes the kernels' text, NVRTC compiles them, and the files are the kernel cache's own, under the
+same keys: another version of broadcloth, of its device library, of NVRTC or of the flags does not find them. A kernel's text holds neither
+shapes nor constants, so each serves every size. Objects for the CPU are not shipped: they are made for one processor's own instructions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+os.environ["BROADCLOTH_CACHE_DIR"] = ""  # nothing may come from a folder, and nothing go to one
+os.environ["BROADCLOTH_SHIPPED_KERNELS"] = "0"
+
+import broadcloth as bc  # noqa: E402
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+FLOATS = ("float32", "float64")
+NUMBERS = (*FLOATS, "int32", "int64")
+
+
+def array(shape: Any, dtype: str = "float32") -> Any:
+    """An array that lies in memory; on the null device nothing reads it."""
+    return bc.empty(shape, dtype=dtype)
+
+
+def programs() -> Iterator[Any]:
+    """What each yields is computed by kernels of its own."""
+    for dtype in NUMBERS:
+        a, b = (array((64, 128), dtype) for _ in range(2))
+        row, column = array((1, 128), dtype), array((64, 1), dtype)
+        for f in (bc.add, bc.subtract, bc.multiply, bc.divide):
+            yield f(a, b)
+            yield f(a, 3)
+            yield f(3, a)
+            yield f(a, row)
+            yield f(a, column)
+        for f in (bc.maximum, bc.minimum, bc.less, bc.greater, bc.equal):
+            yield f(a, b)
+            yield f(a, 3)
+        for f in (bc.negative, bc.absolute, bc.square):
+            yield f(a)
+        yield bc.where(a > b, a, b)
+        yield bc.where(a > 0, a, 0)
+        yield a**2
+        yield bc.zeros((64, 128), dtype=dtype)
+        yield bc.ones((64, 128), dtype=dtype)
+        yield bc.full((64, 128), 3, dtype=dtype)
+        yield bc.arange(8192, dtype=dtype)
+        for axis in (None, 0, 1):
+            for f in (bc.sum, bc.max, bc.min, bc.mean):
+                yield f(a, axis=axis)
+        yield a.T + b.T
+        yield bc.ascontiguousarray(a.T)
+        yield a[1:-1, 1:-1] + 0
+        c = array((64, 128), dtype)
+        c += a
+        yield c
+        c *= 3
+        yield c
+        for other in (*NUMBERS, "bool"):
+            if other != dtype:
+                yield array((64, 128), other).astype(dtype)
+    for dtype in FLOATS:
+        a, b = (array((64, 128), dtype) for _ in range(2))
+        for f in (bc.sqrt, bc.exp, bc.log, bc.sin, bc.cos, bc.tan, bc.tanh, bc.floor, bc.isnan, bc.arctan, bc.log1p, bc.expm1):
+            yield f(a)
+        for f in (bc.power, bc.arctan2, bc.hypot):
+            yield f(a, b)
+        yield a**0.5
+        yield 1 / (1 + bc.exp(-a))
+        yield a * b + bc.sin(a) + bc.cos(b)
+        yield bc.sqrt(a * a + b * b)
+        yield 2 * a + b
+        yield a * b + b
+        yield bc.clip(a, 0, 1)
+        for axis in (None, 0, 1):
+            yield bc.std(a, axis=axis)
+            yield bc.var(a, axis=axis)
+            yield bc.sum(a * b, axis=axis)
+            yield bc.sum(bc.square(a - b), axis=axis)
+            yield bc.sum(bc.absolute(a), axis=axis)
+        yield bc.sum(a), bc.mean(a), bc.std(a)
+        yield bc.argmax(a), bc.argmin(a)
+        yield bc.argmax(a, axis=1), bc.argmin(a, axis=1)
+        yield (a - bc.mean(a, axis=0)) / bc.std(a, axis=0)
+        yield (a - bc.mean(a, axis=1, keepdims=True)) / bc.std(a, axis=1, keepdims=True)
+        e = bc.exp(a - bc.max(a, axis=1, keepdims=True))
+        yield e / bc.sum(e, axis=1, keepdims=True)
+        u = array((66, 130), dtype)
+        yield 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        yield bc.linspace(0, 1, 8192, dtype=dtype)
+        rng = bc.random.default_rng(0)
+        yield rng.random(8192, dtype=dtype)
+        yield rng.standard_normal(8192, dtype=dtype)
+    flags = array((64, 128), "bool")
+    yield bc.sum(flags)
+    yield bc.any(flags), bc.all(flags)
+    yield flags & ~flags
+    for dtype in ("complex64", "complex128"):
+        a, b = (array((64, 128), dtype) for _ in range(2))
+        for f in (bc.add, bc.subtract, bc.multiply, bc.divide):
+            yield f(a, b)
+        yield bc.absolute(a)
+        yield bc.sum(a)
+
+
+def record() -> None:
+    """Lets the null device be given all programs, as a GPU would be."""
+    with bc.device("null:1"):
+        bc._c.null_set_target("null-cuda")
+        bc._c.null_log_clear()
+        for values in programs():
+            bc.flush()
+            del values
+        bc.flush()
+
+
+def main(folder: str, *architectures: str) -> int:
+    start = time.perf_counter()
+    record()
+    count = sum(bc._c.cache_write(folder, architecture) for architecture in architectures or ARCHITECTURES)
+    size = sum(entry.stat().st_size for entry in os.scandir(folder))
+    print(f"{count} kernels for {', '.join(architectures or ARCHITECTURES)}: {size / 1e6:.1f} MB in {time.perf_counter() - start:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

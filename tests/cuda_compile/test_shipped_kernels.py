@@ -1,0 +1,75 @@
+"""The kernels that a wheel ships compiled: they are made on any machine, under the keys that a device looks for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import broadcloth as bc
+import nvrtc
+from null_device import make, null_device
+from support import child_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(bc.__file__).parent / "kernels"
+
+needs_nvrtc = pytest.mark.skipif(nvrtc.library() is None, reason="there is no NVRTC: pip install nvidia-cuda-nvrtc")
+
+
+def test_the_programs_of_the_wheel_become_some_hundred_kernels():
+    code = f"import runpy; v = runpy.run_path({str(ROOT / 'scripts' / 'warm_cache.py')!r}); v['record'](); print(v['bc']._c.cache_stats()['compiles'])"
+    done = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 200
+
+
+@needs_nvrtc
+def test_kernels_are_written_for_each_architecture(tmp_path):
+    with null_device("null-cuda"):
+        bc._c.null_log_clear()
+        a, b = make((300, 7), "float32"), make((300, 7), "float32")
+        held = [a - b * 17.5, (a * b).max(axis=0)]
+        bc.flush()
+        del held
+        counts = [bc._c.cache_write(str(tmp_path), arch) for arch in ("sm_80", "sm_90")]
+    assert counts[0] == counts[1] <= 2
+    files = sorted(tmp_path.glob("*.bck"))
+    assert len(files) == sum(counts)
+    texts = [f.read_bytes() for f in files]
+    for arch in (b"sm_80 nvrtc", b"sm_90 nvrtc"):
+        assert sum(arch in text for text in texts) == counts[0]
+    assert all(b"\x7fELF" in text for text in texts)
+
+
+PROGRAM = """
+import numpy as np
+import broadcloth as bc
+bc.config.background_compile = False
+bc.set_default_device("cuda")
+n = np.random.default_rng(1).random((1000, 1000), dtype="float32")
+a = bc.array(n)
+before = bc._c.cache_stats()
+x = [a + a, a * 2, bc.sqrt(a), a.sum(axis=0)]
+bc.synchronize()
+after = bc._c.cache_stats()
+assert np.array_equal(x[0].get(), n + n) and np.array_equal(x[1].get(), n * 2)
+print(after["compiles"] - before["compiles"], after["shipped_hits"] - before["shipped_hits"])
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not bc.device_count("cuda"), reason="needs a GPU")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="only a wheel ships kernels")
+def test_common_kernels_of_a_wheel_are_not_compiled(tmp_path):
+    target = bc.device_info("cuda")["target"]
+    if not any(target.encode() in file.read_bytes()[:400] for file in FOLDER.glob("*.bck")):
+        pytest.skip(f"none was made for {target}: the architectures are sm_80, sm_90 and sm_100, and NVRTC must be the build's")
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path)})
+    env.pop("BROADCLOTH_SHIPPED_KERNELS", None)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    compiles, hits = map(int, done.stdout.split())
+    assert compiles == 0 and hits > 0
