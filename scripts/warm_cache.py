@@ -125,7 +125,12 @@ def record() -> None:
 def main(folder: str, *architectures: str) -> int:
     start = time.perf_counter()
     record()
-    count = sum(bc._c.cache_write(folder, architecture) for architecture in architectures or ARCHITECTURES)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        count = sum(bc._c.cache_write(folder, architecture) for architecture in architectures or ARCHITECTURES)
+    except ImportError as error:
+        print(f"no kernels for GPUs: {error}")
+        return 0
     size = sum(entry.stat().st_size for entry in os.scandir(folder))
     print(f"{count} kernels for {', '.join(architectures or ARCHITECTURES)}: {size / 1e6:.1f} MB in {time.perf_counter() - start:.0f} s")
     return 0
