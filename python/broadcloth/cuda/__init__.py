@@ -20,7 +20,7 @@ from typing import Any as _Any
 # The modules of this package and the names that programs find in them here.
 _TABLE: dict[str, str] = {
     "_device": """
-        Device MemoryInfo close cuda_error current_context cudadrv defer_cleanup detect gpus get_current_device get_device_id
+        Device MemoryInfo close cuda_error current_context defer_cleanup detect gpus get_current_device get_device_id
         get_cuda_path get_hipcc_path get_local_runtime_version get_nvcc_path get_rocm_path is_available is_bfloat16_supported
         is_float16_supported is_fp8_supported is_supported_version list_devices require_context select_device synchronize
     """,
@@ -69,22 +69,29 @@ _NAMES.update(
     }
 )
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
-_MODULES = ("nvtx", "profiler", "random", "runtime", "texture")
+_MODULES = ("memory_hooks", "nvtx", "profiler", "random", "runtime", "texture")
+# Modules of CuPy's and Numba's whose names are all in this one.
+_ALIASES = ("compiler", "cudadrv", "device", "devicearray", "function", "graph", "memory", "memory_hook", "pinned_memory")
 # Names that live elsewhere in the package.
 _OTHERS: dict[str, str] = {
     "broadcloth._raw_kernels": "Function Module",
+    "broadcloth._vectorize": "guvectorize vectorize",
     "broadcloth._jit": "literal_unroll",
     "broadcloth.types": """
         b1 bool_ boolean byte c16 c8 char double f4 f8 i1 i2 i4 i8 int_ intc intp long_ longlong none short size_t ssize_t u1 u2 u4
         u8 uchar uint uintc uintp ulong ulonglong ushort void
     """,
-    "broadcloth._types": "complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+    "broadcloth._types": "bfloat16 complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64",
 }
 _ELSEWHERE: dict[str, str] = {name: module for module, names in _OTHERS.items() for name in names.split()}
 
 
+# `import broadcloth.cuda.memory` finds them as well.
+from . import _aliases as _aliases_made  # noqa: E402, F401
+
+
 def __getattr__(name: str) -> _Any:
-    if name in _MODULES:
+    if name in _MODULES or name in _ALIASES:
         return _import_module(f"{__name__}.{name}")
     module = f"{__name__}.{_NAMES[name]}" if name in _NAMES else _ELSEWHERE.get(name)
     if module is not None:
@@ -100,4 +107,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_NAMES, *_ELSEWHERE, *_MODULES})
+    return sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_NAMES, *_ELSEWHERE, *_MODULES, *_ALIASES})

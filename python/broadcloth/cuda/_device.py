@@ -596,17 +596,15 @@ def get_local_runtime_version() -> int:
     return runtimeGetVersion()
 
 
-class _CudaDrv:
-    """Where Numba's programs look for parts of the driver."""
+class _Driver:
+    """What Numba's programs look for in the parts of its driver."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("driver", "devicearray", "devices", "error", "drvapi", "nvvm"):
-            return self
         if name in ("CudaAPIError", "CudaSupportError", "CudaDriverError"):
             from .runtime import CUDARuntimeError
 
             return CUDARuntimeError
-        if name in ("DeviceNDArray", "DeviceNDArrayBase"):
+        if name in ("DeviceNDArray", "DeviceNDArrayBase", "MappedNDArray", "ManagedNDArray"):
             return _c.ndarray
         if name == "get_context":
             return current_context
@@ -615,4 +613,9 @@ class _CudaDrv:
         return getattr(import_module("broadcloth.cuda"), name)
 
 
-cudadrv = _CudaDrv()
+drv = _Driver()
+
+
+def get_compute_capability() -> str:
+    """The current device's compute capability without a point, as "90"; on the CPU "0"."""
+    return "".join(map(str, Device().compute_capability)) if _c.device_count("cuda") else "0"

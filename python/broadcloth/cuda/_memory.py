@@ -96,9 +96,11 @@ def device_array_like(ary: Any, stream: Any = 0) -> Any:
     >>> cuda.device_array_like(np.zeros((2, 3), order="F")).strides
     (8, 16)
     """
-    shape, strides = tuple(ary.shape), tuple(ary.strides)
-    fortran = len(shape) > 1 and not _is_c(shape, strides, ary.dtype.itemsize) and _is_c(shape[::-1], strides[::-1], ary.dtype.itemsize)
-    return device_array(shape, ary.dtype, order="F" if fortran else "C", stream=stream)
+    axes = _axes_like(ary)
+    if axes == sorted(axes) or ary.dtype.names is not None:
+        return device_array(ary.shape, ary.dtype, stream=stream)
+    made = device_array([ary.shape[a] for a in axes], ary.dtype, stream=stream)
+    return made.transpose([axes.index(a) for a in range(len(axes))])
 
 
 def _is_c(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
@@ -247,13 +249,23 @@ def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
     return _host_array("pinned", shape, dtype, strides, order)
 
 
-def _order_like(ary: Any) -> str:
-    return "F" if np.ndim(ary) > 1 and ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+def _axes_like(ary: Any) -> list[int]:
+    """The axes of an array, from those whose elements lie farthest apart to those that lie side by side."""
+    return sorted(range(len(ary.shape)), key=lambda a: (-abs(ary.strides[a]), a))
+
+
+def _strides_like(ary: Any) -> tuple[int, ...]:
+    """The strides of an array without gaps whose axes lie as those of another."""
+    strides, step = [0] * len(ary.shape), ary.dtype.itemsize
+    for a in reversed(_axes_like(ary)):
+        strides[a] = step
+        step *= ary.shape[a]
+    return tuple(strides)
 
 
 def pinned_array_like(ary: np.ndarray) -> np.ndarray:
     """A page-locked array with the shape, dtype and order of another."""
-    return pinned_array(ary.shape, ary.dtype, order=_order_like(ary))
+    return pinned_array(ary.shape, ary.dtype, strides=_strides_like(ary) if ary.size else None)
 
 
 def mapped_array(
@@ -282,7 +294,7 @@ def mapped_array(
 
 def mapped_array_like(ary: np.ndarray, stream: Any = 0, portable: bool = False, wc: bool = False) -> MappedArray:
     """A mapped array with the shape, dtype and order of another."""
-    return mapped_array(ary.shape, ary.dtype, order=_order_like(ary), wc=wc)
+    return mapped_array(ary.shape, ary.dtype, strides=_strides_like(ary) if ary.size else None, wc=wc)
 
 
 def managed_array(

@@ -54,6 +54,23 @@ class Stream(_c.StreamBase):
     def __bool__(self) -> bool:
         return True
 
+    @classmethod
+    def from_external(cls, obj: Any) -> ExternalStream:
+        """Another library's stream, by an object with `__cuda_stream__` or by its handle.
+
+        Examples
+        --------
+        >>> from broadcloth import cuda
+        >>> cuda.Stream.from_external(cuda.Stream()).external
+        True
+        """
+        return ExternalStream(obj)
+
+    @property
+    def is_non_blocking(self) -> bool:
+        """Whether the stream does not wait for the default stream."""
+        return self.non_blocking
+
     # Numba's name for the handle.
     @property
     def handle(self) -> int:
@@ -167,6 +184,11 @@ def get_current_stream(device_id: int = -1) -> Stream:
 def stream(non_blocking: bool = False, priority: int | None = None) -> Stream:
     """A new stream, as Numba spells it."""
     return Stream(non_blocking=non_blocking, priority=priority)
+
+
+# CuPy keeps these in a module of this name.
+for _other in (Stream, ExternalStream, get_current_stream):
+    setattr(stream, _other.__name__, _other)
 
 
 def default_stream() -> Stream:

@@ -119,3 +119,9 @@ def annotate(message: str, color: int = -1) -> Iterator[None]:
         yield
     finally:
         RangePop()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "available":  # whether ranges and marks go anywhere
+        return _library() is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,117 @@
+"""CuPy's second package and the modules in which CuPy and Numba keep their names."""
+
+from __future__ import annotations
+
+import importlib
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda, cupyx
+from broadcloth.cupyx import profiler
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("memory", "MemoryPool MemoryPointer alloc MemoryHook"),
+        ("memory_hooks", "DebugPrintHook LineProfileHook"),
+        ("pinned_memory", "PinnedMemoryPool alloc_pinned_memory"),
+        ("stream", "Stream ExternalStream get_current_stream"),
+        ("device", "Device get_device_id get_compute_capability"),
+        ("function", "Function Module"),
+        ("compiler", "CompileException"),
+        ("graph", "Graph"),
+        ("devicearray", "DeviceNDArray"),
+        ("cudadrv.driver", "CudaAPIError"),
+        ("cudadrv.devices", "get_context"),
+        ("cudadrv.devicearray", "DeviceNDArray"),
+    ],
+)
+def test_names_are_found_where_other_libraries_keep_them(module, names):
+    found = importlib.import_module(f"broadcloth.cuda.{module}")
+    for name in names.split():
+        assert getattr(found, name) is not None
+    with pytest.raises(AttributeError):
+        found.no_such_name  # noqa: B018
+
+
+def test_functions_and_modules_of_one_name_are_both_there():
+    assert isinstance(cuda.stream(), cuda.stream.Stream) and cuda.stream.get_current_stream() is not None
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+@pytest.mark.parametrize("make", [cuda.pinned_array_like, cuda.mapped_array_like, cuda.device_array_like, cupyx.empty_like_pinned])
+def test_arrays_like_others_lie_as_they_do(make, order):
+    a = np.zeros((4, 6, 2), order="C" if order == "C" else "F")
+    if order == "strided":
+        a = a.transpose(1, 0, 2)[::2, ::2]
+    made = make(a)
+    assert (made.shape, made.dtype, made.strides) == (a.shape, a.dtype, np.empty_like(a).strides)
+
+
+def test_pinned_arrays():
+    assert cupyx.empty_pinned((2, 3), "f4").dtype == np.float32
+    assert_array_equal(cupyx.zeros_pinned((2, 2), order="F"), np.zeros((2, 2)))
+    made = cupyx.zeros_like_pinned(np.ones((2, 3), "i4"), shape=(4,))
+    assert made.shape == (4,) and made.dtype == np.int32 and not made.any()
+
+
+def test_scattered_updates(xp):
+    i = xp.array([1, 1, 2])
+    for update, expected in ((cupyx.scatter_add, [1, 8, 6]), (cupyx.scatter_max, [1, 5, 5]), (cupyx.scatter_min, [1, 1, 1])):
+        a = xp.ones(3, dtype="int64")
+        update(a, i, xp.array([2, 5, 5]))
+        assert a.tolist() == expected
+    assert cupyx.rsqrt(xp.array([4.0, 0.25])).tolist() == [0.5, 2.0]
+
+
+def test_benchmark(xp):
+    calls = []
+    times = profiler.benchmark(lambda x: calls.append(x + 1), (xp.ones(3),), n_repeat=4, n_warmup=2, name="plus")
+    assert len(calls) == 6 and times.name == "plus"
+    assert times.cpu_times.shape == (4,) and times.gpu_times.shape == (1, 4) and (times.gpu_times >= 0).all()
+    assert "plus" in str(times) and "CPU" in str(times) and "GPU-" in str(times)
+    assert profiler.benchmark(lambda: None, n_repeat=1000, max_duration=0).cpu_times.size == 1
+    for wrong in ({"func": 3}, {"func": len, "args": [1]}, {"func": len, "n_repeat": "3"}, {"func": len, "name": 3}):
+        with pytest.raises(ValueError, match="benchmark"):
+            profiler.benchmark(**wrong)
+
+
+def test_ranges_and_recordings():
+    @profiler.time_range(color_id=1)
+    def doubled(x):
+        return 2 * x
+
+    assert doubled(2) == 4 and doubled.__name__ == "doubled"
+    with profiler.time_range("outer", argb_color=0xFFFF0000, sync=True), profiler.profile():
+        pass
+    with pytest.raises(TypeError, match="message"), profiler.time_range():
+        pass
+    with pytest.raises(ValueError, match="both"):
+        profiler.time_range("x", color_id=1, argb_color=2)
+    assert cuda.nvtx.available in (True, False)
+
+
+def test_hooks_of_the_pools_report(device):
+    out = io.StringIO()
+    with cuda.memory_hooks.DebugPrintHook(file=out):
+        a = bc.ones(300)
+        bc.flush()
+    assert '"hook":"malloc"' in out.getvalue() and '"mem_ptr":0x' in out.getvalue()
+    hook = cuda.memory_hooks.LineProfileHook()
+    with hook:
+        b = a + 1
+        bc.flush()
+    text = io.StringIO()
+    hook.print_report(text)
+    assert "test_cupyx.py:test_hooks_of_the_pools_report" in text.getvalue()
+    assert text.getvalue().splitlines()[0].startswith("_root (")
+    del b
+
+
+def test_runtime_info():
+    assert "NumPy" in str(cupyx.get_runtime_info())
