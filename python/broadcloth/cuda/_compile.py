@@ -99,7 +99,7 @@ def compile(
     options = ["--relocatable-device-code=true"] if device else []
     if device:
         wanted = (abi_info or {}).get("abi_name")
-        text += _exported(name, readable).replace(f" {name}(", f" {wanted or name}(", 1)
+        text += _exported(name, readable).replace(f" {name}(", f" {wanted or pyfunc.__name__}(", 1)
     if fastmath:
         options.append("--use_fast_math")
     if lineinfo:
