@@ -28,11 +28,12 @@ def is_signature(o: Any) -> bool:
     return isinstance(o, str | Signature | list | tuple)
 
 
-def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
-    """Names of a function's parameters, and the defaults of the last ones."""
+def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ...] | None, bool]:
+    """Names of a function's parameters, the defaults of the last ones, and whether it has *args."""
     parameters = inspect.signature(function).parameters.values()
     defaults = [p.default for p in parameters if p.default is not p.empty]
-    return tuple(p.name for p in parameters), tuple(defaults) or None
+    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return tuple(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL), tuple(defaults) or None, rest
 
 
 def jit(
@@ -81,18 +82,19 @@ def jit(
     unknown = [name for name in options if name not in _IGNORED]
     if unknown:
         raise TypeError(f"jit: got an unexpected option '{unknown[0]}'")
-    if options.get("forceobj"):
-        raise NotImplementedError("jit: object mode (forceobj=True) is not there; call the Python function itself")
     if error_model not in ("python", "numpy"):
         raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
 
     def decorate(function: Callable[..., Any], signatures: list[Any] | None = None) -> Any:
+        if options.get("forceobj"):
+            return _object_mode(function)
         if isinstance(function, _c.CpuDispatcher):
             function = function.py_func
-        names, defaults = _names(function)
+        names, defaults, rest = _names(function)
         made = _c.CpuDispatcher(
             function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=bool(fastmath),
             boundscheck=bool(boundscheck), python_errors=error_model == "python", cache=bool(cache),
+            rest=rest,
         )  # fmt: skip
         functools.update_wrapper(made, function)
         made.targetoptions = {
@@ -113,6 +115,18 @@ def jit(
     if isinstance(signature_or_function, Type):
         raise TypeError(f"jit: expected a signature such as {signature_or_function!r}(…), got the type alone")
     return decorate(signature_or_function)
+
+
+def _object_mode(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Object mode is Python itself: the function runs as it stands."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **keywords: Any) -> Any:
+        return function(*args, **keywords)
+
+    run.py_func = function  # type: ignore[attr-defined]
+    run.signatures = []  # type: ignore[attr-defined]
+    return run
 
 
 def njit(*args: Any, **options: Any) -> Any:

@@ -154,14 +154,24 @@ def CPointer(dtype: Any) -> Type:
     return Type(f"CPointer({_type(dtype).__kernel_type__})")
 
 
+def ListType(dtype: Any) -> Type:
+    """The type of a `typed.List`."""
+    return Type(f"ListType({_type(dtype).__kernel_type__})")
+
+
+def DictType(key: Any, value: Any) -> Type:
+    """The type of a `typed.Dict`."""
+    return Type(f"DictType({_type(key).__kernel_type__}, {_type(value).__kernel_type__})")
+
+
 _NAMES = """
-    boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void none
+    unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void none
     b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort long_ ulong
     longlong ulonglong ssize_t size_t half single
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 
-__all__ = sorted(["Array", "CPointer", "from_dtype", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
+__all__ = sorted(["Array", "CPointer", "DictType", "from_dtype", "ListType", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
 
 
 def typeof(value: Any) -> Type:

@@ -34,13 +34,20 @@ Box box_of(kernels::Type t) {
       b.ndim = t->ndim;
       b.record = !t->element->is_scalar();
       return b;
+    case Kind::text: b.kind = Box::Kind::text; return b;
+    case Kind::generator:
+      b.kind = Box::Kind::generator;
+      b.members.push_back(box_of(t->element));
+      b.members[0].place(0);
+      return b;
     case Kind::list:
-      if (!t->element->is_scalar())
-        raise(ErrorKind::Typing, "a compiled function cannot return {} to Python; return an array", t->spelling);
-      b.kind = Box::Kind::array;
-      b.dtype = t->dtype;
-      b.ndim = 1;
-      b.list = true;
+    case Kind::set:
+    case Kind::dict:
+      b.kind = t->is(Kind::dict) || t->typed ? Box::Kind::typed : t->is(Kind::set) ? Box::Kind::set : Box::Kind::list;
+      b.value_type = t;
+      return b;
+    case Kind::string:
+      b.kind = Box::Kind::text;
       return b;
     case Kind::tuple:
       b.kind = t->fields.empty() ? Box::Kind::tuple : Box::Kind::named;
@@ -91,7 +98,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   const int fast = self->options->fastmath ? 1 : 0;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
-    const bc_jit_flags flags{3, fast, fast};
+    const bc_jit_flags flags{3, fast, fast, 0, 1};
     const std::string& prelude = kernels::host_library(self->options->parallel);
     std::string text;
     add_digest(&text, c->text);
@@ -104,6 +111,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
     });
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     c->entry = reinterpret_cast<host::Entry>(library.symbol(*object, made.name));
+    c->next = reinterpret_cast<host::Entry>(library.symbol(*object, made.name + "_next"));
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
   BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.name);
@@ -116,7 +124,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
 
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage) {
   const int fast = self->options->fastmath ? 1 : 0;
-  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast}, stage, kernels::host_library(self->options->parallel));
+  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(self->options->parallel));
 }
 
 }  // namespace bc::bind::jit

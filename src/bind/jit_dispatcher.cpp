@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bind/args.h"
+#include "bind/jit_containers.h"
 
 #ifndef Py_TPFLAGS_HAVE_VECTORCALL
 #define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
@@ -53,21 +54,19 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
-  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o)) return;
+  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) return;
   kept->push_back(PyRef::borrow(o));
 }
 
 /// Says what to pass in the place of what has no type.
 void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
-  const char* instead = PyList_Check(o)                          ? "pass numpy.array(x), or tuple(x)"
-                        : PyDict_Check(o)                        ? "pass keys and values as two arrays, or a named tuple"
-                        : PyAnySet_Check(o)                      ? "pass numpy.array(sorted(x))"
-                        : PyUnicode_Check(o) || PyBytes_Check(o) ? "pass a number that stands for it"
-                                                                 : nullptr;
+  const char* instead = PyDict_Check(o)    ? "pass broadcloth.typed.Dict(x)"
+                        : PyBytes_Check(o) ? "pass numpy.frombuffer(x, numpy.uint8)"
+                                           : nullptr;
   if (!instead) return;
   raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}",
         as_string(attr(self->function, "__name__").get()), type_name(o),
-        as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))), instead);
+        static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names) ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))) : "*args", instead);
 }
 
 /// Makes the overload of a call whose key is new.
@@ -77,8 +76,8 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   std::vector<kernels::Type> types;
   for (size_t i = 0; i < n; ++i) {
     check_argument(self, i, args[i]);
-    types.push_back(type_of(args[i]));
-    keep_alive(args[i], &made->kept);
+    types.push_back(PyUnicode_Check(args[i]) ? kernels::text_type() : type_of(args[i]));
+    if (!PyUnicode_Check(args[i])) keep_alive(args[i], &made->kept);
   }
   if (self->closed) {
     const PyLock lock(compiler_lock());
@@ -109,12 +108,12 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
 }
 
 /// Puts keywords and defaults into their places. `full` gets the borrowed arguments.
-void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, std::vector<PyObject*>* full) {
+void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, std::vector<PyObject*>* full, PyRef* rest) {
   const Py_ssize_t wanted = PyTuple_Size(self->names);
   const auto name = [&] { return std::string(as_string(attr(self->function, "__name__").get())); };
-  if (n > wanted) raise(ErrorKind::Type, "{}: expected at most {} arguments, got {}", name(), wanted, n);
+  if (n > wanted && !self->rest) raise(ErrorKind::Type, "{}: expected at most {} arguments, got {}", name(), wanted, n);
   full->assign(static_cast<size_t>(wanted), nullptr);
-  for (Py_ssize_t i = 0; i < n; ++i) (*full)[static_cast<size_t>(i)] = args[i];
+  for (Py_ssize_t i = 0; i < n && i < wanted; ++i) (*full)[static_cast<size_t>(i)] = args[i];
   for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k) {
     PyObject* key = PyTuple_GetItem(kwnames, k);
     Py_ssize_t at = 0;
@@ -129,6 +128,10 @@ void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyO
     if (!place && i >= wanted - defaults) place = PyTuple_GetItem(self->defaults, i - (wanted - defaults));
     if (!place) raise(ErrorKind::Type, "{}: missing the argument '{}'", name(), as_string(PyTuple_GetItem(self->names, i)));
   }
+  if (!self->rest) return;
+  *rest = PyRef::steal(PyTuple_New(std::max<Py_ssize_t>(n - wanted, 0)));
+  for (Py_ssize_t i = wanted; i < n; ++i) check(PyTuple_SetItem(rest->get(), i - wanted, new_ref(args[i])));
+  full->push_back(rest->get());
 }
 
 PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -136,8 +139,9 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     PyDispatcher* self = as_dispatcher(o);
     Py_ssize_t n = static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1)));
     std::vector<PyObject*> full;
-    if (kwnames || n != PyTuple_Size(self->names)) {
-      bind_arguments(self, args, n, kwnames, &full);
+    PyRef rest;
+    if (kwnames || self->rest || n != PyTuple_Size(self->names)) {
+      bind_arguments(self, args, n, kwnames, &full, &rest);
       args = full.data();
       n = static_cast<Py_ssize_t>(full.size());
     }
@@ -163,20 +167,38 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       result = large.get() + (16 - reinterpret_cast<uintptr_t>(large.get()) % 16);
     }
     host::Call call;
+    call.keeper_context = &frame;
+    call.keeper = [](host::Call* c, const void* data) -> host::Block* {
+      const void *low = nullptr, *high = nullptr;
+      PyObject* object = static_cast<Frame*>(c->keeper_context)->holder(data, &low, &high);
+      if (!object) return nullptr;
+      GilHold hold;
+      return host::new_foreign(new_ref(object), [](void* o) { release_object(static_cast<PyObject*>(o)); }, low, high);
+    };
     void** arguments = frame.pointers();
     // Where threads run at once nobody is kept out by it, and who collects garbage need not wait for the function.
     const bool ok = self->options->nogil || kFreeThreaded ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
                                          : host::run(c.entry, arguments, result, &call);
     if (!ok) {
+      frame.reflect(&call);
       const size_t at = static_cast<size_t>(call.failure - 1);
       if (call.failure == 0 || at >= c.failures.size()) throw_raised(call);
-      throw_failure(c.failures[at]);
+      throw_failure(c.failures[at], call);
     }
     struct Adopt {
       host::Call* call;
       ~Adopt() { host::adopt(call); }
     } adopt{&call};
-    return box(c.box, result, frame, &call).release();
+    if (c.box.kind == Box::Kind::generator) {
+      host::Block* block;
+      std::memcpy(&block, result, sizeof block);
+      PyRef kept = PyRef::steal(PyTuple_New(n));
+      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(kept.get(), i, new_ref(args[i])));
+      return new_generator(&c, block, std::move(kept)).release();
+    }
+    PyRef made = box(c.box, result, frame, &call);
+    frame.reflect(&call);
+    return made.release();
   });
 }
 
@@ -185,11 +207,11 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
 PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     static const char* names[] = {"function", "names",       "defaults",      "nogil", "parallel",
-                                  "fastmath", "boundscheck", "python_errors", "cache", nullptr};
+                                  "fastmath", "boundscheck", "python_errors", "cache", "rest",  nullptr};
     PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
-    int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|pppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
-                                     &defaults, &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache))
+    int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0, rest = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
+                                     &defaults, &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache, &rest))
       throw PythonError();
     auto* alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(alloc(type, 0));
@@ -197,6 +219,7 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     self->vectorcall = call_dispatcher;
     self->function = new_ref(function);
     self->names = new_ref(parameters);
+    self->rest = rest != 0;
     self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
     self->compiled = new std::vector<const Compiled*>;
     self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};
@@ -336,6 +359,8 @@ namespace bc::bind {
 
 void init_jit(PyObject* module) {
   using namespace jit;
+  init_containers(module);
+  init_generators(module);
   static PyMethodDef methods[] = {{"_compile", compile_method, METH_O, "Compiles for a signature; gives the result's type."},
                                   {"_close", close_method, METH_O, "Whether only the signatures compiled so far are taken."},
                                   {"_overloads", overloads_method, METH_NOARGS, "What was compiled so far."},

@@ -27,6 +27,7 @@ struct Compiled {
   std::vector<kernels::Type> arguments;
   kernels::Type result = nullptr;
   host::Entry entry = nullptr;
+  host::Entry next = nullptr;  ///< of a generator: its next value
   Box box;
   std::vector<kernels::Failure> failures;
   std::string text;    ///< the C++ that was compiled
@@ -46,6 +47,10 @@ struct Overload {
 /// The limited API of 3.11 has vectorcall without its names.
 using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
+/// What Python loops over: a generator of compiled code, whose count it takes over, and the arguments that it reads.
+PyRef new_generator(const Compiled* compiled, host::Block* block, PyRef arguments);
+void init_generators(PyObject* module);
+
 struct PyDispatcher {
   PyObject_HEAD Vectorcall vectorcall;
   PyObject* function;  ///< the Python function
@@ -57,6 +62,7 @@ struct PyDispatcher {
   const Overload* forgotten;               ///< lists that were dropped: calls of other threads may still be at them
   std::vector<const Compiled*>* compiled;  ///< guarded by the compiler's lock
   Options* options;
+  bool rest;                 ///< the function has *args, which come as a tuple after its parameters
   std::atomic<bool> closed;  ///< signatures were given: nothing else is compiled
 };
 bool is_dispatcher(PyObject* o);

@@ -75,6 +75,7 @@ void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_
   const size_t at = static_cast<size_t>(call.failure - 1);
   if (call.failure != 0 && at < loop.failures.size()) {
     f.failure = loop.failures[at];
+    take_arguments(&f.failure, call);
   } else {
     f.failure = {};
     f.failure.type = host::exception_name(call.raised);
@@ -118,7 +119,7 @@ void load_loop(Loop* loop, const std::string& text, const char* name, bool paral
   loop->text = text;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
-    const bc_jit_flags flags{3, fastmath ? 1 : 0, fastmath ? 1 : 0};
+    const bc_jit_flags flags{3, fastmath ? 1 : 0, fastmath ? 1 : 0, 0, 1};
     const std::string& prelude = kernels::host_library(parallel_arrays);
     std::string key = text;
     key += '\0';

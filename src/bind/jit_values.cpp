@@ -1,8 +1,10 @@
 #include "bind/jit_values.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "bind/convert.h"
+#include "bind/jit_containers.h"
 #include "bind/kernels.h"
 #include "graph/tape.h"
 
@@ -30,7 +32,7 @@ namespace jit {
 namespace {
 
 /// What a word of a call's key says; the rest of the word holds details.
-enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kString };
+enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer };
 
 uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
   return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
@@ -67,7 +69,7 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
-  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyObject_TypeCheck(o, state().np_ndarray) ? 8 : 1;
+  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || PyObject_TypeCheck(o, state().np_ndarray) ? 8 : 1;
 }
 
 size_t align(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
@@ -91,7 +93,37 @@ void Frame::add(PyObject* o) {
   const size_t at = align(bytes_.size(), 16);
   bytes_.add(at - bytes_.size());
   offsets_.push(static_cast<uint32_t>(at));
+  if (PyUnicode_Check(o)) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(o, &size);
+    if (!data) throw PythonError();
+    const int64_t parts[3] = {reinterpret_cast<int64_t>(data), size, PyUnicode_GetLength(o)};
+    words_.push(kText);
+    std::memcpy(room(sizeof parts, 8), parts, sizeof parts);
+    return;
+  }
   read(o);
+}
+
+Frame::~Frame() {
+  for (const Borrowed& b : borrowed_) host::drop_shared(b.block);
+}
+
+void Frame::reflect(host::Call* call) {
+  for (const Borrowed& b : borrowed_) {
+    if (b.type->is(kernels::Kind::set)) {
+      host::Block* back;
+      std::memcpy(&back, bytes_.data() + b.offset + 8, sizeof back);
+      if (!back) continue;
+      PyRef items = box_list(back, b.type->element, *this, call);
+      host::drop_shared(back);
+      PyRef cleared = PyRef::steal(PyObject_CallMethod(b.object, "clear", nullptr));
+      PyRef filled = PyRef::steal(PyObject_CallMethod(b.object, "update", "O", items.get()));
+    } else if (has_changed(b.block)) {
+      PyRef items = box_list(b.block, b.type->element, *this, call);
+      check(PyList_SetSlice(b.object, 0, PyList_Size(b.object), items.get()));
+    }
+  }
 }
 
 void** Frame::pointers() {
@@ -116,14 +148,51 @@ void Frame::put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shap
     std::memcpy(at + 8 + 8 * d, &extent, 8);
     std::memcpy(at + 8 + 8 * (ndim + d), &stride, 8);
   }
-  arrays_.push({o, static_cast<uint32_t>(at - bytes_.data()), ndim, item});
+  arrays_.push({o, static_cast<uint32_t>(at - bytes_.data()), ndim, item, nullptr});
+}
+
+void Frame::put_array_at(PyObject* o, char* to) {
+  // Described as an argument first, then moved.
+  const size_t before = bytes_.size(), words = words_.size();
+  if (is_array(o))
+    read_own_array(o);
+  else
+    read_array(o);
+  (void)words;
+  Given& g = arrays_[arrays_.size() - 1];
+  std::memcpy(to, bytes_.data() + g.offset, static_cast<size_t>(8 + 16 * g.ndim));
+  g.place = to;
+  words_.resize(words);
+  bytes_.resize(before);
+}
+
+PyObject* Frame::holder(const void* data, const void** from, const void** to) const {
+  const auto place = reinterpret_cast<uintptr_t>(data);
+  for (size_t k = 0; k < arrays_.size(); ++k) {
+    const Given& g = arrays_[k];
+    const char* at = g.place ? g.place : bytes_.data() + g.offset;
+    const auto word = [&](int i) {
+      int64_t v;
+      std::memcpy(&v, at + 8 * i, 8);
+      return v;
+    };
+    uintptr_t low = static_cast<uintptr_t>(word(0)), high = low + static_cast<uintptr_t>(g.item);
+    for (int d = 0; d < g.ndim; ++d) {
+      const int64_t reach = (word(1 + d) - 1) * word(1 + g.ndim + d);
+      (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
+    }
+    if (place < low || place >= high) continue;
+    *from = reinterpret_cast<const void*>(low), *to = reinterpret_cast<const void*>(high);
+    return g.object;
+  }
+  return nullptr;
 }
 
 PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const {
   PyObject* found = nullptr;
   for (size_t k = 0; k < arrays_.size(); ++k) {
     const Given& g = arrays_[k];
-    const char* at = bytes_.data() + g.offset;
+    const char* at = g.place ? g.place : bytes_.data() + g.offset;
     const auto word = [&](int i) {
       int64_t v;
       std::memcpy(&v, at + 8 * i, 8);
@@ -211,6 +280,21 @@ void Frame::read(PyObject* o) {
     return;
   }
   if (is_array(o)) return read_own_array(o);
+  if (PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) {
+    const kernels::Type t = container_type(o);
+    words_.push(kContainer | static_cast<uint64_t>(t->id) << 8);
+    char* at = room(t->bytes, 8);
+    const auto offset = static_cast<uint32_t>(at - bytes_.data());
+    host::Block* slots[2] = {nullptr, nullptr};
+    if (is_typed(o)) {
+      slots[0] = typed_block(o);
+    } else {
+      slots[0] = new_list(o, t->element, this);
+      borrowed_.push_back({o, slots[0], t, offset});
+    }
+    std::memcpy(bytes_.data() + offset, slots, t->bytes);
+    return;
+  }
   if (PyTuple_Check(o)) {
     const Py_ssize_t n = PyTuple_Size(o);
     const bool plain = PyTuple_CheckExact(o);
@@ -245,6 +329,10 @@ void Box::place(size_t at) {
     case Kind::scalar: bytes = static_cast<size_t>(itemsize(dtype)), alignment = bytes; break;
     case Kind::array: bytes = static_cast<size_t>(8 + 16 * ndim), alignment = 8; break;
     case Kind::record: break;
+    case Kind::text: bytes = 32, alignment = 8; break;
+    case Kind::list:
+    case Kind::typed: bytes = alignment = 8; break;
+    case Kind::set: bytes = 16, alignment = 8; break;
     case Kind::optional:
       // The value, then whether it is there.
       members[0].place(at);
@@ -287,6 +375,8 @@ PyRef memory_object(host::Block* block) {
   return capsule;
 }
 
+}  // namespace
+
 PyRef box_scalar(DType t, const char* at) {
   const auto as = [&]<class T>(T) {
     T v;
@@ -321,7 +411,7 @@ PyRef box_scalar(DType t, const char* at) {
   return PyRef::borrow(Py_None);
 }
 
-PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call) {
+PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
   void* data;
   Py_intptr_t shape[64], strides[64];
   std::memcpy(&data, at, 8);
@@ -330,7 +420,19 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     std::memcpy(&strides[d], at + 8 + 8 * (plan.ndim + d), 8);
   }
   PyRef base;
-  if (host::Block* block = host::block_of(*call, data)) {
+  host::Block* block = owner ? owner : host::block_of(*call, data);
+  if (void* theirs = block ? host::foreign_object(block) : nullptr) {
+    // An argument that a container kept: itself where nothing was cut from it.
+    base = PyRef::borrow(static_cast<PyObject*>(theirs));
+    if (!owner) host::drop(block);
+    if (PyObject_TypeCheck(base.get(), state().np_ndarray)) {
+      const NumpyArrayFields* a = numpy_fields(base.get());
+      bool same = a->data == data && a->ndim == plan.ndim;
+      for (int d = 0; d < plan.ndim && same; ++d) same = a->shape[d] == shape[d] && a->strides[d] == strides[d];
+      if (same) return base;
+    }
+  } else if (block) {
+    if (owner) std::atomic_ref(owner->count).fetch_add(1, std::memory_order_relaxed);
     base = memory_object(block);
     if (frame.ours() && !plan.record) {
       // Arrays of ours in, arrays of ours out.
@@ -359,16 +461,36 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   return made;
 }
 
-}  // namespace
-
 PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call) {
   const char* at = result + plan.offset;
   switch (plan.kind) {
     case Box::Kind::none: return PyRef::borrow(Py_None);
     case Box::Kind::scalar: return box_scalar(plan.dtype, at);
-    case Box::Kind::array: {
-      PyRef made = box_array(plan, at, frame, call);
-      return plan.list ? PyRef::steal(PyObject_CallMethod(made.get(), "tolist", nullptr)) : made;
+    case Box::Kind::array: return box_array(plan, at, frame, call);
+    case Box::Kind::text: {
+      int64_t words[4];
+      std::memcpy(words, at, sizeof words);
+      PyRef made = PyRef::maybe(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(words[0]), static_cast<Py_ssize_t>(words[1]), "replace"));
+      if (words[3] != 0) host::drop(reinterpret_cast<host::Block*>(words[3]));
+      if (!made) throw PythonError();
+      return made;
+    }
+    case Box::Kind::list:
+    case Box::Kind::set: {
+      host::Block* block;
+      std::memcpy(&block, at, sizeof block);
+      struct Drop {
+        host::Block* block;
+        ~Drop() { host::drop_shared(block); }
+      } drop{block};
+      PyRef list = box_list(block, plan.value_type->element, frame, call);
+      return plan.kind == Box::Kind::list ? std::move(list) : PyRef::steal(PySet_New(list.get()));
+    }
+    case Box::Kind::generator: raise(ErrorKind::Type, "a generator comes back alone, not in a tuple");
+    case Box::Kind::typed: {
+      host::Block* block;
+      std::memcpy(&block, at, sizeof block);
+      return box_typed(block, plan.value_type);
     }
     case Box::Kind::optional:
       if (!at[plan.members[0].bytes]) return PyRef::borrow(Py_None);
@@ -401,15 +523,40 @@ void throw_named(const std::string& type, const std::string& message) {
   throw PythonError();
 }
 
-void throw_failure(const kernels::Failure& f) {
-  auto* type = static_cast<PyObject*>(const_cast<void*>(f.object));
-  if (!type || !PyExceptionClass_Check(type)) throw_named(f.type, f.message);
-  PyRef made = PyRef::steal(PyObject_Call(type, object_of(f.arguments).get(), nullptr));
-  PyErr_SetObject(type, made.get());
+void take_arguments(kernels::Failure* failure, const host::Call& call) {
+  if (call.arguments.empty()) return;
+  failure->arguments.clear();
+  for (const host::Argument& a : call.arguments)
+    std::visit([&](const auto& v) { failure->arguments.push_back(kernels::Constant{v}); }, a);
+}
+
+void throw_failure(const kernels::Failure& failure) {
+  auto* type = static_cast<PyObject*>(const_cast<void*>(failure.object));
+  PyRef cls = type && PyExceptionClass_Check(type) ? PyRef::borrow(type) : PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), failure.type.c_str()));
+  if (!cls) {
+    PyErr_Clear();
+    throw_named(failure.type, failure.message);
+  }
+  // What the compiler and the library themselves raise has a message only.
+  const bool message_only = failure.arguments.empty() && !failure.message.empty();
+  PyRef arguments = message_only ? tuple_of({to_py(failure.message).get()}) : object_of(failure.arguments);
+  PyRef made = PyRef::steal(PyObject_CallObject(cls.get(), arguments.get()));
+  PyErr_SetObject(cls.get(), made.get());
   throw PythonError();
 }
 
-void throw_raised(const host::Call& call) { throw_named(host::exception_name(call.raised), call.message); }
+void throw_failure(const kernels::Failure& failure, const host::Call& call) {
+  kernels::Failure whole = failure;
+  take_arguments(&whole, call);
+  throw_failure(whole);
+}
+
+void throw_raised(const host::Call& call) {
+  kernels::Failure failure;
+  failure.type = host::exception_name(call.raised);
+  failure.message = call.message;
+  throw_failure(failure, call);
+}
 
 }  // namespace jit
 }  // namespace bc::bind

@@ -26,6 +26,7 @@ class Small {
   T* data() { return data_; }
   const T* data() const { return data_; }
   size_t size() const { return size_; }
+  void resize(size_t n) { n > size_ ? (void)add(n - size_) : void(size_ = n); }
   T& operator[](size_t i) { return data_[i]; }
   const T& operator[](size_t i) const { return data_[i]; }
   void push(T value) { *add(1) = value; }
@@ -51,9 +52,20 @@ class Small {
   size_t size_ = 0, room_ = N;
 };
 
+/// Lists and sets of Python that one call works on.
+struct Borrowed {
+  PyObject* object;
+  host::Block* block;
+  kernels::Type type;
+  uint32_t offset;  ///< of the argument's slot
+};
+
 /// The arguments of one call: what they are (words that name their types) and what they hold (bytes in the layout of compiled code).
 class Frame {
  public:
+  Frame() = default;
+  Frame(const Frame&) = delete;
+  ~Frame();
   /// Adds the next argument. Throws TypeError for an object that has no type here.
   void add(PyObject* o);
   const Small<uint64_t, 32>& words() const { return words_; }
@@ -63,6 +75,12 @@ class Frame {
   void* value(size_t i) { return bytes_.data() + offsets_[i]; }
   /// The array argument that the memory at `data` belongs to, or nullptr. An argument that is this very array is preferred.
   PyObject* owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const;
+  /// Writes an array as compiled code has it, without its owner.
+  void put_array_at(PyObject* o, char* to);
+  /// Changes that the call made to lists and sets go into Python's.
+  void reflect(host::Call* call);
+  /// The object whose memory holds an address, or nullptr.
+  PyObject* holder(const void* data, const void** from, const void** to) const;
   bool ours() const { return access_.has_value(); }  ///< some array is one of ours
   /// Replaces a scalar argument's bytes.
   char* replace(size_t i, size_t bytes);
@@ -85,33 +103,41 @@ class Frame {
     uint32_t offset;  ///< where in the bytes the array is
     int ndim;
     int64_t item;  ///< bytes of an element
+    const char* place;  ///< instead of the offset, where it lies in a list
   };
   Small<Given, 16> arrays_;
+  std::vector<Borrowed> borrowed_;
   std::optional<ArrayAccess> access_;
 };
 
 /// How a result's bytes become a Python object.
 struct Box {
-  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record };
+  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator };
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;
-  bool list = false;  ///< an array's elements come as a list
   size_t offset = 0;  ///< in the result
   size_t bytes = 0, alignment = 1;
   std::vector<Box> members;
   PyRef type;                          ///< of a named tuple
   bool record = false;                 ///< an array's elements are records
-  kernels::Type value_type = nullptr;  ///< of a record
+  kernels::Type value_type = nullptr;  ///< of a record, a list, a set or a typed container
   /// Sets offsets, size and alignment, for a value that starts at `at`.
   void place(size_t at);
 };
 
+PyRef box_scalar(DType t, const char* at);
+/// An array over memory that the call made, that an argument has, or that `owner` keeps.
+PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner = nullptr);
 /// The object; takes over the memory of arrays that the call made.
 PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call);
 
 /// Sets and throws the Python exception that a call ended with.
 [[noreturn]] void throw_raised(const host::Call& call);
+/// Puts the arguments that a call raised with into its failure.
+void take_arguments(kernels::Failure* failure, const host::Call& call);
+/// Throws a failure of a text.
+[[noreturn]] void throw_failure(const kernels::Failure& failure, const host::Call& call);
 /// Throws a built-in exception by its name.
 [[noreturn]] void throw_named(const std::string& type, const std::string& message);
 /// What the function raised: its own class, with its own arguments.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "bind/convert.h"
+#include "bind/jit_containers.h"
 #include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/kernels_syntax.h"
@@ -130,7 +131,7 @@ std::vector<std::string> tuple_fields(PyObject* cls) {
   return fields;
 }
 
-const char* const kBuiltinTypes[] = {"range", "enumerate", "zip", "reversed", "tuple", "slice", "type"};
+const char* const kBuiltinTypes[] = {"range", "enumerate", "zip", "reversed", "tuple", "slice", "type", "map", "filter"};
 
 Type type_of_class(PyObject* cls) {
   // Python's numbers.
@@ -141,6 +142,7 @@ Type type_of_class(PyObject* cls) {
   for (int i = 0; i < kDTypeCount; ++i)
     if (state().scalar_types[i] == cls || state().named_types[i] == cls) return dtype_type(scalar_type(static_cast<DType>(i)));
   const std::string name = string_attr(cls, "__name__"), module = string_attr(cls, "__module__");
+  if (PyRef stands_for = attr_or_null(cls, "__kernel_name__"); stands_for && PyUnicode_Check(stands_for.get())) return builtin_type(std::string(as_string(stands_for.get())));
   if (module == "builtins")
     for (const char* known : kBuiltinTypes)
       if (name == known) return builtin_type("builtins." + name);
@@ -340,6 +342,25 @@ class PythonFunction : public Function {
     return at >= 0 && at < n ? std::optional(entity_of(PyTuple_GetItem(defaults.get(), at))) : std::nullopt;
   }
 
+  bool is_exception(Type cls, std::string_view builtin, Type base) const override {
+    static PyObject* const builtins = import("builtins").release();
+    PyRef derived;
+    if (cls && cls->object) {
+      derived = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(cls->object)));
+    } else if (!(derived = PyRef::maybe(PyObject_GetAttr(builtins, to_py(builtin).get())))) {
+      PyErr_Clear();
+      derived = builtin == "LinAlgError" ? import_attr("numpy.linalg", "LinAlgError") : import_attr("builtins", "Exception");
+    }
+    const int is = base->object ? PyObject_IsSubclass(derived.get(), static_cast<PyObject*>(const_cast<void*>(base->object))) : 0;
+    if (is < 0) throw PythonError();
+    return is == 1;
+  }
+  const Function* stand_in(const std::string& name) const override {
+    static PyObject* const table = import_attr("broadcloth._overloads", "OVERLOADS").release();
+    PyObject* f = PyDict_GetItemWithError(table, to_py(name).get());
+    return f ? &function_of(f) : nullptr;
+  }
+
   void set_inline() { force_inline = true; }
 
  private:
@@ -438,7 +459,7 @@ Entity entity_of(PyObject* o) {
   if (is_function(o)) {
     // Our own functions that stand for NumPy's.
     const std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
-    if (module.starts_with("broadcloth._")) {
+    if (module.starts_with("broadcloth._") && module != "broadcloth._overloads") {
       e.type = builtin_type("numpy." + name);
       return e;
     }
@@ -579,6 +600,7 @@ Type type_of(PyObject* o) {
   }
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
+  if (PyList_Check(o) || PyAnySet_Check(o) || jit::is_typed(o)) return jit::container_type(o);
   PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(o));
   if (attr_or_null(cls, "__dataclass_fields__")) return type_of_dataclass(cls, o);
   const Entity e = entity_of(o);

@@ -16,6 +16,7 @@ using kernels::Node;
 enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal, Constant,
   Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr, JoinedStr, Index, ListComp,
+  SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
@@ -25,7 +26,9 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Subscript", Class::Subscript}, {"Call", Class::Call}, {"BinOp", Class::BinOp}, {"UnaryOp", Class::UnaryOp}, {"BoolOp", Class::BoolOp},
     {"Compare", Class::Compare}, {"IfExp", Class::IfExp}, {"Tuple", Class::Tuple}, {"List", Class::List}, {"Slice", Class::Slice},
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr}, {"Index", Class::Index},
-    {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp},
+    {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
+    {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
+    {"Yield", Class::Yield},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
@@ -247,6 +250,26 @@ class Reader {
         n->b = optional(o, BC_INTERNED("msg"));
         return n;
       }
+      case Class::Try: {
+        Node* n = make(o, NodeKind::try_);
+        n->body = statements(get(o, BC_INTERNED("body")).get());
+        PyRef handlers = get(o, BC_INTERNED("handlers"));
+        for (Py_ssize_t i = 0; i < PyList_Size(handlers.get()); ++i) n->list.push_back(handler(PyList_GetItem(handlers.get(), i)));
+        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
+        Node* finally = make(o, NodeKind::block);
+        finally->body = statements(get(o, BC_INTERNED("finalbody")).get());
+        if (finally->body.empty()) return n;
+        // What is done last is around what handles.
+        Node* around = n->list.empty() ? n : make(o, NodeKind::try_);
+        if (around != n) around->body.push_back(n);
+        around->c = finally;
+        return around;
+      }
+      case Class::Delete: {
+        Node* n = make(o, NodeKind::delete_);
+        n->list = children(o, BC_INTERNED("targets"));
+        return n;
+      }
       case Class::Pass: return make(o, NodeKind::pass);
       case Class::Break: return make(o, NodeKind::break_);
       case Class::Continue: return make(o, NodeKind::continue_);
@@ -271,6 +294,37 @@ class Reader {
         return n;
       }
     }
+  }
+
+  Node* handler(PyObject* o) {
+    Node* n = make(o, NodeKind::handler);
+    n->a = optional(o, BC_INTERNED("type"));
+    n->text = text(o, BC_INTERNED("name"));
+    if (!n->text.empty()) bind(n->text);
+    n->body = statements(get(o, BC_INTERNED("body")).get());
+    return n;
+  }
+
+  /// The `for`s of a comprehension from the i-th on. Its variables are its own: they get names that the function has not.
+  Node* comprehension(PyObject* o, PyObject* generators, Py_ssize_t i, const char* what) {
+    PyObject* generator = PyList_GetItem(generators, i);
+    Node* n = make(o, NodeKind::comprehension);
+    n->text = i == 0 ? what : "inner";
+    n->b = child(generator, BC_INTERNED("iter"));
+    const size_t before = renames_.size();
+    rename(get(generator, BC_INTERNED("target")).get());
+    n->c = child(generator, BC_INTERNED("target"));
+    n->list = children(generator, BC_INTERNED("ifs"));
+    if (i + 1 < PyList_Size(generators)) {
+      n->a = comprehension(o, generators, i + 1, what);
+    } else if (std::string_view(what) == "dict") {
+      n->a = child(o, BC_INTERNED("key"));
+      n->keywords.emplace_back("value", child(o, BC_INTERNED("value")));
+    } else {
+      n->a = child(o, BC_INTERNED("elt"));
+    }
+    renames_.resize(before);
+    return n;
   }
 
   Node* expression(PyObject* o) {
@@ -339,23 +393,36 @@ class Reader {
         n->list = children(o, BC_INTERNED("comparators"));
         return n;
       }
-      case Class::ListComp: {
-        PyRef generators = get(o, BC_INTERNED("generators"));
-        if (PyList_Size(generators.get()) != 1) {
-          Node* n = make(o, NodeKind::unsupported);
-          n->text = "a comprehension with several for";
-          return n;
+      case Class::ListComp:
+      case Class::SetComp:
+      case Class::DictComp: {
+        const char* what = c == Class::ListComp ? "list" : c == Class::SetComp ? "set" : "dict";
+        return comprehension(o, get(o, BC_INTERNED("generators")).get(), 0, what);
+      }
+      case Class::Set: {
+        Node* n = make(o, NodeKind::set);
+        n->list = children(o, BC_INTERNED("elts"));
+        return n;
+      }
+      case Class::Dict: {
+        Node* n = make(o, NodeKind::dict);
+        PyRef keys = get(o, BC_INTERNED("keys")), values = get(o, BC_INTERNED("values"));
+        for (Py_ssize_t i = 0; i < PyList_Size(keys.get()); ++i) {
+          PyObject* key = PyList_GetItem(keys.get(), i);
+          if (key == Py_None) {
+            n->kind = NodeKind::unsupported;
+            n->text = "a dict display with **";
+            return n;
+          }
+          n->list.push_back(expression(key));
+          n->list.push_back(expression(PyList_GetItem(values.get(), i)));
         }
-        PyObject* generator = PyList_GetItem(generators.get(), 0);
-        Node* n = make(o, NodeKind::comprehension);
-        n->b = child(generator, BC_INTERNED("iter"));
-        // Its variables are its own: they get names that the function has not.
-        const size_t before = renames_.size();
-        rename(get(generator, BC_INTERNED("target")).get());
-        n->c = child(generator, BC_INTERNED("target"));
-        n->list = children(generator, BC_INTERNED("ifs"));
-        n->a = child(o, BC_INTERNED("elt"));
-        renames_.resize(before);
+        return n;
+      }
+      case Class::Yield: {
+        Node* n = make(o, NodeKind::yield);
+        n->a = optional(o, BC_INTERNED("value"));
+        current_->yields = true;
         return n;
       }
       case Class::IfExp: {
@@ -395,7 +462,19 @@ class Reader {
         bind(n->text);
         return n;
       }
-      case Class::JoinedStr: return make(o, NodeKind::formatted);
+      case Class::JoinedStr: {
+        Node* n = make(o, NodeKind::formatted);
+        n->list = children(o, BC_INTERNED("values"));
+        return n;
+      }
+      case Class::FormattedValue: {
+        Node* n = make(o, NodeKind::format_value);
+        n->a = child(o, BC_INTERNED("value"));
+        const int conversion = number(o, BC_INTERNED("conversion"));
+        if (conversion > 0) n->text = std::string(1, static_cast<char>(conversion));
+        n->b = optional(o, BC_INTERNED("format_spec"));
+        return n;
+      }
       default: {
         Node* n = make(o, NodeKind::unsupported);
         n->text = std::string("a ") + type_name(o);

@@ -189,11 +189,7 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
-  if (object.is(Kind::list) && (index.is_scalar() || index.is(Kind::literal))) {
-    Value r = Value::of(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
-    r.reads = true;
-    return r;
-  }
+  if (auto r = container_item(object, index, n)) return *r;
   if (is_record_reference(object)) {
     if (index.is(Kind::string)) return reference_field(object, index.type->name, n);
     if (const auto i = index.integer(); i && *i >= 0 && *i < static_cast<int64_t>(object.type->element->fields.size()))
@@ -270,8 +266,13 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     return r;
   }
   if (object.is(Kind::dtype) && object.type->element->is_scalar()) {
-    // float32[:, ::1]: a type, only good for declarations.
-    return object;
+    // float32[:, ::1]: a type.
+    const std::vector<Value> items = index_items(index);
+    bool slices = true;
+    for (const Value& i : items) slices &= i.is(Kind::slice);
+    if (!slices || items.empty()) return object;
+    const char layout = items.back().items[2].integer() == 1 ? 'C' : items.front().items[2].integer() == 1 ? 'F' : 'A';
+    return Value::known(dtype_type(array_type(object.type->element, static_cast<int>(items.size()), layout)));
   }
   fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}});
 }
@@ -584,10 +585,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   }
   const Value& object = both[0];
   if (!object.type || !both[1].type) return;
-  if (object.is(Kind::list) && value.type) {
-    linef("{}.checked({}) = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
-    return;
-  }
+  if (host() && container_store(target, object, made(both[1], nullptr, at), value, at)) return;
   if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
   if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
   if (object.is(Kind::builtin) && object.type->name == "flat" && (both[1].is_scalar() || both[1].is(Kind::literal))) {

@@ -164,13 +164,13 @@ Value FunctionCompiler::call(const Node* n) {
   // A method of a value, or a function.
   if (n->a->kind == NodeKind::attribute) {
     const Value object = expression(n->a->a);
-    if (n->a->a->kind == NodeKind::name && grown_.contains(n->a->a->text) && (!object.type || object.is(Kind::list))) {
-      // What is put in decides the list's type.
-      const CallArguments given = object.type ? CallArguments{} : arguments(n);
-      if (!object.type && n->a->text == "append" && given.positional.size() == 1) grow_list(n->a->a->text, given.positional[0].type, n);
-      if (!object.type && n->a->text == "insert" && given.positional.size() == 2) grow_list(n->a->a->text, given.positional[1].type, n);
-      if (!object.type && n->a->text == "extend" && given.positional.size() == 1 && given.positional[0].type && given.positional[0].type->element)
-        grow_list(n->a->a->text, given.positional[0].type->element, n);
+    if (host() && object.type && object.type->is_container()) return container_call(object, n);
+    if (host() && object.display && object.is(Kind::tuple)) return container_call(made(object, nullptr, n), n);
+    if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
+      CallArguments args = arguments(n);
+      for (const Value& v : args.positional)
+        if (!v.type) return {};
+      return *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {
       arguments(n);
@@ -196,6 +196,14 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
   for (const auto& [name, v] : args.keywords)
     if (!v.type) return {};
   if (!callee.type) return {};
+  if (host())
+    for (const Value& v : args.positional)
+      if (v.type->is_container() && is_incomplete(v.type)) {
+        if (v.display && callee.is(Kind::type)) continue;
+        if (callee.is(Kind::builtin) && callee.type->name == "builtins.len") continue;
+        if (emitting_) display_text(v, v.type, n);
+        return {};
+      }
   switch (callee.type->kind) {
     case Kind::function: {
       const auto inner = unit_.inner.find(callee.type->object);
@@ -292,6 +300,8 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   std::vector<Type> types;
   for (Value& v : values) {
     if (v.lazy && host()) v = bound(materialise(v, n));
+    if (host()) v = made(v, nullptr, n);
+    if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
     if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
     types.push_back(v.type);
   }
@@ -318,13 +328,16 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     types = with_values;
   }
   unit_.trail.pop_back();
-  if (s->fails) fails_ = true;
+  if (s->fails && protections_.empty() && !in_parallel_ && throws_ == 0 && !syntax_.yields) fails_ = true;
   if (!s->result) return {};
 
   std::string text;
   for (size_t i = 0; i < values.size(); ++i)
     if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
-  if (s->fails) text += text.empty() ? "failure" : ", failure";
+  if (s->fails) {
+    text += text.empty() ? "failure" : ", failure";
+    needs_failure_ = true;
+  }
   if (unit_.options.check) text += text.empty() ? "bc_checker" : ", bc_checker";
   Value r = Value::of(s->result, fmt::format("{}({})", s->name, text));
   r.effect = true;
@@ -337,13 +350,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       r.text.clear();
       r.effect = false;
     }
-    const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
-    if (in_parallel_)
-      line("if (failure != 0) py::raise_failure(failure);");
-    else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
-      line("if (failure != 0) { py::report(status, failure); return; }");
-    else
-      linef("if (failure != 0) return{};", result);
+    pass_failure();
   }
   return r;
 }
@@ -363,6 +370,27 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
 }
 
 Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
+  if (t->is(Kind::type) && (t->name == "iinfo" || t->name == "finfo") && args.positional.size() == 1) {
+    Value limits = Value::known(builtin_type("numpy." + t->name));
+    const Value& v = args.positional[0];
+    limits.items = {v.is(Kind::dtype) ? v : Value::known(dtype_type(v.type))};
+    return limits;
+  }
+  if (t->is(Kind::dtype) && (t->name == "int" || t->name == "float"))
+    if (auto r = text_class(t->name, args, n)) return *r;
+  if (host() && t->is(Kind::type)) {
+    if (t->name == "str")
+      if (auto r = text_class("str", args, n)) return *r;
+    if (t->name == "nditer" && args.positional.size() == 1 && args.positional[0].is_array()) return bound(*host_method(args.positional[0], "ravel", {}, n), "v");
+    if (t->name == "ndenumerate" || t->name == "ndindex") {
+      Value walk = Value::known(builtin_type(t->name));
+      walk.items = args.positional.size() == 1 && args.positional[0].is(Kind::tuple) ? index_items(args.positional[0]) : args.positional;
+      for (Value& v : walk.items) v = v.is_array() ? bound(materialise(v, n)) : spill(converted(v, int64_type(), n));
+      return walk;
+    }
+    for (const char* container : {"list", "set", "frozenset", "dict"})
+      if (t->name == container) return call_container(t->name, args, n);
+  }
   if (t->is(Kind::dtype)) {
     const Type to = t->element;
     if (to->is(Kind::record)) fail(n, "a record cannot be made in a compiled function", {}, "write the fields of one that is there");
@@ -824,6 +852,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
                           high > low ? fmt::format(" to {}", high) : "", spelled(args)));
   };
   const auto& p = args.positional;
+  if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
     if (auto r = host_builtin(name, args, n)) return *r;
   if (name == "builtins.range" || name == "numba.prange") {
@@ -1011,6 +1040,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
         is |= c.type->object == p[0].type->object;
       } else if (c.is(Kind::type)) {
         is |= (c.type->name == "tuple" && p[0].is(Kind::tuple)) || (c.type->name == "str" && p[0].is(Kind::string)) ||
+              (c.type->name == "str" && p[0].is(Kind::text)) || (c.type->name == "list" && (p[0].is(Kind::list) || p[0].display)) ||
+              (c.type->name == "dict" && p[0].is(Kind::dict)) || (c.type->name == "set" && p[0].is(Kind::set)) ||
               (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array());
       }
     }
@@ -1076,6 +1107,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (auto r = call_row(name, args, n)) return *r;
   if (auto r = call_elementwise(name, args, n)) return *r;
+  if (host())
+    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), std::move(args), n);
   fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
 }
 
@@ -1095,14 +1128,14 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   for (const Value& v : args.positional)
     if (!v.type) return {};
   const auto& p = args.positional;
-  if (self.is(Kind::list)) {
-    if (n->a->kind == NodeKind::attribute && n->a->a->kind == NodeKind::name && !emitting_ && !p.empty() && (name == "append" || name == "insert"))
-      grow_list(n->a->a->text, p.back().type, n);
-    if (!emitting_ && !p.empty() && (name == "append" || name == "insert") && !converts(p.back().type, self.type->element)) return Value::known(none_type());
-    if (auto r = list_method(self, name, args, n)) return *r;
-  }
   if (host())
     if (auto r = host_method(self, name, args, n)) return *r;
+  if (self.is_array() && host())
+    if (const Function* f = function_.stand_in("array." + name)) {
+      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_function(*f, f->syntax(), std::move(args), n);
+    }
   if (self.is_array()) {
     for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
       if (name == r) {

@@ -80,6 +80,8 @@ class Unit {
   void link(const LinkedCode& code);
   void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
   std::string foreign_text() const;
+  /// The function that tells whether a failure's code is of an exception class.
+  std::string matcher(Type cls);
   int site(CheckSite s);
 
   const CompileOptions& options;
@@ -94,6 +96,8 @@ class Unit {
   friend class FunctionCompiler;
   void run(Specialised* s);
   std::string unique(const std::string& name, bool free = false);
+  std::string matcher_declarations() const;
+  std::string matcher_texts() const;
   void print_entry(const Specialised& s, CompiledFunction* made);
 
   const Function& entry_;
@@ -115,6 +119,7 @@ class Unit {
   std::vector<Failure> failures_;
   std::vector<LinkedCode> linked_;
   std::map<std::string, std::string> foreign_;  ///< declarations by their symbols
+  std::map<Type, std::string> matchers_;
   std::vector<CheckSite> sites_;
 };
 
@@ -123,11 +128,18 @@ std::string cpp_identifier(std::string_view python);
 
 /// What to write in the place of a construct that compiled functions have not, by its name in Python's ast.
 std::string instead_of(std::string_view construct);
+/// The type that a value has inside a container, or where it leaves a function: literals are values.
+Type stored_type(Type t);
+
+/// C++ literals of a text: of its bytes, and of a py::Str.
+std::string quoted_text(std::string_view s);
+std::string literal_text(std::string_view s);
 
 /// How `for` walks over something: an element for each index in [0, length).
 struct Iteration {
   std::string length;  ///< i64
   std::function<Value(const std::string& index)> item;
+  std::string loop;  ///< the head of the C++ loop, where items are not counted
 };
 
 /// The names that random_call, complex_call and vector_call know.
@@ -165,8 +177,6 @@ class FunctionCompiler {
   void for_statement(const Node* n);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
-  void raise_statement(const Node* n);
-  void assert_statement(const Node* n);
   void aug_assign(const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
@@ -175,7 +185,6 @@ class FunctionCompiler {
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
   void emit_edge(const Env& from, const Env& to);
-  void fail_with(int code);
   void comment(const Node* n);
   std::optional<Iteration> iteration(const Value& v, const Node* at);
   void find_free_loads();
@@ -198,7 +207,8 @@ class FunctionCompiler {
   Value boolean(const Node* n);
   Value if_else(const Node* n);
   Value inner_function(const Node* n);
-  Value tuple_of(std::vector<Value> items);
+  Value number_limit(Type t, const std::string& name, const Node* n);
+  Value tuple_of(std::vector<Value> items, bool displays = false);
   Value list_of(const Node* n);
   /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
   std::string condition(const Node* n, std::optional<bool>* known);
@@ -308,15 +318,64 @@ class FunctionCompiler {
   bool differs_by_turn(const Node* index, int depth) const;
   bool meets_other_turns(const Node* target) const;
   // ---- host_list.cpp
-  void find_lists();
-  void grow_list(const std::string& name, Type t, const Node* n);
-  Value list_display(const std::string& name, const Value& display, const Node* n);
+  void refine(const Node* target, Type t, const Node* n);
+  Type container_of(const Node* n);
+  Value made(const Value& v, Type hint, const Node* n);
+  Value kept(const Value& v, Type hint, const Node* n);
+  Value finished(const Value& display, const Node* n);
+  std::string display_text(const Value& v, Type to, const Node* n);
+  Value table_display(const Node* n);
+  Value call_container(const std::string& name, const CallArguments& args, const Node* n);
+  Value list_from(const Value& v, const Node* n);
+  Value collected(const std::string& what, const Value& over, const Value* keep, const Node* n);
   Value list_array(const Value& list);
   Value comprehension(const Node* n);
-  std::optional<Value> list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
-  std::set<std::string> grown_;             ///< names of lists that grow
-  std::map<std::string, Type> list_types_;  ///< of their elements, as far as known
-  bool lists_changed_ = false;              ///< in this walk
+  Value container_call(const Value& object, const Node* n);
+  Value list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  void sort_list(const Value& list, const CallArguments& args, const Node* n);
+  std::optional<Value> container_binary(Operator op, const Value& a, const Value& b, const Node* n);
+  bool container_update(const Node* target, Operator op, const Value& a, const Value& b, const Node* n);
+  std::optional<Value> container_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  std::optional<Value> container_item(const Value& object, const Value& index, const Node* n);
+  bool container_store(const Node* target, const Value& object, const Value& index, const Value& value, const Node* at);
+  bool container_update_item(const Node* n);
+  void delete_statement(const Node* n);
+  std::optional<Iteration> container_iteration(const Value& v, const Node* at);
+  std::optional<Value> container_builtin(const std::string& name, const CallArguments& args, const Node* n);
+  std::map<std::string, Type> container_types_;  ///< of names, as far as known
+  bool lists_changed_ = false;                   ///< in this walk
+  Type hint_ = nullptr;                          ///< what the display that comes next is to be
+  Value yield_expression(const Node* n);
+  std::optional<Iteration> counted_iteration(const Value& v, const Node* at);
+  Type yielded_ = nullptr;  ///< what the generator gives
+  // ---- texts.cpp
+  std::string text_operand(const Value& v, const Node* n);
+  Value formatted_text(const Node* n);
+  std::optional<Value> text_class(const std::string& name, const CallArguments& args, const Node* n);
+  std::optional<Value> text_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  // ---- exceptions.cpp
+  struct Protection {
+    int loops = 0;                  ///< around the try statement
+    const Node* finally = nullptr;  ///< what is done last
+    std::string caught, label, left;
+    Env seen;  ///< what holds wherever something may be raised
+  };
+  void raise_statement(const Node* n);
+  void assert_statement(const Node* n);
+  void try_statement(const Node* n);
+  void fail_with(int code);
+  void pass_failure();
+  void pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins);
+  void leave_protections(int loops, bool returning);
+  Type caught_type(const std::string& caught);
+  std::vector<Protection> protections_;                ///< the try statements around
+  std::vector<std::map<int, Type>> pins_;              ///< the types of variables in them
+  std::map<std::string, std::map<int, Type>> try_types_;
+  std::vector<std::string> handled_;                   ///< the handlers around
+  std::vector<std::pair<std::string, std::string>> caught_names_;
+  int throws_ = 0;                                     ///< inside a function that gives a value to the library: failures are thrown
 
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;
@@ -386,6 +445,7 @@ class FunctionCompiler {
   Type returned_ = nullptr;
   bool falls_off_ = false;
   bool fails_ = false;
+  bool needs_failure_ = false;  ///< calls something that fails, though it does not itself
   std::vector<Loop> loops_;
   std::map<std::string, LoopTypes> loop_types_;
   std::string unrolled_;  ///< which copy of an unrolled body this is

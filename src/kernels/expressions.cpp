@@ -1,5 +1,6 @@
 // Expressions: names, attributes, operators, comparisons. See compiler.h for the method.
 #include <cmath>
+#include <limits>
 
 #include "kernels/compiler.h"
 #include "ops/ops.h"
@@ -150,7 +151,10 @@ Value FunctionCompiler::expression(const Node* n) {
       return r;
     }
     case NodeKind::comprehension: return comprehension(n);
-    case NodeKind::formatted: fail(n, "f-strings are not supported in compiled functions", {}, "pass the values to print() one by one");
+    case NodeKind::formatted: return formatted_text(n);
+    case NodeKind::set:
+    case NodeKind::dict: return table_display(n);
+    case NodeKind::yield: return yield_expression(n);
     default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text), {}, instead_of(n->text));
   }
 }
@@ -322,6 +326,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
            nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
     }
     case Kind::builtin: {
+      if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo")) return number_limit(object.items[0].type->element, name, n);
       const std::string full = object.type->name + "." + name;
       const std::vector<std::string> known = known_names();
       for (const std::string& k : known)
@@ -368,6 +373,32 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
   fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}}, nearest(name, members_of(object.type)));
 }
 
+/// np.iinfo(t).name and np.finfo(t).name.
+Value FunctionCompiler::number_limit(Type t, const std::string& name, const Node* n) {
+  const DType d = t->dtype;
+  const int bits = static_cast<int>(itemsize(d)) * 8;
+  if (name == "bits") return constant_value(Constant{static_cast<int64_t>(bits)});
+  if (is_integer(d)) {
+    const uint64_t top = is_unsigned(d) ? (bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1) : (uint64_t{1} << (bits - 1)) - 1;
+    if (name == "max") return top > static_cast<uint64_t>(INT64_MAX) ? constant_value(Constant{top}) : constant_value(Constant{static_cast<int64_t>(top)});
+    if (name == "min") return constant_value(Constant{is_unsigned(d) ? int64_t{0} : -static_cast<int64_t>(top) - 1});
+  }
+  if (is_inexact(d)) {
+    const DType real = is_complex(d) ? real_type(d) : d;
+    const bool single = real == DType::f32;
+    if (real == DType::f32 || real == DType::f64) {
+      std::optional<double> v;
+      if (name == "max") v = single ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+      if (name == "min") v = single ? -static_cast<double>(std::numeric_limits<float>::max()) : -std::numeric_limits<double>::max();
+      if (name == "eps") v = single ? static_cast<double>(std::numeric_limits<float>::epsilon()) : std::numeric_limits<double>::epsilon();
+      if (name == "tiny" || name == "smallest_normal") v = single ? static_cast<double>(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+      if (name == "resolution") v = single ? 1e-6 : 1e-15;
+      if (v) return converted(constant_value(Constant{*v}), scalar_type(real), n);
+    }
+  }
+  fail(n, fmt::format("the limits of {} have no '{}'", t->spelling, name));
+}
+
 Value FunctionCompiler::inner_function(const Node* n) {
   unit_.inner[n->inner] = {&function_, n->inner};
   return Value::known(function_type(n->inner, n->inner->name));
@@ -375,11 +406,13 @@ Value FunctionCompiler::inner_function(const Node* n) {
 
 // ---- tuples -----------------------------------------------------------------------------------------------------------------------
 
-Value FunctionCompiler::tuple_of(std::vector<Value> items) {
+Value FunctionCompiler::tuple_of(std::vector<Value> items, bool displays) {
   Value v;
   std::vector<Type> types;
   v.simple = true;
   for (Value& item : items) {
+    if (!item.type) return {};
+    if (host() && item.display && !(displays && item.is(Kind::tuple))) item = made(item, nullptr, nullptr);
     if (!item.type) return {};
     if (item.lazy && host()) item = bound(materialise(item, nullptr));
     if (item.is(Kind::literal)) item = converted(item, int64_type(), nullptr);
@@ -436,14 +469,17 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
 
 Value FunctionCompiler::list_of(const Node* n) {
   std::vector<const Node*> nodes(n->list.begin(), n->list.end());
-  // A list display is a tuple here: it can be looped over, indexed and unpacked.
-  return tuple_of(ordered(nodes));
+  // A list display is a tuple here until it is kept: it can be looped over, indexed and unpacked.
+  Value v = tuple_of(ordered(nodes), /*displays=*/true);
+  v.display = host() && v.type;
+  return v;
 }
 
 // ---- operators --------------------------------------------------------------------------------------------------------------------
 
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
+  if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::matmul && host()) return host_product(a, b, n);
     if (op == Operator::matmul) fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}}, "write the loops");
@@ -648,6 +684,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
 
 Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (!a.type) return {};
+  if (is_arraylike(a) && op == Operator::invert && is_bool(a.type->dtype)) return elementwise(static_cast<int>(Op::logical_not), {a}, n);
   if (is_arraylike(a) && host() && op != Operator::plus && !is_bool(a.type->dtype))
     return elementwise(static_cast<int>(op == Operator::invert ? Op::invert : Op::negative), {a}, n);
   if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
@@ -687,6 +724,7 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
   if (op == Operator::in || op == Operator::not_in) {
@@ -824,6 +862,13 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       const Value inner = truth(converted(whole, v.type->element, n), n);
       return Value::of(bool_type(), inner.constant ? whole.text + ".there" : fmt::format("{}.there && {}", whole.text, paren(inner)), false);
     }
+    case Kind::list:
+    case Kind::set:
+    case Kind::dict: {
+      Value c = v.display ? finished(v, n) : v;
+      return Value::of(bool_type(), is_incomplete(c.type) ? "false" : fmt::format("{}.size() != 0", paren(c)), false);
+    }
+    case Kind::text: return Value::of(bool_type(), fmt::format("{}.size != 0", paren(v)), false);
     case Kind::array:
       if (v.type->ndim == 0) return truth(subscript_of(v, tuple_of({}), n), n);
       fail(n, "the truth of an array with more than one element is ambiguous", {}, "use .any() or .all()");

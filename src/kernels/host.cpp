@@ -11,19 +11,6 @@
 namespace bc::kernels {
 namespace {
 
-std::string quoted(std::string_view s) {
-  std::string r = "\"";
-  for (char c : s) {
-    if (c == '"' || c == '\\')
-      r += '\\', r += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      r += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    else
-      r += c;
-  }
-  return r + "\"";
-}
-
 /// The dtype that a sum or product of a dtype has.
 DType wide(DType d) {
   if (is_inexact(d)) return d;
@@ -156,6 +143,8 @@ constexpr const char* kHostNames[] = {
     "fill_diagonal",
     "isclose",
 };
+constexpr const char* kHostBuiltins[] = {"builtins.sorted", "builtins.next", "builtins.map", "builtins.filter", "builtins.hash", "builtins.ord", "builtins.chr",
+                                         "builtins.repr", "typed.List", "typed.List.empty_list", "typed.Dict", "typed.Dict.empty"};
 
 }  // namespace
 
@@ -166,6 +155,7 @@ std::vector<std::string> host_names() {
   for (const char* n : {"random.random", "random.seed", "random.uniform", "random.gauss", "random.normalvariate", "random.randint",
                         "random.randrange", "random.getrandbits"})
     names.emplace_back(n);
+  for (const char* n : kHostBuiltins) names.emplace_back(n);
   return names;
 }
 
@@ -444,10 +434,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (name == "builtins.print") return host_print(args, n);
   if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
     // A list is worked on as the vector of its elements.
-    const bool folds =
-        name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
-    if (folds && args.positional.size() == 1) return host_reduction(name.substr(9), list_array(args.positional[0]), {}, n);
-    if (name.starts_with("numpy.")) {
+    if (name.starts_with("numpy.") && args.positional[0].type->element && args.positional[0].type->element->is_scalar()) {
       CallArguments as_array = args;
       as_array.positional[0] = list_array(args.positional[0]);
       return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
@@ -610,21 +597,26 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       t = unify(t, a.type->element);
       // Rows and new axes are added by views.
       if (f == "stack" || (f == "vstack" && a.type->ndim == 1)) {
-        CallArguments shape;
         Value all = Value::known(slice_type());
         all.items.assign(3, Value::known(none_type()));
-        a = bound(view(a, {Value::known(none_type()), all}, n), "v");
+        std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
+        int64_t at = f == "stack" && b.given(1) ? b[1].integer().value_or(-100) : 0;
+        if (at < 0) at += a.type->ndim + 1;
+        if (at < 0 || at > a.type->ndim) fail(n, "stack(): expected an axis of the result that is known when the function is compiled");
+        items.insert(items.begin() + at, Value::known(none_type()));
+        a = bound(view(a, items, n), "v");
       }
       arrays.push_back(a);
     }
-    if (f == "stack" && b.given(1) && b[1].integer() != 0) fail(n, "stack(): axes other than 0 are not supported in compiled functions");
     const int ndim = arrays[0].type->ndim;
     std::string list;
     for (const Value& a : arrays) {
       if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
       list += ", " + a.text;
     }
-    const std::string axis = f == "hstack" ? (ndim == 1 ? "0" : "1") : f == "concatenate" && b.given(1) ? integer(b[1]) : "0";
+    const std::string axis = f == "hstack" ? (ndim == 1 ? "0" : "1") : (f == "concatenate" && b.given(1)) ? integer(b[1])
+                             : f == "stack" && b.given(1) ? fmt::format("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
+                                                          : "0";
     return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
   }
   if (f == "append" && p.size() == 2) {
@@ -647,6 +639,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "flatnonzero" && p.size() == 1)
     return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", host_array(*host_method(p[0], "ravel", {}, n), n).text));
   if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
+  if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal)))
+    return subscript_of(host_array(*host_method(p[0], "ravel", {}, n), n), p[1], n);
   if (f == "take" && p.size() == 2) return host_index(host_array(p[0], n), p[1], n);
   if (f == "searchsorted") {
     Bound b(args, {"a", "v", "side"});
@@ -904,9 +898,24 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
     if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
     (name == "end" ? end : separator) = v.type->name;
   }
+  const auto written = [](const Value& v) {
+    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || (v.is(Kind::array) && v.type->ndim > 1) ||
+                      (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
+  };
+  if (std::any_of(args.positional.begin(), args.positional.end(), written)) {
+    const std::string w = temporary("text");
+    linef("py::Writer {};", w);
+    for (size_t i = 0; i < args.positional.size(); ++i) {
+      if (i) linef("py::write_str({}, {});", w, literal_text(separator));
+      linef("py::write_str({}, {});", w, text_operand(args.positional[i], n));
+    }
+    linef("py::write_str({}, {});", w, literal_text(end));
+    linef("py::print_text({});", w);
+    return Value::known(none_type());
+  }
   std::string text;
   const auto flush = [&] {
-    if (!text.empty()) parts += fmt::format(".put({}, {})", quoted(text), text.size());
+    if (!text.empty()) parts += fmt::format(".put({}, {})", quoted_text(text), text.size());
     text.clear();
   };
   const auto put = [&](const Value& v, const auto& self) -> void {

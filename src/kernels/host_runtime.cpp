@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/parallel.h"
@@ -17,22 +19,24 @@
 namespace bc::host {
 namespace {
 
-/// Where an exception goes: the innermost attempt of this thread.
-struct Landing {
-  jmp_buf place;
-  Landing* outer;
-};
+/// What is thrown; the thread says what it is.
+struct Unwind {};
 
 struct Thread {
   Call* call = nullptr;
-  Landing* landing = nullptr;
   uint64_t random[2] = {0, 0};
   bool seeded = false;
   bool worker = false;  ///< inside a parallel loop: the caller may hold the interpreter's lock, so nothing here may wait for it
   // The exception that is on its way, or was caught last.
   Raised raised = Raised::none;
   std::string message;
-  int32_t line = 0;
+  std::vector<Argument> arguments;
+};
+/// A caught exception.
+struct Exception {
+  Raised raised;
+  std::string message;
+  std::vector<Argument> arguments;
 };
 Thread& self() {
   thread_local Thread t;
@@ -41,41 +45,86 @@ Thread& self() {
 
 std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
 
-[[noreturn]] void throw_now() {
-  Landing* landing = self().landing;
-  if (landing == nullptr) std::abort();  // compiled code runs in run(), in a parallel loop or in an attempt
-  _longjmp(landing->place, 1);
-}
-
-[[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t line) {
+[[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t) {
   Thread& t = self();
   t.raised = static_cast<Raised>(kind);
   t.message.assign(text, static_cast<size_t>(size));
-  t.line = line;
-  throw_now();
+  throw Unwind{};
 }
 
-[[noreturn]] void raise_again() { throw_now(); }
-
-/// Runs body() with a landing of its own. Nothing with a destructor lives in this frame or in those that a longjmp passes, which are
-/// compiled code's.
-template <class Body>
-bool landed(Thread& t, const Body& body) {
-  Landing landing;
-  landing.outer = t.landing;
-  if (_setjmp(landing.place) == 0) {
-    t.landing = &landing;
-    body();
-    t.landing = landing.outer;
-    return true;
+void add_argument(int32_t tag, uint64_t bits, const char* text, int64_t size) {
+  Argument a;
+  double real;
+  std::memcpy(&real, &bits, sizeof real);
+  switch (tag) {
+    case 1: a = bits != 0; break;
+    case 2: a = bits; break;
+    case 3: a = static_cast<int64_t>(bits); break;
+    case 4: a = real; break;
+    case 5: a = std::string(text, static_cast<size_t>(size)); break;
+    default: break;
   }
-  t.landing = landing.outer;
-  return false;
+  self().arguments.push_back(std::move(a));
 }
 
-int32_t attempt(void (*body)(void*), void* context) {
+void* caught(int32_t* code) {
   Thread& t = self();
-  return landed(t, [&] { body(context); }) ? 0 : static_cast<int32_t>(t.raised);
+  *code = -static_cast<int32_t>(t.raised);
+  return new Exception{t.raised, std::exchange(t.message, {}), std::exchange(t.arguments, {})};
+}
+
+[[noreturn]] void raise_again(void* exception, int32_t code) {
+  Thread& t = self();
+  t.raised = static_cast<Raised>(-code);
+  if (exception != nullptr) {
+    auto* e = static_cast<Exception*>(exception);
+    t.message = std::move(e->message);
+    t.arguments = std::move(e->arguments);
+    delete e;
+  }
+  throw Unwind{};
+}
+
+int64_t format_float(double value, int32_t single, char* to);
+
+std::string text_of(const Argument& a) {
+  if (const bool* b = std::get_if<bool>(&a)) return *b ? "True" : "False";
+  if (const int64_t* i = std::get_if<int64_t>(&a)) return std::to_string(*i);
+  if (const uint64_t* u = std::get_if<uint64_t>(&a)) return std::to_string(*u);
+  if (const std::string* s = std::get_if<std::string>(&a)) return *s;
+  if (const double* d = std::get_if<double>(&a)) {
+    char text[40];
+    return {text, static_cast<size_t>(format_float(*d, 0, text))};
+  }
+  return "None";
+}
+
+const char* message_of(void* exception, int64_t* size) {
+  auto* e = static_cast<Exception*>(exception);
+  *size = 0;
+  if (e == nullptr) return "";
+  if (e->message.empty() && !e->arguments.empty()) {
+    for (const Argument& a : e->arguments) {
+      const bool quoted = e->arguments.size() > 1 && std::holds_alternative<std::string>(a);
+      e->message += (e->message.empty() ? "" : ", ") + (quoted ? "'" + text_of(a) + "'" : text_of(a));
+    }
+    if (e->arguments.size() > 1) e->message = "(" + e->message + ")";
+  }
+  *size = static_cast<int64_t>(e->message.size());
+  return e->message.data();
+}
+
+void forget(void* exception) { delete static_cast<Exception*>(exception); }
+
+/// body(), true unless an exception of compiled code ended it.
+template <class Body>
+bool landed(const Body& body) {
+  try {
+    body();
+    return true;
+  } catch (const Unwind&) {
+    return false;
+  }
 }
 
 void unlink(Block* block) {
@@ -105,12 +154,45 @@ Block* allocate(int64_t bytes) {
   return block;
 }
 
+/// What a block of bytes == kForeign holds: memory of others.
+struct Foreign {
+  void* object;
+  void (*release)(void* object);
+  const void *low, *high;
+};
+constexpr int64_t kForeign = -1;
+void free_block(Block* block) {
+  if (block->bytes == kForeign) {
+    const Foreign f = *static_cast<Foreign*>(block->data());
+    f.release(f.object);
+  }
+  std::free(block);
+}
+
 void release(Block* block) {
   if (Call* call = block->call) {
     const std::lock_guard lock(call->mutex);
     unlink(block);
   }
-  std::free(block);
+  free_block(block);
+}
+
+Block* keep(const void* data) {
+  Call* call = self().call;
+  if (call == nullptr || call->keeper == nullptr) return nullptr;
+  const std::lock_guard lock(call->mutex);
+  return call->keeper(call, data);
+}
+
+void link_block(Block* block) {
+  Call* call = self().call;
+  if (call == nullptr || block->call != nullptr) return;
+  const std::lock_guard lock(call->mutex);
+  block->call = call;
+  block->previous = nullptr;
+  block->next = call->blocks;
+  if (block->next != nullptr) block->next->previous = block;
+  call->blocks = block;
 }
 
 void print(const char* text, int64_t size) {
@@ -135,7 +217,7 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
     int64_t first = 0;
     Raised raised = Raised::none;
     std::string message;
-    int32_t line = 0;
+    std::vector<Argument> arguments;
   } failed;
   cpu::parallel_for(items, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
     Thread& t = self();
@@ -143,14 +225,14 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
     const bool was_worker = t.worker;
     t.call = call;
     t.worker = true;
-    if (!landed(t, [&] { body(context, begin, end); })) {
+    if (!landed([&] { body(context, begin, end); })) {
       // Of several exceptions the one of the earliest piece is raised, so that it does not depend on the threads.
       const std::lock_guard lock(failed.mutex);
       if (!failed.any || begin < failed.first) {
         failed.first = begin;
         failed.raised = t.raised;
         failed.message = t.message;
-        failed.line = t.line;
+        failed.arguments = std::exchange(t.arguments, {});
       }
       failed.any = true;
     }
@@ -166,8 +248,8 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
     Thread& t = self();
     t.raised = failed.raised;
     t.message = std::move(failed.message);
-    t.line = failed.line;
-    throw_now();
+    t.arguments = std::move(failed.arguments);
+    throw Unwind{};
   }
 }
 
@@ -176,7 +258,7 @@ int32_t threads() { return cpu::thread_count(); }
 void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, const int64_t* a_strides, const void* b,
              const int64_t* b_strides, void* c) {
   const int64_t from_a[3] = {0, a_strides[0], a_strides[1]}, from_b[3] = {0, b_strides[0], b_strides[1]};
-  // A C++ exception must not pass compiled frames, and a longjmp not the handler's.
+  // Compiled code knows its own exceptions only.
   static constexpr int kRoom = 512;
   char text[kRoom];
   int64_t size = -1;
@@ -214,39 +296,180 @@ int64_t format_float(double value, int32_t single, char* to) {
   return end - to;
 }
 
+/// The parts of a format: [[fill]align][sign][#][0][width][,][.precision][type].
+struct Spec {
+  std::string fill = " ";
+  char align = 0, sign = '-', type = 0;
+  bool alternate = false, comma = false, underscore = false;
+  size_t width = 0;
+  int precision = -1;
+};
+bool read_spec(std::string_view s, Spec* out) {
+  const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^' || c == '='; };
+  size_t first = 1;
+  while (first < s.size() && (static_cast<unsigned char>(s[first]) & 0xc0) == 0x80) ++first;
+  if (s.size() > first && is_align(s[first])) {
+    out->fill = s.substr(0, first);
+    out->align = s[first];
+    s.remove_prefix(first + 1);
+  } else if (!s.empty() && is_align(s[0])) {
+    out->align = s[0];
+    s.remove_prefix(1);
+  }
+  if (!s.empty() && (s[0] == '+' || s[0] == '-' || s[0] == ' ')) out->sign = s[0], s.remove_prefix(1);
+  if (!s.empty() && s[0] == '#') out->alternate = true, s.remove_prefix(1);
+  if (!s.empty() && s[0] == '0') {
+    if (out->align == 0) out->align = '=', out->fill = "0";
+    s.remove_prefix(1);
+  }
+  while (!s.empty() && s[0] >= '0' && s[0] <= '9') out->width = std::min<size_t>(out->width * 10 + static_cast<size_t>(s[0] - '0'), 400), s.remove_prefix(1);
+  if (!s.empty() && s[0] == ',') out->comma = true, s.remove_prefix(1);
+  if (!s.empty() && s[0] == '_') out->underscore = true, s.remove_prefix(1);
+  if (!s.empty() && s[0] == '.') {
+    s.remove_prefix(1);
+    out->precision = 0;
+    while (!s.empty() && s[0] >= '0' && s[0] <= '9') out->precision = std::min(out->precision * 10 + (s[0] - '0'), 100), s.remove_prefix(1);
+  }
+  if (!s.empty()) out->type = s[0], s.remove_prefix(1);
+  return s.empty();
+}
+[[noreturn]] void bad_format(const char* text) { raise_now(static_cast<int32_t>(Raised::value), text, static_cast<int64_t>(std::strlen(text)), 0); }
+
+int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* given, int64_t given_size, char* to, int64_t room) {
+  Spec spec;
+  if (!read_spec({given, static_cast<size_t>(given_size)}, &spec)) bad_format("Invalid format specifier");
+  std::string sign, body;
+  const auto grouped = [&](size_t end) {
+    const char mark = spec.comma ? ',' : '_';
+    for (size_t i = end; (spec.comma || spec.underscore) && i > 3; i -= 3) body.insert(i - 3, 1, mark);
+  };
+  if (tag == 5) {
+    body.assign(text, static_cast<size_t>(text_size));
+    if (spec.type != 0 && spec.type != 's') bad_format("Unknown format code for object of type 'str'");
+    if (spec.precision >= 0) {
+      size_t at = 0;
+      for (int n = 0; at < body.size(); ++at)
+        if ((static_cast<unsigned char>(body[at]) & 0xc0) != 0x80 && n++ == spec.precision) break;
+      body.resize(at);
+    }
+    if (spec.align == 0 || spec.align == '=') spec.align = '<';
+  } else {
+    bool negative = tag == 3;
+    const bool whole = tag != 4 && (spec.type == 0 || std::strchr("dxXobnc", spec.type) != nullptr);
+    if (whole) {
+      const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
+      char digits[72];
+      body.assign(digits, std::to_chars(digits, digits + sizeof digits, bits, base).ptr);
+      if (spec.type == 'X') std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+      grouped(body.size());
+      if (spec.alternate && base != 10) body.insert(0, std::string("0") + spec.type);
+    } else {
+      double v;
+      if (tag == 4)
+        std::memcpy(&v, &bits, sizeof v);
+      else
+        v = static_cast<double>(bits);
+      negative = tag == 4 ? std::signbit(v) && !std::isnan(v) : negative;
+      v = std::fabs(v);
+      char digits[512];
+      const char type = spec.type;
+      if (std::isnan(v) || std::isinf(v)) {
+        body = std::isnan(v) ? "nan" : "inf";
+      } else if (type == 0 && spec.precision < 0) {
+        body.assign(digits, static_cast<size_t>(format_float(v, 0, digits)));
+      } else if (type == 'f' || type == 'F' || type == 'e' || type == 'E' || type == 'g' || type == 'G' || type == '%' || type == 0) {
+        const std::string c_format = std::string("%.*") + (type == '%' ? 'f' : type == 0 ? 'g' : type);
+        const int precision = spec.precision < 0 ? 6 : spec.precision;
+        const int n = std::snprintf(digits, sizeof digits, c_format.c_str(), precision, type == '%' ? v * 100 : v);
+        body.assign(digits, static_cast<size_t>(std::min<int>(n, sizeof digits - 1)));
+        if (type == 0 && body.find_first_of(".en") == std::string::npos) body += ".0";
+        if (type == '%') body += '%';
+      } else {
+        bad_format("Unknown format code for object of type 'float'");
+      }
+      grouped(std::min(body.find_first_of(".e%"), body.size()));
+    }
+    sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
+    if (spec.align == 0) spec.align = '>';
+  }
+  size_t points = sign.size();
+  for (char c : body) points += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  const size_t missing = spec.width > points ? spec.width - points : 0;
+  const size_t left = spec.align == '>' ? missing : spec.align == '^' ? missing / 2 : 0;
+  std::string all;
+  const auto fill = [&](size_t n) {
+    for (; n > 0; --n) all += spec.fill;
+  };
+  fill(left);
+  all += sign;
+  if (spec.align == '=') fill(missing);
+  all += body;
+  if (spec.align == '<' || spec.align == '^') fill(missing - left);
+  if (all.size() > static_cast<size_t>(room)) bad_format("the formatted text is too long");
+  std::memcpy(to, all.data(), all.size());
+  return static_cast<int64_t>(all.size());
+}
+
+int32_t parse_float(const char* text, int64_t size, double* value) {
+  std::string s(text, static_cast<size_t>(size));
+  s.erase(std::remove(s.begin(), s.end(), '_'), s.end());
+  if (s.empty() || s.find_first_of("xXpP") != std::string::npos) return 0;
+  char* end = nullptr;
+  *value = std::strtod(s.c_str(), &end);
+  return end == s.c_str() + s.size() ? 1 : 0;
+}
+
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate, release, raise_now, attempt,      raise_again, parallel,
-                          threads,  print,   product,   random_state, format_float};
+  static const Table t = {allocate, release, raise_now, add_argument, caught,       raise_again,  message_of,  forget,     parallel,
+                          threads,  print,   product,   random_state, format_float, format_spec, parse_float,  keep,         link_block};
   return t;
+}
+
+void drop_shared(Block* block) {
+  if (block != nullptr && std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) == 1)
+    reinterpret_cast<Shared*>(block->data())->end(block);
+}
+
+Block* new_block(int64_t bytes) {
+  Thread& t = self();
+  Call* const call = std::exchange(t.call, nullptr);
+  Block* block = nullptr;
+  const bool ok = landed([&] { block = allocate(bytes); });
+  t.call = call;
+  if (!ok) throw std::bad_alloc();
+  return block;
 }
 
 bool run(Entry entry, void* const* arguments, void* result, Call* call) {
   Thread& t = self();
   Call* const before = t.call;
   t.call = call;
-  const bool ok = landed(t, [&] { call->failure = entry(arguments, result); });
+  t.arguments.clear();
+  const bool ok = landed([&] { call->failure = entry(arguments, result); });
   t.call = before;
   if (ok && call->failure == 0) return true;
+  call->arguments = std::exchange(t.arguments, {});
   if (!ok && static_cast<int32_t>(t.raised) < 0) {
-    call->failure = -static_cast<int32_t>(t.raised);  // of the text's own, from inside a parallel loop
+    call->failure = -static_cast<int32_t>(t.raised);  // of the text's own
   } else if (!ok) {
     call->failure = 0;
     call->raised = t.raised;
     call->message = t.message;
-    call->line = t.line;
   }
-  while (Block* block = call->blocks) {
-    unlink(block);
-    std::free(block);
-  }
+  adopt(call);  // what is left belongs to the arguments
   return false;
 }
 
 Block* block_of(const Call& call, const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   for (Block* block = call.blocks; block != nullptr; block = block->next) {
+    if (block->bytes == kForeign) {
+      const auto* f = static_cast<const Foreign*>(block->data());
+      if (at >= reinterpret_cast<uintptr_t>(f->low) && at <= reinterpret_cast<uintptr_t>(f->high)) return block;
+      continue;
+    }
     const auto begin = reinterpret_cast<uintptr_t>(block->data());
     if (at >= begin && at <= begin + static_cast<uintptr_t>(block->bytes)) return block;
   }
@@ -263,7 +486,18 @@ void adopt(Call* call) {
 void drop(Block* block) {
   if (std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   unlink(block);
-  std::free(block);
+  free_block(block);
+}
+
+Block* new_foreign(void* object, void (*release)(void* object), const void* low, const void* high) {
+  Block* block = new_block(sizeof(Foreign));
+  *static_cast<Foreign*>(block->data()) = {object, release, low, high};
+  block->bytes = kForeign;
+  return block;
+}
+
+void* foreign_object(const Block* block) {
+  return block->bytes == kForeign ? static_cast<const Foreign*>(const_cast<Block*>(block)->data())->object : nullptr;
 }
 
 const char* exception_name(Raised raised) {

@@ -1,8 +1,9 @@
 #pragma once
-#include <csetjmp>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <variant>
+#include <vector>
 
 /// What compiled Python functions need of the engine while they run on the CPU: memory that arrays own, exceptions, parallel loops,
 /// matrix products and printing. Compiled code reaches it through a table of functions, whose C layout is repeated in
@@ -43,6 +44,21 @@ enum class Raised : int32_t {
   name
 };
 
+/// An argument of an exception: None, or a value.
+using Argument = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string>;
+
+/// What begins the memory of a list, a set, a dict or another object of compiled code, after its Block.
+struct Shared {
+  void (*end)(Block*);  ///< gives back what the object holds, and its memory
+  int64_t changed;
+};
+/// Gives back one count of such an object.
+void drop_shared(Block* block);
+/// Memory that no call owns.
+Block* new_block(int64_t bytes);
+/// A block without elements that stands for memory of others: `release(object)` ends it.
+Block* new_foreign(void* object, void (*release)(void* object), const void* low, const void* high);
+
 /// One call of a compiled function from Python.
 struct Call {
   Block* blocks = nullptr;
@@ -50,7 +66,9 @@ struct Call {
   int32_t failure = 0;  ///< the entry's answer
   Raised raised = Raised::none;
   std::string message;
-  int32_t line = 0;
+  std::vector<Argument> arguments;  ///< of the failure, where they are not constants
+  Block* (*keeper)(Call* call, const void* data) = nullptr;  ///< what keeps an argument's memory alive
+  void* keeper_context = nullptr;
   std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print
 };
 
@@ -59,10 +77,14 @@ struct Table {
   Block* (*allocate)(int64_t bytes);
   void (*release)(Block* block);
   [[noreturn]] void (*raise)(int32_t kind, const char* text, int64_t size, int32_t line);
-  /// Runs body(context) and returns 0, or the kind of the exception that it raised.
-  int32_t (*attempt)(void (*body)(void*), void* context);
-  /// Raises the exception that the last attempt caught again.
-  [[noreturn]] void (*again)();
+  /// One argument of the exception that is raised next, by a tag (py::Tag).
+  void (*argument)(int32_t tag, uint64_t bits, const char* text, int64_t size);
+  /// Takes the exception that is on its way; `code` is the number of a failure of the text, or minus a kind.
+  void* (*caught)(int32_t* code);
+  /// Raises it again.
+  [[noreturn]] void (*again)(void* exception, int32_t code);
+  const char* (*message)(void* exception, int64_t* size);
+  void (*forget)(void* exception);
   void (*parallel)(int64_t items, int64_t grain, void (*body)(void* context, int64_t begin, int64_t end), void* context);
   int32_t (*threads)();
   void (*print)(const char* text, int64_t size);
@@ -73,13 +95,25 @@ struct Table {
   uint64_t* (*random)();
   /// Writes a float as Python prints it; gives the length (at most 32).
   int64_t (*format)(double value, int32_t single, char* to);
+  /// format(value, spec); gives the bytes written.
+  int64_t (*format_spec)(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* spec, int64_t spec_size, char* to,
+                         int64_t room);
+  /// float(text); 0: it is none.
+  int32_t (*parse)(const char* text, int64_t size, double* value);
+  /// A count of the block that keeps an argument's memory alive, nullptr where there is none.
+  Block* (*keep)(const void* data);
+  /// Makes a block that outlives calls one of this call's again.
+  void (*link)(Block* block);
 };
 const Table& table();
 
 /// An entry point of compiled code: 0, or the number of the failure that it ended with.
 using Entry = int32_t (*)(void* const* arguments, void* result);
 
-/// Calls an entry. False when it raised; `call` tells what. The memory of arrays that the call made and did not return is free again.
+/// The object behind such a block, nullptr for others.
+void* foreign_object(const Block* block);
+
+/// Calls an entry. False when it raised; `call` tells what. What the call made and did not return is free again: exceptions are C++'s.
 bool run(Entry entry, void* const* arguments, void* result, Call* call);
 
 /// The block among those that the call left that holds the address, or nullptr. (What a call leaves is what it returns.)

@@ -98,7 +98,11 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
 
 std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (!v.type) return fmt::format("{}{{}}", cpp(to));
+  if (is_incomplete(v.type) && v.type->is_container() && !emitting_) return "{}";
+  if (v.display && to->is_container()) return display_text(made(v, to, n), to, n);
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
+  if (v.is(Kind::string) && to->is(Kind::text)) return literal_text(v.type->name);
+  if (v.type->is_container() && to->is_container() && cpp(v.type) == cpp(to)) return v.text;
   const auto refuse = [&] {
     if (!n) fail(nullptr, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
     fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));

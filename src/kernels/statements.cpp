@@ -103,7 +103,6 @@ void FunctionCompiler::find_free_loads() {
 void FunctionCompiler::run() {
   if (syntax_.keyword_rest) fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {}, "name the parameters");
   find_free_loads();
-  find_lists();
   // A recursive function is walked again until the type that its calls return is the one that it returns.
   for (int round = 0; round < 12; ++round) {
     const Type before = spec_.result;
@@ -116,6 +115,7 @@ void FunctionCompiler::run() {
     Type result = returned_ ? (falls_off_ ? unify(returned_, none_type()) : returned_) : falls_off_ ? none_type() : nullptr;
     if (returned_ && falls_off_ && !result) result = returned_;
     if (result && result->is(Kind::literal)) result = int64_type();
+    if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
     spec_.result = result;
     spec_.fails = fails_;
     if (!lists_changed_ && (used > spec_.depth || (result == before && failed == fails_ && round > 0))) break;
@@ -150,7 +150,10 @@ void FunctionCompiler::run() {
     }
     spec_.declaration = fmt::format("extern \"C\" __global__ void {}({})", spec_.name, list);
   } else {
-    if (fails_) list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
+    if (fails_)
+      list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
+    else if (needs_failure_)
+      declarations_ = "  int failure = 0;\n" + declarations_;
     if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
     spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
                                     spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
@@ -172,7 +175,7 @@ void FunctionCompiler::pass(bool emitting) {
   declarations_.clear();
   depth_ = 1;
   temporaries_ = labels_ = 0;
-  returned_ = nullptr;
+  returned_ = yielded_ = nullptr;
   falls_off_ = false;
   variables_.clear();
   taken_.clear();
@@ -208,6 +211,7 @@ void FunctionCompiler::pass(bool emitting) {
   block(syntax_.body);
   if (env_.reachable) {
     falls_off_ = true;
+    if (emitting && syntax_.yields) line("co_return;");
     if (emitting && spec_.result && spec_.result->is(Kind::optional)) linef("return {}{{}};", cpp(spec_.result));
   }
 }
@@ -242,7 +246,13 @@ void FunctionCompiler::statement(const Node* n) {
     }
     case NodeKind::assign: {
       comment(n);
+      if (host() && n->list.size() == 1 && n->list[0]->kind == NodeKind::name) {
+        const auto known = container_types_.find(n->list[0]->text);
+        hint_ = known == container_types_.end() ? nullptr : known->second;
+      }
       Value v = expression(n->a);
+      hint_ = nullptr;
+      if (n->list.size() > 1 && v.display) v = made(v, nullptr, n);
       if (n->list.size() > 1 && !v.simple && v.type && v.type->has_value() && !v.lazy) v = spill(v);
       for (const Node* target : n->list) assign(target, v, n);
       return;
@@ -263,8 +273,15 @@ void FunctionCompiler::statement(const Node* n) {
     case NodeKind::return_: return return_statement(n);
     case NodeKind::raise_: return raise_statement(n);
     case NodeKind::assert_: return assert_statement(n);
+    case NodeKind::try_: return try_statement(n);
+    case NodeKind::delete_:
+      comment(n);
+      return delete_statement(n);
+    case NodeKind::block: return block(n->body);
     case NodeKind::break_:
     case NodeKind::continue_: {
+      leave_protections(static_cast<int>(loops_.size()), /*returning=*/false);
+      if (!env_.reachable) return;
       Loop& l = loops_.back();
       const bool breaks = n->kind == NodeKind::break_;
       Env& to = breaks ? l.breaks : l.continues;
@@ -301,14 +318,44 @@ void FunctionCompiler::set_local(int index, const Value& v) {
   l.index = v.index;
   l.constant = v.constant;
   env_.locals[static_cast<size_t>(index)] = l;
+  for (Protection& p : protections_) p.seen = join(p.seen, env_);
 }
 
 void FunctionCompiler::assign_name(const std::string& name, Value v, const Node* at) {
   const int index = syntax_.local_index(name);
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
-  if (v.is(Kind::tuple) && grown_.contains(name) && at->a && at->a->kind == NodeKind::list) v = list_display(name, v, at);
   if (v.lazy && host()) v = materialise(v, at);
+  if (host() && v.type) {
+    const auto hint = container_types_.find(name);
+    if (hint != container_types_.end() && hint->second && v.type->is_container() && hint->second->typed && !v.type->typed && v.display)
+      v.type = list_type(v.type->element, true);
+    v = made(v, hint == container_types_.end() ? nullptr : hint->second, at);
+    if (!v.type) return set_local(index, v);
+    if (v.type->is_container()) {
+      Type& known = container_types_[name];
+      const Type both = unify(known, v.type);
+      if (both && both != known) {
+        known = both;
+        lists_changed_ = true;
+      }
+      if (is_incomplete(v.type)) {
+        if (emitting_) display_text(v, v.type, at);
+        v.display = false;
+        set_local(index, v);
+        return;
+      }
+    }
+  }
+  for (auto pins = pins_.rbegin(); pins != pins_.rend(); ++pins) {
+    const auto pinned = pins->find(index);
+    if (pinned == pins->end()) continue;
+    if (v.type && v.type != pinned->second && converts(v.type, pinned->second)) {
+      v = converted(v, pinned->second, at);
+      v.constant = nullptr;
+    }
+    break;
+  }
   if (v.lazy)
     fail(at, fmt::format("'{}' would need memory for a new {}", name, v.type->spelling), {},
          "assign into an array that is there (out[:] = …), or make one with cuda.local.array");
@@ -341,6 +388,21 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     for (size_t i = 0; i < n; ++i) {
       Value k = constant_value(Constant{static_cast<int64_t>(i)});
       items.push_back(subscript_of(whole, k, at));
+    }
+  } else if (value.is(Kind::list)) {
+    const Value whole = spill(value, "l");
+    if (!is_incomplete(value.type)) {
+      const int code = unit_.failure({"ValueError", fmt::format("expected {} values to unpack", n), syntax_.file, at->line, syntax_.name});
+      linef("if ({}.size() != {}) {{", whole.text, n);
+      ++depth_;
+      fail_with(code);
+      --depth_;
+      line("}");
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Value item;
+      if (!is_incomplete(value.type)) item = Value::of(value.type->element, fmt::format("{}.at({})", whole.text, i));
+      items.push_back(item);
     }
   } else if (is_record_reference(value)) {
     for (const std::string& field : value.type->element->fields) items.push_back(reference_field(value, field, at));
@@ -401,6 +463,10 @@ void FunctionCompiler::aug_assign(const Node* n) {
   const Node* t = n->a;
   if (t->kind == NodeKind::name) {
     const Value old = name(t);
+    if (old.type && old.type->is_container() && host()) {
+      const Value right = expression(n->b);
+      if (container_update(t, n->op, old, right, n)) return;
+    }
     if (old.is_array() && old.type->ndim > 0) {
       assign_elements(old, binary(n->op, old, expression(n->b), n), n);
       return;
@@ -410,16 +476,12 @@ void FunctionCompiler::aug_assign(const Node* n) {
     return;
   }
   if (t->kind == NodeKind::subscript) {
+    const size_t before = out_.size();
     Value object = expression(t->a);
     if (!object.type) return;
-    if (object.is(Kind::list)) {
-      const Value index = expression(t->b);
-      if (!index.type) return;
-      const std::string place = temporary("item");
-      linef("{}& {} = {}.checked({});", cpp(object.type->element), place, paren(object), convert(index, int64_type(), n));
-      const Value old = Value::of(object.type->element, place);
-      linef("{} = {};", place, convert(binary(n->op, old, expression(n->b), n), old.type, n));
-      return;
+    if (object.type->is_container() && host()) {
+      out_.resize(before);
+      if (container_update_item(n)) return;
     }
     if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
       const std::vector<Value> both = ordered({t, n->b});
@@ -474,7 +536,7 @@ void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
     if (!a || !b || a->conflict || b->conflict || a->type == b->type || !a->type || !b->type || !b->type->has_value()) continue;
     Value v = Value::of(a->type, a->type->has_value() ? variable(static_cast<int>(i), a->type) : "");
     v.simple = true;
-    if (!v.type->has_value() && !v.is(Kind::none)) continue;
+    if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string)) continue;
     const std::string text = convert(v, b->type, nullptr);
     linef("{} = {};", variable(static_cast<int>(i), b->type), text);
   }
@@ -666,11 +728,13 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                        return i;
                      }};
   }
+  if (auto walk = container_iteration(v, at)) return walk;
   if (v.is(Kind::list)) {
     const Value l = v.simple ? v : spill(v, "l");
     return Iteration{l.text + ".size()", [l](const std::string& k) {
                        Value item = Value::of(l.type->element, fmt::format("{}.at({})", l.text, k));
                        item.reads = true;
+                       if (!item.is_scalar()) item.effect = true;
                        return item;
                      }};
   }
@@ -690,7 +754,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     return Iteration{v.items[0].text + ".size()", [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
-    auto inner = iteration(v.items[0], at);
+    auto inner = counted_iteration(v.items[0], at);
     if (!inner) return std::nullopt;
     const Value start = v.items.size() > 1 ? v.items[1] : constant_value(Constant{int64_t{0}});
     return Iteration{inner->length, [this, inner = *inner, start, index_value, at](const std::string& k) {
@@ -701,7 +765,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     std::vector<Iteration> all;
     std::string length;
     for (const Value& part : v.items) {
-      auto inner = iteration(part, at);
+      auto inner = counted_iteration(part, at);
       if (!inner) return std::nullopt;
       length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
       all.push_back(*inner);
@@ -719,11 +783,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
-  if (!v.type && n->b->kind == NodeKind::name && grown_.contains(n->b->text) && !emitting_) {
-    // A list that nothing was put into yet: the body is walked for what it does to other variables.
-    loop(n, [] {}, [](const std::string&) { return std::string(); }, [&] { assign(n->a, Value{}, n); });
-    return;
-  }
+  if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;
@@ -742,7 +802,15 @@ void FunctionCompiler::for_statement(const Node* n) {
   const std::string indent(static_cast<size_t>(2 * depth_), ' ');
   const auto nothing = [] {};
 
-  if (v.is(Kind::range) && v.items.size() == 3 && is_prange(n)) return parallel_for(n, v);
+  if (v.is(Kind::range) && v.items.size() == 3 && is_prange(n)) {
+    // The body is a function of its own: no jump leaves it.
+    const auto protections = std::exchange(protections_, {});
+    const auto handled = std::exchange(handled_, {});
+    parallel_for(n, v);
+    protections_ = protections;
+    handled_ = handled;
+    return;
+  }
   if (v.is(Kind::range) && v.items.size() == 3) {
     const DType d = v.type->dtype;
     const Type t = scalar_type(d);
@@ -808,6 +876,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   loop(
       n, nothing,
       [&](const std::string& body) {
+        if (!walk->loop.empty()) return fmt::format("{}{} {{\n{}{}}}\n", indent, walk->loop, body, indent);
         return fmt::format("{}for (i64 {} = 0; {} < {}; ++{}) {{\n{}{}}}\n", indent, counter, counter, length, counter, body, indent);
       },
       [&] { assign(n->a, walk->item(counter), n); });
@@ -874,7 +943,32 @@ void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& ite
 
 void FunctionCompiler::return_statement(const Node* n) {
   comment(n);
+  if (syntax_.yields) {
+    if (n->a) expression(n->a);
+    leave_protections(0, /*returning=*/true);
+    line("co_return;");
+    env_.reachable = false;
+    return;
+  }
   Value v = n->a ? expression(n->a) : Value::known(none_type());
+  if (host() && v.type) {
+    v = made(v, spec_.result, n);
+    if (v.lazy) v = materialise(v, n);
+    if (v.type && (v.is(Kind::string) || v.is(Kind::tuple)) && stored_type(v.type) != v.type) v = converted(v, stored_type(v.type), n);
+    if (v.type && v.type->is_container() && is_incomplete(v.type)) {
+      if (emitting_) display_text(v, v.type, n);
+      v = Value{};
+    }
+  }
+  if (!protections_.empty() && v.type) {
+    bool any = false;
+    for (const Protection& p : protections_) any |= p.finally != nullptr;
+    if (any) {
+      v = spill(v, "result");
+      leave_protections(0, /*returning=*/true);
+      if (!env_.reachable) return;
+    }
+  }
   env_.reachable = false;
   if (!v.type) {
     if (emitting_) fail(n, "the type of this recursive call's value cannot be found", {}, "return a value from a branch that does not recurse first");
@@ -902,79 +996,6 @@ void FunctionCompiler::return_statement(const Node* n) {
   } else {
     linef("return {};", convert(v, spec_.result, n));
   }
-}
-
-void FunctionCompiler::fail_with(int code) {
-  fails_ = true;
-  if (!emitting_) return;
-  unit_.need("core");
-  if (in_parallel_) {
-    linef("py::raise_failure({});", code);
-    return;
-  }
-  const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
-  if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
-    unit_.need("cuda");
-    linef("py::report(status, {});", code);
-    line("return;");
-  } else {
-    linef("failure = {};", code);
-    linef("return{};", result);
-  }
-}
-
-void FunctionCompiler::raise_statement(const Node* n) {
-  comment(n);
-  Failure f{"Exception", "", syntax_.file, n->line, syntax_.name};
-  if (n->a) {
-    const Node* made = n->a->kind == NodeKind::call ? n->a->a : n->a;
-    const Value type = expression(made);
-    if (!type.is(Kind::type)) fail(n, "raise: expected an exception class", {{source_of(made), type.type}});
-    f.type = type.type->name;
-    f.object = type.type->object;
-    if (n->a->kind == NodeKind::call)
-      for (const Node* argument : n->a->list) {
-        const Value v = expression(argument);
-        if (v.is(Kind::string))
-          f.arguments.push_back({v.type->name});
-        else if (v.constant)
-          f.arguments.push_back(*v.constant);
-        if (v.is(Kind::string))
-          f.message += (f.message.empty() ? "" : ", ") + v.type->name;
-        else if (v.constant && v.integer())
-          f.message += fmt::format("{}{}", f.message.empty() ? "" : ", ", *v.integer());
-        else if (v.constant)
-          f.message += (f.message.empty() ? "" : ", ") + source_of(argument);
-        else
-          fail(argument, "the arguments of an exception must be constants", {{source_of(argument), v.type}},
-               "raise with a constant text, and write the value into an array that the caller reads");
-      }
-  }
-  fail_with(unit_.failure(std::move(f)));
-  env_.reachable = false;
-}
-
-void FunctionCompiler::assert_statement(const Node* n) {
-  comment(n);
-  std::optional<bool> known;
-  const std::string test = condition(n->a, &known);
-  if (known && *known) return;
-  Failure f{"AssertionError", "", syntax_.file, n->line, syntax_.name};
-  if (n->b) {
-    const Value v = expression(n->b);
-    if (v.is(Kind::string)) f.message = v.type->name;
-  }
-  const int code = unit_.failure(std::move(f));
-  if (known) {
-    fail_with(code);
-    env_.reachable = false;
-    return;
-  }
-  linef("if (!({})) {{", test);
-  ++depth_;
-  fail_with(code);
-  --depth_;
-  line("}");
 }
 
 }  // namespace bc::kernels

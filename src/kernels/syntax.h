@@ -49,6 +49,10 @@ enum class NodeKind : uint8_t {
   assert_,     ///< assert a, b; b may be missing
   pass, break_, continue_,
   function,    ///< def text: `inner`
+  try_,        ///< try: body, list of handlers, else: orelse, finally: c->body (a block); handlers and finally are not in one node
+  handler,     ///< except a as text: body; a and text may be missing
+  delete_,     ///< del list
+  block,       ///< body
   unsupported, ///< text: Python's name of it
   // Expressions
   constant,    ///< literal (Python's ... is `ellipsis`)
@@ -67,8 +71,13 @@ enum class NodeKind : uint8_t {
   starred,     ///< *a
   lambda,      ///< `inner`
   walrus,      ///< text := a
-  formatted,   ///< an f-string
-  comprehension,  ///< [a for c in b if list…]: one `for`; its names are the function's own, renamed
+  formatted,   ///< an f-string: the texts and format_values of list
+  format_value,  ///< {a!text:b}: text and b may be missing
+  set,         ///< {list}
+  dict,        ///< {key: value, …}: list holds them in turn
+  comprehension,  ///< [a for c in b if list…]: `text` says of what: "list", "set", "dict" (its value is a keyword); its names are the
+                  ///< function's own, renamed. A second `for` is a comprehension "inner" in the place of `a`
+  yield,       ///< yield a
 };
 
 struct FunctionSyntax;
@@ -108,6 +117,7 @@ struct FunctionSyntax {
   std::vector<std::string> source;  ///< the file's lines from `line` on
   FunctionSyntax* outer = nullptr;  ///< of inner functions and lambdas
   bool rebinds_outer = false;       ///< `nonlocal` or `global` is used
+  bool yields = false;              ///< a generator
 
   // Of the outermost function: where the nodes live.
   std::deque<Node> nodes;
@@ -153,6 +163,10 @@ class Function {
   virtual std::optional<Entity> attribute(Type object, std::string_view name) const = 0;
   /// The names that global() or attribute() know (object nullptr: global), for suggestions.
   virtual std::vector<std::string> names(Type object) const = 0;
+  /// Whether an exception class, a type that names one or a built-in one's name, is a subclass of another.
+  virtual bool is_exception(Type cls, std::string_view builtin, Type base) const = 0;
+  /// The Python function that stands for a library's in compiled functions ("numpy.tril", "heapq.heappush"), or nullptr.
+  virtual const Function* stand_in(const std::string& name) const = 0;
   /// The value of a parameter's default.
   virtual std::optional<Entity> default_value(int parameter) const = 0;
   /// Makes a value of a class from constants, where that is a compile-time thing ("Point(1, 2)" of a global class has fields and types).

@@ -195,15 +195,57 @@ Type slice_type() {
   static const Type t = plain(Kind::slice, "slice");
   return t;
 }
-Type list_type(Type element) {
+Type list_type(Type element, bool typed) {
   TypeInfo t;
   t.kind = Kind::list;
   t.element = element;
-  t.dtype = element->dtype;
-  t.bytes = 24;  // as a vector, where it leaves compiled code
+  t.typed = typed;
+  if (element) t.dtype = element->dtype;
+  t.bytes = t.alignment = 8;  // where its memory is
+  t.spelling = fmt::format("{}({})", typed ? "ListType" : "list", element ? element->spelling : "undefined");
+  return intern(fmt::format("list:{}:{}", element ? element->id : -1, typed), t);
+}
+Type set_type(Type element) {
+  TypeInfo t;
+  t.kind = Kind::set;
+  t.element = element;
+  t.bytes = 16;  // as a list of its items; and room for the one that goes back
   t.alignment = 8;
-  t.spelling = fmt::format("list({})", element->spelling);
-  return intern(fmt::format("list:{}", element->id), t);
+  t.spelling = fmt::format("set({})", element ? element->spelling : "undefined");
+  return intern(fmt::format("set:{}", element ? element->id : -1), t);
+}
+Type dict_type(Type key, Type value) {
+  TypeInfo t;
+  t.kind = Kind::dict;
+  t.items = {key, value};
+  t.bytes = t.alignment = 8;
+  t.spelling = fmt::format("dict({}, {})", key ? key->spelling : "undefined", value ? value->spelling : "undefined");
+  return intern(fmt::format("dict:{}:{}", key ? key->id : -1, value ? value->id : -1), t);
+}
+Type text_type() {
+  static const Type t = [] {
+    TypeInfo made;
+    made.kind = Kind::text;
+    made.bytes = 32;
+    made.alignment = 8;
+    made.spelling = "str";
+    return intern("text", made);
+  }();
+  return t;
+}
+Type generator_type(Type element) {
+  TypeInfo t;
+  t.kind = Kind::generator;
+  t.element = element;
+  t.bytes = t.alignment = 8;
+  t.spelling = fmt::format("generator({})", element->spelling);
+  return intern(fmt::format("generator:{}", element->id), t);
+}
+bool is_incomplete(Type t) {
+  if (!t) return true;
+  if (t->is(Kind::list) || t->is(Kind::set)) return is_incomplete(t->element);
+  if (t->is(Kind::dict) || t->is_tuple()) return std::any_of(t->items.begin(), t->items.end(), is_incomplete);
+  return false;
 }
 Type ellipsis_type() {
   static const Type t = plain(Kind::ellipsis, "ellipsis");
@@ -280,6 +322,29 @@ DType arithmetic(DType a, DType b) {
 Type unify(Type a, Type b) {
   if (!a || a == b) return b;
   if (!b) return a;
+  const auto is_text = [](Type t) { return t->is(Kind::string) || t->is(Kind::text); };
+  if (is_text(a) && is_text(b)) return text_type();
+  if (a->is(Kind::string) && (b->is(Kind::none) || b->is(Kind::optional))) return unify(text_type(), b);
+  if (b->is(Kind::string) && (a->is(Kind::none) || a->is(Kind::optional))) return unify(a, text_type());
+  if (a->is_container() && a->kind == b->kind) {
+    // Containers are shared, not converted: only what is not known yet gives way.
+    const auto parts = [&](Type x, Type y, bool* ok) -> Type {
+      if (!x || !y || x == y) return x ? x : y;
+      const Type t = x->is_container() || x->is_tuple() || is_text(x) ? unify(x, y) : nullptr;
+      *ok = *ok && t;
+      return t;
+    };
+    bool ok = true;
+    Type t = nullptr;
+    if (a->is(Kind::dict)) {
+      const Type key = parts(a->items[0], b->items[0], &ok), value = parts(a->items[1], b->items[1], &ok);
+      t = dict_type(key, value);
+    } else {
+      const Type element = parts(a->element, b->element, &ok);
+      t = a->is(Kind::set) ? set_type(element) : list_type(element, a->typed || b->typed);
+    }
+    return ok ? t : nullptr;
+  }
   if (a->is(Kind::literal)) return unify(int64_type(), b);
   if (b->is(Kind::literal)) return unify(a, int64_type());
   if (a->is_scalar() && b->is_scalar()) return scalar_type(promote(a->dtype, b->dtype));
@@ -309,6 +374,7 @@ Type unify(Type a, Type b) {
 bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;
   if (from->is(Kind::literal)) return converts(int64_type(), to);
+  if (from->is(Kind::string) && to->is(Kind::text)) return true;
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
   if (from->is(Kind::optional)) return converts(from->element, to);
@@ -344,6 +410,9 @@ Type type_from_name(std::string_view name) {
         {"size_t", DType::u64}, {"long", DType::i64},    {"int_t", DType::i64},
     };
     for (const auto& [text, t] : others) made.emplace(text, scalar_type(t));
+    made.emplace("unicode_type", text_type());
+    made.emplace("string", text_type());
+    made.emplace("str", text_type());
     made.emplace("void", none_type());
     made.emplace("none", none_type());
     made.emplace("None", none_type());
@@ -440,7 +509,8 @@ class SignatureReader {
     } else {
       const size_t start = at_;
       const std::string_view w = word();
-      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer") {
+      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer" || w == "ListType" ||
+          w == "List" || w == "list" || w == "set" || w == "Set" || w == "DictType" || w == "dict") {
         if (!take('(')) fail("'('");
         const bool list_inside = w == "Tuple" && peek() == '(';
         if (list_inside) {
@@ -470,6 +540,17 @@ class SignatureReader {
           t = array_type(item, ndim, layout, read_only);
         } else if (w == "CPointer") {
           t = pointer_type(type(true));
+        } else if (w == "DictType" || w == "dict") {
+          const Type key = type(true);
+          if (!take(',')) fail("','");
+          t = dict_type(key, type(true));
+        } else if (w == "ListType" || w == "List" || w == "list" || w == "set" || w == "Set") {
+          const Type item = type(true);
+          if (take(',')) {  // reflected=True
+            word();
+            if (take('=')) word();
+          }
+          t = w == "set" || w == "Set" ? set_type(item) : list_type(item, w == "ListType");
         } else {
           t = optional_type(type(true));
         }

@@ -23,7 +23,13 @@ enum class Kind : uint8_t {
   range,     ///< range(...), of `dtype`
   slice,
   pointer,   ///< to `element`, for functions of linked code; kernels only
-  list,      ///< growable, of `element`; functions for the CPU only
+  // Functions for the CPU only. Lists, sets and dicts share their memory between all their names; `element` is not known (nullptr) until
+  // something is put into one.
+  list,      ///< of `element`
+  set,       ///< of `element`
+  dict,      ///< `items` are the key's and the value's type
+  text,      ///< a str whose characters are known at run time
+  generator, ///< what a function that yields gives: of `element`
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -51,6 +57,7 @@ struct TypeInfo {
   int ndim = 0;
   char layout = 'A';          ///< array: 'C', 'F' or 'A'
   bool read_only = false;     ///< array
+  bool typed = false;         ///< list: Python sees a typed.List, not a list
   Space space = Space::generic;
   std::vector<Type> items;            ///< tuple, record
   std::vector<std::string> fields;    ///< named tuple, record
@@ -67,6 +74,7 @@ struct TypeInfo {
   bool is(Kind k) const { return kind == k; }
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_array() const { return kind == Kind::array; }
+  bool is_container() const { return kind == Kind::list || kind == Kind::set || kind == Kind::dict; }
   bool is_tuple() const { return kind == Kind::tuple; }
   /// A tuple whose items have one type (not empty).
   bool is_uniform() const;
@@ -94,8 +102,15 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
 Type optional_type(Type t);
 Type range_type(DType t);
 Type slice_type();
-Type list_type(Type element);
 Type pointer_type(Type element);
+/// nullptr: what it holds is not known yet.
+Type list_type(Type element, bool typed = false);
+Type set_type(Type element);
+Type dict_type(Type key, Type value);
+Type text_type();
+Type generator_type(Type element);
+/// Tells whether a container's type, or that of something in it, is not known yet.
+bool is_incomplete(Type t);
 Type string_type(std::string text);
 Type literal_type(int64_t value);
 /// `name`: "int", "float", "complex" for Python's own, which keep the width of their argument.

@@ -39,7 +39,17 @@ std::string Unit::cpp(Type t) {
     case Kind::range: need("core"); return "py::Range";
     case Kind::slice: need("core"); return "py::Slice";
     case Kind::pointer: return cpp(t->element) + "*";
-    case Kind::list: return fmt::format("py::List<{}>", cpp(t->element));
+    case Kind::list:
+    case Kind::set:
+    case Kind::dict:
+    case Kind::text:
+    case Kind::generator:
+      if (options.entry != Entry::host) raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it", t->spelling);
+      if (is_incomplete(t)) return "void*";  // it is in the making
+      if (t->is(Kind::text)) return "py::Str";
+      if (t->is(Kind::generator)) return fmt::format("py::Generator<{}>", cpp(t->element));
+      if (t->is(Kind::dict)) return fmt::format("py::Dict<{}, {}>", cpp(t->items[0]), cpp(t->items[1]));
+      return fmt::format("py::{}<{}>", t->is(Kind::set) ? "Set" : "List", cpp(t->element));
     case Kind::literal: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {
@@ -83,6 +93,27 @@ std::string Unit::cpp(Type t) {
       } else {
         for (size_t i = 0; i < t->items.size(); ++i)
           if (!members[i].empty()) body += fmt::format(" {} f{};", members[i], i);
+        if (options.entry == Entry::host) {
+          // What lists, sets and dicts do with their items.
+          std::string equals, less, hash, write;
+          bool first = true;
+          for (size_t i = 0; i < t->items.size(); ++i) {
+            write += first ? "" : " w.put(\", \", 2);";
+            first = false;
+            if (members[i].empty()) {
+              write += " w.put(\"None\", 4);";
+              continue;
+            }
+            equals += fmt::format(" && py::equal_to(f{0}, o.f{0})", i);
+            less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; if (py::less_than(o.f{0}, f{0})) return false;", i);
+            hash += fmt::format(" h = py::mixed(h + py::hash_of(f{}));", i);
+            write += fmt::format(" py::write(w, f{});", i);
+          }
+          body += fmt::format("\n  template <class S> bool equals(const S& o) const {{ return true{}; }}", equals);
+          body += fmt::format("\n  template <class S> bool less(const S& o) const {{{} return false; }}", less);
+          body += fmt::format("\n  template <class H = u64> H hash() const {{ H h = {};{} return h; }}", t->items.size(), hash);
+          body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write, t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
+        }
       }
       struct_text_ += natural ? fmt::format("struct {} {{{} }};\n", name, body)
                               : fmt::format("#pragma pack(push, 1)\nstruct {} {{{} }};\n#pragma pack(pop)\n", name, body);
@@ -191,7 +222,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.sites = sites_;
   made.checked = options.check;
 
-  std::string text = struct_text_;
+  std::string text = struct_text_ + matcher_declarations();
   for (const Table& t : tables_)
     text += fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
   for (const auto& [name, array] : shared_arrays) text += array.first;
@@ -200,12 +231,19 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
       if (!f->declaration.empty()) text += f->declaration + ";\n";
   for (const Specialised* f : order_)
     if (!f->text.empty()) text += "\n" + f->text;
+  text += matcher_texts();
   if (options.entry == Entry::host) {
-    std::string call;
+    std::string call, sets, back;
     int at = 0;
     for (Type t : s.arguments)
       if (t->has_value()) {
-        call += (call.empty() ? "" : ", ") + host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
+        std::string value = host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
+        if (t->is(Kind::set)) {
+          sets += fmt::format("  const {} set{} = {};\n", cpp(t), at, value);
+          back += fmt::format("  py::give_back(arguments[{0}], set{0});\n", at);
+          value = fmt::format("set{}", at);
+        }
+        call += (call.empty() ? "" : ", ") + value;
         ++at;
       } else if (!t->has_value()) {
         ++at;
@@ -213,6 +251,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     made.name = "bc_" + s.name;
     text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
     text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
+    text += sets;
     if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
     if (s.result->has_value()) {
       text += fmt::format("  const {} value = {}({});\n", cpp(s.result), s.name, call);
@@ -221,7 +260,16 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     } else {
       text += fmt::format("  {}({});\n", s.name, call);
     }
+    text += back;
     text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
+    if (s.result->is(Kind::generator)) {
+      // The next value of a generator; -1: there is none.
+      text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n", made.name);
+      text += fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
+      if (s.result->element->has_value())
+        text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) + host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
+      text += "  return 0;\n}\n";
+    }
   }
   made.readable = (options.entry == Entry::host ? host_headers(headers_) : "") + "namespace bc {\n" + text + "}\n";
   made.text = foreign_text() + python_library(headers_) + made.readable;

@@ -22,8 +22,15 @@ struct Table {
   Block* (*allocate)(i64 bytes);
   void (*release)(Block* block);
   __attribute__((noreturn)) void (*raise)(i32 kind, const char* text, i64 size, i32 line);
-  i32 (*attempt)(void (*body)(void*), void* context);
-  __attribute__((noreturn)) void (*again)();
+  /// One argument of the exception that is raised next: a Tag, its bits or its text.
+  void (*argument)(i32 tag, u64 bits, const char* text, i64 size);
+  /// In a handler: takes the exception that is on its way. `code` is the number of a failure of the text, or minus a kind.
+  void* (*caught)(i32* code);
+  /// Raises it again.
+  __attribute__((noreturn)) void (*again)(void* exception, i32 code);
+  /// What str() says of it.
+  const char* (*message)(void* exception, i64* size);
+  void (*forget)(void* exception);
   void (*parallel)(i64 items, i64 grain, void (*body)(void* context, i64 begin, i64 end), void* context);
   i32 (*threads)();
   void (*print)(const char* text, i64 size);
@@ -31,6 +38,14 @@ struct Table {
   u64* (*random)();
   /// Writes a float as Python prints it; gives the length (at most 32).
   i64 (*format)(double value, i32 single, char* to);
+  /// format(value, spec): tags as Tag, an int as its magnitude with kUintTag, or kIntTag where it is below zero. Gives the bytes written.
+  i64 (*format_spec)(i32 tag, u64 bits, const char* text, i64 text_size, const char* spec, i64 spec_size, char* to, i64 room);
+  /// float(text); 0: it is none.
+  i32 (*parse)(const char* text, i64 size, double* value);
+  /// A count of the block that keeps an argument's memory alive, nullptr where there is none.
+  Block* (*keep)(const void* data);
+  /// Memory that outlives calls is part of what this one returns.
+  void (*link)(Block* block);
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -65,11 +80,48 @@ __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char
   bc_host->raise(kind, text, N - 1, 0);
   __builtin_unreachable();
 }
-/// A failure inside a parallel loop.
+/// A failure where no number can be returned: inside a parallel loop, a generator, a key function.
 __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 number) {
   bc_host->raise(-number, "", 0, 0);
   __builtin_unreachable();
 }
+
+/// Kinds of an exception's arguments.
+enum Tag : i32 { kNoneTag, kBoolTag, kUintTag, kIntTag, kFloatTag, kTextTag };
+
+/// The exception of a try statement. `code`: 0 while there is none.
+struct Caught {
+  i32 code = 0;
+  void* exception = nullptr;
+  BC_INLINE Caught() = default;
+  Caught(const Caught&) = delete;
+  ~Caught() { clear(); }
+  void clear() {
+    if (exception) bc_host->forget(exception);
+    exception = nullptr;
+    code = 0;
+  }
+  /// In catch (...).
+  void take() {
+    i32 found = 0;
+    void* e = bc_host->caught(&found);
+    clear();
+    exception = e, code = found;
+  }
+  /// A failure that was returned; its arguments wait in the engine.
+  void take(i32 number) {
+    take();
+    code = number;
+  }
+  __attribute__((noreturn, noinline)) void again() {
+    void* e = exception;
+    const i32 n = code;
+    exception = nullptr;
+    code = 0;
+    bc_host->again(e, n);
+    __builtin_unreachable();
+  }
+};
 
 // ---- memory -----------------------------------------------------------------------------------------------------------------------
 
@@ -77,6 +129,8 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
 BC_FN void own(Block* b) {
   if (b) __atomic_fetch_add(&b->count, 1, __ATOMIC_RELAXED);
 }
+/// Gives one count back; true for the last.
+BC_FN bool is_last(Block* b) { return b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1; }
 BC_FN void disown(Block* b) {
   if (b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1) bc_host->release(b);
 }
@@ -84,6 +138,8 @@ BC_FN void disown(Block* b) {
 BC_FN void own(Block* b) {
   if (b) ++b->count;
 }
+/// Gives one count back; true for the last.
+BC_FN bool is_last(Block* b) { return b && --b->count == 0; }
 BC_FN void disown(Block* b) {
   if (b && --b->count == 0) bc_host->release(b);
 }
@@ -188,6 +244,7 @@ template <class T, int N, char L>
 BC_INLINE void store(void* at, const Host<T, N, L>& a) {
   const Array<T, N, L>& plain = a;
   __builtin_memcpy(at, &plain, sizeof plain);
+  if (a.owner && !a.owner->call) bc_host->link(a.owner);
   own(a.owner);
 }
 

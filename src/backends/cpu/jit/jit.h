@@ -25,6 +25,7 @@ typedef struct bc_jit_flags {
   int32_t contract;   ///< 1: a * b + c may become a fused multiply-add
   int32_t fast_math;  ///< 1: reassociation, no NaN, no infinities, as -ffast-math; 2: as CUDA's, which keeps NaN and infinities
   int32_t program;    ///< 1: CUDA C++ (bc_jit_program), whose language has a few words more
+  int32_t exceptions; ///< 1: C++ exceptions, which pass through the code and end what they leave
 } bc_jit_flags;
 
 /// CUDA C++ with what it may include. Pointers are to zero-ended texts unless a size is beside them.

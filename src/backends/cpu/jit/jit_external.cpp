@@ -162,9 +162,15 @@ void* find_external(const char* name) {
     if (std::strcmp(routine.name, name) == 0) return routine.address;
   }
   if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
-  // The program may have opened us with local symbols and itself use no mathematics.
-  static void* const math = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
-  return math == nullptr ? nullptr : dlsym(math, name);
+  // The program may have opened us with local symbols and itself use no mathematics and no C++. The latter's library is the one that our
+  // caller throws with; it finds libgcc's functions, too.
+  for (const char* file : {"libm.so.6", "libstdc++.so.6"}) {
+    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    void* const found = dlsym(library, name);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 }  // namespace bc::jit

@@ -79,7 +79,7 @@ const clang::CompilerInvocation& invocation(const bc_jit_flags& flags) {
   static std::mutex mutex;
   static auto& made = *new std::map<std::tuple<int, int, int, int>, std::unique_ptr<clang::CompilerInvocation>>;
   const std::lock_guard lock(mutex);
-  auto& slot = made[{flags.opt_level, flags.contract, flags.fast_math, flags.program}];
+  auto& slot = made[{flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions}];
   if (slot == nullptr) {
     const std::vector<std::string> options = command_line(flags);
     std::vector<const char*> arguments;
@@ -173,6 +173,8 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     for (const char* option : {"-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate", "-freciprocal-math", "-fapprox-func"})
       options.emplace_back(option);
   }
+  if (flags.exceptions != 0)
+    for (const char* option : {"-fexceptions", "-fcxx-exceptions", "-funwind-tables=2"}) options.emplace_back(option);
   if (flags.program != 0) options.emplace_back("-fdeclspec");  // threadIdx.x is a property
   // No -ffreestanding: it would stop LLVM from making memcpy and memset of loops that copy and fill.
   for (const char* option :

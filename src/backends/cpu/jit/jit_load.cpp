@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <vector>
 
 #include "backends/cpu/jit/jit_internal.h"
 
@@ -57,6 +58,7 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
   /// Room for the table of addresses of outside functions, which the announced sizes leave out.
   void expect_externals(size_t count) { externals_ = count * 16; }
   ~Slab() override {
+    for (uint8_t* frames : frames_) tell_unwinder("__deregister_frame", frames);
     if (base_ != nullptr) munmap(base_, size_);
   }
   bool needsToReserveAllocationSpace() override { return true; }
@@ -84,7 +86,11 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
     if (error != nullptr) *error = std::string("mprotect: ") + std::strerror(errno);
     return true;
   }
-  void registerEHFrames(uint8_t*, uint64_t, size_t) override {}  // kernels do not throw
+  /// Called for code that exceptions pass through; the loader has put the zero that ends the frames behind them.
+  void registerEHFrames(uint8_t* at, uint64_t, size_t) override {
+    tell_unwinder("__register_frame", at);
+    frames_.push_back(at);
+  }
   void deregisterEHFrames() override {}
   bool contains(const void* address) const {
     const auto* at = static_cast<const uint8_t*>(address);
@@ -95,6 +101,9 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
   struct Part {
     size_t begin = 0, used = 0, end = 0;
   };
+  static void tell_unwinder(const char* what, uint8_t* frames) {
+    if (void* found = find_external(what)) reinterpret_cast<void (*)(void*)>(found)(frames);
+  }
   uint8_t* take(Part& part, size_t size, unsigned alignment) {
     const size_t at = round_up(part.used, alignment == 0 ? 1 : alignment);
     if (base_ == nullptr || at + size > part.end) return nullptr;
@@ -108,6 +117,7 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
   size_t size_ = 0;
   size_t externals_ = 0;
   Part parts_[3];
+  std::vector<uint8_t*> frames_;
 };
 
 Object::Object() : memory_(std::make_unique<Slab>()) {}
@@ -150,6 +160,7 @@ std::unique_ptr<Object> Object::load(llvm::StringRef bytes, const Object* suppor
     log += "error: " + error + "\n";
     return nullptr;
   }
+  loader.registerEHFrames();
   for (const auto& [name, symbol] : loader.getSymbolTable()) {
     auto* address = reinterpret_cast<void*>(symbol.getAddress());
     if (object->memory_->contains(address)) object->symbols_[name] = address;

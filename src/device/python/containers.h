@@ -1,0 +1,960 @@
+// Lists, sets and dicts of functions compiled for the CPU: objects that all their names share, freed with the last of them. Elements are
+// values of this text's types, all of which may be moved as bytes.
+#pragma once
+#include "host_numpy.h"
+#include "text.h"
+
+#if !BC_CUDA
+
+inline void* operator new(decltype(sizeof 0), void* at) noexcept { return at; }
+
+namespace bc {
+namespace py {
+
+template <class T>
+constexpr bool is_arithmetic_value = is_bool<T> || is_int<T> || is_float<T> || is_complex<T>;
+
+// ---- equality, order, hashes ------------------------------------------------------------------------------------------------------
+
+template <class T>
+struct List;
+template <class T, class U>
+BC_INLINE bool equal_to(const T& a, const U& b) {
+  if constexpr (is_arithmetic_value<T>)
+    return a == b;
+  else
+    return a.equals(b);
+}
+BC_FN bool equal_to(const Str& a, const Str& b) { return same_text(a, b); }
+template <class T, int N>
+BC_INLINE bool equal_to(const Tuple<T, N>& a, const Tuple<T, N>& b) {
+  for (int i = 0; i < N; ++i)
+    if (!equal_to(a[i], b[i])) return false;
+  return true;
+}
+template <class T>
+inline bool equal_to(const List<T>& a, const List<T>& b);
+
+template <class T>
+BC_INLINE bool less_than(const T& a, const T& b) {
+  if constexpr (is_arithmetic_value<T>)
+    return a < b;
+  else
+    return a.less(b);
+}
+BC_FN bool less_than(const Str& a, const Str& b) { return order_of(a, b) < 0; }
+template <class T, int N>
+BC_INLINE bool less_than(const Tuple<T, N>& a, const Tuple<T, N>& b) {
+  for (int i = 0; i < N; ++i) {
+    if (less_than(a[i], b[i])) return true;
+    if (less_than(b[i], a[i])) return false;
+  }
+  return false;
+}
+template <class T>
+inline bool less_than(const List<T>& a, const List<T>& b);
+
+/// Steele, Lea & Flood (2014): SplitMix64's finish.
+BC_FN u64 mixed(u64 x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+template <class T>
+BC_INLINE u64 hash_of(const T& x) {
+  if constexpr (is_complex<T>)
+    return mixed(hash_of(x.re) + 0x9e3779b97f4a7c15ull * hash_of(x.im));
+  else if constexpr (is_int<T> || is_bool<T>)
+    return mixed(static_cast<u64>(x) + 0x9e3779b97f4a7c15ull);
+  else if constexpr (is_arithmetic_value<T>)
+    return mixed(x == T(0) ? 0 : bits_as<u64>(cast<double>(x)));
+  else
+    return x.hash();
+}
+static inline u64 hash_of(const Str& s) {
+  u64 h = static_cast<u64>(s.size);
+  i64 i = 0;
+  for (; i + 8 <= s.size; i += 8) {
+    u64 word;
+    __builtin_memcpy(&word, s.data + i, 8);
+    h = mixed(h ^ word) + 0x9e3779b97f4a7c15ull;
+  }
+  u64 word = 0;
+  __builtin_memcpy(&word, s.data + i, static_cast<unsigned long>(s.size - i));
+  return mixed(h ^ word);
+}
+template <class T, int N>
+BC_INLINE u64 hash_of(const Tuple<T, N>& t) {
+  u64 h = N;
+  for (int i = 0; i < N; ++i) h = mixed(h + hash_of(t[i]));
+  return h;
+}
+
+/// Python's hash of a number, as far as int64 and float64 go; of others, one of ours.
+template <class T>
+inline i64 python_hash(const T& x) {
+  if constexpr (is_int<T> || is_bool<T>) {
+    constexpr i64 kPrime = (i64{1} << 61) - 1;
+    const i64 v = static_cast<i64>(x);
+    const i64 h = v % kPrime;
+    return h == -1 ? -2 : h;
+  } else {
+    return static_cast<i64>(hash_of(x));
+  }
+}
+
+// ---- shared objects ---------------------------------------------------------------------------------------------------------------
+
+/// The head of an object's memory.
+struct Shared {
+  void (*end)(Block*);  ///< gives back what the object holds, and its memory
+  i64 changed;          ///< since it came from Python
+};
+/// A counted reference to an object whose memory begins with a Shared.
+template <class Body>
+struct Ref {
+  Block* owner = nullptr;
+  BC_INLINE Ref() = default;
+  BC_INLINE Ref(const Ref& o) : owner(o.owner) { own(owner); }
+  BC_INLINE Ref(Ref&& o) : owner(o.owner) { o.owner = nullptr; }
+  BC_INLINE Ref& operator=(Ref o) {
+    Block* old = owner;
+    owner = o.owner;
+    o.owner = old;
+    return *this;
+  }
+  BC_INLINE ~Ref() {
+    if (is_last(owner)) Body::end_of(owner);
+  }
+  BC_INLINE Body& body() const { return *reinterpret_cast<Body*>(owner + 1); }
+  void make() {
+    owner = bc_host->allocate(sizeof(Body));
+    Body* b = reinterpret_cast<Body*>(owner + 1);
+    *b = Body{};
+    b->head.end = &Body::end_of;
+  }
+};
+/// An argument: the caller keeps its count.
+template <class R>
+BC_INLINE R load_shared(const void* at) {
+  R r;
+  __builtin_memcpy(&r.owner, at, sizeof r.owner);
+  own(r.owner);
+  return r;
+}
+template <class B>
+BC_INLINE void store(void* at, const Ref<B>& r) {
+  own(r.owner);
+  __builtin_memcpy(at, &r.owner, sizeof r.owner);
+}
+struct alignas(16) Raw {
+  char bytes[16];
+};
+template <class T>
+BC_INLINE void end_value(T& x) {
+  x.~T();
+}
+/// What lives in a container may outlive the call: arrays that the caller owns are kept.
+template <class T>
+BC_INLINE void keep_value(T&) {}
+template <class T, int N, char L>
+BC_INLINE void keep_value(Host<T, N, L>& a) {
+  if (!a.owner) a.owner = bc_host->keep(a.data);
+}
+template <class T>
+BC_INLINE void begin_value(void* at, const T& x) {
+  keep_value(*new (at) T(x));
+}
+
+// ---- lists ------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+struct ListBody {
+  Shared head;
+  Block* memory;
+  i64 size, room;
+  BC_INLINE T* data() const { return reinterpret_cast<T*>(memory + 1); }
+  static void end_of(Block* block) {
+    auto* b = reinterpret_cast<ListBody*>(block + 1);
+    if constexpr (!__is_trivially_copyable(T))
+      for (i64 i = 0; i < b->size; ++i) end_value(b->data()[i]);
+    disown(b->memory);
+    bc_host->release(block);
+  }
+};
+template <class T>
+struct List : Ref<ListBody<T>> {
+  using Item = T;
+  using Ref<ListBody<T>>::body;
+  BC_INLINE T* data() const { return body().data(); }
+  BC_INLINE i64 size() const { return body().size; }
+  BC_INLINE T at(i64 i) const {
+    if constexpr (!__is_trivially_copyable(T))
+      if (i >= size()) raise(kIndex, "list index out of range");
+    return data()[i];
+  }
+  BC_INLINE T& checked(i64 i) const {
+    const i64 n = size();
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) raise(kIndex, "list index out of range");
+    return data()[i];
+  }
+  BC_INLINE T& place(i64 i) const {
+    body().head.changed = 1;
+    return checked(i);
+  }
+  BC_INLINE void set(i64 i, const T& value) const {
+    T& at = place(i);
+    at = value;
+    keep_value(at);
+  }
+  BC_NOINLINE void reserve(i64 room) const {
+    auto& b = body();
+    Block* wider = bc_host->allocate(room * static_cast<i64>(sizeof(T)));
+    if (b.memory) __builtin_memcpy(static_cast<void*>(wider + 1), static_cast<const void*>(data()), static_cast<unsigned long>(b.size) * sizeof(T));
+    disown(b.memory);
+    b.memory = wider;
+    b.room = room;
+  }
+  BC_INLINE void append(const T& value) const {
+    auto& b = body();
+    if (b.size == b.room) {
+      const T kept = value;  // it may lie in the memory that is given back
+      reserve(b.room < 4 ? 8 : b.room * 2);
+      begin_value<T>(data() + b.size, kept);
+    } else {
+      begin_value<T>(data() + b.size, value);
+    }
+    ++b.size;
+    b.head.changed = 1;
+  }
+  BC_INLINE void insert(i64 i, const T& value) const {
+    const i64 n = size();
+    i = i < 0 ? (i + n < 0 ? 0 : i + n) : (i > n ? n : i);
+    append(value);
+    T* d = data();
+    alignas(T) char moved[sizeof(T)];
+    __builtin_memcpy(moved, static_cast<const void*>(d + n), sizeof(T));
+    __builtin_memmove(static_cast<void*>(d + i + 1), static_cast<const void*>(d + i), static_cast<unsigned long>(n - i) * sizeof(T));
+    __builtin_memcpy(static_cast<void*>(d + i), moved, sizeof(T));
+  }
+  BC_INLINE T pop(i64 i) const {
+    const i64 n = size();
+    if (n == 0) raise(kIndex, "pop from empty list");
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) raise(kIndex, "pop index out of range");
+    T* d = data();
+    const T value = d[i];
+    erase(i, i + 1);
+    return value;
+  }
+  /// Drops [first, last).
+  void erase(i64 first, i64 last) const {
+    auto& b = body();
+    T* d = data();
+    if constexpr (!__is_trivially_copyable(T))
+      for (i64 i = first; i < last; ++i) end_value(d[i]);
+    __builtin_memmove(static_cast<void*>(d + first), static_cast<const void*>(d + last), static_cast<unsigned long>(b.size - last) * sizeof(T));
+    b.size -= last - first;
+    b.head.changed = 1;
+  }
+  BC_INLINE void clear() const {
+    if (body().memory) erase(0, size());
+  }
+  void remove_at(i64 i) const {
+    checked(i);
+    if (i < 0) i += size();
+    erase(i, i + 1);
+  }
+  void remove_slice(const Slice& s) const {
+    i64 first, count;
+    resolve(s, size(), first, count);
+    if (count <= 0) return;
+    if (s.step == 1) return erase(first, first + count);
+    for (i64 k = s.step > 0 ? count - 1 : 0; k >= 0 && k < count; k += s.step > 0 ? -1 : 1) erase(first + k * s.step, first + k * s.step + 1);
+  }
+  template <class U>
+  i64 find(const U& value, i64 from, i64 to) const {
+    for (i64 i = from; i < to && i < size(); ++i)
+      if (equal_to(data()[i], value)) return i;
+    return -1;
+  }
+  template <class U>
+  bool has(const U& value) const {
+    return find(value, 0, size()) >= 0;
+  }
+  template <class U>
+  i64 index(const U& value, i64 from, i64 to) const {
+    const i64 n = size();
+    from = from < 0 ? (from + n < 0 ? 0 : from + n) : from;
+    to = to < 0 ? to + n : to;
+    const i64 i = find(value, from, to);
+    if (i < 0) raise(kValue, "value not in list");
+    return i;
+  }
+  template <class U>
+  i64 count(const U& value) const {
+    i64 n = 0;
+    for (i64 i = 0; i < size(); ++i) n += equal_to(data()[i], value);
+    return n;
+  }
+  template <class U>
+  void remove(const U& value) const {
+    const i64 i = find(value, 0, size());
+    if (i < 0) raise(kValue, "list.remove(x): x not in list");
+    erase(i, i + 1);
+  }
+  void reverse() const {
+    T* d = data();
+    for (i64 i = 0, j = size() - 1; i < j; ++i, --j) {
+      alignas(T) char moved[sizeof(T)];
+      __builtin_memcpy(moved, static_cast<const void*>(d + i), sizeof(T));
+      __builtin_memcpy(static_cast<void*>(d + i), static_cast<const void*>(d + j), sizeof(T));
+      __builtin_memcpy(static_cast<void*>(d + j), moved, sizeof(T));
+    }
+    body().head.changed = 1;
+  }
+  void extend(const List& o) const {
+    const i64 n = o.size();
+    for (i64 i = 0; i < n; ++i) append(T(o.data()[i]));
+  }
+  List copy() const;
+  List slice(const Slice& s) const;
+  void assign_slice(const Slice& s, const List& values) const {
+    i64 first, count;
+    resolve(s, size(), first, count);
+    if (count < 0) count = 0;
+    const List kept = values.copy();
+    const i64 n = kept.size();
+    if (s.step != 1) {
+      if (n != count) raise(kValue, "cannot resize extended list slice with step != 1");
+      for (i64 k = 0; k < n; ++k) place(first + k * s.step) = kept.data()[k];
+      return;
+    }
+    for (i64 k = 0; k < n && k < count; ++k) place(first + k) = kept.data()[k];
+    if (n < count) erase(first + n, first + count);
+    for (i64 k = count; k < n; ++k) insert(first + k, kept.data()[k]);
+  }
+  bool equals(const List& o) const {
+    if (size() != o.size()) return false;
+    for (i64 i = 0; i < size(); ++i)
+      if (!equal_to(data()[i], o.data()[i])) return false;
+    return true;
+  }
+  bool less(const List& o) const {
+    const i64 n = least(size(), o.size());
+    for (i64 i = 0; i < n; ++i) {
+      if (less_than(data()[i], o.data()[i])) return true;
+      if (less_than(o.data()[i], data()[i])) return false;
+    }
+    return size() < o.size();
+  }
+  /// The elements, over the list's own memory.
+  BC_INLINE Host<T, 1, 'C'> array() const {
+    return Host<T, 1, 'C'>(Array<T, 1, 'C'>{data(), {{size()}}, {{static_cast<i64>(sizeof(T))}}}, body().memory);
+  }
+};
+template <class T>
+inline bool equal_to(const List<T>& a, const List<T>& b) {
+  return a.equals(b);
+}
+template <class T>
+inline bool less_than(const List<T>& a, const List<T>& b) {
+  return a.less(b);
+}
+template <class T>
+BC_INLINE List<T> new_list(i64 room) {
+  List<T> l;
+  l.make();
+  l.reserve(room < 4 ? 4 : room);
+  return l;
+}
+template <class T, class... V>
+BC_INLINE List<T> list_of(const V&... values) {
+  List<T> l = new_list<T>(static_cast<i64>(sizeof...(V)));
+  (l.append(values), ...);
+  return l;
+}
+template <class T>
+List<T> List<T>::copy() const {
+  List<T> l = new_list<T>(size());
+  l.extend(*this);
+  return l;
+}
+template <class T>
+List<T> List<T>::slice(const Slice& s) const {
+  i64 first, count;
+  resolve(s, size(), first, count);
+  List<T> l = new_list<T>(count);
+  for (i64 k = 0; k < count; ++k) l.append(data()[first + k * s.step]);
+  return l;
+}
+template <class T>
+inline List<T> joined(const List<T>& a, const List<T>& b) {
+  List<T> l = new_list<T>(a.size() + b.size());
+  l.extend(a);
+  l.extend(b);
+  return l;
+}
+template <class T>
+inline List<T> times(const List<T>& a, i64 n) {
+  const i64 size = a.size();
+  List<T> l = new_list<T>(n > 0 ? size * n : 0);
+  for (i64 k = 0; k < n; ++k)
+    for (i64 i = 0; i < size; ++i) l.append(a.data()[i]);
+  return l;
+}
+/// Sorts by key(element), stably; NaN goes last.
+template <class T, class F>
+inline void sort_list(const List<T>& l, bool reverse, const F& key) {
+  using K = decltype(key(l.data()[0]));
+  const i64 n = l.size();
+  const auto before_key = [](const K& a, const K& b) {
+    if constexpr (is_native_float<K>)
+      return before(a, b);
+    else
+      return less_than(a, b);
+  };
+  if (n < 2) return;
+  const List<K> keys = new_list<K>(n);
+  for (i64 i = 0; i < n; ++i) keys.append(key(l.data()[i]));
+  const List<i64> order = new_list<i64>(n), buffer = new_list<i64>(n);
+  for (i64 i = 0; i < n; ++i) order.append(i);
+  const K* k = keys.data();
+  if (reverse)
+    merge_sort(order.data(), buffer.data(), n, [&](i64 a, i64 b) { return before_key(k[b], k[a]); });
+  else
+    merge_sort(order.data(), buffer.data(), n, [&](i64 a, i64 b) { return before_key(k[a], k[b]); });
+  // The elements move as bytes.
+  T* d = l.data();
+  Block* moved = bc_host->allocate(n * static_cast<i64>(sizeof(T)));
+  T* to = reinterpret_cast<T*>(moved + 1);
+  for (i64 i = 0; i < n; ++i) __builtin_memcpy(static_cast<void*>(to + i), static_cast<const void*>(d + order.data()[i]), sizeof(T));
+  __builtin_memcpy(static_cast<void*>(d), static_cast<const void*>(to), static_cast<unsigned long>(n) * sizeof(T));
+  disown(moved);
+  l.body().head.changed = 1;
+}
+template <class T>
+inline void sort_list(const List<T>& l, bool reverse) {
+  if constexpr (is_arithmetic_value<T> && !is_complex<T>) {
+    const i64 n = l.size();
+    const List<T> buffer = new_list<T>(n);
+    if (reverse)
+      merge_sort(l.data(), buffer.data(), n, [](T a, T b) { return before(b, a); });
+    else
+      merge_sort(l.data(), buffer.data(), n, [](T a, T b) { return before(a, b); });
+    l.body().head.changed = 1;
+    return;
+  }
+  sort_list(l, reverse, [](const T& x) { return x; });
+}
+template <bool kMax, class T>
+inline T extreme(const List<T>& l) {
+  const i64 n = l.size();
+  if (n == 0) raise(kValue, "min() or max() of an empty sequence");
+  i64 best = 0;
+  for (i64 i = 1; i < n; ++i)
+    if (kMax ? less_than(l.data()[best], l.data()[i]) : less_than(l.data()[i], l.data()[best])) best = i;
+  return l.data()[best];
+}
+
+// ---- dicts and sets ---------------------------------------------------------------------------------------------------------------
+
+struct Nothing {};
+
+/// Entries in the order of their insertion, and a table of open addressing that says where they are.
+template <class K, class V>
+struct DictBody {
+  struct Entry {
+    u64 hash;
+    K key;
+    V value;
+    bool there;
+  };
+  Shared head;
+  Block *memory, *table;
+  i64 used, size, room, mask;  ///< entries with the dead, those alive, room for entries, slots - 1
+  BC_INLINE Entry* entries() const { return reinterpret_cast<Entry*>(memory + 1); }
+  BC_INLINE i32* slots() const { return reinterpret_cast<i32*>(table + 1); }
+  static void end_of(Block* block) {
+    auto* b = reinterpret_cast<DictBody*>(block + 1);
+    for (i64 i = 0; i < b->used; ++i)
+      if (b->entries()[i].there) end_value(b->entries()[i]);
+    disown(b->memory);
+    disown(b->table);
+    bc_host->release(block);
+  }
+};
+template <class K, class V>
+struct Dict : Ref<DictBody<K, V>> {
+  using Body = DictBody<K, V>;
+  using Entry = typename Body::Entry;
+  using Ref<Body>::body;
+  BC_INLINE i64 size() const { return body().size; }
+  BC_INLINE Entry* entries() const { return body().entries(); }
+
+  /// The entry of a key, -1: there is none.
+  BC_INLINE i64 find(const K& key) const {
+    const Body& b = body();
+    if (b.size == 0) return -1;
+    const u64 h = hash_of(key);
+    for (u64 i = h;; ++i) {
+      const i32 at = b.slots()[i & static_cast<u64>(b.mask)];
+      if (at < 0) return -1;
+      const Entry& e = b.entries()[at];
+      if (e.hash == h && e.there && equal_to(e.key, key)) return at;
+    }
+  }
+  BC_INLINE bool has(const K& key) const { return find(key) >= 0; }
+  BC_INLINE V& checked(const K& key) const {
+    const i64 at = find(key);
+    if (at < 0) no_key(key);
+    return entries()[at].value;
+  }
+  /// To be written.
+  BC_INLINE V& place(const K& key) const {
+    body().head.changed = 1;
+    return checked(key);
+  }
+  __attribute__((noinline, cold, noreturn)) static void no_key(const K& key);
+  BC_NOINLINE void rebuild(i64 room) const {
+    Body& b = body();
+    i64 slots = 8;
+    while (slots < room * 2) slots *= 2;
+    if (slots > i64{1} << 31) raise(kMemory, "a dict of this size does not fit into memory");
+    Block* table = bc_host->allocate(slots * 4);
+    Block* memory = bc_host->allocate(room * static_cast<i64>(sizeof(Entry)));
+    auto* to = reinterpret_cast<Entry*>(memory + 1);
+    auto* index = reinterpret_cast<i32*>(table + 1);
+    __builtin_memset(index, 0xff, static_cast<unsigned long>(slots) * 4);
+    i64 n = 0;
+    for (i64 i = 0; i < b.used; ++i) {
+      const Entry* e = b.entries() + i;
+      if (!e->there) continue;
+      __builtin_memcpy(static_cast<void*>(to + n), static_cast<const void*>(e), sizeof(Entry));
+      u64 slot = e->hash;
+      while (index[slot & static_cast<u64>(slots - 1)] >= 0) ++slot;
+      index[slot & static_cast<u64>(slots - 1)] = static_cast<i32>(n++);
+    }
+    disown(b.memory);
+    disown(b.table);
+    b.memory = memory, b.table = table;
+    b.used = n, b.room = room, b.mask = slots - 1;
+  }
+  /// The entry of a key, made when there is none; its value is then V().
+  BC_INLINE i64 entry(const K& key, bool* made = nullptr) const {
+    const i64 found = find(key);
+    if (made) *made = found < 0;
+    if (found >= 0) return found;
+    Body& b = body();
+    if (b.used == b.room) {
+      const K kept = key;
+      rebuild(b.size < 4 ? 8 : b.size * 2);
+      return add(kept);
+    }
+    return add(key);
+  }
+  BC_INLINE i64 add(const K& key) const {
+    Body& b = body();
+    const u64 h = hash_of(key);
+    u64 slot = h;
+    while (b.slots()[slot & static_cast<u64>(b.mask)] >= 0) ++slot;
+    b.slots()[slot & static_cast<u64>(b.mask)] = static_cast<i32>(b.used);
+    Entry* e = b.entries() + b.used;
+    new (e) Entry{h, key, V(), true};
+    ++b.size;
+    b.head.changed = 1;
+    return b.used++;
+  }
+  BC_INLINE void put(const K& key, const V& value) const {
+    const V kept = value;
+    const i64 at = entry(key);
+    entries()[at].value = kept;
+    keep_value(entries()[at].value);
+    body().head.changed = 1;
+  }
+  void erase(i64 at) const {
+    Body& b = body();
+    end_value(b.entries()[at]);
+    b.entries()[at].there = false;
+    b.entries()[at].hash = 0;
+    --b.size;
+    b.head.changed = 1;
+  }
+  void remove(const K& key) const {
+    const i64 at = find(key);
+    if (at < 0) no_key(key);
+    erase(at);
+  }
+  BC_INLINE V get(const K& key, const V& otherwise) const {
+    const i64 at = find(key);
+    return at < 0 ? otherwise : entries()[at].value;
+  }
+  Optional<V> get(const K& key) const {
+    const i64 at = find(key);
+    return at < 0 ? Optional<V>{V(), false} : Optional<V>{entries()[at].value, true};
+  }
+  V set_default(const K& key, const V& value) const {
+    bool made;
+    const i64 at = entry(key, &made);
+    if (made) entries()[at].value = value;
+    return entries()[at].value;
+  }
+  V pop(const K& key) const {
+    const i64 at = find(key);
+    if (at < 0) no_key(key);
+    const V value = entries()[at].value;
+    erase(at);
+    return value;
+  }
+  V pop(const K& key, const V& otherwise) const {
+    const i64 at = find(key);
+    if (at < 0) return otherwise;
+    const V value = entries()[at].value;
+    erase(at);
+    return value;
+  }
+  /// The entry that was made last.
+  i64 last(bool set) const {
+    Body& b = body();
+    if (b.size == 0) set ? raise(kKey, "pop from an empty set") : raise(kKey, "popitem(): dictionary is empty");
+    while (!b.entries()[b.used - 1].there) --b.used;
+    if (b.used != b.size) rebuild(b.room);
+    return b.used - 1;
+  }
+  void clear() const {
+    Body& b = body();
+    for (i64 i = 0; i < b.used; ++i)
+      if (b.entries()[i].there) erase(i);
+    b.used = 0;
+    rebuild(8);
+    b.head.changed = 1;
+  }
+  void update(const Dict& o) const {
+    if (o.owner == this->owner) return;
+    const i64 n = o.walk();
+    for (i64 i = 0; i < n; ++i) put(o.entries()[i].key, o.entries()[i].value);
+  }
+  Dict copy() const {
+    Dict d;
+    d.make();
+    d.rebuild(size() < 8 ? 8 : size());
+    d.update(*this);
+    return d;
+  }
+  /// Before a loop: entries lie side by side; gives their number.
+  BC_INLINE i64 walk() const {
+    Body& b = body();
+    if (b.used != b.size) rebuild(b.room);
+    return b.size;
+  }
+  BC_INLINE const Entry& walked(i64 i, i64 n) const {
+    if (body().size != n || i >= body().used) raise(kRuntime, "the container changed its size during iteration");
+    return entries()[i];
+  }
+  BC_INLINE K key(i64 i, i64 n) const { return walked(i, n).key; }
+  BC_INLINE V value(i64 i, i64 n) const { return walked(i, n).value; }
+  List<K> keys() const {
+    const i64 n = walk();
+    List<K> l = new_list<K>(n);
+    for (i64 i = 0; i < n; ++i) l.append(entries()[i].key);
+    return l;
+  }
+  List<V> values() const {
+    const i64 n = walk();
+    List<V> l = new_list<V>(n);
+    for (i64 i = 0; i < n; ++i) l.append(entries()[i].value);
+    return l;
+  }
+  bool equals(const Dict& o) const {
+    if (size() != o.size()) return false;
+    const i64 n = walk();
+    for (i64 i = 0; i < n; ++i) {
+      const i64 at = o.find(entries()[i].key);
+      if (at < 0) return false;
+      if constexpr (!is_same<V, Nothing>)
+        if (!equal_to(entries()[i].value, o.entries()[at].value)) return false;
+    }
+    return true;
+  }
+};
+template <class K>
+struct Set : Dict<K, Nothing> {
+  BC_INLINE void add(const K& key) const { this->entry(key); }
+  void discard(const K& key) const {
+    const i64 at = this->find(key);
+    if (at >= 0) this->erase(at);
+  }
+  Set copy() const;
+  K pop_any() const {
+    const i64 at = this->last(true);
+    const K key = this->entries()[at].key;
+    this->erase(at);
+    return key;
+  }
+};
+template <class D>
+BC_INLINE D new_table() {
+  D d;
+  d.make();
+  d.rebuild(8);
+  return d;
+}
+template <class K>
+Set<K> Set<K>::copy() const {
+  Set<K> s = new_table<Set<K>>();
+  s.update(*this);
+  return s;
+}
+/// A set comes and goes as the list of its items, in a slot of two: what came, what goes back when it changed.
+template <class S>
+inline S load_set(const void* at) {
+  using K = decltype(S().pop_any());
+  const auto items = load_shared<List<K>>(at);
+  S s = new_table<S>();
+  for (i64 i = 0; i < items.size(); ++i) s.add(items.data()[i]);
+  s.body().head.changed = 0;
+  return s;
+}
+template <class K>
+inline void give_back(void* at, const Set<K>& s) {
+  if (!s.body().head.changed) return;
+  const List<K> items = s.keys();
+  own(items.owner);
+  __builtin_memcpy(static_cast<char*>(at) + 8, &items.owner, 8);
+}
+template <class K>
+inline void store(void* at, const Set<K>& s) {
+  store(at, s.keys());
+}
+template <class K, class... T>
+BC_INLINE Set<K> set_of(const T&... keys) {
+  Set<K> s = new_table<Set<K>>();
+  (s.add(keys), ...);
+  return s;
+}
+/// 0 union, 1 intersection, 2 difference, 3 symmetric difference.
+template <class K>
+inline Set<K> combined(const Set<K>& a, const Set<K>& b, int how) {
+  Set<K> s = new_table<Set<K>>();
+  const i64 n = a.walk();
+  for (i64 i = 0; i < n; ++i) {
+    const K& key = a.entries()[i].key;
+    if (how == 0 || (how == 1) == b.has(key)) s.add(key);
+  }
+  if (how == 0 || how == 3) {
+    const i64 m = b.walk();
+    for (i64 i = 0; i < m; ++i)
+      if (how == 0 || !a.has(b.entries()[i].key)) s.add(b.entries()[i].key);
+  }
+  return s;
+}
+/// The result takes the place of what a holds.
+template <class K>
+inline void combine_into(const Set<K>& a, const Set<K>& b, int how) {
+  const Set<K> made = combined(a, b, how);
+  a.clear();
+  a.update(made);
+}
+template <class K>
+inline bool is_subset(const Set<K>& a, const Set<K>& b) {
+  const i64 n = a.walk();
+  for (i64 i = 0; i < n; ++i)
+    if (!b.has(a.entries()[i].key)) return false;
+  return true;
+}
+template <class K>
+inline bool is_disjoint(const Set<K>& a, const Set<K>& b) {
+  const i64 n = a.walk();
+  for (i64 i = 0; i < n; ++i)
+    if (b.has(a.entries()[i].key)) return false;
+  return true;
+}
+
+// ---- texts of values --------------------------------------------------------------------------------------------------------------
+
+template <class T>
+inline void write(Writer& w, const T& x);
+BC_FN void write(Writer& w, const Str& s) { write_quoted(w, s); }
+template <class T, int N>
+inline void write(Writer& w, const Tuple<T, N>& t) {
+  w.put("(", 1);
+  for (int i = 0; i < N; ++i) {
+    if (i) w.put(", ", 2);
+    write(w, t[i]);
+  }
+  N == 1 ? w.put(",)", 2) : w.put(")", 1);
+}
+template <class T>
+inline void write(Writer& w, const List<T>& l) {
+  w.put("[", 1);
+  for (i64 i = 0; i < l.size(); ++i) {
+    if (i) w.put(", ", 2);
+    write(w, l.data()[i]);
+  }
+  w.put("]", 1);
+}
+template <class K>
+inline void write(Writer& w, const Set<K>& s) {
+  if (s.size() == 0) {
+    w.put("set()", 5);
+    return;
+  }
+  w.put("{", 1);
+  const i64 n = s.walk();
+  for (i64 i = 0; i < n; ++i) {
+    if (i) w.put(", ", 2);
+    write(w, s.entries()[i].key);
+  }
+  w.put("}", 1);
+}
+template <class K, class V>
+inline void write(Writer& w, const Dict<K, V>& d) {
+  w.put("{", 1);
+  const i64 n = d.walk();
+  for (i64 i = 0; i < n; ++i) {
+    if (i) w.put(", ", 2);
+    write(w, d.entries()[i].key);
+    w.put(": ", 2);
+    write(w, d.entries()[i].value);
+  }
+  w.put("}", 1);
+}
+template <class T>
+inline void write(Writer& w, const Optional<T>& x) {
+  if (x.there)
+    write(w, x.value);
+  else
+    w.put("None", 4);
+}
+template <class T, int N, char L>
+inline void write(Writer& w, const Host<T, N, L>& a) {
+  w.put("[", 1);
+  if constexpr (N > 0) {
+    for (i64 i = 0; i < a.shape[0]; ++i) {
+      if (i) w.put(" ", 1);
+      if constexpr (N == 1)
+        write(w, a(i));
+      else
+        write(w, slab(a, 0, i));
+    }
+  }
+  w.put("]", 1);
+}
+template <class T>
+inline void write(Writer& w, const T& x) {
+  if constexpr (is_arithmetic_value<T>)
+    write_number(w, x);
+  else
+    x.write_to(w);
+}
+template <class T>
+BC_INLINE void write_str(Writer& w, const T& x) {
+  write(w, x);
+}
+BC_FN void write_str(Writer& w, const Str& s) { w.put(s.data, s.size, s.length); }
+/// str(x).
+template <class T>
+inline Str text_of(const T& x) {
+  Writer w;
+  write_str(w, x);
+  return w.text();
+}
+template <class T>
+inline Str repr_of(const T& x) {
+  Writer w;
+  write(w, x);
+  return w.text();
+}
+BC_FN void print_text(const Writer& w) {
+  if (w.block) bc_host->print(reinterpret_cast<const char*>(w.block + 1), w.size);
+}
+
+/// The argument of the next exception.
+template <class T>
+inline void argument(const T& x) {
+  if constexpr (is_bool<T>)
+    bc_host->argument(kBoolTag, x, nullptr, 0);
+  else if constexpr (is_same<T, u64>)
+    bc_host->argument(kUintTag, x, nullptr, 0);
+  else if constexpr (is_int<T>)
+    bc_host->argument(kIntTag, static_cast<u64>(static_cast<i64>(x)), nullptr, 0);
+  else if constexpr (is_native_float<T>)
+    bc_host->argument(kFloatTag, bits_as<u64>(static_cast<double>(x)), nullptr, 0);
+  else {
+    const Str s = text_of(x);
+    bc_host->argument(kTextTag, 0, s.data, s.size);
+  }
+}
+
+/// str() of a caught exception; `known` gives the constant messages.
+inline Str caught_text(const Caught& caught, Str (*known)(i32 code)) {
+  i64 size = 0;
+  const char* text = bc_host->message(caught.exception, &size);
+  return size > 0 ? copy_text(text, size, count_points(text, size)) : known(caught.code);
+}
+
+template <class K, class V>
+void Dict<K, V>::no_key(const K& key) {
+  const Str s = repr_of(key);
+  argument(key);
+  bc_host->raise(kKey, s.data, s.size, 0);
+  __builtin_unreachable();
+}
+
+// ---- str's methods that make lists ------------------------------------------------------------------------------------------------
+
+static inline List<Str> split_text(const Str& s, const Str& separator, i64 most) {
+  if (separator.size == 0) raise(kValue, "empty separator");
+  List<Str> parts = new_list<Str>(4);
+  i64 begin = 0;
+  for (i64 i = find_bytes(s, separator, 0); i >= 0 && most != 0; i = find_bytes(s, separator, begin), --most) {
+    parts.append(part_of(s, begin, i, count_points(s.data + begin, i - begin)));
+    begin = i + separator.size;
+  }
+  parts.append(part_of(s, begin, s.size, count_points(s.data + begin, s.size - begin)));
+  return parts;
+}
+static inline List<Str> split_blanks(const Str& s, i64 most) {
+  List<Str> parts = new_list<Str>(4);
+  i64 i = 0;
+  while (true) {
+    while (i < s.size && is_blank(s.data[i])) ++i;
+    if (i == s.size) break;
+    i64 end = i;
+    if (most-- == 0) {
+      end = s.size;
+      while (end > i && is_blank(s.data[end - 1])) --end;
+      parts.append(part_of(s, i, end, count_points(s.data + i, end - i)));
+      break;
+    }
+    while (end < s.size && !is_blank(s.data[end])) ++end;
+    parts.append(part_of(s, i, end, count_points(s.data + i, end - i)));
+    i = end;
+  }
+  return parts;
+}
+static inline List<Str> split_lines(const Str& s) {
+  List<Str> parts = new_list<Str>(4);
+  i64 begin = 0;
+  for (i64 i = 0; i < s.size; ++i) {
+    if (s.data[i] != '\n' && s.data[i] != '\r') continue;
+    parts.append(part_of(s, begin, i, count_points(s.data + begin, i - begin)));
+    if (s.data[i] == '\r' && i + 1 < s.size && s.data[i + 1] == '\n') ++i;
+    begin = i + 1;
+  }
+  if (begin < s.size) parts.append(part_of(s, begin, s.size, count_points(s.data + begin, s.size - begin)));
+  return parts;
+}
+static inline Str join_texts(const Str& separator, const List<Str>& parts) {
+  Writer w;
+  for (i64 i = 0; i < parts.size(); ++i) {
+    if (i) w.put(separator.data, separator.size, separator.length);
+    w.put(parts.data()[i].data, parts.data()[i].size, parts.data()[i].length);
+  }
+  return w.text();
+}
+
+}  // namespace py
+}  // namespace bc
+#endif

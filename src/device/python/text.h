@@ -1,0 +1,437 @@
+// Python's str in functions compiled for the CPU: UTF-8 that nobody changes, shared by counting.
+#pragma once
+#include "host.h"
+
+#if !BC_CUDA
+
+namespace bc {
+namespace py {
+
+/// `length` counts code points; it equals `size` where all are ASCII, and then characters are found in no time.
+struct Str {
+  Block* owner = nullptr;
+  const char* data = "";
+  i64 size = 0, length = 0;
+
+  BC_INLINE Str() = default;
+  BC_INLINE Str(Block* o, const char* d, i64 n, i64 points) : owner(o), data(d), size(n), length(points) { own(o); }
+  BC_INLINE Str(const Str& o) : owner(o.owner), data(o.data), size(o.size), length(o.length) { own(owner); }
+  BC_INLINE Str(Str&& o) : owner(o.owner), data(o.data), size(o.size), length(o.length) { o.owner = nullptr; }
+  BC_INLINE Str& operator=(Str o) {
+    Block* old = owner;
+    owner = o.owner, data = o.data, size = o.size, length = o.length;
+    o.owner = old;
+    return *this;
+  }
+  BC_INLINE ~Str() { disown(owner); }
+  BC_INLINE bool ascii() const { return length == size; }
+};
+BC_FN Str literal(const char* text, i64 size, i64 length) {
+  Str s;
+  s.data = text, s.size = size, s.length = length;
+  return s;
+}
+BC_FN i64 count_points(const char* at, i64 size) {
+  i64 n = 0;
+  for (i64 i = 0; i < size; ++i) n += (at[i] & 0xc0) != 0x80;
+  return n;
+}
+/// Room for a new text; the characters are written through `at`.
+static inline Str new_text(i64 size, i64 length, char*& at) {
+  Str s;
+  s.owner = bc_host->allocate(size > 0 ? size : 1);
+  s.data = at = reinterpret_cast<char*>(s.owner + 1);
+  s.size = size, s.length = length;
+  return s;
+}
+static inline Str copy_text(const char* from, i64 size, i64 length) {
+  char* at;
+  Str s = new_text(size, length, at);
+  __builtin_memcpy(at, from, static_cast<unsigned long>(size));
+  return s;
+}
+/// An argument's characters, which end with the call: copied.
+BC_FN Str load_text(const void* from) {
+  i64 words[3];
+  __builtin_memcpy(words, from, sizeof words);
+  return copy_text(reinterpret_cast<const char*>(words[0]), words[1], words[2]);
+}
+BC_FN void store(void* at, const Str& s) {
+  own(s.owner);
+  const i64 words[4] = {reinterpret_cast<i64>(s.data), s.size, s.length, reinterpret_cast<i64>(s.owner)};
+  __builtin_memcpy(at, words, sizeof words);
+}
+
+BC_FN int order_of(const Str& a, const Str& b) {
+  const i64 n = least(a.size, b.size);
+  const int d = __builtin_memcmp(a.data, b.data, static_cast<unsigned long>(n));
+  return d != 0 ? d : (a.size > b.size) - (a.size < b.size);
+}
+BC_FN bool same_text(const Str& a, const Str& b) {
+  return a.size == b.size && __builtin_memcmp(a.data, b.data, static_cast<unsigned long>(a.size)) == 0;
+}
+
+/// Where the code point `i` begins; i may be the length.
+static inline i64 byte_of(const Str& s, i64 i) {
+  if (s.ascii()) return i;
+  i64 at = 0;
+  while (i > 0) {
+    ++at;
+    while (at < s.size && (s.data[at] & 0xc0) == 0x80) ++at;
+    --i;
+  }
+  return at;
+}
+BC_FN Str part_of(const Str& s, i64 from, i64 to, i64 points) { return Str(s.owner, s.data + from, to - from, points); }
+/// Code points [first, last).
+BC_FN Str substring(const Str& s, i64 first, i64 last) {
+  if (last < first) last = first;
+  const i64 from = byte_of(s, first), to = s.ascii() ? last : byte_of(s, last);
+  return part_of(s, from, to, last - first);
+}
+BC_FN Str character(const Str& s, i64 i) {
+  if (i < 0) i += s.length;
+  if (i < 0 || i >= s.length) raise(kIndex, "string index out of range");
+  return substring(s, i, i + 1);
+}
+static inline Str concatenated(const Str& a, const Str& b) {
+  char* at;
+  Str s = new_text(a.size + b.size, a.length + b.length, at);
+  __builtin_memcpy(at, a.data, static_cast<unsigned long>(a.size));
+  __builtin_memcpy(at + a.size, b.data, static_cast<unsigned long>(b.size));
+  return s;
+}
+static inline Str repeated(const Str& a, i64 times) {
+  if (times < 0) times = 0;
+  char* at;
+  Str s = new_text(a.size * times, a.length * times, at);
+  for (i64 i = 0; i < times; ++i) __builtin_memcpy(at + i * a.size, a.data, static_cast<unsigned long>(a.size));
+  return s;
+}
+static inline Str sliced(const Str& s, const Slice& slice) {
+  i64 first, count;
+  resolve(slice, s.length, first, count);
+  if (count <= 0) return literal("", 0, 0);
+  if (slice.step == 1) return substring(s, first, first + count);
+  i64 bytes = 0;
+  for (i64 k = 0; k < count; ++k) {
+    const Str c = substring(s, first + k * slice.step, first + k * slice.step + 1);
+    bytes += c.size;
+  }
+  char* at;
+  Str made = new_text(bytes, count, at);
+  for (i64 k = 0; k < count; ++k) {
+    const Str c = substring(s, first + k * slice.step, first + k * slice.step + 1);
+    for (i64 i = 0; i < c.size; ++i) *at++ = c.data[i];
+  }
+  return made;
+}
+/// The byte where `what` begins, at or after `from`; -1: nowhere.
+static inline i64 find_bytes(const Str& s, const Str& what, i64 from) {
+  for (i64 i = from; i + what.size <= s.size; ++i)
+    if (__builtin_memcmp(s.data + i, what.data, static_cast<unsigned long>(what.size)) == 0) return i;
+  return -1;
+}
+BC_FN bool contains_text(const Str& s, const Str& what) { return find_bytes(s, what, 0) >= 0; }
+static inline i64 find_text(const Str& s, const Str& what) {
+  const i64 at = find_bytes(s, what, 0);
+  return at < 0 ? -1 : count_points(s.data, at);
+}
+static inline i64 find_last(const Str& s, const Str& what) {
+  for (i64 i = s.size - what.size; i >= 0; --i)
+    if (__builtin_memcmp(s.data + i, what.data, static_cast<unsigned long>(what.size)) == 0) return count_points(s.data, i);
+  return -1;
+}
+BC_FN i64 index_text(const Str& s, const Str& what) {
+  const i64 at = find_text(s, what);
+  if (at < 0) raise(kValue, "substring not found");
+  return at;
+}
+static inline i64 count_text(const Str& s, const Str& what) {
+  if (what.size == 0) return s.length + 1;
+  i64 n = 0;
+  for (i64 at = find_bytes(s, what, 0); at >= 0; at = find_bytes(s, what, at + what.size)) ++n;
+  return n;
+}
+BC_FN bool starts_with(const Str& s, const Str& what) {
+  return what.size <= s.size && __builtin_memcmp(s.data, what.data, static_cast<unsigned long>(what.size)) == 0;
+}
+BC_FN bool ends_with(const Str& s, const Str& what) {
+  return what.size <= s.size && __builtin_memcmp(s.data + s.size - what.size, what.data, static_cast<unsigned long>(what.size)) == 0;
+}
+static inline Str replaced(const Str& s, const Str& from, const Str& to) {
+  if (from.size == 0) return s;
+  const i64 n = count_text(s, from);
+  if (n == 0) return s;
+  char* at;
+  Str made = new_text(s.size + n * (to.size - from.size), s.length + n * (to.length - from.length), at);
+  i64 begin = 0;
+  for (i64 i = find_bytes(s, from, 0); i >= 0; i = find_bytes(s, from, begin)) {
+    __builtin_memcpy(at, s.data + begin, static_cast<unsigned long>(i - begin));
+    at += i - begin;
+    __builtin_memcpy(at, to.data, static_cast<unsigned long>(to.size));
+    at += to.size;
+    begin = i + from.size;
+  }
+  __builtin_memcpy(at, s.data + begin, static_cast<unsigned long>(s.size - begin));
+  return made;
+}
+
+BC_FN bool is_blank(char c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
+BC_FN bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+BC_FN bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+BC_FN bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/// The other case of a letter of Latin-1, Latin Extended-A, Greek or Cyrillic (all two bytes long), or the letter itself.
+static inline i32 other_case(i32 c, bool up) {
+  const auto between = [&](i32 low, i32 high) { return c >= low && c <= high; };
+  if (up) {
+    if (c == 0xff) return 0x178;
+    if (c == 0xb5) return 0x39c;
+    if ((between(0xe0, 0xfe) && c != 0xf7) || (between(0x3b1, 0x3cb) && c != 0x3c2) || between(0x430, 0x44f)) return c - 0x20;
+    if (c == 0x3c2) return 0x3a3;
+    if (between(0x450, 0x45f)) return c - 0x50;
+    if ((between(0x101, 0x137) || between(0x14b, 0x177)) && c % 2 == 1 && c != 0x131) return c - 1;
+    if ((between(0x13a, 0x148) || between(0x17a, 0x17e)) && c % 2 == 0) return c - 1;
+  } else {
+    if (c == 0x178) return 0xff;
+    if ((between(0xc0, 0xde) && c != 0xd7) || (between(0x391, 0x3ab) && c != 0x3a2) || between(0x410, 0x42f)) return c + 0x20;
+    if (between(0x400, 0x40f)) return c + 0x50;
+    if ((between(0x100, 0x136) || between(0x14a, 0x176)) && c % 2 == 0 && c != 0x130) return c + 1;
+    if ((between(0x139, 0x147) || between(0x179, 0x17d)) && c % 2 == 1) return c + 1;
+  }
+  return c;
+}
+/// One pass over the bytes. How: 0 lower, 1 upper, 2 swapcase, 3 capitalize, 4 title.
+static inline Str recased(const Str& s, int how) {
+  char* at;
+  Str made = new_text(s.size, s.length, at);
+  bool begins = true;
+  for (i64 i = 0; i < s.size; ++i) {
+    char c = s.data[i];
+    if ((c & 0xe0) == 0xc0 && i + 1 < s.size) {
+      const i32 point = (c & 0x1f) << 6 | (s.data[i + 1] & 0x3f);
+      const bool lower = other_case(point, true) != point || point == 0xdf, upper = other_case(point, false) != point;
+      const bool up = how == 1 || (how == 2 && lower) || ((how == 3 || how == 4) && begins);
+      const i32 made_of = other_case(point, up);
+      at[i] = static_cast<char>(0xc0 | made_of >> 6);
+      at[i + 1] = static_cast<char>(0x80 | (made_of & 0x3f));
+      if (point == 0xdf && up) {
+        at[i] = 'S';
+        at[i + 1] = how == 1 || how == 2 ? 'S' : 's';
+        ++made.length;
+      }
+      begins = how == 4 ? !(lower || upper) : false;
+      ++i;
+      continue;
+    }
+    const bool letter = is_lower(c) || is_upper(c);
+    const bool up = how == 1 || (how == 2 && is_lower(c)) || ((how == 3 || how == 4) && begins);
+    if (letter) c = static_cast<char>(up ? c & ~0x20 : c | 0x20);
+    begins = how == 4 ? !letter : false;
+    at[i] = c;
+  }
+  return made;
+}
+/// sides: 1 left, 2 right, 3 both.
+static inline Str stripped(const Str& s, const Str* characters, int sides) {
+  const auto out = [&](const char* at, i64 n) {
+    if (!characters) return n == 1 && is_blank(*at);
+    for (i64 i = 0; i + n <= characters->size; ++i)
+      if (__builtin_memcmp(characters->data + i, at, static_cast<unsigned long>(n)) == 0) return true;
+    return false;
+  };
+  i64 from = 0, to = s.size, points = s.length;
+  while ((sides & 1) && from < to) {
+    i64 n = 1;
+    while (from + n < to && (s.data[from + n] & 0xc0) == 0x80) ++n;
+    if (!out(s.data + from, n)) break;
+    from += n, --points;
+  }
+  while ((sides & 2) && from < to) {
+    i64 n = 1;
+    while (to - n > from && (s.data[to - n] & 0xc0) == 0x80) ++n;
+    if (!out(s.data + to - n, n)) break;
+    to -= n, --points;
+  }
+  return part_of(s, from, to, points);
+}
+/// Tells whether there are characters and all are of a class: 'd' digits, 'a' letters, 'n' both, 's' blanks, 'u' no lower, 'l' no upper.
+static inline bool all_of_class(const Str& s, char which) {
+  bool cased = false;
+  for (i64 i = 0; i < s.size; ++i) {
+    const char c = s.data[i];
+    const bool letter = is_lower(c) || is_upper(c) || static_cast<unsigned char>(c) >= 0x80;
+    cased |= which == 'u' ? is_upper(c) : which == 'l' ? is_lower(c) : true;
+    if (which == 'd' && !is_digit(c)) return false;
+    if (which == 'a' && !letter) return false;
+    if (which == 'n' && !letter && !is_digit(c)) return false;
+    if (which == 's' && !is_blank(c)) return false;
+    if ((which == 'u' && is_lower(c)) || (which == 'l' && is_upper(c))) return false;
+  }
+  return s.size > 0 && cased;
+}
+static inline Str padded(const Str& s, i64 width, const Str& fill, char align) {
+  const i64 missing = width - s.length;
+  if (missing <= 0) return s;
+  const i64 left = align == '<' ? 0 : align == '>' ? missing : missing / 2 + (missing & width & 1);
+  return concatenated(concatenated(repeated(fill, left), s), repeated(fill, missing - left));
+}
+static inline Str zero_filled(const Str& s, i64 width) {
+  if (width <= s.length) return s;
+  const bool sign = s.size > 0 && (s.data[0] == '-' || s.data[0] == '+');
+  const Str zeros = repeated(literal("0", 1, 1), width - s.length);
+  return sign ? concatenated(concatenated(substring(s, 0, 1), zeros), substring(s, 1, s.length)) : concatenated(zeros, s);
+}
+static inline i64 code_of(const Str& s) {
+  if (s.length != 1) raise(kType, "ord() expected a character");
+  const auto* b = reinterpret_cast<const unsigned char*>(s.data);
+  if (b[0] < 0x80) return b[0];
+  if (b[0] < 0xe0) return (b[0] & 0x1f) << 6 | (b[1] & 0x3f);
+  if (b[0] < 0xf0) return (b[0] & 0x0f) << 12 | (b[1] & 0x3f) << 6 | (b[2] & 0x3f);
+  return (b[0] & 0x07) << 18 | (b[1] & 0x3f) << 12 | (b[2] & 0x3f) << 6 | (b[3] & 0x3f);
+}
+static inline Str character_of(i64 code) {
+  if (code < 0 || code > 0x10ffff) raise(kValue, "chr() arg not in range(0x110000)");
+  char b[4];
+  const i64 n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  if (n == 1) b[0] = static_cast<char>(code);
+  for (i64 i = n - 1; n > 1 && i > 0; --i, code >>= 6) b[i] = static_cast<char>(0x80 | (code & 0x3f));
+  if (n > 1) b[0] = static_cast<char>((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
+  return copy_text(b, n, 1);
+}
+static inline i64 parse_int(const Str& text, i64 base) {
+  const Str s = stripped(text, nullptr, 3);
+  i64 i = 0, value = 0, digits = 0;
+  const bool minus = s.size > 0 && s.data[0] == '-';
+  if (s.size > 0 && (s.data[0] == '-' || s.data[0] == '+')) ++i;
+  if (i + 1 < s.size && s.data[i] == '0') {
+    const char c = static_cast<char>(s.data[i + 1] | 0x20);
+    if ((c == 'x' && base == 16) || (c == 'b' && base == 2) || (c == 'o' && base == 8)) i += 2;
+  }
+  for (; i < s.size; ++i) {
+    const char c = s.data[i];
+    if (c == '_' && digits > 0) continue;
+    const i64 d = is_digit(c) ? c - '0' : (is_lower(c) || is_upper(c)) ? (c | 0x20) - 'a' + 10 : 99;
+    if (d >= base) raise(kValue, "invalid literal for int()");
+    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, d, &value)) raise(kOverflow, "int() of a text that is too large");
+    ++digits;
+  }
+  if (digits == 0) raise(kValue, "invalid literal for int()");
+  return minus ? -value : value;
+}
+BC_FN double parse_float(const Str& text) {
+  double value = 0;
+  const Str s = stripped(text, nullptr, 3);
+  if (!bc_host->parse(s.data, s.size, &value)) raise(kValue, "could not convert string to float");
+  return value;
+}
+
+// ---- writing ----------------------------------------------------------------------------------------------------------------------
+
+/// A text in the making.
+struct Writer {
+  Block* block = nullptr;
+  i64 size = 0, length = 0, room = 0;
+  Writer() = default;
+  Writer(const Writer&) = delete;
+  ~Writer() { disown(block); }
+  char* more(i64 n) {
+    if (size + n > room) {
+      const i64 wider = (size + n) * 2 < 64 ? 64 : (size + n) * 2;
+      Block* b = bc_host->allocate(wider);
+      if (block) __builtin_memcpy(static_cast<void*>(b + 1), block + 1, static_cast<unsigned long>(size));
+      disown(block);
+      block = b;
+      room = wider;
+    }
+    return reinterpret_cast<char*>(block + 1) + size;
+  }
+  Writer& put(const char* s, i64 n, i64 points) {
+    __builtin_memcpy(more(n), s, static_cast<unsigned long>(n));
+    size += n, length += points;
+    return *this;
+  }
+  Writer& put(const char* s, i64 n) { return put(s, n, n); }
+  Str text() const {
+    if (!block) return literal("", 0, 0);
+    return Str(block, reinterpret_cast<const char*>(block + 1), size, length);
+  }
+};
+
+template <class T>
+inline void write_number(Writer& w, T x) {
+  char digits[40];
+  if constexpr (is_bool<T>) {
+    x ? w.put("True", 4) : w.put("False", 5);
+  } else if constexpr (is_int<T>) {
+    u64 left = x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
+    i64 at = sizeof digits;
+    do digits[--at] = static_cast<char>('0' + left % 10), left /= 10;
+    while (left != 0);
+    if (x < 0) digits[--at] = '-';
+    w.put(digits + at, static_cast<i64>(sizeof digits) - at);
+  } else if constexpr (is_complex<T>) {
+    const auto part = [&](auto v) {
+      // Complex numbers leave ".0" out.
+      i64 n = bc_host->format(cast<double>(v), is_same<decltype(v), float>, digits);
+      if (n > 2 && digits[n - 1] == '0' && digits[n - 2] == '.') n -= 2;
+      w.put(digits, n);
+    };
+    const bool both = !(x.re == 0 && !signbit(x.re));
+    if (both) {
+      w.put("(", 1);
+      part(x.re);
+      if (!signbit(x.im)) w.put("+", 1);
+    }
+    part(x.im);
+    both ? w.put("j)", 2) : w.put("j", 1);
+  } else {
+    w.put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
+  }
+}
+/// repr of a str.
+static inline void write_quoted(Writer& w, const Str& s) {
+  bool single = false, twice = false;
+  for (i64 i = 0; i < s.size; ++i) single |= s.data[i] == '\'', twice |= s.data[i] == '"';
+  const char quote = single && !twice ? '"' : '\'';
+  w.put(&quote, 1);
+  for (i64 i = 0; i < s.size; ++i) {
+    const char c = s.data[i];
+    if (c == quote || c == '\\')
+      w.put("\\", 1), w.put(&c, 1);
+    else if (c == '\n')
+      w.put("\\n", 2);
+    else if (c == '\t')
+      w.put("\\t", 2);
+    else if (c == '\r')
+      w.put("\\r", 2);
+    else
+      w.put(&c, 1, (c & 0xc0) != 0x80);
+  }
+  w.put(&quote, 1);
+}
+/// format(x, spec), as Python's.
+template <class T>
+inline Str formatted(T x, const char* spec, i64 size) {
+  char text[512];
+  i64 n;
+  if constexpr (is_int<T> && !is_bool<T>)
+    n = bc_host->format_spec(x < 0 ? 3 : 2, static_cast<u64>(x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x)), nullptr, 0, spec, size, text, sizeof text);
+  else if constexpr (is_bool<T>)
+    n = bc_host->format_spec(2, x ? 1 : 0, nullptr, 0, spec, size, text, sizeof text);
+  else
+    n = bc_host->format_spec(4, bits_as<u64>(cast<double>(x)), nullptr, 0, spec, size, text, sizeof text);
+  return copy_text(text, n, count_points(text, n));
+}
+static inline Str formatted(const Str& s, const char* spec, i64 size) {
+  const i64 room = s.size + 512;
+  char* at;
+  Str made = new_text(room, 0, at);
+  made.size = bc_host->format_spec(5, 0, s.data, s.size, spec, size, at, room);
+  made.length = count_points(at, made.size);
+  return made;
+}
+
+}  // namespace py
+}  // namespace bc
+#endif

@@ -1,0 +1,1187 @@
+// Lists, sets and dicts, in functions compiled for the CPU (src/device/python/containers.h). What an empty display holds is found by the
+// walks over the function: what is put into it under its name decides.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+bool is_text(Type t) { return t && (t->is(Kind::string) || t->is(Kind::text)); }
+
+/// The type that holds both: numbers inside containers are widened, too.
+Type widened(Type a, Type b) {
+  a = stored_type(a), b = stored_type(b);
+  if (!a || !b || a == b) return a ? a : b;
+  if (a->is_container() && a->kind == b->kind) {
+    if (a->is(Kind::dict)) {
+      const Type key = widened(a->items[0], b->items[0]), value = widened(a->items[1], b->items[1]);
+      const bool ok = (key || !(a->items[0] && b->items[0])) && (value || !(a->items[1] && b->items[1]));
+      return ok ? dict_type(key, value) : nullptr;
+    }
+    const Type element = widened(a->element, b->element);
+    if (!element && a->element && b->element) return nullptr;
+    return a->is(Kind::set) ? set_type(element) : list_type(element, a->typed || b->typed);
+  }
+  return unify(a, b);
+}
+
+bool can_be_held(Type t) {
+  if (!t) return true;
+  if (t->is_scalar() || is_text(t) || t->is(Kind::record) || t->is(Kind::optional) || t->is_array()) return true;
+  if (t->is_container()) return true;
+  return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
+}
+bool can_be_key(Type t) {
+  if (!t || t->is_scalar() || is_text(t)) return true;
+  return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
+}
+
+}  // namespace
+
+Type stored_type(Type t) {
+  if (!t) return nullptr;
+  if (t->is(Kind::literal)) return int64_type();
+  if (t->is(Kind::string)) return text_type();
+  if (t->is_tuple()) {
+    std::vector<Type> items;
+    for (Type item : t->items) items.push_back(stored_type(item));
+    return t->fields.empty() ? tuple_type(items) : named_tuple_type(t->object, t->name, t->fields, items);
+  }
+  return t;
+}
+
+// ---- making them ------------------------------------------------------------------------------------------------------------------
+
+/// Notes that a container with this type is meant by an expression: a name, or something in a container of a name.
+void FunctionCompiler::refine(const Node* target, Type t, const Node* n) {
+  if (target->kind == NodeKind::name) {
+    Type& known = container_types_[target->text];
+    const Type both = widened(known, t);
+    if (!both)
+      fail(n, fmt::format("'{}' holds values of one type", target->text), {{"so far", known}, {"now", t}},
+           t->is(Kind::dict) ? "" : "use a tuple for values of several types");
+    if (both != known) lists_changed_ = true;
+    known = both;
+    return;
+  }
+  if (target->kind != NodeKind::subscript) return;
+  const Type around = container_of(target->a);
+  if (!around) return;
+  if (around->is(Kind::list)) refine(target->a, list_type(t, around->typed), n);
+  if (around->is(Kind::dict)) refine(target->a, dict_type(nullptr, t), n);
+}
+
+Type FunctionCompiler::container_of(const Node* n) {
+  if (n->kind == NodeKind::name) {
+    const int index = syntax_.local_index(n->text);
+    if (index >= 0 && env_.locals[static_cast<size_t>(index)] && env_.locals[static_cast<size_t>(index)]->type)
+      return env_.locals[static_cast<size_t>(index)]->type;
+    const auto known = container_types_.find(n->text);
+    return known == container_types_.end() ? nullptr : known->second;
+  }
+  if (n->kind != NodeKind::subscript) return nullptr;
+  const Type around = container_of(n->a);
+  if (!around || !around->is_container()) return nullptr;
+  return around->is(Kind::dict) ? around->items[1] : around->element;
+}
+
+/// A display as the value that Python's would be: `[a, b]` is a tuple here until it is kept. `hint`: the type it should have.
+Value FunctionCompiler::made(const Value& v, Type hint, const Node* n) {
+  if (!v.type || !host()) return v;
+  if (v.is(Kind::literal)) return converted(v, int64_type(), n);
+  if (v.is(Kind::tuple) && !v.display) {
+    bool any = false;
+    for (const Value& item : v.items) any |= item.display || item.lazy;
+    if (!any) return v;
+    std::vector<Value> items;
+    for (const Value& item : v.items) items.push_back(made(item, nullptr, n));
+    const Type t = v.type;
+    Value r = tuple_of(std::move(items));
+    if (r.type && !t->fields.empty()) r.type = named_tuple_type(t->object, t->name, t->fields, r.type->items);
+    return r;
+  }
+  if (!v.display) return v;
+  if (v.is(Kind::tuple)) {
+    Type element = hint && hint->is(Kind::list) ? hint->element : nullptr;
+    const Value whole = v.items.empty() && !v.simple && !v.type->items.empty() ? spill(v) : v;
+    Value r;
+    for (size_t i = 0; i < v.type->items.size(); ++i) {
+      Value item = made(tuple_item(whole, i), element, n);
+      if (!item.type) return {};
+      if (item.lazy) item = bound(materialise(item, n));
+      const Type both = widened(element, item.type);
+      if (!both || !can_be_held(both)) return v;  // values of several types stay a tuple
+      element = both;
+      r.items.push_back(std::move(item));
+    }
+    r.type = list_type(element);
+    r.display = true;
+    return finished(r, n);
+  }
+  Value r = v;
+  const Type both = widened(v.type, hint && hint->kind == v.type->kind ? hint : nullptr);
+  if (both) r.type = both;
+  return finished(r, n);
+}
+
+/// made(), with memory of its own for an array expression.
+Value FunctionCompiler::kept(const Value& v, Type hint, const Node* n) {
+  Value r = made(v, hint, n);
+  return r.lazy ? bound(materialise(r, n)) : r;
+}
+
+/// A display whose type is known, as an expression that makes it.
+Value FunctionCompiler::finished(const Value& display, const Node* n) {
+  if (!display.display || is_incomplete(display.type)) return display;
+  Value r = Value::of(display.type, display_text(display, display.type, n));
+  r.effect = true;
+  return r;
+}
+
+std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* n) {
+  if (is_incomplete(to)) {
+    if (emitting_) fail(n, fmt::format("the type of what is in {} is not known: nothing is ever put into it", to->spelling), {}, "put something in, or give its type with typed.List.empty_list or typed.Dict.empty");
+    return "{}";
+  }
+  std::string list;
+  if (to->is(Kind::dict)) {
+    if (v.items.empty()) return fmt::format("py::new_table<{}>()", cpp(to));
+    const std::string name = temporary("dict");
+    linef("const {} {} = py::new_table<{}>();", cpp(to), name, cpp(to));
+    for (size_t i = 0; i + 1 < v.items.size(); i += 2)
+      linef("{}.put({}, {});", name, convert(made(v.items[i], to->items[0], n), to->items[0], n), convert(made(v.items[i + 1], to->items[1], n), to->items[1], n));
+    return name;
+  }
+  for (const Value& item : v.items) list += (list.empty() ? "" : ", ") + fmt::format("{}({})", cpp(to->element), convert(made(item, to->element, n), to->element, n));
+  return fmt::format("py::{}_of<{}>({})", to->is(Kind::set) ? "set" : "list", cpp(to->element), list);
+}
+
+/// {a, b} and {k: v}.
+Value FunctionCompiler::table_display(const Node* n) {
+  if (!host()) fail(n, "sets and dicts are not supported in kernels", {}, "use arrays");
+  Value r;
+  r.display = true;
+  r.items = ordered({n->list.begin(), n->list.end()});
+  Type key = nullptr, value = nullptr;
+  for (size_t i = 0; i < r.items.size(); ++i) {
+    Value& item = r.items[i];
+    item = made(item, nullptr, n);
+    if (!item.type) return {};
+    if (item.lazy) item = bound(materialise(item, n));
+    Type& part = n->kind == NodeKind::dict && i % 2 == 1 ? value : key;
+    const Type both = widened(part, item.type);
+    if (!both) fail(n->list[i], "what a set or dict holds has one type", {{"so far", part}, {"now", item.type}});
+    part = both;
+  }
+  if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
+  r.type = n->kind == NodeKind::dict ? dict_type(key, value) : set_type(key);
+  return r;
+}
+
+/// An empty container, or one of what an iterable gives: list(), set(x), dict(d), typed.List(), frozenset(x), tuple-free.
+Value FunctionCompiler::call_container(const std::string& name, const CallArguments& args, const Node* n) {
+  const auto& p = args.positional;
+  if (p.size() > 1 || !args.keywords.empty()) fail(n, fmt::format("{}() takes one iterable", name));
+  const bool typed = name == "List";
+  if (p.empty()) {
+    Value r;
+    r.display = true;
+    r.type = name == "dict" || name == "Dict" ? dict_type(nullptr, nullptr) : name == "list" || typed ? list_type(nullptr, typed) : set_type(nullptr);
+    return r;
+  }
+  if (name == "dict" || name == "Dict") {
+    if (p[0].is(Kind::dict)) {
+      Value r = Value::of(p[0].type, paren(p[0]) + ".copy()");
+      r.effect = true;
+      return r;
+    }
+    Value pairs = list_from(p[0], n);
+    if (!pairs.type || is_incomplete(pairs.type)) return {};
+    if (!pairs.type->element->is_tuple() || pairs.type->element->items.size() != 2) fail(n, fmt::format("dict() does not take {}", p[0].type->spelling));
+    pairs = spill(pairs);
+    const Type t = dict_type(pairs.type->element->items[0], pairs.type->element->items[1]);
+    const std::string d = temporary("dict"), k = temporary("k");
+    linef("const {} {} = py::new_table<{}>();", cpp(t), d, cpp(t));
+    Value item = Value::of(pairs.type->element, fmt::format("{}.data()[{}]", pairs.text, k));
+    item.simple = true;
+    linef("for (i64 {0} = 0; {0} < {1}.size(); ++{0}) {2}.put({3}, {4});", k, pairs.text, d, tuple_item(item, 0).text, tuple_item(item, 1).text);
+    Value r = Value::of(t, d);
+    r.simple = true;
+    return r;
+  }
+  if (name == "list" || typed) {
+    Value r = list_from(p[0], n);
+    if (r.type && typed && !r.type->typed) {
+      r.type = list_type(r.type->element, true);
+    }
+    return r;
+  }
+  return collected("set", p[0], nullptr, n);
+}
+
+/// The items of an iterable as a new list.
+Value FunctionCompiler::list_from(const Value& v, const Node* n) {
+  if (v.is(Kind::list)) {
+    if (is_incomplete(v.type)) return v;
+    if (v.display) return made(v, nullptr, n);
+    Value r = Value::of(v.type, paren(v) + ".copy()");
+    r.effect = true;
+    return r;
+  }
+  if (v.is(Kind::builtin) && (v.type->name == "dict.keys" || v.type->name == "dict.values")) {
+    const Value& d = v.items[0];
+    if (is_incomplete(d.type)) return {};
+    Value r = Value::of(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]), paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
+    r.effect = true;
+    return r;
+  }
+  if ((v.is(Kind::set) || v.is(Kind::dict)) && !is_incomplete(v.type) && !v.display) {
+    Value r = Value::of(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), paren(v) + ".keys()");
+    r.effect = true;
+    return r;
+  }
+  if (v.is(Kind::tuple)) {
+    Value display = v;
+    display.display = true;
+    Value r = made(display, nullptr, n);
+    if (r.is(Kind::tuple)) fail(n, fmt::format("a list holds values of one type, not {}", v.type->spelling));
+    return r;
+  }
+  return collected("list", v, nullptr, n);
+}
+
+/// A loop that puts what an iterable gives into a new list or set; `keep`: the function of filter().
+Value FunctionCompiler::collected(const std::string& what, const Value& given, const Value* keep, const Node* n) {
+  const Value over = given.display ? made(given, nullptr, n) : given;
+  if (is_incomplete(over.type) && over.type && over.type->is_container()) return {};
+  const auto walk = iteration(over, n);
+  if (!walk) fail(n, fmt::format("cannot loop over {}", over.type->spelling));
+  const std::string k = temporary("k"), out = temporary(what.c_str());
+  Value probe;
+  const bool emitting = std::exchange(emitting_, false);
+  captured([&] { probe = walk->item(k); });
+  emitting_ = emitting;
+  if (!probe.type) return {};
+  const Type element = stored_type(made(probe, nullptr, n).type);
+  const bool set = what == "set";
+  if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
+  const Type t = set ? set_type(element) : list_type(element);
+  linef("const {} {} = {};", cpp(t), out, set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  if (walk->loop.empty())
+    linef("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", k, walk->length);
+  else
+    linef("{} {{", walk->loop);
+  ++depth_;
+  ++throws_;
+  Value item = walk->item(k);
+  if (keep) {
+    item = spill(item);
+    const Value test = truth(call_value(*keep, {{item}, {n}, {}}, n), n);
+    linef("if (!({})) continue;", test.text);
+  }
+  linef("{}.{}({});", out, set ? "add" : "append", convert(made(item, element, n), element, n));
+  --throws_;
+  --depth_;
+  line("}");
+  Value r = Value::of(t, out);
+  r.simple = true;
+  return r;
+}
+
+/// The list's elements as a vector over its memory.
+Value FunctionCompiler::list_array(const Value& list) {
+  if (!list.type->element || !list.type->element->is_scalar()) return list;
+  Value r = Value::of(array_type(list.type->element, 1, 'C'), fmt::format("{}.array()", paren(list)));
+  r.reads = true;
+  return bound(r, "v");
+}
+
+/// [element for target in iterable if conditions…] and its kin: containers that loops fill.
+Value FunctionCompiler::comprehension(const Node* n) {
+  if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
+  const bool dict = n->text == "dict", set = n->text == "set";
+  const Type hint = std::exchange(hint_, nullptr);
+  // The types first: the innermost element's.
+  Value key, value;
+  const auto loops = [&](const Node* level, const std::function<void(const Node*)>& inside, const auto& self) -> bool {
+    const Value over = made(expression(level->b), nullptr, n);
+    if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
+    const auto walk = iteration(over, level->b);
+    if (!walk) fail(level->b, fmt::format("cannot loop over {}", over.type->spelling));
+    const std::string k = temporary("k");
+    const bool counted = !over.is(Kind::list);  // a list may grow while it is walked
+    if (!walk->loop.empty())
+      linef("{} {{", walk->loop);
+    else if (counted)
+      linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}) {{", k, walk->length);
+    else
+      linef("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", k, walk->length);
+    ++depth_;
+    assign(level->c, walk->item(k), n);
+    for (const Node* test : level->list) {
+      std::optional<bool> known;
+      const std::string c = condition(test, &known);
+      if (!known)
+        linef("if (!({})) continue;", c);
+      else if (!*known)
+        line("continue;");
+    }
+    bool ok = true;
+    if (level->a->kind == NodeKind::comprehension && level->a->text == "inner")
+      ok = self(level->a, inside, self);
+    else
+      inside(level);
+    --depth_;
+    line("}");
+    return ok;
+  };
+  const Env before = env_;
+  const bool emitting = std::exchange(emitting_, false);
+  bool known = true;
+  const int temporaries = temporaries_;
+  captured([&] {
+    known = loops(
+        n,
+        [&](const Node* level) {
+          hint_ = hint && !dict && !set && hint->is(Kind::list) ? hint->element : nullptr;
+          key = kept(expression(level->a), hint_, level->a);
+          hint_ = nullptr;
+          if (dict) value = kept(expression(level->keywords[0].second), nullptr, level->a);
+        },
+        loops);
+  });
+  temporaries_ = temporaries;
+  emitting_ = emitting;
+  env_ = before;
+  if (!known || !key.type || (dict && !value.type)) return {};
+  Type t = dict ? dict_type(stored_type(key.type), stored_type(value.type)) : set ? set_type(stored_type(key.type)) : list_type(stored_type(key.type));
+  if (hint && hint->kind == t->kind)
+    if (const Type both = widened(t, hint)) t = both;
+  const Type element = dict || set ? (dict ? t->items[0] : t->element) : t->element;
+  if ((dict || set) ? !can_be_key(element) : !can_be_held(element))
+    fail(n, fmt::format("a {} cannot hold {}", n->text, element->spelling), {}, "use an array with one more dimension");
+  if (is_incomplete(t)) {
+    if (emitting_) display_text(Value{}, t, n);
+    Value r = Value::of(t, "");
+    return r;
+  }
+  const std::string out = temporary(n->text.c_str());
+  linef("const {} {} = {};", cpp(t), out, dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  loops(
+      n,
+      [&](const Node* level) {
+        hint_ = dict || set ? nullptr : element;
+        const Value k = kept(expression(level->a), element, level->a);
+        hint_ = nullptr;
+        if (dict)
+          linef("{}.put({}, {});", out, convert(k, t->items[0], n), convert(kept(expression(level->keywords[0].second), t->items[1], n), t->items[1], n));
+        else
+          linef("{}.{}({});", out, set ? "add" : "append", convert(k, element, n));
+      },
+      loops);
+  env_ = before;
+  Value r = Value::of(t, out);
+  r.simple = true;
+  return r;
+}
+
+// ---- methods ----------------------------------------------------------------------------------------------------------------------
+
+/// object.name(…) of a container, whose type the call may tell.
+Value FunctionCompiler::container_call(const Value& given, const Node* n) {
+  const std::string& name = n->a->text;
+  CallArguments args = arguments(n);
+  for (Value& v : args.positional) {
+    const bool element = name == "append" || name == "insert" || name == "setdefault";
+    v = made(v, element && given.is(Kind::list) ? given.type->element : given.is(Kind::dict) ? given.type->items[1] : nullptr, n);
+    if (v.lazy) v = bound(materialise(v, n));
+    if (!v.type) return {};
+  }
+  const auto& p = args.positional;
+  const Type t = given.type;
+  if (!emitting_) {
+    const auto item_of = [&](const Value& v) -> Type {
+      if (v.type->is_container()) return v.is(Kind::dict) ? v.type->items[0] : v.type->element;
+      Type found = nullptr;
+      captured([&] {
+        if (const auto walk = iteration(v, n)) found = stored_type(walk->item("k").type);
+      });
+      return found;
+    };
+    const Node* target = n->a->a;
+    if (t->is(Kind::list)) {
+      if (name == "append" && p.size() == 1) refine(target, list_type(stored_type(p[0].type), t->typed), n);
+      if (name == "insert" && p.size() == 2) refine(target, list_type(stored_type(p[1].type), t->typed), n);
+      if (name == "extend" && p.size() == 1) refine(target, list_type(item_of(p[0]), t->typed), n);
+    } else if (t->is(Kind::set)) {
+      if (name == "add" && p.size() == 1) refine(target, set_type(stored_type(p[0].type)), n);
+      if (name == "update" && p.size() == 1) refine(target, set_type(item_of(p[0])), n);
+    } else {
+      if (name == "setdefault" && p.size() == 2) refine(target, dict_type(stored_type(p[0].type), stored_type(p[1].type)), n);
+      if (name == "update" && p.size() == 1 && p[0].is(Kind::dict)) refine(target, p[0].type, n);
+    }
+    // While the type is in the making, nothing is printed.
+    const auto fits = [&](const Value& v, Type to) { return !to || converts(v.type, to); };
+    const Type held = t->is(Kind::dict) ? t->items[1] : t->element;
+    const bool growing = name == "append" || name == "insert" || name == "add" || name == "setdefault";
+    if (is_incomplete(t) || (growing && !p.empty() && !fits(p.back(), held))) {
+      if (name == "pop" || name == "get" || name == "setdefault") {
+        Value r;
+        if (held && !is_incomplete(held))
+          r = Value::of(held, "");
+        else if (p.size() == 2 && !p[1].is_none() && !is_incomplete(p[1].type))
+          r = Value::of(stored_type(p[1].type), "");
+        return r;
+      }
+      if (name == "keys" || name == "values" || name == "items") {
+        Value v = Value::known(builtin_type("dict." + name));
+        v.items = {given};
+        return v;
+      }
+      if (name == "copy") return Value::of(t, "");
+      return Value::known(none_type());
+    }
+  }
+  const Value self = given.display ? finished(given, n) : given;
+  if (t->is(Kind::list)) return list_method(self, name, args, n);
+  return t->is(Kind::set) ? set_method(self, name, args, n) : dict_method(self, name, args, n);
+}
+
+Value FunctionCompiler::list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+  const auto& p = args.positional;
+  const Type element = self.type->element;
+  const auto need = [&](size_t low, size_t high, bool keywords = false) {
+    if (p.size() < low || p.size() > high || (!keywords && !args.keywords.empty()))
+      fail(n, fmt::format("list.{}() takes {} argument{}, got {}", name, high, high == 1 ? "" : "s", p.size()));
+  };
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  const auto done = [&] { return Value::known(none_type()); };
+  // What is looked for may have a type of its own.
+  const auto sought = [&](const Value& v) { return v.is_scalar() && element->is_scalar() ? v.text : convert(v, element, n); };
+  const std::string l = paren(self);
+  if (name == "append") {
+    need(1, 1);
+    linef("{}.append({});", l, convert(p[0], element, n));
+    return done();
+  }
+  if (name == "extend") {
+    need(1, 1);
+    if (p[0].type == self.type || (p[0].is(Kind::list) && p[0].type->element == element)) {
+      linef("{}.extend({});", l, p[0].text);
+      return done();
+    }
+    const auto walk = iteration(p[0], n);
+    if (!walk) fail(n, fmt::format("list.extend() does not take {}", p[0].type->spelling));
+    const std::string k = temporary("k");
+    linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}) {{", k, walk->length);
+    ++depth_;
+    linef("{}.append({});", l, convert(walk->item(k), element, n));
+    --depth_;
+    line("}");
+    return done();
+  }
+  if (name == "insert") {
+    need(2, 2);
+    linef("{}.insert({}, {});", l, convert(p[0], int64_type(), n), convert(p[1], element, n));
+    return done();
+  }
+  if (name == "clear" || name == "reverse") {
+    need(0, 0);
+    linef("{}.{}();", l, name);
+    return done();
+  }
+  if (name == "pop") {
+    need(0, 1);
+    return effect(element, fmt::format("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
+  }
+  if (name == "copy") {
+    need(0, 0);
+    return effect(self.type, l + ".copy()");
+  }
+  if (name == "remove") {
+    need(1, 1);
+    linef("{}.remove({});", l, sought(p[0]));
+    return done();
+  }
+  if (name == "count") {
+    need(1, 1);
+    return effect(int64_type(), fmt::format("{}.count({})", l, sought(p[0])));
+  }
+  if (name == "index") {
+    need(1, 3);
+    return effect(int64_type(), fmt::format("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
+                                            p.size() > 2 ? convert(p[2], int64_type(), n) : l + ".size()"));
+  }
+  if (name == "sort") {
+    need(0, 0, true);
+    sort_list(self, args, n);
+    return done();
+  }
+  fail(n, fmt::format("lists have no method '{}' in compiled functions", name), {},
+       nearest(name, {"append", "extend", "insert", "pop", "clear", "copy", "sort", "reverse", "count", "index", "remove"}));
+}
+
+/// Sorts a list by the keywords `key` and `reverse`.
+void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, const Node* n) {
+  std::string reverse = "false", key;
+  for (const auto& [name, v] : args.keywords) {
+    if (name == "reverse") {
+      reverse = truth(v, n).text;
+    } else if (name == "key") {
+      if (v.is_none()) continue;
+      const std::string x = temporary("x");
+      Value item = Value::of(list.type->element, x);
+      item.simple = true;
+      Value result;
+      ++throws_;
+      const std::string lines = captured([&] {
+        result = made(call_value(v, {{item}, {n}, {}}, n), nullptr, n);
+        if (result.type) result = converted(result, stored_type(result.type), n);
+      });
+      --throws_;
+      if (!result.type) return;
+      const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+      key = fmt::format(", [&](const {}& {}) {{\n{}{}  return {};\n{}}}", cpp(list.type->element), x, lines, indent,
+                        result.is(Kind::tuple) ? struct_text(result) : result.text, indent);
+    } else {
+      fail(n, fmt::format("sort() has no parameter '{}'", name));
+    }
+  }
+  linef("py::sort_list({}, {}{});", list.text, reverse, key);
+}
+
+Value FunctionCompiler::set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+  const auto& p = args.positional;
+  const Type element = self.type->element;
+  const std::string s = paren(self);
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  const auto other = [&]() -> std::string {
+    if (p[0].type == self.type) return p[0].text;
+    const Value made_of = collected("set", p[0], nullptr, n);
+    if (made_of.type != self.type) fail(n, fmt::format("set.{}() takes a set of the same type", name), {{"set", self.type}, {"argument", p[0].type}});
+    return made_of.text;
+  };
+  constexpr std::pair<const char*, int> kWays[] = {{"union", 0}, {"intersection", 1}, {"difference", 2}, {"symmetric_difference", 3}};
+  constexpr std::pair<const char*, int> kUpdates[] = {{"update", 0}, {"intersection_update", 1}, {"difference_update", 2}, {"symmetric_difference_update", 3}};
+  if (p.size() == 1 && args.keywords.empty()) {
+    if (name == "add" || name == "discard" || name == "remove") {
+      linef("{}.{}({});", s, name, convert(p[0], element, n));
+      return Value::known(none_type());
+    }
+    for (const auto& [way, how] : kWays)
+      if (name == way) return effect(self.type, fmt::format("py::combined({}, {}, {})", self.text, other(), how));
+    for (const auto& [way, how] : kUpdates)
+      if (name == way) {
+        if (how == 0)
+          linef("{}.update({});", s, other());
+        else
+          linef("py::combine_into({}, {}, {});", self.text, other(), how);
+        return Value::known(none_type());
+      }
+    if (name == "issubset") return effect(bool_type(), fmt::format("py::is_subset({}, {})", self.text, other()));
+    if (name == "issuperset") return effect(bool_type(), fmt::format("py::is_subset({}, {})", other(), self.text));
+    if (name == "isdisjoint") return effect(bool_type(), fmt::format("py::is_disjoint({}, {})", self.text, other()));
+  }
+  if (p.empty()) {
+    if (name == "pop") return effect(element, s + ".pop_any()");
+    if (name == "copy") return effect(self.type, s + ".copy()");
+    if (name == "clear") {
+      linef("{}.clear();", s);
+      return Value::known(none_type());
+    }
+  }
+  fail(n, fmt::format("sets have no method '{}' of {} arguments in compiled functions", name, p.size()), {},
+       nearest(name, {"add", "discard", "remove", "union", "intersection", "difference", "symmetric_difference", "update", "issubset", "issuperset",
+                      "isdisjoint", "pop", "copy", "clear"}));
+}
+
+Value FunctionCompiler::dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+  const auto& p = args.positional;
+  const Type key = self.type->items[0], value = self.type->items[1];
+  const std::string d = paren(self);
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  if (name == "keys" || name == "values" || name == "items") {
+    Value v = Value::known(builtin_type("dict." + name));
+    v.items = {self.simple ? self : spill(self)};
+    return v;
+  }
+  if (name == "get" && p.size() == 1) return effect(optional_type(value), fmt::format("{}.get({})", d, convert(p[0], key, n)));
+  if (name == "get" && p.size() == 2) {
+    const Type t = p[1].is_none() ? optional_type(value) : value;
+    if (p[1].is_none()) return effect(t, fmt::format("{}.get({})", d, convert(p[0], key, n)));
+    return effect(t, fmt::format("{}.get({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+  }
+  if (name == "pop" && (p.size() == 1 || p.size() == 2))
+    return effect(value, p.size() == 1 ? fmt::format("{}.pop({})", d, convert(p[0], key, n))
+                                       : fmt::format("{}.pop({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+  if (name == "setdefault" && p.size() == 2)
+    return effect(value, fmt::format("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+  if (name == "popitem" && p.empty()) {
+    const std::string at = temporary("at"), k = temporary("key"), v = temporary("value");
+    linef("const i64 {} = {}.last(false);", at, d);
+    linef("const {} {} = {}.entries()[{}].key;", cpp(key), k, d, at);
+    linef("const {} {} = {}.entries()[{}].value;", cpp(value), v, d, at);
+    linef("{}.erase({});", d, at);
+    Value a = Value::of(key, k), b = Value::of(value, v);
+    a.simple = b.simple = true;
+    return tuple_of({a, b});
+  }
+  if (name == "update" && p.size() == 1 && p[0].is(Kind::dict)) {
+    if (p[0].type != self.type) fail(n, "dict.update() takes a dict of the same type", {{"dict", self.type}, {"argument", p[0].type}});
+    linef("{}.update({});", d, p[0].text);
+    return Value::known(none_type());
+  }
+  if (name == "copy" && p.empty()) return effect(self.type, d + ".copy()");
+  if (name == "clear" && p.empty()) {
+    linef("{}.clear();", d);
+    return Value::known(none_type());
+  }
+  fail(n, fmt::format("dicts have no method '{}' of {} arguments in compiled functions", name, p.size()), {},
+       nearest(name, {"keys", "values", "items", "get", "pop", "setdefault", "popitem", "update", "copy", "clear"}));
+}
+
+// ---- operators --------------------------------------------------------------------------------------------------------------------
+
+/// Operators on containers and texts; nothing where it is not theirs.
+std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value& x, const Value& y, const Node* n) {
+  if (!host()) return std::nullopt;
+  const auto ours = [](const Value& v) { return v.display || v.type->is_container() || v.is(Kind::text); };
+  if (!ours(x) && !ours(y) && !((x.is(Kind::string) || y.is(Kind::string)) && !(x.is(Kind::string) && y.is(Kind::string)))) return std::nullopt;
+  if (x.is_array() || y.is_array()) return std::nullopt;
+  const Value a = made(x, y.is(Kind::list) ? y.type : nullptr, n), b = made(y, x.is(Kind::list) ? x.type : nullptr, n);
+  if ((a.type->is_container() && is_incomplete(a.type)) || (b.type->is_container() && is_incomplete(b.type))) {
+    if (op == Operator::mul || op == Operator::add) {
+      Value r;
+      r.type = a.type->is_container() ? (b.type->is_container() ? widened(a.type, b.type) : a.type) : b.type;
+      if (op == Operator::mul && a.display && a.items.empty()) r.display = true;
+      return r;
+    }
+    return Value{};
+  }
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  const bool integer_b = b.is_scalar() && !is_inexact(b.type->dtype), integer_a = a.is_scalar() && !is_inexact(a.type->dtype);
+  if (is_text(a.type) && is_text(b.type) && op == Operator::add)
+    return effect(text_type(), fmt::format("py::concatenated({}, {})", convert(a, text_type(), n), convert(b, text_type(), n)));
+  if (op == Operator::mul && is_text(a.type) && integer_b)
+    return effect(text_type(), fmt::format("py::repeated({}, {})", convert(a, text_type(), n), convert(b, int64_type(), n)));
+  if (op == Operator::mul && is_text(b.type) && integer_a)
+    return effect(text_type(), fmt::format("py::repeated({}, {})", convert(b, text_type(), n), convert(a, int64_type(), n)));
+  if (a.is(Kind::list) && b.is(Kind::list) && op == Operator::add) {
+    if (a.type->element != b.type->element) {
+      // A display takes the other's type.
+      const Type t = x.display ? b.type : a.type;
+      if (!x.display && !y.display) fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+      const Value p = x.display ? finished(made(x, t, n), n) : a, q = x.display ? b : finished(made(y, t, n), n);
+      if (p.type->element != q.type->element) fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+      return effect(t, fmt::format("py::joined({}, {})", p.text, q.text));
+    }
+    return effect(list_type(a.type->element, a.type->typed), fmt::format("py::joined({}, {})", a.text, b.text));
+  }
+  if (a.is(Kind::list) && integer_b && op == Operator::mul) return effect(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
+  if (b.is(Kind::list) && integer_a && op == Operator::mul) return effect(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
+  if (a.is(Kind::set) && a.type == b.type) {
+    const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
+    if (how >= 0) return effect(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
+  }
+  if (a.is(Kind::dict) && a.type == b.type && op == Operator::bit_or) {
+    const Value r = spill(effect(a.type, paren(a) + ".copy()"));
+    linef("{}.update({});", r.text, b.text);
+    return r;
+  }
+  return std::nullopt;
+}
+
+/// `x op= y` of a container: it is changed in place. False where that is not its operator.
+bool FunctionCompiler::container_update(const Node* target, Operator op, const Value& a, const Value& given, const Node* n) {
+  if (!a.type || !a.type->is_container()) return false;
+  if (!given.type) return true;
+  const Value b = made(given, a.type, n);
+  if (a.is(Kind::list) && op == Operator::add) {
+    if (!emitting_) {
+      Type element = nullptr;
+      if (b.type->is_container())
+        element = b.type->element;
+      else
+        captured([&] {
+          if (const auto walk = iteration(b, n)) element = stored_type(walk->item("k").type);
+        });
+      refine(target, list_type(element, a.type->typed), n);
+      if (is_incomplete(a.type) || is_incomplete(b.type)) return true;
+    }
+    list_method(a, "extend", {{b.display ? finished(made(b, a.type, n), n) : b}, {n}, {}}, n);
+    return true;
+  }
+  if (is_incomplete(a.type)) return true;
+  if (a.is(Kind::set) && a.type == b.type) {
+    const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
+    if (how < 0) return false;
+    linef("py::combine_into({}, {}, {});", a.text, b.text, how);
+    return true;
+  }
+  if (a.is(Kind::dict) && a.type == b.type && op == Operator::bit_or) {
+    linef("{}.update({});", paren(a), b.text);
+    return true;
+  }
+  return false;
+}
+
+std::optional<Value> FunctionCompiler::container_compare(Operator op, const Value& x, const Value& y, const Node* n) {
+  if (!host()) return std::nullopt;
+  const auto boolean = [&](std::string text) {
+    Value r = Value::of(bool_type(), std::move(text));
+    r.reads = r.effect = r.non_negative = true;
+    return r;
+  };
+  if (op == Operator::in || op == Operator::not_in) {
+    const std::string negation = op == Operator::not_in ? "!" : "";
+    if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one
+    if (is_text(y.type)) {
+      if (x.is(Kind::string) && y.is(Kind::string)) return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
+      if (!is_text(x.type)) fail(n, fmt::format("'in <str>' needs a str, not {}", x.type->spelling));
+      return boolean(fmt::format("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
+    }
+    if (y.is(Kind::builtin) && y.type->name == "dict.keys") return container_compare(op, x, y.items[0], n);
+    if (y.is_array() && x.is_scalar()) {
+      const Value all = lift({y}, [&](std::span<const Value> e) { return compare_two(Operator::eq, e[0], x.simple ? x : x, n); }, n);
+      Value r = host_reduction("any", all, {}, n);
+      if (op == Operator::not_in) r = Value::of(bool_type(), "!" + paren(r));
+      return r;
+    }
+    Value c = y;
+    if (y.is(Kind::builtin) && (y.type->name == "dict.values" || y.type->name == "map")) c = list_from(y, n);
+    if (!c.type || !c.type->is_container()) return std::nullopt;
+    if (c.display) c = finished(made(c, nullptr, n), n);
+    if (is_incomplete(c.type)) {
+      if (emitting_) display_text(Value{}, c.type, n);
+      return boolean("false");
+    }
+    const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
+    if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
+    const std::string item = c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : fmt::format("{}({})", cpp(key), convert(made(x, key, n), key, n));
+    return boolean(fmt::format("{}{}.has({})", negation, paren(c), item));
+  }
+  const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
+  if (texts) {
+    const std::string a = convert(x, text_type(), n), b = convert(y, text_type(), n);
+    if (op == Operator::eq || op == Operator::is) return boolean(fmt::format("py::same_text({}, {})", a, b));
+    if (op == Operator::ne || op == Operator::is_not) return boolean(fmt::format("!py::same_text({}, {})", a, b));
+    Value r = boolean(fmt::format("py::order_of({}, {}) {} 0", a, b, to_string(op)));
+    r.atom = false;
+    return r;
+  }
+  if (is_text(x.type) != is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text)) && (op == Operator::eq || op == Operator::ne) && !x.is(Kind::optional) &&
+      !y.is(Kind::optional) && !x.is_none() && !y.is_none())
+    return constant_value(Constant{op == Operator::ne});
+  if (!x.type->is_container() && !y.type->is_container()) {
+    // Tuples in their order.
+    if (x.is(Kind::tuple) && y.is(Kind::tuple) && (op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge)) {
+      const Type t = widened(x.type, y.type);
+      if (!t) return std::nullopt;
+      const Value a = spill(converted(x, t, n)), b = spill(converted(y, t, n));
+      const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
+      return boolean(fmt::format("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
+    }
+    return std::nullopt;
+  }
+  const Value a = made(x, y.type, n), b = made(y, x.type, n);
+  if (!a.type->is_container() || a.type->kind != b.type->kind) {
+    if ((op == Operator::eq || op == Operator::ne) && !a.is_none() && !b.is_none()) return constant_value(Constant{op == Operator::ne});
+    return std::nullopt;
+  }
+  if (is_incomplete(a.type) || is_incomplete(b.type)) return boolean("false");
+  if (op == Operator::is || op == Operator::is_not) return boolean(fmt::format("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
+  if (cpp(a.type) != cpp(b.type)) {
+    if (op == Operator::eq || op == Operator::ne) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+    return std::nullopt;
+  }
+  if (op == Operator::eq) return boolean(fmt::format("{}.equals({})", paren(a), b.text));
+  if (op == Operator::ne) return boolean(fmt::format("!{}.equals({})", paren(a), b.text));
+  if (a.is(Kind::list)) {
+    const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
+    return boolean(fmt::format("{}{}.less({})", negate ? "!" : "", paren(swap ? b : a), (swap ? a : b).text));
+  }
+  if (a.is(Kind::set)) {
+    const bool swap = op == Operator::gt || op == Operator::ge;
+    const std::string p = (swap ? b : a).text, q = (swap ? a : b).text;
+    const bool strict = op == Operator::lt || op == Operator::gt;
+    return boolean(strict ? fmt::format("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b)) : fmt::format("py::is_subset({}, {})", p, q));
+  }
+  return std::nullopt;
+}
+
+// ---- items ------------------------------------------------------------------------------------------------------------------------
+
+std::optional<Value> FunctionCompiler::container_item(const Value& given, const Value& index, const Node* n) {
+  if (!host()) return std::nullopt;
+  const auto slice_text = [&] {
+    const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n); };
+    return fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(), !index.items[1].is_none());
+  };
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.reads = r.effect = true;
+    return r;
+  };
+  if (given.is(Kind::string) || given.is(Kind::text)) {
+    if (index.is(Kind::slice)) return effect(text_type(), fmt::format("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
+    if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype))) fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
+    return effect(text_type(), fmt::format("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
+  }
+  Value object = given;
+  const bool whole = index.is_scalar() || index.is(Kind::literal);
+  if (object.display && object.is(Kind::tuple)) {
+    // [a, b][i]: of an index that is known, the item itself.
+    const bool slice = index.is(Kind::slice);
+    if (!slice && (index.integer() || object.type->items.empty() || object.type->is_uniform())) return std::nullopt;
+    object = finished(made(object, nullptr, n), n);
+  }
+  if (!object.type->is_container()) return std::nullopt;
+  if (is_incomplete(object.type)) {
+    if (object.is(Kind::list) && index.is(Kind::slice)) return object.display ? object : Value::of(object.type, "");
+    const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;
+    if (held && held->is_container()) return Value::of(held, "");
+    return Value{};
+  }
+  if (object.is(Kind::list)) {
+    if (index.is(Kind::slice)) return effect(object.type, fmt::format("{}.slice({})", paren(object), slice_text()));
+    if (!whole || (index.is_scalar() && is_inexact(index.type->dtype))) fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
+    return effect(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
+  }
+  if (object.is(Kind::dict)) {
+    if (!converts(index.type, object.type->items[0])) fail(n, fmt::format("the keys are {}, not {}", object.type->items[0]->spelling, index.type->spelling), {{source_of(n->a), object.type}});
+    return effect(object.type->items[1], fmt::format("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
+  }
+  fail(n, "a set cannot be indexed");
+}
+
+/// object[index] = value. False where the object is no container.
+bool FunctionCompiler::container_store(const Node* target, const Value& object, const Value& index, const Value& given, const Node* at) {
+  if (!object.type->is_container()) return false;
+  if (!given.type) return true;
+  const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;
+  const bool slice = index.is(Kind::slice);
+  Value value = made(given, slice ? object.type : held, at);
+  if (value.lazy) value = bound(materialise(value, at));
+  if (!value.type) return true;
+  if (object.is(Kind::set)) fail(at, "the items of a set cannot be assigned");
+  if (!emitting_) {
+    if (object.is(Kind::dict))
+      refine(target->a, dict_type(stored_type(index.type), stored_type(value.type)), at);
+    else if (slice)
+      refine(target->a, value.is(Kind::list) ? value.type : list_type(nullptr), at);
+    else
+      refine(target->a, list_type(stored_type(value.type), object.type->typed), at);
+    if (is_incomplete(object.type) || is_incomplete(value.type) || (!slice && !converts(value.type, held))) return true;
+  }
+  if (object.is(Kind::dict)) {
+    if (!can_be_key(object.type->items[0])) fail(at, fmt::format("{} cannot be a key", object.type->items[0]->spelling));
+    linef("{}.put({}, {}({}));", paren(object), convert(index, object.type->items[0], target), cpp(held), convert(value, held, at));
+    return true;
+  }
+  if (slice) {
+    const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), at); };
+    const Value list = value.is(Kind::list) ? value : list_from(value, at);
+    if (list.type->element != held) fail(at, fmt::format("{} cannot be put into {}", list.type->spelling, object.type->spelling));
+    linef("{}.assign_slice(py::Slice{{{}, {}, {}, {}, {}}}, {});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
+          !index.items[1].is_none(), list.text);
+    return true;
+  }
+  if (!converts(value.type, held)) fail(at, fmt::format("{} cannot be put into {}", value.type->spelling, object.type->spelling));
+  linef("{}.set({}, {});", paren(object), convert(index, int64_type(), target), convert(value, held, at));
+  return true;
+}
+
+/// object[index] op= value of a container's item.
+bool FunctionCompiler::container_update_item(const Node* n) {
+  const Node* t = n->a;
+  const Value object = expression(t->a);
+  if (!object.type || !object.type->is_container()) return false;
+  const Value index = made(expression(t->b), nullptr, n);
+  if (!index.type) return true;
+  const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;
+  if (object.is(Kind::dict) && !emitting_) refine(t->a, dict_type(stored_type(index.type), nullptr), n);
+  if (is_incomplete(object.type)) {
+    const Value right = expression(n->b);
+    if (held && held->is_container()) container_update(t, n->op, Value::of(held, ""), right, n);
+    return true;
+  }
+  const Value at = object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
+  const Value whole = object.simple ? object : spill(object);
+  Value old = Value::of(held, fmt::format("{}.checked({})", whole.text, at.text));
+  old.reads = true;
+  const Value right = expression(n->b);
+  if (container_update(t, n->op, old, right, n)) return true;
+  const Value result = binary(n->op, old, right, n);
+  if (!result.type) return true;
+  if (!emitting_) {
+    if (object.is(Kind::list))
+      refine(t->a, list_type(stored_type(result.type), object.type->typed), n);
+    else
+      refine(t->a, dict_type(nullptr, stored_type(result.type)), n);
+    if (!converts(result.type, held)) return true;
+  }
+  const Value made_value = spill(converted(result, held, n), "item");
+  linef("{}.place({}) = {};", whole.text, at.text, made_value.text);
+  return true;
+}
+
+void FunctionCompiler::delete_statement(const Node* n) {
+  for (const Node* target : n->list) {
+    if (target->kind == NodeKind::name) {
+      // The name is gone; what it held goes with its block.
+      const int index = syntax_.local_index(target->text);
+      if (index >= 0) env_.locals[static_cast<size_t>(index)] = std::nullopt;
+      continue;
+    }
+    if (target->kind != NodeKind::subscript) fail(target, "del takes names and items of lists and dicts");
+    const std::vector<Value> both = ordered({target->a, target->b});
+    const Value &object = both[0], &index = both[1];
+    if (!object.type || !index.type) continue;
+    if (!object.is(Kind::list) && !object.is(Kind::dict)) fail(target, fmt::format("items of {} cannot be deleted", object.type->spelling));
+    if (is_incomplete(object.type)) continue;
+    if (object.is(Kind::dict)) {
+      linef("{}.remove({});", paren(object), convert(index, object.type->items[0], target));
+    } else if (index.is(Kind::slice)) {
+      const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n); };
+      linef("{}.remove_slice(py::Slice{{{}, {}, {}, {}, {}}});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(), !index.items[1].is_none());
+    } else {
+      linef("{}.remove_at({});", paren(object), convert(index, int64_type(), target));
+    }
+  }
+}
+
+/// How `for` walks over sets, dicts, their views, texts, map() and filter().
+std::optional<Iteration> FunctionCompiler::container_iteration(const Value& given, const Node* at) {
+  if (!host()) return std::nullopt;
+  const Value v = given.display && !given.is(Kind::tuple) ? finished(made(given, nullptr, at), at) : given;
+  if (v.type->is_container() && is_incomplete(v.type)) {
+    const Type element = v.is(Kind::dict) ? v.type->items[0] : v.type->element;
+    return Iteration{"0", [element](const std::string&) { return element ? Value::of(element, "") : Value{}; }};
+  }
+  if (v.is(Kind::set) || v.is(Kind::dict)) {
+    const Value d = v.simple ? v : spill(v, "d");
+    const std::string count = temporary("n");
+    linef("const i64 {} = {}.walk();", count, d.text);
+    const Type key = v.is(Kind::set) ? v.type->element : v.type->items[0];
+    return Iteration{count, [d, count, key](const std::string& k) {
+                       Value item = Value::of(key, fmt::format("{}.key({}, {})", d.text, k, count));
+                       item.reads = item.effect = true;
+                       return item;
+                     }};
+  }
+  if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) {
+    const Value& d = v.items[0];
+    if (is_incomplete(d.type)) {
+      const Type key = d.type->items[0], value = d.type->items[1];
+      const bool items = v.type->name == "dict.items";
+      const Type one = v.type->name == "dict.keys" ? key : value;
+      return Iteration{"0", [=](const std::string&) {
+                         if (items && key && value) return Value::of(tuple_type(std::vector<Type>{key, value}), "");
+                         return one && !items ? Value::of(one, "") : Value{};
+                       }};
+    }
+    const std::string count = temporary("n"), what = v.type->name.substr(5);
+    linef("const i64 {} = {}.walk();", count, d.text);
+    return Iteration{count, [this, d, count, what](const std::string& k) {
+                       const auto part = [&](const char* method, Type t) {
+                         Value item = Value::of(t, fmt::format("{}.{}({}, {})", d.text, method, k, count));
+                         item.reads = item.effect = true;
+                         return item;
+                       };
+                       if (what == "keys") return part("key", d.type->items[0]);
+                       if (what == "values") return part("value", d.type->items[1]);
+                       return tuple_of({part("key", d.type->items[0]), part("value", d.type->items[1])});
+                     }};
+  }
+  if (is_text(v.type)) {
+    const Value s = spill(converted(v, text_type(), at), "s");
+    return Iteration{s.text + ".length", [s](const std::string& k) {
+                       Value c = Value::of(text_type(), fmt::format("py::character({}, {})", s.text, k));
+                       c.effect = true;
+                       return c;
+                     }};
+  }
+  if (v.is(Kind::builtin) && (v.type->name == "ndenumerate" || v.type->name == "ndindex") && !v.items.empty()) {
+    // The flat index, taken apart axis by axis.
+    const bool values = v.type->name == "ndenumerate";
+    const Value a = v.items[0];
+    if (values && !a.is_array()) return std::nullopt;
+    std::vector<std::string> extents;
+    if (values)
+      for (int k = 0; k < a.type->ndim; ++k) extents.push_back(fmt::format("{}.shape[{}]", a.text, k));
+    else
+      for (const Value& extent : v.items) extents.push_back(extent.text);
+    std::string length = "1";
+    for (const std::string& e : extents) length += " * " + e;
+    return Iteration{length, [this, a, values, extents, at](const std::string& k) {
+                       std::vector<Value> index(extents.size());
+                       std::string left = k;
+                       for (size_t d = extents.size(); d-- > 0;) {
+                         index[d] = Value::of(int64_type(), d == 0 ? left : fmt::format("({}) % {}", left, extents[d]), d == 0);
+                         index[d].index = index[d].non_negative = true;
+                         index[d] = spill(index[d], "i");
+                         left = fmt::format("({}) / {}", left, extents[d]);
+                       }
+                       const Value all = tuple_of(index);
+                       if (!values) return all;
+                       return tuple_of({all, subscript_of(a, all, at)});
+                     }};
+  }
+  if (v.is(Kind::generator)) {
+    const Value g = v.simple ? v : spill(v, "g");
+    return Iteration{"0",
+                     [g](const std::string&) {
+                       Value item = Value::of(g.type->element, fmt::format("{}.value()", g.text));
+                       item.reads = item.effect = true;
+                       return item;
+                     },
+                     fmt::format("while ({}.next())", g.text)};
+  }
+  if (v.is(Kind::builtin) && v.type->name == "map") {
+    const Value f = v.items[0];
+    std::vector<Iteration> all;
+    std::string length;
+    for (size_t i = 1; i < v.items.size(); ++i) {
+      auto inner = counted_iteration(v.items[i], at);
+      if (!inner) return std::nullopt;
+      length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
+      all.push_back(*inner);
+    }
+    return Iteration{length, [this, f, all, at](const std::string& k) {
+                       CallArguments args;
+                       for (const Iteration& i : all) {
+                         args.positional.push_back(i.item(k));
+                         args.nodes.push_back(at);
+                       }
+                       return call_value(f, std::move(args), at);
+                     }};
+  }
+  return std::nullopt;
+}
+
+/// yield a: one more value of the generator.
+Value FunctionCompiler::yield_expression(const Node* n) {
+  if (!host()) fail(n, "generators are not supported in kernels");
+  if (in_parallel_) fail(n, "yield: a prange loop cannot stop on its way");
+  const Value v = n->a ? kept(expression(n->a), nullptr, n) : Value::known(none_type());
+  if (!v.type) return Value::known(none_type());
+  const Type before = yielded_;
+  yielded_ = widened(yielded_, v.type);
+  if (!yielded_) fail(n, "the generator yields values of types that do not unify", {{"before", before}, {"here", v.type}});
+  if (!yielded_->has_value()) fail(n, "a generator yields values");
+  if (emitting_) linef("co_yield {}({});", cpp(spec_.result->element), convert(v, spec_.result->element, n));
+  return Value::known(none_type());
+}
+
+/// How `for` walks over something by an index: generators are run to their end first.
+std::optional<Iteration> FunctionCompiler::counted_iteration(const Value& v, const Node* at) {
+  if (v.is(Kind::generator)) return iteration(spill(list_from(v, at), "l"), at);
+  return iteration(v, at);
+}
+
+// ---- built-in functions -----------------------------------------------------------------------------------------------------------
+
+std::optional<Value> FunctionCompiler::container_builtin(const std::string& name, const CallArguments& args, const Node* n) {
+  if (!host()) return std::nullopt;
+  const auto& p = args.positional;
+  const auto effect = [&](Type t, std::string text) {
+    Value r = Value::of(t, std::move(text));
+    r.effect = true;
+    return r;
+  };
+  if (name == "typed.List" || name == "typed.Dict") return call_container(name.substr(6), args, n);
+  if (name == "typed.List.empty_list" || name == "typed.Dict.empty") {
+    std::vector<Type> types;
+    for (const Value& v : p) {
+      if (!v.is(Kind::dtype) && !(v.is(Kind::type) && v.type->element)) break;
+      types.push_back(v.type->element);
+    }
+    for (const char* key : {"item_type", "key_type", "value_type"})
+      for (const auto& [keyword, v] : args.keywords)
+        if (keyword == key && (v.is(Kind::dtype) || (v.is(Kind::type) && v.type->element))) types.push_back(v.type->element);
+    const bool list = name == "typed.List.empty_list";
+    if (types.size() < (list ? 1 : 2)) fail(n, fmt::format("{} takes the type{} of what it will hold", name, list ? "" : "s"), {}, "write types.int64, types.unicode_type, types.float64[:]");
+    Value r;
+    r.display = true;
+    r.type = list ? list_type(types[0], true) : dict_type(types[0], types[1]);
+    return finished(r, n);
+  }
+  if (p.empty()) return std::nullopt;
+  const Value& v = p[0];
+  if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator)) return effect(v.type->element, fmt::format("{}.next_value()", paren(v)));
+  if (name == "builtins.len") {
+    if (v.is(Kind::text)) {
+      Value r = Value::of(int64_type(), paren(v) + ".length");
+      r.index = r.non_negative = r.reads = true;
+      return r;
+    }
+    Value c = v.is(Kind::builtin) && v.type->name.starts_with("dict.") ? v.items[0] : v;
+    if (c.display && !c.is(Kind::tuple)) c = finished(c, n);
+    if (!c.type->is_container()) return std::nullopt;
+    Value r = Value::of(int64_type(), is_incomplete(c.type) ? "0" : paren(c) + ".size()");
+    r.index = r.non_negative = r.reads = true;
+    return r;
+  }
+  if (name == "builtins.sorted") {
+    if (p.size() != 1) fail(n, "sorted() takes one iterable");
+    Value l = list_from(v, n);
+    if (!l.type || is_incomplete(l.type)) return l;
+    l = spill(l, "sorted");
+    sort_list(l, args, n);
+    return l;
+  }
+  if (name == "builtins.map" && p.size() >= 2) {
+    Value r = Value::known(builtin_type("map"));
+    r.items = p;
+    for (size_t i = 1; i < r.items.size(); ++i)
+      if (r.items[i].is_array()) r.items[i] = bound(materialise(r.items[i], n));
+    return r;
+  }
+  if (name == "builtins.filter" && p.size() == 2) return collected("list", p[1], &p[0], n);
+  if (name == "builtins.reversed" && (v.is(Kind::list) || v.is_array() || is_text(v.type))) {
+    if (is_incomplete(v.type) && v.is(Kind::list)) return v;
+    Value back = Value::known(slice_type());
+    back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
+    return subscript_of(v.is_array() ? bound(materialise(v, n)) : v, back, n);
+  }
+  if (name == "builtins.hash" && p.size() == 1) return effect(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
+  if (name == "builtins.ord" && p.size() == 1) return effect(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
+  if (name == "builtins.chr" && p.size() == 1) return effect(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
+  if (name == "builtins.repr" && p.size() == 1) return effect(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
+  const bool folds = name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
+  if (folds && (p.size() == 1 || (p.size() == 2 && name == "builtins.sum"))) {
+    const bool view = v.is(Kind::generator) || (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name == "map"));
+    Value l = v;
+    if (view || v.is(Kind::set) || v.is(Kind::dict)) l = list_from(v, n);
+    if (v.is(Kind::range) && name == "builtins.sum") l = collected("list", v, nullptr, n);
+    if (!l.type) return Value{};
+    if (!l.is(Kind::list)) return std::nullopt;
+    if (is_incomplete(l.type)) return Value{};
+    l = l.simple ? l : spill(l);
+    if (name == "builtins.min" || name == "builtins.max") return effect(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
+    if (!l.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name.substr(9), l.type->spelling));
+    Value r = host_reduction(name.substr(9), list_array(l), {}, n);
+    if (p.size() == 2) r = binary(Operator::add, p[1], r, n);
+    return r;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,417 @@
+// try, raise and assert. A failure of the function's own jumps to the handlers; what the library or a called function throws is a C++
+// exception. Handlers stand behind the try block, so that `return`, `break` and `continue` in them are plain.
+#include "kernels/compiler.h"
+#include "kernels/host_runtime.h"
+
+namespace bc::kernels {
+namespace {
+
+void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);
+void bound_target(const Node* t, std::set<std::string>* names) {
+  if (!t) return;
+  if (t->kind == NodeKind::name) names->insert(t->text);
+  if (t->kind == NodeKind::starred) bound_target(t->a, names);
+  if (t->kind == NodeKind::tuple || t->kind == NodeKind::list)
+    for (const Node* k : t->list) bound_target(k, names);
+}
+void bound_names(const Node* n, std::set<std::string>* names) {
+  if (!n) return;
+  if (n->kind == NodeKind::assign)
+    for (const Node* t : n->list) bound_target(t, names);
+  if (n->kind == NodeKind::aug_assign || n->kind == NodeKind::ann_assign || n->kind == NodeKind::for_) bound_target(n->a, names);
+  if (n->kind == NodeKind::walrus) names->insert(n->text);
+  for (const Node* k : {n->a, n->b, n->c}) bound_names(k, names);
+  for (const Node* k : n->list) bound_names(k, names);
+  bound_names(n->body, names);
+  bound_names(n->orelse, names);
+}
+void bound_names(const std::vector<Node*>& body, std::set<std::string>* names) {
+  for (const Node* k : body) bound_names(k, names);
+}
+
+}  // namespace
+
+// ---- raising ----------------------------------------------------------------------------------------------------------------------
+
+/// Where a failure of this function goes from here.
+void FunctionCompiler::fail_with(int code) {
+  if (throws_ == 0 && !protections_.empty()) {
+    if (!emitting_) return;
+    linef("{}.take({});", protections_.back().caught, code);
+    linef("goto {};", protections_.back().label);
+    return;
+  }
+  if (in_parallel_ || throws_ > 0 || syntax_.yields) {
+    if (emitting_) linef("py::raise_failure({});", code);
+    return;
+  }
+  fails_ = true;
+  if (!emitting_) return;
+  unit_.need("core");
+  const std::string result = spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "";
+  if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
+    unit_.need("cuda");
+    linef("py::report(status, {});", code);
+    line("return;");
+  } else {
+    linef("failure = {};", code);
+    linef("return{};", result);
+  }
+}
+
+/// After a call that may have failed.
+void FunctionCompiler::pass_failure() {
+  if (throws_ == 0 && !protections_.empty())
+    linef("if (failure != 0) {{ {0}.take(failure); failure = 0; goto {1}; }}", protections_.back().caught, protections_.back().label);
+  else if (in_parallel_ || throws_ > 0 || syntax_.yields)
+    line("if (failure != 0) py::raise_failure(failure);");
+  else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
+    line("if (failure != 0) { py::report(status, failure); return; }");
+  else
+    linef("if (failure != 0) return{};", spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "");
+}
+
+void FunctionCompiler::raise_statement(const Node* n) {
+  comment(n);
+  if (!n->a) {
+    if (handled_.empty()) fail(n, "raise: there is no exception to raise again", {}, "name one: raise ValueError(\"…\")");
+    linef("{}.again();", handled_.back());
+    env_.reachable = false;
+    return;
+  }
+  if (n->a->kind == NodeKind::name) {
+    for (const auto& [name, caught] : caught_names_)
+      if (name == n->a->text) {
+        linef("{}.again();", caught);
+        env_.reachable = false;
+        return;
+      }
+  }
+  Failure f{"Exception", "", syntax_.file, n->line, syntax_.name};
+  const Node* made_by = n->a->kind == NodeKind::call ? n->a->a : n->a;
+  const Value type = expression(made_by);
+  if (!type.is(Kind::type)) fail(n, "raise: expected an exception class", {{source_of(made_by), type.type}});
+  f.type = type.type->name;
+  f.object = type.type->object;
+  if (n->a->kind == NodeKind::call) {
+    if (!n->a->keywords.empty()) fail(n, "raise: exceptions take no keyword arguments in compiled functions");
+    std::vector<Value> values;
+    bool constant = true;
+    for (const Node* argument : n->a->list) {
+      if (!host() && argument->kind == NodeKind::formatted) fail(argument, "the arguments of an exception must be constants in kernels");
+      const Value v = expression(argument);
+      if (!v.type) {
+        env_.reachable = false;
+        return;
+      }
+      constant &= v.is(Kind::string) || v.is_none() || v.is(Kind::literal) || (v.constant && v.is_scalar());
+      values.push_back(v);
+    }
+    if (constant) {
+      for (const Value& v : values) {
+        const Constant c = v.is(Kind::string) ? Constant{v.type->name} : v.is(Kind::literal) ? Constant{v.type->value} : v.is_none() ? Constant{} : *v.constant;
+        f.arguments.push_back(c);
+        std::string text;
+        if (const std::string* s = c.string())
+          text = *s;
+        else if (const int64_t* i = c.integer())
+          text = fmt::format("{}", *i);
+        else if (const auto* d = std::get_if<double>(&c.value))
+          text = fmt::format("{}", *d);
+        f.message += (f.message.empty() ? "" : ", ") + text;
+      }
+    } else if (!host()) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (!values[i].constant && !values[i].is(Kind::string)) fail(n->a->list[i], "the arguments of an exception must be constants in kernels", {{source_of(n->a->list[i]), values[i].type}});
+    } else {
+      for (const Value& v : values) linef("py::argument({});", text_operand(v, n));
+    }
+  }
+  fail_with(unit_.failure(std::move(f)));
+  env_.reachable = false;
+}
+
+void FunctionCompiler::assert_statement(const Node* n) {
+  comment(n);
+  std::optional<bool> known;
+  const std::string test = condition(n->a, &known);
+  if (known && *known) return;
+  Failure f{"AssertionError", "", syntax_.file, n->line, syntax_.name};
+  Value message;
+  std::string lines;
+  if (n->b) {
+    lines = captured([&] {
+      message = expression(n->b);
+      if (message.type && !message.is(Kind::string) && host()) linef("py::argument({});", text_operand(message, n));
+    });
+    if (message.is(Kind::string)) {
+      f.message = message.type->name;
+      f.arguments.push_back(Constant{f.message});
+    }
+  }
+  const int code = unit_.failure(std::move(f));
+  if (known) {
+    out_ += lines;
+    fail_with(code);
+    env_.reachable = false;
+    return;
+  }
+  linef("if (!({})) {{", test);
+  ++depth_;
+  out_ += lines;
+  fail_with(code);
+  --depth_;
+  line("}");
+}
+
+// ---- try --------------------------------------------------------------------------------------------------------------------------
+
+/// Variables keep one type from a try statement's begin to its handlers: what may be raised anywhere finds them so.
+void FunctionCompiler::pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins) {
+  for (const std::string& name : names) {
+    const int index = syntax_.local_index(name);
+    if (index < 0) continue;
+    const auto &a = before.locals[static_cast<size_t>(index)], &b = seen.locals[static_cast<size_t>(index)];
+    if (!b || b->conflict) continue;
+    const Type t = a ? unify(a->type, b->type) : b->type;
+    if (t && t->has_value()) (*pins)[index] = t;
+    if (t && t->is(Kind::string) && a && a->type != t) (*pins)[index] = text_type();
+  }
+}
+
+void FunctionCompiler::try_statement(const Node* n) {
+  if (!host()) fail(n, "'try' is not supported in kernels", {}, "test the values before");
+  const bool finally = n->c != nullptr;
+  std::set<std::string> names;
+  bound_names(n->body, &names);
+  const std::string key = fmt::format("try{}{}", static_cast<const void*>(n), unrolled_);
+  const bool emitting = emitting_;
+  const Env entry = env_;
+  std::map<int, Type> pins = try_types_[key];
+  const auto enter = [&] {
+    // Variables that are there already take their types.
+    for (const auto& [index, t] : pins) {
+      std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
+      if (!l || l->conflict || l->type == t || !l->type) continue;
+      Env to = env_;
+      to.locals[static_cast<size_t>(index)]->type = t;
+      to.locals[static_cast<size_t>(index)]->constant = nullptr;
+      emit_edge(env_, to);
+      env_ = to;
+    }
+  };
+  const auto walk = [&](Protection* p) {
+    protections_.push_back(*p);
+    pins_.push_back(pins);
+    protections_.back().seen = env_;
+    block(n->body);
+    *p = protections_.back();
+    p->seen = join(p->seen, env_);
+    pins_.pop_back();
+    protections_.pop_back();
+  };
+  Protection p;
+  p.loops = static_cast<int>(loops_.size());
+  p.finally = finally ? n->c : nullptr;
+  if (!emitting) {
+    for (int round = 0; round < 8; ++round) {
+      const int temporaries = temporaries_, labels = labels_;
+      env_ = entry;
+      Protection trial = p;
+      trial.caught = "e", trial.label = "l", trial.left = "f";
+      captured([&] {
+        enter();
+        walk(&trial);
+      });
+      temporaries_ = temporaries;
+      labels_ = labels;
+      const auto old = pins;
+      pin(names, entry, trial.seen, &pins);
+      if (pins == old) break;
+    }
+    try_types_[key] = pins;
+  }
+  env_ = entry;
+  comment(n);
+  p.caught = temporary("caught");
+  p.label = fmt::format("except_{}", ++labels_);
+  p.left = finally ? temporary("left") : "";
+  enter();
+  linef("py::Caught {};", p.caught);
+  if (finally) linef("bool {} = false;", p.left);
+  line("try {");
+  std::string body = captured([&] { walk(&p); });
+  const Env after = env_;
+  out_ += body;
+  linef("}} catch (...) {{ {}.take(); }}", p.caught);
+  if (body.find("goto " + p.label + ";") != std::string::npos) linef("{}:;", p.label);
+  Env seen = p.seen;
+  for (auto& l : seen.locals)
+    if (l) l->constant = nullptr;
+  for (size_t i = 0; i < seen.locals.size(); ++i)
+    if (seen.locals[i] && entry.locals[i] && entry.locals[i]->constant && p.seen.locals[i] && p.seen.locals[i]->constant) seen.locals[i] = p.seen.locals[i];
+  seen.reachable = true;
+
+  if (finally) {
+    // Raised: what is done last, and on.
+    linef("if ({}.code != 0) {{", p.caught);
+    std::string text = captured([&] {
+      env_ = seen;
+      const std::string outer = std::exchange(unrolled_, unrolled_ + "/raised");
+      linef("if (!{}) {{", p.left);
+      ++depth_;
+      block(n->c->body);
+      --depth_;
+      line("}");
+      unrolled_ = outer;
+      linef("{}.again();", p.caught);
+    });
+    out_ += text;
+    line("}");
+    env_ = after;
+    if (after.reachable) {
+      const std::string outer = std::exchange(unrolled_, unrolled_ + "/done");
+      block(n->c->body);
+      unrolled_ = outer;
+    }
+    return;
+  }
+
+  // The else branch, then the handlers one after the other.
+  struct Branch {
+    std::string test, text;
+    Env end;
+  };
+  std::vector<Branch> branches;
+  if (!n->orelse.empty() && after.reachable) {
+    Branch b{fmt::format("{}.code == 0", p.caught), "", {}};
+    env_ = after;
+    b.text = captured([&] { block(n->orelse); });
+    b.end = env_;
+    branches.push_back(std::move(b));
+  } else {
+    branches.push_back({fmt::format("{}.code == 0", p.caught), "", after});
+  }
+  bool catches_all = false;
+  for (const Node* handler : n->list) {
+    Branch b;
+    if (handler->a) {
+      std::vector<Value> classes;
+      const Value v = expression(handler->a);
+      if (v.is(Kind::tuple))
+        classes = v.items;
+      else
+        classes = {v};
+      for (const Value& c : classes) {
+        if (!c.is(Kind::type)) fail(handler, "except: expected an exception class", {{source_of(handler->a), v.type}});
+        catches_all |= c.type->name == "Exception" || c.type->name == "BaseException";
+        b.test += (b.test.empty() ? "" : " || ") + fmt::format("{}({}.code)", unit_.matcher(c.type), p.caught);
+      }
+      if (classes.empty()) b.test = "false";
+    } else {
+      catches_all = true;
+      b.test = "true";
+    }
+    env_ = seen;
+    b.text = captured([&] {
+      handled_.push_back(p.caught);
+      if (!handler->text.empty()) caught_names_.emplace_back(handler->text, p.caught);
+      std::optional<Local>* named = nullptr;
+      if (!handler->text.empty()) {
+        named = &env_.locals[static_cast<size_t>(syntax_.local_index(handler->text))];
+        Local l;
+        l.type = caught_type(p.caught);
+        *named = l;
+      }
+      block(handler->body);
+      if (!handler->text.empty()) {
+        caught_names_.pop_back();
+        env_.locals[static_cast<size_t>(syntax_.local_index(handler->text))] = std::nullopt;
+      }
+      handled_.pop_back();
+    });
+    b.end = env_;
+    branches.push_back(std::move(b));
+    if (catches_all) break;
+  }
+  Env all = branches[0].end;
+  for (size_t i = 1; i < branches.size(); ++i) all = join(all, branches[i].end);
+  for (size_t i = 0; i < branches.size(); ++i) {
+    linef("{}if ({}) {{", i ? "} else " : "", branches[i].test);
+    out_ += branches[i].text;
+    out_ += captured([&] { emit_edge(branches[i].end, all); });
+  }
+  if (!catches_all) {
+    line("} else {");
+    linef("  {}.again();", p.caught);
+  }
+  line("}");
+  env_ = all;
+}
+
+/// The type of the name in `except … as name`: which exception it is.
+Type FunctionCompiler::caught_type(const std::string& caught) { return builtin_type("exception." + caught); }
+
+/// Before the control leaves try statements inside the innermost `loops` loops, or all of them: what they do last.
+void FunctionCompiler::leave_protections(int loops, bool returning) {
+  std::vector<Protection> kept = protections_;
+  std::vector<std::map<int, Type>> pins = pins_;
+  while (!protections_.empty()) {
+    Protection p = protections_.back();
+    if (!returning && p.loops < loops) break;
+    protections_.pop_back();
+    if (!pins_.empty()) pins_.pop_back();
+    if (!p.finally) continue;
+    linef("{} = true;", p.left);
+    const std::string outer = std::exchange(unrolled_, fmt::format("{}/left{}", unrolled_, labels_));
+    const Env before = env_;
+    block(p.finally->body);
+    unrolled_ = outer;
+    if (!env_.reachable) break;  // it returned or raised itself
+    (void)before;
+  }
+  const Env now = env_;
+  protections_ = std::move(kept);
+  pins_ = std::move(pins);
+  env_ = now;
+}
+
+/// The function that tells whether a code is of an exception class.
+std::string Unit::matcher(Type cls) {
+  std::string& name = matchers_[cls];
+  if (name.empty()) name = unique("is_" + cls->name);
+  return name;
+}
+
+std::string Unit::matcher_declarations() const {
+  std::string text;
+  for (const auto& [cls, name] : matchers_) text += fmt::format("static bool {}(i32 code);\n", name);
+  if (options.entry == Entry::host) text += "static py::Str bc_failure_text(i32 code);\n";
+  return text;
+}
+
+/// Printed when all failures are known.
+std::string Unit::matcher_texts() const {
+  std::string text;
+  for (const auto& [cls, name] : matchers_) {
+    std::string cases;
+    for (int kind = 1; kind <= static_cast<int>(host::Raised::name); ++kind)
+      if (entry_.is_exception(nullptr, host::exception_name(static_cast<host::Raised>(kind)), cls)) cases += fmt::format(" case {}:", -kind);
+    for (size_t i = 0; i < failures_.size(); ++i) {
+      const Failure& f = failures_[i];
+      if (entry_.is_exception(f.object ? class_type(f.object, f.type) : nullptr, f.type, cls)) cases += fmt::format(" case {}:", i + 1);
+    }
+    text += fmt::format("\nstatic bool {}(i32 code) {{\n  switch (code) {{\n   {} return {};\n    default: return false;\n  }}\n}}\n", name, cases.empty() ? " case 0:" : cases,
+                        cases.empty() ? "false" : "true");
+  }
+  if (options.entry == Entry::host) {
+    // What str() says of the failures.
+    text += "\nstatic py::Str bc_failure_text(i32 code) {\n  switch (code) {\n";
+    for (size_t i = 0; i < failures_.size(); ++i)
+      if (!failures_[i].message.empty()) text += fmt::format("    case {}: return {};\n", i + 1, literal_text(failures_[i].message));
+    text += "    default: return py::Str();\n  }\n}\n";
+  }
+  return text;
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,651 @@
+"""The Python that functions under `jit` accept: lists, sets, dicts, strings, exceptions, and what stands for library functions."""
+
+import gc
+import heapq
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import broadcloth as bc
+from broadcloth import njit, prange
+from broadcloth.typed import Dict, List
+
+
+class Coded(ValueError):
+    def __init__(self, message, code):
+        super().__init__(message)
+        self.code = code
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# ---- lists
+
+
+def test_lists_are_made_grown_changed_and_returned():
+    @njit
+    def f(n):
+        counts = [0] * n
+        grid = [[0] * 2 for _ in range(n)]
+        pairs = []
+        for i in range(n):
+            counts[i] = i * i
+            grid[i][1] += i
+            pairs.append((i, i / 2))
+        counts[-1] += 100
+        x, y = pairs[1]
+        return counts, grid, pairs, [x + y, 1.0], counts[1:], len(grid)
+
+    assert f(3) == ([0, 1, 104], [[0, 0], [0, 1], [0, 2]], [(0, 0.0), (1, 0.5), (2, 1.0)], [1.5, 1.0], [1, 104], 3)
+
+
+def test_the_methods_of_lists():
+    def plain(x):
+        x = x.copy()
+        seen = (x.count(5), x.index(3), 9 in x, 77 not in x)
+        x.remove(5)
+        x.reverse()
+        x.insert(1, 9)
+        y = x + [1, 2]
+        last, first = x.pop(), x.pop(0)
+        x.extend([4, 4])
+        x += [7]
+        del x[0]
+        z = sorted(y, reverse=True)
+        y.sort(key=lambda v: -v % 5)
+        return seen, x, y, z, last, first, y[::-1], y[::2], y * 2, max(y), min(y), sum(y), x == [5, 3], x < y
+
+    assert njit(plain)([5, 3, 5, 1, 9]) == plain([5, 3, 5, 1, 9])
+
+
+def test_a_list_argument_is_changed_in_place_and_holds_what_python_lists_hold():
+    @njit
+    def grow(x):
+        x.append(x[0])
+        x[0] = x[1]
+
+    for values in ([1, 2], [1.5, 2.5], ["a", "bc"], [(1, 2.0), (3, 4.0)], [[1], [2, 3]], [True, False]):
+        mine, theirs = list(values), list(values)
+        grow(mine)
+        grow.py_func(theirs)
+        assert mine == theirs
+    untouched = [1, 2, 3]
+    assert njit(lambda x: sum(x))(untouched) == 6
+    with pytest.raises(IndexError, match="list index out of range"):
+        njit(lambda x: x[7])([1])
+    with pytest.raises(ValueError, match="empty list"):
+        grow([])
+    with pytest.raises(TypeError, match="one type"):
+        grow([1, "a"])
+
+
+def test_lists_of_arrays_share_their_memory():
+    @njit
+    def f(arrays):
+        made = [a * 2 for a in arrays]
+        made.append(arrays[0])
+        made[-1][0] = 50.0
+        return made
+
+    first = np.arange(3.0)
+    made = f([first, np.ones(2)])
+    assert first[0] == 50.0
+    assert made[2] is first
+    assert_array_equal(made[1], [2, 2])
+    del made
+    gc.collect()
+
+
+def test_an_empty_list_takes_the_type_of_what_comes_into_it():
+    @njit
+    def neighbours(edges, n):
+        near = [[] for _ in range(n)]
+        for i in range(edges.shape[0]):
+            near[edges[i, 0]].append(edges[i, 1])
+        stack = [(0, 0)]
+        found = []
+        while stack:
+            node, depth = stack.pop()
+            found.append((depth, node))
+            for other in near[node]:
+                stack.append((other, depth + 1))
+        return near, found
+
+    assert neighbours(np.array([[0, 1], [0, 2], [1, 3]]), 4) == ([[1, 2], [3], [], []], [(0, 0), (1, 2), (1, 1), (2, 3)])
+
+    @njit
+    def nothing():
+        x = []
+        return len(x)
+
+    with pytest.raises(bc.exceptions.TypingError, match="nothing is ever put into it"):
+        nothing()
+
+
+# ---- dicts and sets
+
+
+def test_a_dict_counts_and_keeps_the_order_of_its_keys():
+    @njit
+    def f(values):
+        counts = {}
+        for v in values:
+            counts[v] = counts.get(v, 0) + 1
+        total = 0
+        for k, v in counts.items():
+            total += k * v
+        return counts, total, list(counts), sum(counts.values()), 3 in counts
+
+    counts, total, keys, n, there = f(np.array([3, 1, 3, 2, 1, 3]))
+    assert dict(counts) == {3: 3, 1: 2, 2: 1}
+    assert (total, keys, n, there) == (13, [3, 1, 2], 6, True)
+
+
+def test_the_methods_of_dicts():
+    def plain():
+        d = {"a": 1.0, "b": 2.0, "c": 3.0}
+        del d["b"]
+        first, none = d.pop("a"), d.pop("zz", -1.0)
+        d.setdefault("d", 4.0)
+        d["c"] += 1
+        other = d.copy()
+        d.update({"e": 5.0})
+        key, value = other.popitem()
+        squares = {i: i * i for i in range(4) if i != 2}
+        d2 = {(1, 2): 3}
+        return first, none, key, value, list(d.keys()), [v for v in d.values()], len(d), list(squares.values()), d2[(1, 2)], d == other
+
+    assert njit(plain)() == plain()
+
+
+def test_dicts_grow_and_shrink_as_a_model():
+    @njit
+    def f(n, seed):
+        np.random.seed(seed)
+        d = {}
+        for i in range(n):
+            k = np.random.randint(0, 200)
+            if i % 3 == 2 and k in d:
+                del d[k]
+            else:
+                d[k] = i
+        return [(k, v) for k, v in d.items()]
+
+    pairs = f(5000, 1)
+    assert len({k for k, _ in pairs}) == len(pairs)
+    assert f(5000, 1) == pairs
+
+    @njit
+    def model(keys, gone):
+        d = {}
+        for i in range(keys.size):
+            if gone[i] and keys[i] in d:
+                d.pop(keys[i])
+            else:
+                d[keys[i]] = i
+        return [(k, v) for k, v in d.items()]
+
+    rng = np.random.default_rng(0)
+    keys, gone = rng.integers(-50, 50, 3000), rng.random(3000) < 0.4
+    assert model(keys, gone) == [(int(k), v) for k, v in model.py_func(keys, gone)]
+
+
+def test_sets_and_what_they_do_together():
+    def plain(values):
+        seen = set()
+        out = []
+        for v in values:
+            if v not in seen:
+                seen.add(v)
+                out.append(v)
+        a, b = {1, 2, 3}, {2, 3, 4}
+        a.discard(9)
+        return out, sorted(a | b), sorted(a & b), sorted(a - b), sorted(a ^ b), a <= b, {2} <= a, sorted({v % 3 for v in values}), len(seen)
+
+    assert njit(plain)(np.array([3, 1, 3, 2])) == plain([3, 1, 3, 2])
+
+    @njit
+    def change(s):
+        s.add("new")
+        return s
+
+    mine = {"a", "b"}
+    assert change(mine) == {"a", "b", "new"} == mine
+
+
+def test_typed_containers_are_worked_on_in_place():
+    @njit
+    def f(d, values):
+        for k in d:
+            d[k] *= 2
+        d["new"] = 1.0
+        values.append(d["x"])
+
+    d = Dict.empty(bc.types.unicode_type, bc.types.float64)
+    d["x"] = 1.5
+    values = List([0.5])
+    f(d, values)
+    assert dict(d) == {"x": 3.0, "new": 1.0}
+    assert list(values) == [0.5, 3.0]
+    assert (len(d), "new" in d, d.get("none"), values[-1], values.pop(), len(values)) == (2, True, None, 3.0, 3.0, 1)
+    with pytest.raises(KeyError, match="none"):
+        d["none"]
+    with pytest.raises(TypeError, match="needs a type"):
+        f(Dict(), values)
+
+    arrays = List()
+    for i in range(3):
+        arrays.append(np.full(2, float(i)))  # nobody else keeps them
+    gc.collect()
+    assert njit(lambda x: x[0][0] + x[1][0] + x[2].sum())(arrays) == 5.0
+    assert_array_equal(arrays[2], [2, 2])
+
+
+def test_containers_in_parallel_loops():
+    @njit(parallel=True)
+    def f(n):
+        out = np.zeros(n)
+        for i in prange(n):
+            found = {}
+            values = [0.0]
+            for k in range(10):
+                found[k % 3] = k
+                values.append(k * 1.0)
+            out[i] = len(found) + sum(values) + i
+        return out
+
+    assert_array_equal(f(100), 48 + np.arange(100))
+
+
+def test_memory_of_containers_comes_back():
+    @njit
+    def f(n, fail):
+        words = ["word"] * 3
+        table = {}
+        for i in range(n):
+            table[str(i) + words[0]] = [np.ones(100), np.zeros(50)]
+        if fail:
+            raise ValueError(f"after {len(table)}")
+        return len(table)
+
+    assert f(5, False) == 5
+    with pytest.raises(ValueError, match="after 5"):
+        f(5, True)
+    before = resident()
+    for i in range(60):
+        try:
+            f(2000, i % 2 == 0)
+        except ValueError:
+            pass
+    assert resident() - before < 40 << 20  # a call makes 3 MB
+
+
+# ---- strings
+
+
+def test_strings():
+    def plain(s, t):
+        parts = s.split(",")
+        letters = {}
+        for c in s:
+            letters[c] = letters.get(c, 0) + 1
+        return (
+            s + t, len(s), s == t, s < t, s[0], s[-1], s[1:3], s[::-1], t in s, s.upper(), s.startswith("a"), s.find("b"), t * 2, parts,
+            "-".join(parts), s.replace("a", "xy"), "  x ".strip(), letters["a"], str(12), str(2.5), f"{t}: {len(s):>5}|{2.0:.3f}|{t!r}",
+            int("42") + 1, float("2.5"), "7".zfill(3), ord("a"), chr(8364), "Ab".swapcase(), "12".isdigit(),
+        )  # fmt: skip
+
+    for s, t in (("a,bb,a", "bb"), ("aä€,b", "€")):
+        assert njit(plain)(s, t) == plain(s, t)
+
+
+def test_a_string_chooses_a_branch():
+    @njit
+    def f(x, mode):
+        if mode == "sum":
+            r = "total"
+            v = x.sum()
+        elif mode == "max":
+            r = "largest"
+            v = x.max()
+        else:
+            raise ValueError(f"unknown mode {mode!r}")
+        return r, v
+
+    a = np.arange(4.0)
+    assert f(a, "sum") == ("total", 6.0)
+    assert f(a, "max") == ("largest", 3.0)
+    with pytest.raises(ValueError, match="unknown mode 'min'"):
+        f(a, "min")
+    assert len(f.signatures) == 1
+
+
+def test_formats_are_those_of_python():
+    @njit
+    def f(x, i, s):
+        return f"{x:8.3f}|{x:e}|{x:.4g}|{x:+.1f}|{i:05d}|{i:x}|{i:#b}|{i:,}|{s:>6}|{s:^7}|{s:*<5}|{x:.1%}|{i}|{x}|{s}"
+
+    for x, i, s in ((3.14159, 12345, "ab"), (-0.5, -7, "ä"), (1e20, 0, "")):
+        assert f(x, i, s) == f.py_func(x, i, s)
+
+
+# ---- exceptions
+
+
+def test_try_and_except():
+    def plain(a, b):
+        log = []
+        for x in a:
+            try:
+                if x < 0:
+                    raise ValueError("negative")
+                log.append(math.sqrt(x) / b)
+            except ZeroDivisionError:
+                log.append(-1.0)
+            except (KeyError, ValueError):
+                log.append(-2.0)
+            else:
+                log.append(0.5)
+            finally:
+                log.append(9.0)
+        return log
+
+    f = njit(plain)
+    values = np.array([4.0, -1.0, 9.0])
+    assert f(values, 2.0) == plain([4.0, -1.0, 9.0], 2.0)
+    assert f(values, 0.0) == plain([4.0, -1.0, 9.0], 0.0)
+
+
+def test_what_is_raised_in_called_functions_is_caught():
+    @njit
+    def root(x):
+        if x == -9:
+            raise Coded(f"no root of {x}", 7)
+        if x < 0:
+            raise ValueError(f"no root of {x}")
+        return math.sqrt(x)
+
+    @njit
+    def f(x, table, k):
+        try:
+            return root(x) + table[k]
+        except KeyError:
+            return -1.0
+        except ValueError as e:
+            return len(str(e)) * 1.0
+        except Exception:
+            return -3.0
+
+    d = Dict({1: 2.0})
+    assert f(4.0, d, 1) == 4.0
+    assert f(4.0, d, 5) == -1.0
+    assert f(-4.0, d, 1) == len("no root of -4.0")
+
+    @njit
+    def again(x):
+        try:
+            root(x)
+        except ValueError:
+            raise
+        return 0
+
+    with pytest.raises(Coded, match=r"no root of -9\.0") as e:
+        again(-9.0)
+    assert e.value.code == 7
+
+
+def test_finally_runs_on_every_way_out():
+    def plain(n, log):
+        for i in range(n):
+            try:
+                if i == 1:
+                    continue
+                if i == 3:
+                    break
+                if i == 9:
+                    return -5
+                log.append(i)
+            finally:
+                log.append(100 + i)
+        try:
+            if n == 2:
+                return 77
+            x = 1
+        except ValueError:
+            x = 2.5
+        finally:
+            log.append(1000)
+        return x
+
+    f = njit(plain)
+    for n in (1, 2, 5):
+        mine, theirs = [0], [0]
+        assert f(n, mine) == plain(n, theirs)
+        assert mine == theirs
+
+
+def test_a_variable_has_one_type_in_a_try_and_its_handlers():
+    @njit
+    def f(x):
+        y = 1
+        try:
+            y = 2.5
+            if x:
+                raise ValueError("x")
+            y = 3
+        except ValueError:
+            return y
+        return y * 2
+
+    assert f(True) == 2.5
+    assert f(False) == 6.0
+
+
+def test_exceptions_keep_their_class_and_arguments():
+    @njit
+    def f(k):
+        if k == 0:
+            raise Coded("coded", 42)
+        if k == 1:
+            raise ValueError("bad", k, 2.5)
+        if k == 2:
+            raise IndexError
+        assert k == 3, "three"
+        return k
+
+    with pytest.raises(Coded) as e:
+        f(0)
+    assert e.value.code == 42
+    with pytest.raises(ValueError, match="bad") as e:
+        f(1)
+    assert e.value.args == ("bad", 1, 2.5)
+    with pytest.raises(IndexError):
+        f(2)
+    with pytest.raises(AssertionError, match="three"):
+        f(4)
+    assert f(3) == 3
+
+
+def test_exceptions_inside_parallel_loops_are_caught_outside():
+    @njit(parallel=True)
+    def f(a):
+        try:
+            for i in prange(a.size):
+                if a[i] < 0:
+                    raise ValueError("negative")
+        except ValueError:
+            return -1
+        return a.size
+
+    assert f(np.arange(100.0)) == 100
+    assert f(-np.arange(100.0)) == -1
+
+
+# ---- generators
+
+
+def test_generators_inside_and_outside():
+    @njit
+    def fibonacci(n):
+        a, b = 0, 1
+        while a < n:
+            yield a
+            a, b = b, a + b
+
+    @njit
+    def f(n):
+        s = 0
+        for i, x in enumerate(fibonacci(n)):
+            if x == 3:
+                continue
+            if x > 20:
+                break
+            s += i * x
+        return s, list(fibonacci(n)), [x * 2 for x in fibonacci(5)], sum(fibonacci(10)), next(fibonacci(3))
+
+    plain = list(fibonacci.py_func(50))
+    assert list(fibonacci(50)) == plain
+    assert f(50) == (sum(i * x for i, x in enumerate(plain) if x != 3 and x <= 20), plain, [0, 2, 2, 4, 6], 20, 0)
+    half = fibonacci(50)
+    assert [next(half), next(half)] == [0, 1]
+    del half
+
+
+def test_generators_keep_what_they_need_and_raise():
+    @njit
+    def rows(a, limit):
+        scale = np.full(2, 2.0)
+        for i in range(a.shape[0]):
+            if i == limit:
+                raise ValueError(f"row {i}")
+            yield i, a[i] * scale
+
+    g = rows(np.arange(6.0).reshape(3, 2), 2)
+    gc.collect()
+    i, row = next(g)
+    assert i == 0
+    assert_array_equal(row, [0, 2])
+    assert next(g)[0] == 1
+    with pytest.raises(ValueError, match="row 2"):
+        next(g)
+    assert list(g) == []
+
+
+# ---- what stands for library functions
+
+
+def test_heapq():
+    @njit
+    def f(values):
+        heap = [(values[0], 0)]
+        for i in range(1, len(values)):
+            heapq.heappush(heap, (values[i], i))
+        out = []
+        while heap:
+            out.append(heapq.heappop(heap))
+        return out
+
+    values = [0.5, -1.0, 3.0, 0.5, 2.0]
+    assert f(np.array(values)) == sorted((v, i) for i, v in enumerate(values))
+
+
+def test_numpy_functions_written_in_python():
+    def plain(a, m):
+        return (
+            np.percentile(a, 30), np.quantile(a, np.array([0.1, 0.9])), np.histogram(a, 3)[0], np.interp(1.5, np.arange(4.0), a[:4]),
+            np.digitize(a, np.array([1.0, 2.0])), np.cross(a[:3], a[1:4]), np.kron(m, m), np.tril(m), np.diag(m), np.delete(a, 1),
+            np.convolve(a, a[:2]), np.cov(m), np.isin(a, a[:2]), np.rot90(m), np.trapezoid(a), np.roll(a, 2), np.nanmedian(a),
+        )  # fmt: skip
+
+    a, m = np.array([3.0, 1.0, 2.5, 0.5, 4.0]), np.array([[4.0, 1.0], [1.0, 3.0]])
+    for mine, theirs in zip(njit(plain)(a, m), plain(a, m), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12)
+
+
+def test_decompositions():
+    @njit
+    def f(m):
+        w, v = np.linalg.eigh(m @ m.T)
+        q, r = np.linalg.qr(m)
+        u, s, t = np.linalg.svd(m)
+        x, left, rank, _ = np.linalg.lstsq(m, m[:, 0])
+        return w, v, q, r, u, s, t, np.linalg.cholesky(m @ m.T + np.eye(3)), np.linalg.pinv(m), rank, x, np.linalg.eigvals(m)
+
+    m = np.random.default_rng(1).random((3, 3))
+    w, v, q, r, u, s, t, c, p, rank, x, e = f(m)
+    assert_allclose(w, np.linalg.eigvalsh(m @ m.T), atol=1e-12)
+    assert_allclose(v * w @ v.T, m @ m.T, atol=1e-12)
+    assert_allclose(q, np.linalg.qr(m)[0], atol=1e-12)
+    assert_allclose(q @ r, m, atol=1e-12)
+    assert_allclose(s, np.linalg.svd(m)[1], atol=1e-12)
+    assert_allclose(u * s @ t, m, atol=1e-12)
+    assert_allclose(c, np.linalg.cholesky(m @ m.T + np.eye(3)), atol=1e-12)
+    assert_allclose(p, np.linalg.pinv(m), atol=1e-10)
+    assert rank == 3
+    assert_allclose(x, [1, 0, 0], atol=1e-10)
+    assert_allclose(sorted(e, key=abs), sorted(np.linalg.eigvals(m), key=abs), atol=1e-10)
+
+
+def test_walks_over_indices():
+    def plain(a):
+        s = 0.0
+        for (i, j), x in np.ndenumerate(a):
+            s += x * (i + 1) * (j + 2)
+        for i, j in np.ndindex(2, 3):
+            s += a[i, j]
+        for x in a.flat:
+            s += x
+        return s, np.iinfo(np.int32).max, np.finfo(np.float64).eps, np.stack((a, a), axis=-1).shape, ~(a > 2)
+
+    a = np.arange(6.0).reshape(2, 3)
+    for mine, theirs in zip(njit(plain)(a), plain(a), strict=True):
+        assert_array_equal(mine, theirs)
+
+
+def test_extra_arguments_come_as_a_tuple():
+    @njit
+    def f(a, b=2, *rest):
+        return a * b + len(rest)
+
+    assert (f(1), f(1, 3), f(1, 3, 4, 5), f(a=2)) == (2, 3, 5, 4)
+
+
+def test_object_mode_is_python():
+    @bc.jit(forceobj=True)
+    def f(d):
+        return {k: v + 1 for k, v in d.items()}
+
+    assert f({"a": 1}) == {"a": 2}
+
+
+def test_exceptions_pass_whatever_was_compiled_before(tmp_path):
+    script = """
+import numpy as np
+import broadcloth as bc
+
+with bc.device("cpu"):
+    x = bc.arange(100000.0)
+    float((x * 2 + bc.sin(x)).sum())  # compiled without exceptions
+
+@bc.njit
+def f(d, k):
+    try:
+        return d[k]
+    except KeyError:
+        return -1
+
+print(f(bc.typed.Dict({1: 5}), 2))
+"""
+    program = tmp_path / "program.py"
+    program.write_text(script)
+    environment = dict(os.environ, BROADCLOTH_CACHE_DIR=str(tmp_path))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment)
+    assert done.stdout == "-1\n", done.stderr
