@@ -85,7 +85,8 @@ class Maker:
         self.rng = random.Random(seed)
         self.shapes = LARGE if self.rng.random() < 0.25 else SHAPES
         self.statements: list[str] = []
-        self.names: dict = {"lib": np, "data": data, "fortran": np.asfortranarray, "look": lambda v: None, "expose": expose, "asarray": np.asarray}
+        self.names: dict = {"lib": np, "data": data, "fortran": np.asfortranarray, "asarray": np.asarray}
+        self.names |= {"look": lambda v: None, "expose": expose}
         self.variables: list[str] = []
         self.group: dict[str, int] = {}  # variables that may share memory
         self.rounded: set[int] = set()  # groups that hold results which NumPy may round otherwise
@@ -504,8 +505,9 @@ def equal(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(((a == b) | ((a != a) & (b != b))).all())
 
 
+ELEMENTWISE = "|".join(UNARY_EXACT + UNARY_ROUNDED + BINARY_EXACT + BINARY_ROUNDED)
 LAID_OUT = re.compile(
-    r"asarray\(.*\)|lib\.(" + "|".join(UNARY_EXACT + UNARY_ROUNDED + BINARY_EXACT + BINARY_ROUNDED) + r")\((v\d+)(, v\d+)?\)|v\d+\.(astype|copy|sum|max|any|mean)\(.*\)|v\d+\.T|v\d+ [-+*] v\d+"
+    r"asarray\(.*\)|v\d+\.T|v\d+ [-+*] v\d+|v\d+\.(astype|copy|sum|max|any|mean)\(.*\)|lib\.(" + ELEMENTWISE + r")\(v\d+(, v\d+)?\)"
 )
 
 

@@ -32,7 +32,8 @@ VirtualMemory::VirtualMemory(int device, bool usable) : device_(device), access_
   if (!usable || (wish && wish[0] == '0')) return;
   const cuda::CUmemAllocationProp property = device_memory(device);
   size_t page = 0;
-  if (driver().cuMemGetAllocationGranularity(&page, &property, cuda::kGranularityRecommended) == kSuccess && std::has_single_bit(page)) page_ = page;
+  const CUresult known = driver().cuMemGetAllocationGranularity(&page, &property, cuda::kGranularityRecommended);
+  if (known == kSuccess && std::has_single_bit(page)) page_ = page;
 }
 
 void* VirtualMemory::reserve(size_t bytes) {
