@@ -70,6 +70,13 @@ int64_t byte_grain(size_t bytes) {
 
 class CpuBackend final : public Backend {
  public:
+  CpuBackend() {
+    // Who computes on the CPU soon needs the compiler, to load what it made before if for nothing else; opening it takes as long as a
+    // small kernel.
+    static std::once_flag once;
+    std::call_once(once, [] { kernel_cache_prepare([] { cpu::JitLibrary::get().prepare(flags_for(false)); }); });
+  }
+
   Device device() const override { return {DeviceType::cpu, 0}; }
 
   std::string device_name() const override {
@@ -85,10 +92,6 @@ class CpuBackend final : public Backend {
   }
 
   void* allocate_chunk(size_t bytes) override {
-    // Whoever has arrays on the CPU soon needs the compiler, to load what it made before if for nothing else; opening it takes as long as
-    // a small kernel.
-    static std::once_flag once;
-    std::call_once(once, [] { kernel_cache_prepare([] { cpu::JitLibrary::get().prepare(flags_for(false)); }); });
     if (bytes == 0) bytes = 1;
     if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) return nullptr;
     if (bytes >= kCheckedBytes && bytes > memory_info().free) return nullptr;
