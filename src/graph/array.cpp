@@ -355,7 +355,9 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     all_contiguous &= out.contiguous();
   }
   // C-contiguous operands alone ask for nothing but C's order.
-  if (shape->size() > 1 && options.order != 'C' && !(all_contiguous && !options.where && options.order == 'K')) [[unlikely]] {
+  const bool plain = all_contiguous && !options.where && options.order == 'K';
+  // Operands that stretch to `out` are few elements: the assignment puts them in order.
+  if (!plain && shape->size() > 1 && options.order != 'C' && !(options.out && !(options.out.shape() == *shape))) [[unlikely]] {
     const Dims order = ufunc_order(args, options, *shape);
     if (!is_ascending(order)) return ufunc_in_order(op, args, options, *shape, order);
   }

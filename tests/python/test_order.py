@@ -187,3 +187,13 @@ def test_chains_over_transposed_arrays_stay_one_kernel(xp):
     np.testing.assert_allclose(d.get(), want, rtol=1e-12)
     np.testing.assert_allclose(total.get(), (want - want.mean(0)).sum(0), atol=1e-10)
     assert c.flags.f_contiguous and d.flags.f_contiguous
+
+
+def test_operands_stretch_to_an_out_of_any_layout(xp):
+    small, room = np.arange(3.0)[::-1].reshape(3, 1), np.zeros((4, 5, 3)).T
+    ours = xp.zeros((4, 5, 3)).T
+    for view in ((...,), (slice(None), slice(None, None, -1))):
+        got = xp.multiply(xp.asarray(small)[:, None], xp.asarray(small)[:, None], out=ours[view])
+        want = np.multiply(small[:, None], small[:, None], out=room[view])
+        lies_alike(got, want)
+        lies_alike(ours, room)
