@@ -358,7 +358,7 @@ _cuda_paths.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("cuda", "cupyx", "exceptions", "linalg", "profiler", "random", "typed", "types")
+_MODULES = ("cuda", "cupyx", "exceptions", "experimental", "linalg", "profiler", "random", "typed", "types")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",

@@ -43,7 +43,8 @@ Box box_of(kernels::Type t) {
     case Kind::list:
     case Kind::set:
     case Kind::dict:
-      b.kind = t->is(Kind::dict) || t->typed ? Box::Kind::typed : t->is(Kind::set) ? Box::Kind::set : Box::Kind::list;
+    case Kind::instance:
+      b.kind = t->is(Kind::dict) || t->is(Kind::instance) || t->typed ? Box::Kind::typed : t->is(Kind::set) ? Box::Kind::set : Box::Kind::list;
       b.value_type = t;
       return b;
     case Kind::string:

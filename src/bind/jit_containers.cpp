@@ -43,6 +43,7 @@ Place place_of(Type t) {
     case Kind::text: return {sizeof(Text), 8};
     case Kind::list:
     case Kind::set:
+    case Kind::instance:
     case Kind::dict: return {8, 8};
     case Kind::tuple: {
       Place p{0, 1};
@@ -91,6 +92,7 @@ void end_value(Type t, char* at) {
     }
     case Kind::list:
     case Kind::set:
+    case Kind::instance:
     case Kind::dict: {
       host::Block* block;
       std::memcpy(&block, at, sizeof block);
@@ -154,6 +156,7 @@ void put_item(PyObject* o, Type t, char* at, Frame* frame) {
       std::memcpy(at, &block, sizeof block);
       return;
     }
+    case Kind::instance:
     case Kind::dict: {
       host::Block* block = typed_block(o);
       ++block->count;
@@ -192,6 +195,7 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
       ++block->count;
       return box_typed(block, t);
     }
+    case Kind::instance:
     case Kind::dict: {
       host::Block* block;
       std::memcpy(&block, at, sizeof block);
@@ -320,8 +324,10 @@ PyRef box_list(host::Block* block, Type element, const Frame& frame, host::Call*
 }
 
 PyRef box_typed(host::Block* block, Type type) {
-  PyRef cls = import_attr("broadcloth.typed", type->is(Kind::dict) ? "Dict" : "List");
-  PyRef made = PyRef::maybe(PyObject_CallMethod(cls.get(), "__new__", "O", cls.get()));
+  PyRef cls = type->is(Kind::instance) ? PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(type->object)))
+                                       : import_attr("broadcloth.typed", type->is(Kind::dict) ? "Dict" : "List");
+  auto* class_type = reinterpret_cast<PyTypeObject*>(cls.get());
+  PyRef made = PyRef::maybe(reinterpret_cast<allocfunc>(PyType_GetSlot(class_type, Py_tp_alloc))(class_type, 0));
   if (!made) {
     host::drop_shared(block);
     throw PythonError();

@@ -162,6 +162,17 @@ Type type_of_class(PyObject* cls) {
       return class_type(keep(cls), name, named_tuple_type(cls, name, std::move(fields), nothing));
     }
   }
+  if (PyRef fields = attr_or_null(cls, "__jitclass_fields__")) {
+    std::vector<std::string> texts;
+    std::vector<Type> items;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i) {
+      PyObject* field = PyTuple_GetItem(fields.get(), i);
+      texts.emplace_back(as_string(PyTuple_GetItem(field, 0)));
+      Type t = type_of_annotation(PyTuple_GetItem(field, 1));
+      items.push_back(t);
+    }
+    return class_type(keep(cls), name, instance_type(cls, name, std::move(texts), items));
+  }
   if (attr_or_null(cls, "__dataclass_fields__")) {
     try {
       return class_type(keep(cls), name, type_of_dataclass(cls));

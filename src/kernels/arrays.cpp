@@ -240,10 +240,11 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
       return tuple_of(std::move(items));
     }
-    if (index.is_scalar() && object.type->is_uniform()) {
-      const Value whole = stored(object);
+    const bool texts = host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
+    if (index.is_scalar() && (object.type->is_uniform() || texts)) {
+      const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
       const std::string at = index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
-      Value r = Value::of(object.type->items[0], fmt::format("{}[{}]", whole.text, at));
+      Value r = Value::of(whole.type->items[0], fmt::format("{}[{}]", whole.text, at));
       r.non_negative = r.index = object.index;
       return r;
     }

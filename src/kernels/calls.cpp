@@ -165,6 +165,22 @@ Value FunctionCompiler::call(const Node* n) {
   if (n->a->kind == NodeKind::attribute) {
     const Value object = expression(n->a->a);
     if (host() && object.type && object.type->is_container()) return container_call(object, n);
+    if (host() && object.is(Kind::instance)) {
+      const bool field = std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
+      const Function* method = field ? nullptr : instance_method(object.type, n->a->text);
+      if (method) {
+        CallArguments args = arguments(n);
+        for (const Value& v : args.positional)
+          if (!v.type) return {};
+        const bool bound_method = !method->syntax().parameters.empty() && method->syntax().parameters[0].name == "self";
+        if (bound_method) {
+          args.positional.insert(args.positional.begin(), object.simple ? object : spill(object));
+          args.nodes.insert(args.nodes.begin(), n->a->a);
+        }
+        return call_function(*method, method->syntax(), std::move(args), n);
+      }
+      return call_value(attribute_of(object, n->a->text, n->a), arguments(n), n);
+    }
     if (host() && object.display && object.is(Kind::tuple)) return container_call(made(object, nullptr, n), n);
     if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
       CallArguments args = arguments(n);
@@ -378,6 +394,7 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   }
   if (t->is(Kind::dtype) && (t->name == "int" || t->name == "float"))
     if (auto r = text_class(t->name, args, n)) return *r;
+  if (host() && t->is(Kind::type) && t->element && t->element->is(Kind::instance)) return new_instance(t->element, std::move(args), n);
   if (host() && t->is(Kind::type)) {
     if (t->name == "str")
       if (auto r = text_class("str", args, n)) return *r;

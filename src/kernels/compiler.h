@@ -348,6 +348,11 @@ class FunctionCompiler {
   bool lists_changed_ = false;                   ///< in this walk
   Type hint_ = nullptr;                          ///< what the display that comes next is to be
   Value yield_expression(const Node* n);
+  // ---- classes.cpp
+  Value instance_attribute(const Value& self, const std::string& name, const Node* n);
+  const Function* instance_method(Type self, const std::string& name) const;
+  Value new_instance(Type t, CallArguments args, const Node* n);
+  void assign_instance_field(const Value& self, const std::string& name, const Value& value, const Node* n);
   std::optional<Iteration> counted_iteration(const Value& v, const Node* at);
   Type yielded_ = nullptr;  ///< what the generator gives
   // ---- texts.cpp

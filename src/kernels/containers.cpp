@@ -29,7 +29,7 @@ Type widened(Type a, Type b) {
 bool can_be_held(Type t) {
   if (!t) return true;
   if (t->is_scalar() || is_text(t) || t->is(Kind::record) || t->is(Kind::optional) || t->is_array()) return true;
-  if (t->is_container()) return true;
+  if (t->is_container() || t->is(Kind::instance)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
 }
 bool can_be_key(Type t) {

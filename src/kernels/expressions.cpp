@@ -337,6 +337,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {}, nearest(name, members));
     }
     case Kind::array: return array_attribute(object, name, n);
+    case Kind::instance: return instance_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
     case Kind::tuple:
       for (size_t i = 0; i < object.type->fields.size(); ++i)

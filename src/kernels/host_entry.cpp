@@ -8,7 +8,7 @@ namespace bc::kernels {
 namespace {
 
 bool holds_array(Type t) {
-  if (t->is_array() || t->is_container() || t->is(Kind::text) || t->is(Kind::generator)) return true;
+  if (t->is_array() || t->is_container() || t->is(Kind::text) || t->is(Kind::generator) || t->is(Kind::instance)) return true;
   if (t->is(Kind::optional)) return holds_array(t->element);
   for (Type item : t->items)
     if (holds_array(item)) return true;
@@ -28,6 +28,7 @@ std::string host_headers(const std::set<std::string>& wanted) {
 std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
   if (t->is_array()) return fmt::format("py::load<{}>({})", cpp(t), place);
+  if (t->is(Kind::instance)) return fmt::format("py::load_shared<{}>({})", cpp(t), place);
   if (t->is_container()) return fmt::format("py::load_{}<{}>({})", t->is(Kind::set) ? "set" : "shared", cpp(t), place);
   if (t->is(Kind::text)) return fmt::format("py::load_text({})", place);
   if (!holds_array(t)) return fmt::format("*reinterpret_cast<const {}*>({})", cpp(t), place);
@@ -40,7 +41,7 @@ std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
 std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, const std::string& value) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
   if (t->is_array()) return fmt::format("  py::store({}, {});\n", place, value);
-  if (t->is_container() || t->is(Kind::text) || t->is(Kind::generator)) return fmt::format("  py::store({}, {});\n", place, value);
+  if (t->is_container() || t->is(Kind::text) || t->is(Kind::generator) || t->is(Kind::instance)) return fmt::format("  py::store({}, {});\n", place, value);
   if (!holds_array(t)) return fmt::format("  *reinterpret_cast<{}*>({}) = {};\n", cpp(t), place, value);
   if (t->is(Kind::optional))
     return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value,

@@ -144,8 +144,9 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     const int sides = name == "strip" ? 3 : name == "lstrip" ? 1 : 2;
     if (p.empty()) return made_text(fmt::format("py::stripped({}, nullptr, {})", s, sides));
-    const Value which = spill(converted(p[0], text_type(), n));
-    return made_text(fmt::format("py::stripped({}, &{}, {})", s, which.text, sides));
+    const std::string which = temporary("which");
+    linef("const py::Str {} = {};", which, text(0));
+    return made_text(fmt::format("py::stripped({}, &{}, {})", s, which, sides));
   }
   if (name == "split" && (p.size() == 1 || p.size() == 2)) {
     if (p[0].is_none()) return made_text(fmt::format("py::split_blanks({}, {})", s, p.size() > 1 ? number(1) : "-1"), list_type(text_type()));

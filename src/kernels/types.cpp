@@ -233,6 +233,17 @@ Type text_type() {
   }();
   return t;
 }
+Type instance_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items) {
+  TypeInfo t;
+  t.kind = Kind::instance;
+  t.object = object;
+  t.items.assign(items.begin(), items.end());
+  t.fields = std::move(fields);
+  t.bytes = t.alignment = 8;
+  t.spelling = fmt::format("instance of {}", name);
+  t.name = std::move(name);
+  return intern(fmt::format("instance:{}", identity(object)), t);
+}
 Type generator_type(Type element) {
   TypeInfo t;
   t.kind = Kind::generator;

@@ -29,6 +29,7 @@ enum class Kind : uint8_t {
   set,       ///< of `element`
   dict,      ///< `items` are the key's and the value's type
   text,      ///< a str whose characters are known at run time
+  instance,  ///< an object of a jitclass: `fields`, `items`; `object` is the class
   generator, ///< what a function that yields gives: of `element`
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
@@ -109,6 +110,8 @@ Type set_type(Type element);
 Type dict_type(Type key, Type value);
 Type text_type();
 Type generator_type(Type element);
+/// `items` may hold the type that is being made as nullptr.
+Type instance_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
 /// Tells whether a container's type, or that of something in it, is not known yet.
 bool is_incomplete(Type t);
 Type string_type(std::string text);

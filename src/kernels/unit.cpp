@@ -43,10 +43,21 @@ std::string Unit::cpp(Type t) {
     case Kind::set:
     case Kind::dict:
     case Kind::text:
+    case Kind::instance:
     case Kind::generator:
       if (options.entry != Entry::host) raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it", t->spelling);
       if (is_incomplete(t)) return "void*";  // it is in the making
       if (t->is(Kind::text)) return "py::Str";
+      if (t->is(Kind::instance)) {
+        const auto found = structs_.find(t);
+        if (found != structs_.end()) return found->second;
+        std::string members;
+        for (size_t i = 0; i < t->items.size(); ++i)
+          if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), cpp_identifier(t->fields[i]));
+        const std::string fields = unique(t->name);
+        struct_text_ += fmt::format("struct {} {{{} }};\n", fields, members);
+        return structs_[t] = fmt::format("py::Instance<{}>", fields);
+      }
       if (t->is(Kind::generator)) return fmt::format("py::Generator<{}>", cpp(t->element));
       if (t->is(Kind::dict)) return fmt::format("py::Dict<{}, {}>", cpp(t->items[0]), cpp(t->items[1]));
       return fmt::format("py::{}<{}>", t->is(Kind::set) ? "Set" : "List", cpp(t->element));

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import broadcloth as bc
 from broadcloth import njit, prange
+from broadcloth.experimental import jitclass
 from broadcloth.typed import Dict, List
 
 
@@ -300,7 +301,8 @@ def test_strings():
         return (
             s + t, len(s), s == t, s < t, s[0], s[-1], s[1:3], s[::-1], t in s, s.upper(), s.startswith("a"), s.find("b"), t * 2, parts,
             "-".join(parts), s.replace("a", "xy"), "  x ".strip(), letters["a"], str(12), str(2.5), f"{t}: {len(s):>5}|{2.0:.3f}|{t!r}",
-            int("42") + 1, float("2.5"), "7".zfill(3), ord("a"), chr(8364), "Ab".swapcase(), "12".isdigit(),
+            int("42") + 1, float("2.5"), "7".zfill(3), ord("a"), chr(8364), "Ab".swapcase(), "12".isdigit(), "..a.".strip("."),
+            ("X", "YZ")[len(t) % 2],
         )  # fmt: skip
 
     for s, t in (("a,bb,a", "bb"), ("aä€,b", "€")):
@@ -649,3 +651,57 @@ print(f(bc.typed.Dict({1: 5}), 2))
     environment = dict(os.environ, BROADCLOTH_CACHE_DIR=str(tmp_path))
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment)
     assert done.stdout == "-1\n", done.stderr
+
+
+# ---- classes
+
+
+def test_jitclasses_inside_and_outside():
+    @jitclass([("total", bc.types.float64), ("n", bc.types.int64), ("last", bc.types.float64[:])])
+    class Acc:
+        def __init__(self, n, start=1.5):
+            self.total = start
+            self.n = 0
+            self.last = np.zeros(n)
+
+        def add(self, v):
+            self.total += v
+            self.last[self.n % self.last.size] = v
+            self.n += 1
+            return self
+
+        @property
+        def mean(self):
+            if self.n == 0:
+                raise ValueError("nothing was added")
+            return self.total / self.n
+
+        @staticmethod
+        def double(x):
+            return 2 * x
+
+    @njit
+    def run(acc, k):
+        for i in range(k):
+            acc.add(i * 1.0)
+        other = Acc(2)
+        other.add(acc.double(4))
+        several = [other, acc]
+        return acc.mean, other, len(several), several[0].n
+
+    acc = Acc(3)
+    with pytest.raises(ValueError, match="nothing was added"):
+        acc.mean
+    acc.add(5.0)
+    mean, other, n, m = run(acc, 4)
+    assert (mean, n, m) == (2.5, 2, 1)
+    assert (acc.total, acc.n, acc.mean, acc.double(3)) == (12.5, 5, 2.5, 6)
+    assert_array_equal(acc.last, [2, 3, 1])
+    assert (type(other), other.total, Acc(1, start=2.0).total) == (Acc, 9.5, 2.0)
+    acc.total = 1
+    acc.last = np.full(2, 7.0)
+    gc.collect()
+    assert acc.total == 1.0
+    assert_array_equal(acc.last, [7, 7])
+    with pytest.raises(AttributeError):
+        acc.unknown = 3

@@ -771,6 +771,29 @@ inline bool is_disjoint(const Set<K>& a, const Set<K>& b) {
   return true;
 }
 
+// ---- objects of classes -----------------------------------------------------------------------------------------------------------
+
+template <class S>
+struct InstanceBody {
+  Shared head;
+  S fields;
+  static void end_of(Block* block) {
+    end_value(reinterpret_cast<InstanceBody*>(block + 1)->fields);
+    bc_host->release(block);
+  }
+};
+template <class S>
+struct Instance : Ref<InstanceBody<S>> {
+  BC_INLINE S& fields() const { return this->body().fields; }
+};
+/// An object whose fields are zero or empty.
+template <class S>
+BC_INLINE void make_instance(Instance<S>& made) {
+  made.owner = bc_host->allocate(sizeof(InstanceBody<S>));
+  auto* body = new (made.owner + 1) InstanceBody<S>{};
+  body->head.end = &InstanceBody<S>::end_of;
+}
+
 // ---- texts of values --------------------------------------------------------------------------------------------------------------
 
 template <class T>

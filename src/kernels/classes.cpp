@@ -1,0 +1,78 @@
+// Objects of jitclasses, in functions compiled for the CPU: fields of given types behind a counted reference, and methods that are compiled
+// functions.
+#include <algorithm>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+
+/// The function of a method, nullptr where the class has none of that name.
+const Function* FunctionCompiler::instance_method(Type self, const std::string& name) const {
+  const auto e = function_.attribute(class_type(self->object, self->name), name);
+  return e && e->type && e->type->is(Kind::function) ? static_cast<const Function*>(e->type->object) : nullptr;
+}
+
+Value FunctionCompiler::instance_attribute(const Value& self, const std::string& name, const Node* n) {
+  const Type t = self.type;
+  for (size_t i = 0; i < t->fields.size(); ++i)
+    if (t->fields[i] == name) {
+      Value v = Value::of(t->items[i], fmt::format("{}.fields().{}", paren(self), cpp_identifier(name)));
+      v.reads = true;
+      v.effect = self.effect;
+      return v;
+    }
+  // A property is a call.
+  if (const auto e = function_.attribute(class_type(t->object, t->name), name); e && e->type && e->type->is(Kind::object)) {
+    const auto get = function_.attribute(e->type, "fget");
+    if (get && get->type && get->type->is(Kind::function)) {
+      const auto& f = *static_cast<const Function*>(get->type->object);
+      return call_function(f, f.syntax(), {{self}, {n}, {}}, n);
+    }
+  }
+  if (const auto e = function_.attribute(class_type(t->object, t->name), name); e && e->type && !e->type->is(Kind::object)) return entity_value(*e, name);
+  fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name), {}, nearest(name, t->fields));
+}
+
+void FunctionCompiler::assign_instance_field(const Value& self, const std::string& name, const Value& given, const Node* n) {
+  const Type t = self.type;
+  const auto at = std::find(t->fields.begin(), t->fields.end(), name);
+  if (at == t->fields.end()) {
+    if (const auto e = function_.attribute(class_type(t->object, t->name), name); e && e->type && e->type->is(Kind::object)) {
+      const auto set = function_.attribute(e->type, "fset");
+      if (set && set->type && set->type->is(Kind::function)) {
+        const auto& f = *static_cast<const Function*>(set->type->object);
+        const Value r = call_function(f, f.syntax(), {{self, given}, {n, n}, {}}, n);
+        if (r.effect && !r.text.empty()) line(r.text + ";");
+        return;
+      }
+    }
+    fail(n, fmt::format("{} has no field '{}'", t->spelling, name), {}, nearest(name, t->fields));
+  }
+  const Type field = t->items[static_cast<size_t>(at - t->fields.begin())];
+  const Value value = kept(given, field, n);
+  if (!value.type) return;
+  if (!converts(value.type, field)) fail(n, fmt::format("the field '{}' holds {}, not {}", name, field->spelling, value.type->spelling));
+  if (!field->has_value()) return;
+  const std::string place = fmt::format("{}.fields().{}", paren(self), cpp_identifier(name));
+  linef("{} = {};", place, convert(value, field, n));
+  if (field->is_array()) linef("py::keep_value({});", place);
+}
+
+Value FunctionCompiler::new_instance(Type t, CallArguments args, const Node* n) {
+  const std::string object = temporary("object");
+  linef("{} {};", cpp(t), object);
+  linef("py::make_instance({});", object);
+  Value self = Value::of(t, object);
+  self.simple = true;
+  if (const Function* init = instance_method(t, "__init__")) {
+    args.positional.insert(args.positional.begin(), self);
+    args.nodes.insert(args.nodes.begin(), n);
+    const Value r = call_function(*init, init->syntax(), std::move(args), n);
+    if (r.effect && !r.text.empty()) line(r.text + ";");
+  } else if (!args.positional.empty()) {
+    fail(n, fmt::format("{}() takes no arguments", t->name));
+  }
+  return self;
+}
+
+}  // namespace bc::kernels
