@@ -148,7 +148,7 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
   // Another number of axes cannot lie as `a` does.
   const Dims axes = order == 'F' ? reversed_axes(d.size()) : d.size() == a.ndim() ? copy_order(a, order) : memory_order(Dims(d.size()));
   return laid_out(d, axes, [&](const Dims& s) {
-    return fill == Py_None ? empty(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where);
+    return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where);
   });
 }
 
@@ -221,7 +221,7 @@ void init_convert(PyObject* module) {
           BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None) An array with a buffer's elements.", from_buffer),
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
-                        return in_order(shape, order, [&](const Dims& s) { return empty(s, dtype, device); });
+                        return in_order(shape, order, [&](const Dims& s) { return unset(s, dtype, device); });
                       }),
           BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None) Zeros.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {

@@ -11,6 +11,7 @@
 #include "bind/kernel_records.h"
 #include "bind/launch.h"
 #include "graph/tape.h"
+#include "kernels/compile.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
 #ifndef Py_TPFLAGS_HAVE_VECTORCALL
@@ -691,6 +692,9 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   }
   Tape& tape = stream_of(c.stream.get(), device);
   const Stream stream = tape.stream();
+  if (form.checked)
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (is_array(args[i])) without_gil([&, a = array_of(args[i])] { mark_unset(a, kernels::kUnsetByte); });
   LaunchArguments arguments;
   Packer packer(&arguments, &reader.foreign, device);
   for (Py_ssize_t i = 0; i < n; ++i) {

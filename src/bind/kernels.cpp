@@ -228,6 +228,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->arguments = key;
     form->writes = s.compiled.writes;
     form->cooperative = s.compiled.uses_grid_sync;
+    form->checked = s.compiled.checked;
     if (s.compiled.checked) {
       form->status = [](Stream stream) { return status_memory(static_cast<int64_t>(kCheckBytes / 4), stream); };
       form->launched = [sites = s.compiled.sites, failures = s.compiled.failures, name = k.name](Stream stream) {

@@ -731,6 +731,12 @@ Array empty(const Dims& shape, DType dtype, Device device) {
   return {new Storage(std::move(leaf)), dtype, contiguous_layout(shape)};
 }
 
+Array unset(const Dims& shape, DType dtype, Device device) {
+  Array a = empty(shape, dtype, device);
+  a.storage()->unset = true;
+  return a;
+}
+
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::cast, dtype, device, shape);
@@ -857,6 +863,19 @@ void* own(const Array& a) {
     p = leaf->buffer->ptr;
   }
   return p;
+}
+
+void mark_unset(const Array& a, int byte) {
+  TapeLock lock(tape(a.device()));
+  Storage& s = *a.storage();
+  if (!std::exchange(s.unset, false) || s.version != 0 || s.current->pending() || !s.current->buffer || s.exposed()) return;
+  void* p = own(a);
+  Buffer& buffer = *s.current->buffer;
+  Tape& t = tape(a.device());
+  await(t, buffer, true);
+  backend(a.device()).fill(p, byte, buffer.bytes, t.stream());
+  use(t, buffer, true);
+  backend(a.device()).synchronize(t.stream());
 }
 
 void* expose(const Array& a) {

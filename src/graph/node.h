@@ -212,6 +212,7 @@ struct Storage final : OwnedCounted {
   Ref<Node> current;
   uint64_t version = 0;
   std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
+  bool unset = false;  ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
 
   static void* operator new(size_t);
   static void operator delete(void* p);

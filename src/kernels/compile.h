@@ -81,6 +81,8 @@ struct CompiledFunction {
 
 /// At least the bytes of py::CheckState (src/device/python/check.h): the finding, a scratch place, the table of touches.
 constexpr size_t kCheckBytes = 4320 + (size_t{48} << 18);
+/// What checked kernels know unwritten global memory by (py::kUnsetWord of the same header).
+constexpr int kUnsetByte = 0xcb;
 
 /// Throws ErrorKind::Typing: the source line, a caret, the types that were inferred, one suggestion. Needs whatever the Function's own
 /// methods need (the interpreter's lock).

@@ -397,3 +397,38 @@ def test_nan_made_by_reductions_and_atomics(xp, kernel):
     assert error.value.kind == "nan"
     kernel[1, 1](xp.asarray([np.nan, 1.0]), xp.zeros(1))
     kernel[1, 1](xp.asarray([np.inf, 1.0]), xp.zeros(1))
+
+
+@cuda.jit(check=True)
+def copies(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i]
+
+
+@cuda.jit(check=True)
+def fills(a, n):
+    i = cuda.grid(1)
+    if i < n:
+        a[i] = i
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8", "c16"])
+def test_arrays_that_nothing_was_written_to(xp, dtype):
+    out = xp.zeros(8, dtype)
+    for make in (xp.empty, cuda.device_array):
+        a = make(8, dtype)
+        fills[1, 8](a, 7)
+        with pytest.raises(cuda.CheckError, match="'a' is read at 7, where nothing was written before"):
+            copies[1, 8](a, out)
+        fills[1, 8](a, 8)
+        copies[1, 8](a, out)
+        assert_array_equal(np.asarray(out), np.arange(8))
+        with pytest.raises(cuda.CheckError, match="nothing was written"):
+            copies[1, 8](make(8, dtype), out)
+    b = xp.empty(8, dtype)
+    b[:] = 3
+    copies[1, 8](b, out)
+    d = cuda.to_device(np.arange(8).astype(dtype))
+    copies[1, 8](d, out)
+    assert_array_equal(np.asarray(out), np.arange(8))

@@ -129,7 +129,7 @@ BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
   return other;
 }
 
-enum : u32 { kPoison = 0xcba5f1d3u };
+enum : u32 { kPoison = 0xcba5f1d3u, kUnsetWord = 0xcbcbcbcbu };  // the latter of global memory
 BC_FN u8 poison_byte(u64 address) { return static_cast<u8>(kPoison >> (8 * (address & 3))); }
 /// Elements that the pattern alone does not tell from written ones: a byte of it is a value like others.
 template <class T>
@@ -167,7 +167,7 @@ BC_INLINE bool is_poisoned(Checker& c, const T* p) {
   } else {
     const u32* w = reinterpret_cast<const u32*>(p);
     for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k)
-      if (w[k] != kPoison) return false;
+      if (w[k] != (Where == kGeneric ? kUnsetWord : kPoison)) return false;
     return true;
   }
 }
@@ -218,7 +218,7 @@ BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
     }
     p = reinterpret_cast<T*>(bytes);
   }
-  if constexpr (Where != kGeneric && (Mode == kRead || Mode == kAtomic))
+  if constexpr ((Where != kGeneric || !is_narrow<T>) && (Mode == kRead || Mode == kAtomic))
     if (is_poisoned<Where>(c, p)) found(c, kUninitialised, site, N, index, shape, Mode, 0);
   if constexpr (Where == kLocal && is_narrow<T> && (Mode == kWrite || Mode == kAtomic)) {
     bool full = false;
