@@ -567,6 +567,7 @@ def compile_cuda(
     compiler: str = "nvrtc",
     device_library: bool = False,
     linked: bool = True,
+    link: Any = None,
 ) -> tuple[bytes, tuple[str, ...], str]:
     """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
 

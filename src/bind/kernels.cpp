@@ -78,7 +78,8 @@ PyObject* program_variable(PyObject* capsule, PyObject* name) {
   return guard([&]() -> PyObject* {
     const auto& program = *static_cast<std::shared_ptr<Program>*>(PyCapsule_GetPointer(capsule, "broadcloth.program"));
     const auto [address, bytes] = program->variable(as_string(name));
-    return tuple_of({to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(address))).get(), to_py(static_cast<int64_t>(bytes)).get()}).release();
+    return tuple_of({to_py(static_cast<int64_t>(reinterpret_cast<intptr_t>(address))).get(), to_py(static_cast<int64_t>(bytes)).get()})
+        .release();
   });
 }
 
@@ -92,7 +93,8 @@ void set_up(const std::vector<LinkedCode>& linked, const std::shared_ptr<Program
   PyRef variable = PyRef::steal(PyCFunction_New(&method, capsule.get()));
   for (const LinkedCode& code : linked) {
     PyRef bytes = PyRef::steal(PyBytes_FromStringAndSize(code.bytes.data(), static_cast<Py_ssize_t>(code.bytes.size())));
-    call(import_attr("broadcloth.cuda._link", "_set_up").get(), {to_py(code.kind).get(), to_py(code.name).get(), bytes.get(), variable.get()});
+    call(import_attr("broadcloth.cuda._link", "_set_up").get(),
+         {to_py(code.kind).get(), to_py(code.name).get(), bytes.get(), variable.get()});
   }
 }
 
@@ -260,7 +262,8 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     int debug = 0, check_accesses = 0, bounds = 0;
     PyObject* link = nullptr;
     static const char* names[] = {"function", "flags", "debug", "check", "bounds", "link", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpppO", const_cast<char**>(names), &function, &flags, &debug, &check_accesses, &bounds, &link))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpppO", const_cast<char**>(names), &function, &flags, &debug, &check_accesses,
+                                     &bounds, &link))
       throw PythonError();
     auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(allocate(type, 0));

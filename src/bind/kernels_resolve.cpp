@@ -244,7 +244,8 @@ std::vector<LinkedCode> linked_code(PyObject* items) {
     char* bytes = nullptr;
     Py_ssize_t n = 0;
     check(PyBytes_AsStringAndSize(PyTuple_GetItem(item, 2), &bytes, &n));
-    codes.push_back({std::string(as_string(PyTuple_GetItem(item, 0))), std::string(as_string(PyTuple_GetItem(item, 1))), std::string(bytes, static_cast<size_t>(n))});
+    codes.push_back({std::string(as_string(PyTuple_GetItem(item, 0))), std::string(as_string(PyTuple_GetItem(item, 1))),
+                     std::string(bytes, static_cast<size_t>(n))});
   }
   return codes;
 }

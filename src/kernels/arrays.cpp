@@ -366,8 +366,10 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     }
   }
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
-  fail(n, method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
-       {{source_of(n->a), t}}, nearest(name, {"shape", "size", "ndim", "strides", "dtype", "flat", "T", "real", "imag", "nbytes", "itemsize"}));
+  fail(n,
+       method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
+       {{source_of(n->a), t}},
+       nearest(name, {"shape", "size", "ndim", "strides", "dtype", "flat", "T", "real", "imag", "nbytes", "itemsize"}));
 }
 
 // ---- elementwise ------------------------------------------------------------------------------------------------------------------
@@ -432,8 +434,8 @@ Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<V
   return r;
 }
 
-Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n,
-                                   bool backward) {
+Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices,
+                                   const Node* n, bool backward) {
   unit_.need("core");
   std::vector<Value> elements;
   std::vector<std::string> names;
@@ -486,7 +488,8 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
       const Value item = tuple_item(whole, i);
       items.push_back(item.reads && !item.constant ? spill(item) : item);  // all are read before the first is written
     }
-    for (size_t i = 0; i < items.size(); ++i) linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(items[i], a.type->element, at));
+    for (size_t i = 0; i < items.size(); ++i)
+      linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(items[i], a.type->element, at));
     return;
   }
   if (a.type->ndim == 0) {

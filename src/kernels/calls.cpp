@@ -290,7 +290,8 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
       const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
       if (!local) continue;
-      if (!mine && !passed_on) fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
+      if (!mine && !passed_on)
+        fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
       Node read;
       read.kind = NodeKind::name;
       read.text = name;
@@ -782,7 +783,8 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   r.non_negative = is_unsigned(t->dtype);
   if (follows) {
     r = spill(r, "old");
-    linef("py::nan_made(bc_checker, {0}, {1} {2} {3}, {1}, {3});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-", operands[0].text);
+    linef("py::nan_made(bc_checker, {0}, {1} {2} {3}, {1}, {3});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-",
+          operands[0].text);
   }
   return r;
 }
@@ -842,7 +844,8 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   }
   const std::string memory = temporary(space == "shared" ? "shared" : "local");
   const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
-  const std::string declared = fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  const std::string declared =
+      fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
   if (unit_.options.check && space == "shared") {
     // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
     const std::string place = spec_.name + "_" + memory;
@@ -854,7 +857,8 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   declarations_ += "  " + declared + "\n";
   if (unit_.options.check) {
     unit_.need("check");
-    poisons_ += fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
+    poisons_ +=
+        fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
   }
   r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
   return r;
@@ -1194,7 +1198,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       return Value::of(t, fmt::format("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
     }
     fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
-         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel", "transpose", "item", "view"}));
+         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
+                        "transpose", "item", "view"}));
   }
   if (self.is_scalar()) {
     if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
@@ -1215,7 +1220,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     }
     return Value::of(int64_type(), "i64(" + text + ")");
   }
-  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}}, nearest(name, members_of(self.type)));
+  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},
+       nearest(name, members_of(self.type)));
 }
 
 }  // namespace bc::kernels

@@ -57,7 +57,8 @@ struct CheckSite {
 struct ForeignFunction {
   std::string symbol;
   FunctionSignature signature;
-  bool c_abi = false;        ///< returns its value; otherwise a status, with the value written through its first parameter, as Numba's functions do
+  bool c_abi =
+      false;  ///< returns its value; otherwise a status, with the value written through its first parameter, as Numba's functions do
   bool cooperative = false;  ///< kernels that call it must be launched cooperatively
   std::vector<LinkedCode> linked;
 };

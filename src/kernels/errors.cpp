@@ -105,7 +105,8 @@ void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std:
     }
     const std::string before = from > indent ? "… " : "";
     text += fmt::format("    {}{}{}\n", before, line.substr(from, to - from), to < line.size() ? " …" : "");
-    text += "    " + std::string(width(from, column) + (before.empty() ? 0 : 2), ' ') + std::string(std::max<size_t>(1, std::min(carets, width(column, std::min(end, to)))), '^') + "\n";
+    text += "    " + std::string(width(from, column) + (before.empty() ? 0 : 2), ' ') +
+            std::string(std::max<size_t>(1, std::min(carets, width(column, std::min(end, to)))), '^') + "\n";
   }
   int shown = 0;
   for (const auto& [what, type] : types) {

@@ -33,7 +33,8 @@ void reduce(Binding* b, const std::string& op) {
 }
 bool same_expression(const Node* a, const Node* b) {
   if (!a || !b) return a == b;
-  if (a->kind != b->kind || a->op != b->op || a->text != b->text || !(a->literal == b->literal) || a->list.size() != b->list.size()) return false;
+  if (a->kind != b->kind || a->op != b->op || a->text != b->text || !(a->literal == b->literal) || a->list.size() != b->list.size())
+    return false;
   if (a->kind != NodeKind::name && a->kind != NodeKind::constant && a->kind != NodeKind::attribute && a->kind != NodeKind::subscript &&
       a->kind != NodeKind::binary && a->kind != NodeKind::unary && a->kind != NodeKind::tuple)
     return false;  // calls may give another value each time
@@ -62,7 +63,8 @@ std::string joined_with(const std::string& x, const Node* value, std::vector<con
   if (value->kind != NodeKind::binary) return {};
   const Operator op = value->op;
   const bool sum = op == Operator::add || op == Operator::sub;
-  if (!sum && op != Operator::mul && op != Operator::div && op != Operator::bit_or && op != Operator::bit_and && op != Operator::bit_xor) return {};
+  if (!sum && op != Operator::mul && op != Operator::div && op != Operator::bit_or && op != Operator::bit_and && op != Operator::bit_xor)
+    return {};
   const std::string mine = sum ? "+" : op == Operator::div ? "*" : to_string(op);
   for (const auto& [side, other] : {std::pair{value->a, value->b}, std::pair{value->b, value->a}}) {
     if (side == value->b && (op == Operator::sub || op == Operator::div)) continue;
@@ -119,7 +121,8 @@ void find_bindings(const Node* n, std::map<std::string, Binding>* found) {
     case NodeKind::assign:
       // x = max(x, …), x = x + …, and pairs of such.
       if (n->list.size() == 1 && n->list[0]->kind == NodeKind::name) return bind(n->list[0]->text, n->a);
-      if (n->list.size() == 1 && n->list[0]->kind == NodeKind::tuple && n->a->kind == NodeKind::tuple && n->a->list.size() == n->list[0]->list.size() &&
+      if (n->list.size() == 1 && n->list[0]->kind == NodeKind::tuple && n->a->kind == NodeKind::tuple &&
+          n->a->list.size() == n->list[0]->list.size() &&
           std::all_of(n->list[0]->list.begin(), n->list[0]->list.end(), [](const Node* t) { return t->kind == NodeKind::name; })) {
         for (size_t i = 0; i < n->a->list.size(); ++i) bind(n->list[0]->list[i]->text, n->a->list[i]);
         return;
@@ -247,8 +250,8 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
       const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];
       const bool array = type->is_array() && type->ndim > 0 && type->element->is_scalar();
       if (!type->is_scalar() && !array)
-        fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling), {{python, type}},
-             "sum up each number in a variable of its own");
+        fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling),
+             {{python, type}}, "sum up each number in a variable of its own");
       const Type element = array ? type->element : type;
       const std::string name = variable(r.index, type), c = cpp(element), parts = temporary("parts");
       const bool extreme = is_extreme(r.op);
@@ -263,23 +266,30 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
       else if (r.op == "&")
         joined = fmt::format("{}({} & {})", c, x, y), identity = "-1";
       else
-        fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}}, "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
+        fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}},
+             "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
       identity = fmt::format("bc::cast<{}>({})", c, identity);
       if (array) {
         unit_.need("host_parallel");
         const std::string all = cpp(type);
         sizes += fmt::format(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
         // A name that is bound again has an array of its own from here on.
-        if (r.rebinds) head += fmt::format("{}{} = {};\n", indent, name, type->layout == 'F' ? fmt::format("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name) : fmt::format("py::host_cast<{}>(py::copy({}))", all, name));
+        if (r.rebinds)
+          head += fmt::format("{}{} = {};\n", indent, name,
+                              type->layout == 'F' ? fmt::format("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name)
+                                                  : fmt::format("py::host_cast<{}>(py::copy({}))", all, name));
         head += fmt::format("{}const {} {}_before = {};\n", indent, all, parts, name);
         head += fmt::format("{}const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});\n", indent, parts, name, length, grain, grain);
         shadows += fmt::format("{0}  {1} {2} = py::piece_array({3}, {3}_before, {4} / {5});\n", indent, all, name, parts, first, grain);
         shadows += extreme ? fmt::format("{}  py::assign({}, [](auto x) {{ return x; }}, {}_before);\n", indent, name, parts)
                            : fmt::format("{}  py::fill_all({}, {});\n", indent, name, identity);
         if (r.rebinds)
-          out += fmt::format("{0}  py::assign(py::piece_array({1}, {1}_before, {2} / {3}), [](auto x) {{ return x; }}, {4});\n", indent, parts, first, grain, name);
-        joins += fmt::format("{0}for (i64 {1} = 0; {1} * {2} < {3}; ++{1}) py::assign({4}, []({5} x, {5} y) -> {5} {{ return {6}; }}, {4}, py::piece_array({7}, {4}, {1}));\n",
-                             indent, k, grain, length, name, c, joined, parts);
+          out += fmt::format("{0}  py::assign(py::piece_array({1}, {1}_before, {2} / {3}), [](auto x) {{ return x; }}, {4});\n", indent,
+                             parts, first, grain, name);
+        joins += fmt::format(
+            "{0}for (i64 {1} = 0; {1} * {2} < {3}; ++{1}) py::assign({4}, []({5} x, {5} y) -> {5} {{ return {6}; }}, {4}, "
+            "py::piece_array({7}, {4}, {1}));\n",
+            indent, k, grain, length, name, c, joined, parts);
         continue;
       }
       head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts,
@@ -298,7 +308,8 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
         "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
         indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
   };
-  loop(n, [] {}, print, before_body);
+  loop(
+      n, [] {}, print, before_body);
   in_parallel_ = false;
   parallel_own_.clear();
   // What the turns bound is gone with them.
@@ -313,14 +324,17 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
 /// a row of such (`i * width + j`).
 bool FunctionCompiler::differs_by_turn(const Node* index, int depth) const {
   const std::string& counter = parallel_counter_;
-  if (index->kind == NodeKind::tuple) return std::any_of(index->list.begin(), index->list.end(), [&](const Node* k) { return differs_by_turn(k, depth); });
+  if (index->kind == NodeKind::tuple)
+    return std::any_of(index->list.begin(), index->list.end(), [&](const Node* k) { return differs_by_turn(k, depth); });
   if (index->kind == NodeKind::name) {
     if (index->text == counter) return true;
     const auto value = parallel_values_.find(index->text);
     return depth < 8 && value != parallel_values_.end() && value->second && differs_by_turn(value->second, depth + 1);
   }
   if (index->kind != NodeKind::binary) return false;
-  const auto stays = [&](const Node* n) { return n->kind == NodeKind::constant || (n->kind == NodeKind::name && n->text != counter && !parallel_own_.contains(n->text)); };
+  const auto stays = [&](const Node* n) {
+    return n->kind == NodeKind::constant || (n->kind == NodeKind::name && n->text != counter && !parallel_own_.contains(n->text));
+  };
   const auto product = [](const Node* n) { return n->kind == NodeKind::binary && n->op == Operator::mul; };
   for (const auto& [a, b] : {std::pair{index->a, index->b}, std::pair{index->b, index->a}}) {
     if (!differs_by_turn(a, depth)) continue;

@@ -1,5 +1,5 @@
-// Functions that other code defines: cuda.declare_device, and pointers for them. CUDA C++ goes into the program's own text, on every device;
-// what is compiled already is linked on CUDA.
+// Functions that other code defines: cuda.declare_device, and pointers for them. CUDA C++ goes into the program's own text, on every
+// device; what is compiled already is linked on CUDA.
 #include <algorithm>
 
 #include "kernels/compiler.h"
@@ -31,7 +31,8 @@ std::string Unit::foreign_text() const {
   // What no text of these defines is declared, for the linker to find.
   text += "namespace bc { namespace py { namespace linked {\n";
   for (const auto& [symbol, declaration] : foreign_) {
-    const bool here = std::any_of(linked_.begin(), linked_.end(), [&](const LinkedCode& c) { return c.kind == "cu" && names_symbol(c.bytes, symbol); });
+    const bool here =
+        std::any_of(linked_.begin(), linked_.end(), [&](const LinkedCode& c) { return c.kind == "cu" && names_symbol(c.bytes, symbol); });
     text += here ? fmt::format("using ::{};\n", symbol) : declaration;
   }
   return text + "}}}\n";
@@ -60,7 +61,8 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
       // As Numba passes arrays: two owners, size, item size, data, shape, strides.
       const Value a = bound(converted(v, t, n), "a");
       for (const char* type : {"void*", "void*", "i64", "i64"}) types.emplace_back(type);
-      for (const std::string& text : {std::string("nullptr"), std::string("nullptr"), a.text + ".size()", fmt::format("i64({})", t->element->bytes)})
+      for (const std::string& text :
+           {std::string("nullptr"), std::string("nullptr"), a.text + ".size()", fmt::format("i64({})", t->element->bytes)})
         texts.push_back(text);
       types.push_back((t->read_only ? "const " : "") + cpp(t->element) + "*");
       texts.push_back(a.text + ".data");
@@ -93,7 +95,8 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
   }
   const std::string place = temporary("returned");
   linef("{} {}{{}};", result->has_value() ? cpp(result) : "int", place);
-  texts[0] = result->has_value() && result->is_scalar() && (is_complex(result->dtype) || result->dtype == DType::f16 || result->dtype == DType::bf16)
+  texts[0] = result->has_value() && result->is_scalar() &&
+                     (is_complex(result->dtype) || result->dtype == DType::f16 || result->dtype == DType::bf16)
                  ? fmt::format("py::foreign_place(&{})", place)
                  : "&" + place;
   linef("py::linked::{}({});", f.symbol, joined(texts));
@@ -108,7 +111,8 @@ Value FunctionCompiler::pointer_to(const Value& array, const Node* n) {
   if (!array.is_array() || array.lazy) fail(n, "cuda.ffi.from_buffer takes an array", {{"its argument", array.type}});
   const Value a = bound(array, "a");
   const Type t = array.type;
-  Value p = Value::of(pointer_type(t->element), t->read_only ? fmt::format("const_cast<{}*>({}.data)", cpp(t->element), paren(a)) : paren(a) + ".data");
+  Value p = Value::of(pointer_type(t->element),
+                      t->read_only ? fmt::format("const_cast<{}*>({}.data)", cpp(t->element), paren(a)) : paren(a) + ".data");
   p.simple = a.simple;
   return p;
 }

@@ -82,7 +82,8 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
     else if (!(i && is_integer(to->dtype))) r.constant = nullptr;
     else if (const int unused = 64 - 8 * itemsize(to->dtype); unused > 0) {
       const auto high = static_cast<int64_t>(static_cast<uint64_t>(*i) << unused);
-      r.constant = std::make_shared<Constant>(Constant{is_unsigned(to->dtype) ? static_cast<int64_t>(static_cast<uint64_t>(high) >> unused) : high >> unused});
+      r.constant = std::make_shared<Constant>(
+          Constant{is_unsigned(to->dtype) ? static_cast<int64_t>(static_cast<uint64_t>(high) >> unused) : high >> unused});
     }
   }
   if (to->is_scalar() && (is_unsigned(to->dtype) || is_bool(to->dtype)))
@@ -196,7 +197,10 @@ std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
   if (declare_here && depth_ == 1)
     *declare_here = true;
   else
-    declarations_ += fmt::format("  {} {}{};\n", cpp(t), name, checks_variable(t) ? fmt::format(" = py::unset<{}>()", cpp(t)) : t->is_scalar() ? " = {}" : "{}");
+    declarations_ += fmt::format("  {} {}{};\n", cpp(t), name,
+                                 checks_variable(t) ? fmt::format(" = py::unset<{}>()", cpp(t))
+                                 : t->is_scalar()   ? " = {}"
+                                                    : "{}");
   return name;
 }
 

@@ -101,7 +101,9 @@ void FunctionCompiler::find_free_loads() {
 }
 
 void FunctionCompiler::run() {
-  if (syntax_.keyword_rest) fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {}, "name the parameters");
+  if (syntax_.keyword_rest)
+    fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
+         "name the parameters");
   find_free_loads();
   // A recursive function is walked again until the type that its calls return is the one that it returns.
   for (int round = 0; round < 12; ++round) {
@@ -305,7 +307,8 @@ void FunctionCompiler::statement(const Node* n) {
       return;
     }
     default:
-      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this statement" : "'" + n->text + "'"), {}, instead_of(n->text));
+      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this statement" : "'" + n->text + "'"), {},
+           instead_of(n->text));
   }
 }
 
@@ -753,7 +756,8 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                      }};
   }
   if (v.is(Kind::builtin) && v.type->name == "flat") {
-    return Iteration{v.items[0].text + ".size()", [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
+    return Iteration{v.items[0].text + ".size()",
+                     [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
     auto inner = counted_iteration(v.items[0], at);

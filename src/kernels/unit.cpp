@@ -235,7 +235,8 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
 
   std::string text = struct_text_ + matcher_declarations();
   for (const Table& t : tables_)
-    text += fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
+    text +=
+        fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
   for (const auto& [name, array] : shared_arrays) text += array.first;
   for (const Specialised* f : order_)
     if (f != &s || options.entry != Entry::kernel)

@@ -144,7 +144,8 @@ def test_callbacks_see_the_loaded_program(xp):
 def test_kinds_of_code():
     assert cuda.PTXSource(io.StringIO(".version 8.0")).data == b".version 8.0"
     assert cuda.Cubin(io.BytesIO(b"\x7fELF")).data == b"\x7fELF"
-    assert [c.kind for c in (cuda.Fatbin(b""), cuda.Archive(b""), cuda.Object(b""), cuda.LTOIR(b""))] == ["fatbin", "archive", "object", "ltoir"]
+    kinds = [c(b"").kind for c in (cuda.Fatbin, cuda.Archive, cuda.Object, cuda.LTOIR)]
+    assert kinds == ["fatbin", "archive", "object", "ltoir"]
     with pytest.raises(RuntimeError, match=r"'file.txt' has no extension that says what it is; expected one of .cu, .ptx"):
         cuda.jit(link="file.txt")(lambda x: None).compile("(float32[:],)")
     with pytest.raises(TypeError, match="expected a path or a cuda.LinkableCode, got int"):
@@ -168,7 +169,8 @@ def test_machine_code_does_not_run_on_the_cpu():
     def kernel(out):
         out[0] = f()
 
-    with bc.device("cpu"), pytest.raises(NotImplementedError, match=r"f.ptx is ptx, machine code for a GPU; on the CPU kernels are linked with CUDA C"):
+    message = r"f.ptx is ptx, machine code for a GPU; on the CPU kernels are linked with CUDA C"
+    with bc.device("cpu"), pytest.raises(NotImplementedError, match=message):
         kernel[1, 1](bc.zeros(1, dtype="int32"))
 
 
@@ -201,7 +203,9 @@ def run_linked(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["ptx", "cubin", "ltoir"])
 def test_linking_needs_no_gpu(kind):
     try:
-        other, _, _ = bc._c.compile_cuda(PTX_OF, "compute_90" if kind == "ptx" else "sm_90", ["-rdc=true", *(["-dlto"] if kind == "ltoir" else [])], None, "cube.cu", "nvrtc", False, False)
+        options = ["-rdc=true", *(["-dlto"] if kind == "ltoir" else [])]
+        arch = "compute_90" if kind == "ptx" else "sm_90"
+        other, _, _ = bc._c.compile_cuda(PTX_OF, arch, options, None, "cube.cu", "nvrtc", False, False)
     except ImportError as error:
         pytest.skip(str(error))
     make = {"ptx": cuda.PTXSource, "cubin": cuda.Cubin, "ltoir": cuda.LTOIR}[kind]

@@ -54,7 +54,7 @@ def compile(
     output: str = "ptx",
     forceinline: bool = False,
     launch_bounds: Any = None,
-) -> tuple[str, Any]:
+) -> tuple[Any, Any]:
     """Compiles a Python function for given types.
 
     Parameters
@@ -115,24 +115,24 @@ def compile(
     return ptx.rstrip(b"\0").decode(), _type(result)
 
 
-def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
+def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[Any, Any]:
     """As `compile`, for the current device's compute capability."""
     return compile(pyfunc, sig, cc=_current_cc(), **options)
 
 
 def compile_ptx(
     pyfunc: Callable[..., Any], sig: Any, debug: bool | None = None, lineinfo: bool = False, device: bool = False, **options: Any
-) -> tuple[str, Any]:
+) -> tuple[Any, Any]:
     """As `compile`, but a kernel unless `device` is True."""
     return compile(pyfunc, sig, debug, lineinfo, device, **options)
 
 
-def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
+def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[Any, Any]:
     """As `compile_ptx`, for the current device's compute capability."""
     return compile_ptx(pyfunc, sig, cc=_current_cc(), **options)
 
 
-def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[str], Any]:
+def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[Any], Any]:
     """As `compile`, in a list with the code that it is to be linked with; there is none."""
     code, result = compile(pyfunc, sig, **options)
     return [code], result

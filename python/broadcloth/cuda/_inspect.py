@@ -42,7 +42,7 @@ def _disassembler() -> str:
             return path
     if found := shutil.which("nvdisasm"):
         return found
-    raise RuntimeError("inspect_sass: nvdisasm, which comes with the CUDA toolkit, was found neither in CUDA_HOME, /usr/local/cuda* nor in PATH")
+    raise RuntimeError("inspect_sass: nvdisasm of the CUDA toolkit was found neither in CUDA_HOME, /usr/local/cuda* nor in PATH")
 
 
 def sass(compiler: Any, name: str, flags: list[str], link: Any, signature: Any) -> str:

@@ -171,13 +171,17 @@ class Dispatcher(_c.KernelDispatcher):
         """The PTX of one compiled form, or of all by their argument types. Needs NVRTC and no GPU."""
         from . import _inspect
 
-        return self._each(signature, lambda s: _inspect.ptx(self._compiler, self.__name__, self._options["flags"], self._options.get("link"), s))
+        return self._each(signature, lambda s: _inspect.ptx(*self._described, s))
+
+    @property
+    def _described(self) -> tuple[Any, str, list[str], Any]:
+        return self._compiler, self.__name__, self._options["flags"], self._options.get("link")
 
     def inspect_sass(self, signature: Any = None) -> Any:
         """The GPU's machine code of one compiled form, or of all by their argument types. Needs the CUDA toolkit's nvdisasm and no GPU."""
         from . import _inspect
 
-        return self._each(signature, lambda s: _inspect.sass(self._compiler, self.__name__, self._options["flags"], self._options.get("link"), s))
+        return self._each(signature, lambda s: _inspect.sass(*self._described, s))
 
     def inspect_sass_cfg(self, signature: Any = None) -> Any:
         """As `inspect_sass`."""

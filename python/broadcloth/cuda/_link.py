@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource", "declare_device", "ffi"]
+__all__ = ["Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource", "declare_device"]
 
 
 class LinkableCode:

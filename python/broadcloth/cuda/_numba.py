@@ -1,4 +1,4 @@
-"""Names that Numba's programs find in `numba.cuda` besides kernels and devices: types that have no arrays, and its decorators for ufuncs."""
+"""Names that Numba's programs find in `numba.cuda` besides kernels and devices: types without arrays, decorators for ufuncs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from .. import _vectorize, types
 
 __all__ = [
-    "Dim3", "GridGroup", "bfloat16", "bool", "deferred_type", "dim3", "ffi_forced_object", "grid_group", "guvectorize", "optional", "vectorize",
+    "Dim3", "GridGroup", "bfloat16", "bool", "deferred_type", "dim3", "ffi_forced_object", "grid_group", "guvectorize", "optional",
+    "vectorize",
 ]  # fmt: skip
 
 
@@ -43,7 +44,7 @@ class _ForcedObject(_Named):
     name = "ffi_forced_object"
 
 
-class deferred_type(_Named):  # noqa: N801 (Numba's name)
+class deferred_type(_Named):
     """A type that is told later, by `define`."""
 
     name = "deferred"

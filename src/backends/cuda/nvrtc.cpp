@@ -98,7 +98,8 @@ CompiledProgram compile_once(const CompilerInput& program, std::string_view arch
   compiled.log = handle.log();
   if (result != 0) return compiled;
   bool cubin = !arch.starts_with("compute_");
-  const bool lto = std::any_of(options.begin(), options.end(), [](const std::string& o) { return o == "-dlto" || o == "--dlink-time-opt"; });
+  const bool lto =
+      std::any_of(options.begin(), options.end(), [](const std::string& o) { return o == "-dlto" || o == "--dlink-time-opt"; });
   size_t bytes = 0;
   if (lto) {
     // LTO-IR for the linker in the place of code.
@@ -106,7 +107,8 @@ CompiledProgram compile_once(const CompilerInput& program, std::string_view arch
     using Get = nvrtcResult (*)(nvrtcProgram, char*);
     check_nvrtc(reinterpret_cast<Size>(library_symbol(Library::Nvrtc, "nvrtcGetLTOIRSize"))(handle.get(), &bytes), "nvrtcGetLTOIRSize");
     compiled.binary.resize(bytes);
-    check_nvrtc(reinterpret_cast<Get>(library_symbol(Library::Nvrtc, "nvrtcGetLTOIR"))(handle.get(), compiled.binary.data()), "nvrtcGetLTOIR");
+    check_nvrtc(reinterpret_cast<Get>(library_symbol(Library::Nvrtc, "nvrtcGetLTOIR"))(handle.get(), compiled.binary.data()),
+                "nvrtcGetLTOIR");
   } else if (cubin) {
     check_nvrtc(api.nvrtcGetCUBINSize(handle.get(), &bytes), "nvrtcGetCUBINSize");
     compiled.binary.resize(bytes);

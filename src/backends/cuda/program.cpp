@@ -138,11 +138,13 @@ int link_type(const LinkedCode& code) {
                                                    {"fatbin", 4},         {"object", 5}, {"archive", kLinkLibrary}};
   for (const auto& [kind, type] : types)
     if (code.kind == kind) return type;
-  raise(ErrorKind::Value, "compile: {} cannot be linked: it is no PTX, cubin, fatbin, object, archive or LTO-IR but {}", code.name, code.kind);
+  raise(ErrorKind::Value, "compile: {} cannot be linked: it is no PTX, cubin, fatbin, object, archive or LTO-IR but {}", code.name,
+        code.kind);
 }
 
 /// A relocatable cubin (or PTX), other code and the device runtime, made one program.
-std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch, const std::vector<LinkedCode>& others = {}) {
+std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch,
+                       const std::vector<LinkedCode>& others = {}) {
   const LinkApi& api = linker();
   void* handle = nullptr;
   const bool ptx = arch.starts_with("compute_");
@@ -174,7 +176,8 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
   if (!runtime.empty())
     if (int result = api.add_file(handle, kLinkLibrary, runtime.c_str())) failed("nvJitLinkAddFile(libcudadevrt.a)", result);
   if (int result = api.complete(handle)) {
-    if (runtime.empty() && others.empty()) log = "libcudadevrt.a, which dynamic parallelism needs, was not found; it comes with the CUDA toolkit";
+    if (runtime.empty() && others.empty())
+      log = "libcudadevrt.a, which dynamic parallelism needs, was not found; it comes with the CUDA toolkit";
     failed("nvJitLinkComplete", result);
   }
   size_t bytes = 0;

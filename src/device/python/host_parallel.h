@@ -50,8 +50,7 @@ BC_INLINE void update_shared(T& place, const F& f) {
     using W = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
     W* word = reinterpret_cast<W*>(&place);
     W old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(word, &old, bits_as<W>(f(bits_as<T>(old))), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
+    while (!__atomic_compare_exchange_n(word, &old, bits_as<W>(f(bits_as<T>(old))), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
   }
 }
 

@@ -45,7 +45,8 @@ BC_INLINE Order both(Order a, Order b) { return a == kAnyOrder || a == b ? b : b
 BC_PY void* copy_memory(i64 bytes) {
   void* p = malloc(static_cast<u64>(bytes));
   if (!p) {
-    printf("an assignment between overlapping parts of an array found no %lld bytes for a copy in the heap of kernels\n", static_cast<long long>(bytes));
+    printf("an assignment between overlapping parts of an array found no %lld bytes for a copy in the heap of kernels\n",
+           static_cast<long long>(bytes));
     __trap();
   }
   return p;
