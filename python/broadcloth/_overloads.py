@@ -379,7 +379,7 @@ def _quantile_sorted(s, q):
     if n == 0:
         return np.nan
     at = q * (n - 1)
-    low = int(math.floor(at))
+    low = math.floor(at)
     high = min(low + 1, n - 1)
     part = at - low
     # From the nearer end, as NumPy interpolates.
@@ -1233,11 +1233,11 @@ def binomial(n, p, size=None):
 @stands_for("numpy.random.geometric")
 def geometric(p, size=None):
     if size is None:
-        return int(math.ceil(math.log1p(-np.random.random()) / math.log1p(-p))) if p < 1.0 else 1
+        return math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
     out = np.empty(size, dtype=np.int64)
     flat = out.ravel()
     for i in range(flat.size):
-        flat[i] = int(math.ceil(math.log1p(-np.random.random()) / math.log1p(-p))) if p < 1.0 else 1
+        flat[i] = math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
     return out
 
 

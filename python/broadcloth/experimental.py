@@ -17,7 +17,7 @@ _PYTHON = {int: "int64", float: "float64", bool: "boolean", complex: "complex128
 
 
 def _field_type(t: Any) -> Any:
-    if isinstance(t, Type) or isinstance(t, type) and hasattr(t, "__jitclass_fields__"):
+    if isinstance(t, Type) or (isinstance(t, type) and hasattr(t, "__jitclass_fields__")):
         return t
     return _type(_PYTHON[t]) if t in _PYTHON else _type(t)
 
@@ -74,7 +74,8 @@ def jitclass(cls_or_spec: Any = None, spec: Any = None) -> Any:
         given = dict(fields or {})
         for name, hint in typing.get_type_hints(cls).items():
             given.setdefault(name, hint)
-        namespace: dict[str, Any] = {"__slots__": (), "__doc__": cls.__doc__, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        namespace: dict[str, Any] = {"__slots__": ()}
+        namespace.update({name: getattr(cls, name) for name in ("__doc__", "__module__", "__qualname__")})
         for name in given:
             namespace[name] = _field(name)
         for name, member in vars(cls).items():
@@ -101,8 +102,8 @@ def jitclass(cls_or_spec: Any = None, spec: Any = None) -> Any:
             bound.apply_defaults()
             return construct(*bound.args[1:])
 
-        made.__new__ = new
-        made.__init__ = initialise if initialise is not None else njit(_nothing)
+        setattr(made, "__new__", new)  # noqa: B010
+        setattr(made, "__init__", initialise if initialise is not None else njit(_nothing))  # noqa: B010
         return made
 
     if isinstance(cls_or_spec, type):
@@ -114,7 +115,7 @@ class _Meta(type):
     """`type` itself would run `__init__` on an object that the compiled constructor has made already."""
 
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
-        return cls.__new__(cls, *args, **keywords)
+        return getattr(cls, "__new__")(cls, *args, **keywords)  # noqa: B009
 
 
 class _ClassType:

@@ -95,7 +95,7 @@ def _length(values):
 
 @njit
 def _plain(values):
-    return [v for v in values]
+    return [v for v in values]  # noqa: C416
 
 
 @njit

@@ -526,8 +526,10 @@ void throw_named(const std::string& type, const std::string& message) {
 void take_arguments(kernels::Failure* failure, const host::Call& call) {
   if (call.arguments.empty()) return;
   failure->arguments.clear();
-  for (const host::Argument& a : call.arguments)
-    std::visit([&](const auto& v) { failure->arguments.push_back(kernels::Constant{v}); }, a);
+  for (const host::Argument& a : call.arguments) {
+    kernels::Constant& c = failure->arguments.emplace_back();
+    std::visit([&](const auto& v) { c.value = v; }, a);
+  }
 }
 
 void throw_failure(const kernels::Failure& failure) {

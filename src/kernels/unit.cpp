@@ -251,9 +251,9 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
       if (t->has_value()) {
         std::string value = host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
         if (t->is(Kind::set)) {
-          sets += fmt::format("  const {} set{} = {};\n", cpp(t), at, value);
-          back += fmt::format("  py::give_back(arguments[{0}], set{0});\n", at);
-          value = fmt::format("set{}", at);
+          sets += fmt::format("  const {} bc_set{} = {};\n", cpp(t), at, value);
+          back += fmt::format("  py::give_back(arguments[{0}], bc_set{0});\n", at);
+          value = fmt::format("bc_set{}", at);
         }
         call += (call.empty() ? "" : ", ") + value;
         ++at;
@@ -266,8 +266,8 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     text += sets;
     if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
     if (s.result->has_value()) {
-      text += fmt::format("  const {} value = {}({});\n", cpp(s.result), s.name, call);
-      const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "value");
+      text += fmt::format("  const {} bc_value = {}({});\n", cpp(s.result), s.name, call);
+      const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "bc_value");
       text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
     } else {
       text += fmt::format("  {}({});\n", s.name, call);
