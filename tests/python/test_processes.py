@@ -54,6 +54,22 @@ def test_a_view_keeps_its_place_and_strides():
         assert_array_equal(seen, np.arange(60).reshape(6, 10)[1::2, ::-3] * 2)
 
 
+def test_a_large_array_moves_to_memory_that_others_can_open():
+    with bc.device("cuda"):
+        a = bc.arange(1 << 21, dtype=np.float32) * 2
+        view = a[5:]
+        body = """
+with handle as b:
+    result = float(b[-1])
+    b[5] = 7
+    bc.synchronize()
+"""
+        for _ in range(2):
+            assert in_another_process(body, "large", a.get_ipc_handle(), None) == 2.0 * ((1 << 21) - 1)
+            assert float(view[0]) == float(a[5]) == 7
+            a[5] = 0
+
+
 def test_handles_of_the_runtime_and_of_numba():
     with bc.device("cuda"):
         a = bc.arange(100, dtype=np.float64) + 0.5
