@@ -1078,7 +1078,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
 
 /// yield a: one more value of the generator.
 Value FunctionCompiler::yield_expression(const Node* n) {
-  if (!host()) fail(n, "generators are not supported in kernels");
+  if (!host()) fail(n, "generators are not supported in kernels", {}, "write the values into an array");
   if (in_parallel_) fail(n, "yield: a prange loop cannot stop on its way");
   const Value v = n->a ? kept(expression(n->a), nullptr, n) : Value::known(none_type());
   if (!v.type) return Value::known(none_type());
