@@ -331,6 +331,7 @@ void Box::place(size_t at) {
     case Kind::record: break;
     case Kind::text: bytes = 32, alignment = 8; break;
     case Kind::list:
+    case Kind::generator:
     case Kind::typed: bytes = alignment = 8; break;
     case Kind::set: bytes = 16, alignment = 8; break;
     case Kind::optional:

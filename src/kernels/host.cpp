@@ -731,6 +731,7 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, const C
   };
   if (what == "seed" && p.size() <= 1)
     return effect(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
+  if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
   if (what == "shuffle" && p.size() == 1) return effect(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
   if (what == "permutation" && p.size() == 1) {
     const Value a =

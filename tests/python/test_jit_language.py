@@ -4,6 +4,7 @@ import gc
 import heapq
 import math
 import os
+import random
 import subprocess
 import sys
 
@@ -542,6 +543,19 @@ def test_generators_keep_what_they_need_and_raise():
 
 
 # ---- what stands for library functions
+
+
+def test_random_orders_of_lists():
+    @njit
+    def f(n):
+        words = [str(i) for i in range(n)]
+        random.shuffle(words)
+        return words, random.choice(words) in words
+
+    words, there = f(30)
+    assert there
+    assert words != sorted(words, key=int)
+    assert sorted(words, key=int) == [str(i) for i in range(30)]
 
 
 def test_heapq():
