@@ -247,11 +247,6 @@ def swapaxes(a, axis1, axis2):
     raise ValueError("swapaxes: expected a matrix")
 
 
-@stands_for("numpy.squeeze")
-def squeeze(a):
-    return a
-
-
 @stands_for("numpy.broadcast_to")
 def broadcast_to(a, shape):
     out = np.empty(shape, dtype=a.dtype)
@@ -371,7 +366,212 @@ def isin(a, b):
     return out.reshape(a.shape)
 
 
+@stands_for("numpy.tile")
+def tile(a, reps):
+    out = np.empty(a.size * reps, dtype=a.dtype)
+    flat = a.ravel()
+    for k in range(reps):
+        out[k * a.size : (k + 1) * a.size] = flat
+    return out
+
+
+@stands_for("numpy.array_split")
+def array_split(a, sections):
+    n = a.shape[0]
+    long = n % sections
+    parts = [a[:0]]
+    begin = 0
+    for k in range(sections):
+        end = begin + n // sections + (1 if k < long else 0)
+        parts.append(a[begin:end])
+        begin = end
+    return parts[1:]
+
+
+@stands_for("numpy.split")
+def split(a, sections):
+    if a.shape[0] % sections != 0:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(a, sections)
+
+
+@stands_for("numpy.flip")
+def flip(m, axis=None):
+    if axis is None or m.ndim == 1:
+        return np.flip(m)
+    if axis == 0 or axis == -m.ndim:
+        return m[::-1]
+    if m.ndim == 2 and (axis == 1 or axis == -1):
+        return m[:, ::-1]
+    raise ValueError("flip: the axis is out of bounds")
+
+
+@stands_for("numpy.insert")
+def insert(a, index, value):
+    n = a.size
+    if index < -n or index > n:
+        raise IndexError("insert: the index is out of bounds")
+    at = index + n if index < 0 else index
+    out = np.empty(n + 1, dtype=a.dtype)
+    flat = a.ravel()
+    out[:at] = flat[:at]
+    out[at] = value
+    out[at + 1 :] = flat[at:]
+    return out
+
+
+@stands_for("numpy.fill_diagonal")
+def fill_diagonal(a, value):
+    for k in range(min(a.shape[0], a.shape[1])):
+        a[k, k] = value
+
+
+@stands_for("numpy.meshgrid")
+def meshgrid(x, y):
+    first = np.empty((y.size, x.size), dtype=x.dtype)
+    second = np.empty((y.size, x.size), dtype=y.dtype)
+    for k in range(y.size):
+        first[k] = x
+        second[k] = y[k]
+    return first, second
+
+
+@stands_for("numpy.inner")
+def inner(a, b):
+    return np.dot(a, b.T)
+
+
+@stands_for("array.tolist")
+def tolist(a):
+    if a.ndim == 1:
+        return list(a)
+    return [list(row) for row in a]
+
+
+# ---- math
+
+
+@stands_for("math.factorial")
+def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    if n > 20:
+        raise OverflowError("factorial() of more than 20 does not fit into 64 bits")
+    product = 1
+    for k in range(2, n + 1):
+        product *= k
+    return product
+
+
+@stands_for("math.comb")
+def comb(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("comb() takes numbers of at least zero")
+    if k > n:
+        return 0
+    chosen = 1
+    for j in range(min(k, n - k)):
+        chosen = chosen * (n - j) // (j + 1)
+    return chosen
+
+
+@stands_for("math.perm")
+def perm(n, k):
+    product = 1
+    for j in range(k):
+        product *= n - j
+    return product
+
+
+@stands_for("math.isclose")
+def isclose(a, b, rel_tol=1e-09, abs_tol=0.0):
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
+@stands_for("math.prod")
+def prod(values):
+    product = values[0]
+    for k in range(1, len(values)):
+        product *= values[k]
+    return product
+
+
 # ---- statistics
+
+
+@stands_for("numpy.diff")
+def diff(a, n=1):
+    out = a.copy()
+    for _ in range(n):
+        out = out[1:] - out[:-1]
+    return out
+
+
+@stands_for("numpy.average")
+def average(a, weights=None):
+    if weights is None:
+        return np.mean(a)
+    return (a * weights).sum() / weights.sum()
+
+
+@stands_for("numpy.gradient")
+def gradient(f, step=1.0):
+    n = f.size
+    if n < 2:
+        raise ValueError("gradient: expected at least two elements")
+    out = np.empty(n)
+    out[0] = (f[1] - f[0]) / step
+    out[n - 1] = (f[n - 1] - f[n - 2]) / step
+    for k in range(1, n - 1):
+        out[k] = (f[k + 1] - f[k - 1]) / (2.0 * step)
+    return out
+
+
+@stands_for("numpy.bincount")
+def bincount(x, weights=None, minlength=0):
+    if weights is None:
+        return np.bincount(x, minlength=minlength)
+    if x.size != weights.size:
+        raise ValueError("The weights and list don't have the same length.")
+    length = minlength
+    for k in x:
+        if k < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        length = max(length, k + 1)
+    out = np.zeros(length)
+    for k in range(x.size):
+        out[x[k]] += weights[k]
+    return out
+
+
+@stands_for("numpy.norm")
+def norm(x, ord=None):
+    order = ord
+    if order is None:
+        return np.linalg.norm(x)
+    if x.ndim == 1:
+        size = np.abs(x)
+        if order == np.inf:
+            return size.max() * 1.0
+        if order == -np.inf:
+            return size.min() * 1.0
+        if order == 0:
+            return np.count_nonzero(x) * 1.0
+        return (size**order).sum() ** (1.0 / order)
+    if order == 1 or order == -1:
+        sums = np.abs(x).sum(0)
+        return (sums.max() if order == 1 else sums.min()) * 1.0
+    if order == np.inf or order == -np.inf:
+        sums = np.abs(x).sum(1)
+        return (sums.max() if order > 0 else sums.min()) * 1.0
+    if order == 2 or order == -2:
+        _, s, _ = svd(x, False)
+        return s[0] if order == 2 else s[-1]
+    raise ValueError("Invalid norm order for matrices.")
 
 
 def _quantile_sorted(s, q):

@@ -189,6 +189,8 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
+  if (host() && object.is_array() && index.is(Kind::tuple) && index.display && !index.type->items.empty())
+    return subscript_of(object, spill(host_array_of(index, nullptr, n)), n);  // a[[0, 2]] takes rows
   if (auto r = container_item(object, index, n)) return *r;
   if (is_record_reference(object)) {
     if (index.is(Kind::string)) return reference_field(object, index.type->name, n);
@@ -590,6 +592,9 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   const Value& object = both[0];
   if (!object.type || !both[1].type) return;
   if (host() && container_store(target, object, made(both[1], nullptr, at), value, at)) return;
+  if (host() && object.is_array() && both[1].is(Kind::tuple) && both[1].display && !both[1].type->items.empty() &&
+      host_assign_index(bound(object, "a"), spill(host_array_of(both[1], nullptr, at)), value, at))
+    return;
   if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
   if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
   if (object.is(Kind::builtin) && object.type->name == "flat" && (both[1].is_scalar() || both[1].is(Kind::literal))) {

@@ -462,6 +462,12 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   const auto array = [&](Type element, int ndim, std::string text) { return made(array_type(element, ndim, 'C'), std::move(text)); };
   const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
 
+  // Options that the forms below do not have belong to the function's stand-in.
+  if (!args.keywords.empty() && is({"ptp", "average", "median", "cumsum", "cumprod", "append", "repeat", "diff", "unique", "flatnonzero", "where",
+                                    "take", "dot", "vdot", "matmul", "outer", "trace", "linalg.norm", "flip", "nansum", "nanmean", "nanmin", "nanmax"})) {
+    if (const Function* other = function_.stand_in(name)) return call_function(*other, other->syntax(), args, n);
+    fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
+  }
   if (is({"zeros", "ones", "empty"})) {
     Bound b(args, {"shape", "dtype", "order"});
     accept(b);
@@ -633,7 +639,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "bincount") {
     Bound b(args, {"x", "weights", "minlength"});
     accept(b);
-    if (b.given(1)) fail(n, "bincount(weights=) is not supported in compiled functions");
+    if (b.given(1))
+      if (const Function* other = function_.stand_in("numpy.bincount")) return call_function(*other, other->syntax(), args, n);
     return array(int64_type(), 1, fmt::format("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
   }
   if (f == "flatnonzero" && p.size() == 1)
@@ -825,7 +832,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "cumsum" || name == "cumprod") return host_builtin("numpy." + name, {{self}, {}, {}}, n);
   if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
   if (name == "nonzero" && p.empty()) {
-    if (self.type->ndim != 1) fail(n, "nonzero() takes vectors in compiled functions");
+    if (self.type->ndim == 2)
+      if (const Function* other = function_.stand_in("array.nonzero2")) return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
+    if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
     return tuple_of({spill(made(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
   }
   if (name == "take" && p.size() == 1) return host_index(host_array(self, n), p[0], n);
