@@ -492,6 +492,18 @@ def isclose(a, b, rel_tol=1e-09, abs_tol=0.0):
     return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
 
 
+@stands_for("math.isqrt")
+def isqrt(n):
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = min(int(math.sqrt(n)), 3037000499)
+    while root * root > n:
+        root -= 1
+    while root < 3037000499 and (root + 1) * (root + 1) <= n:
+        root += 1
+    return root
+
+
 @stands_for("math.prod")
 def prod(values):
     product = values[0]

@@ -1106,6 +1106,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     r.effect = true;
     return r;
   };
+  if (name == "math.isqrt")
+    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
   if (name == "typed.List" || name == "typed.Dict") return call_container(name.substr(6), args, n);
   if (name == "typed.List.empty_list" || name == "typed.Dict.empty") {
     std::vector<Type> types;
