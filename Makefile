@@ -26,6 +26,7 @@ test: build
 ctest: build
 	@ctest --test-dir $(BUILD) --output-on-failure
 
+# PYTHON=python3.13t: for a free-threaded interpreter, beside the wheel for all others.
 wheel: setup
 	@scripts/wheel.sh
 
@@ -54,6 +55,6 @@ bench: build
 	$(PY) bench/run.py $(ARGS)
 
 clean:
-	rm -rf build build-wheel build-asan build-ubsan build-tsan dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build build-wheel* build-asan build-ubsan build-tsan dist .pytest_cache .mypy_cache .ruff_cache
 distclean: clean
 	rm -rf .venv

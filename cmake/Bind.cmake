@@ -1,13 +1,22 @@
-# _broadcloth.abi3.so: one file for CPython 3.11 and every later one (the limited API), and the folder that Python imports from.
+# _broadcloth.abi3.so: one file for CPython 3.11 and every later one (the limited API), and the folder that Python imports from. Free-threaded
+# interpreters have no limited API before 3.15: for one of those the file is its own (_broadcloth.cpython-313t-x86_64-linux-gnu.so).
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" -S -E -c "import sysconfig; print(int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))))"
+  OUTPUT_VARIABLE BROADCLOTH_FREE_THREADED OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB bind_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/bind/*.cpp")
 Python_add_library(_broadcloth MODULE ${bind_sources})
-target_compile_definitions(_broadcloth PRIVATE Py_LIMITED_API=0x030B0000)
+if(BROADCLOTH_FREE_THREADED)
+  set(bind_suffix ".${Python_SOABI}.so")
+else()
+  set(bind_suffix ".abi3.so")
+  target_compile_definitions(_broadcloth PRIVATE Py_LIMITED_API=0x030B0000)
+endif()
 target_link_libraries(_broadcloth PRIVATE broadcloth_core)
 # The same build switches as the core: nothing may differ in what a header of the core gives.
 target_compile_options(_broadcloth PRIVATE -fvisibility-inlines-hidden)
 target_link_options(_broadcloth PRIVATE -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/bind.map")
 set_target_properties(_broadcloth PROPERTIES
-  PREFIX "" SUFFIX ".abi3.so"
+  PREFIX "" SUFFIX "${bind_suffix}"
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"
   BUILD_RPATH_USE_ORIGIN ON
   INSTALL_RPATH "$ORIGIN")

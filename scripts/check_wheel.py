@@ -1,4 +1,4 @@
-"""Checks a wheel: one ABI for every Python, at most 60 MB, nothing needed from outside but glibc, libstdc++ and zlib."""
+"""Checks a wheel: one ABI for every Python (or that of one free-threaded Python), at most 60 MB, nothing needed from outside but glibc, libstdc++ and zlib."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ LIMIT = 60_000_000
 def main(path: str) -> int:
     wheel = Path(path)
     problems = []
-    if "-cp311-abi3-" not in wheel.name:
-        problems.append(f"tag: expected cp311-abi3, got {wheel.name}")
+    free = re.search(r"-(cp\d+)-(cp\d+t)-", wheel.name)
+    if "-cp311-abi3-" not in wheel.name and not (free and free[2] == free[1] + "t"):
+        problems.append(f"tag: expected cp311-abi3 or that of a free-threaded Python, got {wheel.name}")
     size = wheel.stat().st_size
     if size > LIMIT:
         problems.append(f"size: expected at most {LIMIT / 1e6:.0f} MB, got {size / 1e6:.1f} MB")
@@ -32,7 +33,8 @@ def main(path: str) -> int:
             if lost := [n for n in needed if n not in own and not SYSTEM.match(n)]:
                 problems.append(f"{library.name}: needs {', '.join(lost)}, which the wheel does not hold")
             print(f"  {library.stat().st_size / 1e6:6.1f} MB  {library.relative_to(scratch)}")
-        for part in ("__init__.py", "_broadcloth.abi3.so", "libbroadcloth.so", "libbroadcloth_jit.so", "libopenblas.so.0"):
+        binding = f"_broadcloth.cpython-{free[2][2:]}-x86_64-linux-gnu.so" if free else "_broadcloth.abi3.so"
+        for part in ("__init__.py", binding, "libbroadcloth.so", "libbroadcloth_jit.so", "libopenblas.so.0"):
             if not (Path(scratch) / "broadcloth" / part).exists():
                 problems.append(f"broadcloth/{part} is missing")
         if len(list((Path(scratch) / "broadcloth" / "headers").glob("device-*.pch"))) != 2:

@@ -1,14 +1,29 @@
 #!/usr/bin/env bash
 # Makes dist/broadcloth-VERSION-cp311-abi3-manylinux_*.whl: one file that holds the engine, the CPU compiler and OpenBLAS, for
 # CPython from 3.11 up. glibc is that of the machine it is built on (2.36 on Debian 12).
+#   PYTHON=python3.13t scripts/wheel.sh      for a free-threaded interpreter, which needs a binding of its own: …-cp313-cp313t-….whl
 set -euo pipefail
 cd "$(dirname "$0")/.."
+build=.venv/bin/python
+folder=build-wheel
+kind=abi3
+python="${PYTHON:-$build}"
+if "$python" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))'; then
+  kind="$("$python" -c 'import sys; print(f"cp{sys.version_info.major}{sys.version_info.minor}t")')"
+  folder="build-wheel-$kind"
+  if [ "$python" != "$build" ]; then
+    [ -x "$folder/venv/bin/python" ] || "$python" -m venv "$folder/venv"
+    build="$folder/venv/bin/python"
+    "$build" -c 'import scikit_build_core' 2>/dev/null || "$build" -m pip install -q --disable-pip-version-check 'scikit-build-core>=0.10,<2'
+  fi
+fi
 export PATH="$PWD/.venv/bin:$PATH"
-raw=build-wheel/raw
+raw="$folder/raw"
 rm -rf "$raw" && mkdir -p "$raw" dist
-python -m pip wheel . -q --disable-pip-version-check --no-deps --no-build-isolation -w "$raw" \
-  --config-settings=cmake.define.Python_EXECUTABLE="$PWD/.venv/bin/python" || { echo "wheel: the build failed" >&2; exit 1; }
-rm -f dist/broadcloth-*.whl
+"$build" -m pip wheel . -q --disable-pip-version-check --no-deps --no-build-isolation -w "$raw" \
+  --config-settings=build-dir="$folder/cmake" --config-settings=cmake.define.Python_EXECUTABLE="$PWD/$build" ||
+  { echo "wheel: the build failed" >&2; exit 1; }
+rm -f dist/broadcloth-*-"$kind"-*.whl
 # Puts the libraries that a bare machine lacks into the wheel, under names that no other package uses, and checks the glibc symbols.
-python -m auditwheel repair --strip --plat auto -w dist "$raw"/broadcloth-*.whl
-python scripts/check_wheel.py dist/broadcloth-*.whl
+.venv/bin/python -m auditwheel repair --strip --plat auto -w dist "$raw"/broadcloth-*.whl
+.venv/bin/python scripts/check_wheel.py dist/broadcloth-*-"$kind"-*.whl

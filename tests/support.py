@@ -6,6 +6,8 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -206,3 +208,19 @@ def wide(a: np.ndarray) -> np.ndarray:
         "complex128": np.clongdouble,
     }
     return a.astype(kinds.get(a.dtype.name, a.dtype))
+
+
+def in_threads(count, function):
+    """Runs function(k) in `count` threads that start together; raises the first error."""
+    barrier = threading.Barrier(count)
+
+    def work(k):
+        barrier.wait()
+        return function(k)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, range(count)))
+
+
+def device_of(xp):
+    return str(xp.default_device())

@@ -17,9 +17,12 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+# First: where the process cannot have it (a subinterpreter), this says why.
+from . import _broadcloth as _c
+
+# isort: split
 import numpy as _np
 
-from . import _broadcloth as _c
 from . import _cuda_paths, _docs
 from ._broadcloth import (
     CompileError,

@@ -9,6 +9,7 @@
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "graph/tape.h"
+#include "runtime/exit.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -268,6 +269,8 @@ void init_engine(PyObject* module) {
                      [] {
                        kernel_cache_close();
                        finish_opening();
+                       // Once more, after all that the libraries registered when they were used.
+                       arm_exit_barrier();
                      }),
           BC_FUNCTION("library_status()", library_status),
           BC_FUNCTION("set_library_paths(folders)", set_paths),

@@ -32,6 +32,11 @@ namespace {
 
 int exec_module(PyObject* module) {
   return guard(-1, [&] {
+    // Types and NumPy's objects are one set a process, and belong to the interpreter that made them.
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+      throw_python(PyExc_ImportError,
+                   "broadcloth cannot be imported in a subinterpreter: arrays and their types belong to the main one, as NumPy's do; use "
+                   "threads, or processes (multiprocessing)");
     if (state().module) {
       // Types are one set a process, or arrays of two loads would not know each other: a second load shares the first one's.
       PyObject *key = nullptr, *value = nullptr;

@@ -23,6 +23,7 @@
 
 #include "codegen/device_library.h"
 #include "codegen/kernel_store.h"
+#include "runtime/exit.h"
 #include "runtime/fork.h"
 #include "core/error.h"
 
@@ -537,6 +538,8 @@ void kernel_cache_wait() {
 }
 
 void kernel_cache_shutdown() {
+  // The thread sleeps before its next call of a compiler by then.
+  if (exit_begun()) return;
   Cache& all = cache();
   std::unique_lock lock(all.mutex);
   for (Entry* entry : all.queue) entry->state.store(State::Idle, std::memory_order_relaxed);

@@ -1,21 +1,109 @@
 #include "runtime/exit.h"
 
-#include <atomic>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
+#include <thread>
+#include <utility>
 
 namespace bc {
+namespace detail {
+
+std::atomic<bool> library_calls_ended{false};
+
+}  // namespace detail
+
 namespace {
 
+using detail::LibraryThread;
+
 std::atomic<void (*)()> exit_barrier{nullptr};
+std::atomic<LibraryThread*> library_threads{nullptr};
+pthread_t closer{};  // who ends the process; written before library_calls_ended
+
+/// A thread's record goes to the next thread that needs one.
+struct Leave {
+  ~Leave() {
+    LibraryThread* mine = std::exchange(detail::library_thread, nullptr);
+    if (mine) mine->used.store(false, std::memory_order_release);
+  }
+};
+
+/// Makes what other threads have stored seen here, as if each had passed a fence.
+void fence_all_threads() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    // A kernel without it: a store is seen by other processors within far less than this.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// From now on only this thread calls libraries. Returns when no other thread is inside one, or after some seconds.
+void end_library_calls() {
+  closer = pthread_self();
+  detail::library_calls_ended.store(true);
+  fence_all_threads();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (LibraryThread* t = library_threads.load(std::memory_order_acquire); t; t = t->next)
+    while (!pthread_equal(t->owner.load(std::memory_order_relaxed), closer) && t->depth.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
 
 }  // namespace
+
+namespace detail {
+
+LibraryThread& register_library_thread() {
+  static const bool prepared = [] {
+    // A forked child has one thread; calls that others were in have no end there.
+    pthread_atfork(nullptr, nullptr, [] {
+      for (LibraryThread* t = library_threads.load(); t; t = t->next)
+        if (!pthread_equal(t->owner.load(), pthread_self())) t->depth.store(0);
+    });
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  }();
+  (void)prepared;
+  LibraryThread* mine = library_threads.load(std::memory_order_acquire);
+  for (; mine; mine = mine->next) {
+    bool free = false;
+    if (!mine->used.load(std::memory_order_relaxed) && mine->used.compare_exchange_strong(free, true, std::memory_order_acq_rel)) break;
+  }
+  if (!mine) {
+    mine = new LibraryThread;
+    mine->next = library_threads.load(std::memory_order_relaxed);
+    while (!library_threads.compare_exchange_weak(mine->next, mine, std::memory_order_acq_rel)) {
+    }
+  }
+  mine->owner.store(pthread_self(), std::memory_order_relaxed);
+  library_thread = mine;
+  static thread_local Leave leave;
+  static_cast<void>(&leave);
+  return *mine;
+}
+
+void enter_after_end(LibraryThread& thread) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (pthread_equal(closer, pthread_self()) || thread.depth.load(std::memory_order_relaxed) > 1) return;
+  thread.depth.store(0, std::memory_order_release);
+  for (;;) pause();
+}
+
+}  // namespace detail
+
+bool exit_begun() { return detail::library_calls_ended.load(std::memory_order_relaxed); }
 
 void set_exit_barrier(void (*barrier)()) { exit_barrier.store(barrier); }
 
 void arm_exit_barrier() {
   // Handlers run in the reverse order of their registration.
   std::atexit([] {
+    // Only the first of them has something to do.
+    if (detail::library_calls_ended.load()) return;
     if (auto* barrier = exit_barrier.load()) barrier();
+    end_library_calls();
   });
 }
 

@@ -275,7 +275,7 @@ TEST(CudaLibraries, AMissingFunctionIsAnImportError) {
 
 TEST(CudaLibraries, TablesResolve) {
   if (have(Library::Nvrtc)) {
-    EXPECT_NE(cuda::nvrtc().nvrtcCompileProgram, nullptr);
+    EXPECT_TRUE(static_cast<bool>(cuda::nvrtc().nvrtcCompileProgram));
   }
   if (!have(Library::CublasLt)) GTEST_SKIP() << "cuBLASLt is not installed";
   EXPECT_GT(cuda::cublaslt().cublasLtGetVersion(), size_t{120000});

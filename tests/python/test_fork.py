@@ -131,3 +131,63 @@ import pickle
 assert pickle.loads(pickle.dumps(x)).tolist() == [0, 2, 4, 6, 8]
 """
     )
+
+
+def test_a_subinterpreter_is_told_why():
+    done = run_python(
+        """
+import sys
+try:
+    import _interpreters as interpreters
+    made = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    made = interpreters.create()
+interpreters.run_string(made, '''
+import sys
+try:
+    import broadcloth
+except ImportError as e:
+    print("told:", e, flush=True)
+''')
+interpreters.destroy(made)
+import broadcloth as bc
+print(float(bc.ones(3).sum()))
+"""
+    )
+    assert "told:" in done.stdout and "subinterpreter" in done.stdout and done.stdout.endswith("3.0\n"), done.stdout + done.stderr
+
+
+def test_a_second_import_shares_the_first_ones_types():
+    run_python(
+        """
+import sys
+import broadcloth as first
+a = first.arange(3.0)
+for name in [n for n in sys.modules if n.split(".")[0] == "broadcloth"]:
+    del sys.modules[name]
+import broadcloth as second
+assert second is not first and second.ndarray is first.ndarray
+assert (a + second.ones(3)).tolist() == [1, 2, 3]
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # Threads that are inside kernels, compilers, copies and waits when the process ends.
+        "def work():\n    x = bc.arange(200_000.0)\n    while True: x = bc.sin(x) + 1; float(x[5])",
+        "def work():\n    while True: (bc.ones((300, 300)) @ bc.ones((300, 300))).get()",
+        "def work():\n    from broadcloth import cuda\n    while True:\n        s = cuda.Stream()\n"
+        "        with s: x = bc.ones(50_000) * 2; x += 1\n        s.synchronize(); cuda.pinned_array(1000)",
+        "def work():\n    while True: bc.asarray(np.ones(1_000_000)).get(); bc.synchronize()",
+    ],
+)
+def test_daemon_threads_are_cut_short(program):
+    done = run_python(
+        "import numpy as np\nimport broadcloth as bc\nimport threading, time\n"
+        + program
+        + "\nfor _ in range(3): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.3)"
+    )
+    assert "Error" not in done.stderr and "Exception" not in done.stderr, done.stderr

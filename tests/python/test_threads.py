@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from support import assert_same, host
-
-
-def in_threads(count, function):
-    """Runs function(k) in `count` threads that start together; raises the first error."""
-    barrier = threading.Barrier(count)
-
-    def work(k):
-        barrier.wait()
-        return function(k)
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(work, range(count)))
-
-
-def device_of(xp):
-    return str(xp.default_device())
+from support import assert_same, device_of, host, in_threads
 
 
 def test_threads_with_arrays_of_their_own(xp):

@@ -216,6 +216,7 @@ bool JitLibrary::available() noexcept {
 }
 
 JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Headers>()) {
+  const LibraryCall call;
   void* handle = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = dlerror();
@@ -225,9 +226,9 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
         "build with LLVM and clang 19 (apt-get install llvm-19-dev libclang-19-dev lld-19), or set BROADCLOTH_JIT to its path",
         kLibraryName, reason == nullptr ? "no reason from dlopen" : reason);
   }
-  const auto find = [&]<class F>(F& function, const char* name) {
-    function = reinterpret_cast<F>(dlsym(handle, name));
-    if (function == nullptr) {
+  const auto find = [&](auto& function, const char* name) {
+    function.set(dlsym(handle, name));
+    if (!function) {
       dlclose(handle);
       raise(ErrorKind::Runtime,
             "compile for the CPU: expected the function {} in {}, got a library without it; install both from one build", name, path_);
@@ -254,6 +255,8 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
     raise(ErrorKind::Runtime, "compile for the CPU: expected interface {} in {}, got {}; install both libraries from one build", BC_JIT_ABI,
           path_, found);
   }
+  // LLVM's statics go when the process ends; they were registered when the library was loaded.
+  arm_exit_barrier();
 }
 
 std::string JitLibrary::take(bc_jit_buffer& buffer) const {
@@ -435,7 +438,7 @@ JitLibrary::Object JitLibrary::load(std::span<const char> bytes, const bc_jit_ob
   bc_jit_object* object = load_(bytes.data(), bytes.size(), first, &log);
   const std::string messages = take(log);
   BC_CHECK(object != nullptr, Runtime, "load for the CPU: the object file of {} bytes cannot be loaded: {}", bytes.size(), messages);
-  return Object(object, unload_);
+  return Object(object, unload_.pointer());
 }
 
 JitLibrary::Object JitLibrary::load(std::span<const char> bytes) {
@@ -453,7 +456,7 @@ JitLibrary::Object JitLibrary::load(std::span<const char> bytes) {
     if (object != nullptr) headers_->support_wanted.store(true, std::memory_order_release);
   }
   BC_CHECK(object != nullptr, Runtime, "load for the CPU: the object file of {} bytes cannot be loaded: {}", bytes.size(), messages);
-  return Object(object, unload_);
+  return Object(object, unload_.pointer());
 }
 
 }  // namespace bc::cpu

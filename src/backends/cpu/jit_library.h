@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/jit/jit.h"
+#include "runtime/exit.h"
 
 namespace bc::cpu {
 
@@ -70,21 +71,21 @@ class JitLibrary {
   void forget_headers();
 
   std::string path_;
-  decltype(&bc_jit_abi) abi_;
-  decltype(&bc_jit_version) version_;
-  decltype(&bc_jit_cpu) cpu_;
-  decltype(&bc_jit_features) features_;
-  decltype(&bc_jit_command_line) command_line_;
-  decltype(&bc_jit_precompile) precompile_;
-  decltype(&bc_jit_compile) compile_;
-  decltype(&bc_jit_inspect) inspect_;
-  decltype(&bc_jit_program) program_;
-  decltype(&bc_jit_specialise) specialise_;
-  decltype(&bc_jit_load) load_;
-  decltype(&bc_jit_symbol) symbol_;
-  decltype(&bc_jit_unload) unload_;
-  decltype(&bc_jit_free) free_;
-  decltype(&bc_jit_fork) fork_;
+  LibraryFunction<decltype(bc_jit_abi)> abi_;
+  LibraryFunction<decltype(bc_jit_version)> version_;
+  LibraryFunction<decltype(bc_jit_cpu)> cpu_;
+  LibraryFunction<decltype(bc_jit_features)> features_;
+  LibraryFunction<decltype(bc_jit_command_line)> command_line_;
+  LibraryFunction<decltype(bc_jit_precompile)> precompile_;
+  LibraryFunction<decltype(bc_jit_compile)> compile_;
+  LibraryFunction<decltype(bc_jit_inspect)> inspect_;
+  LibraryFunction<decltype(bc_jit_program)> program_;
+  LibraryFunction<decltype(bc_jit_specialise)> specialise_;
+  LibraryFunction<decltype(bc_jit_load)> load_;
+  LibraryFunction<decltype(bc_jit_symbol)> symbol_;
+  LibraryFunction<decltype(bc_jit_unload)> unload_;
+  LibraryFunction<decltype(bc_jit_free)> free_;
+  LibraryFunction<decltype(bc_jit_fork)> fork_;
   std::unique_ptr<Headers> headers_;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 // The part of the CUDA driver API, NVRTC and cuBLASLt that broadcloth calls, declared here so that no CUDA header is needed to build and
-// no CUDA library to start. Each library is one table of function pointers, filled by dlsym at first use. Names, numbers and layouts are
+// no CUDA library to start. Each library is one table of functions, filled by dlsym at first use. Names, numbers and layouts are
 // those of CUDA 12.0 to 13.0; tests/cpp/cuda_backend_test.cpp checks them against the toolkit's own headers where those are installed.
 #include <cstddef>
 #include <cstdint>
+
+#include "runtime/exit.h"
 
 // The opaque types have the headers' own tags, so that handles are the same types in a program that includes both.
 struct CUctx_st;
@@ -433,7 +435,7 @@ inline constexpr int kLtPreferenceAlignmentD = 8;
 
 // ---- The tables ---------------------------------------------------------------------------------------------------------------------
 
-#define BC_CUDA_POINTER(member, symbol, parameters) int(*member) parameters = nullptr;
+#define BC_CUDA_POINTER(member, symbol, parameters) LibraryFunction<int parameters> member;
 
 /// The driver's functions; null until driver_loaded() has returned true.
 struct DriverApi {

@@ -88,6 +88,8 @@ void* open_driver(std::string& problem) {
 }
 
 DriverState start_driver() {
+  // As a whole: cuInit registers handlers of the driver's own, and the process must not end between.
+  const LibraryCall call;
   DriverState state;
   void* handle = open_driver(state.problem);
   if (!handle) return state;
@@ -96,11 +98,11 @@ DriverState start_driver() {
   const char* missing = nullptr;
   DriverApi api;
 #define BC_RESOLVE(member, symbol, parameters)                                 \
-  api.member = reinterpret_cast<decltype(api.member)>(dlsym(handle, #symbol)); \
+  api.member.set(dlsym(handle, #symbol)); \
   if (!api.member && !missing) missing = #symbol;
   BC_CUDA_DRIVER_API(BC_RESOLVE)
 #undef BC_RESOLVE
-#define BC_RESOLVE(member, symbol, parameters) api.member = reinterpret_cast<decltype(api.member)>(dlsym(handle, #symbol));
+#define BC_RESOLVE(member, symbol, parameters) api.member.set(dlsym(handle, #symbol));
   BC_CUDA_DRIVER_OPTIONAL_API(BC_RESOLVE)
 #undef BC_RESOLVE
   if (missing) {
@@ -435,6 +437,8 @@ void* try_library(const LibraryRow& row, std::string& problem) {
   Registry& all = registry();
   Opened& slot = all.opened[id(row.which)];
   if (void* handle = slot.handle.load(std::memory_order_acquire)) return handle;
+  // Not while the process ends, which loading a library would meet half-way.
+  const LibraryCall call;
   std::lock_guard lock(all.mutex);
   if (void* handle = slot.handle.load(std::memory_order_acquire)) return handle;
   for (int need : row.needs) {
@@ -535,7 +539,7 @@ std::vector<std::string> library_folders() {
 const NvrtcApi& nvrtc() {
   static std::atomic<const NvrtcApi*> slot{nullptr};
   return table<NvrtcApi>(slot, Library::Nvrtc, [](NvrtcApi& api) {
-#define BC_RESOLVE(member, symbol, parameters) api.member = reinterpret_cast<decltype(api.member)>(library_symbol(Library::Nvrtc, #symbol));
+#define BC_RESOLVE(member, symbol, parameters) api.member.set(library_symbol(Library::Nvrtc, #symbol));
     BC_NVRTC_API(BC_RESOLVE)
 #undef BC_RESOLVE
     api.nvrtcGetErrorString = reinterpret_cast<const char* (*)(nvrtcResult)>(library_symbol(Library::Nvrtc, "nvrtcGetErrorString"));
@@ -545,8 +549,7 @@ const NvrtcApi& nvrtc() {
 const CublasLtApi& cublaslt() {
   static std::atomic<const CublasLtApi*> slot{nullptr};
   return table<CublasLtApi>(slot, Library::CublasLt, [](CublasLtApi& api) {
-#define BC_RESOLVE(member, symbol, parameters) \
-  api.member = reinterpret_cast<decltype(api.member)>(library_symbol(Library::CublasLt, #symbol));
+#define BC_RESOLVE(member, symbol, parameters) api.member.set(library_symbol(Library::CublasLt, #symbol));
     BC_CUBLASLT_API(BC_RESOLVE)
 #undef BC_RESOLVE
     api.cublasLtGetVersion = reinterpret_cast<size_t (*)()>(library_symbol(Library::CublasLt, "cublasLtGetVersion"));
