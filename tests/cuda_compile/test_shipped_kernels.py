@@ -52,8 +52,10 @@ bc.set_default_device("cuda")
 n = np.random.default_rng(1).random((1000, 1000), dtype="float32")
 a = bc.array(n)
 before = bc._c.cache_stats()
-x = [a + a, a * 2, bc.sqrt(a), a.sum(axis=0)]
-bc.synchronize()
+x = []
+for f in (lambda: a + a, lambda: a * 2, lambda: bc.sqrt(a), lambda: a.sum(axis=0)):
+    x.append(f())
+    bc.synchronize()  # each by a kernel of its own
 after = bc._c.cache_stats()
 assert np.array_equal(x[0].get(), n + n) and np.array_equal(x[1].get(), n * 2)
 print(after["compiles"] - before["compiles"], after["shipped_hits"] - before["shipped_hits"])

@@ -105,6 +105,8 @@ def test_cupys_kernels_take_our_arrays():
 
 
 def test_numbas_kernels_and_streams():
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack  # an older Numba looks for it when it is imported
     numba_cuda = pytest.importorskip("numba.cuda")
 
     @numba_cuda.jit
