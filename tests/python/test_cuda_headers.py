@@ -215,7 +215,9 @@ extern "C" __global__ void k(int* x, int* out, float* z, int n) {
 }"""
 
 
-def test_thrust_in_a_thread(launch):
+def test_thrust_in_a_thread(launch, device):
+    if device == "cuda":
+        pytest.skip("NVRTC cannot compile the toolkit's thrust::sort")
     x = rng.integers(1, 100, (32, 16)).astype(np.int32)
     got = launch(THRUST, (1,), (32,), x, np.zeros((32, 8), np.int32), np.zeros((32, 2), np.float32), 16)
     down = np.sort(x, 1)[:, ::-1]
