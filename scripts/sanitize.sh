@@ -10,7 +10,7 @@ scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind"
 export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0:alloc_dealloc_mismatch=1"
 export LSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
-export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1"
+export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1:die_after_fork=0"
 run=()
 runtime=""
 case "$kind" in

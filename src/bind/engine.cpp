@@ -267,6 +267,8 @@ void init_engine(PyObject* module) {
           BC_LOOKING("cache_wait()", kernel_cache_wait),
           BC_LOOKING("_shutdown()",
                      [] {
+                       ending_thread = pthread_self();
+                       interpreter_ends.store(true, std::memory_order_release);
                        kernel_cache_close();
                        finish_opening();
                        // Once more, after all that the libraries registered when they were used.

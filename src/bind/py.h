@@ -4,6 +4,7 @@
 #endif
 #include <Python.h>
 #include <cxxabi.h>
+#include <pthread.h>
 #include <structmember.h>
 #include <unistd.h>
 
@@ -33,6 +34,14 @@ using FastCall = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t
 /// Thrown when a Python exception is set.
 struct PythonError {};
 
+/// The end of the interpreter, and the thread that brings it. It ends others where they next ask for its lock, before 3.14 by unwinding their
+/// frames: what these own is then let go without the lock, so references of such threads are left alone.
+inline std::atomic<bool> interpreter_ends{false};
+inline pthread_t ending_thread{};
+inline bool cut_short() {
+  return interpreter_ends.load(std::memory_order_acquire) && !pthread_equal(ending_thread, pthread_self());
+}
+
 /// An owned reference.
 class PyRef {
  public:
@@ -55,7 +64,9 @@ class PyRef {
     std::swap(p_, o.p_);
     return *this;
   }
-  ~PyRef() { Py_XDECREF(p_); }
+  ~PyRef() {
+    if (p_ && !cut_short()) Py_DECREF(p_);
+  }
   PyObject* get() const { return p_; }
   PyObject* release() { return std::exchange(p_, nullptr); }
   explicit operator bool() const { return p_ != nullptr; }

@@ -108,8 +108,7 @@ struct Cache {
   bool stopping = false;
   bool exit_registered = false;
   bool has_worker = false;
-  bool closing = false;  // the process ends, and only `closer` may still compile
-  pthread_t closer{};
+  bool closing = false;  // the process ends: no thread is started any more
   pthread_t worker{};  // plain, because the child of a fork must be able to forget it
 };
 
@@ -237,13 +236,7 @@ void compile(Cache& all, Entry& entry, const KernelSource& source) {
   all.store.save(entry.file, entry.backend->target(), source.entries, binary);
 }
 
-/// Called with the mutex held before a compile.
-void check_open(const Cache& all) {
-  BC_CHECK(!all.closing || pthread_equal(all.closer, pthread_self()), Runtime, "kernel: the process is ending, nothing is compiled any more");
-}
-
 void set_running(Cache& all, Entry& entry) {
-  check_open(all);
   entry.state.store(State::Running, std::memory_order_relaxed);
   entry.owner = pthread_self();
   ++all.running;
@@ -265,8 +258,8 @@ void* work(void*) {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);  // on Linux this is the thread's own
   std::unique_lock lock(all.mutex);
   for (;;) {
-    all.changed.wait(lock, [&] { return all.stopping || !all.queue.empty(); });
-    if (all.stopping) return nullptr;
+    all.changed.wait(lock, [&] { return all.stopping || all.closing || !all.queue.empty(); });
+    if (all.stopping || all.closing) return nullptr;
     Entry& entry = *all.queue.front();
     all.queue.pop_front();
     const KernelSource source = std::move(entry.source);
@@ -308,7 +301,7 @@ int start_thread(pthread_t& thread, void* (*run)(void*), void* argument) {
 
 /// Called with the mutex held.
 void start_worker(Cache& all) {
-  if (all.has_worker || all.stopping) return;
+  if (all.has_worker || all.stopping || all.closing) return;
   static const int first = std::atexit(kernel_cache_shutdown);
   (void)first;
   const int error = start_thread(all.worker, work, nullptr);
@@ -449,7 +442,6 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
   struct Running {
     explicit Running(Cache& all) : all(all) {
       std::lock_guard lock(all.mutex);
-      check_open(all);
       ++all.running;
       ++t_building;
     }
@@ -556,12 +548,12 @@ void kernel_cache_shutdown() {
 }
 
 void kernel_cache_close() {
+  {
+    Cache& all = cache();
+    const std::lock_guard lock(all.mutex);
+    all.closing = true;
+  }
   kernel_cache_shutdown();
-  Cache& all = cache();
-  std::unique_lock lock(all.mutex);
-  all.closing = true;
-  all.closer = pthread_self();
-  all.changed.wait_for(lock, std::chrono::seconds(10), [&] { return all.running <= t_building; });
 }
 
 }  // namespace bc

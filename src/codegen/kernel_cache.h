@@ -89,8 +89,8 @@ void kernel_cache_wait();
 /// Ends the background thread after the compile it is at, drops what is queued. Called when the interpreter or the process ends; the
 /// thread starts again when needed.
 void kernel_cache_shutdown();
-/// The same at the end of the interpreter or of the process, for good: waits for compiles of other threads and lets them start none, because a compiler's own
-/// statics go when the process exits. The calling thread may still compile.
+/// The same at the end of the interpreter or of the process, for good: no thread is started after it. Compiles in other threads are ended
+/// with all calls of libraries (runtime/exit.h).
 void kernel_cache_close();
 
 }  // namespace bc

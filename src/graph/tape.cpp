@@ -247,7 +247,7 @@ void Tape::append(Node* node) {
   node->tape = this;
   node->tape_index = static_cast<uint32_t>(nodes_.size());
   nodes_.push_back(node);
-  ++alive_;
+  set_alive(alive() + 1);
   pending_bytes_ += node->size * itemsize(node->dtype);
 }
 
@@ -256,18 +256,19 @@ void Tape::forget(Node* node) {
   if (!node->tape) return;  // a flush in another thread took it meanwhile
   nodes_[node->tape_index] = nullptr;
   pending_bytes_ -= node->size * itemsize(node->dtype);
-  if (--alive_ == 0) nodes_.clear();
+  set_alive(alive() - 1);
+  if (alive() == 0) nodes_.clear();
   while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
 }
 
 void Tape::take(std::vector<Ref<Node>>* taken) {
-  taken->reserve(alive_);
+  taken->reserve(alive());
   for (Node* n : nodes_)
     if (n && n->try_retain()) taken->push_back(Ref<Node>::adopt(n));
 }
 
 void Tape::flush() {
-  if (alive_ == 0) return;
+  if (alive() == 0) return;
   TapeLock lock(*this);
   if (flushing_) return;
   // What library bodies allocate and record is this stream's, whichever the thread uses.
@@ -277,7 +278,7 @@ void Tape::flush() {
   const size_t count = slots_.nodes.size();
   if (count == 0) return;
   nodes_.clear();
-  alive_ = 0;
+  set_alive(0);
   pending_bytes_ = 0;
   flushing_ = true;
   // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises.

@@ -57,7 +57,7 @@ class Tape {
   void flush();
   /// The source of the kernels that a flush would run.
   std::string source();
-  bool empty() const { return alive_ == 0; }
+  bool empty() const { return alive() == 0; }
   /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on it
   /// is marked by an event, which is what others wait for, and its free memory is the default stream's.
   bool lent() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
@@ -69,7 +69,7 @@ class Tape {
   void mark();
   /// Makes a handle's stream, which may be a new one, wait for what ran under it before.
   void catch_up();
-  bool full() const { return alive_ >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
+  bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ----------------------------------------------------------------------------------------------------------------------
   // A tick is a stream and the number of its last submission. Buffers remember the ticks that used them; a native event is recorded only
@@ -126,7 +126,9 @@ class Tape {
   const bool foreign_;
   std::atomic<int> borrowers_{0};
   std::vector<Node*> nodes_;
-  size_t alive_ = 0;
+  std::atomic<size_t> alive_{0};  ///< changed under the lock; whether it is 0 is asked without
+  size_t alive() const { return alive_.load(std::memory_order_relaxed); }
+  void set_alive(size_t n) { alive_.store(n, std::memory_order_relaxed); }
   int64_t pending_bytes_ = 0;
   bool flushing_ = false;
   Slots slots_;  ///< of the flush that runs; kept for its memory

@@ -178,6 +178,8 @@ assert (a + second.ones(3)).tolist() == [1, 2, 3]
     [
         # Threads that are inside kernels, compilers, copies and waits when the process ends.
         "def work():\n    x = bc.arange(200_000.0)\n    while True: x = bc.sin(x) + 1; float(x[5])",
+        "def work():\n    k = 0\n    while True:\n        k += 1\n"
+        "        f = bc.ElementwiseKernel('T x', 'T y', f'y = x * {k}', f'times_{k}'); float(f(bc.ones(100))[0])",
         "def work():\n    while True: (bc.ones((300, 300)) @ bc.ones((300, 300))).get()",
         "def work():\n    from broadcloth import cuda\n    while True:\n        s = cuda.Stream()\n"
         "        with s: x = bc.ones(50_000) * 2; x += 1\n        s.synchronize(); cuda.pinned_array(1000)",
