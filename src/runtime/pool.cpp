@@ -351,7 +351,7 @@ class DevicePool {
   const Device device_;
   Backend& backend_;
   const bool one_stream_;     // work runs in the calling thread, so what is free is free for all
-  const size_t granularity_;  // of addresses and sizes
+  const size_t granularity_;  // of addresses and sizes; a linear texture's address is a multiple of 512
   std::atomic<bool> foreign_{false};
   std::atomic<bool> lost_{false};
 
@@ -399,7 +399,7 @@ size_t environment_limit(Backend& backend) {
 }
 
 DevicePool::DevicePool(Device device, Backend& backend)
-    : device_(device), backend_(backend), one_stream_(device.type == DeviceType::cpu), granularity_(one_stream_ ? 64 : 256) {
+    : device_(device), backend_(backend), one_stream_(device.type == DeviceType::cpu), granularity_(one_stream_ ? 64 : 512) {
   limit_ = environment_limit(backend);
   // Four classes for every power of two, none closer than the granularity.
   for (size_t size = granularity_; size <= kSmallMax;) {

@@ -144,7 +144,7 @@ int link_type(const LinkedCode& code) {
 
 /// A relocatable cubin (or PTX), other code and the device runtime, made one program.
 std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch,
-                       const std::vector<LinkedCode>& others = {}) {
+                       const std::vector<LinkedCode>& others = {}, int tries = 3) {
   const LinkApi& api = linker();
   void* handle = nullptr;
   const bool ptx = arch.starts_with("compute_");
@@ -182,6 +182,12 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
   }
   size_t bytes = 0;
   if (int result = api.cubin_size(handle, &bytes)) failed("nvJitLinkGetLinkedCubinSize", result);
+  if (bytes > size_t{1} << 31) {
+    // Seen of nvJitLink 13.0 now and then where a cubin is linked: no error and a size of 4 GB.
+    if (tries <= 1) failed("nvJitLinkGetLinkedCubinSize", static_cast<int>(bytes));
+    api.destroy(&handle);
+    return link(binary, name, arch, others, tries - 1);
+  }
   std::vector<char> linked(bytes);
   if (int result = api.cubin(handle, linked.data())) failed("nvJitLinkGetLinkedCubin", result);
   api.destroy(&handle);
