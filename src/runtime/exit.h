@@ -37,7 +37,7 @@ class LibraryCall {
  public:
   LibraryCall() : thread_(detail::library_thread ? *detail::library_thread : detail::register_library_thread()) {
     thread_.depth.store(thread_.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // The one who ends the calls makes all threads' stores seen first (membarrier), so that no fence is needed here.
+    // The one who ends the calls waits first until all threads' stores are seen, so that no fence is needed here.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (detail::library_calls_ended.load(std::memory_order_relaxed)) [[unlikely]]
       detail::enter_after_end(thread_);

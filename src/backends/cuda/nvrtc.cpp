@@ -84,37 +84,10 @@ void keep_freed_memory() {
   (void)done;
 }
 
-/// NVRTC puts what it compiles into the driver's cache on disk as well, whose misses cost it a third of a compile (62 ms became 77 to 100 on
-/// an H200's host), and holds there what our own cache holds. It looks at this variable in each compile until it finds a cache; the driver has
-/// looked before, and child processes find the default. The text is changed in place, which no reader of the environment can trip over.
-char driver_cache[] = "CUDA_CACHE_DISABLE=0";
-
-bool own_driver_cache() {
-  static const bool own = !std::getenv("CUDA_CACHE_DISABLE") && putenv(driver_cache) == 0;
-  return own;
-}
-
-class WithoutDriverCache {
- public:
-  WithoutDriverCache() {
-    if (own_driver_cache() && compiles_.fetch_add(1) == 0) set('1');
-  }
-  ~WithoutDriverCache() {
-    if (own_driver_cache() && compiles_.fetch_sub(1) == 1) set('0');
-  }
-  WithoutDriverCache(const WithoutDriverCache&) = delete;
-  WithoutDriverCache& operator=(const WithoutDriverCache&) = delete;
-
- private:
-  static void set(char value) { std::atomic_ref<char>(driver_cache[sizeof driver_cache - 2]).store(value, std::memory_order_relaxed); }
-  static inline std::atomic<int> compiles_{0};
-};
-
 CompiledProgram compile_once(const CompilerInput& program, std::string_view arch, const std::vector<std::string>& options,
                              nvrtcResult& result) {
   const NvrtcApi& api = nvrtc();
   keep_freed_memory();
-  const WithoutDriverCache without;
   ProgramHandle handle(program);
   for (const std::string& name : program.name_expressions)
     check_nvrtc(api.nvrtcAddNameExpression(handle.get(), name.c_str()), "nvrtcAddNameExpression");
@@ -197,7 +170,6 @@ std::vector<char> compile_for(const KernelSource& source, std::string_view arch)
 void start_compiler(int device) {
   static std::once_flag once;
   std::call_once(once, [device] {
-    own_driver_cache();  // the environment grows in the thread that opens the device
     kernel_cache_prepare([device] {
       CUdevice native = 0;
       int major = 0, minor = 0;
