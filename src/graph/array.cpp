@@ -969,6 +969,9 @@ Array to_device(const Array& a, Device device) {
   Buffer& buffer = *result.storage()->current->buffer;
   const bool peers = up && down;
   if (peers) {
+    // Ranges of virtual memory are copied by a device that may use them.
+    backend(device).enable_peer_access(a.device());
+    backend(a.device()).enable_peer_access(device);
     uint64_t ready;
     {
       TapeLock lock(source);
