@@ -322,6 +322,7 @@ PyRef host_allocate(std::string_view kind, uint64_t bytes, bool write_combined) 
     }
   });
   BC_CHECK(ptr, Memory, "{}: no memory for {} bytes of {} memory", to_string(d), bytes, kind);
+  if (const int byte = new_memory_byte(); byte >= 0) std::memset(ptr, byte, bytes);
   return PyRef::steal(reinterpret_cast<PyObject*>(new_host(which, d, ptr, bytes)));
 }
 

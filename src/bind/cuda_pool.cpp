@@ -243,6 +243,8 @@ PyRef allocate(PyObject* pool_object, uint64_t bytes, PyObject* stream, Device d
     return p;
   });
   BC_CHECK(ptr, Memory, "pool: {} bytes asked for on {}, which the {} pool cannot give", bytes, to_string(device), pool->name());
+  if (const int byte = new_memory_byte(); byte >= 0 && !stream_of(stream, device).capture())
+    without_gil([&] { backend(device).fill(ptr, byte, bytes, stream_of(stream, device).stream()); });
   return new_memory(device, ptr, bytes, native, std::move(pool), nullptr);
 }
 

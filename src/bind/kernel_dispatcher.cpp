@@ -11,6 +11,7 @@
 #include "bind/kernel_records.h"
 #include "bind/launch.h"
 #include "graph/tape.h"
+#include "runtime/copy_kind.h"
 #include "kernels/compile.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
@@ -692,9 +693,10 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   }
   Tape& tape = stream_of(c.stream.get(), device);
   const Stream stream = tape.stream();
+  std::vector<std::pair<uintptr_t, uintptr_t>> fresh;
   if (form.checked)
-    for (Py_ssize_t i = 0; i < n; ++i)
-      if (is_array(args[i])) without_gil([&, a = array_of(args[i])] { mark_unset(a, kernels::kUnsetByte); });
+    for (Py_ssize_t i = 0; i < n && fresh.size() < kernels::kFreshCount; ++i)
+      if (is_array(args[i])) fresh.push_back(without_gil([&, a = array_of(args[i])] { return mark_unset(a, kernels::kUnsetByte); }));
   LaunchArguments arguments;
   Packer packer(&arguments, &reader.foreign, device);
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -705,6 +707,12 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
     for (Array& a : reader.foreign.all()) arguments.hold_foreign(std::move(a));
   if (form.status) {
     void* status = form.status(stream);
+    if (!fresh.empty())
+      without_gil([&] {
+        backend(device).copy(static_cast<char*>(status) + kernels::kFreshOffset, fresh.data(), fresh.size() * sizeof(fresh[0]),
+                             copy_kind(device, kHost), stream);
+        backend(device).synchronize(stream);
+      });
     std::memcpy(arguments.add(sizeof(status)), &status, sizeof(status));
   }
   arguments.launch(*form.kernel, shape, tape);

@@ -273,6 +273,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->name = std::string(as_string(attr(function, "__name__").get()));
     k->s->options.debug = debug;
     k->s->options.check = check_accesses;
+    if (check_accesses) mark_new_memory(kUnsetByte);
     k->s->options.bounds = bounds;
     if (link && PyObject_IsTrue(link) == 1) k->s->link = PyRef::borrow(link);
     if (flags)

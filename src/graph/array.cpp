@@ -731,9 +731,27 @@ Array empty(const Dims& shape, DType dtype, Device device) {
   return {new Storage(std::move(leaf)), dtype, contiguous_layout(shape)};
 }
 
+namespace {
+std::atomic<int> the_new_memory_byte{-1};
+}
+
+void mark_new_memory(int byte) { the_new_memory_byte.store(byte, std::memory_order_relaxed); }
+int new_memory_byte() { return the_new_memory_byte.load(std::memory_order_relaxed); }
+
 Array unset(const Dims& shape, DType dtype, Device device) {
   Array a = empty(shape, dtype, device);
-  a.storage()->unset = true;
+  Storage& s = *a.storage();
+  s.unset = true;
+  if (const int byte = new_memory_byte(); byte >= 0 && dtype != DType::b1) [[unlikely]] {
+    TapeLock lock(tape(device));
+    Tape& t = tape(device);
+    if (t.capture()) return a;  // a fill would be the graph's, at each replay
+    Buffer& buffer = *s.current->buffer;
+    await(t, buffer, true);
+    backend(device).fill(buffer.ptr, byte, buffer.bytes, t.stream());
+    use(t, buffer, true);
+    s.marked = true;
+  }
   return a;
 }
 
@@ -865,17 +883,21 @@ void* own(const Array& a) {
   return p;
 }
 
-void mark_unset(const Array& a, int byte) {
+std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
   TapeLock lock(tape(a.device()));
   Storage& s = *a.storage();
-  if (!std::exchange(s.unset, false) || s.version != 0 || s.current->pending() || !s.current->buffer || s.exposed()) return;
+  s.unset = s.unset && s.version == 0 && !s.current->pending() && s.current->buffer && !s.exposed();
+  if (!s.unset) return {};
   void* p = own(a);
   Buffer& buffer = *s.current->buffer;
-  Tape& t = tape(a.device());
-  await(t, buffer, true);
-  backend(a.device()).fill(p, byte, buffer.bytes, t.stream());
-  use(t, buffer, true);
-  backend(a.device()).synchronize(t.stream());
+  if (!std::exchange(s.marked, true)) {
+    Tape& t = tape(a.device());
+    await(t, buffer, true);
+    backend(a.device()).fill(p, byte, buffer.bytes, t.stream());
+    use(t, buffer, true);
+    backend(a.device()).synchronize(t.stream());
+  }
+  return {reinterpret_cast<uintptr_t>(p), reinterpret_cast<uintptr_t>(p) + buffer.bytes};
 }
 
 void* expose(const Array& a) {

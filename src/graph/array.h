@@ -106,8 +106,13 @@ void assign_where(const Array& dst, const Array& mask, const Arg& value);
 Array empty(const Dims& shape, DType dtype, Device device);
 /// The same for users: checked kernels tell when they read what nobody has written.
 Array unset(const Dims& shape, DType dtype, Device device);
-/// Fills such an array's memory with a byte, if nothing was written to it since; for checked kernels, once.
-void mark_unset(const Array& a, int byte);
+/// From now on the memory of such arrays is filled with a byte when they are made: the program has checked kernels.
+void mark_new_memory(int byte);
+/// That byte, or -1.
+int new_memory_byte();
+/// Fills such an array's memory with a byte, if nothing was written to it since; for checked kernels, once. Gives first address and end of
+/// the memory if still nothing was written to it.
+std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte);
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device);
 /// start + step * index, computed as NumPy does in `dtype`.
 Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device);

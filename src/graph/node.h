@@ -213,6 +213,7 @@ struct Storage final : OwnedCounted {
   uint64_t version = 0;
   std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
   bool unset = false;  ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
+  bool marked = false;  ///< and its memory was filled with the byte by which they know it
 
   static void* operator new(size_t);
   static void operator delete(void* p);

@@ -81,7 +81,9 @@ struct CompiledFunction {
 };
 
 /// At least the bytes of py::CheckState (src/device/python/check.h): the finding, a scratch place, the table of touches.
-constexpr size_t kCheckBytes = 4320 + (size_t{48} << 18);
+constexpr size_t kCheckBytes = 4560 + (size_t{48} << 18);
+/// Where in it the arrays of narrow elements stand that nothing has written, by first address and end.
+constexpr size_t kFreshOffset = 200, kFreshCount = 16;
 /// What checked kernels know unwritten global memory by (py::kUnsetWord of the same header).
 constexpr int kUnsetByte = 0xcb;
 

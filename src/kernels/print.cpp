@@ -1,4 +1,5 @@
 // Text: literals, conversions, variables.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/compiler.h"
@@ -155,10 +156,18 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   return {};
 }
 
+namespace {
+/// Whether a hint and a number make the device library's name of a type.
+bool is_type_name(std::string_view name) {
+  static constexpr std::string_view names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+}  // namespace
+
 std::string FunctionCompiler::temporary(const char* hint) {
   std::string name;
   do name = fmt::format("{}{}", hint, ++temporaries_);
-  while (taken_.contains(name) || syntax_.local_index(name) >= 0);
+  while (taken_.contains(name) || syntax_.local_index(name) >= 0 || is_type_name(name));
   return name;
 }
 

@@ -105,6 +105,9 @@ def test_checked_kernels():
                             "slices": (D, D), "raises": (D,)}.items():  # fmt: skip
         compiles(getattr(programs, name), *signature, check=True)
     compiles(programs.block_sum(2), D, D, check=True)
+    for kind in ("int8[:]", "float16[:]"):
+        compiles(programs.copies, kind, kind, check=True)
+        compiles(programs.writes_then_reads, kind, "int64", kind, check=True)
     compiles(programs.fields, np.zeros(2, programs.POINT), "int64", check=True)
     compiles(programs.shared_fields, D, check=True)
     compiles(programs.other_features, STATES, D, D, check=True)

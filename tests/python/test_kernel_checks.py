@@ -432,3 +432,82 @@ def test_arrays_that_nothing_was_written_to(xp, dtype):
     d = cuda.to_device(np.arange(8).astype(dtype))
     copies[1, 8](d, out)
     assert_array_equal(np.asarray(out), np.arange(8))
+
+
+@cuda.jit(check=True)
+def copies_first(pair, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = pair[0][i]
+
+
+@cuda.jit
+def fills_unchecked(a, n):
+    i = cuda.grid(1)
+    if i < n:
+        a[i] = i
+
+
+def test_what_is_written_in_part(xp):
+    out = xp.zeros(8)
+    a = cuda.device_array(8)
+    fills_unchecked[1, 8](a, 7)
+    with pytest.raises(cuda.CheckError, match="'a' is read at 7, where nothing was written before"):
+        copies[1, 8](a, out)
+    a[7:] = 5
+    copies[1, 8](a, out)
+    assert_array_equal(np.asarray(out), [0, 1, 2, 3, 4, 5, 6, 5])
+    b = cuda.device_array((8, 8))
+    b[1:] = 0
+    with pytest.raises(cuda.CheckError, match="nothing was written before"):
+        copies[1, 8](b[0], out)
+    copies[1, 8](b[1], out)
+    with pytest.raises(cuda.CheckError, match="nothing was written before"):
+        copies_first[1, 8]((cuda.device_array(8), 1), out)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "f2"])
+def test_narrow_arrays_that_nothing_was_written_to(xp, dtype):
+    out = xp.zeros(8, dtype)
+    a = cuda.device_array(8, dtype)
+    for _ in range(2):
+        with pytest.raises(cuda.CheckError, match="'a' is read at [0-7], where nothing was written before") as error:
+            copies[1, 8](a, out)
+        assert error.value.kind == "uninitialised"
+    fills[1, 8](a, 8)
+    copies[1, 8](a, out)
+    assert_array_equal(np.asarray(out), np.arange(8).astype(dtype))
+
+
+@cuda.jit(check=True)
+def writes_then_reads(a, n, out):
+    a[:n] = 3
+    a[1:3] = a[:2]
+    for k in range(out.size):
+        out[k] = a[k]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f8"])
+def test_slices_count_as_written(xp, dtype):
+    out = xp.zeros(8, dtype)
+    writes_then_reads[1, 1](cuda.device_array(8, dtype), 8, out)
+    assert_array_equal(np.asarray(out), np.full(8, 3))
+    with pytest.raises(cuda.CheckError, match="'a' is read at 7, where nothing was written"):
+        writes_then_reads[1, 1](cuda.device_array(8, dtype), 7, out)
+
+
+@cuda.jit(check=True)
+def reads_x(p, out):
+    i = cuda.grid(1)
+    out[i] = p[i].x
+
+
+def test_memory_of_every_kind_that_nothing_was_written_to(xp):
+    out = xp.zeros(8)
+    makers = [lambda: cuda.device_array(8, strides=(16,)), lambda: cuda.device_array_like(np.zeros(8)), lambda: cuda.mapped_array(8),
+              lambda: cuda.managed_array(8), lambda: cuda.pinned_array(8)]
+    for make in makers:
+        with pytest.raises(cuda.CheckError, match="'a' is read at [0-7], where nothing was written before"):
+            copies[1, 8](make(), out)
+    with pytest.raises(cuda.CheckError, match="is read, where nothing was written before"):
+        reads_x[1, 8](cuda.device_array(8, POINT), out)

@@ -24,11 +24,20 @@ struct Touched {
   u32 lock, unused;
 };
 enum : u32 { kTouchedCount = 1u << 18 };
+/// Arrays of narrow elements that nothing had written when the kernel was launched, as the host says.
+struct FreshMemory {
+  u64 begin, end;
+};
+enum : u32 { kFreshCount = 16 };
 struct CheckState {
   Finding first;
+  FreshMemory fresh[kFreshCount];  ///< those that are none have no extent
   alignas(16) char scratch[4096];  ///< where accesses out of bounds go
   Touched touched[kTouchedCount];
 };
+
+static_assert(__builtin_offsetof(CheckState, fresh) == 200 && sizeof(CheckState) == 4560 + 48 * kTouchedCount,
+              "kFreshOffset and kCheckBytes of kernels/compile.h");
 
 /// One thread's view of it.
 struct Checker {
@@ -149,15 +158,25 @@ BC_PY void poison_shared(void* memory, i64 bytes) {
   u8* p = static_cast<u8*>(memory);
   for (i64 i = thread_number(); i < bytes; i += threads) p[i] = poison_byte(reinterpret_cast<u64>(p + i));
 }
-/// Memory that nobody has written holds a pattern; of narrow elements the table knows besides whether one was written.
+BC_PY bool is_fresh(const Checker& c, u64 address) {
+  for (u32 i = 0; i < kFreshCount; ++i)
+    if (address - c.state->fresh[i].begin < c.state->fresh[i].end - c.state->fresh[i].begin) return true;
+  return false;
+}
+/// Memory that nobody has written holds a pattern; of narrow elements the table knows besides whether one was written. In global memory
+/// the pattern is one byte, so there narrow elements are known by where they lie alone.
 template <int Where, class T>
 BC_INLINE bool is_poisoned(Checker& c, const T* p) {
   if constexpr (is_narrow<T>) {
-    const u8* b = reinterpret_cast<const u8*>(p);
-    for (int k = 0; k < static_cast<int>(sizeof(T)); ++k)
-      if (b[k] != poison_byte(reinterpret_cast<u64>(b + k))) return false;
+    if constexpr (Where == kGeneric) {
+      if (!is_fresh(c, reinterpret_cast<u64>(p))) return false;
+    } else {
+      const u8* b = reinterpret_cast<const u8*>(p);
+      for (int k = 0; k < static_cast<int>(sizeof(T)); ++k)
+        if (b[k] != poison_byte(reinterpret_cast<u64>(b + k))) return false;
+    }
     bool full = false;
-    Touched* t = touched(c, Where == kShared ? shared_key(p) : local_key(p), false, &full);
+    Touched* t = touched(c, Where == kShared ? shared_key(p) : Where == kLocal ? local_key(p) : reinterpret_cast<u64>(p), false, &full);
 #if BC_CUDA
     volatile Touched* v = t;
 #else
@@ -218,7 +237,7 @@ BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
     }
     p = reinterpret_cast<T*>(bytes);
   }
-  if constexpr ((Where != kGeneric || !is_narrow<T>) && (Mode == kRead || Mode == kAtomic))
+  if constexpr (Mode == kRead || Mode == kAtomic)
     if (is_poisoned<Where>(c, p)) found(c, kUninitialised, site, N, index, shape, Mode, 0);
   if constexpr (Where == kLocal && is_narrow<T> && (Mode == kWrite || Mode == kAtomic)) {
     bool full = false;
