@@ -283,6 +283,22 @@ std::vector<int64_t> integers(PyObject* o) {
   return to_axes(steal(PyObject_CallMethod(host.get(), "tolist", nullptr)).get());
 }
 
+/// The shifts of roll(), which may be any integers: those that no int64 holds are as far as they are modulo all extents.
+std::vector<int64_t> shifts(PyObject* o, const Array& a) {
+  PyRef list = is_array(o) ? to_numpy(ravel(array_of(o))) : is_numpy_array(o) ? steal(PyObject_CallMethod(o, "ravel", nullptr)) : PyRef::borrow(o);
+  PyRef items = PySequence_Check(list.get()) ? steal(PySequence_Tuple(list.get())) : tuple_of({list.get()});
+  PyRef whole = to_py(std::max<int64_t>(product(a.shape()), 1));
+  std::vector<int64_t> all;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) {
+    PyRef number = steal(PyNumber_Long(PyTuple_GetItem(items.get(), i)));
+    int overflow = 0;
+    int64_t shift = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+    if (overflow) shift = PyLong_AsLongLong(steal(PyNumber_Remainder(number.get(), whole.get())).get());
+    all.push_back(shift);
+  }
+  return all;
+}
+
 std::vector<PyMethodDef> op_functions() {
   return {
       BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0) One reduction row by "
@@ -417,7 +433,7 @@ std::vector<PyMethodDef> joining_composites() {
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
       BC_FUNCTION("append(arr, values, axis=None)", bc::append),
       BC_FUNCTION("roll(a, shift, axis=None)",
-                  [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, integers(shift), axis); }),
+                  [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, shifts(shift, a), axis); }),
       BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
       BC_FUNCTION("repeat(a, repeats, axis=None)",
                   [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),

@@ -434,8 +434,45 @@ Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint6
 
 }  // namespace
 
+namespace {
+
+/// The mean or variance in a dtype of integers or booleans, as NumPy has them: sums in that dtype, quotients cut to it.
+Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
+  const DType t = *options.dtype;
+  const Dims shape = options.where ? broadcast_shapes(info(op).name, a.shape(), options.where.shape()) : a.shape();
+  ReduceOptions plain;
+  plain.axes = options.axes;
+  plain.keepdims = op != Op::reduce_mean || options.keepdims;
+  const Array n = reduce(Op::reduce_count_nonzero, options.where ? broadcast_to(options.where, shape) : full(shape, Scalar::integer(1), DType::b1, a.device()), plain);
+  ReduceOptions sums = plain;
+  sums.where = options.where;
+  sums.dtype = t;
+  const auto quotient = [](const Array& total, const Array& count, DType as) { return astype(ufunc(Op::divide, {total, count}), as); };
+  const Array total = reduce(Op::reduce_sum, a, sums);
+  if (op == Op::reduce_mean) {
+    if (!options.out) return quotient(total, n, t);
+    assign(options.out, total);
+    assign(options.out, quotient(options.out, n, options.out.dtype()));
+    return options.out;
+  }
+  const Array away = ufunc(Op::subtract, {a, quotient(total, n, t)});
+  sums.keepdims = options.keepdims;
+  const Array squares = is_complex(away.dtype()) ? ufunc(Op::square, {ufunc(Op::abs, {away})}) : ufunc(Op::square, {away});
+  plain.keepdims = options.keepdims;
+  const Array counted = plain.keepdims ? n : reshape(n, reduce(Op::reduce_sum, squares, sums).shape());
+  const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
+  Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
+  if (op == Op::reduce_std) result = ufunc(Op::sqrt, {astype(result, t)});
+  if (!options.out) return astype(result, t);
+  assign(options.out, astype(result, t));
+  return options.out;
+}
+
+}  // namespace
+
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
+  if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]] return moment_in_integers(op, a, options);
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
   const bool identity = options.join ? options.join->identity : row.identity != nullptr;
 

@@ -161,7 +161,7 @@ Array isreal(const Array& a) {
 }
 
 Array angle(const Array& a, bool degrees) {
-  const Array r = is_complex(a.dtype()) ? ufunc(Op::angle, {a}) : ufunc(Op::arctan2, {full(Dims(), Scalar::integer(0), a.dtype(), a.device()), a});
+  const Array r = is_complex(a.dtype()) ? ufunc(Op::angle, {a}) : ufunc(Op::arctan2, {Arg(0), a});
   return degrees ? multiply(r, Arg(180.0 / M_PI)) : r;
 }
 

@@ -97,7 +97,7 @@ Array linspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, st
 Array logspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, const Arg& base, std::optional<DType> dtype, int64_t axis,
                Device device) {
   device = device_for({start, stop, base}, device);
-  // An array of bases takes part in the broadcast, behind the axis of samples.
+  // An array of bases takes part in the broadcast, behind the axis of samples, as an axis of extent 1.
   const int nd = std::max({ndim_of(start), ndim_of(stop), ndim_of(base)});
   auto widen = [&](const Arg& a) {
     if (a.weak != Weak::none || a.array.ndim() == nd) return a;
@@ -106,6 +106,7 @@ Array logspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, co
     return Arg(w);
   };
   Array y = linspace(widen(start), widen(stop), num, endpoint, {}, 0, device);
+  while (y.ndim() < nd + 1) y = insert_axis(y, y.ndim());
   y = ufunc(Op::power, {widen(base), y});
   if (dtype) y = cast(y, *dtype);
   return axis == 0 ? y : moveaxis(y, {0}, {axis});

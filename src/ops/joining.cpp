@@ -207,7 +207,7 @@ Array rot90(const Array& a, int64_t k, int64_t axis1, int64_t axis2) {
 Array roll(const Array& a, const Axes& shifts, const std::optional<Axes>& axes) {
   if (!axes) {
     int64_t total = 0;
-    for (int64_t s : shifts) total += s;
+    for (int64_t s : shifts) total = (total + s % std::max<int64_t>(a.size(), 1)) % std::max<int64_t>(a.size(), 1);
     return reshape(roll(ravel(a), {total}, Axes{0}), a.shape());
   }
   BC_CHECK(shifts.size() == axes->size() || shifts.size() == 1 || axes->size() == 1, Value,

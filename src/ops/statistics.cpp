@@ -94,6 +94,7 @@ Array zero_of(const Array& a) { return full(Dims(), Scalar::integer(0), a.dtype(
 
 Array nanmean(const Array& a, const ReduceOptions& options) {
   if (!has_nan(a)) return reduce(Op::reduce_mean, a, options);
+  BC_CHECK(!options.dtype || is_inexact(*options.dtype), Type, "If a is inexact, then dtype must be inexact");
   const Array valid = counted(a, options);
   ReduceOptions typed = plain(options);
   typed.dtype = options.dtype;
@@ -104,6 +105,7 @@ Array nanmean(const Array& a, const ReduceOptions& options) {
 
 Array nanvar(const Array& a, const ReduceOptions& options) {
   if (!has_nan(a)) return reduce(Op::reduce_var, a, options);
+  BC_CHECK(!options.dtype || is_inexact(*options.dtype), Type, "If a is inexact, then dtype must be inexact");
   const Array valid = counted(a, options);
   ReduceOptions keep = plain(options);
   keep.keepdims = true;

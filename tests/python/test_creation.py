@@ -231,3 +231,16 @@ def test_indices_of_triangles_from_arrays(xp):
     with pytest.raises(ValueError, match="equal length"):
         xp.diag_indices_from(x)
     assert xp.isfortran(xp.zeros((2, 3)).T) and not xp.isfortran(xp.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("base", [[2, 3], [[2.0], [3.0]], [1 + 1j, 2], np.array([2, 3], "f4")], ids=str)
+@pytest.mark.parametrize("ends", [(0, 3), ([0, 1], [3, 4]), (0.0, [1, 2])], ids=str)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_logspace_of_several_bases(xp, base, ends, axis):
+    for options in ({}, {"endpoint": False}, {"dtype": "f4"}):
+        if options.get("dtype") and np.iscomplexobj(base):
+            continue
+        expected = np.logspace(*ends, 4, base=base, axis=axis, **options)
+        got = xp.logspace(*ends, 4, base=base, axis=axis, **options)
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6 if "dtype" in options else 1e-13)

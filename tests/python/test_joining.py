@@ -207,3 +207,12 @@ def test_zeros_are_trimmed_along_axes(xp, trim):
     assert xp.trim_zeros([0, 1, 0], trim) == np.trim_zeros([0, 1, 0], trim)
     with pytest.raises(ValueError, match="unexpected character"):
         xp.trim_zeros([0, 1], "x")
+
+
+@pytest.mark.parametrize("shift", [2**100, -(2**100), 2**63, -(2**63), np.uint64(2**63), (2**100, 1), [1, 2**80]], ids=str)
+def test_roll_by_any_integer(xp, shift):
+    x = np.arange(15).reshape(3, 5)
+    axes = ((0, 1), (1, 1)) if np.ndim(shift) else (None, 0, -1, (0, 1))
+    for axis in axes:
+        np.testing.assert_array_equal(np.asarray(xp.roll(xp.asarray(x), shift, axis)), np.roll(x, shift if np.ndim(shift) else int(shift), axis))
+    assert xp.roll(xp.zeros((0, 3)), shift, (0, 0) if np.ndim(shift) else 0).shape == (0, 3)

@@ -414,3 +414,26 @@ def test_bincount(xp):
     ):
         with pytest.raises(error, match=message):
             xp.bincount(*arguments)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i8", "f2", "f8", "c8"])
+@pytest.mark.parametrize("result", ["?", "i1", "u2", "i4", "i8"])
+def test_means_in_integers(xp, dtype, result):
+    x = np.array([[1, 2, 3.7], [4, 5, 0], [7, 120, 9]]).astype(dtype)
+    a, mask = xp.asarray(x), x > 1
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for options in ({}, {"axis": 0}, {"axis": (0, 1), "keepdims": True}, {"axis": 1, "where": mask}):
+            expected = np.mean(x, dtype=result, **options)
+            got = xp.mean(a, dtype=result, **options)
+            assert got.dtype == expected.dtype and got.shape == expected.shape
+            np.testing.assert_array_equal(np.asarray(got), expected)
+        np.testing.assert_array_equal(np.asarray(a.mean(axis=0, dtype=result, out=xp.zeros(3))), x.mean(axis=0, dtype=result, out=np.zeros(3)))
+        if result != "?":
+            np.testing.assert_array_equal(np.asarray(a.var(axis=0, dtype=result)), x.var(axis=0, dtype=result))
+
+
+def test_nan_moments_take_no_integers(xp):
+    for f in (xp.nanmean, xp.nanvar, xp.nanstd):
+        with pytest.raises(TypeError, match="dtype must be inexact"):
+            f(xp.zeros(3), dtype=int)

@@ -610,3 +610,12 @@ def test_cubes_and_fourth_powers(xp, dtype):
             y **= power
             assert_same(y, (x**power).get())
     assert (xp.array([2.0]) ** 10**30).get()[0] == np.inf
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i8", "f2", "f4", "c8"])
+def test_angles_of_every_kind(xp, dtype):
+    x = np.array([1, 0, -2]).astype(dtype)
+    for degrees in (False, True):
+        expected, got = np.angle(x, degrees), xp.angle(xp.asarray(x), degrees)
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(np.asarray(got), expected, rtol=2e-3 if dtype == "f2" or expected.dtype == np.float16 else 1e-6)
