@@ -8,6 +8,21 @@ import sys
 
 from embed_device_library import literal, shrink
 
+SOURCE = """// Made by cmake/embed_cuda_headers.py from src/device/cuda/include; do not edit.
+#include "codegen/device_library.h"
+
+namespace bc {{
+namespace {{
+constexpr std::pair<const char*, const char*> kHeaders[] = {{
+{rows}
+}};
+}}  // namespace
+
+const std::span<const std::pair<const char*, const char*>> kCudaHeaders = kHeaders;
+
+}}  // namespace bc
+"""
+
 
 def main(folder: str, output: str) -> None:
     rows = []
@@ -19,21 +34,9 @@ def main(folder: str, output: str) -> None:
                 lines = [f'#line 1 "{name}"', *(line.rstrip() for line in f.read().splitlines())]
             # A file that serves under several names is read once.
             lines.insert(1, "#pragma once")
-            rows.append('    {"%s",\n%s},' % (name, literal("\n".join(shrink(lines)) + "\n")))
-    source = """// Made by cmake/embed_cuda_headers.py from src/device/cuda/include; do not edit.
-#include "codegen/device_library.h"
-
-namespace bc {
-namespace {
-constexpr std::pair<const char*, const char*> kHeaders[] = {
-%s
-};
-}  // namespace
-
-const std::span<const std::pair<const char*, const char*>> kCudaHeaders = kHeaders;
-
-}  // namespace bc
-""" % "\n".join(rows)
+            text = literal("\n".join(shrink(lines)) + "\n")
+            rows.append(f'    {{"{name}",\n{text}}},')
+    source = SOURCE.format(rows="\n".join(rows))
     os.makedirs(os.path.dirname(output), exist_ok=True)
     with open(output, "w", encoding="utf-8") as f:
         f.write(source)

@@ -1,4 +1,5 @@
-"""Checks a wheel: one ABI for every Python (or that of one free-threaded Python), at most 60 MB, nothing needed from outside but glibc, libstdc++ and zlib."""
+"""Checks a wheel: one ABI for every Python (or that of one free-threaded Python), at most 60 MB, and nothing needed from outside but glibc,
+libstdc++ and zlib."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import Any
 os.environ["BROADCLOTH_CACHE_DIR"] = ""  # nothing may come from a folder, and nothing go to one
 os.environ["BROADCLOTH_SHIPPED_KERNELS"] = "0"
 
-import broadcloth as bc  # noqa: E402
+import broadcloth as bc
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 FLOATS = ("float32", "float64")

@@ -1071,8 +1071,8 @@ class CpuDispatcher:
     signatures: list[tuple[str, ...]]
     nopython_signatures: list[tuple[str, ...]]
     def __new__(
-        cls, function: Callable[..., Any], names: tuple[str, ...], defaults: tuple[Any, ...] | None, *, nogil: bool = ..., parallel: bool = ...,
-        fastmath: bool = ..., boundscheck: bool = ..., python_errors: bool = ..., cache: bool = ..., rest: bool = ...,
+        cls, function: Callable[..., Any], names: tuple[str, ...], defaults: tuple[Any, ...] | None, *, nogil: bool = ...,
+        parallel: bool = ..., fastmath: bool = ..., boundscheck: bool = ..., python_errors: bool = ..., cache: bool = ..., rest: bool = ...,
     ) -> CpuDispatcher: ...  # fmt: skip
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...
@@ -1099,7 +1099,7 @@ class Generator:
 
 def _jit_threads() -> int: ...
 def _loop(
-    function: Any, signature: Any, cores: tuple[tuple[int, ...], ...] | None, inputs: int, parallel: bool, fastmath: bool, /
+    function: Any, signature: Any, cores: tuple[tuple[int, ...], ...] | None, parallel: bool, fastmath: bool, /
 ) -> tuple[Any, str]: ...
 def _numpy_ufunc(
     loops: tuple[Any, ...], inputs: int, outputs: int, identity: Any, name: str, doc: str, layout: str | None, /

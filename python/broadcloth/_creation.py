@@ -462,7 +462,9 @@ class _Joiner:
             try:
                 given = [int(part) for part in text.split(",")]
             except ValueError:
-                raise ValueError(f"special directives must be integers like '1' or '0,2', got {text!r}; broadcloth has no matrices") from None
+                raise ValueError(
+                    f"special directives must be integers like '1' or '0,2', got {text!r}; broadcloth has no matrices"
+                ) from None
             axis = given[0]
             ndmin = given[1] if len(given) > 1 else ndmin
             trans1d = given[2] if len(given) > 2 else trans1d

@@ -17,7 +17,7 @@ copyreg.pickle(
 
 def _raw_kernel(code: str | None, name: str, options: tuple[str, ...], backend: str, path: str | None, cooperative: bool) -> _c.RawKernel:
     """A pickled kernel: of a program of its own, or of a module's file."""
-    if code is None and path is not None:
+    if code is None:
         return RawModule(path=path, options=options, backend=backend, enable_cooperative_groups=cooperative).get_function(name)
     return RawKernel(code, name, options=options, backend=backend, enable_cooperative_groups=cooperative)
 
@@ -66,7 +66,9 @@ class RawModule:
     array([0. , 2.5, 5. ], dtype=float32)
     """
 
-    __slots__ = ("__weakref__", "_given", "_program", "backend", "code", "enable_cooperative_groups", "file_path", "name_expressions", "options")
+    __slots__ = (
+        "__weakref__", "_given", "_program", "backend", "code", "enable_cooperative_groups", "file_path", "name_expressions", "options",
+    )  # fmt: skip
 
     def __init__(
         self,

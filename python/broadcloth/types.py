@@ -165,13 +165,14 @@ def DictType(key: Any, value: Any) -> Type:
 
 
 _NAMES = """
-    unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 void none
-    b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort long_ ulong
-    longlong ulonglong ssize_t size_t half single
+    unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128
+    void none b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort
+    long_ ulong longlong ulonglong ssize_t size_t half single
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 
-__all__ = sorted(["Array", "CPointer", "DictType", "from_dtype", "ListType", "Optional", "Signature", "Tuple", "Type", "UniTuple", *_NAMES.split()])
+_CLASSES = ["Array", "CPointer", "DictType", "from_dtype", "ListType", "Optional", "Signature", "Tuple", "Type", "UniTuple"]
+__all__ = sorted([*_CLASSES, *_NAMES.split()])
 
 
 def typeof(value: Any) -> Type:

@@ -289,7 +289,6 @@ constexpr const char* kDoc =
     "ndarray(shape, dtype=float64, memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
     "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.";
 
-
 /// Elements and sums are dictionary keys and members of sets, as NumPy's scalars are; arrays are not.
 Py_hash_t hash_of_element(PyObject* self) {
   return guard(Py_hash_t(-1), [&] {

@@ -147,9 +147,8 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
   const Dims d = shape == Py_None ? a.shape() : to_shape(shape);
   // Another number of axes cannot lie as `a` does.
   const Dims axes = order == 'F' ? reversed_axes(d.size()) : d.size() == a.ndim() ? copy_order(a, order) : memory_order(Dims(d.size()));
-  return laid_out(d, axes, [&](const Dims& s) {
-    return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where);
-  });
+  return laid_out(
+      d, axes, [&](const Dims& s) { return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where); });
 }
 
 Array from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
@@ -235,9 +234,10 @@ void init_convert(PyObject* module) {
                       [](const Dims& shape, PyObject* fill, PyObject* dtype, char order, PyObject*, Device device) {
                         return full_function(shape, fill, dtype, order, device);
                       }),
-          BC_FUNCTION("full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
-                      "device; None leaves the elements unset.",
-                      full_like_function),
+          BC_FUNCTION(
+              "full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
+              "device; None leaves the elements unset.",
+              full_like_function),
           BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",
                       [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
                         return arange_function(start, stop, step, dtype, device);

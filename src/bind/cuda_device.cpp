@@ -38,25 +38,27 @@ PyRef pointer_facts(int64_t device, uint64_t address) {
 }  // namespace
 
 void init_cuda_device(PyObject* module) {
-  add_functions(module, {
-                            BC_FUNCTION("cuda_attribute(index, number)", attribute),
-                            BC_FUNCTION("cuda_properties(index)", properties),
-                            BC_FUNCTION("cuda_can_access_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).can_access(gpu(peer)); }),
-                            BC_FUNCTION("cuda_enable_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).enable_peer_access(gpu(peer)); }),
-                            BC_FUNCTION("cuda_make_current(index)", [](int64_t d) { gpu(d).make_current(); }),
-                            BC_FUNCTION("cuda_context(index)", [](int64_t d) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(gpu(d).context())); }),
-                            BC_FUNCTION("cuda_pointer_info(index, address)", pointer_facts),
-                            BC_FUNCTION("nvrtc_version()",
-                                        []() -> int64_t {
-                                          int major = 0, minor = 0;
-                                          try {
-                                            cuda::nvrtc().nvrtcVersion(&major, &minor);
-                                          } catch (const Error&) {
-                                            return 0;  // there is none
-                                          }
-                                          return major * 1000 + minor * 10;
-                                        }),
-                        });
+  add_functions(
+      module,
+      {
+          BC_FUNCTION("cuda_attribute(index, number)", attribute),
+          BC_FUNCTION("cuda_properties(index)", properties),
+          BC_FUNCTION("cuda_can_access_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).can_access(gpu(peer)); }),
+          BC_FUNCTION("cuda_enable_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).enable_peer_access(gpu(peer)); }),
+          BC_FUNCTION("cuda_make_current(index)", [](int64_t d) { gpu(d).make_current(); }),
+          BC_FUNCTION("cuda_context(index)", [](int64_t d) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(gpu(d).context())); }),
+          BC_FUNCTION("cuda_pointer_info(index, address)", pointer_facts),
+          BC_FUNCTION("nvrtc_version()",
+                      []() -> int64_t {
+                        int major = 0, minor = 0;
+                        try {
+                          cuda::nvrtc().nvrtcVersion(&major, &minor);
+                        } catch (const Error&) {
+                          return 0;  // there is none
+                        }
+                        return major * 1000 + minor * 10;
+                      }),
+      });
 }
 
 }  // namespace bc::bind

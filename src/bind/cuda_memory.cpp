@@ -28,8 +28,10 @@ void queue_copy(const Array& a, void* host, PyObject* owner, Tape& t, bool up, b
     void* const to = up ? device : host;
     const void* const from = up ? host : device;
     const CopyKind kind = up ? copy_kind(a.device(), kHost) : copy_kind(kHost, a.device());
-    if (wait) b.copy(to, from, bytes, kind, t.stream());
-    else busy = b.copy_async(to, from, bytes, kind, t.stream());
+    if (wait)
+      b.copy(to, from, bytes, kind, t.stream());
+    else
+      busy = b.copy_async(to, from, bytes, kind, t.stream());
   }
   if (busy) {
     GilHold hold;
@@ -80,7 +82,9 @@ PyRef to_device_function(PyObject* obj, PyObject* stream, bool copy_it, PyObject
   if (!is_numpy_array(obj)) {
     if (const auto foreign = import_foreign(obj)) {
       CurrentTape current(t);
-      if (to == Py_None) return PyRef::steal(wrap(without_gil([&] { return foreign->device() == device ? copy(*foreign) : bc::to_device(*foreign, device); })));
+      if (to == Py_None)
+        return PyRef::steal(
+            wrap(without_gil([&] { return foreign->device() == device ? copy(*foreign) : bc::to_device(*foreign, device); })));
       without_gil([&] { assign(writable(to, "to_device"), *foreign); });
       return PyRef::borrow(to);
     }
@@ -220,7 +224,8 @@ void leave_range(const Array& a) {
   void* memory = device.allocate_chunk(bytes);
   BC_CHECK(memory, Memory, "get_ipc_handle: {} bytes asked for on {}, which cannot be had", bytes, to_string(a.device()));
   const Layout all = contiguous_layout(node.shape);
-  const Array moved = from_foreign(memory, node.dtype, all, a.device(), false, [&device, memory, bytes] { device.free_chunk(memory, bytes); });
+  const Array moved =
+      from_foreign(memory, node.dtype, all, a.device(), false, [&device, memory, bytes] { device.free_chunk(memory, bytes); });
   assign(moved, Array(a.storage(), node.dtype, all));
   data(moved);
   a.storage()->rebind(moved.storage()->current);
@@ -232,9 +237,7 @@ PyRef ipc_handle(PyObject* self) {
   return call(make.get(), {self});
 }
 
-PyObject* alloc_size(PyObject* self, void*) {
-  return PyLong_FromLongLong(array_of(self).size() * itemsize(array_of(self).dtype()));
-}
+PyObject* alloc_size(PyObject* self, void*) { return PyLong_FromLongLong(array_of(self).size() * itemsize(array_of(self).dtype())); }
 PyObject* ctypes_pointer(PyObject* self, void*) {
   return guard([&] {
     const Array& a = array_of(self);
@@ -368,7 +371,8 @@ PyType_Slot host_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(host_dealloc
                             {Py_bf_getbuffer, reinterpret_cast<void*>(host_buffer)},
                             {Py_tp_doc, const_cast<char*>("Host memory that a device can reach; a buffer.")},
                             {0, nullptr}};
-PyType_Spec host_spec = {"broadcloth.HostMemory", sizeof(PyHostMemory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, host_slots};
+PyType_Spec host_spec = {"broadcloth.HostMemory", sizeof(PyHostMemory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                         host_slots};
 
 PyRef pinned_facts() {
   const PinnedStats s = pinned_stats();
@@ -386,10 +390,12 @@ void add_stream_methods(std::vector<PyMethodDef>* methods) {
   methods->insert(
       methods->end(),
       {
-          BC_METHOD("copy_to_host(ary=None, stream=None) A NumPy array with the elements, or `ary` filled with them. With a stream, page-locked "
-                    "memory has them when the stream is synchronised.",
-                    copy_to_host),
-          BC_METHOD("copy_to_device(ary, stream=None) Sets the elements from an array of the same shape on the host or on a device.", copy_to_device),
+          BC_METHOD(
+              "copy_to_host(ary=None, stream=None) A NumPy array with the elements, or `ary` filled with them. With a stream, page-locked "
+              "memory has them when the stream is synchronised.",
+              copy_to_host),
+          BC_METHOD("copy_to_device(ary, stream=None) Sets the elements from an array of the same shape on the host or on a device.",
+                    copy_to_device),
           BC_METHOD("get(stream=None, order='C', out=None, blocking=True) A NumPy array with the elements.", get),
           BC_METHOD("set(value, stream=None) Sets the elements from any array.", set),
           BC_METHOD("is_c_contiguous() Whether the elements lie in C's order without gaps.", is_c_contiguous),

@@ -33,7 +33,8 @@ class PythonSource final : public MemorySource {
 
   void* allocate(size_t bytes, Device device, void* stream) override {
     GilHold hold;
-    PyRef size = to_py(static_cast<int64_t>(bytes)), index = to_py(int64_t{device.index}), handle = PyRef::steal(PyLong_FromVoidPtr(stream));
+    PyRef size = to_py(static_cast<int64_t>(bytes)), index = to_py(int64_t{device.index}),
+          handle = PyRef::steal(PyLong_FromVoidPtr(stream));
     PyRef made = PyRef::maybe(PyObject_CallFunctionObjArgs(allocate_, size.get(), index.get(), handle.get(), nullptr));
     if (!made) {
       if (!PyErr_ExceptionMatches(PyExc_MemoryError)) throw_as_error();
@@ -148,8 +149,10 @@ void memory_dealloc(PyObject* self) {
   PyMemory* m = as_memory(self);
   try {
     if (!m->owner && m->ptr) {
-      if (m->allocator) m->allocator->free(m->ptr, m->bytes, m->device, m->stream);
-      else pool_free(m->device, m->ptr, m->stream);
+      if (m->allocator)
+        m->allocator->free(m->ptr, m->bytes, m->device, m->stream);
+      else
+        pool_free(m->device, m->ptr, m->stream);
     }
   } catch (...) {
     // The device is lost, and its memory with it.
@@ -175,7 +178,8 @@ PyType_Slot memory_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(memory_dea
                               {Py_tp_getset, memory_attributes},
                               {Py_tp_doc, const_cast<char*>("A piece of a device's memory.")},
                               {0, nullptr}};
-PyType_Spec memory_spec = {"broadcloth.DeviceMemory", sizeof(PyMemory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots};
+PyType_Spec memory_spec = {"broadcloth.DeviceMemory", sizeof(PyMemory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                           memory_slots};
 
 // ---- Pools -----------------------------------------------------------------------------------------------------------------------
 
@@ -204,8 +208,8 @@ PyRef make_pool(PyObject* source, bool cache, PyObject* free) {
     };
     void *allocate = address(1), *release = address(2);
     BC_CHECK(allocate && release, Value, "CFunctionAllocator: expected the addresses of two functions, got 0");
-    from = std::make_shared<FunctionSource>(reinterpret_cast<FunctionSource::Allocate>(allocate), reinterpret_cast<FunctionSource::Free>(release), address(0),
-                                            PyTuple_GetItem(source, 3));
+    from = std::make_shared<FunctionSource>(reinterpret_cast<FunctionSource::Allocate>(allocate),
+                                            reinterpret_cast<FunctionSource::Free>(release), address(0), PyTuple_GetItem(source, 3));
   } else {
     if (!PyCallable_Check(source)) raise(ErrorKind::Type, "make_pool: expected a function, got {}", type_name(source));
     from = std::make_shared<PythonSource>(source, free);
@@ -295,7 +299,8 @@ void init_cuda_pool(PyObject* module) {
   // waits for the tape's.
   set_lock_wait(
       []() -> void* {
-        if (python_calls.load(std::memory_order_relaxed) == 0 || gil_released || !Py_IsInitialized() || !PyGILState_GetThisThreadState()) return nullptr;
+        if (python_calls.load(std::memory_order_relaxed) == 0 || gil_released || !Py_IsInitialized() || !PyGILState_GetThisThreadState())
+          return nullptr;
         gil_released = true;
         return PyEval_SaveThread();
       },
@@ -306,25 +311,26 @@ void init_cuda_pool(PyObject* module) {
   memory_type = add_type(module, &memory_spec, "DeviceMemory");
   pool_type = add_type(module, &pool_spec, "Pool");
   add_functions(
-      module,
-      {
-          BC_FUNCTION("make_pool(source, cache=True, free=None)", make_pool),
-          BC_FUNCTION("pool_allocate(pool, bytes, stream=None, device=None)", allocate),
-          BC_FUNCTION("pool_install(pool, device=None)", [](PyObject* pool, Device d) { pool_set_allocator(d, std::shared_ptr<PoolAllocator>(pool_or_null(pool))); }),
-          BC_FUNCTION("pool_counts(pool, device=None)", pool_facts),
-          BC_FUNCTION("pool_free_all(pool, device=None)",
-                      [](PyObject* pool, Device d) {
-                        const auto p = pool_or_null(pool);
-                        without_gil([&] { p->trim(d); });
-                      }),
-          BC_FUNCTION("pool_cap(pool, bytes)", [](PyObject* pool, uint64_t bytes) { pool_or_null(pool)->set_limit(bytes); }),
-          BC_FUNCTION("foreign_memory(ptr, bytes, owner, device=None)",
-                      [](uint64_t ptr, uint64_t bytes, PyObject* owner, Device d) {
-                        return new_memory(d, reinterpret_cast<void*>(ptr), bytes, nullptr, nullptr, owner);  // NOLINT(performance-no-int-to-ptr)
-                      }),
-          BC_FUNCTION("pool_add_hook(function)", add_hook),
-          BC_FUNCTION("pool_remove_hook(number)", [](int64_t number) { pool_remove_hook(static_cast<int>(number)); }),
-      });
+      module, {
+                  BC_FUNCTION("make_pool(source, cache=True, free=None)", make_pool),
+                  BC_FUNCTION("pool_allocate(pool, bytes, stream=None, device=None)", allocate),
+                  BC_FUNCTION("pool_install(pool, device=None)",
+                              [](PyObject* pool, Device d) { pool_set_allocator(d, std::shared_ptr<PoolAllocator>(pool_or_null(pool))); }),
+                  BC_FUNCTION("pool_counts(pool, device=None)", pool_facts),
+                  BC_FUNCTION("pool_free_all(pool, device=None)",
+                              [](PyObject* pool, Device d) {
+                                const auto p = pool_or_null(pool);
+                                without_gil([&] { p->trim(d); });
+                              }),
+                  BC_FUNCTION("pool_cap(pool, bytes)", [](PyObject* pool, uint64_t bytes) { pool_or_null(pool)->set_limit(bytes); }),
+                  BC_FUNCTION("foreign_memory(ptr, bytes, owner, device=None)",
+                              [](uint64_t ptr, uint64_t bytes, PyObject* owner, Device d) {
+                                void* const memory = reinterpret_cast<void*>(ptr);  // NOLINT(performance-no-int-to-ptr)
+                                return new_memory(d, memory, bytes, nullptr, nullptr, owner);
+                              }),
+                  BC_FUNCTION("pool_add_hook(function)", add_hook),
+                  BC_FUNCTION("pool_remove_hook(number)", [](int64_t number) { pool_remove_hook(static_cast<int>(number)); }),
+              });
 }
 
 }  // namespace bc::bind

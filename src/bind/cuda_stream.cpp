@@ -16,8 +16,8 @@ enum class StreamKind : uint8_t { usual, per_thread, own, foreign };
 /// A stream: one of its own, another library's, or whatever the current device's default or per-thread stream is.
 struct PyStream {
   PyObject_HEAD StreamKind kind;
-  Tape* tape;        ///< of an own or a foreign one
-  PyObject* owner;   ///< keeps a foreign stream alive
+  Tape* tape;       ///< of an own or a foreign one
+  PyObject* owner;  ///< keeps a foreign stream alive
   int priority;
   bool non_blocking;
 };
@@ -555,7 +555,8 @@ PyObject* event_elapsed(PyObject* self, PyObject* end) {
     BC_CHECK(a.event && b.event, Value, "elapsed_time: expected two events that were recorded");
     BC_CHECK(as_event(self)->options.timing && as_event(end)->options.timing, Value,
              "elapsed_time: expected events with timing, got one made with disable_timing");
-    BC_CHECK(a.device == b.device, Value, "elapsed_time: expected events of one device, got {} and {}", to_string(a.device), to_string(b.device));
+    BC_CHECK(a.device == b.device, Value, "elapsed_time: expected events of one device, got {} and {}", to_string(a.device),
+             to_string(b.device));
     return PyFloat_FromDouble(b.event->elapsed(*a.event));
   });
 }
@@ -621,9 +622,7 @@ PyObject* graph_launch(PyObject* self, PyObject* args) {
     if (!PyArg_UnpackTuple(args, "launch", 0, 1, &stream)) throw PythonError();
     PyGraph* g = as_graph(self);
     Tape& t = stream_of(stream, g->device);
-    without_gil([&] {
-      t.launch_graph(*g->capture, [&] { g->graph->launch(t.stream()); });
-    });
+    without_gil([&] { t.launch_graph(*g->capture, [&] { g->graph->launch(t.stream()); }); });
     Py_RETURN_NONE;
   });
 }
@@ -648,12 +647,13 @@ PyMethodDef graph_methods[] = {
     {"launch", graph_launch, METH_VARARGS, "launch($self, stream=None, /)\n--\n\nQueues all of the captured work on a stream."},
     {"upload", graph_upload, METH_VARARGS, "upload($self, stream=None, /)\n--\n\nMoves the graph to the device before its first launch."},
     {}};
-PyType_Slot graph_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(graph_dealloc)},
-                             {Py_tp_getset, graph_attributes},
-                             {Py_tp_methods, graph_methods},
-                             {Py_tp_doc, const_cast<char*>("Work that was captured from a stream, to be queued again by one call.\n\n"
-                                                           "Made by Stream.end_capture. The memory that it uses is kept as long as it lives.")},
-                             {0, nullptr}};
+PyType_Slot graph_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(graph_dealloc)},
+    {Py_tp_getset, graph_attributes},
+    {Py_tp_methods, graph_methods},
+    {Py_tp_doc, const_cast<char*>("Work that was captured from a stream, to be queued again by one call.\n\n"
+                                  "Made by Stream.end_capture. The memory that it uses is kept as long as it lives.")},
+    {0, nullptr}};
 PyType_Spec graph_spec = {"broadcloth.cuda.Graph", sizeof(PyGraph), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, graph_slots};
 
 /// The stream object that this thread uses on a device; None: the device's default.

@@ -27,7 +27,7 @@ class Dict {
   void put(const char* key, bool v) { put(key, PyRef::borrow(v ? Py_True : Py_False)); }
   void put(const char* key, double v) { put(key, PyRef::steal(PyFloat_FromDouble(v))); }
   template <class I>
-    requires std::is_integral_v<I>
+  requires std::is_integral_v<I>
   void put(const char* key, I v) {
     put(key, PyRef::steal(PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(v))));
   }
@@ -173,7 +173,9 @@ void set_paths(PyObject* folders) {
 
 // ---- The null device -------------------------------------------------------------------------------------------------------------
 
-PyRef extents(const unsigned (&e)[3]) { return tuple_of({to_py(int64_t{e[0]}).get(), to_py(int64_t{e[1]}).get(), to_py(int64_t{e[2]}).get()}); }
+PyRef extents(const unsigned (&e)[3]) {
+  return tuple_of({to_py(int64_t{e[0]}).get(), to_py(int64_t{e[1]}).get(), to_py(int64_t{e[2]}).get()});
+}
 
 PyRef null_launches() {
   return list_of(null_log(), [](const NullLaunch& l) {
@@ -186,7 +188,8 @@ PyRef null_launches() {
     d.put("block", extents(l.block));
     d.put("shared_bytes", l.shared_bytes);
     d.put("source", l.source ? *l.source : std::string());
-    d.put("params", PyRef::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(l.params.data()), static_cast<Py_ssize_t>(l.params.size()))));
+    d.put("params", PyRef::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(l.params.data()),
+                                                           static_cast<Py_ssize_t>(l.params.size()))));
     return d.take();
   });
 }
@@ -285,8 +288,8 @@ void init_engine(PyObject* module) {
   // The compiling thread must end while the interpreter still stands.
   PyRef hook = attr(module, "_shutdown");
   call(import_attr("atexit", "register").get(), {hook.get()});
-  // Not by os.register_at_fork: hooks of other modules run after ours there, and may let another thread have Python's lock, which would then
-  // wait for a tape's.
+  // Not by os.register_at_fork: hooks of other modules run after ours there, and may let another thread have Python's lock, which would
+  // then wait for a tape's.
   watch_forks();
 }
 

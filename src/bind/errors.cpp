@@ -63,7 +63,8 @@ void init_errors(PyObject* module) {
     check(PyModule_AddObjectRef(module, std::strrchr(name, '.') + 1, made.get()));
     return made.release();
   };
-  state().compile_error = add("broadcloth.CompileError", "The compiler refused a kernel's CUDA C++; the message is its log.", PyExc_RuntimeError);
+  state().compile_error =
+      add("broadcloth.CompileError", "The compiler refused a kernel's CUDA C++; the message is its log.", PyExc_RuntimeError);
   state().typing_error = add("broadcloth.TypingError", "A compiled Python function has no types that fit.", PyExc_TypeError);
 }
 

@@ -264,7 +264,9 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   // Whether a slice is all NaN shows when the result is read; a NaN is all it can then hold.
   if constexpr (mean || spread || F == bc::nanmax || F == bc::nanmin)
     if (!warned && is_inexact(array.dtype()))
-      made.storage()->notice.store(mean ? "Mean of empty slice" : spread ? "Degrees of freedom <= 0 for slice." : "All-NaN slice encountered",
+      made.storage()->notice.store(mean     ? "Mean of empty slice"
+                                   : spread ? "Degrees of freedom <= 0 for slice."
+                                            : "All-NaN slice encountered",
                                    std::memory_order_relaxed);
   return steal(finish_reduce(std::move(made), out));
 }
@@ -285,7 +287,9 @@ std::vector<int64_t> integers(PyObject* o) {
 
 /// The shifts of roll(), which may be any integers: those that no int64 holds are as far as they are modulo all extents.
 std::vector<int64_t> shifts(PyObject* o, const Array& a) {
-  PyRef list = is_array(o) ? to_numpy(ravel(array_of(o))) : is_numpy_array(o) ? steal(PyObject_CallMethod(o, "ravel", nullptr)) : PyRef::borrow(o);
+  PyRef list = is_array(o)         ? to_numpy(ravel(array_of(o)))
+               : is_numpy_array(o) ? steal(PyObject_CallMethod(o, "ravel", nullptr))
+                                   : PyRef::borrow(o);
   PyRef items = PySequence_Check(list.get()) ? steal(PySequence_Tuple(list.get())) : tuple_of({list.get()});
   PyRef whole = to_py(std::max<int64_t>(product(a.shape()), 1));
   std::vector<int64_t> all;
@@ -399,7 +403,9 @@ std::vector<PyMethodDef> creation_composites() {
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
       BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
       BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
-                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, Device device, PyObject*) { return bc::tri(n, m, k, dtype, device); }),
+                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, Device device, PyObject*) {
+                    return bc::tri(n, m, k, dtype, device);
+                  }),
       BC_FUNCTION("tril(m, k=0)", bc::tril),
       BC_FUNCTION("triu(m, k=0)", bc::triu),
       BC_FUNCTION("vander(x, N=None, increasing=False)", bc::vander),

@@ -262,7 +262,8 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
 
 namespace {
 
-/// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave alone).
+/// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
+/// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))

@@ -82,9 +82,7 @@ namespace {
 
 char* first_element(const Array& a, void* base) { return static_cast<char*>(base) + a.offset() * itemsize(a.dtype()); }
 
-bool is_read_only(PyObject* self) {
-  return as_py_array(self)->read_only || storage_facts(array_of(self)).read_only;
-}
+bool is_read_only(PyObject* self) { return as_py_array(self)->read_only || storage_facts(array_of(self)).read_only; }
 
 // ---- Buffer protocol -------------------------------------------------------------------------------------------------------------
 

@@ -44,12 +44,12 @@ Box box_of(kernels::Type t) {
     case Kind::set:
     case Kind::dict:
     case Kind::instance:
-      b.kind = t->is(Kind::dict) || t->is(Kind::instance) || t->typed ? Box::Kind::typed : t->is(Kind::set) ? Box::Kind::set : Box::Kind::list;
+      b.kind = t->is(Kind::dict) || t->is(Kind::instance) || t->typed ? Box::Kind::typed
+               : t->is(Kind::set)                                     ? Box::Kind::set
+                                                                      : Box::Kind::list;
       b.value_type = t;
       return b;
-    case Kind::string:
-      b.kind = Box::Kind::text;
-      return b;
+    case Kind::string: b.kind = Box::Kind::text; return b;
     case Kind::tuple:
       b.kind = t->fields.empty() ? Box::Kind::tuple : Box::Kind::named;
       if (!t->fields.empty()) b.type = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(t->object)));

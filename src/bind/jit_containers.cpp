@@ -170,7 +170,8 @@ void put_item(PyObject* o, Type t, char* at, Frame* frame) {
       return;
     }
     case Kind::tuple:
-      if (!PyTuple_Check(o) || PyTuple_Size(o) != static_cast<Py_ssize_t>(t->items.size())) raise(ErrorKind::Type, "expected {}, got {}", t->spelling, type_name(o));
+      if (!PyTuple_Check(o) || PyTuple_Size(o) != static_cast<Py_ssize_t>(t->items.size()))
+        raise(ErrorKind::Type, "expected {}, got {}", t->spelling, type_name(o));
       each_item(t, at, [&](size_t i, Type item, char* place) {
         if (place) put_item(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), item, place, frame);
       });
@@ -215,7 +216,8 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
     case Kind::tuple: {
       PyRef made = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       each_item(t, const_cast<char*>(at), [&](size_t i, Type item, char* place) {
-        check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i), (place ? box_item(item, place, frame, call) : load_value(item, nullptr)).release()));
+        check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i),
+                              (place ? box_item(item, place, frame, call) : load_value(item, nullptr)).release()));
       });
       if (t->fields.empty()) return made;
       return PyRef::steal(PyObject_CallObject(static_cast<PyObject*>(const_cast<void*>(t->object)), made.get()));
@@ -235,13 +237,18 @@ bool is_typed(PyObject* o) { return container_class && PyObject_TypeCheck(o, con
 Type container_type(PyObject* o) {
   if (is_typed(o)) {
     const Type t = as_container(o)->type;
-    if (!t) raise(ErrorKind::Type, "a typed container needs a type before a compiled function takes it: put something in, or use typed.List.empty_list, typed.Dict.empty");
+    if (!t)
+      raise(ErrorKind::Type,
+            "a typed container needs a type before a compiled function takes it: put something in, or use typed.List.empty_list, "
+            "typed.Dict.empty");
     return t;
   }
   const bool list = PyList_Check(o);
   const Py_ssize_t n = list ? PyList_Size(o) : PyObject_Size(o);
   if (n == 0)
-    raise(ErrorKind::Value, "a compiled function cannot tell what an empty {} holds; pass broadcloth.typed.List.empty_list(type), or an array", list ? "list" : "set");
+    raise(ErrorKind::Value,
+          "a compiled function cannot tell what an empty {} holds; pass broadcloth.typed.List.empty_list(type), or an array",
+          list ? "list" : "set");
   Type t = nullptr;
   const auto add = [&](PyObject* item) {
     if (t) {
@@ -255,8 +262,11 @@ Type container_type(PyObject* o) {
       t = one;
       return;
     }
-    const Type both = one->is_scalar() && t->is_scalar() ? kernels::unify(t, one) : one->is_array() || one->is_tuple() ? kernels::unify(t, one) : nullptr;
-    if (!both) raise(ErrorKind::Type, "a compiled function takes lists and sets of one type, got one with {} and {}", t->spelling, one->spelling);
+    const Type both = one->is_scalar() && t->is_scalar()   ? kernels::unify(t, one)
+                      : one->is_array() || one->is_tuple() ? kernels::unify(t, one)
+                                                           : nullptr;
+    if (!both)
+      raise(ErrorKind::Type, "a compiled function takes lists and sets of one type, got one with {} and {}", t->spelling, one->spelling);
     t = both;
   };
   if (list) {
@@ -318,8 +328,9 @@ PyRef box_list(host::Block* block, Type element, const Frame& frame, host::Call*
   const size_t step = place_of(element).size;
   PyRef made = PyRef::steal(PyList_New(static_cast<Py_ssize_t>(b->size)));
   for (int64_t i = 0; i < b->size; ++i)
-    check(PyList_SetItem(made.get(), static_cast<Py_ssize_t>(i),
-                         box_item(element, static_cast<const char*>(b->memory->data()) + static_cast<size_t>(i) * step, frame, call).release()));
+    check(PyList_SetItem(
+        made.get(), static_cast<Py_ssize_t>(i),
+        box_item(element, static_cast<const char*>(b->memory->data()) + static_cast<size_t>(i) * step, frame, call).release()));
   return made;
 }
 

@@ -66,7 +66,9 @@ void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
   if (!instead) return;
   raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}",
         as_string(attr(self->function, "__name__").get()), type_name(o),
-        static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names) ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i))) : "*args", instead);
+        static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names) ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i)))
+                                                               : "*args",
+        instead);
 }
 
 /// Makes the overload of a call whose key is new.
@@ -102,8 +104,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   }
   const Overload* result = made.release();
   const_cast<Overload*>(result)->next = self->overloads.load(std::memory_order_relaxed);
-  while (!self->overloads.compare_exchange_weak(const_cast<Overload*>(result)->next, result, std::memory_order_acq_rel)) {
-  }
+  while (!self->overloads.compare_exchange_weak(const_cast<Overload*>(result)->next, result, std::memory_order_acq_rel)) {}
   return result;
 }
 
@@ -178,7 +179,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     void** arguments = frame.pointers();
     // Where threads run at once nobody is kept out by it, and who collects garbage need not wait for the function.
     const bool ok = self->options->nogil || kFreeThreaded ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
-                                         : host::run(c.entry, arguments, result, &call);
+                                                          : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
       const size_t at = static_cast<size_t>(call.failure - 1);
@@ -206,8 +207,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
 
 PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
-    static const char* names[] = {"function", "names",       "defaults",      "nogil", "parallel",
-                                  "fastmath", "boundscheck", "python_errors", "cache", "rest",  nullptr};
+    static const char* names[] = {"function",    "names",         "defaults", "nogil", "parallel", "fastmath",
+                                  "boundscheck", "python_errors", "cache",    "rest",  nullptr};
     PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
     int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0, rest = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,

@@ -56,8 +56,8 @@ struct PyDispatcher {
   PyObject* function;  ///< the Python function
   PyObject* dict;
   PyObject* weakrefs;
-  PyObject* names;     ///< tuple: its parameters
-  PyObject* defaults;  ///< tuple or nullptr: of the last parameters
+  PyObject* names;                         ///< tuple: its parameters
+  PyObject* defaults;                      ///< tuple or nullptr: of the last parameters
   std::atomic<const Overload*> overloads;  ///< a list that only grows, the newest first; calls walk it without a lock
   const Overload* forgotten;               ///< lists that were dropped: calls of other threads may still be at them
   std::vector<const Compiled*>* compiled;  ///< guarded by the compiler's lock

@@ -69,7 +69,10 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
-  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || PyObject_TypeCheck(o, state().np_ndarray) ? 8 : 1;
+  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
+                 PyObject_TypeCheck(o, state().np_ndarray)
+             ? 8
+             : 1;
 }
 
 size_t align(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
@@ -471,7 +474,8 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
     case Box::Kind::text: {
       int64_t words[4];
       std::memcpy(words, at, sizeof words);
-      PyRef made = PyRef::maybe(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(words[0]), static_cast<Py_ssize_t>(words[1]), "replace"));
+      PyRef made =
+          PyRef::maybe(PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(words[0]), static_cast<Py_ssize_t>(words[1]), "replace"));
       if (words[3] != 0) host::drop(reinterpret_cast<host::Block*>(words[3]));
       if (!made) throw PythonError();
       return made;
@@ -535,7 +539,8 @@ void take_arguments(kernels::Failure* failure, const host::Call& call) {
 
 void throw_failure(const kernels::Failure& failure) {
   auto* type = static_cast<PyObject*>(const_cast<void*>(failure.object));
-  PyRef cls = type && PyExceptionClass_Check(type) ? PyRef::borrow(type) : PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), failure.type.c_str()));
+  PyRef cls = type && PyExceptionClass_Check(type) ? PyRef::borrow(type)
+                                                   : PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), failure.type.c_str()));
   if (!cls) {
     PyErr_Clear();
     throw_named(failure.type, failure.message);

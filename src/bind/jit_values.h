@@ -102,7 +102,7 @@ class Frame {
     PyObject* object;
     uint32_t offset;  ///< where in the bytes the array is
     int ndim;
-    int64_t item;  ///< bytes of an element
+    int64_t item;       ///< bytes of an element
     const char* place;  ///< instead of the offset, where it lies in a list
   };
   Small<Given, 16> arrays_;

@@ -11,8 +11,8 @@
 #include "bind/kernel_records.h"
 #include "bind/launch.h"
 #include "graph/tape.h"
-#include "runtime/copy_kind.h"
 #include "kernels/compile.h"
+#include "runtime/copy_kind.h"
 
 // The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
 #ifndef Py_TPFLAGS_HAVE_VECTORCALL
@@ -66,7 +66,8 @@ enum Code : uint64_t {
 class Key {
  public:
   void push(uint64_t word) {
-    if (n_ < kInline) inside_[n_] = word;
+    if (n_ < kInline)
+      inside_[n_] = word;
     else {
       if (more_.empty()) more_.assign(inside_, inside_ + kInline);
       more_.push_back(word);
@@ -140,10 +141,10 @@ struct Reader {
   Key key;
   ForeignArrays foreign;
   std::optional<Device> device;
-  bool host = false;   ///< NumPy arrays are among the arguments
-  bool hints = false;  ///< cuda.In and its kin are among them
-  bool voids = false;  ///< NumPy's records are
-  bool odd = false;    ///< NumPy arrays whose elements do not lie at whole elements' distances, or are not aligned
+  bool host = false;           ///< NumPy arrays are among the arguments
+  bool hints = false;          ///< cuda.In and its kin are among them
+  bool voids = false;          ///< NumPy's records are
+  bool odd = false;            ///< NumPy arrays whose elements do not lie at whole elements' distances, or are not aligned
   bool loose_records = false;  ///< NumPy arrays of records with gaps
 
   void read(PyObject* o) {
@@ -175,8 +176,10 @@ struct Reader {
  private:
   void read_tuple(PyObject* o) {
     const Py_ssize_t n = PyTuple_Size(o);
-    if (is_exact(o, &PyTuple_Type)) key.push(kTuple | static_cast<uint64_t>(n) << 8);
-    else key.push_object(kNamed, reinterpret_cast<PyObject*>(Py_TYPE(o)));
+    if (is_exact(o, &PyTuple_Type))
+      key.push(kTuple | static_cast<uint64_t>(n) << 8);
+    else
+      key.push_object(kNamed, reinterpret_cast<PyObject*>(Py_TYPE(o)));
     for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
   }
 
@@ -297,8 +300,10 @@ class Packer {
     }
     if (const auto from = numpy_scalar_dtype(o)) {
       const void* value = reinterpret_cast<const char*>(o) + sizeof(PyObject);
-      if (*from == t) std::memcpy(at, value, static_cast<size_t>(itemsize(t)));
-      else Scalar::load(*from, value).store(t, at);
+      if (*from == t)
+        std::memcpy(at, value, static_cast<size_t>(itemsize(t)));
+      else
+        Scalar::load(*from, value).store(t, at);
       return;
     }
     PyRef number = PyRef::borrow(o);
@@ -386,9 +391,8 @@ class Packer {
     int64_t bytes = t->element->bytes;
     for (int d = 0; d < a.ndim; ++d) bytes *= a.shape[d];
     const Dims shape{bytes};
-    const Array& kept = to_->hold(without_gil([&] {
-      return from_host(a.data, DType::u8, Layout{shape, contiguous_strides(shape), 0}, device_);
-    }));
+    const Array& kept =
+        to_->hold(without_gil([&] { return from_host(a.data, DType::u8, Layout{shape, contiguous_strides(shape), 0}, device_); }));
     to_->note_array(kept, write_ && !t->read_only, reinterpret_cast<void**>(at));
     for (int d = 0; d < a.ndim; ++d) {
       const int64_t extent = a.shape[d], stride = a.strides[d];
@@ -527,7 +531,7 @@ struct Configuration {
 struct DispatcherState {
   PyRef compile;
   std::vector<PyRef> names;
-  std::vector<PyRef> defaults;  ///< of the last parameters
+  std::vector<PyRef> defaults;                 ///< of the last parameters
   std::atomic<const Entry*> entries{nullptr};  ///< a list that only grows, the newest first
   std::atomic<const Entry*> last{nullptr};     ///< found last
   std::atomic<int> count{0};
@@ -592,8 +596,7 @@ const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObj
   }
   const Entry* result = entry.get();
   entry->next = s.entries.load(std::memory_order_relaxed);
-  while (!s.entries.compare_exchange_weak(entry->next, result, std::memory_order_acq_rel)) {
-  }
+  while (!s.entries.compare_exchange_weak(entry->next, result, std::memory_order_acq_rel)) {}
   entry.release();
   s.last.store(result, std::memory_order_release);
   return *result;
@@ -720,8 +723,10 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   for (const Copied& c : packer.copied()) {
     // to_numpy_out wants a NumPy array of the device array's shape and dtype; records go back as bytes.
     const NumpyHead& host = numpy_head(c.host.get());
-    if (native_dtype(host.descr)) to_numpy_out(c.device, c.host.get());
-    else without_gil([&] { to_host(c.device, host.data); });
+    if (native_dtype(host.descr))
+      to_numpy_out(c.device, c.host.get());
+    else
+      without_gil([&] { to_host(c.device, host.data); });
   }
 }
 
@@ -764,8 +769,9 @@ PyObject* dispatcher_subscript(PyObject* self, PyObject* key) {
     dispatcher_state(self);  // it must have one
     const Py_ssize_t n = PyTuple_Check(key) ? PyTuple_Size(key) : 0;
     if (n < 2 || n > 5)
-      throw_python(PyExc_ValueError, "kernel: expected kernel[blocks, threads], kernel[blocks, threads, stream] or kernel[blocks, threads, "
-                                     "stream, shared bytes] in the place of the brackets' content");
+      throw_python(PyExc_ValueError,
+                   "kernel: expected kernel[blocks, threads], kernel[blocks, threads, stream] or kernel[blocks, threads, "
+                   "stream, shared bytes] in the place of the brackets' content");
     Configuration c;
     read_dims(PyTuple_GetItem(key, 0), c.shape.grid, "launch", "grid");
     read_dims(PyTuple_GetItem(key, 1), c.shape.block, "launch", "block");
@@ -908,9 +914,7 @@ void dispatcher_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* dims_tuple(const unsigned* dims) {
-  return Py_BuildValue("(III)", dims[0], dims[1], dims[2]);
-}
+PyObject* dims_tuple(const unsigned* dims) { return Py_BuildValue("(III)", dims[0], dims[1], dims[2]); }
 
 PyGetSetDef launcher_attributes[] = {
     {"grid", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.grid); }, nullptr, nullptr, nullptr},
@@ -946,10 +950,8 @@ const std::shared_ptr<const KernelForm>& form_of(PyObject* o) {
 }
 
 void init_kernel_dispatcher(PyObject* module) {
-  PyType_Slot form_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(form_dealloc)},
-                              {Py_tp_getset, form_attributes},
-                              {Py_tp_methods, form_methods},
-                              {0, nullptr}};
+  PyType_Slot form_slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(form_dealloc)}, {Py_tp_getset, form_attributes}, {Py_tp_methods, form_methods}, {0, nullptr}};
   PyType_Spec form_spec = {"broadcloth._broadcloth.KernelForm", sizeof(PyForm), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                            form_slots};
   form_type = add_type(module, &form_spec, "KernelForm");

@@ -22,9 +22,9 @@ struct KernelForm {
   /// The type of each argument as the kernel takes it; None, functions and the like are among them and take no parameter. Numbers are
   /// converted to it. Values lie in memory as kernels::TypeInfo says.
   std::vector<kernels::Type> arguments;
-  std::vector<bool> writes;   ///< which arguments' memory the kernel may write; empty: all of it
-  bool cooperative = false;   ///< launched so that the grid may synchronise
-  bool checked = false;       ///< arrays that nothing was written to are filled with the pattern of checked mode before the launch
+  std::vector<bool> writes;  ///< which arguments' memory the kernel may write; empty: all of it
+  bool cooperative = false;  ///< launched so that the grid may synchronise
+  bool checked = false;      ///< arrays that nothing was written to are filled with the pattern of checked mode before the launch
   /// Gives the address that follows the arguments as a last parameter (a status that the kernel reports to); null: there is none.
   std::function<void*(Stream)> status;
   /// Called when the launch has been queued, without the interpreter's lock; may throw what the kernel reported.

@@ -47,7 +47,7 @@ struct CompilerState {
   // Guarded by the compiler's lock.
   std::unordered_map<Key, std::unique_ptr<Specialisation>, KeyHash> known;
   std::vector<Key> order;
-  PyRef link;                 ///< the `link` option: code that its functions may be in
+  PyRef link;                                 ///< the `link` option: code that its functions may be in
   std::vector<FunctionSignature> signatures;  ///< given by the user: only these
 };
 
@@ -117,8 +117,10 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
   source.options = k.flags;
   source.device_library = true;
   for (const LinkedCode& code : s.compiled.linked) {
-    if (code.kind == "cu") source.foreign_text = true;
-    else source.linked.push_back(code);
+    if (code.kind == "cu")
+      source.foreign_text = true;
+    else
+      source.linked.push_back(code);
   }
   if (!source.foreign_text) source.library_bytes = s.compiled.text.size() - s.compiled.readable.size();
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
@@ -142,8 +144,8 @@ void raise_failure(const std::vector<Failure>& failures, const int* status, cons
     type = PyRef::borrow(PyExc_RuntimeError);
   }
   std::string text = f.message.empty() ? "" : f.message + "\n";
-  text += fmt::format("  raised at {}:{}, in {}, by thread ({}, {}, {}) of block ({}, {}, {}) of kernel {}", f.file, f.line, f.function, status[1], status[2],
-                      status[3], status[4], status[5], status[6], name);
+  text += fmt::format("  raised at {}:{}, in {}, by thread ({}, {}, {}) of block ({}, {}, {}) of kernel {}", f.file, f.line, f.function,
+                      status[1], status[2], status[3], status[4], status[5], status[6], name);
   if (!named) throw_python(type.get(), text.c_str());
   // A class of the user's own may take other arguments than one text: then it gets its own, and the place as a note.
   PyRef message = to_py(text);
@@ -172,8 +174,10 @@ void raise_finding(const std::vector<CheckSite>& sites, const char* state, const
     bc::bind::check(PyTuple_SetItem(index.get(), i, PyLong_FromLongLong(places[i])));
     bc::bind::check(PyTuple_SetItem(shape.get(), i, PyLong_FromLongLong(places[8 + i])));
   }
-  PyRef site = tuple_of({to_py(s.file).get(), to_py(static_cast<int64_t>(s.line)).get(), to_py(s.function).get(), to_py(s.text).get(), to_py(s.what).get()});
-  PyRef error = call(import_attr("broadcloth.cuda._check", "_finding").get(), {to_py(name).get(), site.get(), all.get(), index.get(), shape.get()});
+  PyRef site = tuple_of(
+      {to_py(s.file).get(), to_py(static_cast<int64_t>(s.line)).get(), to_py(s.function).get(), to_py(s.text).get(), to_py(s.what).get()});
+  PyRef error =
+      call(import_attr("broadcloth.cuda._check", "_finding").get(), {to_py(name).get(), site.get(), all.get(), index.get(), shape.get()});
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
   throw PythonError();
 }
@@ -219,7 +223,8 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
       if (!chosen) {
         std::string there;
         for (const FunctionSignature& s : k.signatures) there += "\n  " + to_string(FunctionSignature{nullptr, s.arguments});
-        raise(ErrorKind::Type, "kernel {}: no signature fits {}; it was declared for{}", k.name, to_string(FunctionSignature{nullptr, key}), there);
+        raise(ErrorKind::Type, "kernel {}: no signature fits {}; it was declared for{}", k.name, to_string(FunctionSignature{nullptr, key}),
+              there);
       }
       key = chosen->arguments;
     }
@@ -302,7 +307,8 @@ PyObject* kernel_compile(PyObject* self, PyObject* args) {
     // NumPy's records go by reference, as arrays without dimensions.
     for (Type& t : s.arguments)
       if (t->is(Kind::record) && !t->object) t = array_type(t, 0, 'C');
-    if (s.result && !s.result->is(Kind::none)) raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
+    if (s.result && !s.result->is(Kind::none))
+      raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
     specialise(k, s.arguments);
     const PyLock lock(compiler_lock());
     if (only) k.signatures.push_back(std::move(s));
@@ -352,9 +358,9 @@ PyObject* kernel_llvm(PyObject* self, PyObject* signature) {
     CompilerState& k = state_of(self);
     const std::string& text = find(k, signature).compiled.text;
     const bool fast = std::find(k.flags.begin(), k.flags.end(), "--use_fast_math") != k.flags.end();
-    return to_py(without_gil([&] {
-             return cpu::JitLibrary::get().inspect(text, {3, 1, fast ? 2 : 0, 1}, "ir", {kCudaLibrary, kCudaLibrarySize});
-           })).release();
+    return to_py(without_gil(
+                     [&] { return cpu::JitLibrary::get().inspect(text, {3, 1, fast ? 2 : 0, 1}, "ir", {kCudaLibrary, kCudaLibrarySize}); }))
+        .release();
   });
 }
 
@@ -417,8 +423,10 @@ PyObject* compile_text(PyObject*, PyObject* args) {
     options.python_errors = python_errors;
     const CompiledFunction c = compile_function(function, key_of(signature), options);
     PyRef writes = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(c.writes.size())));
-    for (size_t i = 0; i < c.writes.size(); ++i) check(PyTuple_SetItem(writes.get(), static_cast<Py_ssize_t>(i), PyBool_FromLong(c.writes[i])));
-    return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get(), writes.get()}).release();
+    for (size_t i = 0; i < c.writes.size(); ++i)
+      check(PyTuple_SetItem(writes.get(), static_cast<Py_ssize_t>(i), PyBool_FromLong(c.writes[i])));
+    return tuple_of({to_py(c.name).get(), to_py(c.readable).get(), to_py(c.result->spelling).get(), to_py(c.text).get(), writes.get()})
+        .release();
   });
 }
 PyObject* type_name_of(PyObject*, PyObject* o) {

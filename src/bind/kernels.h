@@ -12,7 +12,8 @@ namespace bc::bind {
 /// Throws TypeError when its source cannot be found.
 const kernels::Function& function_of(PyObject* function);
 /// The C++ text of a Python function for these types. Threads take turns: the compiler asks Python what names mean, and remembers it.
-kernels::CompiledFunction compile_function(PyObject* function, const std::vector<kernels::Type>& arguments, const kernels::CompileOptions& options);
+kernels::CompiledFunction compile_function(PyObject* function, const std::vector<kernels::Type>& arguments,
+                                           const kernels::CompileOptions& options);
 
 /// What a Python object means inside a compiled function; nullopt never: what is not known is a Kind::object.
 kernels::Entity entity_of(PyObject* o);

@@ -20,8 +20,10 @@ RecursiveLock& compiler_lock() {
         [](bool child) {
           if (!child) return;
           // Another thread's is nobody's in the child; this thread's own stays.
-          if (made.try_lock()) made.unlock();
-          else new (&made) RecursiveLock;
+          if (made.try_lock())
+            made.unlock();
+          else
+            new (&made) RecursiveLock;
         });
     return &made;
   }();
@@ -84,7 +86,8 @@ Type type_of_dtype(PyObject* dtype) {
     const Type item = type_of_dtype(PyTuple_GetItem(sub.get(), 0));
     PyObject* shape = PyTuple_GetItem(sub.get(), 1);
     Type made = item;
-    for (Py_ssize_t i = PyTuple_Size(shape); i-- > 0;) made = uniform_tuple_type(made, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, i))));
+    for (Py_ssize_t i = PyTuple_Size(shape); i-- > 0;)
+      made = uniform_tuple_type(made, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, i))));
     return made;
   }
   return scalar_type(to_dtype(dtype));
@@ -142,7 +145,8 @@ Type type_of_class(PyObject* cls) {
   for (int i = 0; i < kDTypeCount; ++i)
     if (state().scalar_types[i] == cls || state().named_types[i] == cls) return dtype_type(scalar_type(static_cast<DType>(i)));
   const std::string name = string_attr(cls, "__name__"), module = string_attr(cls, "__module__");
-  if (PyRef stands_for = attr_or_null(cls, "__kernel_name__"); stands_for && PyUnicode_Check(stands_for.get())) return builtin_type(std::string(as_string(stands_for.get())));
+  if (PyRef stands_for = attr_or_null(cls, "__kernel_name__"); stands_for && PyUnicode_Check(stands_for.get()))
+    return builtin_type(std::string(as_string(stands_for.get())));
   if (module == "builtins")
     for (const char* known : kBuiltinTypes)
       if (name == known) return builtin_type("builtins." + name);
@@ -322,7 +326,8 @@ class PythonFunction : public Function {
 
   std::vector<std::string> names(Type object) const override {
     std::vector<std::string> all;
-    PyRef list = object ? PyRef::maybe(PyObject_Dir(static_cast<PyObject*>(const_cast<void*>(object->object)))) : PyRef::steal(PyDict_Keys(globals_.get()));
+    PyRef list = object ? PyRef::maybe(PyObject_Dir(static_cast<PyObject*>(const_cast<void*>(object->object))))
+                        : PyRef::steal(PyDict_Keys(globals_.get()));
     if (!list) {
       PyErr_Clear();
       return all;
@@ -330,7 +335,8 @@ class PythonFunction : public Function {
     for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
       if (PyUnicode_Check(PyList_GetItem(list.get(), i))) all.emplace_back(as_string(PyList_GetItem(list.get(), i)));
     if (!object)
-      for (const char* b : {"abs", "bool", "complex", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "print", "range", "round", "sum", "tuple", "zip"})
+      for (const char* b : {"abs", "bool", "complex", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "print", "range",
+                            "round", "sum", "tuple", "zip"})
         all.emplace_back(b);
     for (const auto& [name, cell] : cells_)
       if (!object) all.push_back(name);
@@ -483,7 +489,8 @@ Entity entity_of(PyObject* o) {
     e.type = function_type(&f, f.name());
     return e;
   }
-  if (Py_TYPE(o) == state().ufunc || std::string_view(type_name(o)) == "ufunc" || std::string_view(type_name(o)) == "_ArrayFunctionDispatcher") {
+  if (Py_TYPE(o) == state().ufunc || std::string_view(type_name(o)) == "ufunc" ||
+      std::string_view(type_name(o)) == "_ArrayFunctionDispatcher") {
     if (!attr_or_null(o, "py_func")) {
       e.type = builtin_type("numpy." + string_attr(o, "__name__"));
       return e;
@@ -530,7 +537,8 @@ Entity entity_of(PyObject* o) {
     Py_ssize_t n = 0;
     check(PyBytes_AsStringAndSize(bytes.get(), &data, &n));
     if (n > (1 << 20))
-      raise(ErrorKind::Typing, "a global array of {} bytes is too large to become a constant of a compiled function; pass it as an argument", n);
+      raise(ErrorKind::Typing,
+            "a global array of {} bytes is too large to become a constant of a compiled function; pass it as an argument", n);
     array->bytes.assign(data, data + n);
     e.type = array_type(element, static_cast<int>(array->shape.size()), 'C', true, Space::constant);
     if (array->shape.empty()) {
@@ -602,7 +610,9 @@ Type type_of(PyObject* o) {
     PyRef dtype = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
     const Type element = type_of_dtype(dtype.get());
     PyRef flags = attr(o, "flags");
-    const auto flag = [&](const char* name) { return PyObject_IsTrue(PyRef::steal(PyObject_GetItem(flags.get(), to_py(name).get())).get()) == 1; };
+    const auto flag = [&](const char* name) {
+      return PyObject_IsTrue(PyRef::steal(PyObject_GetItem(flags.get(), to_py(name).get())).get()) == 1;
+    };
     const int ndim = static_cast<int>(to_int(attr(o, "ndim").get(), "ndim"));
     return array_type(element, ndim, flag("C_CONTIGUOUS") ? 'C' : flag("F_CONTIGUOUS") ? 'F' : 'A', !flag("WRITEABLE"));
   }
@@ -648,7 +658,8 @@ FunctionSignature signature_of_object(PyObject* o) {
     s.result = type_of_annotation(result.get());
     o = PyRef(attr(o, "__kernel_arguments__")).release();
   }
-  if (!PyTuple_Check(o) && !PyList_Check(o)) raise(ErrorKind::Type, "expected a signature (a string, a tuple of types, or a type that is called), got {}", type_name(o));
+  if (!PyTuple_Check(o) && !PyList_Check(o))
+    raise(ErrorKind::Type, "expected a signature (a string, a tuple of types, or a type that is called), got {}", type_name(o));
   PyRef items = PyRef::steal(PySequence_Tuple(o));
   for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) s.arguments.push_back(type_of_annotation(PyTuple_GetItem(items.get(), i)));
   return s;
@@ -674,7 +685,8 @@ void store_value(PyObject* o, Type t, void* to) {
         Scalar::real(PyFloat_AsDouble(number.get())).store(t->dtype, to);
         return;
       }
-      if (is_complex(value->second.dtype) && !is_complex(t->dtype)) raise(ErrorKind::Type, "expected {}, got a complex number", t->spelling);
+      if (is_complex(value->second.dtype) && !is_complex(t->dtype))
+        raise(ErrorKind::Type, "expected {}, got a complex number", t->spelling);
       value->second.store(t->dtype, to);
       return;
     }
@@ -682,7 +694,8 @@ void store_value(PyObject* o, Type t, void* to) {
       if (!PyTuple_Check(o) || PyTuple_Size(o) != static_cast<Py_ssize_t>(t->items.size()))
         raise(ErrorKind::Type, "expected {}, got {}", t->spelling, type_name(o));
       for (size_t i = 0; i < t->items.size(); ++i)
-        if (t->items[i]->has_value()) store_value(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), t->items[i], static_cast<char*>(to) + t->offsets[i]);
+        if (t->items[i]->has_value())
+          store_value(PyTuple_GetItem(o, static_cast<Py_ssize_t>(i)), t->items[i], static_cast<char*>(to) + t->offsets[i]);
       return;
     }
     case Kind::record: {
@@ -714,14 +727,16 @@ PyRef load_value(Type t, const void* from) {
     case Kind::tuple: {
       PyRef made = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       for (size_t i = 0; i < t->items.size(); ++i)
-        check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i), load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
+        check(PyTuple_SetItem(made.get(), static_cast<Py_ssize_t>(i),
+                              load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
       if (!t->object) return made;
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), made.get(), nullptr));
     }
     case Kind::record: {
       PyRef values = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       for (size_t i = 0; i < t->items.size(); ++i)
-        check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
+        check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i),
+                              load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
       if (!t->object) return values;
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), values.get(), nullptr));
     }

@@ -12,32 +12,33 @@ namespace {
 using namespace kernels;
 using kernels::Node;
 
-
+// clang-format off
 enum class Class {
-  unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal, Constant,
-  Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr, JoinedStr, Index, ListComp,
-  SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield,
+  unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal,
+  Constant, Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr,
+  JoinedStr, Index, ListComp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
-    {"AnnAssign", Class::AnnAssign}, {"For", Class::For}, {"While", Class::While}, {"If", Class::If}, {"Expr", Class::Expr}, {"Pass", Class::Pass},
-    {"Break", Class::Break}, {"Continue", Class::Continue}, {"Raise", Class::Raise}, {"Assert", Class::Assert}, {"Global", Class::Global},
+    {"AnnAssign", Class::AnnAssign}, {"For", Class::For}, {"While", Class::While}, {"If", Class::If}, {"Expr", Class::Expr},
+    {"Pass", Class::Pass}, {"Break", Class::Break}, {"Continue", Class::Continue}, {"Raise", Class::Raise}, {"Assert", Class::Assert}, {"Global", Class::Global},
     {"Nonlocal", Class::Nonlocal}, {"Constant", Class::Constant}, {"Name", Class::Name}, {"Attribute", Class::Attribute},
     {"Subscript", Class::Subscript}, {"Call", Class::Call}, {"BinOp", Class::BinOp}, {"UnaryOp", Class::UnaryOp}, {"BoolOp", Class::BoolOp},
     {"Compare", Class::Compare}, {"IfExp", Class::IfExp}, {"Tuple", Class::Tuple}, {"List", Class::List}, {"Slice", Class::Slice},
-    {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr}, {"Index", Class::Index},
-    {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
+    {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr},
+    {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
     {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
     {"Yield", Class::Yield},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
-    {"Mod", Operator::mod}, {"Pow", Operator::pow}, {"MatMult", Operator::matmul}, {"LShift", Operator::left_shift}, {"RShift", Operator::right_shift},
-    {"BitOr", Operator::bit_or}, {"BitXor", Operator::bit_xor}, {"BitAnd", Operator::bit_and}, {"Invert", Operator::invert},
+    {"Mod", Operator::mod}, {"Pow", Operator::pow}, {"MatMult", Operator::matmul}, {"LShift", Operator::left_shift},
+    {"RShift", Operator::right_shift}, {"BitOr", Operator::bit_or}, {"BitXor", Operator::bit_xor}, {"BitAnd", Operator::bit_and}, {"Invert", Operator::invert},
     {"Not", Operator::logical_not}, {"UAdd", Operator::plus}, {"USub", Operator::minus}, {"Eq", Operator::eq}, {"NotEq", Operator::ne},
     {"Lt", Operator::lt}, {"LtE", Operator::le}, {"Gt", Operator::gt}, {"GtE", Operator::ge}, {"Is", Operator::is}, {"IsNot", Operator::is_not},
     {"In", Operator::in}, {"NotIn", Operator::not_in}, {"And", Operator::logical_and}, {"Or", Operator::logical_or},
 };
+// clang-format on
 
 /// What the name of an object's class stands for, remembered by class.
 template <class T, size_t N>

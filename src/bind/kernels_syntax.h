@@ -7,6 +7,7 @@
 namespace bc::bind {
 
 /// Reads a function's tree of Python's `ast` (a FunctionDef or Lambda). A line in the file is `offset` more than the node's.
-std::shared_ptr<const kernels::FunctionSyntax> read_syntax(PyObject* node, std::string file, int line, int offset, std::vector<std::string> source);
+std::shared_ptr<const kernels::FunctionSyntax> read_syntax(PyObject* node, std::string file, int line, int offset,
+                                                           std::vector<std::string> source);
 
 }  // namespace bc::bind

@@ -207,7 +207,8 @@ void add_host_array(LaunchArguments* to, PyObject* o, const RawParameter& p, con
         index);
 }
 
-void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const RawParameter& p, const char* kernel, int index, Device device) {
+void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const RawParameter& p, const char* kernel, int index,
+                Device device) {
   using Kind = KernelParameter::Kind;
   if (is_numpy_scalar(o)) {
     PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
@@ -248,8 +249,8 @@ void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const 
     }
     if (const Array* a = foreign->find(o)) {
       if (!(a->device() == device) && !backend(device).enable_peer_access(a->device()))
-        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device), type_name(o),
-              to_string(a->device()), index);
+        raise(ErrorKind::Value, "kernel {}: expected arrays on {}, got a {} on {} for parameter {}", kernel, to_string(device),
+              type_name(o), to_string(a->device()), index);
       to->add_array(to->hold_foreign(*a), p.write);
       return;
     }
@@ -306,7 +307,8 @@ std::optional<Device> device_attribute(PyObject* o) {
 
 std::optional<Device> launch_device(PyObject* o, ForeignArrays* foreign) {
   if (is_array(o)) return array_of(o).device();
-  if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o)) return {};
+  if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyBool_Check(o) || is_numpy_scalar(o) || is_numpy_array(o))
+    return {};
   if (const auto where = device_attribute(o)) return where;
   const Array* a = foreign->find(o);
   return a ? std::optional(a->device()) : std::nullopt;

@@ -42,19 +42,21 @@ PyRef sequence(PyTypeObject* type, std::initializer_list<PyRef> fields) {
 
 PyObject* kernels(PyObject* self, void*) {
   return guard([&] {
-    return list_of(recording(self).kernels(), [](const KernelRecord& k) {
-             return sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
-                                                     real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)});
-           })
+    return list_of(recording(self).kernels(),
+                   [](const KernelRecord& k) {
+                     return sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
+                                                             real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)});
+                   })
         .release();
   });
 }
 
 PyObject* copies(PyObject* self, void*) {
   return guard([&] {
-    return list_of(recording(self).copies(), [](const CopyRecord& c) {
-             return sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds)});
-           })
+    return list_of(recording(self).copies(),
+                   [](const CopyRecord& c) {
+                     return sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds)});
+                   })
         .release();
   });
 }

@@ -34,13 +34,11 @@ using FastCall = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t
 /// Thrown when a Python exception is set.
 struct PythonError {};
 
-/// The end of the interpreter, and the thread that brings it. It ends others where they next ask for its lock, before 3.14 by unwinding their
-/// frames: what these own is then let go without the lock, so references of such threads are left alone.
+/// The end of the interpreter, and the thread that brings it. It ends others where they next ask for its lock, before 3.14 by unwinding
+/// their frames: what these own is then let go without the lock, so references of such threads are left alone.
 inline std::atomic<bool> interpreter_ends{false};
 inline pthread_t ending_thread{};
-inline bool cut_short() {
-  return interpreter_ends.load(std::memory_order_acquire) && !pthread_equal(ending_thread, pthread_self());
-}
+inline bool cut_short() { return interpreter_ends.load(std::memory_order_acquire) && !pthread_equal(ending_thread, pthread_self()); }
 
 /// An owned reference.
 class PyRef {
@@ -222,10 +220,10 @@ class OnceObject {
 };
 
 /// The interned string of a literal.
-#define BC_INTERNED(text)                                                                                                  \
-  ([]() -> PyObject* {                                                                                                     \
-    static constinit ::bc::bind::OnceObject once;                                                                          \
-    return once.make([] { return ::bc::bind::PyRef::steal(PyUnicode_InternFromString(text)); });                           \
+#define BC_INTERNED(text)                                                                        \
+  ([]() -> PyObject* {                                                                           \
+    static constinit ::bc::bind::OnceObject once;                                                \
+    return once.make([] { return ::bc::bind::PyRef::steal(PyUnicode_InternFromString(text)); }); \
   }())
 
 [[noreturn]] void throw_python(PyObject* type, const char* message);

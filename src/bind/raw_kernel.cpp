@@ -197,8 +197,8 @@ void launch_raw(KernelState& s, const KernelLaunch& shape, const ArgumentSpan& a
   LaunchArguments arguments;
   const RawParameter unknown;
   for (Py_ssize_t i = 0; i < n; ++i)
-    add_raw_argument(&arguments, &foreign, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name, static_cast<int>(i),
-                     device);
+    add_raw_argument(&arguments, &foreign, args[i], loaded.known ? loaded.parameters[static_cast<size_t>(i)] : unknown, name,
+                     static_cast<int>(i), device);
   arguments.launch(*loaded.kernel, shape, stream_of(stream, device), times);
 }
 

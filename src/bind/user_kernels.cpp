@@ -166,7 +166,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
 
 PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static constinit Once<CallSignature> signature_once;
-    const CallSignature& signature = signature_once.get(
+  const CallSignature& signature = signature_once.get(
       "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
       "return_tuple=False, "
       "loop_prep='', after_loop='', options=None)");
@@ -250,7 +250,7 @@ PyObject* elementwise_attribute(PyObject* self, void* which) {
 }
 
 #define BC_ATTRIBUTE(text, which) \
-  { text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which)) }
+  {text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
 PyGetSetDef elementwise_attributes[] = {BC_ATTRIBUTE("name", name),
                                         BC_ATTRIBUTE("__name__", name),
                                         BC_ATTRIBUTE("nin", nin),
@@ -372,7 +372,7 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
 
 PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static constinit Once<CallSignature> signature_once;
-    const CallSignature& signature = signature_once.get(
+  const CallSignature& signature = signature_once.get(
       "ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel', reduce_type=None, "
       "reduce_dims=True, preamble='', options=None)");
   return guard([&]() -> PyObject* {
@@ -470,8 +470,7 @@ PyObject* reduction_attribute(PyObject* self, void* which) {
   });
 }
 
-#define BC_FACT(text, which) \
-  { text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which)) }
+#define BC_FACT(text, which) {text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which))}
 PyGetSetDef reduction_attributes[] = {BC_FACT("name", name),
                                       BC_FACT("__name__", name),
                                       BC_FACT("nin", nin),
@@ -503,7 +502,8 @@ ScanKernel& scan_of(PyObject* o) { return *reinterpret_cast<PyScan*>(o)->kernel;
 
 PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static constinit Once<CallSignature> signature_once;
-    const CallSignature& signature = signature_once.get("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')");
+  const CallSignature& signature =
+      signature_once.get("ScanKernel(dtype, expression, neutral=None, exclusive=False, name='scan', preamble='')");
   return guard([&]() -> PyObject* {
     PyObject* v[6];
     VectorArguments(args, kwargs).bind(signature, v);
@@ -519,7 +519,7 @@ PyObject* new_scan(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 PyObject* call_scan(PyObject* self, PyObject* args, PyObject* kwargs) {
   static constinit Once<CallSignature> signature_once;
-    const CallSignature& signature = signature_once.get("ScanKernel(a, axis=0)");
+  const CallSignature& signature = signature_once.get("ScanKernel(a, axis=0)");
   return guard([&] {
     PyObject* v[2];
     VectorArguments(args, kwargs).bind(signature, v);

@@ -25,8 +25,10 @@ std::string substitute(std::string_view text, std::initializer_list<std::pair<st
     const std::string* found = nullptr;
     for (const auto& [name, with] : names)
       if (!member && name == word) found = &with;
-    if (found) out += *found;
-    else out += word;
+    if (found)
+      out += *found;
+    else
+      out += word;
     i = j;
   }
   return out;
@@ -99,7 +101,8 @@ std::string BodyPrinter::gather_offset(int index) const {
     const int word = p.gather + 2 * (x.slot + static_cast<int>(k));
     const std::string safe = x.predicate == kNone ? argument(x.more[k], DType::i64)
                                                   : fmt::format("({} ? {} : i64(0))", v(x.predicate), argument(x.more[k], DType::i64));
-    at += fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
+    at +=
+        fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
   }
   return at + ")";
 }
@@ -268,7 +271,8 @@ std::string reduction_struct(const Ir& ir, int k) {
   out += fmt::format("  BC_METHOD S map(T a, i64 i) {{ (void)i; return {}; }}\n", text(row.map));
   out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(row.join));
   out += fmt::format("  BC_METHOD S init() {{ return {}; }}\n", row.identity ? text(row.identity) : "S()");
-  out += fmt::format("  BC_METHOD R finish(const S& p, double n, double ddof) {{ (void)n; (void)ddof; return {}; }}\n}};\n", text(row.finish));
+  out +=
+      fmt::format("  BC_METHOD R finish(const S& p, double n, double ddof) {{ (void)n; (void)ddof; return {}; }}\n}};\n", text(row.finish));
   return out;
 }
 

@@ -76,7 +76,8 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> li
 
 /// Words before a bracket that are no function's name.
 bool is_operator_word(std::string_view word) {
-  return is_one_of(word, {"alignas", "__align__", "__attribute__", "decltype", "sizeof", "__launch_bounds__", "static_cast", "noexcept", "requires"});
+  return is_one_of(
+      word, {"alignas", "__align__", "__attribute__", "decltype", "sizeof", "__launch_bounds__", "static_cast", "noexcept", "requires"});
 }
 
 // ---- Conditionals ---------------------------------------------------------------------------------------------------------------------
@@ -575,9 +576,8 @@ Declarations::Declarations(std::string_view text, std::span<const Macro> macros,
   for (const auto& [name, at] : reader.undefined) {
     const std::vector<uint32_t>& definitions = reader.defined[name];
     if (definitions.size() < 2) continue;
-    const uint32_t from = *std::max_element(definitions.begin(), definitions.end(), [at = at](uint32_t a, uint32_t b) {
-      return (a < at ? a + 1 : 0) < (b < at ? b + 1 : 0);
-    });
+    const uint32_t from = *std::max_element(definitions.begin(), definitions.end(),
+                                            [at = at](uint32_t a, uint32_t b) { return (a < at ? a + 1 : 0) < (b < at ? b + 1 : 0); });
     for (uint32_t i = from; i < at; ++i) {
       all_[i].needs.push_back(at);
       all_[at].needs.push_back(i);

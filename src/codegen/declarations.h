@@ -14,10 +14,10 @@ namespace bc {
 /// A library's C++ text taken apart into its declarations, of which a program then gets those that it uses: a compiler that reads the text
 /// at every compile spends more time on a library than on a kernel.
 ///
-/// What uses what goes by names alone: a declaration is taken with all that bear a name which it speaks, whatever they are. So overloads and
-/// specialisations come together, and too much may be taken, never too little. Two exceptions: functions of 16-bit floats and functions of
-/// complex numbers are left out of programs that speak of no such type. The text keeps to the device library's ways: declarations end their
-/// line, namespaces open and close on lines of their own.
+/// What uses what goes by names alone: a declaration is taken with all that bear a name which it speaks, whatever they are. So overloads
+/// and specialisations come together, and too much may be taken, never too little. Two exceptions: functions of 16-bit floats and functions
+/// of complex numbers are left out of programs that speak of no such type. The text keeps to the device library's ways: declarations end
+/// their line, namespaces open and close on lines of their own.
 class Declarations {
  public:
   /// A macro that the compiler has defined (or, without a value, has not): conditionals are decided by these. Those with other macros stay.

@@ -1,8 +1,7 @@
-#include "codegen/device_library.h"
-
 #include <set>
 
 #include "codegen/declarations.h"
+#include "codegen/device_library.h"
 
 namespace bc {
 namespace {
@@ -10,8 +9,8 @@ namespace {
 using Macro = Declarations::Macro;
 
 /// What each compiler has defined, as far as the headers ask. Which instructions the CPU has is left to the compiler.
-constexpr Macro kCuda[] = {{"BC_CUDA", 1},         {"__CUDACC_RTC__", 1},  {"__clang__", {}}, {"BC_CPU_KERNEL", {}},
-                           {"BC_CPU_SUPPORT", {}}, {"__F16C__", {}},       {"__AVX512F__", {}}, {"BC_PYTHON_PARALLEL", {}}};
+constexpr Macro kCuda[] = {{"BC_CUDA", 1},         {"__CUDACC_RTC__", 1}, {"__clang__", {}},   {"BC_CPU_KERNEL", {}},
+                           {"BC_CPU_SUPPORT", {}}, {"__F16C__", {}},      {"__AVX512F__", {}}, {"BC_PYTHON_PARALLEL", {}}};
 constexpr Macro kCpu[] = {{"BC_CUDA", 0},   {"__CUDACC_RTC__", {}}, {"__CUDA_ARCH__", {}},
                           {"__clang__", 1}, {"BC_CPU_KERNEL", 1},   {"BC_CPU_SUPPORT", {}}};
 

@@ -36,7 +36,7 @@ class Hasher {
     return *this;
   }
   template <class T>
-    requires(std::is_enum_v<T>)
+  requires(std::is_enum_v<T>)
   Hasher& add(T value) {
     return add(static_cast<uint64_t>(value));
   }

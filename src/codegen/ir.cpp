@@ -40,7 +40,8 @@ Hash128 structure_hash(const Ir& ir) {
   h.add(uint64_t(ir.accesses.size()) | uint64_t(ir.accumulators.size()) << 20 | uint64_t(ir.outputs.size()) << 40);
   for (DType t : ir.constant_dtypes) h.add(static_cast<uint64_t>(t));
   for (const Access& a : ir.accesses)
-    h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.row) << 24 | uint64_t(a.vector) << 25);
+    h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.row) << 24 |
+          uint64_t(a.vector) << 25);
   h.add(ir.values.size());
   for (const Value& v : ir.values) {
     h.add(static_cast<uint64_t>(v.kind) | uint64_t(v.op) << 8 | uint64_t(v.dtype) << 24 | uint64_t(v.loop[0]) << 32 |
@@ -52,7 +53,8 @@ Hash128 structure_hash(const Ir& ir) {
   }
   for (const Ref<UserOp>& u : ir.users) h.add(u->id);
   for (const Accumulator& a : ir.accumulators)
-    h.add(uint64_t(a.op) | uint64_t(a.loop) << 16 | uint64_t(a.out) << 24 | uint64_t(uint16_t(a.input)) << 32 | uint64_t(uint16_t(a.result)) << 48)
+    h.add(uint64_t(a.op) | uint64_t(a.loop) << 16 | uint64_t(a.out) << 24 | uint64_t(uint16_t(a.input)) << 32 |
+          uint64_t(uint16_t(a.result)) << 48)
         .add(uint64_t(a.stage) | uint64_t(uint16_t(a.user)) << 8);
   for (const Output& o : ir.outputs)
     h.add(uint64_t(uint16_t(o.value)) | uint64_t(uint16_t(o.access)) << 16 | uint64_t(o.stage) << 32 | uint64_t(o.row) << 40 |
@@ -64,13 +66,17 @@ std::string kernel_name(const Ir& ir) {
   std::string name = ir.walk == Walk::map ? "map" : ir.walk == Walk::rows ? "rows" : "columns";
   int shown = 0, hidden = 0;
   auto say = [&](const std::string& word) {
-    if (shown++ < 6) name += "_" + word;
-    else ++hidden;
+    if (shown++ < 6)
+      name += "_" + word;
+    else
+      ++hidden;
   };
   for (const Value& v : ir.values) {
     if (v.kind != Value::Kind::op || v.op == Op::cast) continue;
-    if (v.op != Op::user) say(info(v.op).name);
-    else if (v.args[1] == kNone) say(ir.users[v.slot]->name);
+    if (v.op != Op::user)
+      say(info(v.op).name);
+    else if (v.args[1] == kNone)
+      say(ir.users[v.slot]->name);
   }
   for (const Accumulator& a : ir.accumulators) say(a.user == kNone ? info(a.op).name : ir.users[a.user]->name);
   if (hidden) name += "_" + std::to_string(hidden) + "_more";

@@ -32,14 +32,15 @@ struct Value {
   enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result, carried };
   Kind kind = Kind::op;
   Op op = Op::cast;
-  DType dtype = DType::f64;      ///< of the value
-  DType loop[3] = {};            ///< op: the dtypes its operands are cast to
+  DType dtype = DType::f64;  ///< of the value
+  DType loop[3] = {};        ///< op: the dtypes its operands are cast to
   uint8_t stage = 0;
-  bool row = false;              ///< computed once a row, after the stage's reductions
+  bool row = false;  ///< computed once a row, after the stage's reductions
   int16_t args[3] = {kNone, kNone, kNone};
-  int16_t access = kNone;        ///< load, coordinate, gather
-  int16_t slot = kNone;          ///< constant: its number; gather: the first of its (extent, stride) pairs; inside: its first (lower, count, step) triple
-  int16_t predicate = kNone;     ///< load, gather: read only where this value is true
+  int16_t access = kNone;  ///< load, coordinate, gather
+  /// constant: its number; gather: the first of its (extent, stride) pairs; inside: its first (lower, count, step) triple
+  int16_t slot = kNone;
+  int16_t predicate = kNone;  ///< load, gather: read only where this value is true
   /// gather: the index values; inside: the coordinates tested; a user's function (op user): its arguments, with `slot` its place among
   /// Ir::users, args[0] the number of the result that this value is, and args[1] the value whose call gave it (kNone: its own call)
   std::vector<int16_t> more;
@@ -53,7 +54,7 @@ struct Accumulator {
   int16_t input = kNone;
   int16_t result = kNone;  ///< the row value that receives it
   uint8_t stage = 0;
-  int16_t user = kNone;    ///< reduce_user: its place among Ir::users
+  int16_t user = kNone;  ///< reduce_user: its place among Ir::users
 };
 
 struct Output {
@@ -78,9 +79,9 @@ struct Ir {
   Walk walk = Walk::map;
   int kept = 1;
   int reduced = 0;
-  int stages = 1;        ///< rows only: how often a row is walked; a stage may use the results of the ones before
-  bool wide = false;     ///< CUDA: indices need 64 bits
-  bool in_place = false;  ///< an output may be an input: no element may be read after its place is written
+  int stages = 1;          ///< rows only: how often a row is walked; a stage may use the results of the ones before
+  bool wide = false;       ///< CUDA: indices need 64 bits
+  bool in_place = false;   ///< an output may be an input: no element may be read after its place is written
   bool segmented = false;  ///< a row is reduced in segments whose partial results a second step joins
   bool checked = false;    ///< a gather reports indices out of range
   int vector = 1;          ///< CUDA: elements a thread handles as one access
@@ -89,8 +90,8 @@ struct Ir {
   bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage computed may stay in registers for the next
   int constants = 0;
   std::vector<DType> constant_dtypes;
-  int gather_slots = 0;    ///< (extent, stride) pairs
-  int inside_slots = 0;    ///< (lower, count, step) triples
+  int gather_slots = 0;  ///< (extent, stride) pairs
+  int inside_slots = 0;  ///< (lower, count, step) triples
   std::vector<Access> accesses;
   std::vector<Value> values;
   std::vector<Accumulator> accumulators;
@@ -106,16 +107,16 @@ struct Ir {
 
 /// The parameter block that a printed kernel reads, in 8-byte words. Printer and binder both take offsets from here.
 struct ParamLayout {
-  int kept_size, reduced_size;   ///< extents' products: rows (M) and elements of a row (N)
-  int kept_shape, reduced_shape; ///< [kept], [reduced]
-  int segments, segment_length;  ///< how many pieces a row is cut into, and their length in elements
-  int partials, tickets, error;  ///< addresses: partial results, counters of finished blocks, the error word
-  int ddof;                      ///< [accumulators]
-  int access;                    ///< each: address or first index, then strides[kept], then strides[reduced]
+  int kept_size, reduced_size;    ///< extents' products: rows (M) and elements of a row (N)
+  int kept_shape, reduced_shape;  ///< [kept], [reduced]
+  int segments, segment_length;   ///< how many pieces a row is cut into, and their length in elements
+  int partials, tickets, error;   ///< addresses: partial results, counters of finished blocks, the error word
+  int ddof;                       ///< [accumulators]
+  int access;                     ///< each: address or first index, then strides[kept], then strides[reduced]
   int access_words;
-  int constant;                  ///< 2 words each
-  int gather;                    ///< (extent, stride) pairs
-  int inside;                    ///< (lower, count, step) triples
+  int constant;  ///< 2 words each
+  int gather;    ///< (extent, stride) pairs
+  int inside;    ///< (lower, count, step) triples
   int words;
 };
 ParamLayout param_layout(const Ir& ir);

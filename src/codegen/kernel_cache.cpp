@@ -23,9 +23,9 @@
 
 #include "codegen/device_library.h"
 #include "codegen/kernel_store.h"
+#include "core/error.h"
 #include "runtime/exit.h"
 #include "runtime/fork.h"
-#include "core/error.h"
 
 namespace bc {
 
@@ -109,7 +109,7 @@ struct Cache {
   bool exit_registered = false;
   bool has_worker = false;
   bool closing = false;  // the process ends: no thread is started any more
-  pthread_t worker{};  // plain, because the child of a fork must be able to forget it
+  pthread_t worker{};    // plain, because the child of a fork must be able to forget it
 };
 
 thread_local int t_building = 0;  // entries that this thread has in State::Running

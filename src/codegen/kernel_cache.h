@@ -18,7 +18,7 @@ namespace bc {
 class SourcePrinter {
  public:
   template <class F>
-    requires(std::is_invocable_r_v<KernelSource, const F&> && !std::same_as<F, SourcePrinter>)
+  requires(std::is_invocable_r_v<KernelSource, const F&> && !std::same_as<F, SourcePrinter>)
   SourcePrinter(const F& print)  // NOLINT(google-explicit-constructor)
       : object_(&print), call_([](const void* object) -> KernelSource { return (*static_cast<const F*>(object))(); }) {}
   KernelSource operator()() const { return call_(object_); }
@@ -28,17 +28,17 @@ class SourcePrinter {
   KernelSource (*call_)(const void*);
 };
 
-/// The kernel of a structural key on a backend: from memory, from disk (the user's folder, then what came with broadcloth: the folder `kernels`
-/// beside the library, or BROADCLOTH_SHIPPED_KERNELS, where "0" means none), or compiled now. Several threads that ask for one kernel compile it
-/// once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends.
+/// The kernel of a structural key on a backend: from memory, from disk (the user's folder, then what came with broadcloth: the folder
+/// `kernels` beside the library, or BROADCLOTH_SHIPPED_KERNELS, where "0" means none), or compiled now. Several threads that ask for one
+/// kernel compile it once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends.
 LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print);
 
 /// As kernel_cache_get, but never waits for a compiler: nullptr while a background thread compiles. A kernel that lies on disk is loaded
 /// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one.
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print);
 
-/// The bytes that `make` gives and the names beside them, kept on disk under a digest of `key` and `target` (the compiler, its flags and what it
-/// compiles for) in the same folder. `key` must stand for all that goes into the bytes.
+/// The bytes that `make` gives and the names beside them, kept on disk under a digest of `key` and `target` (the compiler, its flags and
+/// what it compiles for) in the same folder. `key` must stand for all that goes into the bytes.
 struct CachedBinary {
   std::vector<char> bytes;
   std::vector<std::string> names;
@@ -54,8 +54,8 @@ struct CacheStats {
   size_t disk_bytes = 0;
   size_t disk_files = 0;
   size_t disk_limit = 0;
-  std::string folder;   ///< empty when nothing is kept on disk
-  std::string warning;  ///< why the folder is not used, if so
+  std::string folder;          ///< empty when nothing is kept on disk
+  std::string warning;         ///< why the folder is not used, if so
   std::string shipped_folder;  ///< of the kernels that came with broadcloth; empty when there are none
   size_t shipped_bytes = 0;
   size_t shipped_files = 0;
@@ -80,8 +80,8 @@ void kernel_cache_set_folder(const std::string& folder);
 /// Another cap for the bytes on disk than BROADCLOTH_CACHE_LIMIT (2 GiB); the files used longest ago go first. 0: keep nothing on disk.
 void kernel_cache_set_limit(size_t bytes);
 
-/// Runs `work`, which makes a compiler ready, on a thread of its own. Forks and the end of the process wait for it as for a compile. What it
-/// throws is dropped: a compile that needs the same will say it.
+/// Runs `work`, which makes a compiler ready, on a thread of its own. Forks and the end of the process wait for it as for a compile. What
+/// it throws is dropped: a compile that needs the same will say it.
 void kernel_cache_prepare(std::function<void()> work);
 
 /// Waits until the background thread has compiled all it was asked for.

@@ -32,7 +32,8 @@ class KernelStore {
   /// A folder that is only read: files stay as they are, damaged ones too.
   explicit KernelStore(std::string folder);
 
-  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted (unless the folder is only read).
+  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted (unless the folder is only
+  /// read).
   std::optional<StoredKernel> load(const Hash128& key);
   void save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary);
   void remove(const Hash128& key);

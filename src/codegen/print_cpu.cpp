@@ -13,7 +13,8 @@ constexpr int kStrip = 1024;  // elements that are redone together when a fast f
 
 class CpuPrinter {
  public:
-  explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(only_scalars(ir) ? "BC_VECTORIZE\n" : "BC_VECTORIZE_CHECKED\n") {
+  explicit CpuPrinter(const Ir& ir)
+      : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(only_scalars(ir) ? "BC_VECTORIZE\n" : "BC_VECTORIZE_CHECKED\n") {
     // An index out of range is noted in a variable, which keeps stores out of the loops.
     body_.parameter = [this](int word, const char* type) {
       return ir_.checked && word == p_.error ? std::string("&bad_index") : fmt::format("load_word<{}>(p->w + {})", type, word);
@@ -36,9 +37,9 @@ class CpuPrinter {
     t += "}\n";
     if (ir_.segmented) {
       out.entries.push_back(name + "_join");
-      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}{}{}}}\n", name, ir_.checked ? "u32 bad_index = 0;\n" : "",
-                           body_.constants(), join(),
-                           ir_.checked ? fmt::format("if (bad_index != 0) *load_word<u32*>(p->w + {}) = 1;\n", p_.error) : "");
+      t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}{}{}}}\n", name,
+                       ir_.checked ? "u32 bad_index = 0;\n" : "", body_.constants(), join(),
+                       ir_.checked ? fmt::format("if (bad_index != 0) *load_word<u32*>(p->w + {}) = 1;\n", p_.error) : "");
     }
     t += "}\n";
     return out;
@@ -53,7 +54,8 @@ class CpuPrinter {
     const Access& a = ir_.accesses[access];
     const bool plain = a.row && ir_.walk != Walk::map;
     if (a.role == Access::Role::coordinate)
-      return plain || a.step == Access::Step::zero ? fmt::format("q{}", access) : fmt::format("(q{} + i64({}) * t{})", access, index, access);
+      return plain || a.step == Access::Step::zero ? fmt::format("q{}", access)
+                                                   : fmt::format("(q{} + i64({}) * t{})", access, index, access);
     if (plain || a.step == Access::Step::zero) return fmt::format("q{}[0]", access);
     if (a.step == Access::Step::unit) return fmt::format("q{}[{}]", access, index);
     return fmt::format("q{}[i64({}) * t{}]", access, index, access);
@@ -113,7 +115,8 @@ class CpuPrinter {
     for (int a : used) head += step(a, inner);
     std::string count = word(p_.kept_shape + inner);
     if (inner == 0) {
-      for (int a : used) open += pointer(a, 0, 0, ir_.accesses[a].step == Access::Step::zero ? "" : fmt::format(" + begin * {}", word(access_word(a) + 1)));
+      for (int a : used)
+        open += pointer(a, 0, 0, ir_.accesses[a].step == Access::Step::zero ? "" : fmt::format(" + begin * {}", word(access_word(a) + 1)));
       count = "(end - begin)";
       close = "";
     } else {
@@ -172,7 +175,8 @@ class CpuPrinter {
   std::string partial(int k, const std::string& item, const std::string& items) const {
     std::string before;  // each accumulator's partials start at a multiple of 16 bytes
     for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
-    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p->w + {}){} + ({}) * {}))", state(k), p_.partials, before, item, state_bytes(ir_.accumulators[k]));
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p->w + {}){} + ({}) * {}))", state(k), p_.partials, before, item,
+                       state_bytes(ir_.accumulators[k]));
   }
 
   std::string finish(int stage) {
@@ -180,8 +184,8 @@ class CpuPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
       if (a.stage == stage)
-        out += fmt::format("const {} v{} = Red{}::finish(total{}, double({}), {});\n", info(a.out).c_name, a.result, k, k, word(p_.reduced_size),
-                           fmt::format("load_word<double>(p->w + {})", p_.ddof + static_cast<int>(k)));
+        out += fmt::format("const {} v{} = Red{}::finish(total{}, double({}), {});\n", info(a.out).c_name, a.result, k, k,
+                           word(p_.reduced_size), fmt::format("load_word<double>(p->w + {})", p_.ddof + static_cast<int>(k)));
     }
     body_.fast = false;
     return out + body_.values(stage, true) + body_.outputs(stage, true);
@@ -241,7 +245,9 @@ class CpuPrinter {
   std::string shift(int a, const std::string& by) {
     const Access& x = ir_.accesses[a];
     if (x.row || x.step == Access::Step::zero) return "";
-    const std::string move = x.step == Access::Step::unit && x.role != Access::Role::coordinate ? by : fmt::format("{} * {}", by, word(access_word(a) + 1 + ir_.kept + ir_.reduced - 1));
+    const std::string move = x.step == Access::Step::unit && x.role != Access::Role::coordinate
+                                 ? by
+                                 : fmt::format("{} * {}", by, word(access_word(a) + 1 + ir_.kept + ir_.reduced - 1));
     return fmt::format("const auto base{0} = q{0};\nauto q{0} = base{0} + {1};\n", a, move);
   }
   std::string shift_reduced(int a) {
@@ -256,7 +262,8 @@ class CpuPrinter {
     std::string out = "for (i64 item = begin; item < end; ++item) {\n";
     if (ir_.segmented) {
       out += fmt::format("const i64 segs = {}; const i64 row = item / segs;\n", word(p_.segments));
-      out += fmt::format("const i64 lo = (item % segs) * {0}; const i64 hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
+      out += fmt::format("const i64 lo = (item % segs) * {0}; const i64 hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length),
+                         word(p_.reduced_size));
     } else {
       out += fmt::format("const i64 row = item, lo = 0, hi = {};\n", word(p_.reduced_size));
     }
@@ -301,8 +308,10 @@ class CpuPrinter {
       const Accumulator& a = ir_.accumulators[k];
       buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, kColumnTile);
       if (direct(a)) {
-        start += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
-        fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k, ir_.values[a.input].access);
+        start +=
+            vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
+        fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k,
+                                         ir_.values[a.input].access);
         climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
         climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
         continue;
@@ -317,7 +326,9 @@ class CpuPrinter {
       climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
     }
     out += buffers;
-    out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\nfor (i64 r = r0; r < r1; ++r) {{\n", kColumnRun);
+    out += fmt::format(
+        "for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\nfor (i64 r = r0; r < r1; ++r) {{\n",
+        kColumnRun);
     out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + "{\n";
     for (int a : used) out += shift_reduced(a);
     if (computes) out += loop(0, "n", sink);
@@ -341,14 +352,15 @@ class CpuPrinter {
     std::string out = fmt::format("const i64 segs = {};\nfor (i64 row = begin; row < end; ++row) {{\n", word(p_.segments));
     const std::string items = fmt::format("{} * segs", word(p_.kept_size));
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-      out += fmt::format("Pairwise<Red{0}> tree{0};\nfor (i64 s = 0; s < segs; ++s) tree{0}.push({1});\nconst {2} total{0} = tree{0}.total();\n", k,
-                         partial(static_cast<int>(k), "row * segs + s", items), state(static_cast<int>(k)));
+      out += fmt::format(
+          "Pairwise<Red{0}> tree{0};\nfor (i64 s = 0; s < segs; ++s) tree{0}.push({1});\nconst {2} total{0} = tree{0}.total();\n", k,
+          partial(static_cast<int>(k), "row * segs + s", items), state(static_cast<int>(k)));
     out += coordinates("row", "x", p_.kept_shape, ir_.kept) + row_pointers(0) + finish(0) + "}\n";
     return out;
   }
 
-  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of dependences
-  /// between iterations.
+  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of
+  /// dependences between iterations.
   static bool only_scalars(const Ir& ir) {
     const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
     // Nor is it known what a user's function keeps in memory.
@@ -357,7 +369,9 @@ class CpuPrinter {
     for (const Value& x : ir.values)
       if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
     for (const Accumulator& a : ir.accumulators)
-      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos || std::string_view(info(a.op).state).starts_with("var_state")) return false;
+      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos ||
+          std::string_view(info(a.op).state).starts_with("var_state"))
+        return false;
     return true;
   }
 

@@ -1,5 +1,6 @@
-// The CUDA skeletons. A map's thread handles one vector of elements; a row reduction gives each row (or segment of one) to a group of threads; a column
-// reduction gives 32 vectors of neighbouring columns to a block of 32 x 8 threads. The last block to finish joins partial results, in a fixed order.
+// The CUDA skeletons. A map's thread handles one vector of elements; a row reduction gives each row (or segment of one) to a group of
+// threads; a column reduction gives 32 vectors of neighbouring columns to a block of 32 x 8 threads. The last block to finish joins partial
+// results, in a fixed order.
 #include <fmt/format.h>
 
 #include <set>
@@ -29,7 +30,8 @@ class CudaPrinter {
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
-    t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) + body_.constants();
+    t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) +
+         body_.constants();
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows(threads) : columns();
     t += "}\n}\n";
     return out;
@@ -42,8 +44,8 @@ class CudaPrinter {
   /// An access read or written as one vector.
   bool vectorized(int access) const {
     const Access& a = ir_.accesses[access];
-    return ir_.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit && a.role != Access::Role::coordinate && a.role != Access::Role::gather &&
-           !predicated_.contains(access);
+    return ir_.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit && a.role != Access::Role::coordinate &&
+           a.role != Access::Role::gather && !predicated_.contains(access);
   }
 
   std::string element(int access) const {
@@ -80,8 +82,8 @@ class CudaPrinter {
     const int w = access_word(access);
     std::string sum = extra;
     for (int d = 0; d < kept; ++d) {
-      const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 &&
-                        !row_access(access) && a.role != Access::Role::coordinate && a.role != Access::Role::gather;
+      const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 && !row_access(access) &&
+                        a.role != Access::Role::coordinate && a.role != Access::Role::gather;
       sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
     }
     if (!row_access(access))
@@ -89,7 +91,8 @@ class CudaPrinter {
     if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = p.w[{}]{};\n", access, w, sum);
     const char* type = info(a.dtype).c_name;
     const char* qualifier = a.role == Access::Role::store ? "" : "const ";
-    return fmt::format("{1}{2}* {4} q{0} = load_word<{1}{2}*>(p.w + {3}){5};\n", access, qualifier, type, w, ir_.in_place ? "" : "__restrict__", sum);
+    return fmt::format("{1}{2}* {4} q{0} = load_word<{1}{2}*>(p.w + {3}){5};\n", access, qualifier, type, w,
+                       ir_.in_place ? "" : "__restrict__", sum);
   }
   std::string step(int access, int axis) const {
     const Access& a = ir_.accesses[access];
@@ -106,8 +109,8 @@ class CudaPrinter {
   }
 
   /// One vector of elements: vector loads, the body for each u, vector stores.
-  std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink, const std::string& before_stores = "",
-                          const std::string& after_stores = "") const {
+  std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink,
+                          const std::string& before_stores = "", const std::string& after_stores = "") const {
     std::string load, store;
     for (int a : used) {
       if (!vectorized(a)) continue;
@@ -119,8 +122,10 @@ class CudaPrinter {
         load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.vector, a);
       }
     }
-    return load + fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
-                              body_.outputs(stage, false), sink) + before_stores + store + after_stores;
+    return load +
+           fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
+                       body_.outputs(stage, false), sink) +
+           before_stores + store + after_stores;
   }
 
   /// Tells whether a map is worth a body of fast forms. What such a body computes may be wrong before it is done again, so nothing may
@@ -169,7 +174,9 @@ class CudaPrinter {
     }
     // Coordinates count vectors along the last axis.
     if (inner == 0 && quick) {
-      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, ir_.wide ? "u64" : "u32") + walk;
+      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v,
+                         ir_.wide ? "u64" : "u32") +
+             walk;
       return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body("whole") + "}\n";
     }
     out += fmt::format("const I total = {} / {};\n", word(p_.kept_size), v) + walk;
@@ -184,8 +191,9 @@ class CudaPrinter {
     out += pointers() + body("") + "}\n";
     if (inner == 0) {
       // What is left over after the last whole vector.
-      out += fmt::format("if (blockIdx.x == 0 && I(threadIdx.x) < {0} - total * {1}) {{\nconst I x0 = total * {1} + threadIdx.x;\nconst int u = 0;\n",
-                         word(p_.kept_size), v);
+      out += fmt::format(
+          "if (blockIdx.x == 0 && I(threadIdx.x) < {0} - total * {1}) {{\nconst I x0 = total * {1} + threadIdx.x;\nconst int u = 0;\n",
+          word(p_.kept_size), v);
       predicated_.insert(used.begin(), used.end());  // no access is a vector here
       out += pointers() + body_.values(0, false) + body_.outputs(0, false) + "}\n";
     }
@@ -197,7 +205,8 @@ class CudaPrinter {
   std::string partial(int k, const std::string& item, const std::string& items) const {
     std::string before;  // each accumulator's partials start at a multiple of 16 bytes
     for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
-    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}){} + i64({}) * {}))", state(k), p_.partials, before, item, state_bytes(ir_.accumulators[k]));
+    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}){} + i64({}) * {}))", state(k), p_.partials, before, item,
+                       state_bytes(ir_.accumulators[k]));
   }
 
   std::string finish(int stage, const std::string& writer) {
@@ -205,8 +214,8 @@ class CudaPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
       if (a.stage == stage)
-        out += fmt::format("const {} v{} = Red{}::finish(total{}, double(p.w[{}]), load_word<double>(p.w + {}));\n", info(a.out).c_name, a.result, k, k,
-                           p_.reduced_size, p_.ddof + static_cast<int>(k));
+        out += fmt::format("const {} v{} = Red{}::finish(total{}, double(p.w[{}]), load_word<double>(p.w + {}));\n", info(a.out).c_name,
+                           a.result, k, k, p_.reduced_size, p_.ddof + static_cast<int>(k));
     }
     out += body_.values(stage, true);
     const std::string stores = body_.outputs(stage, true);
@@ -218,7 +227,8 @@ class CudaPrinter {
   std::string ticket(const std::string& index, const std::string& leader) const {
     return fmt::format(
         "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = load_word<u32*>(p.w + {1}) + {2};\n"
-        "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) *counter = 0;\n}}\n__syncthreads();\nif (!last) return;\n__threadfence();\n",
+        "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) *counter = 0;\n}}\n__syncthreads();\n"
+        "if (!last) return;\n__threadfence();\n",
         leader, p_.tickets, index, word(p_.segments));
   }
 
@@ -231,11 +241,13 @@ class CudaPrinter {
     out += fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
     out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
     if (ir_.segmented) {
-      out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n", word(p_.segments));
+      out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n",
+                         word(p_.segments));
       out += fmt::format("const I lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
     } else {
-      out += fmt::format("const I row_here = I(blockIdx.x) * {0} + sub;\nconst bool there = row_here < {1};\nconst I row = there ? row_here : {1} - 1;\n",
-                         rows_per_block, word(p_.kept_size));
+      out += fmt::format(
+          "const I row_here = I(blockIdx.x) * {0} + sub;\nconst bool there = row_here < {1};\nconst I row = there ? row_here : {1} - 1;\n",
+          rows_per_block, word(p_.kept_size));
       out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
     }
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
@@ -262,32 +274,39 @@ class CudaPrinter {
           buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, held_elements);
           const std::string value = body_.input(a);
           sink += fmt::format("b{}[e] = {};\n", k, value);
-          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n", k, held_elements, v, g);
+          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n",
+                              k, held_elements, v, g);
         }
         std::string pointers;
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
         // One tile covers the row where values stay in registers.
         out += ir_.cached ? "{\nconst I base = lo;\n" : fmt::format("for (I base = lo; base < hi; base += {}) {{\n", g * held_elements);
         out += "int m = 0;\n" + buffers;
-        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n", u, g, v,
-                           ir_.segmented ? "" : " && there");
+        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n",
+                           u, g, v, ir_.segmented ? "" : " && there");
         out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers;
         out += vector_body(s, used, fmt::format("const int e = k * {} + u; (void)e;\n", v), sink);
         out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v, join);
       }
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
         if (ir_.accumulators[k].stage != s) continue;
-        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n", state(static_cast<int>(k)), k, g, std::max(1, g / 32));
+        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
+                           state(static_cast<int>(k)), k, g, std::max(1, g / 32));
       }
       if (ir_.segmented) {
         const std::string items = fmt::format("{} * segs", word(p_.kept_size));
         out += "if (lane == 0) {\n";
-        for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", items), k);
+        for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", items), k);
         out += "}\n" + ticket("row", "lane == 0");
         for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-          out += fmt::format("{{\n{0} mine; bool none = true;\nfor (I s = lane; s < segs; s += {1}) {{\nconst {0} other = {2};\nmine = none ? other : Red{3}::join(mine, other);\nnone = false;\n}}\n",
-                             state(static_cast<int>(k)), g, partial(static_cast<int>(k), "row * segs + s", items), k);
-          out += fmt::format("total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n", state(static_cast<int>(k)), k, g);
+          out += fmt::format(
+              "{{\n{0} mine; bool none = true;\nfor (I s = lane; s < segs; s += {1}) {{\nconst {0} other = {2};\n"
+              "mine = none ? other : Red{3}::join(mine, other);\nnone = false;\n}}\n",
+              state(static_cast<int>(k)), g, partial(static_cast<int>(k), "row * segs + s", items), k);
+          out += fmt::format(
+              "total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n",
+              state(static_cast<int>(k)), k, g);
         }
       }
       for (int a : body_.accesses(s, true)) out += pointer(a, ir_.kept, 0);
@@ -304,7 +323,8 @@ class CudaPrinter {
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
     std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * v * kColumnThreads * kColumnGroups);
     out += fmt::format(
-        "const I segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\nconst I seg = I(blockIdx.x) % segs, tile = I(blockIdx.x) / segs % tiles, outer = I(blockIdx.x) / segs / tiles;\n"
+        "const I segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\n"
+        "const I seg = I(blockIdx.x) % segs, tile = I(blockIdx.x) / segs % tiles, outer = I(blockIdx.x) / segs / tiles;\n"
         "const I lo = seg * {3}, hi = lo + {3} < {4} ? lo + {3} : {4};\nconst int lane = threadIdx.x, group = threadIdx.y;\n"
         "const I column = tile * {2} + lane * {5};\nconst bool there = column < width;\n",
         word(p_.segments), word(p_.kept_shape + inner), kColumnThreads * v, word(p_.segment_length), word(p_.reduced_size), v);
@@ -315,7 +335,8 @@ class CudaPrinter {
       const Accumulator& a = ir_.accumulators[k];
       out += fmt::format("{} part{}[{}]; (void)part{};\n", state(static_cast<int>(k)), k, v, k);
       const std::string value = body_.input(a);
-      sink += fmt::format("{{ const {0} s = Red{1}::map({2}, i64(r)); part{1}[u] = r == lo + group ? s : Red{1}::join(part{1}[u], s); }}\n", state(static_cast<int>(k)), k, value);
+      sink += fmt::format("{{ const {0} s = Red{1}::map({2}, i64(r)); part{1}[u] = r == lo + group ? s : Red{1}::join(part{1}[u], s); }}\n",
+                          state(static_cast<int>(k)), k, value);
     }
     out += fmt::format("{{\nconst I x{} = there ? column : 0;\n", inner);
     for (int a : used) out += step(a, inner);
@@ -333,11 +354,14 @@ class CudaPrinter {
       out += fmt::format("if (group == 0 && there) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", v);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += fmt::format("{} = part{}[u];\n", place(k, "seg"), k);
       out += "}\n}\n" + ticket("outer * tiles + tile", "threadIdx.x == 0 && threadIdx.y == 0");
-      out += fmt::format("if (there)\nfor (I s = group; s < segs; s += {}) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", kColumnGroups, v);
+      out += fmt::format("if (there)\nfor (I s = group; s < segs; s += {}) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n",
+                         kColumnGroups, v);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-        out += fmt::format("{{ const {0} other = {1};\npart{2}[u] = s == group ? other : Red{2}::join(part{2}[u], other); }}\n", state(static_cast<int>(k)), place(k, "s"), k);
+        out += fmt::format("{{ const {0} other = {1};\npart{2}[u] = s == group ? other : Red{2}::join(part{2}[u], other); }}\n",
+                           state(static_cast<int>(k)), place(k, "s"), k);
       out += "}\n}\n";
-      for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += group_tree(static_cast<int>(k), fmt::format("int(segs < {0} ? segs : {0})", kColumnGroups));
+      for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+        out += group_tree(static_cast<int>(k), fmt::format("int(segs < {0} ? segs : {0})", kColumnGroups));
     }
     out += fmt::format("if (group != 0 || !there) return;\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", v);
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)

@@ -5,7 +5,7 @@
 namespace bc {
 
 std::string_view user_names() {
-  static constexpr std::string_view text = R"cpp(
+  static constexpr std::string_view text = R"names(
 #line 1 "user_names.h"
 #if !BC_CUDA
 #ifndef __device__
@@ -362,7 +362,7 @@ namespace thrust {
 using namespace bc::user;
 using bc::complex;
 }
-)cpp";
+)names";
   return text;
 }
 

@@ -22,7 +22,8 @@ struct UserOp final : RefCounted {
   std::string text;
   std::vector<DType> in, out;
   bool identity = false;
-  bool simple = false;    ///< numbers in registers are all that it has: no array, no address, no struct (loops over it are free of dependences)
+  /// Numbers in registers are all that it has: no array, no address, no struct (loops over it are free of dependences).
+  bool simple = false;
   bool contract = false;  ///< the user lets a * b + c become one rounding; such a function shares no kernel with others
   int cost = 16;          ///< rough operations an element takes
   Hash128 id;             ///< of all of the above

@@ -6,13 +6,20 @@ namespace bc {
 namespace {
 
 constexpr DTypeInfo kInfo[kDTypeCount] = {
-    {"bool", "bool", 'b', 1, "|b1"},        {"int8", "i8", 'i', 1, "|i1"},
-    {"int16", "i16", 'i', 2, "<i2"},        {"int32", "i32", 'i', 4, "<i4"},
-    {"int64", "i64", 'i', 8, "<i8"},        {"uint8", "u8", 'u', 1, "|u1"},
-    {"uint16", "u16", 'u', 2, "<u2"},       {"uint32", "u32", 'u', 4, "<u4"},
-    {"uint64", "u64", 'u', 8, "<u8"},       {"float16", "half", 'f', 2, "<f2"},
-    {"bfloat16", "bfloat16", 'f', 2, "<V2"}, {"float32", "float", 'f', 4, "<f4"},
-    {"float64", "double", 'f', 8, "<f8"},   {"complex64", "complex<float>", 'c', 8, "<c8"},
+    {"bool", "bool", 'b', 1, "|b1"},
+    {"int8", "i8", 'i', 1, "|i1"},
+    {"int16", "i16", 'i', 2, "<i2"},
+    {"int32", "i32", 'i', 4, "<i4"},
+    {"int64", "i64", 'i', 8, "<i8"},
+    {"uint8", "u8", 'u', 1, "|u1"},
+    {"uint16", "u16", 'u', 2, "<u2"},
+    {"uint32", "u32", 'u', 4, "<u4"},
+    {"uint64", "u64", 'u', 8, "<u8"},
+    {"float16", "half", 'f', 2, "<f2"},
+    {"bfloat16", "bfloat16", 'f', 2, "<V2"},
+    {"float32", "float", 'f', 4, "<f4"},
+    {"float64", "double", 'f', 8, "<f8"},
+    {"complex64", "complex<float>", 'c', 8, "<c8"},
     {"complex128", "complex<double>", 'c', 16, "<c16"},
 };
 
@@ -57,8 +64,8 @@ constexpr bool safe(DType from, DType to) {
 }
 
 // Smallest first; the first type that both cast to safely is the promoted one.
-constexpr DType kOrder[] = {DType::b1,  DType::i8,   DType::u8,  DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
-                            DType::u64, DType::f16,  DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
+constexpr DType kOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
+                            DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
 
 constexpr auto promote_table() {
   std::array<std::array<DType, kDTypeCount>, kDTypeCount> table{};

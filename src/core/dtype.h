@@ -17,11 +17,11 @@ enum class Casting : uint8_t { no, equiv, safe, same_kind, unsafe };
 
 /// NumPy's names and numbers of a dtype.
 struct DTypeInfo {
-  const char* name;      ///< "float32"
-  const char* c_name;    ///< its type in the device library: "float"
-  char kind;             ///< NumPy's kind: b i u f c (bfloat16 is 'f' here)
-  uint8_t itemsize;      ///< bytes
-  const char* typestr;   ///< the array interface's string: "<f4"
+  const char* name;     ///< "float32"
+  const char* c_name;   ///< its type in the device library: "float"
+  char kind;            ///< NumPy's kind: b i u f c (bfloat16 is 'f' here)
+  uint8_t itemsize;     ///< bytes
+  const char* typestr;  ///< the array interface's string: "<f4"
 };
 const DTypeInfo& info(DType t);
 

@@ -7,11 +7,13 @@
 namespace bc {
 
 /// The exception type that Python raises; the binding maps each kind to one NumPy or built-in type.
+// clang-format off
 enum class ErrorKind {
   Value, Type, Index, Axis, LinAlg, Memory, Overflow, ZeroDivision, UFuncTypeError, Runtime, NotImplemented, Import, Attribute,
   Compile,  ///< a compiler refused a user's CUDA C++; the message is its log
   Typing,   ///< a Python function has no types that fit (Numba's TypingError)
 };
+// clang-format on
 
 /// An error of broadcloth: `op: what was expected, got what came`.
 class Error : public std::runtime_error {
@@ -31,8 +33,8 @@ template <class... Args>
 }  // namespace bc
 
 /// Raises `bc::Error` of ErrorKind::`kind` unless `condition` holds; the text is formatted only then.
-#define BC_CHECK(condition, kind, ...) \
-  do {                                 \
-    if (!(condition)) [[unlikely]]     \
+#define BC_CHECK(condition, kind, ...)                 \
+  do {                                                 \
+    if (!(condition)) [[unlikely]]                     \
       ::bc::raise(::bc::ErrorKind::kind, __VA_ARGS__); \
   } while (0)

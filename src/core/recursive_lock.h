@@ -8,8 +8,8 @@
 
 namespace bc {
 
-/// std::recursive_mutex in two atomic operations while nobody else wants it. A word of 32 bits, so that waiting is one futex; a forked child
-/// makes a new one in its place. Locked and unlocked by code of libbroadcloth alone: a thread's mark has one address in each library.
+/// std::recursive_mutex in two atomic operations while nobody else wants it. A word of 32 bits, so that waiting is one futex; a forked
+/// child makes a new one in its place. Locked and unlocked by code of libbroadcloth alone: a thread's mark has one address in each library.
 class RecursiveLock {
  public:
   RecursiveLock() = default;

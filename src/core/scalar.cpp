@@ -52,10 +52,14 @@ T convert(From v) {
 
 template <class T>
 void put_real(const Scalar& s, void* bytes) {
-  if (s.dtype == DType::f64 || s.dtype == DType::c128) put(bytes, convert<T>(s.f));
-  else if constexpr (std::is_same_v<T, bfloat16>) put(bytes, T(s.as_double()));
-  else if (s.dtype == DType::u64) put(bytes, convert<T>(s.u));
-  else put(bytes, convert<T>(s.i));
+  if (s.dtype == DType::f64 || s.dtype == DType::c128)
+    put(bytes, convert<T>(s.f));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    put(bytes, T(s.as_double()));
+  else if (s.dtype == DType::u64)
+    put(bytes, convert<T>(s.u));
+  else
+    put(bytes, convert<T>(s.i));
 }
 
 }  // namespace

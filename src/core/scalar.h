@@ -33,7 +33,9 @@ struct Scalar {
     return dtype == DType::f64 || dtype == DType::c128 ? f : dtype == DType::u64 ? static_cast<double>(u) : static_cast<double>(i);
   }
   /// The same bits (so NaN equals itself, and 0.0 is not -0.0).
-  bool operator==(const Scalar& o) const { return dtype == o.dtype && u == o.u && std::bit_cast<uint64_t>(imag) == std::bit_cast<uint64_t>(o.imag); }
+  bool operator==(const Scalar& o) const {
+    return dtype == o.dtype && u == o.u && std::bit_cast<uint64_t>(imag) == std::bit_cast<uint64_t>(o.imag);
+  }
 
   /// Writes the value as an element of `to` (C's conversion; half types round to nearest even). `bytes` has room for 16.
   void store(DType to, void* bytes) const;

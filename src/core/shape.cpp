@@ -178,9 +178,8 @@ bool self_overlaps(const Layout& layout) {
 Dims memory_order(const Dims& strides) {
   Dims axes(strides.size());
   for (int i = 0; i < axes.size(); ++i) axes[i] = i;
-  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
-    return std::abs(strides[static_cast<int>(a)]) > std::abs(strides[static_cast<int>(b)]);
-  });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [&](int64_t a, int64_t b) { return std::abs(strides[static_cast<int>(a)]) > std::abs(strides[static_cast<int>(b)]); });
   return axes;
 }
 

@@ -29,8 +29,10 @@ class Dims {
   }
   // All places inside are copied, used or not: three vector moves, where a loop or a call costs more.
   Dims(const Dims& o) : size_(o.size_) {
-    if (!o.heap_) [[likely]] std::memcpy(inline_, o.inline_, sizeof(inline_));
-    else copy_heap(o);
+    if (!o.heap_) [[likely]]
+      std::memcpy(inline_, o.inline_, sizeof(inline_));
+    else
+      copy_heap(o);
   }
   Dims(Dims&& o) noexcept : size_(o.size_), heap_(o.heap_) {
     std::memcpy(inline_, o.inline_, sizeof(inline_));
@@ -59,7 +61,8 @@ class Dims {
     return *this;
   }
   ~Dims() {
-    if (heap_) [[unlikely]] delete[] heap_;
+    if (heap_) [[unlikely]]
+      delete[] heap_;
   }
 
   int size() const { return size_; }
@@ -195,7 +198,8 @@ void collapse(Dims* shape, std::span<Dims*> strides);
 struct AxisMap {
   Dims start, step, axis;
 };
-/// Recovers the axis map of a view over a C-contiguous base; false when the view is no per-axis map of it (some reshapes, windows, diagonals).
+/// Recovers the axis map of a view over a C-contiguous base; false when the view is no per-axis map of it (some reshapes, windows,
+/// diagonals).
 bool axis_map(const Dims& base_shape, const Layout& view, AxisMap* map);
 
 }  // namespace bc

@@ -43,6 +43,8 @@ BC_FN bool in_range(i64 c, i64 lower, i64 count, i64 step) {
 }
 
 /// V elements read or written by one access.
-template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec { T v[V]; };
+template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
+  T v[V];
+};
 
 }  // namespace bc

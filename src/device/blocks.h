@@ -10,8 +10,10 @@ namespace bc {
 template <class T> using acc_t = conditional<is_same<T, half> || is_same<T, bfloat16>, float, T>;
 
 template <class S> BC_INLINE S mean_of(S sum, double n) {
-  if constexpr (is_complex<S>) return S{sum.re / real_of<S>(n), sum.im / real_of<S>(n)};
-  else return sum / static_cast<S>(n);
+  if constexpr (is_complex<S>)
+    return S{sum.re / real_of<S>(n), sum.im / real_of<S>(n)};
+  else
+    return sum / static_cast<S>(n);
 }
 
 template <class S> constexpr bool is_var_state = false;
@@ -180,8 +182,9 @@ template <class Red> static inline typename Red::S block_state(const typename Re
 
 /// Joins what a thread holds of one tile into its running state. `m` of the K elements are there, the first ones; element e has index
 /// first + (e / V) * stride + e % V of its row.
-template <class Red, int K, int V> __device__ __forceinline__ void thread_join(typename Red::S& part, bool& empty, const typename Red::T (&x)[K],
-                                                                               int m, i64 first, i64 stride) {
+template <class Red, int K, int V> __device__ __forceinline__ void thread_join(typename Red::S& part, bool& empty,
+                                                                               const typename Red::T (&x)[K], int m, i64 first,
+                                                                               i64 stride) {
   using S = typename Red::S;
   if constexpr (is_var_state<S>) {
     if (m == 0) return;
@@ -255,9 +258,10 @@ template <class Red, int W> __device__ __forceinline__ typename Red::S warp_join
   return part;
 }
 
-/// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block call
-/// it; `shared` has room for a state a warp of the group.
-template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane, int active) {
+/// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block
+/// call it; `shared` has room for a state a warp of the group.
+template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane,
+                                                                                  int active) {
   if constexpr (G <= 32) {
     part = shuffle_first(warp_join<Red, G>(part, lane, active), G);
   } else {

@@ -327,8 +327,10 @@ BC_INLINE Quotient<T> divide_fast_integers(T a, T b, u32& flag) {
   constexpr i64 kMost = i64(1) << 51;
   flag |= static_cast<u32>(b == 0);
   if constexpr (sizeof(T) == 8) {
-    if constexpr (is_signed_int<T>) flag |= static_cast<u32>((a > kMost) | (a < -kMost) | (b > kMost) | (b < -kMost));
-    else flag |= static_cast<u32>((a > static_cast<T>(kMost)) | (b > static_cast<T>(kMost)));
+    if constexpr (is_signed_int<T>)
+      flag |= static_cast<u32>((a > kMost) | (a < -kMost) | (b > kMost) | (b < -kMost));
+    else
+      flag |= static_cast<u32>((a > static_cast<T>(kMost)) | (b > static_cast<T>(kMost)));
   }
   const F x = static_cast<F>(a), y = b == 0 ? F(1) : static_cast<F>(b);
   const F whole = floor(x * (F(1) / y)), rest = x - whole * y, size = fabs(y);

@@ -214,7 +214,8 @@ struct limits {  // integers and bool
     if constexpr (is_bool<T>)
       return true;
     else
-      return is_signed_int<T> ? static_cast<T>(static_cast<unsigned_of<T>>(~static_cast<unsigned_of<T>>(0)) >> 1) : static_cast<T>(~static_cast<unsigned_of<T>>(0));
+      return is_signed_int<T> ? static_cast<T>(static_cast<unsigned_of<T>>(~static_cast<unsigned_of<T>>(0)) >> 1)
+                              : static_cast<T>(~static_cast<unsigned_of<T>>(0));
   }
   BC_INLINE static constexpr T lowest() { return is_signed_int<T> ? static_cast<T>(~max()) : T(0); }
 };

@@ -22,8 +22,8 @@ class ArrayAccess {
   ArrayAccess& operator=(const ArrayAccess&) = delete;
 
   /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
-  /// the array lies on a device whose memory the stream's cannot use, or is read-only and written. Arrays that share memory share it in the work too; of
-  /// such arrays those that are written must be added first.
+  /// the array lies on a device whose memory the stream's cannot use, or is read-only and written. Arrays that share memory share it in the
+  /// work too; of such arrays those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
  private:

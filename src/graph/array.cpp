@@ -73,18 +73,21 @@ void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind) 
   backend(t.device()).copy(to, from, bytes, kind, t.stream());
   if (!profiling() || kind == CopyKind::HostToHost) return;
   backend(t.device()).synchronize(t.stream());
-  profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+  profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes),
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
 }
 
 /// Notes that work just queued on a stream (or queued before the lock is let go) uses a buffer.
 void use(Tape& t, Buffer& buffer, bool write) {
   t.submit();
-  if (many_streams()) [[unlikely]] t.after(buffer, write);
+  if (many_streams()) [[unlikely]]
+    t.after(buffer, write);
 }
 
 /// Computed memory that the stream may use from now on.
 void await(Tape& t, Buffer& buffer, bool write) {
-  if (many_streams()) [[unlikely]] t.before(buffer, write);
+  if (many_streams()) [[unlikely]]
+    t.before(buffer, write);
 }
 
 /// A value that waits on another stream's tape is computed there before this one's work reads it.
@@ -183,7 +186,8 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
   // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
   if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
-  if (many_streams()) [[unlikely]] bring_here(*o.node);
+  if (many_streams()) [[unlikely]]
+    bring_here(*o.node);
   o.dtype = a.dtype();
   if (a.shape() == shape && whole(a)) return o;
   o.identity = false;
@@ -198,7 +202,8 @@ Operand make_constant(const Scalar& value, DType dtype, Device device) {
   static thread_local Ref<Node> kept[kKept];
   uint64_t bits;
   std::memcpy(&bits, &value.imag, sizeof(bits));
-  const uint64_t hash = (value.u ^ (bits << 1) ^ static_cast<uint64_t>(dtype) << 52 ^ static_cast<uint64_t>(device.type) << 60) * 0x9e3779b97f4a7c15u;
+  const uint64_t hash =
+      (value.u ^ (bits << 1) ^ static_cast<uint64_t>(dtype) << 52 ^ static_cast<uint64_t>(device.type) << 60) * 0x9e3779b97f4a7c15u;
   Ref<Node>& place = kept[hash >> 58];
   if (!place || !(place->value == value) || place->dtype != dtype || !(place->device == device)) {
     place = new_node(Op::constant, dtype, device, Dims());
@@ -255,7 +260,8 @@ Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
   const Array& some = second ? b : a;
   const Array wide = astype(some, DType::u64);
   const Array same = second ? ufunc(op, {a, wide}) : ufunc(op, {wide, b});
-  if (compare_out_of_range(op, second, true)) return ufunc(Op::bitwise_or, {same, ufunc(Op::less, {some, Arg(Weak::integer, Scalar::integer(0))})});
+  if (compare_out_of_range(op, second, true))
+    return ufunc(Op::bitwise_or, {same, ufunc(Op::less, {some, Arg(Weak::integer, Scalar::integer(0))})});
   return ufunc(Op::bitwise_and, {same, ufunc(Op::greater_equal, {some, Arg(Weak::integer, Scalar::integer(0))})});
 }
 
@@ -339,8 +345,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     shape = &with_mask;
   }
   if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
-      ((types[0].dtype == DType::u64 && is_signed_integer(types[1].dtype)) || (types[1].dtype == DType::u64 && is_signed_integer(types[0].dtype))))
-      [[unlikely]]
+      ((types[0].dtype == DType::u64 && is_signed_integer(types[1].dtype)) ||
+       (types[1].dtype == DType::u64 && is_signed_integer(types[0].dtype)))) [[unlikely]]
     return deliver(compare_with_unsigned(op, *args[0].array, *args[1].array), options);
   const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
   if (options.out) {
@@ -349,8 +355,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
              "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, info(loop.out).name,
              info(out.dtype()).name, to_string(options.casting));
     const Dims both = broadcast_shapes(row.name, *shape, out.shape());
-    BC_CHECK(both == out.shape(), Value,
-             "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", row.name, out.shape(), both);
+    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+             row.name, out.shape(), both);
     check_writable(row.name, out);
     all_contiguous &= out.contiguous();
   }
@@ -368,9 +374,12 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     node->loop[i] = loop.in[i];
     if (args[i].array) {
       const Array& a = *args[i].array;
-      if (many_streams()) [[unlikely]] bring_here(*a.storage()->current);
-      if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr) node->in.push_whole(a.storage()->current, all->dtype);
-      else node->in.push_back(make_operand(row.name, a, *shape));
+      if (many_streams()) [[unlikely]]
+        bring_here(*a.storage()->current);
+      if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr)
+        node->in.push_whole(a.storage()->current, all->dtype);
+      else
+        node->in.push_back(make_operand(row.name, a, *shape));
     } else {
       if (args[i].weak == Weak::integer && !args[i].value.fits(loop.in[i])) {
         const bool negative = args[i].value.dtype == DType::i64 && args[i].value.i < 0;
@@ -404,7 +413,8 @@ Arg neutral(Op op, DType t) {
   switch (op) {
     case Op::reduce_prod:
     case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
-    case Op::reduce_bitwise_and: return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
+    case Op::reduce_bitwise_and:
+      return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
     case Op::reduce_logaddexp:
     case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
     default: return Arg(Weak::boolean, Scalar::boolean(false));
@@ -443,7 +453,9 @@ Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
   ReduceOptions plain;
   plain.axes = options.axes;
   plain.keepdims = op != Op::reduce_mean || options.keepdims;
-  const Array n = reduce(Op::reduce_count_nonzero, options.where ? broadcast_to(options.where, shape) : full(shape, Scalar::integer(1), DType::b1, a.device()), plain);
+  const Array n =
+      reduce(Op::reduce_count_nonzero,
+             options.where ? broadcast_to(options.where, shape) : full(shape, Scalar::integer(1), DType::b1, a.device()), plain);
   ReduceOptions sums = plain;
   sums.where = options.where;
   sums.dtype = t;
@@ -472,7 +484,8 @@ Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
-  if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]] return moment_in_integers(op, a, options);
+  if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
+    return moment_in_integers(op, a, options);
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
   const bool identity = options.join ? options.join->identity : row.identity != nullptr;
 
@@ -497,10 +510,13 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       } else {
         ReduceOptions keep = rest, keep_count = count;
         keep.keepdims = keep_count.keepdims = true;
-        const Array mean = ufunc(Op::divide, {reduce(Op::reduce_sum, masked, keep), reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), keep_count)},
-                                 {.dtype = loop.in[0], .casting = Casting::unsafe});
+        const Array mean =
+            ufunc(Op::divide,
+                  {reduce(Op::reduce_sum, masked, keep), reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), keep_count)},
+                  {.dtype = loop.in[0], .casting = Casting::unsafe});
         const Array away = ufunc(Op::abs, {ufunc(Op::subtract, {wide, mean})});
-        const Array square = ufunc(Op::where, {options.where, ufunc(Op::square, {away}), full(Dims(), Scalar::integer(0), loop.out, a.device())});
+        const Array square =
+            ufunc(Op::where, {options.where, ufunc(Op::square, {away}), full(Dims(), Scalar::integer(0), loop.out, a.device())});
         const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {n, Arg(options.ddof)}), Arg(0.0)});
         rest.dtype = loop.out;
         result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
@@ -511,8 +527,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       return options.out;
     }
     if (!row.identity) {
-      BC_CHECK(options.initial, Value, "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
-               row.name);
+      BC_CHECK(options.initial, Value,
+               "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", row.name);
       return reduce(op, ufunc(Op::where, {options.where, wide, *options.initial}), rest);
     }
     return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
@@ -650,8 +666,8 @@ void assign(const Array& dst, const Array& src_in) {
   if (storage.current.get() == src.storage()->current.get() && dst.dtype() == src.dtype() && dst.layout() == src.layout()) return;
   if (whole(dst) && !storage.exposed()) {
     Node* node = value.node.get();
-    const bool shared = value.identity && value.dtype == dst.dtype() && node->op != Op::constant && !(node->buffer && node->buffer->exposed) &&
-                        node->shape == storage.current->shape;
+    const bool shared = value.identity && value.dtype == dst.dtype() && node->op != Op::constant &&
+                        !(node->buffer && node->buffer->exposed) && node->shape == storage.current->shape;
     if (shared) {
       storage.rebind(value.node);
       return;
@@ -690,8 +706,8 @@ void assign(const Array& dst, const Arg& value) {
   if (value.array) return assign(dst, value.array);
   BC_CHECK(value.weak != Weak::integer || value.value.fits(dst.dtype()), Overflow, "Python integer {} out of bounds for {}",
            value.value.dtype == DType::u64 ? std::to_string(value.value.u) : std::to_string(value.value.i), info(dst.dtype()).name);
-  BC_CHECK(value.weak != Weak::complex || is_complex(dst.dtype()), Type, "assign: expected a real number for an array of {}, got a complex one",
-           info(dst.dtype()).name);
+  BC_CHECK(value.weak != Weak::complex || is_complex(dst.dtype()), Type,
+           "assign: expected a real number for an array of {}, got a complex one", info(dst.dtype()).name);
   assign(dst, full(Dims(), value.value, dst.dtype(), dst.device()));
 }
 
@@ -808,14 +824,16 @@ Array iota(const Dims& shape, Device device) {
 Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device) {
   const Array i = iota(Dims{n}, device);
   if (is_integer(dtype) || is_bool(dtype)) {
-    const Array wide = ufunc(Op::add, {ufunc(Op::multiply, {i, full(Dims(), step, DType::i64, device)}), full(Dims(), start, DType::i64, device)});
+    const Array wide =
+        ufunc(Op::add, {ufunc(Op::multiply, {i, full(Dims(), step, DType::i64, device)}), full(Dims(), start, DType::i64, device)});
     return astype(wide, dtype, false);
   }
   // NumPy fills start + i * (second - first), with the two computed in the dtype.
   const DType work = is_complex(dtype) ? DType::c128 : DType::f64;
   const DType fill = (dtype == DType::f32 || dtype == DType::c64) ? dtype : work;
   const Array first = astype(astype(full(Dims(), start, work, device), dtype), fill, false);
-  const Array second = astype(astype(ufunc(Op::add, {full(Dims(), start, work, device), full(Dims(), step, work, device)}), dtype), fill, false);
+  const Array second =
+      astype(astype(ufunc(Op::add, {full(Dims(), start, work, device), full(Dims(), step, work, device)}), dtype), fill, false);
   const Array delta = ufunc(Op::subtract, {second, first});
   return astype(ufunc(Op::add, {first, ufunc(Op::multiply, {astype(i, fill), delta})}), dtype, false);
 }
@@ -869,7 +887,8 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   Layout inside = layout;
   inside.offset -= low;
   TapeLock lock(tape(device));
-  Ref<Buffer> buffer = Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
+  Ref<Buffer> buffer =
+      Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
   buffer->read_only = read_only;
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
   return {new Storage(std::move(leaf)), dtype, std::move(inside)};
@@ -993,15 +1012,19 @@ Scalar item(const Array& a) {
   {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
-    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && node.in[0].node->op == Op::leaf) {
+    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer &&
+        node.in[0].node->op == Op::leaf) {
       if (on_gpu) buffer = node.in[0].node->buffer;
-      p = static_cast<const char*>(node.in[0].node->buffer->ptr) + node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
+      p = static_cast<const char*>(node.in[0].node->buffer->ptr) +
+          node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
     } else {
       p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
       if (on_gpu) buffer = a.storage()->current->buffer;
     }
-    if (on_gpu) await(t, *buffer, false);
-    else std::memcpy(bytes, p, itemsize(a.dtype()));
+    if (on_gpu)
+      await(t, *buffer, false);
+    else
+      std::memcpy(bytes, p, itemsize(a.dtype()));
   }
   if (on_gpu) {
     transfer(t, bytes, p, itemsize(a.dtype()), copy_kind(kHost, a.device()));

@@ -60,8 +60,8 @@ struct Term {
 struct UfuncOptions {
   std::optional<DType> dtype;
   Casting casting = Casting::same_kind;
-  Array out;    ///< written and returned when given
-  Array where;  ///< a bool mask; elements of `out` where it is false keep their value
+  Array out;                     ///< written and returned when given
+  Array where;                   ///< a bool mask; elements of `out` where it is false keep their value
   std::optional<Device> device;  ///< where a result lives when all operands are scalars; the default device unless given
   char order = 'K';  ///< how a new result lies in memory: 'C', 'F', 'A' (F where all operands do) or 'K' (as the operands' strides say)
 };
@@ -127,8 +127,8 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
 
 struct SliceItem {
   enum class Kind : uint8_t { index, slice, newaxis, ellipsis } kind = Kind::slice;
-  int64_t start = 0, stop = 0, step = 1;              ///< index: start
-  bool has_start = false, has_stop = false;           ///< Python's None where false
+  int64_t start = 0, stop = 0, step = 1;     ///< index: start
+  bool has_start = false, has_stop = false;  ///< Python's None where false
 };
 /// Basic indexing. Throws IndexError in NumPy's words.
 Array slice(const Array& a, std::span<const SliceItem> items);

@@ -209,14 +209,17 @@ void Fusion::choose_roots() {
       for (const Operand& o : node.in)
         if (const int j = index(o.node.get()); j >= 0) notes_[j].root = true;
     }
-    if (kind == OpKind::library || kind == OpKind::reduce || node.held || (node.op == Op::store && !note.select) || i >= kMaxFused) note.root = true;
+    if (kind == OpKind::library || kind == OpKind::reduce || node.held || (node.op == Op::store && !note.select) || i >= kMaxFused)
+      note.root = true;
     for (size_t k = 0; k < node.in.size(); ++k) {
       const int j = index(node.in[k].node.get());
       if (j < 0) continue;
       // What a library body, a gather or a store in place reads must lie in memory.
       if (kind == OpKind::library || ((node.op == Op::gather || (node.op == Op::store && !note.select)) && k == 0)) notes_[j].root = true;
       IndexMap map;
-      if (!notes_[j].root && !edge_map(node.in[k], node.op == Op::store && k == 1 ? static_cast<const StoreExtra&>(*node.extra).region.shape : space_of(node), &map))
+      if (!notes_[j].root &&
+          !edge_map(node.in[k], node.op == Op::store && k == 1 ? static_cast<const StoreExtra&>(*node.extra).region.shape : space_of(node),
+                    &map))
         notes_[j].root = true;
     }
     // Collect what comes along; where that is too much, the operand with the most becomes a root.
@@ -282,7 +285,8 @@ void Fusion::choose_store(int i) {
   std::function<void(const Node&, int)> look = [&](const Node& reader, int k) {
     const Operand& o = reader.in[k];
     if (o.node.get() == &old) {
-      const Layout seen{reader.op == Op::store ? region.shape : space_of(reader), o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
+      const Layout seen{reader.op == Op::store ? region.shape : space_of(reader),
+                        o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
       reads_old |= o.dtype != node.dtype || (!(seen == region) && may_overlap(seen, region));
       return;
     }
@@ -367,8 +371,10 @@ void Fusion::protect_readers(int i) {
     if (notes_[n].root) continue;
     for (const Operand& o : nodes_[n]->in) {
       if (o.node.get() != old) continue;
-      const bool same_place = region && o.dtype == node.dtype && nodes_[n]->shape == region->shape && !o.identity && o.strides == region->strides && o.offset == region->offset;
-      const bool whole_place = region && o.dtype == node.dtype && o.identity && nodes_[n]->shape == region->shape && region->offset == 0 && is_contiguous(region->shape, region->strides);
+      const bool same_place = region && o.dtype == node.dtype && nodes_[n]->shape == region->shape && !o.identity &&
+                              o.strides == region->strides && o.offset == region->offset;
+      const bool whole_place = region && o.dtype == node.dtype && o.identity && nodes_[n]->shape == region->shape && region->offset == 0 &&
+                               is_contiguous(region->shape, region->strides);
       if ((same_place || whole_place) && pure_chain(n, i)) continue;
       if (last_root(n) >= i) notes_[n].root = true;
     }
@@ -495,13 +501,16 @@ bool Fusion::join(int i, Group& g, int g_index) {
   Note& note = notes_[i];
   // Results of one such function may share its kernel.
   if (own_kernel(node) != own_kernel(*nodes_[g.members[0]])) return false;
-  if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers || g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes) return false;
+  if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
+      g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes)
+    return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
   const Dims& space = space_of(node);
 
   auto row_dep = [&](int d, const IndexMap& map) {
     IndexMap want;
-    return row_map(nodes_[d]->shape, g, &want) && static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() && same_map(map, want, nodes_[d]->shape);
+    return row_map(nodes_[d]->shape, g, &want) && static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() &&
+           same_map(map, want, nodes_[d]->shape);
   };
   auto is_row = [&](int d) { return notes_[d].row || info(nodes_[d]->op).kind == OpKind::reduce; };
 

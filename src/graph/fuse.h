@@ -27,8 +27,8 @@ IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer);
 struct Group {
   enum class Kind : uint8_t { fused, store, library } kind = Kind::fused;
   Walk walk = Walk::map;
-  Dims space;          ///< iteration shape
-  uint64_t axes = 0;   ///< reduced axes of `space`
+  Dims space;         ///< iteration shape
+  uint64_t axes = 0;  ///< reduced axes of `space`
   bool segmented = false;
   int stages = 1;
   int fused_nodes = 0;
@@ -37,14 +37,14 @@ struct Group {
 
 /// What the planner knows of a pending node.
 struct Note {
-  bool root = false;     ///< computed by name, by one group; other nodes are inlined where they are used
-  bool select = false;   ///< a store that is computed as a choice between the old and the new element
-  bool stored = false;   ///< a root whose result goes to memory
-  bool row = false;      ///< a root over the kept axes of its group
-  int stage = 0;         ///< of its group
+  bool root = false;    ///< computed by name, by one group; other nodes are inlined where they are used
+  bool select = false;  ///< a store that is computed as a choice between the old and the new element
+  bool stored = false;  ///< a root whose result goes to memory
+  bool row = false;     ///< a root over the kept axes of its group
+  int stage = 0;        ///< of its group
   int group = -1;
-  int small_stores = 0;  ///< stores into small regions among what is inlined, one after the other
-  int cost = 0;          ///< rough operations an element of the inlined subtree takes
+  int small_stores = 0;                    ///< stores into small regions among what is inlined, one after the other
+  int cost = 0;                            ///< rough operations an element of the inlined subtree takes
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
   std::bitset<kMaxFused> inlined;          ///< the subtree that comes along when it is inlined
   int leaves = 0;
@@ -85,7 +85,7 @@ const Dims& space_of(const Node& node);
 /// How a reduction of N elements to M results is cut; it depends on these numbers alone, so that fused and plain execution agree.
 struct ReduceShape {
   Walk walk = Walk::rows;
-  int64_t rows = 1, length = 1;   ///< M and N
+  int64_t rows = 1, length = 1;  ///< M and N
   int64_t segments = 1, segment_length = 0;
   int vector = 1, group = 256, unroll = 1;  ///< CUDA
   bool cached = false;

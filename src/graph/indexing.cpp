@@ -1,8 +1,9 @@
 // Indexing as NumPy does it: basic items become views; integer arrays become gathers and scatters; a boolean array becomes its nonzero
 // coordinates, or a `where` when it is assigned through and nothing needs their number.
+#include "graph/indexing.h"
+
 #include "core/error.h"
 #include "graph/array.h"
-#include "graph/indexing.h"
 #include "graph/record.h"
 #include "ops/library.h"
 
@@ -16,7 +17,7 @@ struct Entry {
   enum class What : uint8_t { axis, fixed, index, mask } what = What::axis;
   int64_t extent = 1;
   int64_t stride = 0;
-  Array array;        ///< index (int64) or mask (its axes follow in `mask_extents`)
+  Array array;  ///< index (int64) or mask (its axes follow in `mask_extents`)
   Dims mask_extents;
   Dims mask_strides;
 };
@@ -51,7 +52,8 @@ std::pair<int64_t, int64_t> slice_range(const SliceItem& s, int64_t n) {
   const int64_t stop = s.has_stop ? bound(s.stop) : s.step < 0 ? low : high;
   if (s.step > 0) return {start, stop > start ? (stop - start - 1) / s.step + 1 : 0};
   // -(step + 1) + 1 keeps the most negative step from overflowing.
-  return {start, start > stop ? static_cast<int64_t>(static_cast<uint64_t>(start - stop - 1) / (0 - static_cast<uint64_t>(s.step))) + 1 : 0};
+  return {start,
+          start > stop ? static_cast<int64_t>(static_cast<uint64_t>(start - stop - 1) / (0 - static_cast<uint64_t>(s.step))) + 1 : 0};
 }
 
 /// Resolves the items against the array: slices and integers go into strides and the offset, arrays keep their axes.
@@ -150,8 +152,8 @@ struct Advanced {
 std::vector<Array> nonzero_of_mask(const Array& mask) {
   const int64_t count = item(reduce(Op::reduce_count_nonzero, mask)).i;
   const Dims shape{mask.ndim(), count};
-  const Array found = record_library({astype(mask, DType::b1, false)}, {mask.shape()}, std::make_unique<NonzeroExtra>(), shape, DType::i64,
-                                     mask.device());
+  const Array found =
+      record_library({astype(mask, DType::b1, false)}, {mask.shape()}, std::make_unique<NonzeroExtra>(), shape, DType::i64, mask.device());
   std::vector<Array> rows;
   for (int d = 0; d < mask.ndim(); ++d) rows.push_back(found.with_layout({Dims{count}, Dims{1}, d * count}));
   return rows;
@@ -161,9 +163,9 @@ Advanced expand(const Array& a, const Walk& w) {
   Advanced r;
   Layout view;
   view.offset = w.offset;
-  std::vector<Array> indices;      // as they came
-  Dims shape_after, axis_after;    // basic axes of the result, before the indices' axes go in
-  int at = -1;                     // where those go
+  std::vector<Array> indices;    // as they came
+  Dims shape_after, axis_after;  // basic axes of the result, before the indices' axes go in
+  int at = -1;                   // where those go
   int groups = 0;
   bool inside = false;
   Dims common;
@@ -319,8 +321,8 @@ bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& 
 
 /// The value as an array of `dtype` that broadcasts to the index space.
 Array value_for(const Array& target, const Advanced& x, const Arg& value, bool by_mask, DType dtype) {
-  BC_CHECK(value.weak != Weak::integer || value.value.fits(dtype), Overflow, "Python integer {} out of bounds for {}",
-           value.value.i, info(dtype).name);
+  BC_CHECK(value.weak != Weak::integer || value.value.fits(dtype), Overflow, "Python integer {} out of bounds for {}", value.value.i,
+           info(dtype).name);
   Array v = value.weak == Weak::none ? value.array : full(Dims{}, value.value, dtype, target.device());
   if (v.device() != target.device()) v = to_device(v, target.device());
   Layout l = v.layout();
@@ -331,10 +333,11 @@ Array value_for(const Array& target, const Advanced& x, const Arg& value, bool b
     fits = n == 1 || n == x.shape[x.shape.size() - d];
   }
   if (!fits && by_mask && v.ndim() == 1)
-    raise(ErrorKind::Value, "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask is true",
-          v.size(), product(x.shape));
-  BC_CHECK(fits, Value, "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", numpy_shape(v.shape()),
-           numpy_shape(x.shape));
+    raise(ErrorKind::Value,
+          "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask is true", v.size(),
+          product(x.shape));
+  BC_CHECK(fits, Value, "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
+           numpy_shape(v.shape()), numpy_shape(x.shape));
   return astype(v.with_layout(std::move(l)), dtype, false);
 }
 
@@ -408,7 +411,8 @@ void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, st
   if (product(shape) == 0) return;
   std::vector<Array> inputs;
   inputs.push_back(broadcast_to(value, shape));
-  for (size_t k = 0; k < indices.size(); ++k) inputs.push_back(broadcast_to(checked(indices[k], target.shape()[static_cast<int>(index_axis[k])]), shape));
+  for (size_t k = 0; k < indices.size(); ++k)
+    inputs.push_back(broadcast_to(checked(indices[k], target.shape()[static_cast<int>(index_axis[k])]), shape));
   record_store_library(target, std::move(inputs), std::make_unique<ScatterExtra>(op, axis, index_axis));
 }
 
@@ -418,9 +422,10 @@ void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, cons
 }
 
 std::vector<Array> nonzero(const Array& a) {
-  BC_CHECK(a.ndim() > 0, Value,
-           "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this error is of the "
-           "form `arr[nonzero(cond)]`, just use `arr[cond]`.");
+  BC_CHECK(
+      a.ndim() > 0, Value,
+      "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this error is of the "
+      "form `arr[nonzero(cond)]`, just use `arr[cond]`.");
   return nonzero_of_mask(a);
 }
 

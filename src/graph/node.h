@@ -78,8 +78,10 @@ class Operands {
   ~Operands() = default;
 
   void push_back(Operand o) {
-    if (size_ < kInline) inline_[size_] = std::move(o);
-    else more_.push_back(std::move(o));
+    if (size_ < kInline)
+      inline_[size_] = std::move(o);
+    else
+      more_.push_back(std::move(o));
     ++size_;
   }
   /// Adds an operand that is read in its own order.
@@ -91,8 +93,10 @@ class Operands {
   }
   void clear() {
     for (size_t k = 0; k < std::min(size_, kInline); ++k) {
-      if (inline_[k].identity) inline_[k].node = Ref<Node>();
-      else inline_[k] = Operand();
+      if (inline_[k].identity)
+        inline_[k].node = Ref<Node>();
+      else
+        inline_[k] = Operand();
     }
     more_.clear();
     size_ = 0;
@@ -134,7 +138,7 @@ struct ReduceExtra final : Extra {
   Dims shape;
   uint64_t axes = 0;  ///< bit d: axis d of `shape` is reduced
   double ddof = 0;
-  Ref<UserOp> join;   ///< of Op::reduce_user
+  Ref<UserOp> join;  ///< of Op::reduce_user
 };
 
 /// One result of a user's function.
@@ -178,23 +182,23 @@ struct LibraryExtra : Extra {
 struct Node final : RefCounted {
   Op op = Op::leaf;
   DType dtype = DType::f64;
-  DType loop[3] = {};        ///< dtypes that the row's loop reads
+  DType loop[3] = {};  ///< dtypes that the row's loop reads
   Device device;
   Dims shape;
   int64_t size = 1;
-  Operands in; 
-  Scalar value;              ///< of a constant
+  Operands in;
+  Scalar value;  ///< of a constant
   std::unique_ptr<Extra> extra;
-  Ref<Buffer> buffer;        ///< set once computed (or a leaf)
-  Tape* tape = nullptr;      ///< where it waits; nullptr once computed
+  Ref<Buffer> buffer;    ///< set once computed (or a leaf)
+  Tape* tape = nullptr;  ///< where it waits; nullptr once computed
   uint32_t tape_index = 0;
-  uint32_t handles = 0;      ///< storages whose current value this is
-  bool held = false;         ///< at a flush: somebody beside the tape's own nodes refers to it, so its value must be kept
-  int32_t line = 0;          ///< of the Python program, for errors that come later
+  uint32_t handles = 0;  ///< storages whose current value this is
+  bool held = false;     ///< at a flush: somebody beside the tape's own nodes refers to it, so its value must be kept
+  int32_t line = 0;      ///< of the Python program, for errors that come later
   const char* file = nullptr;
   const char* label = nullptr;  ///< the kernel's name in profiles, where a function has one for its ops; interned
-  uint32_t mark = 0;         ///< the planner's scratch: place among the pending nodes
-  uint32_t slot = 0;         ///< the planner's scratch: slot of a plan
+  uint32_t mark = 0;            ///< the planner's scratch: place among the pending nodes
+  uint32_t slot = 0;            ///< the planner's scratch: slot of a plan
 
   static void* operator new(size_t);
   static void operator delete(void* p);
@@ -212,7 +216,7 @@ struct Storage final : OwnedCounted {
   Ref<Node> current;
   uint64_t version = 0;
   std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
-  bool unset = false;  ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
+  bool unset = false;   ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
   bool marked = false;  ///< and its memory was filled with the byte by which they know it
 
   static void* operator new(size_t);

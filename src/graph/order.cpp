@@ -35,8 +35,10 @@ void Tape::after(Buffer& buffer, bool write) {
   } else {
     if (!uses.reads) uses.reads = std::make_unique<std::vector<Use>>();
     const auto mine = std::find_if(uses.reads->begin(), uses.reads->end(), [&](const Use& use) { return use.tape == this; });
-    if (mine != uses.reads->end()) *mine = now;
-    else uses.reads->push_back(now);
+    if (mine != uses.reads->end())
+      *mine = now;
+    else
+      uses.reads->push_back(now);
   }
 }
 
@@ -116,8 +118,10 @@ void Tape::wait_for(Use use) {
     other.event_->record(other.stream_);
     other.event_tick_ = reached;
   }
-  if (device().type == DeviceType::cpu) other.event_->synchronize();
-  else backend(device()).wait_event(stream_, *other.event_);
+  if (device().type == DeviceType::cpu)
+    other.event_->synchronize();
+  else
+    backend(device()).wait_event(stream_, *other.event_);
   saw({&other, reached});
 }
 
@@ -129,8 +133,7 @@ void Tape::saw(const Use& use) {
 
 void Tape::note_done(uint64_t tick) {
   uint64_t known = done_.load(std::memory_order_relaxed);
-  while (known < tick && !done_.compare_exchange_weak(known, tick, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  while (known < tick && !done_.compare_exchange_weak(known, tick, std::memory_order_release, std::memory_order_relaxed)) {}
   std::erase_if(kept_, [&](auto& k) {
     if (k.first > tick) return false;
     release_unlocked(std::move(k.second));
@@ -155,8 +158,10 @@ void Tape::synchronize() {
   }
   try {
     // Without the lock, so that other threads go on recording.
-    if (!lent()) backend(device()).synchronize(stream_);
-    else if (const StreamEvent* last = last_event()) last->synchronize();
+    if (!lent())
+      backend(device()).synchronize(stream_);
+    else if (const StreamEvent* last = last_event())
+      last->synchronize();
   } catch (const Error& error) {
     if (!file_) throw;
     raise(error.kind(), "{}; the last operation of the stream was recorded at {}:{}", error.what(), file_, line_);

@@ -105,7 +105,8 @@ class KernelBuilder {
   /// The value of an earlier stage, from the register that it stayed in.
   int16_t carry(int16_t from, const Scope& scope) {
     for (size_t k = 0; k < ir_.values.size(); ++k)
-      if (ir_.values[k].kind == Value::Kind::carried && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage) return static_cast<int16_t>(k);
+      if (ir_.values[k].kind == Value::Kind::carried && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage)
+        return static_cast<int16_t>(k);
     Value v;
     v.kind = Value::Kind::carried;
     v.dtype = ir_.values[from].dtype;
@@ -163,7 +164,8 @@ class KernelBuilder {
         return m.value;
     if (carry_ && !scope.row && scope.predicate == kNone)
       for (const Memo& m : memo_)
-        if (m.node == &node && m.stage < scope.stage && !m.row && m.predicate == kNone && m.map.start == map.start && m.map.step == map.step && m.map.axis == map.axis) {
+        if (m.node == &node && m.stage < scope.stage && !m.row && m.predicate == kNone && m.map.start == map.start &&
+            m.map.step == map.step && m.map.axis == map.axis) {
           const Value& x = ir_.values[m.value];
           if (x.row || x.kind == Value::Kind::constant || x.kind == Value::Kind::coordinate) break;
           return carry(x.kind == Value::Kind::carried ? x.args[0] : m.value, scope);
@@ -243,8 +245,8 @@ class KernelBuilder {
     v.predicate = scope.predicate;
     for (size_t k = 0; k < ir_.values.size(); ++k) {
       const Value& o = ir_.values[k];
-      if (o.kind == v.kind && o.op == v.op && o.slot == v.slot && o.args[1] == kNone && o.more == v.more && o.stage == scope.stage && o.row == scope.row &&
-          o.predicate == v.predicate) {
+      if (o.kind == v.kind && o.op == v.op && o.slot == v.slot && o.args[1] == kNone && o.more == v.more && o.stage == scope.stage &&
+          o.row == scope.row && o.predicate == v.predicate) {
         v.args[1] = static_cast<int16_t>(k);
         break;
       }
@@ -319,7 +321,8 @@ class KernelBuilder {
     v.dtype = edge.dtype;
     v.predicate = scope.predicate;
     v.slot = static_cast<int16_t>(ir_.gather_slots);
-    v.access = access({static_cast<int>(edge.node->slot), edge.dtype, Access::Role::gather, scope.row, edge.offset, Dims(group_->space.size(), 0)});
+    v.access = access(
+        {static_cast<int>(edge.node->slot), edge.dtype, Access::Role::gather, scope.row, edge.offset, Dims(group_->space.size(), 0)});
     for (int c = 0; c < region.axis.size(); ++c) {
       const int r = static_cast<int>(region.axis[c]);
       if (r < 0) continue;
@@ -516,8 +519,10 @@ class KernelBuilder {
     for (size_t k = 0; k < walked_.size(); ++k) {
       const Walked& w = walked_[k];
       const int at = p.access + p.access_words * static_cast<int>(k);
-      if (w.role == Access::Role::coordinate) words[at] = w.offset;
-      else step->patches.push_back({Step::Patch::Kind::address, at, w.slot, w.offset * itemsize(w.dtype), w.dtype});
+      if (w.role == Access::Role::coordinate)
+        words[at] = w.offset;
+      else
+        step->patches.push_back({Step::Patch::Kind::address, at, w.slot, w.offset * itemsize(w.dtype), w.dtype});
       for (int d = 0; d < ir_.kept; ++d) words[at + 1 + d] = kept_strides[k][d];
       for (int d = 0; d < ir_.reduced; ++d) words[at + 1 + ir_.kept + d] = reduced_strides[k][d];
       if (w.role != Access::Role::coordinate) step->bytes += (w.row ? m : m * n) * itemsize(w.dtype);
@@ -530,13 +535,15 @@ class KernelBuilder {
     step->elements = m * n;
     if (!empty || (g.walk != Walk::map && m > 0)) set_launches(shape, kept, m, n, step);
     if (ir_.segmented)
-      for (const Accumulator& a : ir_.accumulators) step->partial_bytes += (static_cast<size_t>(state_bytes(a)) * m * shape.segments + 63) / 64 * 64;
+      for (const Accumulator& a : ir_.accumulators)
+        step->partial_bytes += (static_cast<size_t>(state_bytes(a)) * m * shape.segments + 63) / 64 * 64;
     step->name = kernel_name(ir_);
     step->key = structure_hash(ir_);
     step->ir = std::move(ir_);
   }
 
-  void choose_vectors(const ReduceShape& shape, const Dims& kept, const std::vector<Dims>& kept_strides, const std::vector<Dims>& reduced_strides) {
+  void choose_vectors(const ReduceShape& shape, const Dims& kept, const std::vector<Dims>& kept_strides,
+                      const std::vector<Dims>& reduced_strides) {
     const bool is_map = group_->walk == Walk::map;
     ir_.vector = is_map ? 1 : shape.vector;
     ir_.group = shape.group;
@@ -549,7 +556,8 @@ class KernelBuilder {
     auto aligned = [&](size_t k, int vector) {
       const Walked& w = walked_[k];
       const Access& a = ir_.accesses[k];
-      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.row && !is_map)) return false;
+      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.row && !is_map))
+        return false;
       const int64_t unit = std::min<int64_t>(16, int64_t{vector} * itemsize(w.dtype)) / itemsize(w.dtype);
       if (unit == 0 || w.offset % unit != 0 || !base_aligned(w.slot)) return false;
       for (size_t d = 0; d < static_cast<size_t>(kept_strides[k].size()); ++d) {
@@ -565,7 +573,8 @@ class KernelBuilder {
     if (is_map) {
       int widest = 1;
       for (const Access& a : ir_.accesses)
-        if (a.role == Access::Role::store || (a.role == Access::Role::load && a.step == Access::Step::unit)) widest = std::max(widest, itemsize(a.dtype));
+        if (a.role == Access::Role::store || (a.role == Access::Role::load && a.step == Access::Step::unit))
+          widest = std::max(widest, itemsize(a.dtype));
       int vector = std::max(1, 16 / widest);
       if (vector > 8) vector = 8;
       const int64_t inner = kept.back();
@@ -610,7 +619,8 @@ class KernelBuilder {
     l.block[0] = kCudaBlock;
     if (ir_.walk == Walk::map) {
       grid = std::max<int64_t>(1, ceil_div(ceil_div(m, ir_.vector), kCudaBlock));
-      BC_CHECK(grid <= 0x7fffffff, Memory, "array: expected at most {} elements on a CUDA device, got {}", int64_t{0x7fffffff} * kCudaBlock, m);
+      BC_CHECK(grid <= 0x7fffffff, Memory, "array: expected at most {} elements on a CUDA device, got {}", int64_t{0x7fffffff} * kCudaBlock,
+               m);
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);
       l.block[0] = threads;
@@ -677,8 +687,10 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
       const LibraryExtra& extra = static_cast<const LibraryExtra&>(*node.extra);
       step.name = extra.name;
       step.elements = node.size;
-      if (extra.in_place) step.take.emplace_back(static_cast<int>(node.slot), static_cast<int>(node.in[0].node->slot));
-      else step.allocate.push_back(static_cast<int>(node.slot));
+      if (extra.in_place)
+        step.take.emplace_back(static_cast<int>(node.slot), static_cast<int>(node.in[0].node->slot));
+      else
+        step.allocate.push_back(static_cast<int>(node.slot));
       for (const Operand& o : node.in) last_use[o.node->slot] = static_cast<int>(plan.steps.size());
       last_use[node.slot] = std::max(last_use[node.slot], static_cast<int>(plan.steps.size()));
     } else {
@@ -713,7 +725,8 @@ Hash128 tape_hash(size_t pending, Slots* slots) {
       slots->nodes.push_back(node);
       h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16);
       if (node->buffer)
-        h.add(uint64_t(node->buffer->exposed) | uint64_t(reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0) << 1 | uint64_t(node->handles > 0) << 2)
+        h.add(uint64_t(node->buffer->exposed) | uint64_t(reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0) << 1 |
+              uint64_t(node->handles > 0) << 2)
             .add(static_cast<uint64_t>(node->size));
     }
     h.add(uint64_t{node->slot} | uint64_t{1} << 40);

@@ -19,15 +19,15 @@ struct Step {
   struct Patch {
     enum class Kind : uint8_t { address, constant } kind = Kind::address;
     int word = 0;
-    int slot = 0;         ///< whose buffer or value
-    int64_t offset = 0;   ///< bytes
+    int slot = 0;        ///< whose buffer or value
+    int64_t offset = 0;  ///< bytes
     DType dtype = DType::f64;
   };
   std::vector<int> allocate;  ///< slots whose buffer is made before the step
   /// (slot, from): the slot takes over the buffer of `from`; where somebody else still needs that, a copy of it.
   std::vector<std::pair<int, int>> take;
-  bool take_copies = false;   ///< a later step reads what is taken over
-  int library = -1;           ///< the slot of a library node
+  bool take_copies = false;  ///< a later step reads what is taken over
+  int library = -1;          ///< the slot of a library node
 
   Ir ir;
   Hash128 key;
@@ -35,9 +35,9 @@ struct Step {
   std::vector<int64_t> words;  ///< the parameter block, but for what the patches fill in
   std::vector<Patch> patches;
   std::vector<Launch> launches;
-  std::vector<int> release;    ///< slots that nothing reads after this step and nobody holds
-  size_t partial_bytes = 0;    ///< scratch for a segmented reduction
-  int64_t tickets = 0;         ///< CUDA: counters of finished blocks
+  std::vector<int> release;  ///< slots that nothing reads after this step and nobody holds
+  size_t partial_bytes = 0;  ///< scratch for a segmented reduction
+  int64_t tickets = 0;       ///< CUDA: counters of finished blocks
   int64_t elements = 0, bytes = 0;
   LoadedKernel* kernel = nullptr;
   std::shared_ptr<const Tier0Program> tier0;  ///< CPU: the loops that run it while there is no kernel

@@ -54,7 +54,13 @@ class Words {
 class Runner {
  public:
   Runner(Plan& plan, Slots& slots, Tape& tape)
-      : plan_(plan), slots_(slots), tape_(tape), device_(tape.device()), stream_(tape.stream()), backend_(backend(device_)), ordered_(many_streams()) {}
+      : plan_(plan),
+        slots_(slots),
+        tape_(tape),
+        device_(tape.device()),
+        stream_(tape.stream()),
+        backend_(backend(device_)),
+        ordered_(many_streams()) {}
 
   void run() {
     if (ordered_) [[unlikely]] {
@@ -74,8 +80,10 @@ class Runner {
       for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
       for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
       try {
-        if (step.kind == Step::Kind::library) run_library(step);
-        else if (!step.launches.empty()) run_kernel(step);
+        if (step.kind == Step::Kind::library)
+          run_library(step);
+        else if (!step.launches.empty())
+          run_kernel(step);
       } catch (...) {
         // Memory that nothing was written to is no value: reading it must raise.
         for (int slot : step.allocate) slots_.nodes[slot]->buffer = Ref<Buffer>();
@@ -142,7 +150,8 @@ class Runner {
     node.buffer = Buffer::allocate(device_, 16);
     // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
     if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
-    if (tape_.capture() && backend_.record(stream_, [node_bytes = std::to_array(bytes), to = node.buffer->ptr, size = itemsize(node.dtype)] {
+    if (tape_.capture() &&
+        backend_.record(stream_, [node_bytes = std::to_array(bytes), to = node.buffer->ptr, size = itemsize(node.dtype)] {
           std::memcpy(to, node_bytes.data(), static_cast<size_t>(size));
         })) [[unlikely]]
       return;
@@ -166,8 +175,10 @@ class Runner {
     void* partials = nullptr;
     Ref<Buffer> kept_partials;  // a capture keeps what its kernels use
     if (step.partial_bytes) {
-      if (tape_.capture()) kept_partials = Buffer::allocate(device_, step.partial_bytes);
-      else partials = pool_allocate(device_, step.partial_bytes, stream_.native);
+      if (tape_.capture())
+        kept_partials = Buffer::allocate(device_, step.partial_bytes);
+      else
+        partials = pool_allocate(device_, step.partial_bytes, stream_.native);
       words_[p.partials] = reinterpret_cast<int64_t>(kept_partials ? kept_partials->ptr : partials);
     }
     if (tape_.capture() && record_kernel(step, p)) [[unlikely]]
@@ -205,20 +216,22 @@ class Runner {
   /// Writes a step's launches down, where the stream's work are calls of the host.
   bool record_kernel(const Step& step, const ParamLayout& p) {
     const Node* node = first_output(step);
-    return backend_.record(stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : step.kernel, tier0 = step.tier0, launches = step.launches,
-                                     words = std::vector<int64_t>(words_.data(), words_.data() + words_.size()),
-                                     error_word = step.ir.checked ? p.error : -1, file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
-      uint32_t error = 0;
-      if (error_word >= 0) words[static_cast<size_t>(error_word)] = reinterpret_cast<int64_t>(&error);
-      for (const Launch& launch : launches) {
-        if (kernel) {
-          backend.launch(*kernel, launch, words.data(), words.size() * sizeof(int64_t), {backend.device()});
-          continue;
-        }
-        cpu::parallel_for(launch.items, launch.grain, [&](int64_t begin, int64_t end) { tier0->run(launch.entry, words.data(), begin, end); });
-      }
-      if (error) raise_index_error(file, line);
-    });
+    return backend_.record(
+        stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : step.kernel, tier0 = step.tier0, launches = step.launches,
+                  words = std::vector<int64_t>(words_.data(), words_.data() + words_.size()), error_word = step.ir.checked ? p.error : -1,
+                  file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
+          uint32_t error = 0;
+          if (error_word >= 0) words[static_cast<size_t>(error_word)] = reinterpret_cast<int64_t>(&error);
+          for (const Launch& launch : launches) {
+            if (kernel) {
+              backend.launch(*kernel, launch, words.data(), words.size() * sizeof(int64_t), {backend.device()});
+              continue;
+            }
+            cpu::parallel_for(launch.items, launch.grain,
+                              [&](int64_t begin, int64_t end) { tier0->run(launch.entry, words.data(), begin, end); });
+          }
+          if (error) raise_index_error(file, line);
+        });
   }
 
   /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.
@@ -294,7 +307,7 @@ class Runner {
   const Device device_;
   const Stream stream_;
   Backend& backend_;
-  const bool ordered_;  ///< there are more streams than one
+  const bool ordered_;               ///< there are more streams than one
   std::vector<Ref<Node>> captured_;  ///< constants that a graph writes
   Words words_;
   bool on_tier0_ = false;  ///< the step that runs
@@ -335,7 +348,7 @@ void Tape::check_errors() {
     raise_index_error(w.file, w.line);
   };
   check(words);
-  for (const std::vector<Tape*> origins = std::exchange(graphs_, {}); Tape* origin : origins) check(origin->words);
+  for (const std::vector<Tape*> origins = std::exchange(graphs_, {}); Tape * origin : origins) check(origin->words);
 }
 
 }  // namespace bc

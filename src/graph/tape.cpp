@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 
 #include "codegen/kernel_cache.h"
@@ -192,7 +192,8 @@ Tape& set_current_tape(Tape& chosen) {
 }
 
 void flush_others(Tape& tape) {
-  if (!many_streams()) [[likely]] return;
+  if (!many_streams()) [[likely]]
+    return;
   for (Tape* t : tapes(tape.device()))
     if (t != &tape) t->flush();
 }
@@ -210,8 +211,10 @@ void after_fork(bool child) {
   registry_mutex.unlock();
   for (Tape* t : tapes()) {
     // The lock names the thread that took it, which has another number in the child.
-    if (child) new (&t->mutex()) RecursiveLock;
-    else t->mutex().unlock();
+    if (child)
+      new (&t->mutex()) RecursiveLock;
+    else
+      t->mutex().unlock();
   }
 }
 
@@ -273,7 +276,8 @@ void Tape::flush() {
   if (flushing_) return;
   // What library bodies allocate and record is this stream's, whichever the thread uses.
   std::optional<CurrentTape> current;
-  if (many_streams()) [[unlikely]] current.emplace(*this);
+  if (many_streams()) [[unlikely]]
+    current.emplace(*this);
   take(&slots_.nodes);
   const size_t count = slots_.nodes.size();
   if (count == 0) return;
@@ -327,8 +331,10 @@ std::string Tape::source() {
   std::string out;
   for (Step& step : plan.steps) {
     step.ir.brief = true;
-    if (step.kind == Step::Kind::library) out += "// library: " + step.name + "\n";
-    else out += "// kernel: " + step.name + "\n" + print(step.ir).text;
+    if (step.kind == Step::Kind::library)
+      out += "// library: " + step.name + "\n";
+    else
+      out += "// kernel: " + step.name + "\n" + print(step.ir).text;
   }
   return out;
 }

@@ -58,11 +58,11 @@ class Tape {
   /// The source of the kernels that a flush would run.
   std::string source();
   bool empty() const { return alive() == 0; }
-  /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on it
-  /// is marked by an event, which is what others wait for, and its free memory is the default stream's.
+  /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on
+  /// it is marked by an event, which is what others wait for, and its free memory is the default stream's.
   bool lent() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
-  /// Between these the stream of another library is there. The first waits for what ran under the same handle before; the last one runs what
-  /// is pending. They do nothing to a stream of ours.
+  /// Between these the stream of another library is there. The first waits for what ran under the same handle before; the last one runs
+  /// what is pending. They do nothing to a stream of ours.
   void borrow();
   void give_back() noexcept;
   /// Marks what was queued on another library's stream, so that it is not needed for waiting. Called with the lock held.
@@ -146,9 +146,9 @@ class Tape {
   std::unique_ptr<StreamEvent> event_;
   uint64_t event_tick_ = 0;  ///< what `event_` marks
   std::shared_ptr<Capture> capture_;
-  StreamWords words_outside_;  ///< while the stream is captured: what it had before
-  std::vector<Tape*> graphs_;  ///< the origins of graphs that ran here and may have reported an error
-  const char* file_ = nullptr; ///< of the last op that was queued, where lines are noted
+  StreamWords words_outside_;   ///< while the stream is captured: what it had before
+  std::vector<Tape*> graphs_;   ///< the origins of graphs that ran here and may have reported an error
+  const char* file_ = nullptr;  ///< of the last op that was queued, where lines are noted
   int line_ = 0;
   std::vector<std::pair<uint64_t, std::function<void()>>> kept_;  ///< by tick: hands back what queued copies use
 };
@@ -166,8 +166,8 @@ Tape& find_tape(Device device);
 /// The tape of the stream that this thread uses on a device: the device's default stream unless it chose another.
 inline Tape& tape(Device device) {
   if (detail::chosen_streams.load(std::memory_order_relaxed) == 0 && static_cast<unsigned>(device.index) < detail::kTapeDevices) [[likely]]
-    if (Tape* t = detail::default_tapes[static_cast<int>(device.type) * detail::kTapeDevices + device.index].load(std::memory_order_acquire))
-        [[likely]]
+    if (Tape* t = detail::default_tapes[static_cast<int>(device.type) * detail::kTapeDevices + device.index].load(
+            std::memory_order_acquire)) [[likely]]
       return *t;
   return detail::find_tape(device);
 }
@@ -205,8 +205,8 @@ class CurrentTape {
 /// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
 void watch_forks();
 
-/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python) and
-/// returns nullptr when there was nothing, `enter` takes it back. Set once.
+/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python)
+/// and returns nullptr when there was nothing, `enter` takes it back. Set once.
 void set_lock_wait(void* (*leave)(), void (*enter)(void*));
 
 /// Calls `release` when this thread holds no tape's lock.

@@ -69,7 +69,8 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     for (const Arg& arg : args) walk(arg.array);
     for (const Array& out : options.out) walk(out);
     walk(options.where);
-    if (const Dims order = operands_order(strides, shape.size()); !is_ascending(order)) return apply_in_order(op, args, options, shape, order);
+    if (const Dims order = operands_order(strides, shape.size()); !is_ascending(order))
+      return apply_in_order(op, args, options, shape, order);
   }
 
   TapeLock lock(tape(device));

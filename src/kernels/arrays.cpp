@@ -73,9 +73,12 @@ std::string FunctionCompiler::index_text(const Value& index, const std::string& 
   if (!(index.is_scalar() || index.is(Kind::literal)) || is_inexact(index.type->dtype))
     fail(n, fmt::format("an index must be an integer, not {}", index.type->spelling), {{n && n->b ? source_of(n->b) : "index", index.type}},
          index.is_scalar() && is_real_float(index.type->dtype) ? "convert with int(), or divide by //" : "");
-  const std::string text = convert(index, is_unsigned(index.type->dtype) || is_bool(index.type->dtype) || index.type->dtype == DType::i64 || index.is(Kind::literal)
-                                              ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
-                                              : index.type, n);
+  const std::string text =
+      convert(index,
+              is_unsigned(index.type->dtype) || is_bool(index.type->dtype) || index.type->dtype == DType::i64 || index.is(Kind::literal)
+                  ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
+                  : index.type,
+              n);
   if (host() && unit_.options.check) return fmt::format("py::checked_index({}, {}.shape[{}])", text, array, axis);
   if (index.non_negative) return text;
   return fmt::format("py::wrap({}, {}.shape[{}])", text, array, axis);
@@ -94,8 +97,9 @@ std::string FunctionCompiler::element(const Value& array, const std::vector<Valu
     std::string at = index_text(indices[i], a, static_cast<int>(i), n);
     if (unit_.options.bounds && indices[i].type) {
       Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-      const int code = unit_.failure({"IndexError", fmt::format("index out of bounds for axis {} of {}", i, n && n->a ? source_of(n->a) : "an array"),
-                                      syntax_.file, n ? n->line : syntax_.line, syntax_.name});
+      const int code =
+          unit_.failure({"IndexError", fmt::format("index out of bounds for axis {} of {}", i, n && n->a ? source_of(n->a) : "an array"),
+                         syntax_.file, n ? n->line : syntax_.line, syntax_.name});
       linef("if (static_cast<u64>({}) >= static_cast<u64>({}.shape[{}])) {{", index.text, a, i);
       ++depth_;
       fail_with(code);
@@ -154,20 +158,25 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
       if (whole) {
         list += "py::All{}";
       } else {
-        const auto part = [&](size_t k, const char* otherwise) { return i.items[k].is_none() ? std::string(otherwise) : convert(i.items[k], int64_type(), n); };
-        list += fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(), !i.items[1].is_none());
+        const auto part = [&](size_t k, const char* otherwise) {
+          return i.items[k].is_none() ? std::string(otherwise) : convert(i.items[k], int64_type(), n);
+        };
+        list += fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(),
+                            !i.items[1].is_none());
       }
       ++ndim;
     } else if (i.is_scalar() || i.is(Kind::literal)) {
       if (unit_.options.check) {
         unit_.need("check");
-        list += fmt::format("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"), convert(i, int64_type(), n), name, axis);
+        list += fmt::format("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"),
+                            convert(i, int64_type(), n), name, axis);
       } else {
         list += fmt::format("i64({})", index_text(i, name, axis, n));
       }
       if (sliced) contiguous = false;
     } else {
-      fail(n, fmt::format("an array cannot be indexed by {} in compiled functions", i.type ? i.type->spelling : "this"), {{source_of(n->a), t}});
+      fail(n, fmt::format("an array cannot be indexed by {} in compiled functions", i.type ? i.type->spelling : "this"),
+           {{source_of(n->a), t}});
     }
     ++axis;
   }
@@ -223,7 +232,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     const int64_t count = static_cast<int64_t>(object.type->items.size());
     if (const auto i = index.integer()) {
       const int64_t at = *i < 0 ? *i + count : *i;
-      if (at < 0 || at >= count) fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
+      if (at < 0 || at >= count)
+        fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
       return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
     }
     if (index.is(Kind::slice)) {
@@ -234,7 +244,9 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       };
       const int64_t step = part(2, 1);
       if (step == 0) fail(n, "a slice's step cannot be zero");
-      const auto clamp = [&](int64_t i) { return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count); };
+      const auto clamp = [&](int64_t i) {
+        return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count);
+      };
       const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
       const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
       const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
@@ -242,21 +254,24 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
       return tuple_of(std::move(items));
     }
-    const bool texts = host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
+    const bool texts =
+        host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
     if (index.is_scalar() && (object.type->is_uniform() || texts)) {
       const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
-      const std::string at = index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
+      const std::string at =
+          index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
       Value r = Value::of(whole.type->items[0], fmt::format("{}[{}]", whole.text, at));
       r.non_negative = r.index = object.index;
       return r;
     }
-    fail(n, "a tuple of several types needs an index that is known when the function is compiled", {{source_of(n->a), object.type}, {source_of(n->b), index.type}},
-         "loop over it with literal_unroll()");
+    fail(n, "a tuple of several types needs an index that is known when the function is compiled",
+         {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
   }
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();
-    if (i >= 0 && i < static_cast<int64_t>(object.type->fields.size())) return record_field(object, object.type->fields[static_cast<size_t>(i)], n);
+    if (i >= 0 && i < static_cast<int64_t>(object.type->fields.size()))
+      return record_field(object, object.type->fields[static_cast<size_t>(i)], n);
   }
   if (object.is(Kind::builtin) && object.type->name == "flat" && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.items[0].type->element, flat_place(object, index, n));
@@ -313,7 +328,8 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   if (name == "ndim") return constant_value(Constant{static_cast<int64_t>(t->ndim)});
   if (name == "dtype") return Value::known(dtype_type(t->element));
   if (name == "itemsize") return constant_value(Constant{static_cast<int64_t>(t->element->bytes)});
-  if (object.lazy && (name == "T" || name == "shape" || name == "size")) fail(n, fmt::format("'{}' of an array expression is not supported", name), {}, "ask one of its operands");
+  if (object.lazy && (name == "T" || name == "shape" || name == "size"))
+    fail(n, fmt::format("'{}' of an array expression is not supported", name), {}, "ask one of its operands");
   if (object.lazy) return elementwise(static_cast<int>(name == "imag" ? Op::imag : Op::real), {object}, n);
   if (name == "shape" || name == "strides") {
     if (t->ndim == 0) return tuple_of({});
@@ -333,7 +349,8 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   if (name == "T") {
     if (t->ndim < 2) return object;
     const Type made = with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A');
-    return Value::of(made, host() ? fmt::format("py::host_transposed<{}>({})", cpp(made), object.text) : fmt::format("py::transposed({})", object.text));
+    return Value::of(
+        made, host() ? fmt::format("py::host_transposed<{}>({})", cpp(made), object.text) : fmt::format("py::transposed({})", object.text));
   }
   if (name == "real" || name == "imag") {
     if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
@@ -345,7 +362,8 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
     if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
     if (host()) return Value::of(made, fmt::format("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
-    return Value::of(made, fmt::format("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
+    return Value::of(made,
+                     fmt::format("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
   }
   if (t->element->is(Kind::record)) {
     // A field of all records: a strided view.
@@ -357,14 +375,17 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
         std::string extents;
         Type inner = field;
         int ndim = t->ndim;
-        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += fmt::format(", {}", inner->items.size());
+        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim)
+          extents += fmt::format(", {}", inner->items.size());
         unit_.need("core");
         return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
-                         fmt::format("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text, t->element->offsets[i], extents));
+                         fmt::format("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text,
+                                     t->element->offsets[i], extents));
       }
       const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
       if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-      return Value::of(made, fmt::format("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+      return Value::of(
+          made, fmt::format("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
     }
   }
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
@@ -495,7 +516,8 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
     return;
   }
   if (a.type->ndim == 0) {
-    linef("{} = {};", place(a, "", Access::write, at), convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
+    linef("{} = {};", place(a, "", Access::write, at),
+          convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
   }
   if (host()) return host_assign(a, value, at);
@@ -583,7 +605,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   Value value = given;
   const size_t place = out_.size();
   const std::vector<Value> both = ordered({target->a, target->b});
-  if ((both[0].effect || both[1].effect || out_.size() != place) && value.type && value.type->has_value() && !value.simple && !value.lazy && (value.effect || value.reads)) {
+  if ((both[0].effect || both[1].effect || out_.size() != place) && value.type && value.type->has_value() && !value.simple && !value.lazy &&
+      (value.effect || value.reads)) {
     const std::string after = out_.substr(place);
     out_.resize(place);
     value = spill(value);
@@ -595,7 +618,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (host() && object.is_array() && both[1].is(Kind::tuple) && both[1].display && !both[1].type->items.empty() &&
       host_assign_index(bound(object, "a"), spill(host_array_of(both[1], nullptr, at)), value, at))
     return;
-  if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string)) return assign_field(object, both[1].type->name, value, target, at);
+  if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string))
+    return assign_field(object, both[1].type->name, value, target, at);
   if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
   if (object.is(Kind::builtin) && object.type->name == "flat" && (both[1].is_scalar() || both[1].is(Kind::literal))) {
     if (object.items[0].type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.items[0].type}});
@@ -606,7 +630,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
     linef("{}[{}] = {};", paren(object), convert(both[1], int64_type(), target), convert(value, object.type->element, at));
     return;
   }
-  if (!object.is_array()) fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
+  if (!object.is_array())
+    fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
   std::vector<Value> items = index_items(both[1]);
@@ -622,7 +647,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (value.is_array() && value.type->ndim > 0)
     fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
   if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))
-    fail(at, fmt::format("{} cannot be stored in an array of {}", value.type->spelling, t->spelling), {{source_of(target->a), a.type}, {"value", value.type}},
+    fail(at, fmt::format("{} cannot be stored in an array of {}", value.type->spelling, t->spelling),
+         {{source_of(target->a), a.type}, {"value", value.type}},
          value.is_scalar() && is_complex(value.type->dtype) ? "store its .real or abs()" : "");
   linef("{} = {};", place_text, convert(value, t, at));
 }
@@ -700,9 +726,13 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
       x = spill(converted(x, t, n), "x");
       linef("{} = {} + ({} - {}) * ({} - {});", result, result, x.text, mean, x.text, mean);
     } else if (name == "prod") {
-      linef("{} = {};", result, is_integer(d) ? fmt::format("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n)) : fmt::format("{} * {}", result, paren(converted(x, t, n))));
+      linef("{} = {};", result,
+            is_integer(d) ? fmt::format("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n))
+                          : fmt::format("{} * {}", result, paren(converted(x, t, n))));
     } else {
-      linef("{} = {};", result, is_integer(d) ? fmt::format("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n)) : fmt::format("{} + {}", result, paren(converted(x, t, n))));
+      linef("{} = {};", result,
+            is_integer(d) ? fmt::format("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n))
+                          : fmt::format("{} + {}", result, paren(converted(x, t, n))));
       if (!count.empty()) linef("++{};", count);
     }
     close_loops(ndim);

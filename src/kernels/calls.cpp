@@ -14,21 +14,24 @@ namespace {
 /// NumPy's and math's names of elementwise rows that the engine calls otherwise.
 std::optional<Op> elementwise_op(std::string_view name) {
   static const auto& others = *new std::unordered_map<std::string_view, std::string_view>{
+      // clang-format off
       {"absolute", "abs"},     {"conjugate", "conj"},   {"bitwise_count", "bit_count"}, {"asin", "arcsin"},      {"acos", "arccos"},
       {"atan", "arctan"},      {"atan2", "arctan2"},    {"asinh", "arcsinh"},           {"acosh", "arccosh"},    {"atanh", "arctanh"},
       {"pow", "power"},        {"degrees", "rad2deg"},  {"radians", "deg2rad"},         {"mod", "remainder"},    {"true_divide", "divide"},
       {"bitwise_not", "invert"}, {"bitwise_invert", "invert"}, {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+      // clang-format on
   };
   const auto it = others.find(name);
   const auto op = op_from_name(it == others.end() ? name : it->second);
-  if (op && (*op == Op::random_bits || *op == Op::random_uniform || *op == Op::random_normal || *op == Op::random_below)) return std::nullopt;
+  if (op && (*op == Op::random_bits || *op == Op::random_uniform || *op == Op::random_normal || *op == Op::random_below))
+    return std::nullopt;
   return op;
 }
 
-constexpr const char* kMath[] = {"sqrt",  "cbrt",  "exp",   "exp2",  "expm1", "log",   "log2",   "log10",    "log1p",   "sin",     "cos",  "tan",
-                                 "asin",  "acos",  "atan",  "atan2", "sinh",  "cosh",  "tanh",   "asinh",    "acosh",   "atanh",   "fabs", "floor",
-                                 "ceil",  "trunc", "fmod",  "hypot", "pow",   "gcd",   "lcm",    "copysign", "isnan",   "isinf",   "isfinite",
-                                 "ldexp", "degrees", "radians", "nextafter", "fma"};
+constexpr const char* kMath[] = {"sqrt",  "cbrt",     "exp",   "exp2",  "expm1",    "log",   "log2",    "log10",   "log1p",     "sin",
+                                 "cos",   "tan",      "asin",  "acos",  "atan",     "atan2", "sinh",    "cosh",    "tanh",      "asinh",
+                                 "acosh", "atanh",    "fabs",  "floor", "ceil",     "trunc", "fmod",    "hypot",   "pow",       "gcd",
+                                 "lcm",   "copysign", "isnan", "isinf", "isfinite", "ldexp", "degrees", "radians", "nextafter", "fma"};
 
 struct AtomicRow {
   const char* name;
@@ -61,12 +64,15 @@ constexpr AtomicRow kAtomics[] = {
 
 /// Functions with rules of their own.
 constexpr const char* kSpecial[] = {
-    "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print", "builtins.enumerate",
-    "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed", "builtins.any", "builtins.all",
-    "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll", "cuda.grid", "cuda.gridsize", "cuda.selp",
-    "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like", "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min",
-    "numpy.max", "numpy.amin", "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag",
-    "numpy.round", "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
+    // clang-format off
+    "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
+    "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
+    "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll",
+    "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
+    "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
+    "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag", "numpy.round",
+    "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
+    // clang-format on
 };
 
 /// The types of arguments, for messages.
@@ -192,14 +198,16 @@ Value FunctionCompiler::call(const Node* n) {
       arguments(n);
       return {};
     }
-    const bool field = object.is(Kind::tuple) && std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
+    const bool field = object.is(Kind::tuple) &&
+                       std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
     if ((object.type->has_value() && !object.is(Kind::record) && !field) || (object.is(Kind::builtin) && !object.items.empty())) {
       const size_t place = out_.size();
       CallArguments args = arguments(n);
       (void)place;
       return call_method(object, n->a->text, std::move(args), n);
     }
-    if (object.is(Kind::builtin) && object.type->name == "cuda.cg.grid_group") return call_builtin("cuda.cg.grid_group." + n->a->text, arguments(n), n);
+    if (object.is(Kind::builtin) && object.type->name == "cuda.cg.grid_group")
+      return call_builtin("cuda.cg.grid_group." + n->a->text, arguments(n), n);
     return call_value(attribute_of(object, n->a->text, n->a), arguments(n), n);
   }
   const Value callee = expression(n->a);
@@ -229,7 +237,8 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
     }
     case Kind::builtin:
       if (callee.type->object) return call_foreign(*static_cast<const ForeignFunction*>(callee.type->object), args, n);
-      if (!callee.items.empty()) return call_method(callee.items[0], callee.type->name.substr(callee.type->name.find('.') + 1), std::move(args), n);
+      if (!callee.items.empty())
+        return call_method(callee.items[0], callee.type->name.substr(callee.type->name.find('.') + 1), std::move(args), n);
       return call_builtin(callee.type->name, std::move(args), n);
     case Kind::dtype:
     case Kind::type: return call_class(callee.type, std::move(args), n);
@@ -399,7 +408,8 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   if (host() && t->is(Kind::type)) {
     if (t->name == "str")
       if (auto r = text_class("str", args, n)) return *r;
-    if (t->name == "nditer" && args.positional.size() == 1 && args.positional[0].is_array()) return bound(*host_method(args.positional[0], "ravel", {}, n), "v");
+    if (t->name == "nditer" && args.positional.size() == 1 && args.positional[0].is_array())
+      return bound(*host_method(args.positional[0], "ravel", {}, n), "v");
     if (t->name == "ndenumerate" || t->name == "ndindex") {
       Value walk = Value::known(builtin_type(t->name));
       walk.items = args.positional.size() == 1 && args.positional[0].is(Kind::tuple) ? index_items(args.positional[0]) : args.positional;
@@ -445,7 +455,8 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     const Type proto = t->element;
     std::vector<Value> items(proto->items.size());
     std::vector<bool> given(items.size());
-    if (args.positional.size() > items.size()) fail(n, fmt::format("{}() takes {} arguments, got {}", t->name, items.size(), args.positional.size()));
+    if (args.positional.size() > items.size())
+      fail(n, fmt::format("{}() takes {} arguments, got {}", t->name, items.size(), args.positional.size()));
     for (size_t i = 0; i < args.positional.size(); ++i) items[i] = args.positional[i], given[i] = true;
     for (auto& [name, v] : args.keywords) {
       const auto it = std::find(proto->fields.begin(), proto->fields.end(), name);
@@ -475,11 +486,15 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   std::vector<Type> types;
   const bool effect = (rows_of(name)[0]->flags & kEffect) != 0;
   for (const Value& v : args.positional) {
-    if (v.is_array() && v.type->ndim > 0 && !effect) return lift(args.positional, [this, name, n](std::span<const Value> x) {
-      CallArguments scalars;
-      scalars.positional.assign(x.begin(), x.end());
-      return *call_row(name, scalars, n);
-    }, n);
+    if (v.is_array() && v.type->ndim > 0 && !effect)
+      return lift(
+          args.positional,
+          [this, name, n](std::span<const Value> x) {
+            CallArguments scalars;
+            scalars.positional.assign(x.begin(), x.end());
+            return *call_row(name, scalars, n);
+          },
+          n);
     types.push_back(v.type);
   }
   for (const auto& [key, v] : args.keywords) types.push_back(v.type);
@@ -529,8 +544,9 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   const OpInfo& row = info(op);
   for (const Value& v : given)
     if (v.is_array())
-      return lift(host() ? host_weak(op_number, given, n) : given,
-                  [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+      return lift(
+          host() ? host_weak(op_number, given, n) : given,
+          [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
   const std::vector<Value> args = evaluated(given);
   std::vector<OperandType> operands;
   Value r;
@@ -565,11 +581,13 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       text += cpp_name(loop.in[0]);
     } else {
       text += "bc::";
-      constexpr std::string_view quick[] = {"sin", "cos", "tan", "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
+      constexpr std::string_view quick[] = {"sin",  "cos",       "tan",
+                                            "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
       if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
       text += w;
       // Literal operands must not choose the template's type.
-      if (end < source.size() && source[end] == '(' && is_integer(loop.in[0]) && row.signature == Signature::same) text += fmt::format("<{}>", cpp_name(loop.in[0]));
+      if (end < source.size() && source[end] == '(' && is_integer(loop.in[0]) && row.signature == Signature::same)
+        text += fmt::format("<{}>", cpp_name(loop.in[0]));
     }
     i = end;
   }
@@ -588,7 +606,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const bool math = name.starts_with("math.");
   if (!math && !name.starts_with("numpy.")) return std::nullopt;
   const std::string plain = name.substr(name.find('.') + 1);
-  if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath)) return std::nullopt;
+  if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath))
+    return std::nullopt;
   const auto op = elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
@@ -613,7 +632,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
       Value& v = values[i];
       if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
       if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
-      if (is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
+      if (is_complex(v.type->dtype))
+        fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
       if (!integral && !is_inexact(v.type->dtype) && !(plain == "ldexp" && i == 1)) v = converted(v, float64_type(), n);
     }
     if (integral)
@@ -636,12 +656,18 @@ Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
   const auto escape = [](const std::string& s) {
     std::string r;
     for (char c : s) {
-      if (c == '%') r += "%%";
-      else if (c == '"' || c == '\\') r += '\\', r += c;
-      else if (c == '\n') r += "\\n";
-      else if (c == '\t') r += "\\t";
-      else if (static_cast<unsigned char>(c) < 0x20) r += fmt::format("\\{:03o}", c);
-      else r += c;
+      if (c == '%')
+        r += "%%";
+      else if (c == '"' || c == '\\')
+        r += '\\', r += c;
+      else if (c == '\n')
+        r += "\\n";
+      else if (c == '\t')
+        r += "\\t";
+      else if (static_cast<unsigned char>(c) < 0x20)
+        r += fmt::format("\\{:03o}", c);
+      else
+        r += c;
     }
     return r;
   };
@@ -718,7 +744,8 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
   }
   unit_.need("core");
   std::string text = convert(items[0], scalar_type(d), n);
-  for (size_t i = 1; i < items.size(); ++i) text = fmt::format("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
+  for (size_t i = 1; i < items.size(); ++i)
+    text = fmt::format("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
   Value r = Value::of(scalar_type(d), text);
   r.non_negative = max ? any : all;
   r.index = index && is_integer(d);
@@ -729,11 +756,15 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
 Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
   if (args.positional.empty()) fail(n, "round() needs a number");
   const Value& v = args.positional[0];
-  if (v.is_array()) return lift({v}, [this, args, n](std::span<const Value> x) {
-    CallArguments one = args;
-    one.positional[0] = x[0];
-    return round_call(one, n);
-  }, n);
+  if (v.is_array())
+    return lift(
+        {v},
+        [this, args, n](std::span<const Value> x) {
+          CallArguments one = args;
+          one.positional[0] = x[0];
+          return round_call(one, n);
+        },
+        n);
   if (!v.is_scalar()) fail(n, fmt::format("round() does not take {}", v.type->spelling));
   if (!is_inexact(v.type->dtype)) return v;
   if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
@@ -751,22 +782,31 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   const bool swap = op == "cas" || op == "compare_and_swap";
   const size_t wanted = op == "cas" ? 4 : 3;
   if (args.positional.size() != wanted || !args.keywords.empty())
-    fail(n, fmt::format("{} takes (array, {}), got {}", name, op == "cas" ? "index, old, value" : op == "compare_and_swap" ? "old, value" : "index, value", spelled(args)));
+    fail(n, fmt::format("{} takes (array, {}), got {}", name,
+                        op == "cas"                ? "index, old, value"
+                        : op == "compare_and_swap" ? "old, value"
+                                                   : "index, value",
+                        spelled(args)));
   const Value& array = args.positional[0];
-  if (!array.is_array() || array.lazy) fail(n, fmt::format("{} works on an element of an array", name), {{source_of(args.nodes[0]), array.type}});
+  if (!array.is_array() || array.lazy)
+    fail(n, fmt::format("{} works on an element of an array", name), {{source_of(args.nodes[0]), array.type}});
   if (array.type->read_only) fail(n, fmt::format("{} cannot write to a read-only array", name), {{source_of(args.nodes[0]), array.type}});
   if (!array.type->element->is_scalar() || !(row->types & dtype_bit(array.type->dtype))) {
     std::string there;
     for (int i = 0; i < kDTypeCount; ++i)
-      if (row->types & dtype_bit(static_cast<DType>(i))) there += (there.empty() ? "" : ", ") + std::string(info(static_cast<DType>(i)).name);
-    fail(n, fmt::format("{} has no form for {}", name, array.type->element->spelling), {{source_of(args.nodes[0]), array.type}}, "it takes arrays of " + there);
+      if (row->types & dtype_bit(static_cast<DType>(i)))
+        there += (there.empty() ? "" : ", ") + std::string(info(static_cast<DType>(i)).name);
+    fail(n, fmt::format("{} has no form for {}", name, array.type->element->spelling), {{source_of(args.nodes[0]), array.type}},
+         "it takes arrays of " + there);
   }
   unit_.need("atomic");
   const Value a = bound(array);
-  std::vector<Value> indices = op == "compare_and_swap" ? std::vector<Value>{constant_value(Constant{int64_t{0}})} : index_items(args.positional[1]);
+  std::vector<Value> indices =
+      op == "compare_and_swap" ? std::vector<Value>{constant_value(Constant{int64_t{0}})} : index_items(args.positional[1]);
   if (op == "compare_and_swap") indices.resize(static_cast<size_t>(std::max(array.type->ndim, 1)), indices[0]);
   if (static_cast<int>(indices.size()) != array.type->ndim)
-    fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim), {{source_of(args.nodes[0]), array.type}});
+    fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim),
+         {{source_of(args.nodes[0]), array.type}});
   access_ = Access::atomic;
   const std::string place = "&" + element(a, indices, n);
   const Type t = array.type->element;
@@ -795,10 +835,14 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   if (args.positional.size() > 1) dtype = args.positional[1];
   int64_t alignment = 0;
   for (const auto& [name, v] : args.keywords) {
-    if (name == "shape") shape = v;
-    else if (name == "dtype") dtype = v;
-    else if (name == "alignment") alignment = v.integer().value_or(0);
-    else fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
+    if (name == "shape")
+      shape = v;
+    else if (name == "dtype")
+      dtype = v;
+    else if (name == "alignment")
+      alignment = v.integer().value_or(0);
+    else
+      fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
   }
   if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));
   Type element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
@@ -849,8 +893,9 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   if (unit_.options.check && space == "shared") {
     // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
     const std::string place = spec_.name + "_" + memory;
-    if (emitting_) unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
-                                  element->bytes * std::max<int64_t>(count, 1)};
+    if (emitting_)
+      unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
+                                    element->bytes * std::max<int64_t>(count, 1)};
     r.text = fmt::format("py::over<{}>({}(){})", type, place, list);
     return r;
   }
@@ -892,14 +937,16 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
     v.items = {p.size() == 1 ? zero : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : one};
     unit_.need("core");
-    v.text = fmt::format("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n), convert(v.items[2], int64_type(), n));
+    v.text = fmt::format("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
+                         convert(v.items[2], int64_type(), n));
     v.reads = true;
     return v;
   }
   if (name == "cuda.grid" || name == "cuda.gridsize") {
     need(1, 1);
     const auto dims = p[0].integer();
-    if (!dims || *dims < 1 || *dims > 3) fail(n, fmt::format("{} takes 1, 2 or 3, known when the kernel is compiled", name), {{source_of(args.nodes[0]), p[0].type}});
+    if (!dims || *dims < 1 || *dims > 3)
+      fail(n, fmt::format("{} takes 1, 2 or 3, known when the kernel is compiled", name), {{source_of(args.nodes[0]), p[0].type}});
     unit_.need("cuda");
     std::vector<Value> items;
     for (int64_t i = 0; i < *dims; ++i) {
@@ -914,7 +961,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (auto r = random_call(name, args, n)) return *r;
   if (auto r = complex_call(name, args, n)) return *r;
   if (auto r = vector_call(name, args, n)) return *r;
-  if (name == "cuda.shared.array" || name == "cuda.local.array") return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
+  if (name == "cuda.shared.array" || name == "cuda.local.array")
+    return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
   if (name == "cupyx.shared_memory") {
     // CuPy names the dtype first.
     if (args.positional.size() >= 2) std::swap(args.positional[0], args.positional[1]);
@@ -944,7 +992,9 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     const Type t = unify(p[1].type, p[2].type);
     if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
     const Value test = truth(p[0], n);
-    Value r = Value::of(t, fmt::format("{} ? {} : {}", test.constant ? test.text : paren(test), paren(converted(p[1], t, n)), paren(converted(p[2], t, n))), false);
+    Value r = Value::of(
+        t, fmt::format("{} ? {} : {}", test.constant ? test.text : paren(test), paren(converted(p[1], t, n)), paren(converted(p[2], t, n))),
+        false);
     r.reads = true;
     return r;
   }
@@ -1056,7 +1106,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     for (const Value& c : classes) {
       if (c.is(Kind::dtype) && p[0].is_scalar()) {
         const DType a = p[0].type->dtype, b = c.type->element->dtype;
-        is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) || (c.type->name == "complex" && is_complex(a));
+        is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) ||
+              (c.type->name == "complex" && is_complex(a));
       } else if (c.is(Kind::type) && p[0].type->object) {
         is |= c.type->object == p[0].type->object;
       } else if (c.is(Kind::type)) {
@@ -1098,7 +1149,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
     const std::string what = name.substr(6);
-    for (const char* r : {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
+    for (const char* r :
+         {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
       if (what == r) {
         need(1, 1);
         return reduction(what == "amin" ? "min" : what == "amax" ? "max" : what, p[0], n);
@@ -1106,13 +1158,17 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name.starts_with("operator.")) {
     const std::string what = name.substr(9);
+    // clang-format off
     constexpr std::pair<const char*, Operator> two[] = {
-        {"add", Operator::add}, {"sub", Operator::sub}, {"mul", Operator::mul}, {"truediv", Operator::div}, {"floordiv", Operator::floor_div},
-        {"mod", Operator::mod}, {"pow", Operator::pow}, {"and_", Operator::bit_and}, {"or_", Operator::bit_or}, {"xor", Operator::bit_xor},
+        {"add", Operator::add}, {"sub", Operator::sub}, {"mul", Operator::mul}, {"truediv", Operator::div},
+        {"floordiv", Operator::floor_div}, {"mod", Operator::mod}, {"pow", Operator::pow}, {"and_", Operator::bit_and},
+        {"or_", Operator::bit_or}, {"xor", Operator::bit_xor},
         {"lshift", Operator::left_shift}, {"rshift", Operator::right_shift}, {"iadd", Operator::add}, {"imul", Operator::mul}};
-    constexpr std::pair<const char*, Operator> tests[] = {{"eq", Operator::eq}, {"ne", Operator::ne}, {"lt", Operator::lt}, {"le", Operator::le},
-                                                          {"gt", Operator::gt}, {"ge", Operator::ge}};
-    constexpr std::pair<const char*, Operator> one[] = {{"neg", Operator::minus}, {"pos", Operator::plus}, {"invert", Operator::invert}, {"inv", Operator::invert}};
+    // clang-format on
+    constexpr std::pair<const char*, Operator> tests[] = {{"eq", Operator::eq}, {"ne", Operator::ne}, {"lt", Operator::lt},
+                                                          {"le", Operator::le}, {"gt", Operator::gt}, {"ge", Operator::ge}};
+    constexpr std::pair<const char*, Operator> one[] = {
+        {"neg", Operator::minus}, {"pos", Operator::plus}, {"invert", Operator::invert}, {"inv", Operator::invert}};
     for (const auto& [o, op] : two)
       if (what == o) return need(2, 2), binary(op, p[0], p[1], n);
     for (const auto& [o, op] : tests)
@@ -1160,7 +1216,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   if (self.is_array()) {
     for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
       if (name == r) {
-        if (!p.empty() || !args.keywords.empty()) fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
+        if (!p.empty() || !args.keywords.empty())
+          fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
         return reduction(name, self, n);
       }
     if (name == "fill") {
@@ -1187,7 +1244,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     if (name == "conj" || name == "conjugate") return elementwise(static_cast<int>(Op::conj), {self}, n);
     if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
     if (name == "reshape" || name == "ravel" || name == "flatten") {
-      if (self.type->layout != 'C' || self.lazy) fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
+      if (self.type->layout != 'C' || self.lazy)
+        fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
       const Value a = bound(self);
       unit_.need("core");
       std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;

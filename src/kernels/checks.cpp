@@ -26,8 +26,8 @@ std::string FunctionCompiler::place(const Value& array, const std::string& indic
   if (!array.type->element->is_scalar() || array.type->space == Space::constant) access = Access::bounds;
   const int where = array.type->space == Space::shared ? 1 : array.type->space == Space::local ? 2 : 0;
   const std::string what = n && n->a && (n->kind == NodeKind::subscript || n->kind == NodeKind::attribute) ? source_of(n->a)
-                           : n && n->kind == NodeKind::call && !n->list.empty()                           ? source_of(n->list[0])
-                                                                                                         : array.text;
+                           : n && n->kind == NodeKind::call && !n->list.empty()                            ? source_of(n->list[0])
+                                                                                                           : array.text;
   return fmt::format("py::at<{}, {}>(bc_checker, {}, {}{}{})", static_cast<int>(access), where, site(n, what), a,
                      indices.empty() ? "" : ", ", indices);
 }
@@ -37,7 +37,8 @@ Value FunctionCompiler::field_checked(const Value& field, const Value& reference
   unit_.need("check");
   const int where = reference.type->space == Space::shared ? 1 : reference.type->space == Space::local ? 2 : 0;
   Value r = field;
-  r.text = fmt::format("py::field_at<{}, {}>(bc_checker, {}, {})", static_cast<int>(access), where, site(n, n ? source_of(n) : ""), field.text);
+  r.text =
+      fmt::format("py::field_at<{}, {}>(bc_checker, {}, {})", static_cast<int>(access), where, site(n, n ? source_of(n) : ""), field.text);
   r.atom = true;
   r.simple = false;
   return r;

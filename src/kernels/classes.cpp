@@ -29,7 +29,8 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
       return call_function(f, f.syntax(), {{self}, {n}, {}}, n);
     }
   }
-  if (const auto e = function_.attribute(class_type(t->object, t->name), name); e && e->type && !e->type->is(Kind::object)) return entity_value(*e, name);
+  if (const auto e = function_.attribute(class_type(t->object, t->name), name); e && e->type && !e->type->is(Kind::object))
+    return entity_value(*e, name);
   fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name), {}, nearest(name, t->fields));
 }
 

@@ -25,23 +25,23 @@ enum class Entry : uint8_t {
 
 struct CompileOptions {
   Entry entry = Entry::kernel;
-  std::string name;            ///< of the entry; the function's own unless given
-  bool debug = false;          ///< assertions and raise report (they always do on the host); accesses are checked
-  bool bounds = false;         ///< an index out of bounds raises IndexError
-  bool check = false;          ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
-  bool parallel = false;       ///< host: prange and whole-array expressions run on all threads
+  std::string name;                ///< of the entry; the function's own unless given
+  bool debug = false;              ///< assertions and raise report (they always do on the host); accesses are checked
+  bool bounds = false;             ///< an index out of bounds raises IndexError
+  bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
+  bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
-  bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
+  bool python_errors = false;      ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 
 /// An exception that the compiled function may raise.
 struct Failure {
-  std::string type;     ///< "ValueError"
+  std::string type;  ///< "ValueError"
   std::string message;
   std::string file;
   int line = 0;
   std::string function;
-  const void* object = nullptr;  ///< the exception's class, where it was named
+  const void* object = nullptr;     ///< the exception's class, where it was named
   std::vector<Constant> arguments;  ///< that it is made with
 };
 
@@ -76,7 +76,7 @@ struct CompiledFunction {
   /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
   std::vector<bool> writes;
   std::vector<LinkedCode> linked;  ///< code that it is linked with; CUDA C++ is in the text already
-  bool uses_grid_sync = false;  ///< must be launched cooperatively
+  bool uses_grid_sync = false;     ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };
 

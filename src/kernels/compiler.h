@@ -46,11 +46,11 @@ struct Specialised {
   std::vector<std::string> captured;
   std::string name;
   Type result = nullptr;
-  bool fails = false;     ///< may raise: takes `int& failure` last
+  bool fails = false;        ///< may raise: takes `int& failure` last
   std::vector<bool> writes;  ///< of the entry
   bool done = false;
   bool final_types = false;  ///< its result is known, though its text may be in the making
-  int depth = -1;         ///< its place in the stack of functions that are being compiled
+  int depth = -1;            ///< its place in the stack of functions that are being compiled
   std::string declaration, text;
 };
 
@@ -61,7 +61,8 @@ class Unit {
   CompiledFunction compile(std::span<const Type> arguments);
 
   /// The function for these types; compiles it when it is not there. Its result is nullptr while a recursion has not found it yet.
-  Specialised& specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured);
+  Specialised& specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments,
+                          std::vector<std::string> captured);
   /// The C++ type; defines structs as needed.
   std::string cpp(Type t);
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
@@ -89,7 +90,8 @@ class Unit {
   /// Checked mode: the functions that give the shared arrays, and the arrays' bytes.
   std::map<std::string, std::pair<std::string, int64_t>> shared_arrays;
   bool orders_blocks = false;  ///< fences or the grid's barrier are used: checked mode does not compare blocks
-  std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;  ///< inner functions and lambdas by their syntax
+  /// Inner functions and lambdas by their syntax.
+  std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;
   std::vector<std::string> trail;  ///< the calls that led here, for messages
 
  private:
@@ -375,19 +377,19 @@ class FunctionCompiler {
   void pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins);
   void leave_protections(int loops, bool returning);
   Type caught_type(const std::string& caught);
-  std::vector<Protection> protections_;                ///< the try statements around
-  std::vector<std::map<int, Type>> pins_;              ///< the types of variables in them
+  std::vector<Protection> protections_;    ///< the try statements around
+  std::vector<std::map<int, Type>> pins_;  ///< the types of variables in them
   std::map<std::string, std::map<int, Type>> try_types_;
-  std::vector<std::string> handled_;                   ///< the handlers around
+  std::vector<std::string> handled_;  ///< the handlers around
   std::vector<std::pair<std::string, std::string>> caught_names_;
-  int throws_ = 0;                                     ///< inside a function that gives a value to the library: failures are thrown
+  int throws_ = 0;  ///< inside a function that gives a value to the library: failures are thrown
 
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;
-  size_t parallel_loops_ = 0;  ///< how many loops there are up to the parallel one, itself included
-  std::string parallel_counter_;                          ///< the parallel loop's variable
-  std::set<std::string> parallel_own_;                    ///< names that each piece of it has for itself
-  std::map<std::string, const Node*> parallel_values_;    ///< names that its body assigns, with the value where there is one alone
+  size_t parallel_loops_ = 0;                           ///< how many loops there are up to the parallel one, itself included
+  std::string parallel_counter_;                        ///< the parallel loop's variable
+  std::set<std::string> parallel_own_;                  ///< names that each piece of it has for itself
+  std::map<std::string, const Node*> parallel_values_;  ///< names that its body assigns, with the value where there is one alone
 
   // ---- print.cpp
   std::string convert(const Value& v, Type to, const Node* n);
@@ -419,7 +421,8 @@ class FunctionCompiler {
   std::string cpp(Type t) { return unit_.cpp(t); }
 
   // ---- errors.cpp
-  [[noreturn]] void fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types = {}, std::string suggestion = {}) const;
+  [[noreturn]] void fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types = {},
+                         std::string suggestion = {}) const;
   std::vector<std::string> members_of(Type t) const;
   std::string nearest(const std::string& name, const std::vector<std::string>& among) const;
   std::string source_of(const Node* n) const;
@@ -428,7 +431,7 @@ class FunctionCompiler {
     const Node* node;
     std::string key;
     bool unrolled = false;
-    std::string broke;           ///< the flag that a `break` sets, for else
+    std::string broke;  ///< the flag that a `break` sets, for else
     std::string break_label, continue_label;
     Env continues{{}, false}, breaks{{}, false};
     const Env *head = nullptr, *exit = nullptr;  ///< where to convert to

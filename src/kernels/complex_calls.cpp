@@ -5,8 +5,9 @@
 namespace bc::kernels {
 namespace {
 
-constexpr const char* kComplexFunctions[] = {"exp",  "log",  "log10", "sqrt",  "sin",   "cos",   "tan",   "asin",  "acos",     "atan", "sinh",
-                                             "cosh", "tanh", "asinh", "acosh", "atanh", "phase", "polar", "isnan", "isfinite", "isinf", "rect"};
+constexpr const char* kComplexFunctions[] = {"exp",   "log",   "log10", "sqrt",     "sin",   "cos",   "tan",   "asin",
+                                             "acos",  "atan",  "sinh",  "cosh",     "tanh",  "asinh", "acosh", "atanh",
+                                             "phase", "polar", "isnan", "isfinite", "isinf", "rect"};
 
 }  // namespace
 

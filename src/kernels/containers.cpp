@@ -141,7 +141,9 @@ Value FunctionCompiler::finished(const Value& display, const Node* n) {
 
 std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* n) {
   if (is_incomplete(to)) {
-    if (emitting_) fail(n, fmt::format("the type of what is in {} is not known: nothing is ever put into it", to->spelling), {}, "put something in, or give its type with typed.List.empty_list or typed.Dict.empty");
+    if (emitting_)
+      fail(n, fmt::format("the type of what is in {} is not known: nothing is ever put into it", to->spelling), {},
+           "put something in, or give its type with typed.List.empty_list or typed.Dict.empty");
     return "{}";
   }
   std::string list;
@@ -150,10 +152,12 @@ std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* 
     const std::string name = temporary("dict");
     linef("const {} {} = py::new_table<{}>();", cpp(to), name, cpp(to));
     for (size_t i = 0; i + 1 < v.items.size(); i += 2)
-      linef("{}.put({}, {});", name, convert(made(v.items[i], to->items[0], n), to->items[0], n), convert(made(v.items[i + 1], to->items[1], n), to->items[1], n));
+      linef("{}.put({}, {});", name, convert(made(v.items[i], to->items[0], n), to->items[0], n),
+            convert(made(v.items[i + 1], to->items[1], n), to->items[1], n));
     return name;
   }
-  for (const Value& item : v.items) list += (list.empty() ? "" : ", ") + fmt::format("{}({})", cpp(to->element), convert(made(item, to->element, n), to->element, n));
+  for (const Value& item : v.items)
+    list += (list.empty() ? "" : ", ") + fmt::format("{}({})", cpp(to->element), convert(made(item, to->element, n), to->element, n));
   return fmt::format("py::{}_of<{}>({})", to->is(Kind::set) ? "set" : "list", cpp(to->element), list);
 }
 
@@ -187,7 +191,9 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
   if (p.empty()) {
     Value r;
     r.display = true;
-    r.type = name == "dict" || name == "Dict" ? dict_type(nullptr, nullptr) : name == "list" || typed ? list_type(nullptr, typed) : set_type(nullptr);
+    r.type = name == "dict" || name == "Dict" ? dict_type(nullptr, nullptr)
+             : name == "list" || typed        ? list_type(nullptr, typed)
+                                              : set_type(nullptr);
     return r;
   }
   if (name == "dict" || name == "Dict") {
@@ -198,14 +204,16 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
     }
     Value pairs = list_from(p[0], n);
     if (!pairs.type || is_incomplete(pairs.type)) return {};
-    if (!pairs.type->element->is_tuple() || pairs.type->element->items.size() != 2) fail(n, fmt::format("dict() does not take {}", p[0].type->spelling));
+    if (!pairs.type->element->is_tuple() || pairs.type->element->items.size() != 2)
+      fail(n, fmt::format("dict() does not take {}", p[0].type->spelling));
     pairs = spill(pairs);
     const Type t = dict_type(pairs.type->element->items[0], pairs.type->element->items[1]);
     const std::string d = temporary("dict"), k = temporary("k");
     linef("const {} {} = py::new_table<{}>();", cpp(t), d, cpp(t));
     Value item = Value::of(pairs.type->element, fmt::format("{}.data()[{}]", pairs.text, k));
     item.simple = true;
-    linef("for (i64 {0} = 0; {0} < {1}.size(); ++{0}) {2}.put({3}, {4});", k, pairs.text, d, tuple_item(item, 0).text, tuple_item(item, 1).text);
+    linef("for (i64 {0} = 0; {0} < {1}.size(); ++{0}) {2}.put({3}, {4});", k, pairs.text, d, tuple_item(item, 0).text,
+          tuple_item(item, 1).text);
     Value r = Value::of(t, d);
     r.simple = true;
     return r;
@@ -232,7 +240,8 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
   if (v.is(Kind::builtin) && (v.type->name == "dict.keys" || v.type->name == "dict.values")) {
     const Value& d = v.items[0];
     if (is_incomplete(d.type)) return {};
-    Value r = Value::of(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]), paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
+    Value r = Value::of(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]),
+                        paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
     r.effect = true;
     return r;
   }
@@ -267,7 +276,8 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   const bool set = what == "set";
   if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
   const Type t = set ? set_type(element) : list_type(element);
-  linef("const {} {} = {};", cpp(t), out, set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  linef("const {} {} = {};", cpp(t), out,
+        set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
   if (walk->loop.empty())
     linef("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", k, walk->length);
   else
@@ -355,7 +365,9 @@ Value FunctionCompiler::comprehension(const Node* n) {
   emitting_ = emitting;
   env_ = before;
   if (!known || !key.type || (dict && !value.type)) return {};
-  Type t = dict ? dict_type(stored_type(key.type), stored_type(value.type)) : set ? set_type(stored_type(key.type)) : list_type(stored_type(key.type));
+  Type t = dict  ? dict_type(stored_type(key.type), stored_type(value.type))
+           : set ? set_type(stored_type(key.type))
+                 : list_type(stored_type(key.type));
   if (hint && hint->kind == t->kind)
     if (const Type both = widened(t, hint)) t = both;
   const Type element = dict || set ? (dict ? t->items[0] : t->element) : t->element;
@@ -367,7 +379,8 @@ Value FunctionCompiler::comprehension(const Node* n) {
     return r;
   }
   const std::string out = temporary(n->text.c_str());
-  linef("const {} {} = {};", cpp(t), out, dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  linef("const {} {} = {};", cpp(t), out,
+        dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
   loops(
       n,
       [&](const Node* level) {
@@ -375,7 +388,8 @@ Value FunctionCompiler::comprehension(const Node* n) {
         const Value k = kept(expression(level->a), element, level->a);
         hint_ = nullptr;
         if (dict)
-          linef("{}.put({}, {});", out, convert(k, t->items[0], n), convert(kept(expression(level->keywords[0].second), t->items[1], n), t->items[1], n));
+          linef("{}.put({}, {});", out, convert(k, t->items[0], n),
+                convert(kept(expression(level->keywords[0].second), t->items[1], n), t->items[1], n));
         else
           linef("{}.{}({});", out, set ? "add" : "append", convert(k, element, n));
       },
@@ -567,11 +581,13 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
   const auto other = [&]() -> std::string {
     if (p[0].type == self.type) return p[0].text;
     const Value made_of = collected("set", p[0], nullptr, n);
-    if (made_of.type != self.type) fail(n, fmt::format("set.{}() takes a set of the same type", name), {{"set", self.type}, {"argument", p[0].type}});
+    if (made_of.type != self.type)
+      fail(n, fmt::format("set.{}() takes a set of the same type", name), {{"set", self.type}, {"argument", p[0].type}});
     return made_of.text;
   };
   constexpr std::pair<const char*, int> kWays[] = {{"union", 0}, {"intersection", 1}, {"difference", 2}, {"symmetric_difference", 3}};
-  constexpr std::pair<const char*, int> kUpdates[] = {{"update", 0}, {"intersection_update", 1}, {"difference_update", 2}, {"symmetric_difference_update", 3}};
+  constexpr std::pair<const char*, int> kUpdates[] = {
+      {"update", 0}, {"intersection_update", 1}, {"difference_update", 2}, {"symmetric_difference_update", 3}};
   if (p.size() == 1 && args.keywords.empty()) {
     if (name == "add" || name == "discard" || name == "remove") {
       linef("{}.{}({});", s, name, convert(p[0], element, n));
@@ -600,8 +616,8 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
     }
   }
   fail(n, fmt::format("sets have no method '{}' of {} arguments in compiled functions", name, p.size()), {},
-       nearest(name, {"add", "discard", "remove", "union", "intersection", "difference", "symmetric_difference", "update", "issubset", "issuperset",
-                      "isdisjoint", "pop", "copy", "clear"}));
+       nearest(name, {"add", "discard", "remove", "union", "intersection", "difference", "symmetric_difference", "update", "issubset",
+                      "issuperset", "isdisjoint", "pop", "copy", "clear"}));
 }
 
 Value FunctionCompiler::dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
@@ -659,7 +675,8 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
 std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value& x, const Value& y, const Node* n) {
   if (!host()) return std::nullopt;
   const auto ours = [](const Value& v) { return v.display || v.type->is_container() || v.is(Kind::text); };
-  if (!ours(x) && !ours(y) && !((x.is(Kind::string) || y.is(Kind::string)) && !(x.is(Kind::string) && y.is(Kind::string)))) return std::nullopt;
+  if (!ours(x) && !ours(y) && !((x.is(Kind::string) || y.is(Kind::string)) && !(x.is(Kind::string) && y.is(Kind::string))))
+    return std::nullopt;
   if (x.is_array() || y.is_array()) return std::nullopt;
   const Value a = made(x, y.is(Kind::list) ? y.type : nullptr, n), b = made(y, x.is(Kind::list) ? x.type : nullptr, n);
   if ((a.type->is_container() && is_incomplete(a.type)) || (b.type->is_container() && is_incomplete(b.type))) {
@@ -687,15 +704,19 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
     if (a.type->element != b.type->element) {
       // A display takes the other's type.
       const Type t = x.display ? b.type : a.type;
-      if (!x.display && !y.display) fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+      if (!x.display && !y.display)
+        fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
       const Value p = x.display ? finished(made(x, t, n), n) : a, q = x.display ? b : finished(made(y, t, n), n);
-      if (p.type->element != q.type->element) fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+      if (p.type->element != q.type->element)
+        fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
       return effect(t, fmt::format("py::joined({}, {})", p.text, q.text));
     }
     return effect(list_type(a.type->element, a.type->typed), fmt::format("py::joined({}, {})", a.text, b.text));
   }
-  if (a.is(Kind::list) && integer_b && op == Operator::mul) return effect(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
-  if (b.is(Kind::list) && integer_a && op == Operator::mul) return effect(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
+  if (a.is(Kind::list) && integer_b && op == Operator::mul)
+    return effect(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
+  if (b.is(Kind::list) && integer_a && op == Operator::mul)
+    return effect(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
   if (a.is(Kind::set) && a.type == b.type) {
     const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
     if (how >= 0) return effect(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
@@ -753,7 +774,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     const std::string negation = op == Operator::not_in ? "!" : "";
     if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one
     if (is_text(y.type)) {
-      if (x.is(Kind::string) && y.is(Kind::string)) return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
+      if (x.is(Kind::string) && y.is(Kind::string))
+        return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
       if (!is_text(x.type)) fail(n, fmt::format("'in <str>' needs a str, not {}", x.type->spelling));
       return boolean(fmt::format("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
     }
@@ -774,7 +796,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     }
     const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
     if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
-    const std::string item = c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : fmt::format("{}({})", cpp(key), convert(made(x, key, n), key, n));
+    const std::string item =
+        c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : fmt::format("{}({})", cpp(key), convert(made(x, key, n), key, n));
     return boolean(fmt::format("{}{}.has({})", negation, paren(c), item));
   }
   const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
@@ -786,8 +809,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     r.atom = false;
     return r;
   }
-  if (is_text(x.type) != is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text)) && (op == Operator::eq || op == Operator::ne) && !x.is(Kind::optional) &&
-      !y.is(Kind::optional) && !x.is_none() && !y.is_none())
+  if (is_text(x.type) != is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text)) && (op == Operator::eq || op == Operator::ne) &&
+      !x.is(Kind::optional) && !y.is(Kind::optional) && !x.is_none() && !y.is_none())
     return constant_value(Constant{op == Operator::ne});
   if (!x.type->is_container() && !y.type->is_container()) {
     // Tuples in their order.
@@ -806,9 +829,11 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     return std::nullopt;
   }
   if (is_incomplete(a.type) || is_incomplete(b.type)) return boolean("false");
-  if (op == Operator::is || op == Operator::is_not) return boolean(fmt::format("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
+  if (op == Operator::is || op == Operator::is_not)
+    return boolean(fmt::format("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
   if (cpp(a.type) != cpp(b.type)) {
-    if (op == Operator::eq || op == Operator::ne) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+    if (op == Operator::eq || op == Operator::ne)
+      fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     return std::nullopt;
   }
   if (op == Operator::eq) return boolean(fmt::format("{}.equals({})", paren(a), b.text));
@@ -821,7 +846,9 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     const bool swap = op == Operator::gt || op == Operator::ge;
     const std::string p = (swap ? b : a).text, q = (swap ? a : b).text;
     const bool strict = op == Operator::lt || op == Operator::gt;
-    return boolean(strict ? fmt::format("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b)) : fmt::format("py::is_subset({}, {})", p, q));
+    return boolean(
+        strict ? fmt::format("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b))
+               : fmt::format("py::is_subset({}, {})", p, q));
   }
   return std::nullopt;
 }
@@ -831,8 +858,11 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
 std::optional<Value> FunctionCompiler::container_item(const Value& given, const Value& index, const Node* n) {
   if (!host()) return std::nullopt;
   const auto slice_text = [&] {
-    const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n); };
-    return fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(), !index.items[1].is_none());
+    const auto part = [&](size_t k, const char* otherwise) {
+      return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n);
+    };
+    return fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
+                       !index.items[1].is_none());
   };
   const auto effect = [&](Type t, std::string text) {
     Value r = Value::of(t, std::move(text));
@@ -841,7 +871,8 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
   };
   if (given.is(Kind::string) || given.is(Kind::text)) {
     if (index.is(Kind::slice)) return effect(text_type(), fmt::format("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
-    if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype))) fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
+    if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype)))
+      fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
     return effect(text_type(), fmt::format("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
   }
   Value object = given;
@@ -861,11 +892,14 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
   }
   if (object.is(Kind::list)) {
     if (index.is(Kind::slice)) return effect(object.type, fmt::format("{}.slice({})", paren(object), slice_text()));
-    if (!whole || (index.is_scalar() && is_inexact(index.type->dtype))) fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
+    if (!whole || (index.is_scalar() && is_inexact(index.type->dtype)))
+      fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
     return effect(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
   }
   if (object.is(Kind::dict)) {
-    if (!converts(index.type, object.type->items[0])) fail(n, fmt::format("the keys are {}, not {}", object.type->items[0]->spelling, index.type->spelling), {{source_of(n->a), object.type}});
+    if (!converts(index.type, object.type->items[0]))
+      fail(n, fmt::format("the keys are {}, not {}", object.type->items[0]->spelling, index.type->spelling),
+           {{source_of(n->a), object.type}});
     return effect(object.type->items[1], fmt::format("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
   }
   fail(n, "a set cannot be indexed");
@@ -896,11 +930,13 @@ bool FunctionCompiler::container_store(const Node* target, const Value& object, 
     return true;
   }
   if (slice) {
-    const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), at); };
+    const auto part = [&](size_t k, const char* otherwise) {
+      return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), at);
+    };
     const Value list = value.is(Kind::list) ? value : list_from(value, at);
     if (list.type->element != held) fail(at, fmt::format("{} cannot be put into {}", list.type->spelling, object.type->spelling));
-    linef("{}.assign_slice(py::Slice{{{}, {}, {}, {}, {}}}, {});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
-          !index.items[1].is_none(), list.text);
+    linef("{}.assign_slice(py::Slice{{{}, {}, {}, {}, {}}}, {});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"),
+          !index.items[0].is_none(), !index.items[1].is_none(), list.text);
     return true;
   }
   if (!converts(value.type, held)) fail(at, fmt::format("{} cannot be put into {}", value.type->spelling, object.type->spelling));
@@ -922,7 +958,8 @@ bool FunctionCompiler::container_update_item(const Node* n) {
     if (held && held->is_container()) container_update(t, n->op, Value::of(held, ""), right, n);
     return true;
   }
-  const Value at = object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
+  const Value at =
+      object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
   const Value whole = object.simple ? object : spill(object);
   Value old = Value::of(held, fmt::format("{}.checked({})", whole.text, at.text));
   old.reads = true;
@@ -959,8 +996,11 @@ void FunctionCompiler::delete_statement(const Node* n) {
     if (object.is(Kind::dict)) {
       linef("{}.remove({});", paren(object), convert(index, object.type->items[0], target));
     } else if (index.is(Kind::slice)) {
-      const auto part = [&](size_t k, const char* otherwise) { return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n); };
-      linef("{}.remove_slice(py::Slice{{{}, {}, {}, {}, {}}});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(), !index.items[1].is_none());
+      const auto part = [&](size_t k, const char* otherwise) {
+        return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n);
+      };
+      linef("{}.remove_slice(py::Slice{{{}, {}, {}, {}, {}}});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"),
+            !index.items[0].is_none(), !index.items[1].is_none());
     } else {
       linef("{}.remove_at({});", paren(object), convert(index, int64_type(), target));
     }
@@ -1119,7 +1159,9 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
       for (const auto& [keyword, v] : args.keywords)
         if (keyword == key && (v.is(Kind::dtype) || (v.is(Kind::type) && v.type->element))) types.push_back(v.type->element);
     const bool list = name == "typed.List.empty_list";
-    if (types.size() < (list ? 1 : 2)) fail(n, fmt::format("{} takes the type{} of what it will hold", name, list ? "" : "s"), {}, "write types.int64, types.unicode_type, types.float64[:]");
+    if (types.size() < (list ? 1 : 2))
+      fail(n, fmt::format("{} takes the type{} of what it will hold", name, list ? "" : "s"), {},
+           "write types.int64, types.unicode_type, types.float64[:]");
     Value r;
     r.display = true;
     r.type = list ? list_type(types[0], true) : dict_type(types[0], types[1]);
@@ -1127,7 +1169,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   }
   if (p.empty()) return std::nullopt;
   const Value& v = p[0];
-  if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator)) return effect(v.type->element, fmt::format("{}.next_value()", paren(v)));
+  if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator))
+    return effect(v.type->element, fmt::format("{}.next_value()", paren(v)));
   if (name == "builtins.len") {
     if (v.is(Kind::text)) {
       Value r = Value::of(int64_type(), paren(v) + ".length");
@@ -1163,11 +1206,13 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
     return subscript_of(v.is_array() ? bound(materialise(v, n)) : v, back, n);
   }
-  if (name == "builtins.hash" && p.size() == 1) return effect(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
+  if (name == "builtins.hash" && p.size() == 1)
+    return effect(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
   if (name == "builtins.ord" && p.size() == 1) return effect(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
   if (name == "builtins.chr" && p.size() == 1) return effect(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
   if (name == "builtins.repr" && p.size() == 1) return effect(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
-  const bool folds = name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
+  const bool folds =
+      name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
   if (folds && (p.size() == 1 || (p.size() == 2 && name == "builtins.sum"))) {
     const bool view = v.is(Kind::generator) || (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name == "map"));
     Value l = v;
@@ -1177,7 +1222,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     if (!l.is(Kind::list)) return std::nullopt;
     if (is_incomplete(l.type)) return Value{};
     l = l.simple ? l : spill(l);
-    if (name == "builtins.min" || name == "builtins.max") return effect(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
+    if (name == "builtins.min" || name == "builtins.max")
+      return effect(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
     if (!l.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name.substr(9), l.type->spelling));
     Value r = host_reduction(name.substr(9), list_array(l), {}, n);
     if (p.size() == 2) r = binary(Operator::add, p[1], r, n);

@@ -74,7 +74,8 @@ std::string FunctionCompiler::source_of(const Node* n) const {
   return text;
 }
 
-void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types, std::string suggestion) const {
+void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std::pair<std::string, Type>> types,
+                            std::string suggestion) const {
   const int line_number = n ? n->line : syntax_.line;
   if (const size_t end = message.find('\n'); end != message.npos) message.resize(end);  // of another part's message, what it says first
   std::string text = fmt::format("{}\n", message);
@@ -128,16 +129,16 @@ std::string cpp_identifier(std::string_view python) {
       "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield", "decltype",
       "default", "delete", "do", "double", "dynamic_cast", "enum", "explicit", "export", "extern", "false", "float", "friend", "goto",
       "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr", "operator", "or_eq", "private", "protected",
-      "public", "register", "reinterpret_cast", "requires", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-      "struct", "switch", "template", "this", "thread_local", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned",
-      "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "catch", "linux", "unix", "main", "NULL", "NAN", "INFINITY",
-      "bc", "py", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "half", "bfloat16", "complex", "limits", "complex64", "complex128",
+      "public", "register", "reinterpret_cast", "requires", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
+      "switch", "template", "this", "thread_local", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned", "using",
+      "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "catch", "linux", "unix", "main", "NULL", "NAN", "INFINITY", "bc", "py",
+      "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "half", "bfloat16", "complex", "limits", "complex64", "complex128",
       // CUDA and what the printed text itself uses
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "status", "failure", "arguments", "result", "printf", "assert", "dim3",
-      "memcpy", "memmove", "memset", "memcmp", "malloc", "free", "strlen", "clock", "clock64", "abort", "exit",
-      "BC_FN", "BC_CUDA", "BC_INLINE", "BC_TFN", "BC_UNROLL", "errno", "stdin", "stdout", "stderr", "signbit", "isnan", "isinf", "isfinite",
-      "fpclassify", "isnormal", "isgreater", "isless", "isunordered", "EOF", "M_PI", "M_E", "HUGE_VAL", "offsetof", "va_arg", "va_start",
-      "va_end", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "bits_as"};
+      "memcpy", "memmove", "memset", "memcmp", "malloc", "free", "strlen", "clock", "clock64", "abort", "exit", "BC_FN", "BC_CUDA",
+      "BC_INLINE", "BC_TFN", "BC_UNROLL", "errno", "stdin", "stdout", "stderr", "signbit", "isnan", "isinf", "isfinite", "fpclassify",
+      "isnormal", "isgreater", "isless", "isunordered", "EOF", "M_PI", "M_E", "HUGE_VAL", "offsetof", "va_arg", "va_start", "va_end",
+      "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "bits_as"};
   std::string name;
   for (char c : python) {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'))

@@ -109,7 +109,10 @@ void FunctionCompiler::raise_statement(const Node* n) {
     }
     if (constant) {
       for (const Value& v : values) {
-        const Constant c = v.is(Kind::string) ? Constant{v.type->name} : v.is(Kind::literal) ? Constant{v.type->value} : v.is_none() ? Constant{} : *v.constant;
+        const Constant c = v.is(Kind::string)    ? Constant{v.type->name}
+                           : v.is(Kind::literal) ? Constant{v.type->value}
+                           : v.is_none()         ? Constant{}
+                                                 : *v.constant;
         f.arguments.push_back(c);
         std::string text;
         if (const std::string* s = c.string())
@@ -122,7 +125,8 @@ void FunctionCompiler::raise_statement(const Node* n) {
       }
     } else if (!host()) {
       for (size_t i = 0; i < values.size(); ++i)
-        if (!values[i].constant && !values[i].is(Kind::string)) fail(n->a->list[i], "the arguments of an exception must be constants in kernels", {{source_of(n->a->list[i]), values[i].type}});
+        if (!values[i].constant && !values[i].is(Kind::string))
+          fail(n->a->list[i], "the arguments of an exception must be constants in kernels", {{source_of(n->a->list[i]), values[i].type}});
     } else {
       for (const Value& v : values) linef("py::argument({});", text_operand(v, n));
     }
@@ -249,7 +253,8 @@ void FunctionCompiler::try_statement(const Node* n) {
   for (auto& l : seen.locals)
     if (l) l->constant = nullptr;
   for (size_t i = 0; i < seen.locals.size(); ++i)
-    if (seen.locals[i] && entry.locals[i] && entry.locals[i]->constant && p.seen.locals[i] && p.seen.locals[i]->constant) seen.locals[i] = p.seen.locals[i];
+    if (seen.locals[i] && entry.locals[i] && entry.locals[i]->constant && p.seen.locals[i] && p.seen.locals[i]->constant)
+      seen.locals[i] = p.seen.locals[i];
   seen.reachable = true;
 
   if (finally) {
@@ -396,13 +401,14 @@ std::string Unit::matcher_texts() const {
   for (const auto& [cls, name] : matchers_) {
     std::string cases;
     for (int kind = 1; kind <= static_cast<int>(host::Raised::name); ++kind)
-      if (entry_.is_exception(nullptr, host::exception_name(static_cast<host::Raised>(kind)), cls)) cases += fmt::format(" case {}:", -kind);
+      if (entry_.is_exception(nullptr, host::exception_name(static_cast<host::Raised>(kind)), cls))
+        cases += fmt::format(" case {}:", -kind);
     for (size_t i = 0; i < failures_.size(); ++i) {
       const Failure& f = failures_[i];
       if (entry_.is_exception(f.object ? class_type(f.object, f.type) : nullptr, f.type, cls)) cases += fmt::format(" case {}:", i + 1);
     }
-    text += fmt::format("\nstatic bool {}(i32 code) {{\n  switch (code) {{\n   {} return {};\n    default: return false;\n  }}\n}}\n", name, cases.empty() ? " case 0:" : cases,
-                        cases.empty() ? "false" : "true");
+    text += fmt::format("\nstatic bool {}(i32 code) {{\n  switch (code) {{\n   {} return {};\n    default: return false;\n  }}\n}}\n", name,
+                        cases.empty() ? " case 0:" : cases, cases.empty() ? "false" : "true");
   }
   if (options.entry == Entry::host) {
     // What str() says of the failures.

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "kernels/compiler.h"
-#include "ops/ops.h"
 #include "kernels/rows.h"
+#include "ops/ops.h"
 
 namespace bc::kernels {
 namespace {
@@ -57,7 +57,8 @@ std::optional<int64_t> fold(Operator op, int64_t a, int64_t b) {
         if (i > 64 || __builtin_mul_overflow(r, a, &r)) return std::nullopt;
       return r;
     }
-    case Operator::left_shift: return b < 0 || b > 62 || std::llabs(a) > (INT64_MAX >> b) ? std::nullopt : std::optional(a * (int64_t{1} << b));
+    case Operator::left_shift:
+      return b < 0 || b > 62 || std::llabs(a) > (INT64_MAX >> b) ? std::nullopt : std::optional(a * (int64_t{1} << b));
     case Operator::right_shift: return b < 0 ? std::nullopt : std::optional(a >> std::min<int64_t>(b, 63));
     case Operator::bit_and: return a & b;
     case Operator::bit_or: return a | b;
@@ -90,8 +91,8 @@ std::optional<double> real_of(const Value& v) {
 }  // namespace
 
 const char* to_string(Operator op) {
-  constexpr const char* text[] = {"+", "-",   "*", "/", "//", "%",  "**", "@",  "<<", ">>", "|",      "^",  "&",      "~",  "not",
-                                  "+", "-",   "==", "!=", "<", "<=", ">",  ">=", "is", "is not", "in", "not in", "and", "or"};
+  constexpr const char* text[] = {"+", "-", "*",  "/",  "//", "%",  "**", "@",  "<<", ">>",     "|",  "^",      "&",   "~", "not",
+                                  "+", "-", "==", "!=", "<",  "<=", ">",  ">=", "is", "is not", "in", "not in", "and", "or"};
   return text[static_cast<int>(op)];
 }
 
@@ -155,7 +156,9 @@ Value FunctionCompiler::expression(const Node* n) {
     case NodeKind::set:
     case NodeKind::dict: return table_display(n);
     case NodeKind::yield: return yield_expression(n);
-    default: fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text), {}, instead_of(n->text));
+    default:
+      fail(n, fmt::format("{} is not supported in compiled functions", n->text.empty() ? "this expression" : n->text), {},
+           instead_of(n->text));
   }
 }
 
@@ -169,7 +172,8 @@ std::vector<Value> FunctionCompiler::ordered(const std::vector<const Node*>& nod
       std::string after = out_.substr(place);
       out_.resize(place);
       for (Value& before : values)
-        if (before.type && before.type->has_value() && (before.effect || before.reads) && before.items.empty() && !before.lazy) before = spill(before);
+        if (before.type && before.type->has_value() && (before.effect || before.reads) && before.items.empty() && !before.lazy)
+          before = spill(before);
       out_ += after;
     }
     values.push_back(std::move(v));
@@ -265,8 +269,8 @@ Value FunctionCompiler::name(const Node* n) {
     const std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
     if (!l) fail(n, fmt::format("'{}' is read before it has a value", n->text));
     if (l->conflict)
-      fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text), {{"on one path", l->type}, {"on another", l->conflict}},
-           "use two names");
+      fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text),
+           {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
     if (!l->type) return Value{};
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
     v.simple = true;
@@ -296,7 +300,8 @@ Value FunctionCompiler::name(const Node* n) {
 
 Value FunctionCompiler::attribute(const Node* n) {
   const Value object = expression(n->a);
-  if (object.is_array() && (n->text == "shape" || n->text == "size" || n->text == "ndim" || n->text == "dtype" || n->text == "strides")) note_read(n->a);
+  if (object.is_array() && (n->text == "shape" || n->text == "size" || n->text == "ndim" || n->text == "dtype" || n->text == "strides"))
+    note_read(n->a);
   return attribute_of(object, n->text, n);
 }
 
@@ -315,8 +320,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::type:
     case Kind::dtype:
     case Kind::function: {
-      if (object.type->object)
-        try {
+      if (object.type->object) try {
           if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
         } catch (const Error& e) {
           if (e.kind() != ErrorKind::Typing || std::string_view(e.what()).find('\n') != std::string_view::npos) throw;
@@ -326,7 +330,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
            nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
     }
     case Kind::builtin: {
-      if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo")) return number_limit(object.items[0].type->element, name, n);
+      if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
+        return number_limit(object.items[0].type->element, name, n);
       const std::string full = object.type->name + "." + name;
       const std::vector<std::string> known = known_names();
       for (const std::string& k : known)
@@ -371,7 +376,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     }
     default: break;
   }
-  fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}}, nearest(name, members_of(object.type)));
+  fail(n, fmt::format("{} has no attribute '{}'", object.type->spelling, name), {{source_of(n->a), object.type}},
+       nearest(name, members_of(object.type)));
 }
 
 /// np.iinfo(t).name and np.finfo(t).name.
@@ -381,7 +387,8 @@ Value FunctionCompiler::number_limit(Type t, const std::string& name, const Node
   if (name == "bits") return constant_value(Constant{static_cast<int64_t>(bits)});
   if (is_integer(d)) {
     const uint64_t top = is_unsigned(d) ? (bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1) : (uint64_t{1} << (bits - 1)) - 1;
-    if (name == "max") return top > static_cast<uint64_t>(INT64_MAX) ? constant_value(Constant{top}) : constant_value(Constant{static_cast<int64_t>(top)});
+    if (name == "max")
+      return top > static_cast<uint64_t>(INT64_MAX) ? constant_value(Constant{top}) : constant_value(Constant{static_cast<int64_t>(top)});
     if (name == "min") return constant_value(Constant{is_unsigned(d) ? int64_t{0} : -static_cast<int64_t>(top) - 1});
   }
   if (is_inexact(d)) {
@@ -392,7 +399,8 @@ Value FunctionCompiler::number_limit(Type t, const std::string& name, const Node
       if (name == "max") v = single ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
       if (name == "min") v = single ? -static_cast<double>(std::numeric_limits<float>::max()) : -std::numeric_limits<double>::max();
       if (name == "eps") v = single ? static_cast<double>(std::numeric_limits<float>::epsilon()) : std::numeric_limits<double>::epsilon();
-      if (name == "tiny" || name == "smallest_normal") v = single ? static_cast<double>(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+      if (name == "tiny" || name == "smallest_normal")
+        v = single ? static_cast<double>(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
       if (name == "resolution") v = single ? 1e-6 : 1e-15;
       if (v) return converted(constant_value(Constant{*v}), scalar_type(real), n);
     }
@@ -483,7 +491,9 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
   if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::matmul && host()) return host_product(a, b, n);
-    if (op == Operator::matmul) fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}}, "write the loops");
+    if (op == Operator::matmul)
+      fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}},
+           "write the loops");
     const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
     if (numbers && host())
       if (const auto row = host_operator(op, a, b)) return elementwise(*row, {a, b}, n);
@@ -626,7 +636,8 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       } else if (is_integer(d)) {
         unit_.need("core");
         const char* t = cpp_name(d);
-        r.text = fmt::format("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t, divisor.text);
+        r.text = fmt::format("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t,
+                             divisor.text);
       } else {
         r.text = fmt::format("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, dividend.text, divisor.text);
       }
@@ -665,9 +676,10 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
     if (*k >= -16 && *k <= 64) {
       unit_.need("core");
       const Value p = converted(a, scalar_type(d), n);
-      Value r = Value::of(scalar_type(d), *k == 2 && p.simple && is_inexact(d) ? fmt::format("{} * {}", p.text, p.text)
-                                                                               : fmt::format("py::raised<{}>({})", *k, p.text),
-                          !(*k == 2 && p.simple && is_inexact(d)));
+      Value r = Value::of(
+          scalar_type(d),
+          *k == 2 && p.simple && is_inexact(d) ? fmt::format("{} * {}", p.text, p.text) : fmt::format("py::raised<{}>({})", *k, p.text),
+          !(*k == 2 && p.simple && is_inexact(d)));
       r.reads = a.reads, r.effect = a.effect;
       r.non_negative = is_unsigned(d) || (*k % 2 == 0 && a.index) || (a.non_negative && a.index);
       r.index = a.index && *k >= 0 && *k <= 2;
@@ -676,7 +688,8 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
   }
   const DType d = arithmetic(x, y);
   const Value p = converted(a, scalar_type(d), n), q = converted(b, scalar_type(d), n);
-  Value r = Value::of(scalar_type(d), fmt::format("bc::power{}({}, {})", is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
+  Value r =
+      Value::of(scalar_type(d), fmt::format("bc::power{}({}, {})", is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
   r.reads = a.reads || b.reads;
   r.effect = a.effect || b.effect;
   r.non_negative = is_unsigned(d);
@@ -852,8 +865,9 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       Value r = v;
       r.type = bool_type();
       r.constant = nullptr;
-      r.text = is_complex(v.type->dtype) || v.type->dtype == DType::f16 || v.type->dtype == DType::bf16 ? fmt::format("bc::nonzero({})", v.text)
-                                                                                                    : fmt::format("{} != 0", paren(v));
+      r.text = is_complex(v.type->dtype) || v.type->dtype == DType::f16 || v.type->dtype == DType::bf16
+                   ? fmt::format("bc::nonzero({})", v.text)
+                   : fmt::format("{} != 0", paren(v));
       r.atom = r.text.back() == ')';
       r.simple = false;
       return r;
@@ -861,7 +875,8 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     case Kind::optional: {
       const Value whole = v.simple ? v : spill(v);
       const Value inner = truth(converted(whole, v.type->element, n), n);
-      return Value::of(bool_type(), inner.constant ? whole.text + ".there" : fmt::format("{}.there && {}", whole.text, paren(inner)), false);
+      return Value::of(bool_type(), inner.constant ? whole.text + ".there" : fmt::format("{}.there && {}", whole.text, paren(inner)),
+                       false);
     }
     case Kind::list:
     case Kind::set:
@@ -989,7 +1004,9 @@ Value FunctionCompiler::boolean(const Node* n) {
     Value right;
     std::string statements = captured([&] { right = expression(n->list[i]); });
     const Type t = unify(left.type, right.type);
-    if (!t) fail(n, fmt::format("the operands of '{}' have types that do not unify", to_string(n->op)), {{"left", left.type}, {"right", right.type}});
+    if (!t)
+      fail(n, fmt::format("the operands of '{}' have types that do not unify", to_string(n->op)),
+           {{"left", left.type}, {"right", right.type}});
     const std::string result = temporary("v");
     linef("{} {} = {};", cpp(t), result, convert(left, t, n));
     linef("if ({}{}) {{", all ? "" : "!", paren(test));

@@ -143,8 +143,9 @@ constexpr const char* kHostNames[] = {
     "fill_diagonal",
     "isclose",
 };
-constexpr const char* kHostBuiltins[] = {"builtins.sorted", "builtins.next", "builtins.map", "builtins.filter", "builtins.hash", "builtins.ord", "builtins.chr",
-                                         "builtins.repr", "typed.List", "typed.List.empty_list", "typed.Dict", "typed.Dict.empty"};
+constexpr const char* kHostBuiltins[] = {"builtins.sorted", "builtins.next",         "builtins.map", "builtins.filter",
+                                         "builtins.hash",   "builtins.ord",          "builtins.chr", "builtins.repr",
+                                         "typed.List",      "typed.List.empty_list", "typed.Dict",   "typed.Dict.empty"};
 
 }  // namespace
 
@@ -463,8 +464,9 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
 
   // Options that the forms below do not have belong to the function's stand-in.
-  if (!args.keywords.empty() && is({"ptp", "average", "median", "cumsum", "cumprod", "append", "repeat", "diff", "unique", "flatnonzero", "where",
-                                    "take", "dot", "vdot", "matmul", "outer", "trace", "linalg.norm", "flip", "nansum", "nanmean", "nanmin", "nanmax"})) {
+  if (!args.keywords.empty() &&
+      is({"ptp", "average", "median", "cumsum", "cumprod", "append",      "repeat", "diff",   "unique",  "flatnonzero", "where", "take",
+          "dot", "vdot",    "matmul", "outer",  "trace",   "linalg.norm", "flip",   "nansum", "nanmean", "nanmin",      "nanmax"})) {
     if (const Function* other = function_.stand_in(name)) return call_function(*other, other->syntax(), args, n);
     fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
   }
@@ -620,9 +622,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
       list += ", " + a.text;
     }
-    const std::string axis = f == "hstack" ? (ndim == 1 ? "0" : "1") : (f == "concatenate" && b.given(1)) ? integer(b[1])
-                             : f == "stack" && b.given(1) ? fmt::format("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
-                                                          : "0";
+    const std::string axis = f == "hstack"                        ? (ndim == 1 ? "0" : "1")
+                             : (f == "concatenate" && b.given(1)) ? integer(b[1])
+                             : f == "stack" && b.given(1)
+                                 ? fmt::format("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
+                                 : "0";
     return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
   }
   if (f == "append" && p.size() == 2) {
@@ -833,7 +837,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
   if (name == "nonzero" && p.empty()) {
     if (self.type->ndim == 2)
-      if (const Function* other = function_.stand_in("array.nonzero2")) return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
+      if (const Function* other = function_.stand_in("array.nonzero2"))
+        return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
     if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
     return tuple_of({spill(made(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
   }
@@ -909,7 +914,8 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
     (name == "end" ? end : separator) = v.type->name;
   }
   const auto written = [](const Value& v) {
-    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || (v.is(Kind::array) && v.type->ndim > 1) ||
+    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) ||
+                      (v.is(Kind::array) && v.type->ndim > 1) ||
                       (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
   };
   if (std::any_of(args.positional.begin(), args.positional.end(), written)) {

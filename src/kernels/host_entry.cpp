@@ -15,7 +15,8 @@ bool holds_array(Type t) {
   return false;
 }
 
-const std::set<std::string>& kHostHeaders = *new std::set<std::string>{"core", "host", "host_numpy", "libm", "text", "containers", "generators"};
+const std::set<std::string>& kHostHeaders =
+    *new std::set<std::string>{"core", "host", "host_numpy", "libm", "text", "containers", "generators"};
 
 }  // namespace
 
@@ -41,7 +42,8 @@ std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
 std::string Unit::host_store(Type t, const std::string& at, uint32_t offset, const std::string& value) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
   if (t->is_array()) return fmt::format("  py::store({}, {});\n", place, value);
-  if (t->is_container() || t->is(Kind::text) || t->is(Kind::generator) || t->is(Kind::instance)) return fmt::format("  py::store({}, {});\n", place, value);
+  if (t->is_container() || t->is(Kind::text) || t->is(Kind::generator) || t->is(Kind::instance))
+    return fmt::format("  py::store({}, {});\n", place, value);
   if (!holds_array(t)) return fmt::format("  *reinterpret_cast<{}*>({}) = {};\n", cpp(t), place, value);
   if (t->is(Kind::optional))
     return fmt::format("  if ({0}.there) {{\n{1}  }}\n  *({2} + {3}) = {0}.there;\n", value,

@@ -308,8 +308,7 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
         "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
         indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
   };
-  loop(
-      n, [] {}, print, before_body);
+  loop(n, [] {}, print, before_body);
   in_parallel_ = false;
   parallel_own_.clear();
   // What the turns bound is gone with them.

@@ -322,7 +322,8 @@ bool read_spec(std::string_view s, Spec* out) {
     if (out->align == 0) out->align = '=', out->fill = "0";
     s.remove_prefix(1);
   }
-  while (!s.empty() && s[0] >= '0' && s[0] <= '9') out->width = std::min<size_t>(out->width * 10 + static_cast<size_t>(s[0] - '0'), 400), s.remove_prefix(1);
+  while (!s.empty() && s[0] >= '0' && s[0] <= '9')
+    out->width = std::min<size_t>(out->width * 10 + static_cast<size_t>(s[0] - '0'), 400), s.remove_prefix(1);
   if (!s.empty() && s[0] == ',') out->comma = true, s.remove_prefix(1);
   if (!s.empty() && s[0] == '_') out->underscore = true, s.remove_prefix(1);
   if (!s.empty() && s[0] == '.') {
@@ -333,9 +334,12 @@ bool read_spec(std::string_view s, Spec* out) {
   if (!s.empty()) out->type = s[0], s.remove_prefix(1);
   return s.empty();
 }
-[[noreturn]] void bad_format(const char* text) { raise_now(static_cast<int32_t>(Raised::value), text, static_cast<int64_t>(std::strlen(text)), 0); }
+[[noreturn]] void bad_format(const char* text) {
+  raise_now(static_cast<int32_t>(Raised::value), text, static_cast<int64_t>(std::strlen(text)), 0);
+}
 
-int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* given, int64_t given_size, char* to, int64_t room) {
+int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* given, int64_t given_size, char* to,
+                    int64_t room) {
   Spec spec;
   if (!read_spec({given, static_cast<size_t>(given_size)}, &spec)) bad_format("Invalid format specifier");
   std::string sign, body;
@@ -360,7 +364,8 @@ int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_s
       const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
       char digits[72];
       body.assign(digits, std::to_chars(digits, digits + sizeof digits, bits, base).ptr);
-      if (spec.type == 'X') std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+      if (spec.type == 'X')
+        std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
       grouped(body.size());
       if (spec.alternate && base != 10) body.insert(0, std::string("0") + spec.type);
     } else {
@@ -422,8 +427,8 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate, release, raise_now, add_argument, caught,       raise_again,  message_of,  forget,     parallel,
-                          threads,  print,   product,   random_state, format_float, format_spec, parse_float,  keep,         link_block};
+  static const Table t = {allocate, release, raise_now, add_argument, caught,       raise_again, message_of,  forget, parallel,
+                          threads,  print,   product,   random_state, format_float, format_spec, parse_float, keep,   link_block};
   return t;
 }
 

@@ -66,7 +66,7 @@ struct Call {
   int32_t failure = 0;  ///< the entry's answer
   Raised raised = Raised::none;
   std::string message;
-  std::vector<Argument> arguments;  ///< of the failure, where they are not constants
+  std::vector<Argument> arguments;                           ///< of the failure, where they are not constants
   Block* (*keeper)(Call* call, const void* data) = nullptr;  ///< what keeps an argument's memory alive
   void* keeper_context = nullptr;
   std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print

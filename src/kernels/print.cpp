@@ -79,8 +79,10 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
   if (v.constant && to->is_scalar()) {
     // The value goes along while the new type holds it.
     const int64_t* i = v.constant->integer();
-    if (to == float64_type() && i) r.constant = std::make_shared<Constant>(Constant{static_cast<double>(*i)});
-    else if (!(i && is_integer(to->dtype))) r.constant = nullptr;
+    if (to == float64_type() && i)
+      r.constant = std::make_shared<Constant>(Constant{static_cast<double>(*i)});
+    else if (!(i && is_integer(to->dtype)))
+      r.constant = nullptr;
     else if (const int unused = 64 - 8 * itemsize(to->dtype); unused > 0) {
       const auto high = static_cast<int64_t>(static_cast<uint64_t>(*i) << unused);
       r.constant = std::make_shared<Constant>(
@@ -89,8 +91,9 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
   }
   if (to->is_scalar() && (is_unsigned(to->dtype) || is_bool(to->dtype)))
     r.non_negative = true;
-  else if (to->is_scalar() && v.is_scalar() && !(is_integer(to->dtype) && !is_inexact(v.type->dtype) && itemsize(to->dtype) >= itemsize(v.type->dtype) &&
-                                                  !(v.type->dtype == DType::u64)))
+  else if (to->is_scalar() && v.is_scalar() &&
+           !(is_integer(to->dtype) && !is_inexact(v.type->dtype) && itemsize(to->dtype) >= itemsize(v.type->dtype) &&
+             !(v.type->dtype == DType::u64)))
     r.non_negative = false;
   if (!(to->is_scalar() && is_integer(to->dtype))) r.index = false;
   if (v.is_scalar() && v.type->dtype == DType::f64) r.index = false;
@@ -196,8 +199,9 @@ std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
   if (declare_here) *declare_here = false;
   const auto found = variables_.find({local, t});
   if (found != variables_.end()) return found->second;
-  const std::string& python = static_cast<size_t>(local) < syntax_.locals.size() ? syntax_.locals[static_cast<size_t>(local)]
-                                                                                 : spec_.captured[static_cast<size_t>(local) - syntax_.locals.size()];
+  const std::string& python = static_cast<size_t>(local) < syntax_.locals.size()
+                                  ? syntax_.locals[static_cast<size_t>(local)]
+                                  : spec_.captured[static_cast<size_t>(local) - syntax_.locals.size()];
   const std::string base = cpp_identifier(python);
   std::string name = base;
   for (int i = 2; taken_.contains(name) || (name != base && syntax_.local_index(name) >= 0); ++i) name = fmt::format("{}_{}", base, i);

@@ -8,7 +8,7 @@ struct StateRow {
   const char* name;
   const char* text;
   DType result;
-  bool seeded;   ///< takes a third argument
+  bool seeded;  ///< takes a third argument
   bool returns;
 };
 constexpr StateRow kStates[] = {
@@ -43,7 +43,8 @@ std::optional<Value> FunctionCompiler::random_call(const std::string& name, cons
     if (!fits || states.type->ndim != 1)
       fail(n, fmt::format("{}: expected an array of generator states", name), {{source_of(args.nodes[0]), states.type}},
            "make one with cuda.random.create_xoroshiro128p_states(n, seed)");
-    if (states.type->read_only) fail(n, fmt::format("{} cannot advance a read-only array", name), {{source_of(args.nodes[0]), states.type}});
+    if (states.type->read_only)
+      fail(n, fmt::format("{} cannot advance a read-only array", name), {{source_of(args.nodes[0]), states.type}});
     unit_.need("random");
     access_ = Access::write;
     const std::string place = element(bound(states), {args.positional[1]}, n);

@@ -10,10 +10,10 @@ namespace bc::kernels {
 /// What a row of intrinsics.def may say of its function.
 enum RowFlag : unsigned {
   kPure = 0,
-  kEffect = 1,       ///< it does something: evaluated once, in order, never dropped
-  kIndex = 2,        ///< an index or an extent: not negative, small enough for plain arithmetic
-  kValue = 4,        ///< an attribute, not a function: cuda.threadIdx.x
-  kGridSync = 8,     ///< the kernel must be launched cooperatively
+  kEffect = 1,    ///< it does something: evaluated once, in order, never dropped
+  kIndex = 2,     ///< an index or an extent: not negative, small enough for plain arithmetic
+  kValue = 4,     ///< an attribute, not a function: cuda.threadIdx.x
+  kGridSync = 8,  ///< the kernel must be launched cooperatively
 };
 
 /// One row: a function of one signature.

@@ -130,7 +130,8 @@ void FunctionCompiler::run() {
   pass(true);
 
   const bool kernel = spec_.depth == 0 && unit_.options.entry == Entry::kernel;
-  if (kernel && spec_.result->has_value()) fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
+  if (kernel && spec_.result->has_value())
+    fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
   const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
   std::string list;
   std::string named;
@@ -161,7 +162,8 @@ void FunctionCompiler::run() {
                                     spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
-    spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() || (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
+    spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() ||
+                           (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
   if (kernel)
     for (const auto& [name, array] : unit_.shared_arrays) {
       poisons_ += fmt::format("  py::poison_shared({}(), {});\n", name, array.second);
@@ -276,9 +278,7 @@ void FunctionCompiler::statement(const Node* n) {
     case NodeKind::raise_: return raise_statement(n);
     case NodeKind::assert_: return assert_statement(n);
     case NodeKind::try_: return try_statement(n);
-    case NodeKind::delete_:
-      comment(n);
-      return delete_statement(n);
+    case NodeKind::delete_: comment(n); return delete_statement(n);
     case NodeKind::block: return block(n->body);
     case NodeKind::break_:
     case NodeKind::continue_: {
@@ -453,12 +453,14 @@ void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
       if (!object.type) return;
       if (object.is(Kind::instance)) return assign_instance_field(object.simple ? object : spill(object), target->text, value, at);
       if (object.is(Kind::record) || is_record_reference(object)) return assign_field(object, target->text, value, target, at);
-      if (object.is_array() && object.type->element->is(Kind::record)) return assign_elements(array_attribute(object, target->text, target), value, at);
+      if (object.is_array() && object.type->element->is(Kind::record))
+        return assign_elements(array_attribute(object, target->text, target), value, at);
       if (object.is_array() && (target->text == "real" || target->text == "imag")) {
         assign_elements(array_attribute(object, target->text, target), value, at);
         return;
       }
-      fail(at, fmt::format("cannot assign to the attribute '{}' of {}", target->text, object.type ? object.type->spelling : "an unknown type"));
+      fail(at,
+           fmt::format("cannot assign to the attribute '{}' of {}", target->text, object.type ? object.type->spelling : "an unknown type"));
     }
     default: fail(at, "cannot assign to this expression");
   }
@@ -745,7 +747,8 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   }
   if (v.is_array() && v.type->ndim >= 1) {
     const Value a = bound(v, "a");
-    return Iteration{a.text + ".shape[0]", [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
+    return Iteration{a.text + ".shape[0]",
+                     [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }
   if (v.is(Kind::tuple) && v.type->is_uniform()) {
     const Value t = stored(v);
@@ -853,15 +856,17 @@ void FunctionCompiler::for_statement(const Node* n) {
       std::string head;
       if (constant_step) {
         const int64_t s = *constant_step;
-        const std::string next = s == 1 ? "++" + counter : s == -1 ? "--" + counter : fmt::format("{} {}= {}", counter, s < 0 ? '-' : '+', s < 0 ? -s : s);
+        const std::string next = s == 1    ? "++" + counter
+                                 : s == -1 ? "--" + counter
+                                           : fmt::format("{} {}= {}", counter, s < 0 ? '-' : '+', s < 0 ? -s : s);
         head = fmt::format("{} {} = {}; {} {} {}; {}", type, counter, start.text, counter, s > 0 ? "<" : ">", stop.text, next);
       } else if (step.non_negative) {
         head = fmt::format("{} {} = {}; {} < {}; {} += {}", type, counter, start.text, counter, stop.text, counter, step.text);
       } else {
         unit_.need("core");
         const std::string left = temporary("left");
-        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left, start.text,
-                           stop.text, step.text, left, left, counter, step.text);
+        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left,
+                           start.text, stop.text, step.text, left, left, counter, step.text);
       }
       const char* rolled = "";
       if (!constant_step && unit_.options.entry != Entry::host && unit_.loops(body)) {
@@ -877,7 +882,9 @@ void FunctionCompiler::for_statement(const Node* n) {
   }
 
   const auto walk = iteration(v, n->b);
-  if (!walk) fail(n->b, fmt::format("cannot loop over {}", v.type->spelling), {}, "ranges, arrays, tuples, enumerate() and zip() can be looped over");
+  if (!walk)
+    fail(n->b, fmt::format("cannot loop over {}", v.type->spelling), {},
+         "ranges, arrays, tuples, enumerate() and zip() can be looped over");
   const std::string length = walk->length, counter = temporary("k");
   loop(
       n, nothing,
@@ -977,7 +984,8 @@ void FunctionCompiler::return_statement(const Node* n) {
   }
   env_.reachable = false;
   if (!v.type) {
-    if (emitting_) fail(n, "the type of this recursive call's value cannot be found", {}, "return a value from a branch that does not recurse first");
+    if (emitting_)
+      fail(n, "the type of this recursive call's value cannot be found", {}, "return a value from a branch that does not recurse first");
     return;
   }
   if (v.is(Kind::literal)) v = converted(v, int64_type(), n);

@@ -26,15 +26,18 @@ struct Constant {
   const std::string* string() const { return std::get_if<std::string>(&value); }
 };
 
+// clang-format off
 enum class Operator : uint8_t {
   add, sub, mul, div, floor_div, mod, pow, matmul, left_shift, right_shift, bit_or, bit_xor, bit_and,  // binary
-  invert, logical_not, plus, minus,                                                                  // unary
-  eq, ne, lt, le, gt, ge, is, is_not, in, not_in,                                                    // comparison
+  invert, logical_not, plus, minus,                                                                    // unary
+  eq, ne, lt, le, gt, ge, is, is_not, in, not_in,                                                      // comparison
   logical_and, logical_or,
 };
+// clang-format on
 /// As Python writes it: "+", "is not".
 const char* to_string(Operator op);
 
+// clang-format off
 enum class NodeKind : uint8_t {
   // Statements
   assign,      ///< list = a (several targets: x = y = a)
@@ -79,6 +82,7 @@ enum class NodeKind : uint8_t {
                   ///< function's own, renamed. A second `for` is a comprehension "inner" in the place of `a`
   yield,       ///< yield a
 };
+// clang-format on
 
 struct FunctionSyntax;
 
@@ -110,7 +114,7 @@ struct FunctionSyntax {
   std::string file;
   int line = 0;
   std::vector<Parameter> parameters;
-  std::string rest;  ///< the name of *args, or empty
+  std::string rest;              ///< the name of *args, or empty
   Node* keyword_rest = nullptr;  ///< **kwargs, `text` is its name: an error when the function is compiled
   std::vector<Node*> body;
   std::vector<std::string> locals;  ///< names that the function binds, parameters first

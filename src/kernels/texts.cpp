@@ -29,7 +29,8 @@ std::string FunctionCompiler::text_operand(const Value& given, const Node* n) {
   if (v.is(Kind::string)) return literal_text(v.type->name);
   if (v.is(Kind::literal)) return fmt::format("i64({})", v.type->value);
   if (v.is_none()) return "py::literal(\"None\", 4, 4)";
-  if (v.is(Kind::builtin) && v.type->name.starts_with("exception.")) return fmt::format("py::caught_text({}, &bc_failure_text)", v.type->name.substr(10));
+  if (v.is(Kind::builtin) && v.type->name.starts_with("exception."))
+    return fmt::format("py::caught_text({}, &bc_failure_text)", v.type->name.substr(10));
   if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) return list_from(v, n).text;
   if (!v.type->has_value()) fail(n, fmt::format("{} has no text in compiled functions", v.type->spelling));
   if (v.type->is_container() && is_incomplete(v.type)) return "py::literal(\"\", 0, 0)";
@@ -115,7 +116,8 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
   }
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;
   const std::string s = convert(p[0], text_type(), n);
-  if (name == "int") return effect(int64_type(), fmt::format("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
+  if (name == "int")
+    return effect(int64_type(), fmt::format("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
   if (name == "float") return effect(float64_type(), fmt::format("py::parse_float({})", s));
   return std::nullopt;
 }
@@ -131,8 +133,10 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   };
   const auto text = [&](size_t i) { return convert(p[i], text_type(), n); };
   const auto number = [&](size_t i) { return convert(p[i], int64_type(), n); };
-  constexpr std::pair<const char*, int> kCases[] = {{"lower", 0}, {"casefold", 0}, {"upper", 1}, {"swapcase", 2}, {"capitalize", 3}, {"title", 4}};
-  constexpr std::pair<const char*, char> kClasses[] = {{"isdigit", 'd'}, {"isdecimal", 'd'}, {"isnumeric", 'd'}, {"isalpha", 'a'}, {"isalnum", 'n'}, {"isspace", 's'}, {"isupper", 'u'}, {"islower", 'l'}};
+  constexpr std::pair<const char*, int> kCases[] = {{"lower", 0},    {"casefold", 0},   {"upper", 1},
+                                                    {"swapcase", 2}, {"capitalize", 3}, {"title", 4}};
+  constexpr std::pair<const char*, char> kClasses[] = {{"isdigit", 'd'}, {"isdecimal", 'd'}, {"isnumeric", 'd'}, {"isalpha", 'a'},
+                                                       {"isalnum", 'n'}, {"isspace", 's'},   {"isupper", 'u'},   {"islower", 'l'}};
   if (p.empty()) {
     for (const auto& [m, how] : kCases)
       if (name == m) return made_text(fmt::format("py::recased({}, {})", s, how));
@@ -149,7 +153,8 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
     return made_text(fmt::format("py::stripped({}, &{}, {})", s, which, sides));
   }
   if (name == "split" && (p.size() == 1 || p.size() == 2)) {
-    if (p[0].is_none()) return made_text(fmt::format("py::split_blanks({}, {})", s, p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
+    if (p[0].is_none())
+      return made_text(fmt::format("py::split_blanks({}, {})", s, p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
     return made_text(fmt::format("py::split_text({}, {}, {})", s, text(0), p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
   }
   constexpr std::pair<const char*, const char*> kTests[] = {{"startswith", "starts_with"}, {"endswith", "ends_with"}};
@@ -157,10 +162,12 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
     if (name == m && p.size() == 1) {
       if (!p[0].is(Kind::tuple)) return made_text(fmt::format("py::{}({}, {})", f, s, text(0)), bool_type());
       std::string all;
-      for (const Value& item : p[0].items) all += (all.empty() ? "" : " || ") + fmt::format("py::{}({}, {})", f, s, convert(item, text_type(), n));
+      for (const Value& item : p[0].items)
+        all += (all.empty() ? "" : " || ") + fmt::format("py::{}({}, {})", f, s, convert(item, text_type(), n));
       return made_text("(" + (all.empty() ? "false" : all) + ")", bool_type());
     }
-  constexpr std::pair<const char*, const char*> kFinds[] = {{"find", "find_text"}, {"rfind", "find_last"}, {"index", "index_text"}, {"count", "count_text"}};
+  constexpr std::pair<const char*, const char*> kFinds[] = {
+      {"find", "find_text"}, {"rfind", "find_last"}, {"index", "index_text"}, {"count", "count_text"}};
   for (const auto& [m, f] : kFinds)
     if (name == m && p.size() == 1) return made_text(fmt::format("py::{}({}, {})", f, s, text(0)), int64_type());
   if (name == "replace" && p.size() == 2) return made_text(fmt::format("py::replaced({}, {}, {})", s, text(0), text(1)));
@@ -176,9 +183,9 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
       return made_text(fmt::format("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
   if (name == "zfill" && p.size() == 1) return made_text(fmt::format("py::zero_filled({}, {})", s, number(0)));
   fail(n, fmt::format("str has no method '{}' of {} argument{} in compiled functions", name, p.size(), p.size() == 1 ? "" : "s"), {},
-       nearest(name, {"lower", "upper", "strip", "lstrip", "rstrip", "split", "join", "replace", "startswith", "endswith", "find", "rfind", "index", "count",
-                      "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "zfill", "ljust", "rjust", "center", "title", "capitalize",
-                      "swapcase", "splitlines"}));
+       nearest(name, {"lower", "upper", "strip", "lstrip", "rstrip",  "split",      "join",     "replace",   "startswith", "endswith",
+                      "find",  "rfind", "index", "count",  "isdigit", "isalpha",    "isalnum",  "isspace",   "isupper",    "islower",
+                      "zfill", "ljust", "rjust", "center", "title",   "capitalize", "swapcase", "splitlines"}));
 }
 
 }  // namespace bc::kernels

@@ -120,7 +120,8 @@ Type array_type(Type element, int ndim, char layout, bool read_only, Space space
   t.bytes = static_cast<uint32_t>(8 + 16 * ndim);
   t.alignment = 8;
   constexpr const char* spaces[] = {"", ", shared", ", local", ", constant"};
-  t.spelling = fmt::format("array({}, {}d, {}{}{})", element->spelling, ndim, layout, read_only ? ", readonly" : "", spaces[static_cast<int>(space)]);
+  t.spelling = fmt::format("array({}, {}d, {}{}{})", element->spelling, ndim, layout, read_only ? ", readonly" : "",
+                           spaces[static_cast<int>(space)]);
   return intern(fmt::format("{}#{}", t.spelling, element->id), t);
 }
 
@@ -410,15 +411,15 @@ Type type_from_name(std::string_view name) {
     std::unordered_map<std::string_view, Type> made;
     for (int i = 0; i < kDTypeCount; ++i) made.emplace(info(static_cast<DType>(i)).name, scalar_type(static_cast<DType>(i)));
     constexpr std::pair<const char*, DType> others[] = {
-        {"boolean", DType::b1}, {"bool_", DType::b1},    {"b1", DType::b1},       {"i1", DType::i8},        {"i2", DType::i16},
-        {"i4", DType::i32},     {"i8", DType::i64},      {"u1", DType::u8},       {"u2", DType::u16},       {"u4", DType::u32},
-        {"u8", DType::u64},     {"f2", DType::f16},      {"f4", DType::f32},      {"f8", DType::f64},       {"c8", DType::c64},
-        {"c16", DType::c128},   {"half", DType::f16},    {"float", DType::f32},   {"double", DType::f64},   {"float_", DType::f32},
-        {"int_", DType::i64},   {"int", DType::i64},     {"intp", DType::i64},    {"uintp", DType::u64},    {"uint", DType::u64},
-        {"intc", DType::i32},   {"uintc", DType::u32},   {"byte", DType::u8},     {"char", DType::i8},      {"uchar", DType::u8},
-        {"short", DType::i16},  {"short_", DType::i16},  {"ushort", DType::u16},  {"long_", DType::i64},    {"ulong", DType::u64},
+        {"boolean", DType::b1},   {"bool_", DType::b1},      {"b1", DType::b1},      {"i1", DType::i8},        {"i2", DType::i16},
+        {"i4", DType::i32},       {"i8", DType::i64},        {"u1", DType::u8},      {"u2", DType::u16},       {"u4", DType::u32},
+        {"u8", DType::u64},       {"f2", DType::f16},        {"f4", DType::f32},     {"f8", DType::f64},       {"c8", DType::c64},
+        {"c16", DType::c128},     {"half", DType::f16},      {"float", DType::f32},  {"double", DType::f64},   {"float_", DType::f32},
+        {"int_", DType::i64},     {"int", DType::i64},       {"intp", DType::i64},   {"uintp", DType::u64},    {"uint", DType::u64},
+        {"intc", DType::i32},     {"uintc", DType::u32},     {"byte", DType::u8},    {"char", DType::i8},      {"uchar", DType::u8},
+        {"short", DType::i16},    {"short_", DType::i16},    {"ushort", DType::u16}, {"long_", DType::i64},    {"ulong", DType::u64},
         {"longlong", DType::i64}, {"ulonglong", DType::u64}, {"single", DType::f32}, {"complex", DType::c128}, {"ssize_t", DType::i64},
-        {"size_t", DType::u64}, {"long", DType::i64},    {"int_t", DType::i64},
+        {"size_t", DType::u64},   {"long", DType::i64},      {"int_t", DType::i64},
     };
     for (const auto& [text, t] : others) made.emplace(text, scalar_type(t));
     made.emplace("unicode_type", text_type());
@@ -480,7 +481,8 @@ class SignatureReader {
     return true;
   }
   [[noreturn]] void fail(std::string_view expected) {
-    raise(ErrorKind::Type, "signature '{}': expected {} at column {}, got '{}'", text_, expected, at_ + 1, text_.substr(std::min(at_, text_.size())));
+    raise(ErrorKind::Type, "signature '{}': expected {} at column {}, got '{}'", text_, expected, at_ + 1,
+          text_.substr(std::min(at_, text_.size())));
   }
   void end() {
     skip();
@@ -520,8 +522,8 @@ class SignatureReader {
     } else {
       const size_t start = at_;
       const std::string_view w = word();
-      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer" || w == "ListType" ||
-          w == "List" || w == "list" || w == "set" || w == "Set" || w == "DictType" || w == "dict") {
+      if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer" ||
+          w == "ListType" || w == "List" || w == "list" || w == "set" || w == "Set" || w == "DictType" || w == "dict") {
         if (!take('(')) fail("'('");
         const bool list_inside = w == "Tuple" && peek() == '(';
         if (list_inside) {

@@ -14,23 +14,23 @@
 namespace bc::kernels {
 
 enum class Kind : uint8_t {
-  none,      ///< None
-  scalar,    ///< one number of the engine's dtypes
+  none,    ///< None
+  scalar,  ///< one number of the engine's dtypes
   array,
   tuple,     ///< also named tuples (`fields` is set, `name` is the class)
   record,    ///< structured dtypes and dataclasses
   optional,  ///< None or `element`
   range,     ///< range(...), of `dtype`
   slice,
-  pointer,   ///< to `element`, for functions of linked code; kernels only
+  pointer,  ///< to `element`, for functions of linked code; kernels only
   // Functions for the CPU only. Lists, sets and dicts share their memory between all their names; `element` is not known (nullptr) until
   // something is put into one.
-  list,      ///< of `element`
-  set,       ///< of `element`
-  dict,      ///< `items` are the key's and the value's type
-  text,      ///< a str whose characters are known at run time
-  instance,  ///< an object of a jitclass: `fields`, `items`; `object` is the class
-  generator, ///< what a function that yields gives: of `element`
+  list,       ///< of `element`
+  set,        ///< of `element`
+  dict,       ///< `items` are the key's and the value's type
+  text,       ///< a str whose characters are known at run time
+  instance,   ///< an object of a jitclass: `fields`, `items`; `object` is the class
+  generator,  ///< what a function that yields gives: of `element`
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -53,24 +53,24 @@ using Type = const TypeInfo*;
 /// A type. Made by the functions below only.
 struct TypeInfo {
   Kind kind = Kind::none;
-  DType dtype = DType::i64;   ///< scalar, range; of an array its elements' when those are scalars
-  Type element = nullptr;     ///< array: scalar, record or tuple; optional, dtype and type: see Kind
+  DType dtype = DType::i64;  ///< scalar, range; of an array its elements' when those are scalars
+  Type element = nullptr;    ///< array: scalar, record or tuple; optional, dtype and type: see Kind
   int ndim = 0;
-  char layout = 'A';          ///< array: 'C', 'F' or 'A'
-  bool read_only = false;     ///< array
-  bool typed = false;         ///< list: Python sees a typed.List, not a list
+  char layout = 'A';       ///< array: 'C', 'F' or 'A'
+  bool read_only = false;  ///< array
+  bool typed = false;      ///< list: Python sees a typed.List, not a list
   Space space = Space::generic;
-  std::vector<Type> items;            ///< tuple, record
-  std::vector<std::string> fields;    ///< named tuple, record
-  std::vector<uint32_t> offsets;      ///< record
-  std::string name;           ///< named tuple, record, string, builtin, function, module, type
-  int64_t value = 0;          ///< literal
-  const void* object = nullptr;  ///< the identity of what has one (a Python class or module, a kernels::Function)
-  uint32_t bytes = 0;         ///< size in memory; 0: not passed at run time
+  std::vector<Type> items;          ///< tuple, record
+  std::vector<std::string> fields;  ///< named tuple, record
+  std::vector<uint32_t> offsets;    ///< record
+  std::string name;                 ///< named tuple, record, string, builtin, function, module, type
+  int64_t value = 0;                ///< literal
+  const void* object = nullptr;     ///< the identity of what has one (a Python class or module, a kernels::Function)
+  uint32_t bytes = 0;               ///< size in memory; 0: not passed at run time
   uint32_t alignment = 1;
-  int id = 0;                 ///< dense, in the order of creation; differs from process to process
+  int id = 0;  ///< dense, in the order of creation; differs from process to process
 
-  std::string spelling;       ///< as messages write it: "int64", "array(float32, 2d, C)", "(int64, float64)"
+  std::string spelling;  ///< as messages write it: "int64", "array(float32, 2d, C)", "(int64, float64)"
 
   bool is(Kind k) const { return kind == k; }
   bool is_scalar() const { return kind == Kind::scalar; }

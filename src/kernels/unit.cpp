@@ -33,9 +33,7 @@ std::string Unit::cpp(Type t) {
       need("core");
       if (options.entry == Entry::host) return fmt::format("py::Host<{}, {}, '{}'>", cpp(t->element), t->ndim, t->layout);
       return fmt::format("py::Array<{}{}, {}, '{}'>", t->read_only ? "const " : "", cpp(t->element), t->ndim, t->layout);
-    case Kind::optional:
-      need("core");
-      return fmt::format("py::Optional<{}>", cpp(t->element));
+    case Kind::optional: need("core"); return fmt::format("py::Optional<{}>", cpp(t->element));
     case Kind::range: need("core"); return "py::Range";
     case Kind::slice: need("core"); return "py::Slice";
     case Kind::pointer: return cpp(t->element) + "*";
@@ -45,7 +43,8 @@ std::string Unit::cpp(Type t) {
     case Kind::text:
     case Kind::instance:
     case Kind::generator:
-      if (options.entry != Entry::host) raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it", t->spelling);
+      if (options.entry != Entry::host)
+        raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it", t->spelling);
       if (is_incomplete(t)) return "void*";  // it is in the making
       if (t->is(Kind::text)) return "py::Str";
       if (t->is(Kind::instance)) {
@@ -123,7 +122,8 @@ std::string Unit::cpp(Type t) {
           body += fmt::format("\n  template <class S> bool equals(const S& o) const {{ return true{}; }}", equals);
           body += fmt::format("\n  template <class S> bool less(const S& o) const {{{} return false; }}", less);
           body += fmt::format("\n  template <class H = u64> H hash() const {{ H h = {};{} return h; }}", t->items.size(), hash);
-          body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write, t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
+          body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write,
+                              t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
         }
       }
       struct_text_ += natural ? fmt::format("struct {} {{{} }};\n", name, body)
@@ -163,7 +163,8 @@ size_t Unit::to_constant_memory(std::string_view text) {
   return found ? bytes : 0;
 }
 
-Specialised& Unit::specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments, std::vector<std::string> captured) {
+Specialised& Unit::specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments,
+                              std::vector<std::string> captured) {
   std::string key = fmt::format("{}:{}", static_cast<const void*>(&syntax), static_cast<const void*>(&function));
   for (Type t : arguments) key += fmt::format(",{}", t->id);
   std::unique_ptr<Specialised>& place = functions_[key];
@@ -175,7 +176,9 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
     place->captured = std::move(captured);
     const bool entry = functions_.size() == 1;
     // A kernel's name is for profiles, and nothing in the library can be taken for a function of arrays that returns nothing.
-    place->name = unique(entry && !options.name.empty() ? options.name : syntax.name == "<lambda>" ? "lambda" : syntax.name,
+    place->name = unique(entry && !options.name.empty() ? options.name
+                         : syntax.name == "<lambda>"    ? "lambda"
+                                                        : syntax.name,
                          entry && options.entry == Entry::kernel);
     order_.push_back(place.get());
   }
@@ -212,9 +215,8 @@ void Unit::run(Specialised* s) {
 bool Unit::loops(std::string_view text, int depth) const {
   if (text.find("for (") != text.npos || text.find("while (") != text.npos) return true;
   if (depth > 8) return false;
-  return std::any_of(order_.begin(), order_.end(), [&](const Specialised* f) {
-    return f->done && text.find(f->name + "(") != text.npos && loops(f->text, depth + 1);
-  });
+  return std::any_of(order_.begin(), order_.end(),
+                     [&](const Specialised* f) { return f->done && text.find(f->name + "(") != text.npos && loops(f->text, depth + 1); });
 }
 
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
@@ -262,7 +264,8 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
       }
     made.name = "bc_" + s.name;
     text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
-    text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
+    text +=
+        fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
     text += sets;
     if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
     if (s.result->has_value()) {
@@ -276,10 +279,13 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
     if (s.result->is(Kind::generator)) {
       // The next value of a generator; -1: there is none.
-      text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n", made.name);
-      text += fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
+      text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n",
+                          made.name);
+      text +=
+          fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
       if (s.result->element->has_value())
-        text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) + host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
+        text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) +
+                host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
       text += "  return 0;\n}\n";
     }
   }

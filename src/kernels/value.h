@@ -17,11 +17,11 @@ struct Value {
   bool reads = false;   ///< depends on memory that an effect may change
   bool effect = false;  ///< evaluating it does something; it must be evaluated once, in its place
   bool non_negative = false;
-  bool index = false;   ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
+  bool index = false;  ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
   std::shared_ptr<const Constant> constant;
-  bool display = false;  ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
-  std::string root, part;  ///< of an array: the variable that it is a view of, and which slices of it
-  std::vector<Value> items;  ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
+  bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
+  std::string root, part;                 ///< of an array: the variable that it is a view of, and which slices of it
+  std::vector<Value> items;               ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
   std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have
 
   static Value of(Type t, std::string text, bool atom = true) {

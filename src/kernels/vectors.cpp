@@ -11,11 +11,11 @@ struct VectorBase {
   bool crossed;  ///< float32x4, not float4
 };
 constexpr VectorBase kBases[] = {
-    {"int8", DType::i8, true},     {"int16", DType::i16, true},    {"int32", DType::i32, true},   {"int64", DType::i64, true},
-    {"uint8", DType::u8, true},    {"uint16", DType::u16, true},   {"uint32", DType::u32, true},  {"uint64", DType::u64, true},
-    {"float32", DType::f32, true}, {"float64", DType::f64, true},  {"char", DType::i8, false},    {"short", DType::i16, false},
-    {"int", DType::i32, false},    {"long", DType::i64, false},    {"longlong", DType::i64, false}, {"uchar", DType::u8, false},
-    {"ushort", DType::u16, false}, {"uint", DType::u32, false},    {"ulong", DType::u64, false},  {"ulonglong", DType::u64, false},
+    {"int8", DType::i8, true},     {"int16", DType::i16, true},   {"int32", DType::i32, true},     {"int64", DType::i64, true},
+    {"uint8", DType::u8, true},    {"uint16", DType::u16, true},  {"uint32", DType::u32, true},    {"uint64", DType::u64, true},
+    {"float32", DType::f32, true}, {"float64", DType::f64, true}, {"char", DType::i8, false},      {"short", DType::i16, false},
+    {"int", DType::i32, false},    {"long", DType::i64, false},   {"longlong", DType::i64, false}, {"uchar", DType::u8, false},
+    {"ushort", DType::u16, false}, {"uint", DType::u32, false},   {"ulong", DType::u64, false},    {"ulonglong", DType::u64, false},
     {"float", DType::f32, false},  {"double", DType::f64, false},
 };
 

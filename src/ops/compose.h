@@ -81,9 +81,11 @@ inline DType result_type(std::initializer_list<Arg> args) { return result_type(s
 /// Writes to `out` when there is one, casting as NumPy's ufuncs do.
 inline Array deliver(const char* op, const Array& result, const Array& out, Casting casting = Casting::same_kind) {
   if (!out) return result;
-  BC_CHECK(out.shape() == result.shape(), Value, "{}: output array has the wrong shape: expected {}, got {}", op, result.shape(), out.shape());
-  BC_CHECK(can_cast(result.dtype(), out.dtype(), casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
-           info(result.dtype()).name, info(out.dtype()).name, to_string(casting));
+  BC_CHECK(out.shape() == result.shape(), Value, "{}: output array has the wrong shape: expected {}, got {}", op, result.shape(),
+           out.shape());
+  BC_CHECK(can_cast(result.dtype(), out.dtype(), casting), Type,
+           "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(result.dtype()).name,
+           info(out.dtype()).name, to_string(casting));
   assign(out, result);
   return out;
 }

@@ -27,10 +27,10 @@ Array by_parts(const Array& a, F f) {
 }  // namespace
 
 Array round(const Array& a, int64_t decimals, Array out) {
-  if (is_complex(a.dtype()) && decimals != 0)
-    return deliver("round", by_parts(a, [&](const Array& p) { return round(p, decimals); }), out);
+  if (is_complex(a.dtype()) && decimals != 0) return deliver("round", by_parts(a, [&](const Array& p) { return round(p, decimals); }), out);
   BC_CHECK(!is_bool(a.dtype()) || decimals == 0, UFuncTypeError,
-           "Cannot cast ufunc '{}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'", decimals > 0 ? "multiply" : "divide");
+           "Cannot cast ufunc '{}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'",
+           decimals > 0 ? "multiply" : "divide");
   if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a);  // in C's order, as NumPy has it
   UfuncOptions o;
   if (decimals == 0) {
@@ -65,7 +65,8 @@ Array isclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_n
     finite = full(Dims(), Scalar::boolean(std::isfinite(size)), DType::b1, device);
   }
   x = a;
-  const Array near = ufunc(Op::less_equal, {absolute(subtract(*x, *y)), b.weak == Weak::none ? Arg(limit) : Arg(atol + rtol * std::hypot(y->value.f, y->value.imag))});
+  const Array near = ufunc(Op::less_equal, {absolute(subtract(*x, *y)),
+                                            b.weak == Weak::none ? Arg(limit) : Arg(atol + rtol * std::hypot(y->value.f, y->value.imag))});
   Array r = ufunc(Op::logical_or, {ufunc(Op::logical_and, {near, finite}), equal(*x, *y)});
   if (equal_nan) r = ufunc(Op::logical_or, {r, ufunc(Op::logical_and, {isnan(*x), isnan(*y)})});
   return r;

@@ -10,8 +10,8 @@
 /// Ops made of other ops. They fuse and differentiate as what they are made of does. Semantics, dtypes, shapes and errors are NumPy 2's.
 namespace bc {
 
-using Axes = std::vector<int64_t>;           ///< may be negative
-using Axis = std::optional<int64_t>;         ///< nullopt: NumPy's axis=None
+using Axes = std::vector<int64_t>;    ///< may be negative
+using Axis = std::optional<int64_t>;  ///< nullopt: NumPy's axis=None
 using Arrays = std::span<const Array>;
 using ArrayPair = std::pair<Array, Array>;
 
@@ -28,8 +28,8 @@ Array full_like(const Array& a, const Arg& value, std::optional<DType> dtype = {
 Array as_array(const Arg& a, Device device);
 
 /// `num` values from start to stop; they may be arrays, whose axes come after (or around) `axis`. *step gets the spacing when wanted.
-Array linspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, std::optional<DType> dtype = {},
-               int64_t axis = 0, Device device = default_device(), Array* step = nullptr);
+Array linspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, std::optional<DType> dtype = {}, int64_t axis = 0,
+               Device device = default_device(), Array* step = nullptr);
 Array logspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, const Arg& base = Arg(10.0),
                std::optional<DType> dtype = {}, int64_t axis = 0, Device device = default_device());
 Array geomspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, std::optional<DType> dtype = {},
@@ -96,8 +96,8 @@ Array expand_dims(const Array& a, const Axes& axes);
 Array atleast_1d(const Array& a);
 Array atleast_2d(const Array& a);
 Array atleast_3d(const Array& a);
-Array ravel(const Array& a, char order = 'C');    ///< a view where it can be; order 'C' or 'F' ('A' and 'K' as NumPy resolves them)
-Array flatten(const Array& a, char order = 'C');  ///< a copy
+Array ravel(const Array& a, char order = 'C');       ///< a view where it can be; order 'C' or 'F' ('A' and 'K' as NumPy resolves them)
+Array flatten(const Array& a, char order = 'C');     ///< a copy
 Array contiguous_ravel(const Array& a, char order);  ///< as NumPy's ravel: elements that do not lie side by side are copied
 /// reshape with order 'F'.
 Array reshape_fortran(const Array& a, const Dims& shape);
@@ -127,7 +127,8 @@ Array iscomplex(const Array& a);
 Array isreal(const Array& a);
 /// Complex angle; degrees when asked.
 Array angle(const Array& a, bool degrees = false);
-Array diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = {}, const std::optional<Array>& append = {});
+Array diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = {},
+           const std::optional<Array>& append = {});
 Array ediff1d(const Array& a, const std::optional<Array>& to_end = {}, const std::optional<Array>& to_begin = {});
 /// Trapezoidal rule; x wins over dx.
 Array trapezoid(const Array& y, const std::optional<Array>& x = {}, const Arg& dx = Arg(1.0), int64_t axis = -1);
@@ -154,7 +155,8 @@ Array var_about(const Array& a, const Array& mean, const ReduceOptions& options 
 /// Covariance and correlation matrices; rows are variables when `rowvar`.
 Array cov(const Array& m, const std::optional<Array>& y = {}, bool rowvar = true, bool bias = false, std::optional<double> ddof = {});
 Array corrcoef(const Array& x, const std::optional<Array>& y = {}, bool rowvar = true);
-/// linalg.norm: `ord` nullopt: Frobenius / 2-norm; a number (inf, -inf, 0, 1, 2 …) or "fro". Matrix 2-norms and "nuc" need an SVD: NotImplemented.
+/// linalg.norm: `ord` nullopt: Frobenius / 2-norm; a number (inf, -inf, 0, 1, 2 …) or "fro". Matrix 2-norms and "nuc" need an SVD:
+/// NotImplemented.
 Array norm(const Array& a, std::optional<double> ord = {}, const std::optional<Axes>& axes = {}, bool keepdims = false);
 Array vector_norm(const Array& a, double ord = 2, const std::optional<Axes>& axes = {}, bool keepdims = false);
 

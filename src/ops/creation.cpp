@@ -23,7 +23,8 @@ Array full_like(const Array& a, const Arg& value, std::optional<DType> dtype, st
   const Dims to = shape.value_or(a.shape());
   const DType t = dtype.value_or(a.dtype());
   if (value.weak != Weak::none) {
-    BC_CHECK(value.weak != Weak::integer || value.value.fits(t), Overflow, "Python integer {} out of bounds for {}", value.value.i, info(t).name);
+    BC_CHECK(value.weak != Weak::integer || value.value.fits(t), Overflow, "Python integer {} out of bounds for {}", value.value.i,
+             info(t).name);
     return full(to, value.value, t, a.device());
   }
   return copy(broadcast_to(cast(value.array, t), to));
@@ -151,7 +152,8 @@ Array diagonal(const Array& a, int64_t offset, int64_t axis1, int64_t axis2) {
   const int64_t rows = from.shape[x], columns = from.shape[y];
   Layout l;
   l.offset = from.offset;
-  const int64_t count = offset >= 0 ? std::min(rows, columns - std::min(offset, columns)) : std::min(rows + std::max(offset, -rows), columns);
+  const int64_t count =
+      offset >= 0 ? std::min(rows, columns - std::min(offset, columns)) : std::min(rows + std::max(offset, -rows), columns);
   if (count > 0) l.offset += offset >= 0 ? offset * from.strides[y] : -offset * from.strides[x];
   for (int d = 0; d < a.ndim(); ++d)
     if (d != x && d != y) l.shape.push_back(from.shape[d]), l.strides.push_back(from.strides[d]);

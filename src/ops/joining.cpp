@@ -20,10 +20,11 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
   for (size_t i = 1; i < arrays.size(); ++i) {
     const Array& a = arrays[i];
     BC_CHECK(a.ndim() != 0, Value, "zero-dimensional arrays cannot be concatenated");
-    BC_CHECK(a.ndim() == first.ndim(), Value,
-             "all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and the array at index {} "
-             "has {} dimension(s)",
-             first.ndim(), i, a.ndim());
+    BC_CHECK(
+        a.ndim() == first.ndim(), Value,
+        "all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and the array at index {} "
+        "has {} dimension(s)",
+        first.ndim(), i, a.ndim());
     for (int d = 0; d < a.ndim(); ++d)
       BC_CHECK(d == at || a.shape()[d] == first.shape()[d], Value,
                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension {}, the array at "
@@ -82,7 +83,9 @@ Array hstack(Arrays arrays, std::optional<DType> dtype, Casting casting) {
   const auto all = each(arrays, atleast_1d);
   return concatenate(all, !all.empty() && all[0].ndim() == 1 ? 0 : 1, dtype, casting);
 }
-Array vstack(Arrays arrays, std::optional<DType> dtype, Casting casting) { return concatenate(each(arrays, atleast_2d), 0, dtype, casting); }
+Array vstack(Arrays arrays, std::optional<DType> dtype, Casting casting) {
+  return concatenate(each(arrays, atleast_2d), 0, dtype, casting);
+}
 Array dstack(Arrays arrays) { return concatenate(each(arrays, atleast_3d), 2); }
 Array column_stack(Arrays arrays) {
   return concatenate(each(arrays, [](const Array& a) { return a.ndim() < 2 ? insert_axis(atleast_1d(a), 1) : a; }), 1);
@@ -211,7 +214,8 @@ Array roll(const Array& a, const Axes& shifts, const std::optional<Axes>& axes) 
     return reshape(roll(ravel(a), {total}, Axes{0}), a.shape());
   }
   BC_CHECK(shifts.size() == axes->size() || shifts.size() == 1 || axes->size() == 1, Value,
-           "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape ({},) and arg 1 with shape ({},).",
+           "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape ({},) and arg 1 with "
+           "shape ({},).",
            shifts.size(), axes->size());
   const size_t n = shifts.empty() || axes->empty() ? 0 : std::max(shifts.size(), axes->size());
   Dims by(a.ndim(), 0);

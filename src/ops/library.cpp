@@ -22,10 +22,10 @@ ScatterExtra::ScatterExtra(Op op_, Dims axis_, Dims index_axis_) : op(op_), axis
   key = hash_of(index_axis.span(), hash_of(axis.span(), static_cast<uint64_t>(op)));
 }
 
-#define BC_LIBRARY_BODY(Extra)                                                                                     \
-  void Extra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) {                \
-    if (device.type == DeviceType::cpu) cpu::run(*this, inputs, output);                                           \
-    if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);                         \
+#define BC_LIBRARY_BODY(Extra)                                                                      \
+  void Extra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) { \
+    if (device.type == DeviceType::cpu) cpu::run(*this, inputs, output);                            \
+    if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);          \
   }
 BC_LIBRARY_BODY(MatmulExtra)
 BC_LIBRARY_BODY(ReduceatExtra)
@@ -36,8 +36,10 @@ BC_LIBRARY_BODY(ScatterExtra)
 
 void ScanExtra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) {
   try {
-    if (device.type == DeviceType::cpu && join) cpu::run_user_scan(*this, inputs, output);
-    else if (device.type == DeviceType::cpu) cpu::run(*this, inputs, output);
+    if (device.type == DeviceType::cpu && join)
+      cpu::run_user_scan(*this, inputs, output);
+    else if (device.type == DeviceType::cpu)
+      cpu::run(*this, inputs, output);
     if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);
   } catch (const Error& e) {
     if (!join || e.kind() != ErrorKind::Runtime) throw;

@@ -39,8 +39,8 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
   Array mask = options.where;
   const int64_t n = a.shape()[axis];
   if (mask) {
-    BC_CHECK(options.initial, Value, "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
-             info(op).name);
+    BC_CHECK(options.initial, Value,
+             "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", info(op).name);
     mask = broadcast_to(mask, a.shape());
   }
   BC_CHECK(n > 0 || options.initial || product(pick(a, axis, 0).shape()) == 0, Value,
@@ -105,7 +105,8 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
   const DType t = fold_dtype(op, a.dtype(), dtype);
   if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out);
   const Array x = cast(a, t);
-  return deliver(info(op).name, record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, false), x.shape(), t, a.device()), out);
+  return deliver(info(op).name, record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, false), x.shape(), t, a.device()),
+                 out);
 }
 
 namespace {

@@ -10,12 +10,12 @@ namespace bc {
 
 /// Every op of the engine: one enumerator a row, in the order of the row files.
 enum class Op : uint16_t {
-  leaf,       ///< memory that is there
-  constant,   ///< one scalar, an argument of the kernel
-  cast,       ///< a change of dtype
-  iota,       ///< the linear index in C order, int64
-  gather,     ///< elements of in[0] at integer indices in[1…]
-  store,      ///< in[0] with a region replaced by in[1]
+  leaf,      ///< memory that is there
+  constant,  ///< one scalar, an argument of the kernel
+  cast,      ///< a change of dtype
+  iota,      ///< the linear index in C order, int64
+  gather,    ///< elements of in[0] at integer indices in[1…]
+  store,     ///< in[0] with a region replaced by in[1]
 #define BC_UNARY(name, ...) name,
 #define BC_BINARY(name, ...) name,
 #define BC_TERNARY(name, ...) name,
@@ -24,7 +24,7 @@ enum class Op : uint16_t {
 #define BC_REDUCE(name, ...) reduce_##name,
 #include "ops/reduce.def"
 #undef BC_REDUCE
-  library,    ///< a body that a backend registers (matmul, sort …)
+  library,      ///< a body that a backend registers (matmul, sort …)
   user,         ///< a user's elementwise function, in C++
   reduce_user,  ///< a reduction with a user's way to join two values
   count_

@@ -43,7 +43,8 @@ Dims broadcast_batch(const Dims& a, const Dims& b, int core_a, int core_b, const
       for (int d = 0; d < wanted.size(); ++d) text += leading || d ? ",newaxis" : "newaxis";
       return text + ") ";
     };
-    raise(ErrorKind::Value, "operands could not be broadcast together with remapped shapes [original->remapped]: {}{} and requested shape {}",
+    raise(ErrorKind::Value,
+          "operands could not be broadcast together with remapped shapes [original->remapped]: {}{} and requested shape {}",
           remapped(a, na), remapped(b, nb), tight(wanted));
   }
   return r;
@@ -55,8 +56,8 @@ Dims joined(Dims a, const Dims& b) {
 }
 
 void check_device(const char* op, const Array& a, const Array& b) {
-  BC_CHECK(a.device() == b.device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op, to_string(a.device()),
-           to_string(b.device()));
+  BC_CHECK(a.device() == b.device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op,
+           to_string(a.device()), to_string(b.device()));
 }
 
 }  // namespace
@@ -64,17 +65,19 @@ void check_device(const char* op, const Array& a, const Array& b) {
 Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, Array out, Casting casting) {
   check_device("matmul", a_in, b_in);
   for (const Array* x : {&a_in, &b_in})
-    BC_CHECK(x->ndim() > 0, Value, "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core with signature {} requires 1)",
+    BC_CHECK(x->ndim() > 0, Value,
+             "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core with signature {} requires 1)",
              x == &a_in ? 0 : 1, kMatmul);
   const DType t = dtype.value_or(promote(a_in.dtype(), b_in.dtype()));
   for (const Array* x : {&a_in, &b_in})
-    BC_CHECK(can_cast(x->dtype(), t, casting), UFuncTypeError, "Cannot cast ufunc 'matmul' input {} from dtype('{}') to dtype('{}') with casting rule '{}'",
-             x == &a_in ? 0 : 1, info(x->dtype()).name, info(t).name, to_string(casting));
+    BC_CHECK(can_cast(x->dtype(), t, casting), UFuncTypeError,
+             "Cannot cast ufunc 'matmul' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", x == &a_in ? 0 : 1,
+             info(x->dtype()).name, info(t).name, to_string(casting));
   const Array a = a_in.ndim() == 1 ? insert_axis(a_in, 0) : a_in, b = b_in.ndim() == 1 ? insert_axis(b_in, 1) : b_in;
   const int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back(), kb = b.shape()[b.ndim() - 2];
   BC_CHECK(k == kb, Value,
-           "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})", kMatmul, kb,
-           k);
+           "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})",
+           kMatmul, kb, k);
   Array r;
   if (a_in.ndim() == 1 && b_in.ndim() == 1) {
     r = dot_of_vectors(cast(a_in, t), cast(b_in, t), t);
@@ -88,8 +91,9 @@ Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, A
     if (b_in.ndim() == 1) r = pick(r, r.ndim() - 1, 0);
   }
   if (!out) return r;
-  BC_CHECK(can_cast(t, out.dtype(), casting), UFuncTypeError, "Cannot cast ufunc 'matmul' output from dtype('{}') to dtype('{}') with casting rule '{}'",
-           info(t).name, info(out.dtype()).name, to_string(casting));
+  BC_CHECK(can_cast(t, out.dtype(), casting), UFuncTypeError,
+           "Cannot cast ufunc 'matmul' output from dtype('{}') to dtype('{}') with casting rule '{}'", info(t).name, info(out.dtype()).name,
+           to_string(casting));
   return deliver("matmul", r, out, casting);
 }
 
@@ -190,13 +194,14 @@ Array kron(const Array& a, const Array& b) {
 
 namespace {
 void check_core(const char* op, const Array& a, int core, int operand, const char* signature) {
-  BC_CHECK(a.ndim() >= core, Value, "{}: Input operand {} does not have enough dimensions (has {}, gufunc core with signature {} requires {})", op,
-           operand, a.ndim(), signature, core);
+  BC_CHECK(a.ndim() >= core, Value,
+           "{}: Input operand {} does not have enough dimensions (has {}, gufunc core with signature {} requires {})", op, operand,
+           a.ndim(), signature, core);
 }
 void check_sizes(const char* op, int64_t got, int64_t expected, const char* signature) {
   BC_CHECK(got == expected, Value,
-           "{}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})", op, signature, got,
-           expected);
+           "{}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})", op,
+           signature, got, expected);
 }
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Random numbers. `counter` counts numbers: element i of a draw is number counter + i of its stream, however the draws are cut. 32-bit and 64-bit
-// numbers come from Philox streams of their own, so that they never share bits.
+// Random numbers. `counter` counts numbers: element i of a draw is number counter + i of its stream, however the draws are cut. 32-bit and
+// 64-bit numbers come from Philox streams of their own, so that they never share bits.
 #include "ops/compose.h"
 
 namespace bc {
@@ -15,7 +15,8 @@ Array stream(const Dims& shape, uint64_t first, Device device) {
 }
 
 Array draw(Op op, uint64_t seed, uint64_t counter, const Dims& shape, DType dtype, Device device) {
-  BC_CHECK(is_real_float(dtype), Type, "Unsupported dtype dtype('{}') for {}", info(dtype).name, op == Op::random_uniform ? "random" : "standard_normal");
+  BC_CHECK(is_real_float(dtype), Type, "Unsupported dtype dtype('{}') for {}", info(dtype).name,
+           op == Op::random_uniform ? "random" : "standard_normal");
   UfuncOptions o;
   o.dtype = dtype;
   o.casting = Casting::unsafe;
@@ -46,8 +47,10 @@ Array random_integers(uint64_t seed, uint64_t counter, const Scalar& low, const 
   BC_CHECK(endpoint ? !below(high, low) : below(low, high), Value, "low {} high", endpoint ? ">" : ">=");
   Scalar last = high;
   if (!endpoint) {
-    if (high.dtype == DType::u64) --last.u;
-    else --last.i;
+    if (high.dtype == DType::u64)
+      --last.u;
+    else
+      --last.i;
   }
   auto fits = [&](const Scalar& s) { return is_bool(dtype) ? bits_of(s) <= 1 : s.fits(dtype); };
   BC_CHECK(fits(low), Value, "low is out of bounds for {}", info(dtype).name);
@@ -56,7 +59,8 @@ Array random_integers(uint64_t seed, uint64_t counter, const Scalar& low, const 
   UfuncOptions o;
   o.dtype = DType::u64;
   o.casting = Casting::unsafe;
-  const Array offset = ufunc(Op::random_below, {seed_of(seed), stream(shape, counter, device), Arg(Weak::integer, Scalar::uinteger(range))}, o);
+  const Array offset =
+      ufunc(Op::random_below, {seed_of(seed), stream(shape, counter, device), Arg(Weak::integer, Scalar::uinteger(range))}, o);
   return cast(add(offset, Arg(Weak::integer, Scalar::uinteger(bits_of(low)))), dtype);
 }
 

@@ -60,7 +60,8 @@ Along along(const Array& a_in, const Array& indices, Axis axis) {
   for (int d = 0; d < r.a.ndim(); ++d) {
     const int64_t x = r.a.shape()[d], y = indices.shape()[d];
     BC_CHECK(d == r.axis || x == y || x == 1 || y == 1, Index,
-             "shape mismatch: indexing arrays could not be broadcast together with shapes {} {}", tight(indices.shape()), tight(r.a.shape()));
+             "shape mismatch: indexing arrays could not be broadcast together with shapes {} {}", tight(indices.shape()),
+             tight(r.a.shape()));
     r.shape.push_back(d == r.axis || x == 1 ? y : x);
     r.walks.push_back(d == r.axis || x == 1 ? -1 : d);
   }
@@ -87,7 +88,8 @@ void put_along_axis(const Array& a, const Array& indices, const Arg& values, Axi
     return assign(a, reshape(flat, a.shape()));
   }
   const Along s = along(a, indices, axis);
-  const Array v = values.weak == Weak::none ? cast(on_device(values.array, a.device()), a.dtype()) : full(Dims(), values.value, a.dtype(), a.device());
+  const Array v =
+      values.weak == Weak::none ? cast(on_device(values.array, a.device()), a.dtype()) : full(Dims(), values.value, a.dtype(), a.device());
   scatter(Op::leaf, s.a, s.shape, s.walks, {s.indices}, Dims{s.axis}, v);
 }
 

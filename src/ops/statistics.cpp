@@ -39,7 +39,8 @@ ArrayPair average(const Array& a, const std::optional<Axes>& axes, const std::op
   if (!weights) {
     const Array mean = reduce(Op::reduce_mean, a, o);
     const int64_t n = mean.size();
-    return {mean, full(mean.shape(), Scalar::real(n ? static_cast<double>(a.size()) / static_cast<double>(n) : 0), mean.dtype(), a.device())};
+    return {mean,
+            full(mean.shape(), Scalar::real(n ? static_cast<double>(a.size()) / static_cast<double>(n) : 0), mean.dtype(), a.device())};
   }
   Array w = *weights;
   if (!(w.shape() == a.shape())) {
@@ -158,7 +159,8 @@ Array nanargmin(const Array& a, Axis axis, bool keepdims, Array out) {
 }
 
 Array var_about(const Array& a, const Array& mean, const ReduceOptions& options, bool root) {
-  Array wide = is_inexact(a.dtype()) && !options.dtype ? a : cast(a, options.dtype && is_inexact(*options.dtype) ? *options.dtype : DType::f64);
+  Array wide =
+      is_inexact(a.dtype()) && !options.dtype ? a : cast(a, options.dtype && is_inexact(*options.dtype) ? *options.dtype : DType::f64);
   Array away = subtract(wide, mean);
   if (is_complex(away.dtype())) away = absolute(away);
   ReduceOptions o = plain(options);

@@ -19,7 +19,7 @@ constexpr const char* kProgramNames[] = {"_ind",       "threadIdx",     "blockId
 
 /// Arrays and the loop's index as CuPy's kernels see them.
 // clang-format off
-constexpr const char* kArrayNames = R"cpp(
+constexpr const char* kArrayNames = R"names(
 #line 1 "array_names.h"
 namespace bc {
 namespace user {
@@ -95,7 +95,7 @@ struct CIndexer {
 
 }  // namespace user
 }  // namespace bc
-)cpp";
+)names";
 // clang-format on
 
 /// Where a program's arrays are described in its block of words.

@@ -92,7 +92,7 @@ class TimeEvent final : public StreamEvent {
   void synchronize() const override {}
   double elapsed(const StreamEvent& start) const override {
     return std::chrono::duration<double, std::milli>(at_.load(std::memory_order_relaxed) -
-                                                    static_cast<const TimeEvent&>(start).at_.load(std::memory_order_relaxed))
+                                                     static_cast<const TimeEvent&>(start).at_.load(std::memory_order_relaxed))
         .count();
   }
 

@@ -41,7 +41,7 @@ class LoadedKernel {
 struct KernelSource {
   std::string text;
   std::vector<std::string> entries;  ///< names of the entry points, in the order that Launch::entry counts
-  bool contract = false;             ///< lets the compiler contract a * b + c (user kernels); array expressions keep the bits of plain execution
+  bool contract = false;  ///< lets the compiler contract a * b + c (user kernels); array expressions keep the bits of plain execution
 };
 
 /// One launch of one entry point.

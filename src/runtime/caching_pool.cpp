@@ -23,8 +23,10 @@ class DriverSource final : public MemorySource {
   void free(void* ptr, size_t bytes, Device device, void* stream) noexcept override {
     try {
       Backend& b = backend(device);
-      if (device.type == DeviceType::cuda && kind_ == MemoryKind::ordered) static_cast<CudaBackend&>(b).free_ordered(ptr, {device, stream});
-      else b.free_chunk(ptr, bytes);
+      if (device.type == DeviceType::cuda && kind_ == MemoryKind::ordered)
+        static_cast<CudaBackend&>(b).free_ordered(ptr, {device, stream});
+      else
+        b.free_chunk(ptr, bytes);
     } catch (...) {
       // The device is lost, and its memory with it.
     }

@@ -29,7 +29,8 @@ std::shared_ptr<MemorySource> memory_source(MemoryKind kind);
 /// much on the same stream. With `cache` false everything goes to the source and back.
 class CachingPool final : public PoolAllocator {
  public:
-  CachingPool(std::shared_ptr<MemorySource> source, bool cache, const char* name) : source_(std::move(source)), cache_(cache), name_(name) {}
+  CachingPool(std::shared_ptr<MemorySource> source, bool cache, const char* name)
+      : source_(std::move(source)), cache_(cache), name_(name) {}
   ~CachingPool() override;
 
   void* allocate(size_t bytes, Device device, void* stream) override;

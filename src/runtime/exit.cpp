@@ -33,8 +33,8 @@ struct Leave {
 /// Makes what other threads have stored seen here, as if each had passed a fence.
 void fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  // A store is seen by other processors within far less than this. (membarrier(2) would tell, but a process with threads waits 10 ms for the
-  // registration, which its first kernel would pay.)
+  // A store is seen by other processors within far less than this. (membarrier(2) would tell, but a process with threads waits 10 ms for
+  // the registration, which its first kernel would pay.)
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -45,7 +45,8 @@ void end_library_calls() {
   fence_all_threads();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (LibraryThread* t = library_threads.load(std::memory_order_acquire); t; t = t->next)
-    while (!pthread_equal(t->owner.load(std::memory_order_relaxed), closer) && t->depth.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < deadline)
+    while (!pthread_equal(t->owner.load(std::memory_order_relaxed), closer) && t->depth.load(std::memory_order_acquire) != 0 &&
+           std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 
@@ -71,8 +72,7 @@ LibraryThread& register_library_thread() {
   if (!mine) {
     mine = new LibraryThread;
     mine->next = library_threads.load(std::memory_order_relaxed);
-    while (!library_threads.compare_exchange_weak(mine->next, mine, std::memory_order_acq_rel)) {
-    }
+    while (!library_threads.compare_exchange_weak(mine->next, mine, std::memory_order_acq_rel)) {}
   }
   mine->owner.store(pthread_self(), std::memory_order_relaxed);
   library_thread = mine;

@@ -5,12 +5,12 @@
 
 namespace bc {
 
-/// What has to be still before the libraries that work calls into (CUDA's driver, NVRTC) take down their own state at the end of the process:
-/// `barrier` returns when no other thread is inside such work, or after some seconds.
+/// What has to be still before the libraries that work calls into (CUDA's driver, NVRTC) take down their own state at the end of the
+/// process: `barrier` returns when no other thread is inside such work, or after some seconds.
 void set_exit_barrier(void (*barrier)());
 
-/// Puts the barrier, and then the end of library calls (LibraryCall), before the exit handlers of all libraries that are open by now; for who
-/// opened one, and for the end of the interpreter, before which libraries may have opened others by themselves.
+/// Puts the barrier, and then the end of library calls (LibraryCall), before the exit handlers of all libraries that are open by now; for
+/// who opened one, and for the end of the interpreter, before which libraries may have opened others by themselves.
 void arm_exit_barrier();
 
 /// Whether the end of the process has come so far that only its own thread calls libraries.
@@ -22,7 +22,7 @@ struct LibraryThread {
   std::atomic<int> depth{0};
   LibraryThread* next = nullptr;  ///< all there ever were
   std::atomic<pthread_t> owner{};
-  std::atomic<bool> used{true};   ///< has a living thread
+  std::atomic<bool> used{true};  ///< has a living thread
 };
 extern std::atomic<bool> library_calls_ended;
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LibraryThread* library_thread = nullptr;

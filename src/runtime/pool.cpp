@@ -1,7 +1,5 @@
 #include "runtime/pool.h"
 
-#include "runtime/fork.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "runtime/fork.h"
 
 namespace bc {
 

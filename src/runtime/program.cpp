@@ -39,8 +39,10 @@ class IncludedFiles {
         if (!o.starts_with(prefix)) return false;
         o.remove_prefix(prefix.size());
         if (o.starts_with('=') || o.starts_with(' ')) o.remove_prefix(1);
-        if (!o.empty()) list.emplace_back(o);
-        else if (i + 1 < options.size()) list.push_back(options[++i]);
+        if (!o.empty())
+          list.emplace_back(o);
+        else if (i + 1 < options.size())
+          list.push_back(options[++i]);
         return true;
       };
       if (value("--include-path", folders_) || value("--pre-include", first) || value("-include", first) || value("-I", folders_)) continue;

@@ -17,16 +17,16 @@ namespace bc {
 /// through NVRTC, on the CPU through the embedded clang, which loops over a block's threads between barriers.
 struct ProgramSource {
   std::string text;
-  std::string name = "kernel.cu";             ///< the file name in the compiler's messages
-  std::vector<std::string> options;           ///< in NVRTC's spelling: "-DN=4", "-I/path", "--use_fast_math", "--maxrregcount=32", "-lineinfo"
+  std::string name = "kernel.cu";    ///< the file name in the compiler's messages
+  std::vector<std::string> options;  ///< in NVRTC's spelling: "-DN=4", "-I/path", "--use_fast_math", "--maxrregcount=32", "-lineinfo"
   std::vector<std::string> name_expressions;  ///< C++ names of kernels and variables that are asked for later ("scale<float>")
   std::vector<std::pair<std::string, std::string>> headers;  ///< served from memory: the name they are included with, and the text
-  bool device_library = false;                ///< puts src/device before the text (printed kernels)
-  size_t library_bytes = 0;                   ///< so much of `text`, at its beginning, is a library, of which only what is used need be compiled
-  bool nvcc = false;                          ///< compiles with the toolkit's nvcc instead of NVRTC; CUDA only
-  std::vector<LinkedCode> linked;             ///< machine code, no CUDA C++, that the program is linked with; CUDA only
-  bool foreign_text = false;                  ///< the text holds CUDA C++ of users beside printed kernels
-  std::vector<char> binary;                   ///< a cubin, fatbin or PTX in the place of text; CUDA only
+  bool device_library = false;                               ///< puts src/device before the text (printed kernels)
+  size_t library_bytes = 0;        ///< so much of `text`, at its beginning, is a library, of which only what is used need be compiled
+  bool nvcc = false;               ///< compiles with the toolkit's nvcc instead of NVRTC; CUDA only
+  std::vector<LinkedCode> linked;  ///< machine code, no CUDA C++, that the program is linked with; CUDA only
+  bool foreign_text = false;       ///< the text holds CUDA C++ of users beside printed kernels
+  std::vector<char> binary;        ///< a cubin, fatbin or PTX in the place of text; CUDA only
 
   /// A digest of everything above, and of the user's files that it includes: the program's name in caches.
   Hash128 digest() const;

@@ -18,14 +18,22 @@ inline Device device() {
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::b1;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::i8;
-  else if constexpr (std::is_same_v<T, int32_t>) return DType::i32;
-  else if constexpr (std::is_same_v<T, int64_t>) return DType::i64;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::u8;
-  else if constexpr (std::is_same_v<T, uint64_t>) return DType::u64;
-  else if constexpr (std::is_same_v<T, float>) return DType::f32;
-  else return DType::f64;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::b1;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::i8;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::i32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::i64;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::u8;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::u64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
+  else
+    return DType::f64;
 }
 
 template <class T>

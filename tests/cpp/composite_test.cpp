@@ -1,11 +1,12 @@
 // Ops made of other ops. Expected values are NumPy's.
+#include "ops/composite.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "array_help.h"
-#include "ops/composite.h"
 
 namespace bc {
 namespace {
@@ -45,7 +46,8 @@ TEST(Creation, Spaces) {
   expect_near(logspace(Arg(0), Arg(2), 3, true, Arg(10.0), {}, 0, device()), {1, 10, 100});
   expect_near(geomspace(Arg(1), Arg(1000), 4, true, {}, 0, device()), {1, 10, 100, 1000});
   expect_near(geomspace(Arg(-1), Arg(-1000), 4, true, {}, 0, device()), {-1, -10, -100, -1000});
-  expect_error(ErrorKind::Value, "Number of samples, -1, must be non-negative.", [] { linspace(Arg(0), Arg(1), -1, true, {}, 0, device()); });
+  expect_error(ErrorKind::Value, "Number of samples, -1, must be non-negative.",
+               [] { linspace(Arg(0), Arg(1), -1, true, {}, 0, device()); });
   expect_error(ErrorKind::Value, "Geometric sequence cannot include zero", [] { geomspace(Arg(0), Arg(1), 3, true, {}, 0, device()); });
 }
 
@@ -81,7 +83,8 @@ TEST(Joining, Concatenate) {
   const Array both[] = {a, b};
   expect<double>(concatenate(both), {3, 2}, {0, 1, 2, 3, 9, 8});
   expect<double>(concatenate(both, std::nullopt), {6}, {0, 1, 2, 3, 9, 8});
-  expect_error(ErrorKind::Value, "along dimension 0, the array at index 0 has size 2 and the array at index 1 has size 1", [&] { concatenate(both, 1); });
+  expect_error(ErrorKind::Value, "along dimension 0, the array at index 0 has size 2 and the array at index 1 has size 1",
+               [&] { concatenate(both, 1); });
   expect_error(ErrorKind::Type, "Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'same_kind'",
                [&] { concatenate(both, 0, DType::i64); });
   expect_error(ErrorKind::Value, "need at least one array to concatenate", [] { concatenate({}); });
@@ -126,7 +129,8 @@ TEST(Joining, Rearranging) {
   expect<int64_t>(insert(count({3}), {at, 1}, ints({9, 8})), {5}, {0, 9, 8, 1, 2});
   const int64_t two[] = {0, 3};
   expect<int64_t>(insert(count({3}), two, ints({9, 8})), {5}, {9, 0, 1, 2, 8});
-  expect_error(ErrorKind::Value, "cannot select an axis to squeeze out which has size not equal to one", [] { squeeze(count({2}), Axes{0}); });
+  expect_error(ErrorKind::Value, "cannot select an axis to squeeze out which has size not equal to one",
+               [] { squeeze(count({2}), Axes{0}); });
 }
 
 // ---- Elementwise
@@ -219,7 +223,8 @@ TEST(Methods, ReduceWithoutARow) {
   EXPECT_EQ(item(ufunc_reduce(Op::subtract, ints({1, 1}), first)).i, 3);
   EXPECT_EQ(item(ufunc_reduce(Op::subtract, ints(std::vector<int64_t>(100, 1)), first)).i, -95);
   first.initial.reset();
-  expect_error(ErrorKind::Value, "zero-size array to reduction operation subtract which has no identity", [&] { ufunc_reduce(Op::subtract, ints({}), first); });
+  expect_error(ErrorKind::Value, "zero-size array to reduction operation subtract which has no identity",
+               [&] { ufunc_reduce(Op::subtract, ints({}), first); });
   expect_error(ErrorKind::Value, "reduction operation 'subtract' is not reorderable, so at most one axis may be specified",
                [&] { ufunc_reduce(Op::subtract, count({2, 2}), {}); });
   expect_error(ErrorKind::UFuncTypeError, "No loop matching", [&] { ufunc_reduce(Op::less, ints({1, 2}), first); });
@@ -296,7 +301,8 @@ TEST(Methods, LongReduceatMatchesALoop) {
         const int64_t end = std::max(at[j] + 1, j + 1 < at.size() ? at[j + 1] : n), base = axis == 0 ? line : line * n;
         int64_t sum = 0;
         for (int64_t i = at[j]; i < end; ++i) sum += x[static_cast<size_t>(base + i * step)];
-        const int64_t place = axis == 0 ? static_cast<int64_t>(j) * step + line : line * static_cast<int64_t>(at.size()) + static_cast<int64_t>(j);
+        const int64_t place =
+            axis == 0 ? static_cast<int64_t>(j) * step + line : line * static_cast<int64_t>(at.size()) + static_cast<int64_t>(j);
         EXPECT_EQ(got[static_cast<size_t>(place)], sum) << to_string(shape) << " line " << line << " segment " << j;
       }
   }
@@ -337,14 +343,18 @@ TEST(Products, Matmul) {
           EXPECT_EQ(v[static_cast<size_t>(((i * 5 + j) * 2 + r) * 4 + c)], sum);
         }
   expect<double>(matmul(zeros({2, 0}, DType::f64, device()), zeros({0, 2}, DType::f64, device())), {2, 2}, {0, 0, 0, 0});
-  expect_error(ErrorKind::Value, "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size 4 is different from 3)",
+  expect_error(ErrorKind::Value,
+               "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size 4 is "
+               "different from 3)",
                [] { matmul(count({2, 3}), count({4, 5})); });
-  expect_error(ErrorKind::Value, "remapped shapes [original->remapped]: (2,2,3)->(2,newaxis,newaxis) (3,3,5)->(3,newaxis,newaxis)  and requested shape (2,5)",
+  expect_error(ErrorKind::Value,
+               "remapped shapes [original->remapped]: (2,2,3)->(2,newaxis,newaxis) (3,3,5)->(3,newaxis,newaxis)  and requested shape (2,5)",
                [] { matmul(count({2, 2, 3}), count({3, 3, 5})); });
 }
 
 TEST(Products, Dots) {
-  expect<int64_t>(dot(count({2, 2, 2}), count({3, 2, 2})), {2, 2, 3, 2}, {2, 3, 6, 7, 10, 11, 6, 11, 26, 31, 46, 51, 10, 19, 46, 55, 82, 91, 14, 27, 66, 79, 118, 131});
+  expect<int64_t>(dot(count({2, 2, 2}), count({3, 2, 2})), {2, 2, 3, 2},
+                  {2, 3, 6, 7, 10, 11, 6, 11, 26, 31, 46, 51, 10, 19, 46, 55, 82, 91, 14, 27, 66, 79, 118, 131});
   EXPECT_EQ(dot(make<int8_t>({1, 2}), make<int8_t>({3, 4})).dtype(), DType::i8);
   expect<int64_t>(inner(count({2, 2}), count({3, 2})), {2, 3}, {1, 3, 5, 3, 13, 23});
   expect<int64_t>(outer(ints({1, 2}), ints({3, 4})), {2, 2}, {3, 4, 6, 8});
@@ -403,9 +413,11 @@ TEST(Random, StreamsAreRepeatableAndInRange) {
   for (int8_t x : values<int8_t>(random_integers(1, 0, Scalar::integer(-128), Scalar::integer(-125), {100}, DType::i8, false, device()))) {
     EXPECT_LE(x, -126);
   }
-  const auto wide = values<uint64_t>(random_integers(1, 0, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), {100}, DType::u64, true, device()));
+  const auto wide =
+      values<uint64_t>(random_integers(1, 0, Scalar::integer(0), Scalar::uinteger(~uint64_t{0}), {100}, DType::u64, true, device()));
   EXPECT_NE(wide[0], wide[1]);
-  expect_error(ErrorKind::Value, "low >= high", [] { random_integers(1, 0, Scalar::integer(3), Scalar::integer(3), {1}, DType::i64, false, device()); });
+  expect_error(ErrorKind::Value, "low >= high",
+               [] { random_integers(1, 0, Scalar::integer(3), Scalar::integer(3), {1}, DType::i64, false, device()); });
   expect_error(ErrorKind::Value, "high is out of bounds for int8",
                [] { random_integers(1, 0, Scalar::integer(0), Scalar::integer(129), {1}, DType::i8, false, device()); });
 }

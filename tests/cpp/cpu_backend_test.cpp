@@ -285,8 +285,7 @@ int compile_in_child(const fs::path& cache) {
   if (child == 0) {
     setenv("BROADCLOTH_CACHE_DIR", cache.c_str(), 1);
     setenv("BROADCLOTH_JIT", library.c_str(), 1);
-    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.InspectsWhatItCompiles", "--gtest_brief=1",
-                               nullptr};
+    const char* arguments[] = {"cpu_backend_test", "--gtest_filter=CpuBackendTest.InspectsWhatItCompiles", "--gtest_brief=1", nullptr};
     execv("/proc/self/exe", const_cast<char* const*>(arguments));
     _exit(127);
   }

@@ -68,7 +68,7 @@ template <class R1, class... A1, class R2, class... A2>
 struct SameAbi<R1 (*)(A1...), R2 (*)(A2...)> {
   static constexpr bool compare() {
     if constexpr (sizeof...(A1) == sizeof...(A2))
-      return sizeof(R1) == sizeof(R2) && ((sizeof(A1) == sizeof(A2) && abi_kind<A1> == abi_kind<A2>)&&...);
+      return sizeof(R1) == sizeof(R2) && ((sizeof(A1) == sizeof(A2) && abi_kind<A1> == abi_kind<A2>) && ...);
     else
       return false;
   }

@@ -148,7 +148,8 @@ static complex<R> root(complex<R> a) { return a; }
 TEST(Declarations, ALibraryMayStandOnAnother) {
   const Declarations base("namespace lib {\nstatic int one() { return 1; }\nstatic int two() { return 2; }\n}\n", kKnown);
   EXPECT_EQ(used("namespace lib {\nnamespace more {\nstatic int three() { return two() + 1; }\n}\n}\n", "three()", &base),
-            "namespace lib {\nstatic int two() { return 2; }\n}\nnamespace lib {\nnamespace more {\nstatic int three() { return two() + 1; }\n}\n}\n");
+            "namespace lib {\nstatic int two() { return 2; }\n}\nnamespace lib {\nnamespace more {\nstatic int three() { return two() + 1; "
+            "}\n}\n}\n");
 }
 
 TEST(Declarations, TheDeviceLibraryIsTakenApartWhole) {

@@ -252,7 +252,8 @@ TEST_P(Graph, ADigestTellsTapesApart) {
   }
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), seen.size());
   // A transposed array is computed along memory, as the array is.
-  EXPECT_EQ(to_string(digest([&] { return std::vector{sin_of(m)}; })), to_string(digest([&] { return std::vector{sin_of(transpose(m))}; })));
+  EXPECT_EQ(to_string(digest([&] { return std::vector{sin_of(m)}; })),
+            to_string(digest([&] { return std::vector{sin_of(transpose(m))}; })));
 }
 
 TEST_P(Graph, StoresMakeVersions) {

@@ -44,18 +44,21 @@ TEST(Indexing, SlicesClampLikePythons) {
 
 TEST(Indexing, ErrorsAreInNumpysWords) {
   const Array a = count({3, 3});
-  expect_error(ErrorKind::Index, "too many indices for array: array is 2-dimensional, but 3 were indexed", [&] { get(a, {at(0), at(0), at(0)}); });
+  expect_error(ErrorKind::Index, "too many indices for array: array is 2-dimensional, but 3 were indexed",
+               [&] { get(a, {at(0), at(0), at(0)}); });
   expect_error(ErrorKind::Index, "index 3 is out of bounds for axis 1 with size 3", [&] { get(a, {at(0), at(3)}); });
   expect_error(ErrorKind::Index, "an index can only have a single ellipsis ('...')", [&] { get(a, {dots(), dots()}); });
   expect_error(ErrorKind::Value, "slice step cannot be zero", [&] { get(a, {every(0)}); });
   expect_error(ErrorKind::Index, "arrays used as indices must be of integer (or boolean) type", [&] { get(a, {by(doubles({1}))}); });
   expect_error(ErrorKind::Index, "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,) ",
                [&] { get(a, {by(ints({0, 1})), by(ints({0, 1, 2}))}); });
-  expect_error(ErrorKind::Index, "boolean index did not match indexed array along axis 0; size of axis is 3 but size of corresponding boolean axis is 2",
+  expect_error(ErrorKind::Index,
+               "boolean index did not match indexed array along axis 0; size of axis is 3 but size of corresponding boolean axis is 2",
                [&] { get(a, {by(make<bool>({true, false}))}); });
   expect_error(ErrorKind::Value, "shape mismatch: value array of shape (2,) could not be broadcast to indexing result of shape (2,3)",
                [&] { set(a, {by(ints({0, 1}))}, Arg(ints({1, 2}))); });
-  expect_error(ErrorKind::Value, "NumPy boolean array indexing assignment cannot assign 3 input values to the 2 output values where the mask is true",
+  expect_error(ErrorKind::Value,
+               "NumPy boolean array indexing assignment cannot assign 3 input values to the 2 output values where the mask is true",
                [&] { set(count({3}), {by(make<bool>({true, false, true}))}, Arg(ints({1, 2, 3}))); });
 }
 

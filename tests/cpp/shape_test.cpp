@@ -446,7 +446,7 @@ TEST(Order, FollowsTheStridesThatAllOperandsAgreeOn) {
   EXPECT_EQ(operands_order(std::vector<Dims>{c}, 3), (Dims{0, 1, 2}));
   EXPECT_EQ(operands_order(std::vector<Dims>{f}, 3), (Dims{2, 1, 0}));
   EXPECT_EQ(operands_order(std::vector<Dims>{Dims{-1, -2, -6}}, 3), (Dims{2, 1, 0}));
-  EXPECT_EQ(operands_order(std::vector<Dims>{c, f}, 3), (Dims{0, 1, 2}));         // they disagree: C's
+  EXPECT_EQ(operands_order(std::vector<Dims>{c, f}, 3), (Dims{0, 1, 2}));              // they disagree: C's
   EXPECT_EQ(operands_order(std::vector<Dims>{f, Dims{0, 0, 1}}, 3), (Dims{2, 1, 0}));  // one of them tells nothing
   EXPECT_EQ(operands_order({}, 3), (Dims{0, 1, 2}));
   EXPECT_EQ(joined_order(std::vector<Dims>{Dims{1, 0, 5, 20}}, 4), (Dims{3, 2, 0, 1}));

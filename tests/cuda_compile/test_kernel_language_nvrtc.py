@@ -41,7 +41,9 @@ def test_random_numbers():
     compiles(programs.seeded_inside, STATES, "uint64[::1]")
     compiles(programs.shared_generators, STATES, "float64[::1]")
     compiles(programs.monte_carlo_pi, STATES, "int64", "float32[::1]")
-    compiles(programs.philox, "int64", *(f"{t}[:, ::1]" for t in ("uint32", "uint64", "float32", "float64", "float32", "float64", "uint32")))
+    compiles(
+        programs.philox, "int64", *(f"{t}[:, ::1]" for t in ("uint32", "uint64", "float32", "float64", "float32", "float64", "uint32"))
+    )
 
 
 def test_libdevice_and_halves():
@@ -75,10 +77,16 @@ def test_rows_that_few_programs_use():
     for part in programs.by_eight([n for n in directed if n[0] == "f"]):
         compiles(programs.binary([getattr(programs.ld, n) for n in part]), "float32[:]", "float32[:]", "float32[:, :]")
     to_integers = [f"{a}2{b}_{m}" for a in ("double", "float") for b in ("int", "uint", "ll", "ull") for m in ("rn", "rz", "ru", "rd")]
-    rest = [f"{p}{op}_{m}" for p in "df" for op in ("rcp", "sqrt") for m in ("rn", "rz", "ru", "rd")] + ["int2float_rd", "ull2double_ru", "powif", "jnf", "double2float_rz"]
+    rest = [f"{p}{op}_{m}" for p in "df" for op in ("rcp", "sqrt") for m in ("rn", "rz", "ru", "rd")]
+    rest += ["int2float_rd", "ull2double_ru", "powif", "jnf", "double2float_rz"]
     for part in programs.by_eight(to_integers + [n for n in rest if n not in ("powif", "jnf")]):
         compiles(programs.unary([getattr(programs.ld, n) for n in part]), "float32[:]", "float64[:, :]")
-    compiles(programs.binary([getattr(programs.ld, n) for n in ("powif", "powi", "ldexp", "scalbnf", "jn", "jnf", "yn", "ynf")]), "int32[:]", "int32[:]", "float64[:, :]")
+    compiles(
+        programs.binary([getattr(programs.ld, n) for n in ("powif", "powi", "ldexp", "scalbnf", "jn", "jnf", "yn", "ynf")]),
+        "int32[:]",
+        "int32[:]",
+        "float64[:, :]",
+    )
 
 
 def test_records():

@@ -32,10 +32,14 @@ SIGNATURES = {
     "block_maximum": [(F1, F1)],
     "tile_product": [(F2, F2, F2)],
     "mandel_kernel": [("float64",) * 4 + ("uint8[:, ::1]", "int64")],
-    "atomics": [("none", i, f, u) for i in ("int32[:]", "int64[:]") for f in ("float32[:]", "float64[:]") for u in ("uint32[:]", "uint64[:]")],
+    "atomics": [
+        ("none", i, f, u) for i in ("int32[:]", "int64[:]") for f in ("float32[:]", "float64[:]") for u in ("uint32[:]", "uint64[:]")
+    ],
     "histogram": [(I1, "int32[:, ::1]")],
     "fast": [(F1, F1)],
-    "warp_sum": [(t + "[::1]", t + "[::1]") for t in ("int32", "int64", "float32", "float64", "float16", "bfloat16", "complex64", "complex128")],
+    "warp_sum": [
+        (t + "[::1]", t + "[::1]") for t in ("int32", "int64", "float32", "float64", "float16", "bfloat16", "complex64", "complex128")
+    ],
     "votes": [(I1, "int64[:, ::1]")],
     "views": [(D2, D1), (F2, F1)],
     "local_arrays": [(D1, D1)],

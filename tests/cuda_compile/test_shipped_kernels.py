@@ -20,7 +20,8 @@ needs_nvrtc = pytest.mark.skipif(nvrtc.library() is None, reason="there is no NV
 
 
 def test_the_programs_of_the_wheel_become_some_hundred_kernels():
-    code = f"import runpy; v = runpy.run_path({str(ROOT / 'scripts' / 'warm_cache.py')!r}); v['record'](); print(v['bc']._c.cache_stats()['compiles'])"
+    script = str(ROOT / "scripts" / "warm_cache.py")
+    code = f"import runpy; v = runpy.run_path({script!r}); v['record'](); print(v['bc']._c.cache_stats()['compiles'])"
     done = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 200

@@ -67,7 +67,9 @@ def test_cores_are_kernels():
             s += out[i]
         total[0] = s
 
-    compile_kernel(f._driver(2, True, (True, False, True, True)), "float64[:, :, ::1]", "float64[:, :]", "float64[:, :, ::1]", "float64[:, :, ::1]")
+    compile_kernel(
+        f._driver(2, True, (True, False, True, True)), "float64[:, :, ::1]", "float64[:, :]", "float64[:, :, ::1]", "float64[:, :, ::1]"
+    )
 
 
 def test_stencils_are_kernels():

@@ -53,7 +53,17 @@ def test_a_histogram_over_the_shared_memory_of_a_cluster(device, launch):
     needs_clusters(device)
     x = rng.integers(0, 128, 5000).astype(np.int32)
     for cluster, blocks in ((2, 8), (4, 4), (8, 16)):
-        got = launch(HISTOGRAM, (blocks,), (64,), x, x.size, np.zeros(128, np.int32), 128 // cluster, cluster=(cluster,), shared_mem=4 * 128 // cluster)
+        got = launch(
+            HISTOGRAM,
+            (blocks,),
+            (64,),
+            x,
+            x.size,
+            np.zeros(128, np.int32),
+            128 // cluster,
+            cluster=(cluster,),
+            shared_mem=4 * 128 // cluster,
+        )
         np.testing.assert_array_equal(got[2], np.bincount(x, minlength=128))
 
 
@@ -72,7 +82,8 @@ extern "C" __global__ void __cluster_dims__(2, 2, 1) k(int* out) {
   cluster.sync();
   if (threadIdx.x == 0) {
     int* at = out + 8 * (blockIdx.y * gridDim.x + blockIdx.x);
-    at[0] = cluster.block_rank(); at[1] = cluster.dim_blocks().x * 10 + cluster.dim_blocks().y; at[2] = sum; at[3] = cluster.block_index().y;
+    at[0] = cluster.block_rank(); at[1] = cluster.dim_blocks().x * 10 + cluster.dim_blocks().y; at[2] = sum;
+    at[3] = cluster.block_index().y;
     at[4] = cluster.num_threads(); at[5] = (int)grid.num_blocks(); at[6] = (int)grid.block_rank(); at[7] = (int)grid.cluster_rank();
   }
 }"""
@@ -147,7 +158,7 @@ extern "C" __global__ void k(const int* x, int* out) {
   at[7] = label.size();
   at[8] = eight.shfl_xor(v, 3); at[9] = eight.shfl_up(v, 2); at[10] = warp.shfl_down(v, 5);
   at[11] = eight.any(v > 90) * 10 + eight.all(v > 10);
-  at[12] = eight.ballot(v % 2); 
+  at[12] = eight.ballot(v % 2);
   at[13] = 0;
   if (v % 4 == 0) { auto here = cg::coalesced_threads(); at[13] = here.shfl(v, 0); }
   double2 pair = make_double2(v, -v);
@@ -312,7 +323,9 @@ def test_barriers_pipelines_and_atomics(device, launch):
     np.testing.assert_array_equal(out, x.reshape(8, 32)[:, ::-1].ravel() + 1)
     out = launch(BARRIERS, (1,), (64,), x, np.zeros(256, np.int32), 256, options=options, module=True, name="staged")[1]
     np.testing.assert_array_equal(out, np.roll(x.reshape(4, 64), -1, 1).ravel())
-    got = launch(BARRIERS, (1,), (128,), np.zeros(1, np.int32), np.zeros(1, np.float32), np.zeros(1, np.uint32), module=True, name="atomics")
+    got = launch(
+        BARRIERS, (1,), (128,), np.zeros(1, np.int32), np.zeros(1, np.float32), np.zeros(1, np.uint32), module=True, name="atomics"
+    )
     assert got[0][0] == 128 * 127 // 2 + 128 * 1000000 and got[1][0] == 36 and got[2][0] == 0xFFFFFFFF
 
 

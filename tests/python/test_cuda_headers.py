@@ -222,7 +222,9 @@ def test_thrust_in_a_thread(launch, device):
     got = launch(THRUST, (1,), (32,), x, np.zeros((32, 8), np.int32), np.zeros((32, 2), np.float32), 16)
     down = np.sort(x, 1)[:, ::-1]
     np.testing.assert_array_equal(got[0], down.cumsum(1))
-    expected = np.stack([x.sum(1), x.max(1), (x * x).sum(1), np.full(32, 120), np.full(32, 6), down[:, 0] - down[:, 1], x.sum(1), np.full(32, 2)], 1)
+    expected = np.stack(
+        [x.sum(1), x.max(1), (x * x).sum(1), np.full(32, 120), np.full(32, 6), down[:, 0] - down[:, 1], x.sum(1), np.full(32, 2)], 1
+    )
     np.testing.assert_array_equal(got[1], expected)
     d = np.exp(1 + 2j) * (1 - 2j)
     np.testing.assert_allclose(got[2][0], [d.real, abs(d)], rtol=1e-5)
@@ -253,10 +255,11 @@ extern "C" __global__ void k(double* out) {
   int u; double w;
   cuda::std::tie(u, w) = cuda::std::make_tuple(7, 8.0);
   cuda::std::complex<double> z(3, 4), y = z * cuda::std::conj(z) + cuda::std::sqrt(cuda::std::complex<double>(-4, 0));
-  out[0] = sum + a[0]; out[1] = p + q + r + cuda::std::get<1>(t); out[2] = u + w; out[3] = cuda::std::abs(z); out[4] = y.real(); out[5] = y.imag();
+  out[0] = sum + a[0]; out[1] = p + q + r + cuda::std::get<1>(t); out[2] = u + w; out[3] = cuda::std::abs(z);
+  out[4] = y.real(); out[5] = y.imag();
   out[6] = cuda::std::numeric_limits<int>::max(); out[7] = cuda::std::numeric_limits<float>::epsilon();
   out[8] = halved(8).value_or(-1) + halved(7).value_or(-1); out[9] = twice(4) + twice(2.0);
-  out[10] = cuda::std::is_same_v<cuda::std::common_type_t<int, float>, float>; 
+  out[10] = cuda::std::is_same_v<cuda::std::common_type_t<int, float>, float>;
   cuda::std::pair<int, double> pair(1, 2.5);
   out[11] = pair.first + pair.second; out[12] = cuda::std::sqrt(30.25); out[13] = cuda::std::floor(10.5);
 }"""

@@ -71,9 +71,11 @@ def test_conversions_that_round(device):
 
 VIDEO = """extern "C" __global__ void k(const unsigned* x, const unsigned* y, unsigned* out) {
   unsigned a = x[threadIdx.x], b = y[threadIdx.x], *o = out + 16 * threadIdx.x;
-  o[0] = __vadd4(a, b); o[1] = __vsubss4(a, b); o[2] = __vaddus2(a, b); o[3] = __vmaxs4(a, b); o[4] = __vminu2(a, b); o[5] = __vabsdiffu4(a, b);
-  o[6] = __vcmpgts4(a, b); o[7] = __vseteq4(a, b); o[8] = __vavgu4(a, b); o[9] = __vsadu4(a, b); o[10] = __vnegss2(a); o[11] = __vhaddu2(a, b);
-  o[12] = (unsigned)__dp4a((int)a, (int)b, 7); o[13] = __dp2a_hi(a, b, 9u); o[14] = __vimax3_s16x2(a, b, 0x00050005u); o[15] = __vabs4(a); }"""
+  o[0] = __vadd4(a, b); o[1] = __vsubss4(a, b); o[2] = __vaddus2(a, b); o[3] = __vmaxs4(a, b);
+  o[4] = __vminu2(a, b); o[5] = __vabsdiffu4(a, b); o[6] = __vcmpgts4(a, b); o[7] = __vseteq4(a, b);
+  o[8] = __vavgu4(a, b); o[9] = __vsadu4(a, b); o[10] = __vnegss2(a); o[11] = __vhaddu2(a, b);
+  o[12] = (unsigned)__dp4a((int)a, (int)b, 7); o[13] = __dp2a_hi(a, b, 9u);
+  o[14] = __vimax3_s16x2(a, b, 0x00050005u); o[15] = __vabs4(a); }"""
 
 
 def test_video_instructions(device):
@@ -87,12 +89,22 @@ def test_video_instructions(device):
         return np.ascontiguousarray(v.astype(kind)).view(np.uint32).ravel()
 
     expected = [
-        word(u8[0] + u8[1], np.uint8), word(np.clip(s8[0] - s8[1], -128, 127), np.int8), word(np.clip(u16[0] + u16[1], 0, 65535), np.uint16),
-        word(np.maximum(*s8), np.int8), word(np.minimum(*u16), np.uint16), word(abs(u8[0] - u8[1]), np.uint8),
-        word(np.where(s8[0] > s8[1], 255, 0), np.uint8), word(u8[0] == u8[1], np.uint8), word((u8[0] + u8[1] + 1) // 2, np.uint8),
-        abs(u8[0] - u8[1]).sum(1).astype(np.uint32), word(np.clip(-s16[0], -32768, 32767), np.int16), word((u16[0] + u16[1]) // 2, np.uint16),
-        ((s8[0] * s8[1]).sum(1) + 7).astype(np.uint32), ((u16[0] * u8[1][:, 2:]).sum(1) + 9).astype(np.uint32),
-        word(np.maximum(np.maximum(*s16), 5), np.int16), word(abs(s8[0]), np.uint8),
+        word(u8[0] + u8[1], np.uint8),
+        word(np.clip(s8[0] - s8[1], -128, 127), np.int8),
+        word(np.clip(u16[0] + u16[1], 0, 65535), np.uint16),
+        word(np.maximum(*s8), np.int8),
+        word(np.minimum(*u16), np.uint16),
+        word(abs(u8[0] - u8[1]), np.uint8),
+        word(np.where(s8[0] > s8[1], 255, 0), np.uint8),
+        word(u8[0] == u8[1], np.uint8),
+        word((u8[0] + u8[1] + 1) // 2, np.uint8),
+        abs(u8[0] - u8[1]).sum(1).astype(np.uint32),
+        word(np.clip(-s16[0], -32768, 32767), np.int16),
+        word((u16[0] + u16[1]) // 2, np.uint16),
+        ((s8[0] * s8[1]).sum(1) + 7).astype(np.uint32),
+        ((u16[0] * u8[1][:, 2:]).sum(1) + 9).astype(np.uint32),
+        word(np.maximum(np.maximum(*s16), 5), np.int16),
+        word(abs(s8[0]), np.uint8),
     ]
     np.testing.assert_array_equal(out, np.stack(expected, 1))
 
@@ -102,9 +114,11 @@ SMALL = """
 #include <cuda_fp8.h>
 extern "C" __global__ void k(const float* x, __half* h, unsigned* masks, unsigned char* bytes, float* back) {
   int t = threadIdx.x; float v = x[t], w = x[(t + 1) % blockDim.x];
-  h[4 * t] = __float2half_rd(v); h[4 * t + 1] = __float2half_ru(v); h[4 * t + 2] = __float2half_rz(v); h[4 * t + 3] = __hfma_relu(__float2half(v), __float2half(w), __float2half(1.0f));
+  h[4 * t] = __float2half_rd(v); h[4 * t + 1] = __float2half_ru(v); h[4 * t + 2] = __float2half_rz(v);
+  h[4 * t + 3] = __hfma_relu(__float2half(v), __float2half(w), __float2half(1.0f));
   half2 a = __floats2half2_rn(v, w), b = __floats2half2_rn(w, w);
-  masks[4 * t] = __hgt2_mask(a, b); masks[4 * t + 1] = __hbeq2(a, b); masks[4 * t + 2] = __half2short_rz(a.x); masks[4 * t + 3] = __heq2(a, b).y > __half(0.5f);
+  masks[4 * t] = __hgt2_mask(a, b); masks[4 * t + 1] = __hbeq2(a, b); masks[4 * t + 2] = __half2short_rz(a.x);
+  masks[4 * t + 3] = __heq2(a, b).y > __half(0.5f);
   __nv_fp8_e4m3 s(v); __nv_fp8_e5m2 r(v);
   bytes[2 * t] = s.__x; bytes[2 * t + 1] = r.__x; back[2 * t] = float(s); back[2 * t + 1] = float(r); }"""
 
@@ -114,7 +128,14 @@ def test_floats_of_8_and_16_bits(device):
     n = 128
     x = (rng.standard_normal(n) * 10.0 ** rng.integers(-4, 3, n)).astype(np.float32)
     _, h, masks, bytes_, back = run(
-        device, SMALL, n, x, np.zeros((n, 4), np.float16), np.zeros((n, 4), np.uint32), np.zeros((n, 2), np.uint8), np.zeros((n, 2), np.float32)
+        device,
+        SMALL,
+        n,
+        x,
+        np.zeros((n, 4), np.float16),
+        np.zeros((n, 4), np.uint32),
+        np.zeros((n, 2), np.uint8),
+        np.zeros((n, 2), np.float32),
     )
     for i, v in enumerate(x):
         assert [directed(Fraction(float(v)), np.float16, m) for m in ("rd", "ru", "rz")] == h[i, :3].tolist()

@@ -102,7 +102,8 @@ finally:
         "work = lambda: [float(bc.sin(bc.arange(1e5)).sum()) for _ in range(10**6)]\n"
         "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)",
         "r = bc.profiler.record().__enter__(); x = bc.ones(3) * 2",
-        "bc.set_default_device('cpu'); m = memoryview(bc.arange(5.0)); d = bc.from_dlpack(np.arange(3.0)); n = np.from_dlpack(bc.arange(4.0))",
+        "bc.set_default_device('cpu'); m = memoryview(bc.arange(5.0)); "
+        "d = bc.from_dlpack(np.arange(3.0)); n = np.from_dlpack(bc.arange(4.0))",
         "with bc.device('cpu'): g = (bc.ones(3) for _ in range(2)); next(g)",
         "import sys; a = bc.arange(5.0) + 1; sys.exit(0)",
     ],

@@ -339,7 +339,10 @@ def test_rows_picked_by_an_index(xp, shape, axis):
     x, i = xp.array(a), xp.array(at)
     with configured(background_compile=False):
         assert_same(xp.take(x, i, axis=axis) * 2 + 1, np.take(a, at, axis=axis) * 2 + 1)
-        assert_same(x[i][:, ::2].sum(-1) if axis == 0 else xp.take(x, i, axis).sum(-1), np.take(a, at, axis)[:, ::2].sum(-1) if axis == 0 else np.take(a, at, axis).sum(-1))
+        assert_same(
+            x[i][:, ::2].sum(-1) if axis == 0 else xp.take(x, i, axis).sum(-1),
+            np.take(a, at, axis)[:, ::2].sum(-1) if axis == 0 else np.take(a, at, axis).sum(-1),
+        )
         big = xp.take(xp.array(np.tile(a, (4,) + (1,) * (a.ndim - 1))), i + 0, axis=axis)
         assert_same(big, np.take(np.tile(a, (4,) + (1,) * (a.ndim - 1)), at, axis=axis))
         y = xp.array(a)

@@ -580,7 +580,8 @@ def test_numpy_functions_written_in_python():
             np.digitize(a, np.array([1.0, 2.0])), np.cross(a[:3], a[1:4]), np.kron(m, m), np.tril(m), np.diag(m), np.delete(a, 1),
             np.convolve(a, a[:2]), np.cov(m), np.isin(a, a[:2]), np.rot90(m), np.trapezoid(a), np.roll(a, 2), np.nanmedian(a),
             np.diff(a, n=2), np.average(a, weights=a), m[[1, 0]], a.tolist(), np.linalg.norm(m, 1), np.tile(a, 2), np.gradient(a),
-            np.bincount(np.array([0, 2, 2]), weights=a[:3]), np.nonzero(m > 2)[1], np.flip(m, 0), math.comb(5, 2), math.factorial(5), math.isqrt(a.size * 7),
+            np.bincount(np.array([0, 2, 2]), weights=a[:3]), np.nonzero(m > 2)[1], np.flip(m, 0), math.comb(5, 2), math.factorial(5),
+            math.isqrt(a.size * 7),
         )  # fmt: skip
 
     a, m = np.array([3.0, 1.0, 2.5, 0.5, 4.0]), np.array([[4.0, 1.0], [1.0, 3.0]])

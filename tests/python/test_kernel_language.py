@@ -63,13 +63,13 @@ def special(name):
 
 REFERENCE = {
     "acos": np.arccos, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh, "cbrt": np.cbrt, "ceil": np.ceil,
-    "cos": np.cos, "cosh": np.cosh, "cospi": lambda x: np.cos(np.pi * x), "erf": "erf", "erfc": "erfc", "erfcinv": "erfcinv", "erfcx": "erfcx",
-    "erfinv": "erfinv", "exp": np.exp, "exp10": lambda x: 10**x, "exp2": np.exp2, "expm1": np.expm1, "fabs": np.fabs, "floor": np.floor,
-    "j0": "j0", "j1": "j1", "lgamma": "gammaln", "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
-    "logb": lambda x: np.floor(np.log2(x)), "nearbyint": np.rint, "normcdf": "ndtr", "normcdfinv": "ndtri", "rcbrt": lambda x: 1 / np.cbrt(x),
-    "rint": np.rint, "round": lambda x: np.floor(x + 0.5), "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "sinh": np.sinh,
-    "sinpi": lambda x: np.sin(np.pi * x), "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "tgamma": "gamma", "trunc": np.trunc,
-    "y0": "y0", "y1": "y1",
+    "cos": np.cos, "cosh": np.cosh, "cospi": lambda x: np.cos(np.pi * x), "erf": "erf", "erfc": "erfc", "erfcinv": "erfcinv",
+    "erfcx": "erfcx", "erfinv": "erfinv", "exp": np.exp, "exp10": lambda x: 10**x, "exp2": np.exp2, "expm1": np.expm1, "fabs": np.fabs,
+    "floor": np.floor, "j0": "j0", "j1": "j1", "lgamma": "gammaln", "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
+    "logb": lambda x: np.floor(np.log2(x)), "nearbyint": np.rint, "normcdf": "ndtr", "normcdfinv": "ndtri",
+    "rcbrt": lambda x: 1 / np.cbrt(x), "rint": np.rint, "round": lambda x: np.floor(x + 0.5), "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sin": np.sin, "sinh": np.sinh, "sinpi": lambda x: np.sin(np.pi * x), "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
+    "tgamma": "gamma", "trunc": np.trunc, "y0": "y0", "y1": "y1",
 }  # fmt: skip
 
 
@@ -87,7 +87,16 @@ def test_libdevice_functions_of_one_argument(xp, single):
 
 
 def test_libdevice_fast_functions(xp):
-    fast = {"cosf": np.cos, "sinf": np.sin, "tanf": np.tan, "expf": np.exp, "exp10f": lambda x: 10**x, "logf": np.log, "log2f": np.log2, "log10f": np.log10}
+    fast = {
+        "cosf": np.cos,
+        "sinf": np.sin,
+        "tanf": np.tan,
+        "expf": np.exp,
+        "exp10f": lambda x: 10**x,
+        "logf": np.log,
+        "log2f": np.log2,
+        "log10f": np.log10,
+    }
     x = np.linspace(0.1, 3, 40).astype("f4")
     out = xp.zeros((8, 40), "f4")
     unary([getattr(ld, "fast_" + name) for name in fast])[2, 32](xp.asarray(x), out)
@@ -103,7 +112,9 @@ def test_libdevice_functions_of_two_arguments(xp):
         out = xp.zeros((8, 41), dtype)
         binary([getattr(ld, name + "f" * (dtype == "f4")) for name in functions])[2, 32](xp.asarray(x), xp.asarray(y), out)
         for name, got in zip(functions, np.asarray(out.get())):
-            assert_allclose(got, functions[name](x, y), rtol=1e-6 if dtype == "f4" else 1e-14, atol=1e-6 if dtype == "f4" else 1e-14, err_msg=name)
+            assert_allclose(
+                got, functions[name](x, y), rtol=1e-6 if dtype == "f4" else 1e-14, atol=1e-6 if dtype == "f4" else 1e-14, err_msg=name
+            )
 
 
 OPERATIONS = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b}
@@ -159,7 +170,9 @@ def test_libdevice_tuples_conversions_and_integers(xp):
     w = np.asarray(whole.get())
     assert_array_equal(w[0], e)
     assert_array_equal(w[2:5], [np.floor(x), np.ceil(x), np.rint(x)])
-    assert_array_equal(w[5:8], [[32 - int(v).bit_length() for v in n], [int(v).bit_count() for v in n], [(int(v) & -int(v)).bit_length() for v in n]])
+    assert_array_equal(
+        w[5:8], [[32 - int(v).bit_length() for v in n], [int(v).bit_count() for v in n], [(int(v) & -int(v)).bit_length() for v in n]]
+    )
     assert_array_equal(w[8:10], [n.astype("i8") << 20 >> 32, (n + 3) >> 1])
     assert_array_equal(w[10], np.array([int(f"{int(v):032b}"[::-1], 2) for v in n], "u4").view("i4"))
     assert_array_equal(w[11:13], [[0] * 4, x < 0])
@@ -169,13 +182,14 @@ def test_libdevice_tuples_conversions_and_integers(xp):
 
 def test_every_name_of_numba_is_there():
     names = """abs acos acosf brevll byte_perm clzll dadd_rd double2ull_ru double_as_longlong drcp_rz dsqrt_ru erfcx fast_sincosf fast_powf
-        fdim ffsll finitef float2half_rn fma_rz fmaf_rd frsqrt_rn half2float hiloint2double ilogb int2float_rd isfinited jn ldexp ll2double_ru
-        llabs llmax llround modff mul24 mul64hi nextafterf normcdfinv powi remquof rhadd sad saturatef scalbn sincospif uhadd ull2float_rz
-        umul64hi usad ynf""".split()
+        fdim ffsll finitef float2half_rn fma_rz fmaf_rd frsqrt_rn half2float hiloint2double ilogb int2float_rd isfinited jn ldexp
+        ll2double_ru llabs llmax llround modff mul24 mul64hi nextafterf normcdfinv powi remquof rhadd sad saturatef scalbn sincospif
+        uhadd ull2float_rz umul64hi usad ynf""".split()
     for name in names:
         assert getattr(cuda.libdevice, name)
-    for name in """hadd hsub hmul hdiv hfma hneg habs hsin hcos hlog hlog10 hlog2 hexp hexp10 hexp2 hfloor hceil hsqrt hrsqrt hrcp hrint htrunc
-        heq hne hge hgt hle hlt hmax hmin""".split():
+    names = """hadd hsub hmul hdiv hfma hneg habs hsin hcos hlog hlog10 hlog2 hexp hexp10 hexp2 hfloor hceil hsqrt hrsqrt hrcp hrint htrunc
+        heq hne hge hgt hle hlt hmax hmin""".split()
+    for name in names:
         assert getattr(cuda.fp16, name)
     with pytest.raises(AttributeError):
         cuda.libdevice.no_such_function  # noqa: B018
@@ -283,10 +297,13 @@ def test_math(xp):
     x = np.array([0.3, 1.7, 2.5, 4.2])
     out = xp.zeros((20, 4))
     mathematics[1, 4](xp.asarray(x), out)
-    rows = [[f(v) for v in x] for f in (math.erf, math.erfc, math.gamma, math.lgamma, lambda v: math.hypot(v, 2), lambda v: -v, lambda v: 8 * v,
-            lambda v: math.fmod(v, 0.4), lambda v: math.frexp(v)[0], lambda v: math.frexp(v)[1], lambda v: math.modf(v)[0], lambda v: math.modf(v)[1],
-            lambda v: 0, lambda v: 0, lambda v: math.remainder(v, 0.7), lambda v: math.isqrt(int(v * 100)), math.degrees,
-            lambda v: math.nextafter(v, 9.0), lambda v: v**-0.5, math.cbrt)]  # fmt: skip
+    functions = (
+        math.erf, math.erfc, math.gamma, math.lgamma, lambda v: math.hypot(v, 2), lambda v: -v, lambda v: 8 * v,
+        lambda v: math.fmod(v, 0.4), lambda v: math.frexp(v)[0], lambda v: math.frexp(v)[1], lambda v: math.modf(v)[0],
+        lambda v: math.modf(v)[1], lambda v: 0, lambda v: 0, lambda v: math.remainder(v, 0.7), lambda v: math.isqrt(int(v * 100)),
+        math.degrees, lambda v: math.nextafter(v, 9.0), lambda v: v**-0.5, math.cbrt,
+    )  # fmt: skip
+    rows = [[f(v) for v in x] for f in functions]
     assert_allclose(out, rows, rtol=1e-13, atol=1e-14)
 
 

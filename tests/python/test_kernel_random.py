@@ -14,7 +14,11 @@ from broadcloth.cuda import random as r
 from broadcloth.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
 
 MASK = (1 << 64) - 1
-NUMBA_STATES = [(15761334259228227248, 5766700528905135142), (12602644240231759578, 17511319348592297033), (9279721541717086848, 9600755883282800290)]
+NUMBA_STATES = [
+    (15761334259228227248, 5766700528905135142),
+    (12602644240231759578, 17511319348592297033),
+    (9279721541717086848, 9600755883282800290),
+]
 
 
 class Reference:
@@ -188,7 +192,9 @@ def test_philox_is_a_function_of_its_counter(xp):
     blocks = [philox_reference(seed, 5, k) for k in range(m)]
     assert_array_equal(u32[5], np.array(blocks[: m // 4], "u4").ravel())
     words = np.array(blocks[: m // 2], "u8")
-    assert_array_equal(u64[5], np.stack([words[:, 0] | words[:, 1] << np.uint64(32), words[:, 2] | words[:, 3] << np.uint64(32)], -1).ravel())
+    assert_array_equal(
+        u64[5], np.stack([words[:, 0] | words[:, 1] << np.uint64(32), words[:, 2] | words[:, 3] << np.uint64(32)], -1).ravel()
+    )
     assert_array_equal(block.get()[5], blocks[1])
     assert_array_equal(f32, (u32 >> 8) * np.float32(2.0**-24))
     assert_array_equal(f64, (u64 >> np.uint64(11)) * 2.0**-53)

@@ -171,7 +171,7 @@ def float_index(a):
 
 def unbound(a):
     if a > 1:
-        y = 2
+        y = 2  # noqa: F841
     return z  # noqa: F821
 
 

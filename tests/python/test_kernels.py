@@ -309,7 +309,7 @@ def test_votes_matches_and_bits(xp):
     assert_array_equal(got[:, 5], expected)
 
 
-# ---- Python's semantics -------------------------------------------------------------------------------------------------------------------
+# ---- Python's semantics -----------------------------------------------------------------------------------------------------------------
 
 
 def run(xp, function, *inputs, dtype="f8", n=None):
@@ -500,7 +500,9 @@ def test_control_flow_and_calls(xp, function):
     assert_allclose(got, expected, rtol=1e-14)
 
 
-MATH = ["sqrt", "exp", "log1p", "sin", "cos", "tan", "atan", "sinh", "tanh", "asinh", "fabs", "floor", "ceil", "trunc", "erf", "gamma", "degrees"]
+MATH = """
+    sqrt exp log1p sin cos tan atan sinh tanh asinh fabs floor ceil trunc erf gamma degrees
+""".split()
 
 
 @pytest.mark.parametrize("name", MATH)
@@ -524,7 +526,7 @@ def test_rounding(xp):
     assert_allclose(got, expected)
 
 
-# ---- arrays in kernels --------------------------------------------------------------------------------------------------------------------
+# ---- arrays in kernels ------------------------------------------------------------------------------------------------------------------
 
 
 @cuda.jit
@@ -654,7 +656,9 @@ def raises(a):
 
 def test_exceptions_come_back_with_their_place(xp):
     raises[1, 2](xp.asarray([0, 1]))
-    with pytest.raises(ValueError, match=r"three is not allowed\n.*test_kernels.py:\d+, in raises, by thread \(1, 0, 0\) of block \(0, 0, 0\)"):
+    with pytest.raises(
+        ValueError, match=r"three is not allowed\n.*test_kernels.py:\d+, in raises, by thread \(1, 0, 0\) of block \(0, 0, 0\)"
+    ):
         raises[1, 2](xp.asarray([0, 3]))
     with pytest.raises(AssertionError, match="too big"):
         raises[1, 2](xp.asarray([0, 30]))

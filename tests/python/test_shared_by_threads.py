@@ -110,7 +110,9 @@ def test_one_kernel_is_launched_by_many_threads(xp):
 def test_one_raw_kernel_and_one_elementwise_kernel(xp):
     device = device_of(xp)
     raw = xp.RawKernel(
-        'extern "C" __global__ void scale(float* x, float k, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= k; }', "scale"
+        'extern "C" __global__ void scale(float* x, float k, int n) '
+        '{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= k; }',
+        "scale",
     )
     square = xp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "square_difference")
     norm = xp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")

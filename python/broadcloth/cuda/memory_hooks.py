@@ -128,7 +128,7 @@ class LineProfileHook(MemoryHook):
         self._print(self._root, 0, file or sys.stdout)
 
     def _print(self, frame: _Frame, depth: int, file: TextIO) -> None:
-        label = "_root" if frame.place is None else "{}:{}:{}".format(os.path.basename(frame.place[0]), frame.place[2], frame.place[1])
+        label = "_root" if frame.place is None else f"{os.path.basename(frame.place[0])}:{frame.place[2]}:{frame.place[1]}"
         print(f"{'  ' * depth}{label} ({_bytes(frame.used)}, {_bytes(frame.acquired)})", file=file)
         for called in frame.calls.values():
             self._print(called, depth + 1, file)

@@ -39,7 +39,7 @@ _KERNEL_NAMES = """
     init_xoroshiro128p_state xoroshiro128p_jump xoroshiro128p_next xoroshiro128p_normal_float32 xoroshiro128p_normal_float64
     xoroshiro128p_uniform_float32 xoroshiro128p_uniform_float64
     philox4x32 philox_normal_float32 philox_normal_float64 philox_uint32 philox_uint64 philox_uniform_float32 philox_uniform_float64
-""".split()
+""".split()  # noqa: SIM905
 globals().update({_name: Intrinsic(f"cuda.random.{_name}") for _name in _KERNEL_NAMES})
 
 __all__ = ["create_xoroshiro128p_states", "init_xoroshiro128p_states", "xoroshiro128p_dtype", *_KERNEL_NAMES]

@@ -121,7 +121,7 @@ def benchmark(
         spent += time.perf_counter() - begin
         if spent >= max_duration:
             break
-    return Times(name or getattr(func, "__name__", repr(func)), cpu, gpu, chosen)
+    return Times(name or str(getattr(func, "__name__", func)), cpu, gpu, chosen)
 
 
 class time_range(contextlib.ContextDecorator):

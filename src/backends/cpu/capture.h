@@ -7,8 +7,8 @@
 
 namespace bc::cpu {
 
-/// Capture on the CPU: a list of calls for each captured stream. Streams that wait for a captured one write to its list, so that the order of
-/// the calls is an order that all of their waits allow.
+/// Capture on the CPU: a list of calls for each captured stream. Streams that wait for a captured one write to its list, so that the order
+/// of the calls is an order that all of their waits allow.
 namespace detail {
 extern std::atomic<int> captured_streams;
 }

@@ -140,7 +140,8 @@ class CpuBackend final : public Backend {
   std::vector<char> compile(const KernelSource& source) override {
     // What users' functions are compiled after is the same each time, and precompiled.
     const std::string_view text = source.text, names = user_names();
-    if (text.starts_with(names)) return cpu::JitLibrary::get().compile(text.substr(names.size()), "kernel.cpp", flags_for(source.contract), names);
+    if (text.starts_with(names))
+      return cpu::JitLibrary::get().compile(text.substr(names.size()), "kernel.cpp", flags_for(source.contract), names);
     return cpu::JitLibrary::get().compile(text, "kernel.cpp", flags_for(source.contract));
   }
 

@@ -2,16 +2,17 @@
 // the two use some names for different things.
 #include "backends/cpu/fold_loops.h"
 
-#include "device/device.h"
-
 #include <cstddef>
 #include <utility>
+
+#include "device/device.h"
 
 namespace bc::cpu {
 namespace {
 
 // The row files' sets, over the numbers of bc::DType: bool, i8 i16 i32 i64, u8 u16 u32 u64, half, bfloat16, float, double, complex.
 template <int D> struct type_t;
+// clang-format off
 template <> struct type_t<0> { using type = bool; };
 template <> struct type_t<1> { using type = i8; };
 template <> struct type_t<2> { using type = i16; };
@@ -27,6 +28,7 @@ template <> struct type_t<11> { using type = float; };
 template <> struct type_t<12> { using type = double; };
 template <> struct type_t<13> { using type = complex64; };
 template <> struct type_t<14> { using type = complex128; };
+// clang-format on
 constexpr int kTypes = 15;
 
 [[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
@@ -39,8 +41,8 @@ constexpr u32 closed(u32 set, Result result) { return result == Result::SAME ? s
 
 // Rows that are one or a few instructions are inlined in each loop; the others are called, so that the code stays small.
 constexpr bool cheap(std::string_view name) {
-  for (std::string_view s : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor",
-                             "logical_and", "logical_or", "logical_xor"})
+  for (std::string_view s : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
+                             "bitwise_xor", "logical_and", "logical_or", "logical_xor"})
     if (s == name) return true;
   return false;
 }
@@ -106,8 +108,10 @@ struct Row {
 template <class T, class F> constexpr FoldLoops loops_of() { return {scan<T, F>, scan_twice<T, F>, zip<T, F>, at_loop<T, F>}; }
 
 template <template <class> class F, u32 set, int D> constexpr FoldLoops loops_in() {
-  if constexpr ((set >> D & 1) != 0) return loops_of<typename type_t<D>::type, F<typename type_t<D>::type>>();
-  else return {};
+  if constexpr ((set >> D & 1) != 0)
+    return loops_of<typename type_t<D>::type, F<typename type_t<D>::type>>();
+  else
+    return {};
 }
 template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(std::string_view name, std::index_sequence<D...>) {
   return {name, {loops_in<F, set, static_cast<int>(D)>()...}};
@@ -116,13 +120,15 @@ template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(s
 // `float_power` is the one row whose function has another name.
 BC_TFN T float_power(T a, T b) { return power(a, b); }
 // Rows outside T, T -> T name functions that are never instantiated here.
-#define BC_BINARY(name_, set, result, ...)                                                \
-  template <class T> struct Apply_##name_ {                                               \
-    __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); }           \
-    static inline T apply(T a, T b) {                                                     \
-      if constexpr (cheap(#name_)) return name_(a, b);                                    \
-      else return called(a, b);                                                           \
-    }                                                                                     \
+#define BC_BINARY(name_, set, result, ...)                                      \
+  template <class T> struct Apply_##name_ {                                     \
+    __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); } \
+    static inline T apply(T a, T b) {                                           \
+      if constexpr (cheap(#name_))                                              \
+        return name_(a, b);                                                     \
+      else                                                                      \
+        return called(a, b);                                                    \
+    }                                                                           \
   };
 #define BC_UNARY(...)
 #define BC_TERNARY(...)

@@ -175,7 +175,8 @@ struct JitLibrary::Headers {
   };
   Slot& slot(const bc_jit_flags& flags, std::string_view prelude) {
     const std::lock_guard lock(mutex);
-    return slots[{flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions, prelude.empty() ? 0 : digest_of(prelude).low64}];
+    return slots[{flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions,
+                  prelude.empty() ? 0 : digest_of(prelude).low64}];
   }
   std::mutex mutex;
   std::map<std::tuple<int, int, int, int, uint64_t>, Slot> slots;
@@ -323,7 +324,8 @@ std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_vi
   // The header is a syntax tree, the same for every processor that has what the library's macros ask for; code is made from it for this
   // one.
   if (!Tier0Program::supported()) return {};
-  std::string key = fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions);
+  std::string key =
+      fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions);
   key.append(1, '\0').append(text);
   return (fs::path(path_).parent_path() / "headers" / ("device-" + hex(key) + ".pch")).string();
 }

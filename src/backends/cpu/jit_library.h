@@ -23,7 +23,9 @@ class JitLibrary {
   /// CPU, features, compiler and options for cache keys.
   std::string target(const bc_jit_flags& flags) const;
   /// Object bytes of a kernel text, with the device library before it.
-  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) { return compile(text, name, flags, {}); }
+  std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) {
+    return compile(text, name, flags, {});
+  }
   /// The same with a text between the two; it is precompiled with the device library, so it should be one of few.
   std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude);
   /// The optimised code as "ir" or "asm".

@@ -24,8 +24,8 @@ void run(const MatmulExtra&, std::span<const View> inputs, const View& output) {
   char* c = first(output);
   Walker walk(batch, {&sa, &sb});
   for (int64_t i = 0; i < outer; ++i, walk.next())
-    matmul(output.dtype, inner, m, n, k, first(inputs[0]) + walk.offset(0) * bytes, a_strides, first(inputs[1]) + walk.offset(1) * bytes, b_strides,
-           c + i * inner * m * n * bytes);
+    matmul(output.dtype, inner, m, n, k, first(inputs[0]) + walk.offset(0) * bytes, a_strides, first(inputs[1]) + walk.offset(1) * bytes,
+           b_strides, c + i * inner * m * n * bytes);
 }
 
 }  // namespace bc::cpu

@@ -8,8 +8,8 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kBlock = 1 << 16;       // elements of a line that one piece takes; a float64 block stays in the second-level cache
-constexpr int64_t kManyLines = 64;        // enough lines to share among threads without cutting them
+constexpr int64_t kBlock = 1 << 16;  // elements of a line that one piece takes; a float64 block stays in the second-level cache
+constexpr int64_t kManyLines = 64;   // enough lines to share among threads without cutting them
 constexpr int64_t kPieceElements = 1 << 15;
 
 bool associative(Op op) { return reduction_of(op).has_value() && op != Op::hypot && op != Op::logaddexp && op != Op::logaddexp2; }
@@ -66,7 +66,8 @@ void each_slab(const Lines& l, F f) {
   const int64_t row = l.inner.back(), rows = product(l.inner) / row * product(l.outer);
   const int64_t width = std::clamp<int64_t>(kPieceElements / std::max<int64_t>(l.n, 1), 512, std::max<int64_t>(row, 512));
   const int64_t pieces = (row + width - 1) / width;
-  Dims rest(l.inner.span().first(l.inner.size() - 1)), xs(l.x_inner.span().first(l.inner.size() - 1)), os(l.out_inner.span().first(l.inner.size() - 1));
+  Dims rest(l.inner.span().first(l.inner.size() - 1)), xs(l.x_inner.span().first(l.inner.size() - 1)),
+      os(l.out_inner.span().first(l.inner.size() - 1));
   const int64_t per_outer = product(rest) * pieces;
   parallel_for(rows * pieces, 1, [&](int64_t begin, int64_t end) {
     Walker o(l.outer, {&l.x_outer, &l.out_outer}), i(rest, {&xs, &os});
@@ -74,8 +75,8 @@ void each_slab(const Lines& l, F f) {
       o.seek(p / per_outer);
       i.seek(p % per_outer / pieces);
       const int64_t start = p % pieces * width, count = std::min(width, row - start);
-      f(o.offset(0) + i.offset(0) + start * l.x_inner.back(), o.offset(1) + i.offset(1) + start * l.out_inner.back(), count, l.x_inner.back(),
-        l.out_inner.back());
+      f(o.offset(0) + i.offset(0) + start * l.x_inner.back(), o.offset(1) + i.offset(1) + start * l.out_inner.back(), count,
+        l.x_inner.back(), l.out_inner.back());
     }
   });
 }

@@ -121,7 +121,8 @@ void run(const NonzeroExtra&, std::span<const View> inputs, const View& output) 
   const Dims& shape = inputs[0].layout.shape;
   const int nd = shape.size();
   const int64_t count = output.layout.shape[1];
-  BC_CHECK(mask.count() == count, Runtime, "nonzero: expected {} true elements, got {}; the mask changed after it was counted", count, mask.count());
+  BC_CHECK(mask.count() == count, Runtime, "nonzero: expected {} true elements, got {}; the mask changed after it was counted", count,
+           mask.count());
   int64_t* out = reinterpret_cast<int64_t*>(first(output));
   mask.each([&](int64_t at, const int64_t* found, int64_t n) {
     if (nd == 1) {
@@ -147,7 +148,8 @@ void run(const CompressExtra&, std::span<const View> inputs, const View& output)
   const int leading = inputs[1].layout.ndim();
   const Layout& x = inputs[0].layout;
   const int64_t bytes = itemsize(output.dtype), count = output.layout.shape[0];
-  BC_CHECK(mask.count() == count, Runtime, "compress: expected {} true elements, got {}; the mask changed after it was counted", count, mask.count());
+  BC_CHECK(mask.count() == count, Runtime, "compress: expected {} true elements, got {}; the mask changed after it was counted", count,
+           mask.count());
   const int64_t row = count > 0 ? output.layout.size() / count : 0;
   if (row == 0) return;
   Dims lead(x.shape.span().first(leading)), lead_strides(x.strides.span().first(leading));
@@ -246,47 +248,48 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   if (!direct) offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
   int64_t* const filled = direct ? nullptr : static_cast<int64_t*>(offsets->ptr);
   const int64_t* const at = direct ? index[0].data : filled;
-  if (!direct) parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
-    int64_t* const at = filled;
-    if (outer.size() <= 1) {
-      const int64_t walk = outer.empty() ? 0 : walk_outer[0];
-      for (int64_t p = begin; p < end; ++p) at[p] = p * walk;
-      for (size_t k = 0; k < indices; ++k) {
-        const Index x = index[k];
-        const int64_t step = outer.empty() ? 0 : index_outer[k][0];
-        // Many at a time without a branch; what is out of bounds is looked for only where there is some.
-        constexpr int64_t kStrip = 512;
-        for (int64_t s = begin; s < end; s += kStrip) {
-          const int64_t last = std::min(end, s + kStrip);
-          bool bad = false;
-          if (step == 1) {
-            for (int64_t p = s; p < last; ++p) {
-              const int64_t i = x.data[p];
-              bad |= (i < -x.extent) | (i >= x.extent);
-              at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+  if (!direct)
+    parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
+      int64_t* const at = filled;
+      if (outer.size() <= 1) {
+        const int64_t walk = outer.empty() ? 0 : walk_outer[0];
+        for (int64_t p = begin; p < end; ++p) at[p] = p * walk;
+        for (size_t k = 0; k < indices; ++k) {
+          const Index x = index[k];
+          const int64_t step = outer.empty() ? 0 : index_outer[k][0];
+          // Many at a time without a branch; what is out of bounds is looked for only where there is some.
+          constexpr int64_t kStrip = 512;
+          for (int64_t s = begin; s < end; s += kStrip) {
+            const int64_t last = std::min(end, s + kStrip);
+            bool bad = false;
+            if (step == 1) {
+              for (int64_t p = s; p < last; ++p) {
+                const int64_t i = x.data[p];
+                bad |= (i < -x.extent) | (i >= x.extent);
+                at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+              }
+            } else {
+              for (int64_t p = s; p < last; ++p) {
+                const int64_t i = x.data[p * step];
+                bad |= (i < -x.extent) | (i >= x.extent);
+                at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+              }
             }
-          } else {
-            for (int64_t p = s; p < last; ++p) {
-              const int64_t i = x.data[p * step];
-              bad |= (i < -x.extent) | (i >= x.extent);
-              at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
-            }
+            if (bad)
+              for (int64_t p = s; p < last; ++p) x.offset(x.data[p * step]);
           }
-          if (bad)
-            for (int64_t p = s; p < last; ++p) x.offset(x.data[p * step]);
         }
+        return;
       }
-      return;
-    }
-    std::vector<const Dims*> lists{&walk_outer};
-    for (const Dims& s : index_outer) lists.push_back(&s);
-    Walker w(outer, lists);
-    w.seek(begin);
-    for (int64_t p = begin; p < end; ++p, w.next()) {
-      at[p] = w.offset(0);
-      for (size_t k = 0; k < indices; ++k) at[p] += index[k].offset(index[k].data[w.offset(k + 1)]);
-    }
-  });
+      std::vector<const Dims*> lists{&walk_outer};
+      for (const Dims& s : index_outer) lists.push_back(&s);
+      Walker w(outer, lists);
+      w.seek(begin);
+      for (int64_t p = begin; p < end; ++p, w.next()) {
+        at[p] = w.offset(0);
+        for (size_t k = 0; k < indices; ++k) at[p] += index[k].offset(index[k].data[w.offset(k + 1)]);
+      }
+    });
 
   char* base = first(output);
   const char* from = first(value);
@@ -345,7 +348,8 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
                 target_step = inner.empty() ? 0 : target_inner.back();
   Dims rest(inner.span().first(inner.size() - 1)), value_rest(value_inner.span().first(inner.size() - 1)),
       target_rest(target_inner.span().first(inner.size() - 1));
-  const int64_t rows = product(rest), width = rows >= thread_count() ? row : std::max<int64_t>(256, (row + thread_count() - 1) / thread_count());
+  const int64_t rows = product(rest),
+                width = rows >= thread_count() ? row : std::max<int64_t>(256, (row + thread_count() - 1) / thread_count());
   const int64_t pieces = (row + width - 1) / width;
   parallel_for(rows * pieces, std::max<int64_t>(1, kIndexGrain / (width * places)), [&](int64_t begin, int64_t end) {
     Walker r(rest, {&value_rest, &target_rest});

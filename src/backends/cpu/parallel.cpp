@@ -187,11 +187,12 @@ int wanted_threads() {
 
 Pool& pool() {
   if (Pool* made = g_pool.load(std::memory_order_acquire)) return *made;
-  at_fork(ForkLevel::Threads, [] { pool_mutex().lock(); },
-          [](bool child) {
-            if (child) g_pool.store(nullptr, std::memory_order_relaxed);
-            pool_mutex().unlock();
-          });
+  at_fork(
+      ForkLevel::Threads, [] { pool_mutex().lock(); },
+      [](bool child) {
+        if (child) g_pool.store(nullptr, std::memory_order_relaxed);
+        pool_mutex().unlock();
+      });
   const std::lock_guard lock(pool_mutex());
   if (Pool* made = g_pool.load(std::memory_order_relaxed)) return *made;
   Pool* made = new Pool(wanted_threads());

@@ -87,7 +87,7 @@ struct LaunchState {
   const class CpuProgram* program = nullptr;
   std::mutex mutex;                   // guards the next two
   std::vector<Child> children, tail;  // what runs after the grid, in order; and after all of that
-  std::atomic<int> phase{0};  // 0: no failure, 1: one is being written, 2: it is here
+  std::atomic<int> phase{0};          // 0: no failure, 1: one is being written, 2: it is here
   std::string message;
 };
 
@@ -181,14 +181,17 @@ constexpr unsigned kMaxCluster = 16;
 /// A kernel as the compiler tells of it.
 struct KernelFacts {
   std::string symbol, name;
-  std::vector<uint32_t> parameters;       // bytes of each
-  unsigned cluster[3] = {0, 0, 0};  // of __cluster_dims__
+  std::vector<uint32_t> parameters;  // bytes of each
+  unsigned cluster[3] = {0, 0, 0};   // of __cluster_dims__
 };
 
 class CpuProgramKernel final : public ProgramKernel {
  public:
   CpuProgramKernel(std::shared_ptr<Loaded> program, KernelFacts facts)
-      : program_(std::move(program)), symbol_(std::move(facts.symbol)), name_(std::move(facts.name)), parameters_(std::move(facts.parameters)) {
+      : program_(std::move(program)),
+        symbol_(std::move(facts.symbol)),
+        name_(std::move(facts.name)),
+        parameters_(std::move(facts.parameters)) {
     std::copy_n(facts.cluster, 3, cluster_);
   }
 
@@ -333,13 +336,14 @@ class CpuProgramKernel final : public ProgramKernel {
     std::copy_n(wanted, 3, dims);
     for (int d = 0; d < 3; ++d)
       BC_CHECK(wanted[d] != 0 && launch.grid[d] % wanted[d] == 0, Value,
-               "kernel {}: expected a grid that is a multiple of the cluster, got grid {} and cluster {}", name_, shape(launch.grid), shape(wanted));
+               "kernel {}: expected a grid that is a multiple of the cluster, got grid {} and cluster {}", name_, shape(launch.grid),
+               shape(wanted));
     BC_CHECK(uint64_t{wanted[0]} * wanted[1] * wanted[2] <= kMaxCluster, Value, "kernel {}: a cluster can have {} blocks, got {}", name_,
              kMaxCluster, shape(wanted));
   }
 
-  /// A cluster's blocks take turns on one thread, each with memory of its own, up to the cluster's next barrier. Where the grid has barriers
-  /// as well, all clusters stop there.
+  /// A cluster's blocks take turns on one thread, each with memory of its own, up to the cluster's next barrier. Where the grid has
+  /// barriers as well, all clusters stop there.
   void run_clusters(Special& special, bc_jit_frame& frame, size_t shared) const {
     const size_t context = round_up(special.facts.context_bytes, 128);
     const uint32_t* const in = frame.cluster;
@@ -656,8 +660,9 @@ JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags)
   BC_CHECK(source.binary.empty(), NotImplemented, "kernel: {} is machine code for a GPU; the CPU runs CUDA C++ text", source.name);
   if (!source.linked.empty()) {
     const LinkedCode& code = source.linked[0];
-    raise(ErrorKind::NotImplemented, "kernel: {} is {}, machine code for a GPU; on the CPU kernels are linked with CUDA C++ (a .cu file or cuda.CUSource)",
-          code.name, code.kind);
+    raise(ErrorKind::NotImplemented,
+          "kernel: {} is {}, machine code for a GPU; on the CPU kernels are linked with CUDA C++ (a .cu file or cuda.CUSource)", code.name,
+          code.kind);
   }
   if (source.library_bytes == 0) return parse_text(source, source.text, flags);
   const std::string_view library = std::string_view(source.text).substr(0, source.library_bytes);

@@ -14,9 +14,10 @@ constexpr const char* kCub = "#pragma once\n#include <cub/cub.cuh>\n";
 constexpr const char* kThrust = "#pragma once\n#include <thrust/thrust.cuh>\n";
 constexpr const char* kComplex =
     "#pragma once\n#include <cupy/complex.cuh>\nnamespace std {\n"
-    "using ::complex; using ::real; using ::imag; using ::abs; using ::arg; using ::norm; using ::conj; using ::polar; using ::exp; using ::log;\n"
-    "using ::log10; using ::sqrt; using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh; using ::asin;\n"
-    "using ::acos; using ::atan; using ::asinh; using ::acosh; using ::atanh; using ::proj;\n}\n";
+    "using ::complex; using ::real; using ::imag; using ::abs; using ::arg; using ::norm; using ::conj; using ::polar; using ::exp;\n"
+    "using ::log; using ::log10; using ::sqrt; using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using "
+    "::tanh;\n"
+    "using ::asin; using ::acos; using ::atan; using ::asinh; using ::acosh; using ::atanh; using ::proj;\n}\n";
 
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"cuda.h", kNothing},

@@ -336,22 +336,21 @@ struct CUgraphExecUpdateResultInfo {
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
 // Functions that older drivers lack; the pointer is null then.
-#define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                      \
-  X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (void*, CUdevice))                                                 \
-  X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr*, size_t, CUstream))                                     \
-  X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                \
-  X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                         \
-  X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                               \
-  X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                              \
-  X(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (CUfunction*, unsigned, CUmodule))              \
-  X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))                \
-  X(cuArray3DCreate, cuArray3DCreate_v2, (CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*))                        \
-  X(cuArrayDestroy, cuArrayDestroy, (CUarray))                                                              \
-  X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D*, CUstream))                                  \
-  X(cuTexObjectCreate, cuTexObjectCreate,                                                                   \
-    (unsigned long long*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*, const void*))                \
-  X(cuTexObjectDestroy, cuTexObjectDestroy, (unsigned long long))                                           \
-  X(cuSurfObjectCreate, cuSurfObjectCreate, (unsigned long long*, const CUDA_RESOURCE_DESC*))               \
+#define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                                             \
+  X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (void*, CUdevice))                                                                        \
+  X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr*, size_t, CUstream))                                                            \
+  X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                                       \
+  X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                                                \
+  X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                                                      \
+  X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                                                     \
+  X(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (CUfunction*, unsigned, CUmodule))                                     \
+  X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))                                       \
+  X(cuArray3DCreate, cuArray3DCreate_v2, (CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*))                                               \
+  X(cuArrayDestroy, cuArrayDestroy, (CUarray))                                                                                     \
+  X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D*, CUstream))                                                         \
+  X(cuTexObjectCreate, cuTexObjectCreate, (unsigned long long*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*, const void*)) \
+  X(cuTexObjectDestroy, cuTexObjectDestroy, (unsigned long long))                                                                  \
+  X(cuSurfObjectCreate, cuSurfObjectCreate, (unsigned long long*, const CUDA_RESOURCE_DESC*))                                      \
   X(cuSurfObjectDestroy, cuSurfObjectDestroy, (unsigned long long))
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------------------------

@@ -471,8 +471,10 @@ bool CudaBackend::copy_async(void* dst, const void* src, size_t bytes, CopyKind 
     copy(dst, src, bytes, kind, stream);
     return false;
   }
-  if (kind == CopyKind::HostToDevice) BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, native(stream));
-  else BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, native(stream));
+  if (kind == CopyKind::HostToDevice)
+    BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, native(stream));
+  else
+    BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, native(stream));
   return true;
 }
 
@@ -493,8 +495,10 @@ void CudaBackend::copy_captured(void* dst, const void* src, size_t bytes, CopyKi
            "copy: the stream is being captured, and a copy of {} bytes between device and pageable host memory cannot be; copy before "
            "begin_capture(), or use pinned memory",
            bytes);
-  if (kind == CopyKind::HostToDevice) BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
-  else BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, queue);
+  if (kind == CopyKind::HostToDevice)
+    BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
+  else
+    BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, queue);
 }
 
 void CudaBackend::fill(void* dst, int byte, size_t bytes, Stream stream) {

@@ -97,8 +97,8 @@ DriverState start_driver() {
   state.path = loaded_path(handle);
   const char* missing = nullptr;
   DriverApi api;
-#define BC_RESOLVE(member, symbol, parameters)                                 \
-  api.member.set(dlsym(handle, #symbol)); \
+#define BC_RESOLVE(member, symbol, parameters) \
+  api.member.set(dlsym(handle, #symbol));      \
   if (!api.member && !missing) missing = #symbol;
   BC_CUDA_DRIVER_API(BC_RESOLVE)
 #undef BC_RESOLVE

@@ -39,9 +39,10 @@ void Queue::run(std::string_view name, std::string_view variant, const std::stri
   LoadedKernel& kernel = kernel_cache_get(b, key, [&] {
     KernelSource source;
     source.entries.push_back("bc_" + std::string(name));
-    source.text = fmt::format("namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}) bc_{}(const "
-                              "__grid_constant__ P p) {{\nconst int t = threadIdx.x;\n(void)t;\n{}\n}}\n}}\n",
-                              n, kPrelude, head, kThreads, name, body);
+    source.text = fmt::format(
+        "namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}) bc_{}(const "
+        "__grid_constant__ P p) {{\nconst int t = threadIdx.x;\n(void)t;\n{}\n}}\n}}\n",
+        n, kPrelude, head, kThreads, name, body);
     return source;
   });
   Launch launch;

@@ -40,7 +40,8 @@ class Queue {
 
   /// Launches `threads` threads in blocks of kThreads. `body` is the text of the kernel's function; `head` goes before it. Both may only
   /// depend on `name` and `variant`, which make the key.
-  void run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks, const Words& words);
+  void run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks,
+           const Words& words);
   void run_for(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t threads,
                const Words& words) {
     run(name, variant, head, body, (threads + kThreads - 1) / kThreads, words);

@@ -10,7 +10,7 @@
 namespace bc::cuda {
 namespace {
 
-constexpr int kItems = 8;                  // of a thread
+constexpr int kItems = 8;  // of a thread
 constexpr int64_t kTile = kThreads * kItems;
 constexpr int64_t kManyLines = 32 * 1024;  // enough for one thread a line
 constexpr int64_t kShortLine = 64;
@@ -85,7 +85,8 @@ struct Scan {
   std::string head() const {
     if (!join) return apply_text(op, t);
     return "}\n" + std::string(user_names()) + join->definition() +
-           fmt::format("namespace bc {{\nusing T = {};\nBC_INLINE T apply(T a, T b) {{ return {}::join(a, b); }}\n", info(t).c_name, join->scope());
+           fmt::format("namespace bc {{\nusing T = {};\nBC_INLINE T apply(T a, T b) {{ return {}::join(a, b); }}\n", info(t).c_name,
+                       join->scope());
   }
   std::string who() const { return join ? to_string(join->id) : fmt::format("{} {}", info(op).name, info(t).name); }
 
@@ -102,8 +103,9 @@ struct Scan {
 
   void serial(bool fold) const {
     Words w = words(nullptr, lines);
-    queue.run_for("scan_serial", variant() + (fold ? " fold" : ""), head(),
-                  fmt::format(R"(const i64 line = static_cast<i64>(blockIdx.x) * {0} + t;
+    queue.run_for(
+        "scan_serial", variant() + (fold ? " fold" : ""), head(),
+        fmt::format(R"(const i64 line = static_cast<i64>(blockIdx.x) * {0} + t;
 if (line >= p.w[6]) return;
 i64 o[2];
 offsets<{1}, 2>(line, p.w + 7, o);
@@ -116,8 +118,8 @@ for (i64 i = 1; i < p.w[3]; ++i) {{
   {3}
 }}
 {4})",
-                              kThreads, shape.size(), fold ? "" : "out[0] = acc;", fold ? "" : "out[i * p.w[5]] = acc;", fold ? "out[0] = acc;" : ""),
-                  lines, w);
+                    kThreads, shape.size(), fold ? "" : "out[0] = acc;", fold ? "" : "out[i * p.w[5]] = acc;", fold ? "out[0] = acc;" : ""),
+        lines, w);
   }
 
   void tiled() const {
@@ -162,8 +164,8 @@ store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[5], p.w[5], count, s, t);)"
   }
 };
 
-/// Lines that lie side by side: a thread walks a run of one line, and neighbouring threads neighbouring lines, so every access is coalesced.
-/// Totals of the runs are scanned the same way.
+/// Lines that lie side by side: a thread walks a run of one line, and neighbouring threads neighbouring lines, so every access is
+/// coalesced. Totals of the runs are scanned the same way.
 void scan_columns(const Scan& scan) {
   constexpr int64_t kRun = 64;
   const int64_t runs = (scan.n + kRun - 1) / kRun;
@@ -191,7 +193,8 @@ T* totals = word_as<T*>(p.w + 2);
 for (i64 i = 1; i < count; ++i) acc = apply(acc, x[i * p.w[4]]);
 totals[job] = acc;)",
                      runs * scan.lines, w);
-  scan_columns({scan.queue, scan.op, scan.t, totals->ptr, totals->ptr, runs, scan.lines, scan.lines, scan.lines, Dims{scan.lines}, Dims{1}, Dims{1}, scan.join});
+  scan_columns({scan.queue, scan.op, scan.t, totals->ptr, totals->ptr, runs, scan.lines, scan.lines, scan.lines, Dims{scan.lines}, Dims{1},
+                Dims{1}, scan.join});
   scan.queue.run_for("scan_runs", scan.variant(), head, place + R"(T* out = word_as<T*>(p.w + 1) + o[1] + start * p.w[5];
 T acc = x[0];
 if (run > 0) acc = apply(totals[job - p.w[6]], acc);
@@ -229,13 +232,15 @@ void scan_line(Queue& queue, Op op, DType t, void* data, int64_t n) {
 void run(const ScanExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
   Queue queue(device, stream);
   const Layout &x = inputs[0].layout, &out = output.layout;
-  Scan scan{queue, op.op, output.dtype, first(inputs[0]), first(output), x.shape[op.axis], x.strides[op.axis], op.fold ? 0 : out.strides[op.axis],
-            0,     {},    {},           {},           op.join.get()};
+  const int64_t out_step = op.fold ? 0 : out.strides[op.axis];
+  Scan scan{queue, op.op, output.dtype, first(inputs[0]), first(output), x.shape[op.axis], x.strides[op.axis], out_step, 0, {}, {}, {}, {}};
+  scan.join = op.join.get();
   line_axes(x, out, op.axis, !op.fold, &scan.shape, &scan.x_strides, &scan.out_strides);
   scan.lines = product(scan.shape);
   if (scan.lines == 0 || scan.n == 0) return;
   const bool side_by_side = !scan.shape.empty() && scan.shape.back() >= 32 && scan.x_strides.back() == 1;
-  if (op.fold || !(op.join || associative(op.op)) || scan.n <= kShortLine || (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
+  if (op.fold || !(op.join || associative(op.op)) || scan.n <= kShortLine ||
+      (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
     scan.serial(op.fold);
   else if (side_by_side)
     scan_columns(scan);
@@ -272,7 +277,8 @@ const T* x = word_as<const T*>(p.w) + o[0];
                                         shape.size());
   if (!associative(op.op) || n / segments < 512) {
     queue.run_for("reduceat", variant, apply_text(op.op, output.dtype),
-                  fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[3] * p.w[7]) return;\n", kThreads) + place +
+                  fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[3] * p.w[7]) return;\n", kThreads) +
+                      place +
                       R"(T acc = x[begin * p.w[5]];
 for (i64 i = begin + 1; i < end; ++i) acc = apply(acc, x[i * p.w[5]]);
 word_as<T*>(p.w + 1)[o[1] + segment * p.w[6]] = acc;)",

@@ -1,5 +1,6 @@
-// Scatters on CUDA, with the same result from run to run. Assignment: the last place that names an element is found by a maximum over places.
-// Operators that commute exactly (integers) are atomics; the others sort the places by element, stably, and fold each element's run.
+// Scatters on CUDA, with the same result from run to run. Assignment: the last place that names an element is found by a maximum over
+// places. Operators that commute exactly (integers) are atomics; the others sort the places by element, stably, and fold each element's
+// run.
 #include <fmt/format.h>
 
 #include "backends/cuda/library.h"
@@ -145,10 +146,12 @@ void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, 
     w.integer(s.places);
     w.pointer(owner->ptr);
     const Places places(w, op, inputs, output, s);
-    const std::string head = kJob + "const i64 place = job;\n" + places.text() + fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide);
+    const std::string head = kJob + "const i64 place = job;\n" + places.text() +
+                             fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide);
     // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
     queue.run_for("claim", places.variant(wide), "", head + fmt::format("*owner = static_cast<{}>(place);", wide), s.places, w);
-    queue.run_for("settle", places.variant(wide), "", head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide), s.places, w);
+    queue.run_for("settle", places.variant(wide), "",
+                  head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide), s.places, w);
   }
   Words w;
   w.integer(s.places * s.count);
@@ -157,9 +160,10 @@ void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, 
   const Places places(w, op, inputs, output, s);
   const Elements elements(w, s, inputs[0], output, type);
   const std::string mine = owners ? fmt::format(" || word_as<const {}*>(p.w + 1)[key] != place", wide) : "";
-  queue.run_for("assign", places.variant(fmt::format("{} {} {}", type, wide, owners)), "",
-                kJob + elements.split("job", "place") + places.text() + fmt::format("if (bad{}) return;\n", mine) + elements.text() + "to[at] = *v;",
-                s.places * s.count, w);
+  queue.run_for(
+      "assign", places.variant(fmt::format("{} {} {}", type, wide, owners)), "",
+      kJob + elements.split("job", "place") + places.text() + fmt::format("if (bad{}) return;\n", mine) + elements.text() + "to[at] = *v;",
+      s.places * s.count, w);
 }
 
 /// The atomic form of a row that commutes exactly in an integer type; empty where there is none.
@@ -214,14 +218,16 @@ do {
   return text + "\n}\n";
 }
 
-void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s, const std::string& head) {
+void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s,
+                   const std::string& head) {
   Words w;
   w.integer(s.places * s.count);
   const Places places(w, op, inputs, output, s);
   const Elements elements(w, s, inputs[0], output, "T");
-  queue.run_for("at_atomic", places.variant(fmt::format("{} {}", info(op.op).name, info(output.dtype).name)), head,
-                kJob + elements.split("job", "place") + places.text() + "if (bad) return;\n" + elements.text() + "atomic_apply(to + at, *v);",
-                s.places * s.count, w);
+  queue.run_for(
+      "at_atomic", places.variant(fmt::format("{} {}", info(op.op).name, info(output.dtype).name)), head,
+      kJob + elements.split("job", "place") + places.text() + "if (bad) return;\n" + elements.text() + "atomic_apply(to + at, *v);",
+      s.places * s.count, w);
 }
 
 // A stable radix sort, eight bits a pass. Each warp ranks 32 neighbours at a time among those of the same digit.
@@ -317,7 +323,8 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
     w.integer(s.keys);
     const Places places(w, op, inputs, output, s);
     queue.run_for("keys", places.variant(key_type), "",
-                  kJob + "const i64 place = job;\n" + places.text() + fmt::format("word_as<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[2] : key);", key_type),
+                  kJob + "const i64 place = job;\n" + places.text() +
+                      fmt::format("word_as<{0}*>(p.w + 1)[place] = static_cast<{0}>(bad ? p.w[2] : key);", key_type),
                   s.places, w);
   }
   auto [keys, sorted] = sort_places(queue, key, s.places, s.keys, key_type, narrow ? 4 : 8);
@@ -332,7 +339,8 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
   const Elements elements(w, s, inputs[0], output, "T", "A");
   // The row runs in T; an element of another type A is cast there and back each time.
   const std::string head = apply_text(op.op, loop) + fmt::format("using K = {};\nusing A = {};\n", key_type, info(output.dtype).c_name);
-  const std::string variant = places.variant(fmt::format("{} {} {} {}", info(op.op).name, info(loop).name, info(output.dtype).name, key_type));
+  const std::string variant =
+      places.variant(fmt::format("{} {} {} {}", info(op.op).name, info(loop).name, info(output.dtype).name, key_type));
   const std::string common = R"(const K* keys = word_as<const K*>(p.w + 1);
 const u32* sorted = word_as<const u32*>(p.w + 2);
 const i64 n = p.w[3];
@@ -427,7 +435,8 @@ void run(const ScatterExtra& op, Device device, Stream stream, std::span<const V
   const Space s(op, inputs, output);
   if (s.places == 0 || s.count == 0 || s.keys == 0) return;
   if (op.op == Op::leaf) return assign(queue, op, inputs, output, s);
-  if (const std::string head = atomic_text(op.op, output.dtype); inputs[0].dtype == output.dtype && !head.empty()) return apply_atomics(queue, op, inputs, output, s, head);
+  if (const std::string head = atomic_text(op.op, output.dtype); inputs[0].dtype == output.dtype && !head.empty())
+    return apply_atomics(queue, op, inputs, output, s, head);
   apply_sorted(queue, op, inputs, output, s);
 }
 

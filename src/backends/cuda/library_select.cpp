@@ -107,7 +107,8 @@ void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View
   w.integer(count_);
   w.walk(inputs[0].layout.shape, {});
   // The mask may have changed since it was counted only if somebody outside writes it; ranks past the result are dropped.
-  each_set(queue, "nonzero", std::to_string(nd), c, w, fmt::format(R"(if (r >= p.w[4]) break;
+  each_set(queue, "nonzero", std::to_string(nd), c, w,
+           fmt::format(R"(if (r >= p.w[4]) break;
 i64* out = word_as<i64*>(p.w + 3) + r;
 u64 rest = static_cast<u64>(i);
 BC_UNROLL
@@ -117,7 +118,7 @@ for (int d = {} - 1; d >= 0; --d) {{
   out[d * p.w[4]] = static_cast<i64>(rest - q * extent);
   rest = q;
 }})",
-                                                                  nd));
+                       nd));
 }
 
 void run(const CompressExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
@@ -141,11 +142,12 @@ void run(const CompressExtra&, Device device, Stream stream, std::span<const Vie
     w.integer(count_);
     w.pointer(first(inputs[0]));
     w.walk(lead, {&lead_strides});
-    each_set(queue, "compress", fmt::format("{} {}", type, lead.size()), c, w, fmt::format(R"(if (r >= p.w[4]) break;
+    each_set(queue, "compress", fmt::format("{} {}", type, lead.size()), c, w,
+             fmt::format(R"(if (r >= p.w[4]) break;
 i64 o[1];
 offsets<{1}, 1>(i, p.w + 6, o);
 word_as<{0}*>(p.w + 3)[r] = word_as<const {0}*>(p.w + 5)[o[0]];)",
-                                                                                          type, lead.size()));
+                         type, lead.size()));
     return;
   }
   Ref<Buffer> found = queue.scratch(count_ * static_cast<int64_t>(sizeof(int64_t)));

@@ -134,8 +134,8 @@ const LinkApi& linker() {
 
 constexpr int kLinkCubin = 1, kLinkPtx = 2, kLinkLibrary = 6;  // nvJitLinkInputType
 int link_type(const LinkedCode& code) {
-  constexpr std::pair<const char*, int> types[] = {{"cubin", kLinkCubin}, {"ptx", kLinkPtx},         {"ltoir", 3},
-                                                   {"fatbin", 4},         {"object", 5}, {"archive", kLinkLibrary}};
+  constexpr std::pair<const char*, int> types[] = {{"cubin", kLinkCubin}, {"ptx", kLinkPtx}, {"ltoir", 3},
+                                                   {"fatbin", 4},         {"object", 5},     {"archive", kLinkLibrary}};
   for (const auto& [kind, type] : types)
     if (code.kind == kind) return type;
   raise(ErrorKind::Value, "compile: {} cannot be linked: it is no PTX, cubin, fatbin, object, archive or LTO-IR but {}", code.name,
@@ -331,7 +331,8 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
         std::erase(input.options, "--minimal");
         input.options.push_back("-rdc=true");
       } else if (source.device_library && !whole) {
-        // It names what no text of it shows (by macros that paste words), or it is wrong; then the messages are those beside all of the library.
+        // It names what no text of it shows (by macros that paste words), or it is wrong; then the messages are those beside all of the
+        // library.
         whole = true;
         input.text = full_text(source, whole);
       } else {

@@ -214,7 +214,9 @@ class thread_block_tile : public __bc_lanes {
   template <class T> BC_INLINE T shfl(T v, int source) const {
     return __bc_shuffle_any(mask_, v, static_cast<int>(first()) + (source & static_cast<int>(Size - 1u)));
   }
-  template <class T> BC_INLINE T shfl_up(T v, unsigned delta) const { return from(v, static_cast<int>(thread_rank()) - static_cast<int>(delta)); }
+  template <class T> BC_INLINE T shfl_up(T v, unsigned delta) const {
+    return from(v, static_cast<int>(thread_rank()) - static_cast<int>(delta));
+  }
   template <class T> BC_INLINE T shfl_down(T v, unsigned delta) const { return from(v, static_cast<int>(thread_rank() + delta)); }
   template <class T> BC_INLINE T shfl_xor(T v, unsigned lanes) const { return from(v, static_cast<int>(thread_rank() ^ lanes)); }
   BC_INLINE int any(int p) const { return __any_sync(mask_, p); }
@@ -237,14 +239,17 @@ class thread_block_tile<Size, Parent, false> {
  public:
   static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "a tile has 1, 2, 4 … 1024 threads");
   BC_INLINE explicit thread_block_tile(const __bc_block_with_memory& block)
-      : meeting_(block.meetings_ + meta_group_rank() * 6 + (__builtin_ctz(Size) - 6)), values_(block.values_ + meta_group_rank() * Size * 16) {}
+      : meeting_(block.meetings_ + meta_group_rank() * 6 + (__builtin_ctz(Size) - 6)),
+        values_(block.values_ + meta_group_rank() * Size * 16) {}
   BC_INLINE static constexpr unsigned size() { return Size; }
   BC_INLINE static constexpr unsigned num_threads() { return Size; }
   BC_INLINE static unsigned thread_rank() { return __bc_linear() & (Size - 1u); }
   BC_INLINE static unsigned meta_group_rank() { return __bc_linear() / Size; }
   BC_INLINE static unsigned meta_group_size() { return (thread_block::size() + Size - 1u) / Size; }
   BC_INLINE void sync() const { meeting_->wait(meeting_->arrive(Size)); }
-  template <class T> BC_INLINE T shfl(T v, int source) const { return __gather(v, [=](const T* all) { return all[source]; }); }
+  template <class T> BC_INLINE T shfl(T v, int source) const {
+    return __gather(v, [=](const T* all) { return all[source]; });
+  }
   BC_INLINE int any(int p) const {
     return __gather(p, [](const int* all) {
       int some = 0;
@@ -483,8 +488,7 @@ BC_INLINE void memcpy_async(const Group& group, void* to, const void* from, size
   }
 }
 template <class Group, class T, class U, class Shape>
-BC_INLINE void memcpy_async(const Group& group, T* to, const U* from, Shape bytes)
-  requires(sizeof(T) != 0 && !__is_integral(Shape))
+BC_INLINE void memcpy_async(const Group& group, T* to, const U* from, Shape bytes) requires(sizeof(T) != 0 && !__is_integral(Shape))
 {
   memcpy_async(group, static_cast<void*>(to), static_cast<const void*>(from), static_cast<size_t>(bytes));
 }

@@ -226,7 +226,8 @@ BC_INLINE unsigned curand_poisson(S* s, double lambda) {
     double value = bc::sqrt(lambda) * curand_normal_double(s) + lambda + 0.5;
     return value < 0.0 ? 0u : static_cast<unsigned>(value);
   }
-  double b = 0.931 + 2.53 * bc::sqrt(lambda), a = -0.059 + 0.02483 * b, scale = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2.0);
+  double b = 0.931 + 2.53 * bc::sqrt(lambda), a = -0.059 + 0.02483 * b, scale = 1.1239 + 1.1328 / (b - 3.4),
+         sure = 0.9277 - 3.6224 / (b - 2.0);
   double log_lambda = bc::log(lambda);
   for (;;) {
     double u = curand_uniform_double(s) - 0.5, v = curand_uniform_double(s), left = 0.5 - __bc_fabs(u);

@@ -102,55 +102,59 @@ BC_FN double2 curand_normal2_double(curandStateMRG32k3a* s) {
 // ---- Sobol's sequences in Gray code's order (Antonov and Saleev 1979), from direction vectors that the caller has
 typedef unsigned curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
-#define __BC_SOBOL(name, Word, bits)                                                          \
-  struct name {                                                                               \
-    Word i, x, c;                                                                             \
-    Word direction_vectors[bits];                                                             \
-  };                                                                                          \
-  typedef name name##_t;                                                                      \
-  /* The Gray code of i says which vectors are in the number. */                              \
-  BC_FN void __bc_sobol_go(name* s, Word to) {                                                \
-    Word changed = (s->i ^ (s->i >> 1)) ^ (to ^ (to >> 1));                                   \
+#define __BC_SOBOL(name, Word, bits)                                                                                 \
+  struct name {                                                                                                      \
+    Word i, x, c;                                                                                                    \
+    Word direction_vectors[bits];                                                                                    \
+  };                                                                                                                 \
+  typedef name name##_t;                                                                                             \
+  /* The Gray code of i says which vectors are in the number. */                                                     \
+  BC_FN void __bc_sobol_go(name* s, Word to) {                                                                       \
+    Word changed = (s->i ^ (s->i >> 1)) ^ (to ^ (to >> 1));                                                          \
     for (int k = 0; k < bits; ++k) s->x ^= (changed >> k & 1) != 0 ? s->direction_vectors[k] : static_cast<Word>(0); \
-    s->i = to;                                                                                \
-  }                                                                                           \
-  BC_FN void skipahead(Word n, name* s) { __bc_sobol_go(s, s->i + n); }                       \
-  template <class N> BC_INLINE void skipahead(N n, name* s) { __bc_sobol_go(s, s->i + static_cast<Word>(n)); } \
-  BC_FN Word curand(name* s) {                                                                \
-    Word now = s->x;                                                                          \
-    __bc_sobol_go(s, s->i + 1);                                                               \
-    return now;                                                                               \
+    s->i = to;                                                                                                       \
+  }                                                                                                                  \
+  BC_FN void skipahead(Word n, name* s) { __bc_sobol_go(s, s->i + n); }                                              \
+  template <class N> BC_INLINE void skipahead(N n, name* s) { __bc_sobol_go(s, s->i + static_cast<Word>(n)); }       \
+  BC_FN Word curand(name* s) {                                                                                       \
+    Word now = s->x;                                                                                                 \
+    __bc_sobol_go(s, s->i + 1);                                                                                      \
+    return now;                                                                                                      \
   }
-#define __BC_SOBOL_INIT(name, Word, bits)                                                     \
-  BC_FN void curand_init(Word* vectors, Word offset, name* s) {                               \
-    for (int k = 0; k < bits; ++k) s->direction_vectors[k] = vectors[k];                      \
-    s->i = s->x = s->c = 0;                                                                   \
-    __bc_sobol_go(s, offset);                                                                 \
+#define __BC_SOBOL_INIT(name, Word, bits)                                \
+  BC_FN void curand_init(Word* vectors, Word offset, name* s) {          \
+    for (int k = 0; k < bits; ++k) s->direction_vectors[k] = vectors[k]; \
+    s->i = s->x = s->c = 0;                                              \
+    __bc_sobol_go(s, offset);                                            \
   }
-#define __BC_SOBOL_SCRAMBLED_INIT(name, Word, bits)                                           \
-  BC_FN void curand_init(Word* vectors, Word scramble, Word offset, name* s) {                \
-    for (int k = 0; k < bits; ++k) s->direction_vectors[k] = vectors[k];                      \
-    s->i = 0;                                                                                 \
-    s->x = s->c = scramble;                                                                   \
-    __bc_sobol_go(s, offset);                                                                 \
+#define __BC_SOBOL_SCRAMBLED_INIT(name, Word, bits)                            \
+  BC_FN void curand_init(Word* vectors, Word scramble, Word offset, name* s) { \
+    for (int k = 0; k < bits; ++k) s->direction_vectors[k] = vectors[k];       \
+    s->i = 0;                                                                  \
+    s->x = s->c = scramble;                                                    \
+    __bc_sobol_go(s, offset);                                                  \
   }
+// clang-format off
 __BC_SOBOL(curandStateSobol32, unsigned, 32) __BC_SOBOL_INIT(curandStateSobol32, unsigned, 32)
 __BC_SOBOL(curandStateScrambledSobol32, unsigned, 32) __BC_SOBOL_SCRAMBLED_INIT(curandStateScrambledSobol32, unsigned, 32)
 __BC_SOBOL(curandStateSobol64, unsigned long long, 64) __BC_SOBOL_INIT(curandStateSobol64, unsigned long long, 64)
 __BC_SOBOL(curandStateScrambledSobol64, unsigned long long, 64)
 __BC_SOBOL_SCRAMBLED_INIT(curandStateScrambledSobol64, unsigned long long, 64)
+// clang-format on
 #undef __BC_SOBOL
 #undef __BC_SOBOL_INIT
 #undef __BC_SOBOL_SCRAMBLED_INIT
 
 /// One number each, so that the sequence stays what it is: normal ones by the inverse of their integral.
-#define __BC_SOBOL_NUMBERS(name)                                                                        \
-  BC_FN float curand_uniform(name* s) { return __bc_sobol_unit(curand(s)); }                            \
-  BC_FN double curand_uniform_double(name* s) { return __bc_sobol_unit_double(curand(s)); }             \
-  BC_FN double curand_normal_double(name* s) { return normcdfinv(__bc_sobol_unit_double(curand(s))); }  \
-  BC_FN float curand_normal(name* s) { return static_cast<float>(normcdfinv(__bc_sobol_middle(curand(s)))); } \
+#define __BC_SOBOL_NUMBERS(name)                                                                                               \
+  BC_FN float curand_uniform(name* s) { return __bc_sobol_unit(curand(s)); }                                                   \
+  BC_FN double curand_uniform_double(name* s) { return __bc_sobol_unit_double(curand(s)); }                                    \
+  BC_FN double curand_normal_double(name* s) { return normcdfinv(__bc_sobol_unit_double(curand(s))); }                         \
+  BC_FN float curand_normal(name* s) { return static_cast<float>(normcdfinv(__bc_sobol_middle(curand(s)))); }                  \
   BC_FN float curand_log_normal(name* s, float mean, float deviation) { return bc::exp(mean + deviation * curand_normal(s)); } \
-  BC_FN double curand_log_normal_double(name* s, double mean, double deviation) { return bc::exp(mean + deviation * curand_normal_double(s)); } \
+  BC_FN double curand_log_normal_double(name* s, double mean, double deviation) {                                              \
+    return bc::exp(mean + deviation * curand_normal_double(s));                                                                \
+  }                                                                                                                            \
   BC_FN unsigned curand_poisson(name* s, double lambda) { return __bc_poisson_inverse(__bc_sobol_unit_double(curand(s)), lambda); }
 BC_FN float __bc_sobol_unit(unsigned x) { return __bc_unit(x); }
 BC_FN float __bc_sobol_unit(unsigned long long x) { return __bc_unit(static_cast<unsigned>(x >> 32)); }
@@ -194,7 +198,8 @@ BC_INLINE double2 curand_log_normal2_double(S* s, double mean, double deviation)
 }
 BC_FN float4 curand_log_normal4(curandStatePhilox4_32_10* s, float mean, float deviation) {
   float4 z = curand_normal4(s);
-  return float4{bc::exp(mean + deviation * z.x), bc::exp(mean + deviation * z.y), bc::exp(mean + deviation * z.z), bc::exp(mean + deviation * z.w)};
+  return float4{bc::exp(mean + deviation * z.x), bc::exp(mean + deviation * z.y), bc::exp(mean + deviation * z.z),
+                bc::exp(mean + deviation * z.w)};
 }
 BC_FN double4 curand_uniform4_double(curandStatePhilox4_32_10* s) {
   double2 a = curand_uniform2_double(s), b = curand_uniform2_double(s);

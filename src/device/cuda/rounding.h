@@ -20,7 +20,9 @@ BC_INLINE T __bc_directed(T r, E error, __bc_rounding mode) {
   if (r - r != T(0)) {
     // An infinity that a finite value was rounded to.
     bool stays = error - error != E(0) || error == E(0) || (mode == __bc_up) == (r > T(0));
-    return mode == __bc_zero && error - error == E(0) && error != E(0) ? __bc_neighbour(r, r < T(0)) : stays ? r : __bc_neighbour(r, r < T(0));
+    return mode == __bc_zero && error - error == E(0) && error != E(0) ? __bc_neighbour(r, r < T(0))
+           : stays                                                     ? r
+                                                                       : __bc_neighbour(r, r < T(0));
   }
   if (error == E(0) || error != error) return r;
   bool above = error > E(0);
@@ -90,43 +92,44 @@ BC_FN double __bc_fused(double a, double b, double c, __bc_rounding mode) {
 }
 BC_FN float __bc_fused(float a, float b, float c, __bc_rounding mode) {
   __BC_EXACT
-  double p = static_cast<double>(a) * static_cast<double>(b), s = p + static_cast<double>(c), rest = __bc_sum_error(p, static_cast<double>(c));
+  double p = static_cast<double>(a) * static_cast<double>(b), s = p + static_cast<double>(c),
+         rest = __bc_sum_error(p, static_cast<double>(c));
   float r = __builtin_fmaf(a, b, c);
   double error = (s - static_cast<double>(r)) + rest;
   return __bc_directed(r, error, mode);
 }
 
-#define __BC_DIRECTED(tail, mode)                                                                                 \
-  BC_FN float __fadd##tail(float a, float b) { return __bc_add(a, b, mode); }                                     \
-  BC_FN float __fsub##tail(float a, float b) { return __bc_add(a, -b, mode); }                                    \
-  BC_FN float __fmul##tail(float a, float b) { return __bc_mul(a, b, mode); }                                     \
-  BC_FN float __fdiv##tail(float a, float b) { return __bc_div(a, b, mode); }                                     \
-  BC_FN float __frcp##tail(float a) { return __bc_div(1.0f, a, mode); }                                           \
-  BC_FN float __fsqrt##tail(float a) { return __bc_root(a, mode); }                                               \
-  BC_FN float __fmaf##tail(float a, float b, float c) { return __bc_fused(a, b, c, mode); }                       \
-  BC_FN float __fmaf_ieee##tail(float a, float b, float c) { return __bc_fused(a, b, c, mode); }                  \
-  BC_FN double __dadd##tail(double a, double b) { return __bc_add(a, b, mode); }                                  \
-  BC_FN double __dsub##tail(double a, double b) { return __bc_add(a, -b, mode); }                                 \
-  BC_FN double __dmul##tail(double a, double b) { return __bc_mul(a, b, mode); }                                  \
-  BC_FN double __ddiv##tail(double a, double b) { return __bc_div(a, b, mode); }                                  \
-  BC_FN double __drcp##tail(double a) { return __bc_div(1.0, a, mode); }                                          \
-  BC_FN double __dsqrt##tail(double a) { return __bc_root(a, mode); }                                             \
-  BC_FN double __fma##tail(double a, double b, double c) { return __bc_fused(a, b, c, mode); }                    \
-  BC_FN float __double2float##tail(double x) {                                                                    \
-    float r = static_cast<float>(x);                                                                              \
-    return __bc_directed(r, x - static_cast<double>(r), mode);                                                    \
-  }                                                                                                               \
-  BC_FN double __ll2double##tail(long long x) {                                                                   \
-    double r = static_cast<double>(x);                                                                            \
-    return __bc_directed(r, static_cast<double>(static_cast<__int128>(x) - static_cast<__int128>(r)), mode);      \
-  }                                                                                                               \
-  BC_FN double __ull2double##tail(unsigned long long x) {                                                         \
-    double r = static_cast<double>(x);                                                                            \
-    return __bc_directed(r, static_cast<double>(static_cast<__int128>(x) - static_cast<__int128>(r)), mode);      \
-  }                                                                                                               \
-  BC_FN float __ll2float##tail(long long x) { return __double2float##tail(__ll2double##tail(x)); }                \
-  BC_FN float __ull2float##tail(unsigned long long x) { return __double2float##tail(__ull2double##tail(x)); }     \
-  BC_FN float __int2float##tail(int x) { return __double2float##tail(static_cast<double>(x)); }                   \
+#define __BC_DIRECTED(tail, mode)                                                                             \
+  BC_FN float __fadd##tail(float a, float b) { return __bc_add(a, b, mode); }                                 \
+  BC_FN float __fsub##tail(float a, float b) { return __bc_add(a, -b, mode); }                                \
+  BC_FN float __fmul##tail(float a, float b) { return __bc_mul(a, b, mode); }                                 \
+  BC_FN float __fdiv##tail(float a, float b) { return __bc_div(a, b, mode); }                                 \
+  BC_FN float __frcp##tail(float a) { return __bc_div(1.0f, a, mode); }                                       \
+  BC_FN float __fsqrt##tail(float a) { return __bc_root(a, mode); }                                           \
+  BC_FN float __fmaf##tail(float a, float b, float c) { return __bc_fused(a, b, c, mode); }                   \
+  BC_FN float __fmaf_ieee##tail(float a, float b, float c) { return __bc_fused(a, b, c, mode); }              \
+  BC_FN double __dadd##tail(double a, double b) { return __bc_add(a, b, mode); }                              \
+  BC_FN double __dsub##tail(double a, double b) { return __bc_add(a, -b, mode); }                             \
+  BC_FN double __dmul##tail(double a, double b) { return __bc_mul(a, b, mode); }                              \
+  BC_FN double __ddiv##tail(double a, double b) { return __bc_div(a, b, mode); }                              \
+  BC_FN double __drcp##tail(double a) { return __bc_div(1.0, a, mode); }                                      \
+  BC_FN double __dsqrt##tail(double a) { return __bc_root(a, mode); }                                         \
+  BC_FN double __fma##tail(double a, double b, double c) { return __bc_fused(a, b, c, mode); }                \
+  BC_FN float __double2float##tail(double x) {                                                                \
+    float r = static_cast<float>(x);                                                                          \
+    return __bc_directed(r, x - static_cast<double>(r), mode);                                                \
+  }                                                                                                           \
+  BC_FN double __ll2double##tail(long long x) {                                                               \
+    double r = static_cast<double>(x);                                                                        \
+    return __bc_directed(r, static_cast<double>(static_cast<__int128>(x) - static_cast<__int128>(r)), mode);  \
+  }                                                                                                           \
+  BC_FN double __ull2double##tail(unsigned long long x) {                                                     \
+    double r = static_cast<double>(x);                                                                        \
+    return __bc_directed(r, static_cast<double>(static_cast<__int128>(x) - static_cast<__int128>(r)), mode);  \
+  }                                                                                                           \
+  BC_FN float __ll2float##tail(long long x) { return __double2float##tail(__ll2double##tail(x)); }            \
+  BC_FN float __ull2float##tail(unsigned long long x) { return __double2float##tail(__ull2double##tail(x)); } \
+  BC_FN float __int2float##tail(int x) { return __double2float##tail(static_cast<double>(x)); }               \
   BC_FN float __uint2float##tail(unsigned x) { return __double2float##tail(static_cast<double>(x)); }
 __BC_DIRECTED(_rd, __bc_down)
 __BC_DIRECTED(_ru, __bc_up)
@@ -157,7 +160,9 @@ BC_FN double remquo(double a, double b, int* quotient) {
   *quotient = static_cast<int>(whole);
   return rest;
 }
-BC_FN float remquof(float a, float b, int* quotient) { return static_cast<float>(remquo(static_cast<double>(a), static_cast<double>(b), quotient)); }
+BC_FN float remquof(float a, float b, int* quotient) {
+  return static_cast<float>(remquo(static_cast<double>(a), static_cast<double>(b), quotient));
+}
 
 #define __isfinite(x) (__builtin_isfinite(x) != 0)
 #define __finitef(x) (__builtin_isfinite(x) != 0)

@@ -28,10 +28,15 @@ BC_INLINE unsigned __bc_sad(unsigned a, unsigned b) {
   }
   return sum;
 }
-#define __BC_LANES(name, Lane, expression) \
-  BC_FN unsigned name(unsigned a, unsigned b) { return __bc_lanewise<Lane>(a, b, [](int x, int y) { return expression; }); }
-#define __BC_LANES1(name, Lane, expression) \
-  BC_FN unsigned name(unsigned a) { return __bc_lanewise<Lane>(a, a, [](int x, int) { return expression; }); }
+#define __BC_LANES(name, Lane, expression)                                     \
+  BC_FN unsigned name(unsigned a, unsigned b) {                                \
+    return __bc_lanewise<Lane>(a, b, [](int x, int y) { return expression; }); \
+  }
+#define __BC_LANES1(name, Lane, expression)                                  \
+  BC_FN unsigned name(unsigned a) {                                          \
+    return __bc_lanewise<Lane>(a, a, [](int x, int) { return expression; }); \
+  }
+// clang-format off
 #define __BC_COMPARES(n, tail, Lane, op)              \
   __BC_LANES(__vcmp##tail##n, Lane, x op y ? -1 : 0)  \
   __BC_LANES(__vset##tail##n, Lane, x op y ? 1 : 0)
@@ -62,6 +67,7 @@ BC_INLINE unsigned __bc_sad(unsigned a, unsigned b) {
   __BC_COMPARES(n, lts, S, <) __BC_COMPARES(n, ltu, U, <)                         \
   BC_FN unsigned __vsads##n(unsigned a, unsigned b) { return __bc_sad<S>(a, b); } \
   BC_FN unsigned __vsadu##n(unsigned a, unsigned b) { return __bc_sad<U>(a, b); }
+// clang-format on
 __BC_VIDEO(2, short, unsigned short)
 __BC_VIDEO(4, signed char, unsigned char)
 #undef __BC_VIDEO
@@ -69,31 +75,45 @@ __BC_VIDEO(4, signed char, unsigned char)
 #undef __BC_LANES1
 #undef __BC_LANES
 
-#define __BC_DP2A(name, shift)                                                                                             \
-  BC_FN int name(int a, int b, int c) {                                                                                    \
+#define __BC_DP2A(name, shift)                                                                                                        \
+  BC_FN int name(int a, int b, int c) {                                                                                               \
     return c + static_cast<short>(a) * static_cast<signed char>(b >> shift) + (a >> 16) * static_cast<signed char>(b >> (shift + 8)); \
-  }                                                                                                                        \
-  BC_FN unsigned name(unsigned a, unsigned b, unsigned c) {                                                                \
-    return c + (a & 0xffffu) * (b >> shift & 0xffu) + (a >> 16) * (b >> (shift + 8) & 0xffu);                              \
-  }                                                                                                                        \
-  BC_FN int name(short2 a, char4 b, int c) { return name(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c); }     \
+  }                                                                                                                                   \
+  BC_FN unsigned name(unsigned a, unsigned b, unsigned c) {                                                                           \
+    return c + (a & 0xffffu) * (b >> shift & 0xffu) + (a >> 16) * (b >> (shift + 8) & 0xffu);                                         \
+  }                                                                                                                                   \
+  BC_FN int name(short2 a, char4 b, int c) { return name(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c); }                \
   BC_FN unsigned name(ushort2 a, uchar4 b, unsigned c) { return name(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c); }
 __BC_DP2A(__dp2a_lo, 0)
 __BC_DP2A(__dp2a_hi, 16)
 #undef __BC_DP2A
 
 // ---- sums, maxima and minima at once (DPX), of words and of pairs of halves
-#define __BC_DPX3(tail, T, N)                                                                       \
-  BC_FN N __vimax3_##tail(N a, N b, N c) { return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { return x > y ? (x > z ? x : z) : (y > z ? y : z); }); } \
-  BC_FN N __vimin3_##tail(N a, N b, N c) { return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { return x < y ? (x < z ? x : z) : (y < z ? y : z); }); } \
-  BC_FN N __viaddmax_##tail(N a, N b, N c) { return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { T s = __bc_wrap(x, y); return s > z ? s : z; }); } \
-  BC_FN N __viaddmin_##tail(N a, N b, N c) { return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { T s = __bc_wrap(x, y); return s < z ? s : z; }); }
-#define __BC_DPX3_RELU(tail, T, N)                                                                  \
-  BC_FN N __vimax3_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__vimax3_##tail(a, b, c)); } \
-  BC_FN N __vimin3_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__vimin3_##tail(a, b, c)); } \
+#define __BC_DPX3(tail, T, N)                                                                                \
+  BC_FN N __vimax3_##tail(N a, N b, N c) {                                                                   \
+    return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { return x > y ? (x > z ? x : z) : (y > z ? y : z); }); \
+  }                                                                                                          \
+  BC_FN N __vimin3_##tail(N a, N b, N c) {                                                                   \
+    return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) { return x < y ? (x < z ? x : z) : (y < z ? y : z); }); \
+  }                                                                                                          \
+  BC_FN N __viaddmax_##tail(N a, N b, N c) {                                                                 \
+    return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) {                                                       \
+      T s = __bc_wrap(x, y);                                                                                 \
+      return s > z ? s : z;                                                                                  \
+    });                                                                                                      \
+  }                                                                                                          \
+  BC_FN N __viaddmin_##tail(N a, N b, N c) {                                                                 \
+    return __bc_dpx<T, N>(a, b, c, [](T x, T y, T z) {                                                       \
+      T s = __bc_wrap(x, y);                                                                                 \
+      return s < z ? s : z;                                                                                  \
+    });                                                                                                      \
+  }
+#define __BC_DPX3_RELU(tail, T, N)                                                                        \
+  BC_FN N __vimax3_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__vimax3_##tail(a, b, c)); }     \
+  BC_FN N __vimin3_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__vimin3_##tail(a, b, c)); }     \
   BC_FN N __viaddmax_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__viaddmax_##tail(a, b, c)); } \
   BC_FN N __viaddmin_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__viaddmin_##tail(a, b, c)); } \
-  BC_FN N __vimax_##tail##_relu(N a, N b) { return __bc_relu<T, N>(__vimax3_##tail(a, b, b)); }       \
+  BC_FN N __vimax_##tail##_relu(N a, N b) { return __bc_relu<T, N>(__vimax3_##tail(a, b, b)); }           \
   BC_FN N __vimin_##tail##_relu(N a, N b) { return __bc_relu<T, N>(__vimin3_##tail(a, b, b)); }
 /// The sum in a type's own width.
 template <class T> BC_INLINE T __bc_wrap(T x, T y) { return static_cast<T>(static_cast<unsigned>(x) + static_cast<unsigned>(y)); }
@@ -120,21 +140,21 @@ __BC_DPX3_RELU(s16x2, short, unsigned)
 #undef __BC_DPX3
 #undef __BC_DPX3_RELU
 /// The larger or smaller one, and whether it was the first.
-#define __BC_DPX_WHICH(name, T, op)             \
-  BC_FN T name(T a, T b, bool* const first) {   \
-    *first = a op b;                            \
-    return *first ? a : b;                      \
+#define __BC_DPX_WHICH(name, T, op)           \
+  BC_FN T name(T a, T b, bool* const first) { \
+    *first = a op b;                          \
+    return *first ? a : b;                    \
   }
 __BC_DPX_WHICH(__vibmax_s32, int, >=)
 __BC_DPX_WHICH(__vibmax_u32, unsigned, >=)
 __BC_DPX_WHICH(__vibmin_s32, int, <=)
 __BC_DPX_WHICH(__vibmin_u32, unsigned, <=)
 #undef __BC_DPX_WHICH
-#define __BC_DPX_WHICH(name, T, op)                                                       \
-  BC_FN unsigned name(unsigned a, unsigned b, bool* const high, bool* const low) {        \
-    *high = static_cast<T>(a >> 16) op static_cast<T>(b >> 16);                           \
-    *low = static_cast<T>(a) op static_cast<T>(b);                                        \
-    return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffffu);                  \
+#define __BC_DPX_WHICH(name, T, op)                                                \
+  BC_FN unsigned name(unsigned a, unsigned b, bool* const high, bool* const low) { \
+    *high = static_cast<T>(a >> 16) op static_cast<T>(b >> 16);                    \
+    *low = static_cast<T>(a) op static_cast<T>(b);                                 \
+    return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffffu);           \
   }
 __BC_DPX_WHICH(__vibmax_s16x2, short, >=)
 __BC_DPX_WHICH(__vibmax_u16x2, unsigned short, >=)

@@ -2,6 +2,7 @@
 #pragma once
 
 namespace std {
+// clang-format off
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
 using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
 using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
@@ -15,6 +16,7 @@ using ::tgamma; using ::lgamma; using ::floor; using ::floorf; using ::ceil; usi
 using ::nearbyint; using ::lround; using ::llround; using ::fmod; using ::fmodf; using ::remainder; using ::copysign; using ::nextafter;
 using ::fma; using ::fmaf; using ::fmax; using ::fmaxf; using ::fmin; using ::fminf; using ::fdim; using ::ldexp; using ::frexp;
 using ::modf; using ::scalbn; using ::ilogb; using ::logb; using ::isnan; using ::isinf; using ::isfinite; using ::signbit;
+// clang-format on
 
 template <class T, T V>
 struct integral_constant {
@@ -27,7 +29,9 @@ struct integral_constant {
 template <bool B> using bool_constant = integral_constant<bool, B>;
 using true_type = bool_constant<true>;
 using false_type = bool_constant<false>;
-template <class T> struct type_identity { using type = T; };
+template <class T> struct type_identity {
+  using type = T;
+};
 template <class T> struct remove_const : type_identity<T> {};
 template <class T> struct remove_const<const T> : type_identity<T> {};
 template <class T> struct remove_volatile : type_identity<T> {};
@@ -69,8 +73,10 @@ template <class A, class B> inline constexpr bool is_convertible_v = __is_conver
 template <class B, class D> inline constexpr bool is_base_of_v = __is_base_of(B, D);
 #define __BC_TRAIT(name) \
   template <class T> struct name : bool_constant<name##_v<T>> {};
+// clang-format off
 __BC_TRAIT(is_integral) __BC_TRAIT(is_floating_point) __BC_TRAIT(is_arithmetic) __BC_TRAIT(is_signed) __BC_TRAIT(is_unsigned)
 __BC_TRAIT(is_pointer) __BC_TRAIT(is_void) __BC_TRAIT(is_enum) __BC_TRAIT(is_trivially_copyable)
+// clang-format on
 #undef __BC_TRAIT
 template <class A, class B> struct is_same : bool_constant<__is_same(A, B)> {};
 template <class A, class B> struct is_convertible : bool_constant<__is_convertible_to(A, B)> {};
@@ -101,10 +107,10 @@ struct pair {
   constexpr pair() = default;
   BC_INLINE constexpr pair(const A& a, const B& b) : first(a), second(b) {}
   template <class C, class D>
-    requires(__is_constructible(A, C) && __is_constructible(B, D))
+  requires(__is_constructible(A, C) && __is_constructible(B, D))
   BC_INLINE constexpr pair(C&& c, D&& d) : first(static_cast<A>(static_cast<C&&>(c))), second(static_cast<B>(static_cast<D&&>(d))) {}
   template <class C, class D>
-    requires(!__is_same(C, A) || !__is_same(D, B))
+  requires(!__is_same(C, A) || !__is_same(D, B))
   BC_INLINE constexpr pair(const pair<C, D>& p) : first(p.first), second(p.second) {}
   BC_INLINE constexpr void swap(pair& b) {
     pair c = *this;
@@ -170,7 +176,8 @@ template <class T>
 struct numeric_limits {
   static constexpr bool is_specialized = __is_arithmetic(T), is_integer = __is_integral(T), is_signed = T(-1) < T(0);
   static constexpr bool has_infinity = false, has_quiet_NaN = false;
-  static constexpr bool is_exact = is_integer, is_bounded = true, is_modulo = is_integer && !is_signed, is_iec559 = false, has_signaling_NaN = false;
+  static constexpr bool is_exact = is_integer, is_bounded = true, is_modulo = is_integer && !is_signed, is_iec559 = false,
+                        has_signaling_NaN = false;
   static constexpr int digits = static_cast<int>(8 * sizeof(T)) - (is_signed ? 1 : 0), digits10 = digits * 3 / 10, radix = 2;
   BC_INLINE static constexpr T infinity() { return T(0); }
   BC_INLINE static constexpr T quiet_NaN() { return T(0); }
@@ -180,23 +187,23 @@ struct numeric_limits {
   BC_INLINE static constexpr T lowest() { return bc::limits<T>::lowest(); }
   BC_INLINE static constexpr T epsilon() { return T(0); }
 };
-#define __BC_LIMITS(T, bits)                                                                       \
-  template <>                                                                                      \
-  struct numeric_limits<T> {                                                                       \
-    static constexpr bool is_specialized = true, is_integer = false, is_signed = true;             \
-    static constexpr bool has_infinity = true, has_quiet_NaN = true;                               \
+#define __BC_LIMITS(T, bits)                                                                                                  \
+  template <>                                                                                                                 \
+  struct numeric_limits<T> {                                                                                                  \
+    static constexpr bool is_specialized = true, is_integer = false, is_signed = true;                                        \
+    static constexpr bool has_infinity = true, has_quiet_NaN = true;                                                          \
     static constexpr bool is_exact = false, is_bounded = true, is_modulo = false, is_iec559 = true, has_signaling_NaN = true; \
-    static constexpr int digits = bits, digits10 = bits == 24 ? 6 : 15, max_digits10 = bits == 24 ? 9 : 17, radix = 2; \
-    static constexpr int max_exponent = bits == 24 ? 128 : 1024, min_exponent = bits == 24 ? -125 : -1021;       \
-    BC_INLINE static constexpr T denorm_min() { return bits == 24 ? static_cast<T>(0x1p-149) : static_cast<T>(0x1p-1074); } \
-    BC_INLINE static constexpr T round_error() { return T(0.5); }                                  \
-    BC_INLINE static constexpr T signaling_NaN() { return bc::limits<T>::nan(); }                  \
-    BC_INLINE static constexpr T max() { return bc::limits<T>::max(); }                            \
-    BC_INLINE static constexpr T min() { return bc::limits<T>::min(); }                            \
-    BC_INLINE static constexpr T lowest() { return bc::limits<T>::lowest(); }                      \
-    BC_INLINE static constexpr T epsilon() { return bc::limits<T>::epsilon(); }                    \
-    BC_INLINE static constexpr T infinity() { return bc::limits<T>::inf(); }                       \
-    BC_INLINE static constexpr T quiet_NaN() { return bc::limits<T>::nan(); }                      \
+    static constexpr int digits = bits, digits10 = bits == 24 ? 6 : 15, max_digits10 = bits == 24 ? 9 : 17, radix = 2;        \
+    static constexpr int max_exponent = bits == 24 ? 128 : 1024, min_exponent = bits == 24 ? -125 : -1021;                    \
+    BC_INLINE static constexpr T denorm_min() { return bits == 24 ? static_cast<T>(0x1p-149) : static_cast<T>(0x1p-1074); }   \
+    BC_INLINE static constexpr T round_error() { return T(0.5); }                                                             \
+    BC_INLINE static constexpr T signaling_NaN() { return bc::limits<T>::nan(); }                                             \
+    BC_INLINE static constexpr T max() { return bc::limits<T>::max(); }                                                       \
+    BC_INLINE static constexpr T min() { return bc::limits<T>::min(); }                                                       \
+    BC_INLINE static constexpr T lowest() { return bc::limits<T>::lowest(); }                                                 \
+    BC_INLINE static constexpr T epsilon() { return bc::limits<T>::epsilon(); }                                               \
+    BC_INLINE static constexpr T infinity() { return bc::limits<T>::inf(); }                                                  \
+    BC_INLINE static constexpr T quiet_NaN() { return bc::limits<T>::nan(); }                                                 \
   };
 __BC_LIMITS(float, 24)
 __BC_LIMITS(double, 53)

@@ -21,9 +21,10 @@ template <class T> struct remove_all_extents : type_identity<__remove_all_extent
 template <class T> using remove_extent_t = __remove_extent(T);
 template <class T> struct underlying_type : type_identity<__underlying_type(T)> {};
 template <class T> using underlying_type_t = __underlying_type(T);
-#define __BC_TRAIT(name, test)                    \
+#define __BC_TRAIT(name, test)                              \
   template <class T> inline constexpr bool name##_v = test; \
   template <class T> struct name : __bc_bool<test> {};
+// clang-format off
 __BC_TRAIT(is_reference, __is_reference(T)) __BC_TRAIT(is_lvalue_reference, __is_lvalue_reference(T))
 __BC_TRAIT(is_rvalue_reference, __is_rvalue_reference(T)) __BC_TRAIT(is_const, __is_const(T)) __BC_TRAIT(is_volatile, __is_volatile(T))
 __BC_TRAIT(is_array, __is_array(T)) __BC_TRAIT(is_class, __is_class(T)) __BC_TRAIT(is_union, __is_union(T)) __BC_TRAIT(is_empty, __is_empty(T))
@@ -34,6 +35,7 @@ __BC_TRAIT(is_polymorphic, __is_polymorphic(T)) __BC_TRAIT(is_aggregate, __is_ag
 __BC_TRAIT(is_default_constructible, __is_constructible(T)) __BC_TRAIT(is_copy_constructible, __is_constructible(T, const T&))
 __BC_TRAIT(is_move_constructible, __is_constructible(T, T&&)) __BC_TRAIT(is_trivially_destructible, __is_trivially_destructible(T))
 __BC_TRAIT(is_trivially_default_constructible, __is_trivially_constructible(T)) __BC_TRAIT(is_destructible, __is_destructible(T))
+// clang-format on
 #undef __BC_TRAIT
 template <class T> struct is_null_pointer : is_same<remove_cv_t<T>, nullptr_t> {};
 template <class T, class... A> struct is_constructible : __bc_bool<__is_constructible(T, A...)> {};
@@ -100,7 +102,9 @@ inline constexpr in_place_t in_place{};
 template <class T> struct tuple_size;
 template <size_t I, class T> struct tuple_element;
 template <class T> struct tuple_size<const T> : tuple_size<T> {};
-template <size_t I, class T> struct tuple_element<I, const T> { using type = const typename tuple_element<I, T>::type; };
+template <size_t I, class T> struct tuple_element<I, const T> {
+  using type = const typename tuple_element<I, T>::type;
+};
 template <class T> inline constexpr size_t tuple_size_v = tuple_size<T>::value;
 template <size_t I, class T> using tuple_element_t = typename tuple_element<I, T>::type;
 
@@ -144,7 +148,8 @@ struct tuple : __bc_leaves<index_sequence_for<T...>, T...> {
   }
 
  private:
-  template <class... U, size_t... I> BC_INLINE constexpr tuple(const tuple<U...>& from, index_sequence<I...>) : __bc_base(0, __bc_at<I>(from)...) {}
+  template <class... U, size_t... I> BC_INLINE constexpr tuple(const tuple<U...>& from, index_sequence<I...>)
+      : __bc_base(0, __bc_at<I>(from)...) {}
   template <class... U, size_t... I> BC_INLINE constexpr void assign(const tuple<U...>& from, index_sequence<I...>) {
     ((__bc_at<I>(*this) = __bc_at<I>(from)), ...);
   }
@@ -152,7 +157,9 @@ struct tuple : __bc_leaves<index_sequence_for<T...>, T...> {
 template <> struct tuple<> {};
 template <class... T> tuple(T...) -> tuple<T...>;
 template <class... T> struct tuple_size<tuple<T...>> : integral_constant<size_t, sizeof...(T)> {};
-template <size_t I, class... T> struct tuple_element<I, tuple<T...>> { using type = __type_pack_element<I, T...>; };
+template <size_t I, class... T> struct tuple_element<I, tuple<T...>> {
+  using type = __type_pack_element<I, T...>;
+};
 template <size_t I, class... T> BC_INLINE constexpr __type_pack_element<I, T...>& get(tuple<T...>& t) { return __bc_at<I>(t); }
 template <size_t I, class... T> BC_INLINE constexpr const __type_pack_element<I, T...>& get(const tuple<T...>& t) { return __bc_at<I>(t); }
 template <size_t I, class... T> BC_INLINE constexpr __type_pack_element<I, T...>&& get(tuple<T...>&& t) {
@@ -176,10 +183,12 @@ BC_INLINE constexpr tuple<A..., B...> __bc_join(const tuple<A...>& a, const tupl
   return tuple<A..., B...>(get<I>(a)..., get<J>(b)...);
 }
 template <class... A> BC_INLINE constexpr tuple<A...> tuple_cat(const tuple<A...>& a) { return a; }
-template <class... A, class... B, class... More> BC_INLINE constexpr auto tuple_cat(const tuple<A...>& a, const tuple<B...>& b, const More&... more) {
+template <class... A, class... B, class... More> BC_INLINE constexpr auto tuple_cat(const tuple<A...>& a, const tuple<B...>& b,
+                                                                                    const More&... more) {
   return tuple_cat(__bc_join(a, b, index_sequence_for<A...>(), index_sequence_for<B...>()), more...);
 }
-template <class... A, class... B, size_t... I> BC_INLINE constexpr bool __bc_same(const tuple<A...>& a, const tuple<B...>& b, index_sequence<I...>) {
+template <class... A, class... B, size_t... I> BC_INLINE constexpr bool __bc_same(const tuple<A...>& a, const tuple<B...>& b,
+                                                                                  index_sequence<I...>) {
   return ((get<I>(a) == get<I>(b)) && ...);
 }
 template <size_t I, class... A, class... B> BC_INLINE constexpr bool __bc_before(const tuple<A...>& a, const tuple<B...>& b) {
@@ -192,8 +201,12 @@ template <size_t I, class... A, class... B> BC_INLINE constexpr bool __bc_before
   }
 }
 template <class... A, class... B> requires(sizeof...(A) == sizeof...(B))
-BC_INLINE constexpr bool operator==(const tuple<A...>& a, const tuple<B...>& b) { return __bc_same(a, b, index_sequence_for<A...>()); }
-template <class... A, class... B> BC_INLINE constexpr bool operator<(const tuple<A...>& a, const tuple<B...>& b) { return __bc_before<0>(a, b); }
+BC_INLINE constexpr bool operator==(const tuple<A...>& a, const tuple<B...>& b) {
+  return __bc_same(a, b, index_sequence_for<A...>());
+}
+template <class... A, class... B> BC_INLINE constexpr bool operator<(const tuple<A...>& a, const tuple<B...>& b) {
+  return __bc_before<0>(a, b);
+}
 template <class... A, class... B> BC_INLINE constexpr bool operator>(const tuple<A...>& a, const tuple<B...>& b) { return b < a; }
 template <class... A, class... B> BC_INLINE constexpr bool operator<=(const tuple<A...>& a, const tuple<B...>& b) { return !(b < a); }
 template <class... A, class... B> BC_INLINE constexpr bool operator>=(const tuple<A...>& a, const tuple<B...>& b) { return !(a < b); }
@@ -201,12 +214,16 @@ template <class... A, class... B> BC_INLINE constexpr bool operator>=(const tupl
 template <class A, class B> struct tuple_size<pair<A, B>> : integral_constant<size_t, 2> {};
 template <size_t I, class A, class B> struct tuple_element<I, pair<A, B>> : conditional<I == 0, A, B> {};
 template <size_t I, class A, class B> BC_INLINE constexpr auto& get(pair<A, B>& p) {
-  if constexpr (I == 0) return p.first;
-  else return p.second;
+  if constexpr (I == 0)
+    return p.first;
+  else
+    return p.second;
 }
 template <size_t I, class A, class B> BC_INLINE constexpr const auto& get(const pair<A, B>& p) {
-  if constexpr (I == 0) return p.first;
-  else return p.second;
+  if constexpr (I == 0)
+    return p.first;
+  else
+    return p.second;
 }
 template <class T, size_t N> struct tuple_size<array<T, N>> : integral_constant<size_t, N> {};
 template <size_t I, class T, size_t N> struct tuple_element<I, array<T, N>> : type_identity<T> {};
@@ -214,18 +231,21 @@ template <size_t I, class T, size_t N> BC_INLINE constexpr T& get(array<T, N>& a
 template <size_t I, class T, size_t N> BC_INLINE constexpr const T& get(const array<T, N>& a) { return a.items[I]; }
 
 // ---- functions as values
-#define __BC_FUNCTION(name, expression)                                                                                    \
-  template <class T = void> struct name {                                                                                  \
-    using first_argument_type = T; using second_argument_type = T;                                                         \
-    BC_INLINE constexpr auto operator()(const T& a, const T& b) const { return expression; }                               \
-  };                                                                                                                       \
-  template <> struct name<void> {                                                                                          \
-    template <class A, class B> BC_INLINE constexpr auto operator()(const A& a, const B& b) const { return expression; }   \
+#define __BC_FUNCTION(name, expression)                                                                                  \
+  template <class T = void> struct name {                                                                                \
+    using first_argument_type = T;                                                                                       \
+    using second_argument_type = T;                                                                                      \
+    BC_INLINE constexpr auto operator()(const T& a, const T& b) const { return expression; }                             \
+  };                                                                                                                     \
+  template <> struct name<void> {                                                                                        \
+    template <class A, class B> BC_INLINE constexpr auto operator()(const A& a, const B& b) const { return expression; } \
   };
+// clang-format off
 __BC_FUNCTION(minus, a - b) __BC_FUNCTION(multiplies, a * b) __BC_FUNCTION(divides, a / b) __BC_FUNCTION(modulus, a % b)
 __BC_FUNCTION(equal_to, a == b) __BC_FUNCTION(not_equal_to, a != b) __BC_FUNCTION(less, a < b) __BC_FUNCTION(greater, a > b)
 __BC_FUNCTION(less_equal, a <= b) __BC_FUNCTION(greater_equal, a >= b) __BC_FUNCTION(logical_and, a && b) __BC_FUNCTION(logical_or, a || b)
 __BC_FUNCTION(bit_and, a & b) __BC_FUNCTION(bit_or, a | b) __BC_FUNCTION(bit_xor, a ^ b)
+// clang-format on
 #undef __BC_FUNCTION
 #define __BC_FUNCTION(name, expression)                                                             \
   template <class T = void> struct name {                                                           \
@@ -234,7 +254,9 @@ __BC_FUNCTION(bit_and, a & b) __BC_FUNCTION(bit_or, a | b) __BC_FUNCTION(bit_xor
   template <> struct name<void> {                                                                   \
     template <class A> BC_INLINE constexpr auto operator()(const A& a) const { return expression; } \
   };
+// clang-format off
 __BC_FUNCTION(negate, -a) __BC_FUNCTION(logical_not, !a) __BC_FUNCTION(bit_not, ~a)
+// clang-format on
 #undef __BC_FUNCTION
 struct identity {
   template <class T> BC_INLINE constexpr T&& operator()(T&& x) const { return static_cast<T&&>(x); }
@@ -311,7 +333,9 @@ class span {
   BC_INLINE constexpr T* end() const { return data_ + size(); }
   BC_INLINE constexpr span<T> first(size_t n) const { return {data_, n}; }
   BC_INLINE constexpr span<T> last(size_t n) const { return {data_ + size() - n, n}; }
-  BC_INLINE constexpr span<T> subspan(size_t at, size_t n = dynamic_extent) const { return {data_ + at, n == dynamic_extent ? size() - at : n}; }
+  BC_INLINE constexpr span<T> subspan(size_t at, size_t n = dynamic_extent) const {
+    return {data_ + at, n == dynamic_extent ? size() - at : n};
+  }
 
  private:
   T* data_;
@@ -327,7 +351,9 @@ template <class T> BC_INLINE constexpr int countl_zero(T x) {
   constexpr int bits = 8 * static_cast<int>(sizeof(T));
   return x == 0 ? bits : __builtin_clzll(static_cast<unsigned long long>(x)) - (64 - bits);
 }
-template <class T> BC_INLINE constexpr int countr_zero(T x) { return x == 0 ? 8 * static_cast<int>(sizeof(T)) : __builtin_ctzll(static_cast<unsigned long long>(x)); }
+template <class T> BC_INLINE constexpr int countr_zero(T x) {
+  return x == 0 ? 8 * static_cast<int>(sizeof(T)) : __builtin_ctzll(static_cast<unsigned long long>(x));
+}
 template <class T> BC_INLINE constexpr int countl_one(T x) { return countl_zero(static_cast<T>(~x)); }
 template <class T> BC_INLINE constexpr int countr_one(T x) { return countr_zero(static_cast<T>(~x)); }
 template <class T> BC_INLINE constexpr bool has_single_bit(T x) { return x != 0 && (x & (x - 1)) == 0; }
@@ -490,7 +516,9 @@ template <class It, class T, class F = plus<>> BC_INLINE constexpr T accumulate(
   for (; first != last; ++first) v = f(v, *first);
   return v;
 }
-template <class It, class T, class F = plus<>> BC_INLINE constexpr T reduce(It first, It last, T v, F f = {}) { return accumulate(first, last, v, f); }
+template <class It, class T, class F = plus<>> BC_INLINE constexpr T reduce(It first, It last, T v, F f = {}) {
+  return accumulate(first, last, v, f);
+}
 template <class A, class B, class T> BC_INLINE constexpr T inner_product(A first, A last, B second, T v) {
   for (; first != last; ++first, ++second) v = v + *first * *second;
   return v;

@@ -16,15 +16,19 @@ enum memory_order {
 namespace cuda {
 enum thread_scope { thread_scope_system = 0, thread_scope_device = 1, thread_scope_block = 2, thread_scope_thread = 10 };
 using ::std::memory_order;
+// clang-format off
 using ::std::memory_order_relaxed; using ::std::memory_order_consume; using ::std::memory_order_acquire;
 using ::std::memory_order_release; using ::std::memory_order_acq_rel; using ::std::memory_order_seq_cst;
+// clang-format on
 BC_FN void atomic_thread_fence(memory_order, thread_scope = thread_scope_system) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 template <int Bytes> struct __bc_word;
+// clang-format off
 template <> struct __bc_word<1> { using type = unsigned char; };
 template <> struct __bc_word<2> { using type = unsigned short; };
 template <> struct __bc_word<4> { using type = unsigned int; };
 template <> struct __bc_word<8> { using type = unsigned long; };
+// clang-format on
 
 /// What atomics of a place do. Values that are no numbers go as their bits.
 template <class T>
@@ -44,8 +48,7 @@ struct __bc_atomic_of {
   }
   template <class F> BC_INLINE static T change(T* p, F f) {
     T seen = load(p);
-    while (!swap(p, seen, f(seen))) {
-    }
+    while (!swap(p, seen, f(seen))) {}
     return seen;
   }
 };
@@ -62,15 +65,19 @@ struct __bc_atomic_members {
   BC_INLINE operator T() const { return load(); }
   BC_INLINE void store(T v, memory_order = memory_order_seq_cst) const { Of::store(place(), v); }
   BC_INLINE T exchange(T v, memory_order = memory_order_seq_cst) const { return Of::exchange(place(), v); }
-  BC_INLINE bool compare_exchange_strong(T& expected, T wanted, memory_order = memory_order_seq_cst, memory_order = memory_order_seq_cst) const {
+  BC_INLINE bool compare_exchange_strong(T& expected, T wanted, memory_order = memory_order_seq_cst,
+                                         memory_order = memory_order_seq_cst) const {
     return Of::swap(place(), expected, wanted);
   }
-  BC_INLINE bool compare_exchange_weak(T& expected, T wanted, memory_order = memory_order_seq_cst, memory_order = memory_order_seq_cst) const {
+  BC_INLINE bool compare_exchange_weak(T& expected, T wanted, memory_order = memory_order_seq_cst,
+                                       memory_order = memory_order_seq_cst) const {
     return Of::swap(place(), expected, wanted);
   }
   template <class U = T> BC_INLINE T fetch_add(U v, memory_order = memory_order_seq_cst) const {
-    if constexpr (__is_integral(T)) return __atomic_fetch_add(place(), static_cast<T>(v), __ATOMIC_SEQ_CST);
-    else return Of::change(place(), [=](T old) { return static_cast<T>(old + v); });
+    if constexpr (__is_integral(T))
+      return __atomic_fetch_add(place(), static_cast<T>(v), __ATOMIC_SEQ_CST);
+    else
+      return Of::change(place(), [=](T old) { return static_cast<T>(old + v); });
   }
   template <class U = T> BC_INLINE T fetch_sub(U v, memory_order = memory_order_seq_cst) const {
     return Of::change(place(), [=](T old) { return static_cast<T>(old - v); });
@@ -157,7 +164,9 @@ class barrier {
   }
   BC_INLINE bool try_wait(const arrival_token& token) const { return __atomic_load_n(&phase_, __ATOMIC_SEQ_CST) != token; }
   template <class Duration> BC_INLINE bool try_wait_for(const arrival_token& token, const Duration&) const { return try_wait(token); }
-  BC_INLINE bool try_wait_parity(bool parity) const { return (__atomic_load_n(&phase_, __ATOMIC_SEQ_CST) & 1u) != static_cast<unsigned>(parity); }
+  BC_INLINE bool try_wait_parity(bool parity) const {
+    return (__atomic_load_n(&phase_, __ATOMIC_SEQ_CST) & 1u) != static_cast<unsigned>(parity);
+  }
   BC_INLINE void wait(arrival_token&& token) const { stay(token); }
   BC_INLINE void wait(const arrival_token& token) const { stay(token); }
   BC_INLINE void wait_parity(bool parity) const {
@@ -294,7 +303,8 @@ class pipeline {
 };
 BC_INLINE pipeline<thread_scope_thread> make_pipeline() { return {}; }
 template <class Group, thread_scope Scope, unsigned Stages>
-BC_INLINE pipeline<Scope> __bc_pipeline(const Group& group, pipeline_shared_state<Scope, Stages>* state, ptrdiff_t producers, ptrdiff_t consumers) {
+BC_INLINE pipeline<Scope> __bc_pipeline(const Group& group, pipeline_shared_state<Scope, Stages>* state, ptrdiff_t producers,
+                                        ptrdiff_t consumers) {
   if (group.thread_rank() == 0) {
     for (unsigned i = 0; i < Stages; ++i) {
       init(&state->filled[i], producers);

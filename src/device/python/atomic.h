@@ -49,8 +49,10 @@ BC_INLINE T atomic_update(T* at, F f) {
 /// As something that compares.
 template <class T>
 BC_INLINE auto comparable(T x) {
-  if constexpr (is_small_float<T>) return static_cast<float>(x);
-  else return x;
+  if constexpr (is_small_float<T>)
+    return static_cast<float>(x);
+  else
+    return x;
 }
 
 template <class T>

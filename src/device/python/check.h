@@ -122,14 +122,22 @@ BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
 #endif
       const bool across = c.across;
       const u64 write = v->write, read = v->read, other_read = v->other_read, atomic = v->atomic;
-      if (!in_order(write, now, across)) other = write, *what = 1;
-      else if (mode != kAtomic && !in_order(atomic, now, across)) other = atomic, *what = 2;
-      else if (mode != kRead && !in_order(read, now, across)) other = read, *what = 0;
-      else if (mode != kRead && !in_order(other_read, now, across)) other = other_read, *what = 0;
-      if (mode == kWrite) v->write = now;
-      else if (mode == kAtomic) v->atomic = now;
-      else if (in_order(read, now, across)) v->read = now;
-      else v->other_read = now;
+      if (!in_order(write, now, across))
+        other = write, *what = 1;
+      else if (mode != kAtomic && !in_order(atomic, now, across))
+        other = atomic, *what = 2;
+      else if (mode != kRead && !in_order(read, now, across))
+        other = read, *what = 0;
+      else if (mode != kRead && !in_order(other_read, now, across))
+        other = other_read, *what = 0;
+      if (mode == kWrite)
+        v->write = now;
+      else if (mode == kAtomic)
+        v->atomic = now;
+      else if (in_order(read, now, across))
+        v->read = now;
+      else
+        v->other_read = now;
       __threadfence();
       atomicExch(&t->lock, 0u);
       done = true;
@@ -267,9 +275,12 @@ BC_PY i64 index_inside(Checker& c, int site, i64 i, i64 extent) {
 
 template <class T>
 BC_INLINE bool is_nan(const T& x) {
-  if constexpr (is_complex<T>) return x.re != x.re || x.im != x.im;
-  else if constexpr (is_small_float<T>) return static_cast<float>(x) != static_cast<float>(x);
-  else return x != x;
+  if constexpr (is_complex<T>)
+    return x.re != x.re || x.im != x.im;
+  else if constexpr (is_small_float<T>)
+    return static_cast<float>(x) != static_cast<float>(x);
+  else
+    return x != x;
 }
 template <class R, class... A>
 BC_INLINE void nan_made(Checker& c, int site, const R& result, const A&... operands) {

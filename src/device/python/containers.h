@@ -211,7 +211,8 @@ struct List : Ref<ListBody<T>> {
   BC_NOINLINE void reserve(i64 room) const {
     auto& b = body();
     Block* wider = bc_host->allocate(room * static_cast<i64>(sizeof(T)));
-    if (b.memory) __builtin_memcpy(static_cast<void*>(wider + 1), static_cast<const void*>(data()), static_cast<unsigned long>(b.size) * sizeof(T));
+    if (b.memory)
+      __builtin_memcpy(static_cast<void*>(wider + 1), static_cast<const void*>(data()), static_cast<unsigned long>(b.size) * sizeof(T));
     disown(b.memory);
     b.memory = wider;
     b.room = room;
@@ -254,7 +255,8 @@ struct List : Ref<ListBody<T>> {
     T* d = data();
     if constexpr (!__is_trivially_copyable(T))
       for (i64 i = first; i < last; ++i) end_value(d[i]);
-    __builtin_memmove(static_cast<void*>(d + first), static_cast<const void*>(d + last), static_cast<unsigned long>(b.size - last) * sizeof(T));
+    __builtin_memmove(static_cast<void*>(d + first), static_cast<const void*>(d + last),
+                      static_cast<unsigned long>(b.size - last) * sizeof(T));
     b.size -= last - first;
     b.head.changed = 1;
   }
@@ -271,7 +273,8 @@ struct List : Ref<ListBody<T>> {
     resolve(s, size(), first, count);
     if (count <= 0) return;
     if (s.step == 1) return erase(first, first + count);
-    for (i64 k = s.step > 0 ? count - 1 : 0; k >= 0 && k < count; k += s.step > 0 ? -1 : 1) erase(first + k * s.step, first + k * s.step + 1);
+    for (i64 k = s.step > 0 ? count - 1 : 0; k >= 0 && k < count; k += s.step > 0 ? -1 : 1)
+      erase(first + k * s.step, first + k * s.step + 1);
   }
   template <class U>
   i64 find(const U& value, i64 from, i64 to) const {

@@ -252,9 +252,10 @@ BC_INLINE void reverse_axes(R& r, const A& a, const Tuple<i64, N>&) {
     reverse_axes<K + 1>(r, a, a.shape);
   }
 }
+template <char L> constexpr char kReversed = L == 'C' ? 'F' : L == 'F' ? 'C' : 'A';
 template <class T, int N, char L>
-BC_INLINE Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> transposed(const Array<T, N, L>& a) {
-  Array<T, N, L == 'C' ? 'F' : L == 'F' ? 'C' : 'A'> r{a.data, {}, {}};
+BC_INLINE Array<T, N, kReversed<L>> transposed(const Array<T, N, L>& a) {
+  Array<T, N, kReversed<L>> r{a.data, {}, {}};
   reverse_axes<0>(r, a, a.shape);
   return r;
 }

@@ -49,8 +49,7 @@ BC_PY i32 grid_sync() {
     const bool first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0;
     __threadfence();
     const unsigned before = atomicAdd(&grid_arrivals, first ? 0x80000000u - (blocks - 1) : 1u);
-    while (((before ^ *const_cast<volatile unsigned*>(&grid_arrivals)) & 0x80000000u) == 0) {
-    }
+    while (((before ^ *const_cast<volatile unsigned*>(&grid_arrivals)) & 0x80000000u) == 0) {}
     __threadfence();
   }
   __syncthreads();
@@ -64,22 +63,22 @@ BC_FN i32 grid_sync() {
 #endif
 
 // ---- shuffles of any type, a 32-bit word at a time
-#define BC_PY_SHUFFLE(name, function)                                                     \
-  template <class T>                                                                      \
-  BC_INLINE T name(u32 mask, T value, i32 by) {                                           \
-    if constexpr (is_complex<T>) {                                                        \
-      return T(name(mask, value.re, by), name(mask, value.im, by));                       \
-    } else if constexpr (sizeof(T) < 4) {                                                 \
-      return bits_as<T>(static_cast<u16>(function(mask, static_cast<u32>(bits_as<u16>(value)), by))); \
-    } else {                                                                              \
-      struct Words {                                                                      \
-        u32 w[sizeof(T) / 4];                                                             \
-      };                                                                                  \
-      Words words = bits_as<Words>(value);                                                \
-      BC_UNROLL                                                                           \
+#define BC_PY_SHUFFLE(name, function)                                                                        \
+  template <class T>                                                                                         \
+  BC_INLINE T name(u32 mask, T value, i32 by) {                                                              \
+    if constexpr (is_complex<T>) {                                                                           \
+      return T(name(mask, value.re, by), name(mask, value.im, by));                                          \
+    } else if constexpr (sizeof(T) < 4) {                                                                    \
+      return bits_as<T>(static_cast<u16>(function(mask, static_cast<u32>(bits_as<u16>(value)), by)));        \
+    } else {                                                                                                 \
+      struct Words {                                                                                         \
+        u32 w[sizeof(T) / 4];                                                                                \
+      };                                                                                                     \
+      Words words = bits_as<Words>(value);                                                                   \
+      BC_UNROLL                                                                                              \
       for (int k = 0; k < static_cast<int>(sizeof(T) / 4); ++k) words.w[k] = function(mask, words.w[k], by); \
-      return bits_as<T>(words);                                                           \
-    }                                                                                     \
+      return bits_as<T>(words);                                                                              \
+    }                                                                                                        \
   }
 BC_PY_SHUFFLE(shfl, __shfl_sync)
 BC_PY_SHUFFLE(shfl_up, __shfl_up_sync)

@@ -106,23 +106,23 @@ BC_INLINE T whole_to(I x) {
   const __int128 rest = static_cast<__int128>(x) - static_cast<__int128>(r);
   return directed<D>(r, rest > 0 ? T(1) : (rest < 0 ? T(-1) : T(0)));
 }
-#define BC_PY_DIRECTED(prefix, suffix, fma_name, T, D)                                            \
-  BC_FN T prefix##add_##suffix(T a, T b) { return add_to<D>(a, b); }                              \
-  BC_FN T prefix##sub_##suffix(T a, T b) { return add_to<D>(a, -b); }                             \
-  BC_FN T prefix##mul_##suffix(T a, T b) { return mul_to<D>(a, b); }                              \
-  BC_FN T prefix##div_##suffix(T a, T b) { return div_to<D>(a, b); }                              \
-  BC_FN T prefix##rcp_##suffix(T a) { return div_to<D>(T(1), a); }                                \
-  BC_FN T prefix##sqrt_##suffix(T a) { return sqrt_to<D>(a); }                                    \
+#define BC_PY_DIRECTED(prefix, suffix, fma_name, T, D)                \
+  BC_FN T prefix##add_##suffix(T a, T b) { return add_to<D>(a, b); }  \
+  BC_FN T prefix##sub_##suffix(T a, T b) { return add_to<D>(a, -b); } \
+  BC_FN T prefix##mul_##suffix(T a, T b) { return mul_to<D>(a, b); }  \
+  BC_FN T prefix##div_##suffix(T a, T b) { return div_to<D>(a, b); }  \
+  BC_FN T prefix##rcp_##suffix(T a) { return div_to<D>(T(1), a); }    \
+  BC_FN T prefix##sqrt_##suffix(T a) { return sqrt_to<D>(a); }        \
   BC_FN T fma_name##_##suffix(T a, T b, T c) { return fma_to<D>(a, b, c); }
-#define BC_PY_WHOLE(suffix, D)                                                                    \
-  BC_PY_DIRECTED(f, suffix, fmaf, float, D)                                                       \
-  BC_PY_DIRECTED(d, suffix, fma, double, D)                                                       \
-  BC_FN float double2float_##suffix(double x) { return narrow_to<D>(x); }                         \
-  BC_FN float int2float_##suffix(i32 x) { return whole_to<D, float>(x); }                         \
-  BC_FN float uint2float_##suffix(u32 x) { return whole_to<D, float>(x); }                        \
-  BC_FN float ll2float_##suffix(i64 x) { return whole_to<D, float>(x); }                          \
-  BC_FN float ull2float_##suffix(u64 x) { return whole_to<D, float>(x); }                         \
-  BC_FN double ll2double_##suffix(i64 x) { return whole_to<D, double>(x); }                       \
+#define BC_PY_WHOLE(suffix, D)                                              \
+  BC_PY_DIRECTED(f, suffix, fmaf, float, D)                                 \
+  BC_PY_DIRECTED(d, suffix, fma, double, D)                                 \
+  BC_FN float double2float_##suffix(double x) { return narrow_to<D>(x); }   \
+  BC_FN float int2float_##suffix(i32 x) { return whole_to<D, float>(x); }   \
+  BC_FN float uint2float_##suffix(u32 x) { return whole_to<D, float>(x); }  \
+  BC_FN float ll2float_##suffix(i64 x) { return whole_to<D, float>(x); }    \
+  BC_FN float ull2float_##suffix(u64 x) { return whole_to<D, float>(x); }   \
+  BC_FN double ll2double_##suffix(i64 x) { return whole_to<D, double>(x); } \
   BC_FN double ull2double_##suffix(u64 x) { return whole_to<D, double>(x); }
 BC_PY_WHOLE(rz, Toward::zero)
 BC_PY_WHOLE(ru, Toward::up)
@@ -130,23 +130,23 @@ BC_PY_WHOLE(rd, Toward::down)
 #undef BC_PY_WHOLE
 #undef BC_PY_DIRECTED
 #else
-#define BC_PY_DIRECTED(prefix, suffix, fma_name, T)                                               \
-  BC_FN T prefix##add_##suffix(T a, T b) { return __##prefix##add_##suffix(a, b); }               \
-  BC_FN T prefix##sub_##suffix(T a, T b) { return __##prefix##sub_##suffix(a, b); }               \
-  BC_FN T prefix##mul_##suffix(T a, T b) { return __##prefix##mul_##suffix(a, b); }               \
-  BC_FN T prefix##div_##suffix(T a, T b) { return __##prefix##div_##suffix(a, b); }               \
-  BC_FN T prefix##rcp_##suffix(T a) { return __##prefix##rcp_##suffix(a); }                       \
-  BC_FN T prefix##sqrt_##suffix(T a) { return __##prefix##sqrt_##suffix(a); }                     \
+#define BC_PY_DIRECTED(prefix, suffix, fma_name, T)                                 \
+  BC_FN T prefix##add_##suffix(T a, T b) { return __##prefix##add_##suffix(a, b); } \
+  BC_FN T prefix##sub_##suffix(T a, T b) { return __##prefix##sub_##suffix(a, b); } \
+  BC_FN T prefix##mul_##suffix(T a, T b) { return __##prefix##mul_##suffix(a, b); } \
+  BC_FN T prefix##div_##suffix(T a, T b) { return __##prefix##div_##suffix(a, b); } \
+  BC_FN T prefix##rcp_##suffix(T a) { return __##prefix##rcp_##suffix(a); }         \
+  BC_FN T prefix##sqrt_##suffix(T a) { return __##prefix##sqrt_##suffix(a); }       \
   BC_FN T fma_name##_##suffix(T a, T b, T c) { return __##fma_name##_##suffix(a, b, c); }
-#define BC_PY_WHOLE(suffix)                                                                       \
-  BC_PY_DIRECTED(f, suffix, fmaf, float)                                                          \
-  BC_PY_DIRECTED(d, suffix, fma, double)                                                          \
-  BC_FN float double2float_##suffix(double x) { return __double2float_##suffix(x); }              \
-  BC_FN float int2float_##suffix(i32 x) { return __int2float_##suffix(x); }                       \
-  BC_FN float uint2float_##suffix(u32 x) { return __uint2float_##suffix(x); }                     \
-  BC_FN float ll2float_##suffix(i64 x) { return __ll2float_##suffix(x); }                         \
-  BC_FN float ull2float_##suffix(u64 x) { return __ull2float_##suffix(x); }                       \
-  BC_FN double ll2double_##suffix(i64 x) { return __ll2double_##suffix(x); }                      \
+#define BC_PY_WHOLE(suffix)                                                          \
+  BC_PY_DIRECTED(f, suffix, fmaf, float)                                             \
+  BC_PY_DIRECTED(d, suffix, fma, double)                                             \
+  BC_FN float double2float_##suffix(double x) { return __double2float_##suffix(x); } \
+  BC_FN float int2float_##suffix(i32 x) { return __int2float_##suffix(x); }          \
+  BC_FN float uint2float_##suffix(u32 x) { return __uint2float_##suffix(x); }        \
+  BC_FN float ll2float_##suffix(i64 x) { return __ll2float_##suffix(x); }            \
+  BC_FN float ull2float_##suffix(u64 x) { return __ull2float_##suffix(x); }          \
+  BC_FN double ll2double_##suffix(i64 x) { return __ll2double_##suffix(x); }         \
   BC_FN double ull2double_##suffix(u64 x) { return __ull2double_##suffix(x); }
 BC_PY_WHOLE(rz)
 BC_PY_WHOLE(ru)

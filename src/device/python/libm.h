@@ -9,7 +9,7 @@ namespace py {
 #else
 #define BC_PY_NATIVE(f) __builtin_##f
 #endif
-#define BC_PY_LIBM(name)                                              \
+#define BC_PY_LIBM(name)                                             \
   BC_INLINE float name(float a) { return BC_PY_NATIVE(name##f)(a); } \
   BC_INLINE double name(double a) { return BC_PY_NATIVE(name)(a); }
 BC_PY_LIBM(erf)

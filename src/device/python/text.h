@@ -313,7 +313,8 @@ static inline i64 parse_int(const Str& text, i64 base) {
     if (c == '_' && digits > 0) continue;
     const i64 d = is_digit(c) ? c - '0' : (is_lower(c) || is_upper(c)) ? (c | 0x20) - 'a' + 10 : 99;
     if (d >= base) raise(kValue, "invalid literal for int()");
-    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, d, &value)) raise(kOverflow, "int() of a text that is too large");
+    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, d, &value))
+      raise(kOverflow, "int() of a text that is too large");
     ++digits;
   }
   if (digits == 0) raise(kValue, "invalid literal for int()");
@@ -416,7 +417,8 @@ inline Str formatted(T x, const char* spec, i64 size) {
   char text[512];
   i64 n;
   if constexpr (is_int<T> && !is_bool<T>)
-    n = bc_host->format_spec(x < 0 ? 3 : 2, static_cast<u64>(x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x)), nullptr, 0, spec, size, text, sizeof text);
+    n = bc_host->format_spec(x < 0 ? 3 : 2, static_cast<u64>(x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x)), nullptr, 0, spec, size,
+                             text, sizeof text);
   else if constexpr (is_bool<T>)
     n = bc_host->format_spec(2, x ? 1 : 0, nullptr, 0, spec, size, text, sizeof text);
   else

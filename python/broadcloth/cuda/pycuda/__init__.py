@@ -1,6 +1,7 @@
 """PyCUDA's interface on every device: kernels from one line of C++ (`elementwise`, `reduction`, `scan`), `compiler`, `driver`, `gpuarray`.
 
-A program changes ``from pycuda.elementwise import ElementwiseKernel`` to ``from broadcloth.cuda.pycuda.elementwise import ElementwiseKernel``.
+A program changes ``from pycuda.elementwise import ElementwiseKernel`` to
+``from broadcloth.cuda.pycuda.elementwise import ElementwiseKernel``.
 """
 
 from __future__ import annotations

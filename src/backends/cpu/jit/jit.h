@@ -21,11 +21,11 @@ typedef struct bc_jit_buffer {
 
 /// What changes the code that comes out. A precompiled header serves only the flags it was built with.
 typedef struct bc_jit_flags {
-  int32_t opt_level;  ///< 0 to 3
-  int32_t contract;   ///< 1: a * b + c may become a fused multiply-add
-  int32_t fast_math;  ///< 1: reassociation, no NaN, no infinities, as -ffast-math; 2: as CUDA's, which keeps NaN and infinities
-  int32_t program;    ///< 1: CUDA C++ (bc_jit_program), whose language has a few words more
-  int32_t exceptions; ///< 1: C++ exceptions, which pass through the code and end what they leave
+  int32_t opt_level;   ///< 0 to 3
+  int32_t contract;    ///< 1: a * b + c may become a fused multiply-add
+  int32_t fast_math;   ///< 1: reassociation, no NaN, no infinities, as -ffast-math; 2: as CUDA's, which keeps NaN and infinities
+  int32_t program;     ///< 1: CUDA C++ (bc_jit_program), whose language has a few words more
+  int32_t exceptions;  ///< 1: C++ exceptions, which pass through the code and end what they leave
 } bc_jit_flags;
 
 /// CUDA C++ with what it may include. Pointers are to zero-ended texts unless a size is beside them.
@@ -68,7 +68,7 @@ typedef struct bc_jit_frame {
   uint32_t dynamic_shared;
   uint64_t shared_stride;
   uint64_t context_stride;
-  void* launch;  ///< the caller's own
+  void* launch;         ///< the caller's own
   uint32_t cluster[3];  ///< blocks of a cluster in each dimension, 1 at least
 } bc_jit_frame;
 

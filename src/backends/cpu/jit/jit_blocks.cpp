@@ -1342,9 +1342,8 @@ void Pass::write_version(BasicBlock* begin) {
       const llvm::FunctionCallee schedule =
           m_.getOrInsertFunction("bc_jit_schedule", llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, i32_}, false));
       at.SetInsertPoint(resume);
-      Value* chosen = at.CreateCall(
-          schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_), at.CreateInBoundsGEP(i32_, masks_, base_), count_,
-                     at.CreateLoad(i32_, release_)});
+      Value* chosen = at.CreateCall(schedule, {at.CreateInBoundsGEP(i16_, places_of_threads_, base_),
+                                               at.CreateInBoundsGEP(i32_, masks_, base_), count_, at.CreateLoad(i32_, release_)});
       at.CreateBr(choose_);
       at.SetInsertPoint(choose_);
       choice_ = at.CreatePHI(i32_, static_cast<unsigned>(regions_.size() + 1));

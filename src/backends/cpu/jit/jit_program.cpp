@@ -145,7 +145,7 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", wrapper));
   std::vector<llvm::Value*> arguments;
   std::string sizes;
-  std::vector<uint64_t> parameters;                    // bytes of each
+  std::vector<uint64_t> parameters;                  // bytes of each
   std::vector<std::pair<uint64_t, uint64_t>> parts;  // of each argument: the parameter and the offset in it
   unsigned index = 0;
   for (const clang::CodeGen::CGFunctionInfoArgInfo& argument : info.arguments()) {
@@ -377,7 +377,8 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
       text += "#include \"" + value + "\"\n";
     }
   }
-  for (size_t i = 0; i < from.header_count; ++i) includes.headers.emplace_back(from.headers[2 * i], replace_launches(from.headers[2 * i + 1]));
+  for (size_t i = 0; i < from.header_count; ++i)
+    includes.headers.emplace_back(from.headers[2 * i], replace_launches(from.headers[2 * i + 1]));
   const std::string name = from.name == nullptr || *from.name == 0 ? "kernel.cu" : from.name;
   std::string quoted;
   for (const char c : name) quoted += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);

@@ -8,7 +8,8 @@ enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
 
 /// A double as a sign, `exponent` and `mantissa` bits: to nearest, ties to even. What is too large becomes `most` or `beyond`.
-BC_FN unsigned char __bc_to_small(double x, int mantissa, int bias, double largest, unsigned char most, unsigned char beyond, unsigned char nan, bool saturate) {
+BC_FN unsigned char __bc_to_small(double x, int mantissa, int bias, double largest, unsigned char most, unsigned char beyond,
+                                  unsigned char nan, bool saturate) {
   unsigned char sign = __builtin_signbit(x) ? 0x80 : 0;
   if (x != x) return static_cast<unsigned char>(nan);
   double a = __builtin_fabs(x);
@@ -56,52 +57,51 @@ BC_FN float __bc_fp8_value(unsigned char b, __nv_fp8_interpretation_t kind) {
 }
 BC_FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t b, __nv_fp8_interpretation_t kind) { return __half(__bc_fp8_value(b, kind)); }
 
-#define __BC_FP8(name, kind)                                                                                      \
-  struct name {                                                                                                   \
-    __nv_fp8_storage_t __x;                                                                                       \
-    name() = default;                                                                                             \
-    explicit name(float f) : __x(__nv_cvt_float_to_fp8(f, __NV_SATFINITE, kind)) {}                               \
-    explicit name(double f) : __x(__nv_cvt_double_to_fp8(f, __NV_SATFINITE, kind)) {}                             \
-    explicit name(__half f) : name(static_cast<float>(f)) {}                                                      \
-    explicit name(__nv_bfloat16 f) : name(static_cast<float>(f)) {}                                               \
-    template <class I, bc::enable_if<bc::is_int<I>> = 0> explicit name(I i) : name(static_cast<double>(i)) {}     \
-    operator float() const { return __bc_fp8_value(__x, kind); }                                                  \
-    explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }                   \
-    explicit operator __half() const { return __half(static_cast<float>(*this)); }                                \
-    explicit operator __nv_bfloat16() const { return __nv_bfloat16(static_cast<float>(*this)); }                  \
-    explicit operator bool() const { return (__x & 0x7f) != 0; }                                                  \
+#define __BC_FP8(name, kind)                                                                                                               \
+  struct name {                                                                                                                            \
+    __nv_fp8_storage_t __x;                                                                                                                \
+    name() = default;                                                                                                                      \
+    explicit name(float f) : __x(__nv_cvt_float_to_fp8(f, __NV_SATFINITE, kind)) {}                                                        \
+    explicit name(double f) : __x(__nv_cvt_double_to_fp8(f, __NV_SATFINITE, kind)) {}                                                      \
+    explicit name(__half f) : name(static_cast<float>(f)) {}                                                                               \
+    explicit name(__nv_bfloat16 f) : name(static_cast<float>(f)) {}                                                                        \
+    template <class I, bc::enable_if<bc::is_int<I>> = 0> explicit name(I i) : name(static_cast<double>(i)) {}                              \
+    operator float() const { return __bc_fp8_value(__x, kind); }                                                                           \
+    explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }                                            \
+    explicit operator __half() const { return __half(static_cast<float>(*this)); }                                                         \
+    explicit operator __nv_bfloat16() const { return __nv_bfloat16(static_cast<float>(*this)); }                                           \
+    explicit operator bool() const { return (__x & 0x7f) != 0; }                                                                           \
     template <class I, bc::enable_if<bc::is_int<I>> = 0> explicit operator I() const { return static_cast<I>(static_cast<float>(*this)); } \
   };
 __BC_FP8(__nv_fp8_e4m3, __NV_E4M3)
 __BC_FP8(__nv_fp8_e5m2, __NV_E5M2)
 #undef __BC_FP8
-#define __BC_FP8_VECTORS(kind)                                                                                    \
-  struct __nv_fp8x2_##kind {                                                                                      \
-    __nv_fp8x2_storage_t __x;                                                                                     \
-    __nv_fp8x2_##kind() = default;                                                                                \
-    explicit __nv_fp8x2_##kind(float2 f)                                                                          \
-        : __x(static_cast<unsigned short>(__nv_fp8_##kind(f.x).__x | __nv_fp8_##kind(f.y).__x << 8)) {}           \
-    explicit __nv_fp8x2_##kind(__half2 f) : __nv_fp8x2_##kind(__half22float2(f)) {}                               \
-    explicit __nv_fp8x2_##kind(__nv_bfloat162 f) : __nv_fp8x2_##kind(__bfloat1622float2(f)) {}                    \
-    operator float2() const { return float2{at(0), at(1)}; }                                                      \
-    explicit operator __half2() const { return __float22half2_rn(float2{at(0), at(1)}); }                         \
-    float at(int i) const {                                                                                       \
-      __nv_fp8_##kind one;                                                                                        \
-      one.__x = static_cast<unsigned char>(__x >> (8 * i));                                                       \
-      return one;                                                                                                 \
-    }                                                                                                             \
-  };                                                                                                              \
-  struct __nv_fp8x4_##kind {                                                                                      \
-    __nv_fp8x4_storage_t __x;                                                                                     \
-    __nv_fp8x4_##kind() = default;                                                                                \
-    explicit __nv_fp8x4_##kind(float4 f)                                                                          \
-        : __x(__nv_fp8x2_##kind(float2{f.x, f.y}).__x | static_cast<unsigned>(__nv_fp8x2_##kind(float2{f.z, f.w}).__x) << 16) {} \
-    operator float4() const { return float4{at(0), at(1), at(2), at(3)}; }                                        \
-    float at(int i) const {                                                                                       \
-      __nv_fp8_##kind one;                                                                                        \
-      one.__x = static_cast<unsigned char>(__x >> (8 * i));                                                       \
-      return one;                                                                                                 \
-    }                                                                                                             \
+#define __BC_FP8_VECTORS(kind)                                                                                                           \
+  struct __nv_fp8x2_##kind {                                                                                                             \
+    __nv_fp8x2_storage_t __x;                                                                                                            \
+    __nv_fp8x2_##kind() = default;                                                                                                       \
+    explicit __nv_fp8x2_##kind(float2 f) : __x(static_cast<unsigned short>(__nv_fp8_##kind(f.x).__x | __nv_fp8_##kind(f.y).__x << 8)) {} \
+    explicit __nv_fp8x2_##kind(__half2 f) : __nv_fp8x2_##kind(__half22float2(f)) {}                                                      \
+    explicit __nv_fp8x2_##kind(__nv_bfloat162 f) : __nv_fp8x2_##kind(__bfloat1622float2(f)) {}                                           \
+    operator float2() const { return float2{at(0), at(1)}; }                                                                             \
+    explicit operator __half2() const { return __float22half2_rn(float2{at(0), at(1)}); }                                                \
+    float at(int i) const {                                                                                                              \
+      __nv_fp8_##kind one;                                                                                                               \
+      one.__x = static_cast<unsigned char>(__x >> (8 * i));                                                                              \
+      return one;                                                                                                                        \
+    }                                                                                                                                    \
+  };                                                                                                                                     \
+  struct __nv_fp8x4_##kind {                                                                                                             \
+    __nv_fp8x4_storage_t __x;                                                                                                            \
+    __nv_fp8x4_##kind() = default;                                                                                                       \
+    explicit __nv_fp8x4_##kind(float4 f)                                                                                                 \
+        : __x(__nv_fp8x2_##kind(float2{f.x, f.y}).__x | static_cast<unsigned>(__nv_fp8x2_##kind(float2{f.z, f.w}).__x) << 16) {}         \
+    operator float4() const { return float4{at(0), at(1), at(2), at(3)}; }                                                               \
+    float at(int i) const {                                                                                                              \
+      __nv_fp8_##kind one;                                                                                                               \
+      one.__x = static_cast<unsigned char>(__x >> (8 * i));                                                                              \
+      return one;                                                                                                                        \
+    }                                                                                                                                    \
   };
 __BC_FP8_VECTORS(e4m3)
 __BC_FP8_VECTORS(e5m2)
