@@ -477,7 +477,7 @@ Entity entity_of(PyObject* o) {
   if (is_function(o)) {
     // Our own functions that stand for NumPy's.
     const std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
-    if (module.starts_with("broadcloth._") && module != "broadcloth._overloads") {
+    if (module.starts_with("broadcloth._") && !module.starts_with("broadcloth._overloads")) {
       e.type = builtin_type("numpy." + name);
       return e;
     }

@@ -1,0 +1,10 @@
+"""Python functions that stand for the libraries' in compiled functions, where those cannot be compiled or the compiler does not know them.
+
+They are compiled as if the caller had written them, for the types that it calls them with. Branches on `ndim` and `isinstance` are decided
+when they are compiled.
+"""
+
+from . import curves, heaps, linear_algebra, numbers, random_numbers, sets, shapes, statistics  # noqa: F401
+from ._table import OVERLOADS
+
+__all__ = ["OVERLOADS"]

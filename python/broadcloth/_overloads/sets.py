@@ -1,0 +1,62 @@
+"""Arrays as sets, and parts of their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._table import stands_for
+
+
+@stands_for("numpy.partition")
+def partition(a, kth):
+    return np.sort(a)
+
+
+@stands_for("numpy.argpartition")
+def argpartition(a, kth):
+    return np.argsort(a)
+
+
+@stands_for("numpy.setxor1d")
+def setxor1d(a, b):
+    joined = np.sort(np.concatenate((np.unique(a), np.unique(b))))
+    keep = np.ones(joined.size, dtype=np.bool_)
+    for i in range(joined.size - 1):
+        if joined[i] == joined[i + 1]:
+            keep[i] = keep[i + 1] = False
+    return joined[keep]
+
+
+@stands_for("numpy.union1d")
+def union1d(a, b):
+    return np.unique(np.concatenate((a.ravel(), b.ravel())))
+
+
+@stands_for("numpy.intersect1d")
+def intersect1d(a, b):
+    first, second = np.unique(a), np.unique(b)
+    keep = np.zeros(first.size, dtype=np.bool_)
+    for i in range(first.size):
+        at = np.searchsorted(second, first[i])
+        keep[i] = at < second.size and second[at] == first[i]
+    return first[keep]
+
+
+@stands_for("numpy.setdiff1d")
+def setdiff1d(a, b):
+    first, second = np.unique(a), np.unique(b)
+    keep = np.ones(first.size, dtype=np.bool_)
+    for i in range(first.size):
+        at = np.searchsorted(second, first[i])
+        keep[i] = not (at < second.size and second[at] == first[i])
+    return first[keep]
+
+
+@stands_for("numpy.isin")
+def isin(a, b):
+    flat, known = a.ravel(), np.unique(b)
+    out = np.zeros(flat.size, dtype=np.bool_)
+    for i in range(flat.size):
+        at = np.searchsorted(known, flat[i])
+        out[i] = at < known.size and known[at] == flat[i]
+    return out.reshape(a.shape)

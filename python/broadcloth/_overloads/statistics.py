@@ -1,0 +1,210 @@
+"""Sums, means, quantiles, histograms and what else describes data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._table import stands_for
+
+
+@stands_for("numpy.ediff1d")
+def ediff1d(a):
+    return np.diff(a.ravel())
+
+
+@stands_for("numpy.diff")
+def diff(a, n=1):
+    out = a.copy()
+    for _ in range(n):
+        out = out[1:] - out[:-1]
+    return out
+
+
+@stands_for("numpy.average")
+def average(a, weights=None):
+    if weights is None:
+        return np.mean(a)
+    return (a * weights).sum() / weights.sum()
+
+
+@stands_for("numpy.bincount")
+def bincount(x, weights=None, minlength=0):
+    if weights is None:
+        return np.bincount(x, minlength=minlength)
+    if x.size != weights.size:
+        raise ValueError("The weights and list don't have the same length.")
+    length = minlength
+    for k in x:
+        if k < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        length = max(length, k + 1)
+    out = np.zeros(length)
+    for k in range(x.size):
+        out[x[k]] += weights[k]
+    return out
+
+
+def _quantile_sorted(s, q):
+    n = s.size
+    if n == 0:
+        return np.nan
+    at = q * (n - 1)
+    low = math.floor(at)
+    high = min(low + 1, n - 1)
+    part = at - low
+    # From the nearer end, as NumPy interpolates.
+    if part >= 0.5:
+        return s[high] - (s[high] - s[low]) * (1.0 - part)
+    return s[low] + (s[high] - s[low]) * part
+
+
+@stands_for("numpy.quantile")
+def quantile(a, q):
+    s = np.sort(a.ravel().astype(np.float64))
+    broken = s.size > 0 and np.isnan(s[-1])
+    if isinstance(q, np.ndarray):
+        out = np.empty(q.size)
+        for i in range(q.size):
+            if q[i] < 0 or q[i] > 1:
+                raise ValueError("Quantiles must be in the range [0, 1]")
+            out[i] = np.nan if broken else _quantile_sorted(s, q[i])
+        return out
+    if q < 0 or q > 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    return np.nan if broken else _quantile_sorted(s, q)
+
+
+@stands_for("numpy.percentile")
+def percentile(a, q):
+    return quantile(a, q / 100)
+
+
+@stands_for("numpy.nanquantile")
+def nanquantile(a, q):
+    flat = a.ravel()
+    return quantile(flat[~np.isnan(flat)], q)
+
+
+@stands_for("numpy.nanpercentile")
+def nanpercentile(a, q):
+    return nanquantile(a, q / 100)
+
+
+@stands_for("numpy.nanmedian")
+def nanmedian(a):
+    flat = a.ravel()
+    return np.median(flat[~np.isnan(flat)])
+
+
+@stands_for("numpy.nanvar")
+def nanvar(a):
+    flat = a.ravel()
+    return np.var(flat[~np.isnan(flat)])
+
+
+@stands_for("numpy.nanstd")
+def nanstd(a):
+    return math.sqrt(nanvar(a))
+
+
+@stands_for("numpy.nanprod")
+def nanprod(a):
+    flat = a.ravel()
+    return np.prod(flat[~np.isnan(flat)])
+
+
+@stands_for("numpy.nancumsum")
+def nancumsum(a):
+    flat = a.ravel()
+    return np.cumsum(np.where(np.isnan(flat), 0.0, flat))
+
+
+@stands_for("numpy.nancumprod")
+def nancumprod(a):
+    flat = a.ravel()
+    return np.cumprod(np.where(np.isnan(flat), 1.0, flat))
+
+
+@stands_for("numpy.nanargmax")
+def nanargmax(a):
+    return np.argmax(np.where(np.isnan(a), -np.inf, a))
+
+
+@stands_for("numpy.nanargmin")
+def nanargmin(a):
+    return np.argmin(np.where(np.isnan(a), np.inf, a))
+
+
+@stands_for("numpy.histogram")
+def histogram(a, bins=10, range=None):
+    flat = a.ravel()
+    if isinstance(bins, np.ndarray):
+        counts = np.zeros(bins.size - 1, dtype=np.int64)
+        for x in flat:
+            if x >= bins[0] and x <= bins[-1]:
+                counts[min(np.searchsorted(bins, x, side="right") - 1, counts.size - 1)] += 1
+        return counts, bins.astype(np.float64)
+    if range is None:
+        low, high = (flat.min() * 1.0, flat.max() * 1.0) if flat.size > 0 else (0.0, 1.0)
+    else:
+        low, high = range[0] * 1.0, range[1] * 1.0
+    if low == high:
+        low -= 0.5
+        high += 0.5
+    edges = np.linspace(low, high, bins + 1)
+    counts = np.zeros(bins, dtype=np.int64)
+    for x in flat:
+        if x < low or x > high:
+            continue
+        at = min(int((x - low) / (high - low) * bins), bins - 1)
+        if x < edges[at]:
+            at -= 1
+        elif x >= edges[at + 1] and at < bins - 1:
+            at += 1
+        counts[at] += 1
+    return counts, edges
+
+
+@stands_for("numpy.digitize")
+def digitize(x, bins, right=False):
+    descending = bins.size > 1 and bins[0] > bins[-1]
+    rising = bins[::-1].copy() if descending else bins.copy()
+    if isinstance(x, np.ndarray):
+        flat = x.ravel()
+        out = np.empty(flat.size, dtype=np.int64)
+        for i in range(flat.size):
+            at = np.searchsorted(rising, flat[i]) if right else np.searchsorted(rising, flat[i], side="right")
+            out[i] = bins.size - at if descending else at
+        return out.reshape(x.shape)
+    at = np.searchsorted(rising, x) if right else np.searchsorted(rising, x, side="right")
+    return bins.size - at if descending else at
+
+
+@stands_for("numpy.cov")
+def cov(m, y=None, rowvar=True, bias=False):
+    if y is None:
+        if m.ndim == 1:
+            return np.array(np.var(m) * m.size / (m.size - (0 if bias else 1)))
+        rows = m.astype(np.float64) if rowvar else m.T.astype(np.float64)
+    else:
+        rows = np.vstack((m.reshape(-1, m.shape[-1]), y.reshape(-1, y.shape[-1]))).astype(np.float64)
+    k, n = rows.shape
+    centred = np.empty((k, n))
+    for i in range(k):
+        centred[i] = rows[i] - rows[i].mean()
+    return centred @ centred.T / (n - (0 if bias else 1))
+
+
+@stands_for("numpy.corrcoef")
+def corrcoef(x, y=None):
+    c = cov(x) if y is None else cov(x, y)
+    if c.ndim == 0:
+        return c / c
+    n = c.shape[0]
+    out = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = c[i, j] / math.sqrt(c[i, i]) / math.sqrt(c[j, j])
+    return out
