@@ -214,5 +214,7 @@ def test_roll_by_any_integer(xp, shift):
     x = np.arange(15).reshape(3, 5)
     axes = ((0, 1), (1, 1)) if np.ndim(shift) else (None, 0, -1, (0, 1))
     for axis in axes:
-        np.testing.assert_array_equal(np.asarray(xp.roll(xp.asarray(x), shift, axis)), np.roll(x, shift if np.ndim(shift) else int(shift), axis))
+        np.testing.assert_array_equal(
+            np.asarray(xp.roll(xp.asarray(x), shift, axis)), np.roll(x, shift if np.ndim(shift) else int(shift), axis)
+        )
     assert xp.roll(xp.zeros((0, 3)), shift, (0, 0) if np.ndim(shift) else 0).shape == (0, 3)

@@ -428,7 +428,9 @@ def test_means_in_integers(xp, dtype, result):
             got = xp.mean(a, dtype=result, **options)
             assert got.dtype == expected.dtype and got.shape == expected.shape
             np.testing.assert_array_equal(np.asarray(got), expected)
-        np.testing.assert_array_equal(np.asarray(a.mean(axis=0, dtype=result, out=xp.zeros(3))), x.mean(axis=0, dtype=result, out=np.zeros(3)))
+        np.testing.assert_array_equal(
+            np.asarray(a.mean(axis=0, dtype=result, out=xp.zeros(3))), x.mean(axis=0, dtype=result, out=np.zeros(3))
+        )
         if result != "?":
             np.testing.assert_array_equal(np.asarray(a.var(axis=0, dtype=result)), x.var(axis=0, dtype=result))
 
