@@ -182,14 +182,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
                                                           : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
-      const size_t at = static_cast<size_t>(call.failure - 1);
-      if (call.failure == 0 || at >= c.failures.size()) throw_raised(call);
-      throw_failure(c.failures[at], call);
+      throw_failure(failure_of(c.failures, call));
     }
-    struct Adopt {
-      host::Call* call;
-      ~Adopt() { host::adopt(call); }
-    } adopt{&call};
     if (c.box.kind == Box::Kind::generator) {
       host::Block* block;
       std::memcpy(&block, result, sizeof block);

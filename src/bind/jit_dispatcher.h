@@ -68,9 +68,9 @@ struct PyDispatcher {
 bool is_dispatcher(PyObject* o);
 PyDispatcher* as_dispatcher(PyObject* o);
 
-/// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
 /// The optimised code as "ir" or "asm".
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
+/// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments);
 
 }  // namespace bc::bind::jit

@@ -40,14 +40,8 @@ PyObject* next(PyObject* o) {
     if (!host::run(c.next, arguments, result, &call)) {
       self->done = true;
       if (call.failure == -1) return nullptr;
-      const auto at = static_cast<size_t>(call.failure - 1);
-      if (call.failure == 0 || at >= c.failures.size()) throw_raised(call);
-      throw_failure(c.failures[at], call);
+      throw_failure(failure_of(c.failures, call));
     }
-    struct Adopt {
-      host::Call* call;
-      ~Adopt() { host::adopt(call); }
-    } adopt{&call};
     const Frame none{};
     return box(plan, result, none, &call).release();
   });

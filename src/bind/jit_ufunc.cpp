@@ -72,15 +72,7 @@ void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_
   if (host::run(loop.entry, arguments, nullptr, &call)) return;
   Failed& f = failed();
   const std::lock_guard lock(f.mutex);
-  const size_t at = static_cast<size_t>(call.failure - 1);
-  if (call.failure != 0 && at < loop.failures.size()) {
-    f.failure = loop.failures[at];
-    take_arguments(&f.failure, call);
-  } else {
-    f.failure = {};
-    f.failure.type = host::exception_name(call.raised);
-    f.failure.message = call.message;
-  }
+  f.failure = failure_of(loop.failures, call);
 }
 
 /// What NumPy calls.

@@ -528,13 +528,20 @@ void throw_named(const std::string& type, const std::string& message) {
   throw PythonError();
 }
 
-void take_arguments(kernels::Failure* failure, const host::Call& call) {
-  if (call.arguments.empty()) return;
-  failure->arguments.clear();
+kernels::Failure failure_of(const std::vector<kernels::Failure>& failures, const host::Call& call) {
+  kernels::Failure failure;
+  if (call.failure > 0 && static_cast<size_t>(call.failure) <= failures.size()) {
+    failure = failures[static_cast<size_t>(call.failure - 1)];
+  } else {
+    failure.type = host::exception_name(call.raised);
+    failure.message = call.message;
+  }
+  if (!call.arguments.empty()) failure.arguments.clear();
   for (const host::Argument& a : call.arguments) {
-    kernels::Constant& c = failure->arguments.emplace_back();
+    kernels::Constant& c = failure.arguments.emplace_back();
     std::visit([&](const auto& v) { c.value = v; }, a);
   }
+  return failure;
 }
 
 void throw_failure(const kernels::Failure& failure) {
@@ -551,19 +558,6 @@ void throw_failure(const kernels::Failure& failure) {
   PyRef made = PyRef::steal(PyObject_CallObject(cls.get(), arguments.get()));
   PyErr_SetObject(cls.get(), made.get());
   throw PythonError();
-}
-
-void throw_failure(const kernels::Failure& failure, const host::Call& call) {
-  kernels::Failure whole = failure;
-  take_arguments(&whole, call);
-  throw_failure(whole);
-}
-
-void throw_raised(const host::Call& call) {
-  kernels::Failure failure;
-  failure.type = host::exception_name(call.raised);
-  failure.message = call.message;
-  throw_failure(failure, call);
 }
 
 }  // namespace jit

@@ -132,12 +132,8 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
 /// The object; takes over the memory of arrays that the call made.
 PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call);
 
-/// Sets and throws the Python exception that a call ended with.
-[[noreturn]] void throw_raised(const host::Call& call);
-/// Puts the arguments that a call raised with into its failure.
-void take_arguments(kernels::Failure* failure, const host::Call& call);
-/// Throws a failure of a text.
-[[noreturn]] void throw_failure(const kernels::Failure& failure, const host::Call& call);
+/// What a call ended with: one of its text's failures, or what the library raised.
+kernels::Failure failure_of(const std::vector<kernels::Failure>& failures, const host::Call& call);
 /// Throws a built-in exception by its name.
 [[noreturn]] void throw_named(const std::string& type, const std::string& message);
 /// What the function raised: its own class, with its own arguments.

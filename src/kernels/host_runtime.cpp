@@ -463,7 +463,7 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call) {
     call->raised = t.raised;
     call->message = t.message;
   }
-  adopt(call);  // what is left belongs to the arguments
+  call->adopt();  // what is left belongs to the arguments
   return false;
 }
 
@@ -481,8 +481,8 @@ Block* block_of(const Call& call, const void* address) {
   return nullptr;
 }
 
-void adopt(Call* call) {
-  while (Block* block = call->blocks) {
+void Call::adopt() {
+  while (Block* block = blocks) {
     unlink(block);
     block->call = nullptr;
   }

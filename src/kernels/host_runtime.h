@@ -59,8 +59,15 @@ Block* new_block(int64_t bytes);
 /// A block without elements that stands for memory of others: `release(object)` ends it.
 Block* new_foreign(void* object, void (*release)(void* object), const void* low, const void* high);
 
-/// One call of a compiled function from Python.
+/// One call of a compiled function from Python. What it made and did not free lives on after it.
 struct Call {
+  Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() { adopt(); }
+  /// Takes all blocks out of the call; whoever owns a count of one gives it back with drop().
+  void adopt();
+
   Block* blocks = nullptr;
   std::mutex mutex;     ///< of the list: threads of a parallel loop allocate, too
   int32_t failure = 0;  ///< the entry's answer
@@ -118,8 +125,6 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call);
 
 /// The block among those that the call left that holds the address, or nullptr. (What a call leaves is what it returns.)
 Block* block_of(const Call& call, const void* address);
-/// Takes what the call left out of it, so that it lives on; whoever owns a count gives it back with drop().
-void adopt(Call* call);
 void drop(Block* block);
 
 /// Python's name of a raised kind: "ValueError".
