@@ -4,7 +4,6 @@
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -18,6 +17,7 @@
 #include <tuple>
 
 #include "backends/cpu/jit/jit_internal.h"
+#include "backends/cpu/jit/jit_passes.h"
 #include "backends/cpu/jit/jit_rare.h"
 
 extern "C" {
@@ -173,24 +173,13 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
 
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = flags.opt_level >= 2;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine, tuning);
-  const llvm::TargetLibraryInfoImpl library(machine->getTargetTriple());
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  PassAnalyses known(machine, tuning);
   constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
                                                         &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
   const llvm::OptimizationLevel level = *kLevels[std::clamp(flags.opt_level, 0, 3)];
   llvm::ModulePassManager passes =
-      flags.opt_level <= 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
-  passes.run(*unit.module, modules);
+      flags.opt_level <= 0 ? known.builder.buildO0DefaultPipeline(level) : known.builder.buildPerModuleDefaultPipeline(level);
+  passes.run(*unit.module, known.modules);
   return !unit.context->getDiagHandlerPtr()->HasErrors;
 }
 

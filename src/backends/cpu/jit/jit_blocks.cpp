@@ -30,13 +30,6 @@
 namespace bc::jit {
 namespace {
 
-using llvm::BasicBlock;
-using llvm::CallInst;
-using llvm::Function;
-using llvm::Instruction;
-using llvm::IRBuilder;
-using llvm::Value;
-
 // A soft barrier starts a region of kind Start: nobody waits there.
 // At a yield a thread lets all others go first that can, and then goes on.
 enum class Kind : uint16_t { Start = 0, Block = 1, Grid = 2, Warp = 3, Cluster = 4, Yield = 5 };

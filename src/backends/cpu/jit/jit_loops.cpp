@@ -5,7 +5,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -14,16 +13,10 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include "backends/cpu/jit/jit_passes.h"
 #include "backends/cpu/jit/jit_words.h"
 
 namespace bc::jit {
-
-using llvm::BasicBlock;
-using llvm::CallInst;
-using llvm::Function;
-using llvm::Instruction;
-using llvm::IRBuilder;
-using llvm::Value;
 
 void describe_words(llvm::Module& module) {
   for (Function& f : module) {
@@ -52,21 +45,12 @@ void fence_volatile(Function& f) {
 }
 
 void tidy(Function& f) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  PassAnalyses known;
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.run(f, functions);
+  passes.run(f, known.functions);
 }
 
 /// Whether nothing happens from a block on but that the thread ends, or comes to `other`.

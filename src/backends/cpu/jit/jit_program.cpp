@@ -13,7 +13,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -32,6 +31,7 @@
 #include "backends/cpu/jit/jit_blocks.h"
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_launches.h"
+#include "backends/cpu/jit/jit_passes.h"
 
 namespace bc::jit {
 namespace {
@@ -295,17 +295,8 @@ bool is_variable(const GlobalVariable& global) {
 }
 
 void drop_unreachable(llvm::Module& module) {
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::GlobalDCEPass().run(module, modules);
+  PassAnalyses known;
+  llvm::GlobalDCEPass().run(module, known.modules);
 }
 
 /// The object that holds the program's variables; the module keeps declarations of them.
@@ -408,16 +399,7 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
 
 /// Brings the kernel into one function in simple form.
 void simplify(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  PassAnalyses known;
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
@@ -433,7 +415,7 @@ void simplify(llvm::Module& module) {
   // Tests in a row become one: loops then have one condition.
   each.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(12)));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
-  passes.run(module, modules);
+  passes.run(module, known.modules);
 }
 
 bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShape& shape, const bc_jit_flags& flags, const char* stage,

@@ -6,11 +6,6 @@
 
 namespace bc::jit {
 
-using llvm::CallInst;
-using llvm::Function;
-using llvm::Instruction;
-using llvm::Value;
-
 Word word_of(llvm::StringRef name) {
   static const auto& words = *new llvm::StringMap<Word>{
       {"__bc_thread_x", Word::ThreadX},

@@ -8,6 +8,7 @@
 #include <llvm/Analysis/UniformityAnalysis.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
@@ -19,6 +20,13 @@
 #include "backends/cpu/jit/jit_blocks.h"
 
 namespace bc::jit {
+
+using llvm::BasicBlock;
+using llvm::CallInst;
+using llvm::Function;
+using llvm::Instruction;
+using llvm::IRBuilder;
+using llvm::Value;
 
 /// Functions that the prelude declares and this pass gives a meaning.
 enum class Word {
@@ -61,7 +69,7 @@ enum class Word {
 
 Word word_of(llvm::StringRef name);
 /// The word that a call is of.
-Word word_of(const llvm::Value* value);
+Word word_of(const Value* value);
 inline bool is_barrier(Word word) {
   return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::ClusterBarrier ||
          word == Word::Yield || word == Word::SoftBarrier;
@@ -70,7 +78,7 @@ inline bool is_barrier(Word word) {
 inline bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
 /// Whether a value is a kernel's argument, or the pointer to its bytes: a load from the table of pointers to arguments or through one of
 /// them. Nothing writes to either while the kernel runs.
-bool is_argument(const llvm::Value* value, const llvm::DataLayout& layout);
+bool is_argument(const Value* value, const llvm::DataLayout& layout);
 
 /// What differs between the threads of a block, for UniformityInfo. `warps`: between the threads of a warp, whose 32 lie side by side in
 /// the dimension x.
@@ -78,24 +86,23 @@ llvm::TargetTransformInfo thread_divergence(const llvm::DataLayout& layout, bool
 
 /// What is known of a kernel before it is cut.
 struct Analyses {
-  explicit Analyses(llvm::Function& f)
-      : tree(f), after(f), divergence(thread_divergence(f.getParent()->getDataLayout(), false)), loops(tree) {
+  explicit Analyses(Function& f) : tree(f), after(f), divergence(thread_divergence(f.getParent()->getDataLayout(), false)), loops(tree) {
     cycles.compute(f);
     uniform = std::make_unique<llvm::UniformityInfo>(tree, cycles, &divergence);
     uniform->compute();
   }
   /// Blocks that only some threads of a block may run.
-  llvm::SmallPtrSet<llvm::BasicBlock*, 16> parted(llvm::Function& f) {
-    llvm::SmallPtrSet<llvm::BasicBlock*, 16> found;
-    for (llvm::BasicBlock& at : f) {
+  llvm::SmallPtrSet<BasicBlock*, 16> parted(Function& f) {
+    llvm::SmallPtrSet<BasicBlock*, 16> found;
+    for (BasicBlock& at : f) {
       if (!uniform->hasDivergentTerminator(at)) continue;
       const auto* node = after.getNode(&at);
       const auto* meets = node == nullptr ? nullptr : node->getIDom();
-      llvm::BasicBlock* end = meets == nullptr ? nullptr : meets->getBlock();
-      llvm::SmallVector<llvm::BasicBlock*> work(llvm::successors(&at));
-      llvm::SmallPtrSet<llvm::BasicBlock*, 16> seen;
+      BasicBlock* end = meets == nullptr ? nullptr : meets->getBlock();
+      llvm::SmallVector<BasicBlock*> work(llvm::successors(&at));
+      llvm::SmallPtrSet<BasicBlock*, 16> seen;
       while (!work.empty()) {
-        llvm::BasicBlock* b = work.pop_back_val();
+        BasicBlock* b = work.pop_back_val();
         if (b == end || !seen.insert(b).second) continue;
         found.insert(b);
         work.append(llvm::succ_begin(b), llvm::succ_end(b));
@@ -116,14 +123,14 @@ struct Analyses {
 /// Tells the optimiser of the prelude's words.
 void describe_words(llvm::Module& module);
 /// Code from before __syncwarp relies on a warp's threads running in step, and says so by volatile stores: they meet before and after each.
-void fence_volatile(llvm::Function& f);
+void fence_volatile(Function& f);
 /// Simplifies a version of a kernel whose guards are known.
-void tidy(llvm::Function& f);
+void tidy(Function& f);
 /// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.
 /// Empty where loops and barriers would not gain by knowing them.
-std::vector<std::pair<llvm::Value*, bool>> find_guards(llvm::Function& f, const std::function<bool(llvm::Value*)>& follows);
+std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::function<bool(Value*)>& follows);
 /// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
 /// is vectorised, where otherwise the threads' loop would hold another.
-void soften_loops(llvm::Function& f, const BlockShape& shape, const std::function<bool(llvm::Value*)>& follows);
+void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows);
 
 }  // namespace bc::jit
