@@ -331,6 +331,7 @@ class DevicePool {
   void reclaim_slabs();
   void* exhausted(size_t asked, size_t size, int size_class, void* stream);
   bool grow(size_t size, bool medium, void* stream);
+  Block* new_chunk(void* base, size_t bytes);
   bool add_chunk(size_t bytes, bool medium);
   bool add_range(size_t page, size_t size);
   bool extend_range(size_t page, size_t size, size_t usual, void* stream);
@@ -773,24 +774,28 @@ size_t DevicePool::release_chunks() {
   return released;
 }
 
+/// A chunk of one block. Called with the lock held.
+Block* DevicePool::new_chunk(void* base, size_t bytes) {
+  Chunk* chunk = chunks_.emplace_back(std::make_unique<Chunk>()).get();
+  chunk->base = static_cast<char*>(base);
+  chunk->bytes = bytes;
+  chunk->first = new_block();
+  chunk->first->ptr = chunk->base;
+  chunk->first->size = bytes;
+  chunk->first->chunk = chunk;
+  return chunk->first;
+}
+
 /// Addresses without memory, many times what is asked for.
 bool DevicePool::add_range(size_t page, size_t size) {
   size_t bytes = round_up(std::max(2 * size, backend_.memory_info().total), page);
   void* base = backend_.reserve_addresses(bytes);
   if (!base) base = backend_.reserve_addresses(bytes = round_up(size, page));
   if (!base || (reinterpret_cast<uintptr_t>(base) + bytes) >> kAddressBits) return false;
-  auto chunk = std::make_unique<Chunk>();
-  chunk->base = static_cast<char*>(base);
-  chunk->bytes = bytes;
-  chunk->range = true;
   std::lock_guard lock(lock_);
-  Block* block = new_block();
-  block->ptr = chunk->base;
-  block->size = bytes;
-  block->chunk = chunk.get();
+  Block* block = new_chunk(base, bytes);
+  block->chunk->range = true;
   block->backed = false;
-  chunk->first = block;
-  chunks_.push_back(std::move(chunk));
   return true;
 }
 
@@ -892,19 +897,11 @@ bool DevicePool::add_chunk(size_t bytes, bool medium) {
     backend_.free_chunk(base, bytes);
     raise(ErrorKind::Runtime, "pool: {} gave memory at {}, above {} bits of address", to_string(device_), base, kAddressBits);
   }
-  auto chunk = std::make_unique<Chunk>();
-  chunk->base = static_cast<char*>(base);
-  chunk->bytes = bytes;
-  chunk->medium = medium;
   {
     std::lock_guard lock(lock_);
-    Block* block = new_block();
-    block->ptr = chunk->base;
-    block->size = bytes;
-    block->chunk = chunk.get();
-    chunk->first = block;
+    Block* block = new_chunk(base, bytes);
+    block->chunk->medium = medium;
     put_block(block, clean_);
-    chunks_.push_back(std::move(chunk));
     held_ += bytes;
     if (medium) held_medium_ += bytes;
     ++chunk_allocations_;

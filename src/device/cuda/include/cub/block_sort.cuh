@@ -142,69 +142,67 @@ class BlockRadixSort {
   TempStorage& room_;
 };
 
-template <class K, int X, int Items, class V = NullType, int Y = 1, int Z = 1>
-class BlockMergeSort {
-  static constexpr int kThreads = X * Y * Z, kCount = kThreads * Items;
+namespace bc_detail {
+
+/// The threads of a block, and of a part of a warp: a thread's place among them, and how they meet.
+template <int Threads>
+struct BlockThreads {
+  static constexpr int kThreads = Threads;
+  static int rank() { return static_cast<int>(__bc_linear()); }
+  static void meet() { __syncthreads(); }
+};
+template <int Threads>
+struct WarpThreads {
+  static constexpr int kThreads = Threads;
+  static int rank() { return static_cast<int>(__bc_lane() % Threads); }
+  static void meet() { __syncwarp(Threads == 32 ? 0xffffffffu : ((1u << (Threads & 31)) - 1u) << (__bc_lane() / Threads * Threads)); }
+};
+
+template <class Group, class K, class V, int Items>
+class MergeSort {
+  static constexpr int kCount = Group::kThreads * Items;
 
  public:
-  struct TempStorage : bc_detail::SortRoom<K, V, kCount> {};
-  BlockMergeSort() : room_(bc_detail::own_room<TempStorage, BlockMergeSort>()) {}
-  explicit BlockMergeSort(TempStorage& room) : room_(room) {}
-  unsigned get_linear_tid() const { return __bc_linear(); }
-#define BC_CUB_SORT(name)                                                                                     \
-  template <class F> void name(K(&keys)[Items], F less) { NullType none[Items]; sort(keys, none, less, kCount, nullptr); } \
-  template <class F> void name(K(&keys)[Items], F less, int valid, K rest) { NullType none[Items]; sort(keys, none, less, valid, &rest); } \
-  template <class F> void name(K(&keys)[Items], V(&values)[Items], F less) { sort(keys, values, less, kCount, nullptr); }  \
-  template <class F> void name(K(&keys)[Items], V(&values)[Items], F less, int valid, K rest) { sort(keys, values, less, valid, &rest); }
-  BC_CUB_SORT(Sort)
-  BC_CUB_SORT(StableSort)
-#undef BC_CUB_SORT
+  struct TempStorage : SortRoom<K, V, kCount> {};
+  explicit MergeSort(TempStorage& room) : room_(room) {}
+  template <class F> void Sort(K (&keys)[Items], F less) { Sort(keys, less, kCount, keys[0]); }
+  template <class F> void Sort(K (&keys)[Items], F less, int valid, K rest) {
+    NullType none[Items];
+    sort(keys, none, less, valid, rest);
+  }
+  template <class F> void Sort(K (&keys)[Items], V (&values)[Items], F less) { sort(keys, values, less, kCount, keys[0]); }
+  template <class F> void Sort(K (&keys)[Items], V (&values)[Items], F less, int valid, K rest) { sort(keys, values, less, valid, rest); }
+  template <class... A> void StableSort(K (&keys)[Items], A&&... more) { Sort(keys, more...); }
 
  private:
-  template <class W, class F> void sort(K (&keys)[Items], W (&values)[Items], F less, int valid, const K* rest) {
-    const int t = static_cast<int>(__bc_linear());
-    bc_detail::sort_items(
-        room_, t, keys, values, [] { __syncthreads(); },
-        [&] { return bc_detail::merge_order<kCount>(room_.keys.get(), room_.order, valid, less); },
-        bc_detail::Arrangement<kThreads, Items>::blocked, valid);
-    if (rest != nullptr) {
-      for (int i = 0; i < Items; ++i)
-        if (t * Items + i >= valid) keys[i] = *rest;
-    }
+  template <class W, class F> void sort(K (&keys)[Items], W (&values)[Items], F less, int valid, const K& rest) {
+    const int t = Group::rank();
+    sort_items(
+        room_, t, keys, values, [] { Group::meet(); }, [&] { return merge_order<kCount>(room_.keys.get(), room_.order, valid, less); },
+        Arrangement<Group::kThreads, Items>::blocked, valid);
+    for (int i = 0; i < Items; ++i)
+      if (t * Items + i >= valid) keys[i] = rest;
   }
   TempStorage& room_;
 };
 
-template <class K, int Items, int Threads = 32, class V = NullType, int = 0>
-class WarpMergeSort {
-  static constexpr int kCount = Threads * Items;
+}  // namespace bc_detail
+
+template <class K, int X, int Items, class V = NullType, int Y = 1, int Z = 1>
+class BlockMergeSort : public bc_detail::MergeSort<bc_detail::BlockThreads<X * Y * Z>, K, V, Items> {
+  using Base = bc_detail::MergeSort<bc_detail::BlockThreads<X * Y * Z>, K, V, Items>;
 
  public:
-  struct TempStorage : bc_detail::SortRoom<K, V, kCount> {};
-  explicit WarpMergeSort(TempStorage& room) : room_(room) {}
-#define BC_CUB_SORT(name)                                                                                     \
-  template <class F> void name(K(&keys)[Items], F less) { NullType none[Items]; sort(keys, none, less, kCount, nullptr); } \
-  template <class F> void name(K(&keys)[Items], F less, int valid, K rest) { NullType none[Items]; sort(keys, none, less, valid, &rest); } \
-  template <class F> void name(K(&keys)[Items], V(&values)[Items], F less) { sort(keys, values, less, kCount, nullptr); }  \
-  template <class F> void name(K(&keys)[Items], V(&values)[Items], F less, int valid, K rest) { sort(keys, values, less, valid, &rest); }
-  BC_CUB_SORT(Sort)
-  BC_CUB_SORT(StableSort)
-#undef BC_CUB_SORT
+  using TempStorage = typename Base::TempStorage;
+  BlockMergeSort() : Base(bc_detail::own_room<TempStorage, BlockMergeSort>()) {}
+  using Base::Base;
+  unsigned get_linear_tid() const { return __bc_linear(); }
+};
 
- private:
-  template <class W, class F> void sort(K (&keys)[Items], W (&values)[Items], F less, int valid, const K* rest) {
-    const int t = static_cast<int>(__bc_lane() % Threads);
-    const unsigned mask = Threads == 32 ? 0xffffffffu : ((1u << (Threads & 31)) - 1u) << (__bc_lane() / Threads * Threads);
-    bc_detail::sort_items(
-        room_, t, keys, values, [=] { __syncwarp(mask); },
-        [&] { return bc_detail::merge_order<kCount>(room_.keys.get(), room_.order, valid, less); },
-        bc_detail::Arrangement<Threads, Items>::blocked, valid);
-    if (rest != nullptr) {
-      for (int i = 0; i < Items; ++i)
-        if (t * Items + i >= valid) keys[i] = *rest;
-    }
-  }
-  TempStorage& room_;
+template <class K, int Items, int Threads = 32, class V = NullType, int = 0>
+class WarpMergeSort : public bc_detail::MergeSort<bc_detail::WarpThreads<Threads>, K, V, Items> {
+ public:
+  using bc_detail::MergeSort<bc_detail::WarpThreads<Threads>, K, V, Items>::MergeSort;
 };
 
 // ---- histograms
