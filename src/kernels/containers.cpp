@@ -134,9 +134,7 @@ Value FunctionCompiler::kept(const Value& v, Type hint, const Node* n) {
 /// A display whose type is known, as an expression that makes it.
 Value FunctionCompiler::finished(const Value& display, const Node* n) {
   if (!display.display || is_incomplete(display.type)) return display;
-  Value r = Value::of(display.type, display_text(display, display.type, n));
-  r.effect = true;
-  return r;
+  return Value::called(display.type, display_text(display, display.type, n));
 }
 
 std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* n) {
@@ -198,9 +196,7 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
   }
   if (name == "dict" || name == "Dict") {
     if (p[0].is(Kind::dict)) {
-      Value r = Value::of(p[0].type, paren(p[0]) + ".copy()");
-      r.effect = true;
-      return r;
+      return Value::called(p[0].type, paren(p[0]) + ".copy()");
     }
     Value pairs = list_from(p[0], n);
     if (!pairs.type || is_incomplete(pairs.type)) return {};
@@ -233,22 +229,16 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
   if (v.is(Kind::list)) {
     if (is_incomplete(v.type)) return v;
     if (v.display) return made(v, nullptr, n);
-    Value r = Value::of(v.type, paren(v) + ".copy()");
-    r.effect = true;
-    return r;
+    return Value::called(v.type, paren(v) + ".copy()");
   }
   if (v.is(Kind::builtin) && (v.type->name == "dict.keys" || v.type->name == "dict.values")) {
     const Value& d = v.items[0];
     if (is_incomplete(d.type)) return {};
-    Value r = Value::of(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]),
-                        paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
-    r.effect = true;
-    return r;
+    return Value::called(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]),
+                         paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
   }
   if ((v.is(Kind::set) || v.is(Kind::dict)) && !is_incomplete(v.type) && !v.display) {
-    Value r = Value::of(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), paren(v) + ".keys()");
-    r.effect = true;
-    return r;
+    return Value::called(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), paren(v) + ".keys()");
   }
   if (v.is(Kind::tuple)) {
     Value display = v;
@@ -469,11 +459,6 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
     if (p.size() < low || p.size() > high || (!keywords && !args.keywords.empty()))
       fail(n, fmt::format("list.{}() takes {} argument{}, got {}", name, high, high == 1 ? "" : "s", p.size()));
   };
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   const auto done = [&] { return Value::known(none_type()); };
   // What is looked for may have a type of its own.
   const auto sought = [&](const Value& v) { return v.is_scalar() && element->is_scalar() ? v.text : convert(v, element, n); };
@@ -511,11 +496,11 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "pop") {
     need(0, 1);
-    return effect(element, fmt::format("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
+    return Value::called(element, fmt::format("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
   }
   if (name == "copy") {
     need(0, 0);
-    return effect(self.type, l + ".copy()");
+    return Value::called(self.type, l + ".copy()");
   }
   if (name == "remove") {
     need(1, 1);
@@ -524,12 +509,13 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "count") {
     need(1, 1);
-    return effect(int64_type(), fmt::format("{}.count({})", l, sought(p[0])));
+    return Value::called(int64_type(), fmt::format("{}.count({})", l, sought(p[0])));
   }
   if (name == "index") {
     need(1, 3);
-    return effect(int64_type(), fmt::format("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
-                                            p.size() > 2 ? convert(p[2], int64_type(), n) : l + ".size()"));
+    return Value::called(int64_type(),
+                         fmt::format("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
+                                     p.size() > 2 ? convert(p[2], int64_type(), n) : l + ".size()"));
   }
   if (name == "sort") {
     need(0, 0, true);
@@ -573,11 +559,6 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
   const auto& p = args.positional;
   const Type element = self.type->element;
   const std::string s = paren(self);
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   const auto other = [&]() -> std::string {
     if (p[0].type == self.type) return p[0].text;
     const Value made_of = collected("set", p[0], nullptr, n);
@@ -594,7 +575,7 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
       return Value::known(none_type());
     }
     for (const auto& [way, how] : kWays)
-      if (name == way) return effect(self.type, fmt::format("py::combined({}, {}, {})", self.text, other(), how));
+      if (name == way) return Value::called(self.type, fmt::format("py::combined({}, {}, {})", self.text, other(), how));
     for (const auto& [way, how] : kUpdates)
       if (name == way) {
         if (how == 0)
@@ -603,13 +584,13 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
           linef("py::combine_into({}, {}, {});", self.text, other(), how);
         return Value::known(none_type());
       }
-    if (name == "issubset") return effect(bool_type(), fmt::format("py::is_subset({}, {})", self.text, other()));
-    if (name == "issuperset") return effect(bool_type(), fmt::format("py::is_subset({}, {})", other(), self.text));
-    if (name == "isdisjoint") return effect(bool_type(), fmt::format("py::is_disjoint({}, {})", self.text, other()));
+    if (name == "issubset") return Value::called(bool_type(), fmt::format("py::is_subset({}, {})", self.text, other()));
+    if (name == "issuperset") return Value::called(bool_type(), fmt::format("py::is_subset({}, {})", other(), self.text));
+    if (name == "isdisjoint") return Value::called(bool_type(), fmt::format("py::is_disjoint({}, {})", self.text, other()));
   }
   if (p.empty()) {
-    if (name == "pop") return effect(element, s + ".pop_any()");
-    if (name == "copy") return effect(self.type, s + ".copy()");
+    if (name == "pop") return Value::called(element, s + ".pop_any()");
+    if (name == "copy") return Value::called(self.type, s + ".copy()");
     if (name == "clear") {
       linef("{}.clear();", s);
       return Value::known(none_type());
@@ -624,27 +605,23 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
   const auto& p = args.positional;
   const Type key = self.type->items[0], value = self.type->items[1];
   const std::string d = paren(self);
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   if (name == "keys" || name == "values" || name == "items") {
     Value v = Value::known(builtin_type("dict." + name));
     v.items = {self.simple ? self : spill(self)};
     return v;
   }
-  if (name == "get" && p.size() == 1) return effect(optional_type(value), fmt::format("{}.get({})", d, convert(p[0], key, n)));
+  if (name == "get" && p.size() == 1) return Value::called(optional_type(value), fmt::format("{}.get({})", d, convert(p[0], key, n)));
   if (name == "get" && p.size() == 2) {
     const Type t = p[1].is_none() ? optional_type(value) : value;
-    if (p[1].is_none()) return effect(t, fmt::format("{}.get({})", d, convert(p[0], key, n)));
-    return effect(t, fmt::format("{}.get({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    if (p[1].is_none()) return Value::called(t, fmt::format("{}.get({})", d, convert(p[0], key, n)));
+    return Value::called(t, fmt::format("{}.get({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   }
   if (name == "pop" && (p.size() == 1 || p.size() == 2))
-    return effect(value, p.size() == 1 ? fmt::format("{}.pop({})", d, convert(p[0], key, n))
-                                       : fmt::format("{}.pop({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    return Value::called(value, p.size() == 1
+                                    ? fmt::format("{}.pop({})", d, convert(p[0], key, n))
+                                    : fmt::format("{}.pop({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   if (name == "setdefault" && p.size() == 2)
-    return effect(value, fmt::format("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    return Value::called(value, fmt::format("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   if (name == "popitem" && p.empty()) {
     const std::string at = temporary("at"), k = temporary("key"), v = temporary("value");
     linef("const i64 {} = {}.last(false);", at, d);
@@ -660,7 +637,7 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
     linef("{}.update({});", d, p[0].text);
     return Value::known(none_type());
   }
-  if (name == "copy" && p.empty()) return effect(self.type, d + ".copy()");
+  if (name == "copy" && p.empty()) return Value::called(self.type, d + ".copy()");
   if (name == "clear" && p.empty()) {
     linef("{}.clear();", d);
     return Value::known(none_type());
@@ -688,18 +665,13 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
     }
     return Value{};
   }
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   const bool integer_b = b.is_scalar() && !is_inexact(b.type->dtype), integer_a = a.is_scalar() && !is_inexact(a.type->dtype);
   if (is_text(a.type) && is_text(b.type) && op == Operator::add)
-    return effect(text_type(), fmt::format("py::concatenated({}, {})", convert(a, text_type(), n), convert(b, text_type(), n)));
+    return Value::called(text_type(), fmt::format("py::concatenated({}, {})", convert(a, text_type(), n), convert(b, text_type(), n)));
   if (op == Operator::mul && is_text(a.type) && integer_b)
-    return effect(text_type(), fmt::format("py::repeated({}, {})", convert(a, text_type(), n), convert(b, int64_type(), n)));
+    return Value::called(text_type(), fmt::format("py::repeated({}, {})", convert(a, text_type(), n), convert(b, int64_type(), n)));
   if (op == Operator::mul && is_text(b.type) && integer_a)
-    return effect(text_type(), fmt::format("py::repeated({}, {})", convert(b, text_type(), n), convert(a, int64_type(), n)));
+    return Value::called(text_type(), fmt::format("py::repeated({}, {})", convert(b, text_type(), n), convert(a, int64_type(), n)));
   if (a.is(Kind::list) && b.is(Kind::list) && op == Operator::add) {
     if (a.type->element != b.type->element) {
       // A display takes the other's type.
@@ -709,20 +681,20 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
       const Value p = x.display ? finished(made(x, t, n), n) : a, q = x.display ? b : finished(made(y, t, n), n);
       if (p.type->element != q.type->element)
         fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
-      return effect(t, fmt::format("py::joined({}, {})", p.text, q.text));
+      return Value::called(t, fmt::format("py::joined({}, {})", p.text, q.text));
     }
-    return effect(list_type(a.type->element, a.type->typed), fmt::format("py::joined({}, {})", a.text, b.text));
+    return Value::called(list_type(a.type->element, a.type->typed), fmt::format("py::joined({}, {})", a.text, b.text));
   }
   if (a.is(Kind::list) && integer_b && op == Operator::mul)
-    return effect(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
+    return Value::called(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
   if (b.is(Kind::list) && integer_a && op == Operator::mul)
-    return effect(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
+    return Value::called(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
   if (a.is(Kind::set) && a.type == b.type) {
     const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
-    if (how >= 0) return effect(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
+    if (how >= 0) return Value::called(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
   }
   if (a.is(Kind::dict) && a.type == b.type && op == Operator::bit_or) {
-    const Value r = spill(effect(a.type, paren(a) + ".copy()"));
+    const Value r = spill(Value::called(a.type, paren(a) + ".copy()"));
     linef("{}.update({});", r.text, b.text);
     return r;
   }
@@ -864,16 +836,13 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     return fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
                        !index.items[1].is_none());
   };
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.reads = r.effect = true;
-    return r;
-  };
   if (given.is(Kind::string) || given.is(Kind::text)) {
-    if (index.is(Kind::slice)) return effect(text_type(), fmt::format("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
+    if (index.is(Kind::slice))
+      return Value::fetched(text_type(), fmt::format("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
     if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
-    return effect(text_type(), fmt::format("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
+    return Value::fetched(text_type(),
+                          fmt::format("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
   }
   Value object = given;
   const bool whole = index.is_scalar() || index.is(Kind::literal);
@@ -891,16 +860,16 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     return Value{};
   }
   if (object.is(Kind::list)) {
-    if (index.is(Kind::slice)) return effect(object.type, fmt::format("{}.slice({})", paren(object), slice_text()));
+    if (index.is(Kind::slice)) return Value::fetched(object.type, fmt::format("{}.slice({})", paren(object), slice_text()));
     if (!whole || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
-    return effect(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
+    return Value::fetched(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
   }
   if (object.is(Kind::dict)) {
     if (!converts(index.type, object.type->items[0]))
       fail(n, fmt::format("the keys are {}, not {}", object.type->items[0]->spelling, index.type->spelling),
            {{source_of(n->a), object.type}});
-    return effect(object.type->items[1], fmt::format("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
+    return Value::fetched(object.type->items[1], fmt::format("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
   }
   fail(n, "a set cannot be indexed");
 }
@@ -1020,11 +989,8 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     const std::string count = temporary("n");
     linef("const i64 {} = {}.walk();", count, d.text);
     const Type key = v.is(Kind::set) ? v.type->element : v.type->items[0];
-    return Iteration{count, [d, count, key](const std::string& k) {
-                       Value item = Value::of(key, fmt::format("{}.key({}, {})", d.text, k, count));
-                       item.reads = item.effect = true;
-                       return item;
-                     }};
+    return Iteration{
+        count, [d, count, key](const std::string& k) { return Value::fetched(key, fmt::format("{}.key({}, {})", d.text, k, count)); }};
   }
   if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) {
     const Value& d = v.items[0];
@@ -1041,9 +1007,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     linef("const i64 {} = {}.walk();", count, d.text);
     return Iteration{count, [this, d, count, what](const std::string& k) {
                        const auto part = [&](const char* method, Type t) {
-                         Value item = Value::of(t, fmt::format("{}.{}({}, {})", d.text, method, k, count));
-                         item.reads = item.effect = true;
-                         return item;
+                         return Value::fetched(t, fmt::format("{}.{}({}, {})", d.text, method, k, count));
                        };
                        if (what == "keys") return part("key", d.type->items[0]);
                        if (what == "values") return part("value", d.type->items[1]);
@@ -1052,11 +1016,8 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
   }
   if (is_text(v.type)) {
     const Value s = spill(converted(v, text_type(), at), "s");
-    return Iteration{s.text + ".length", [s](const std::string& k) {
-                       Value c = Value::of(text_type(), fmt::format("py::character({}, {})", s.text, k));
-                       c.effect = true;
-                       return c;
-                     }};
+    return Iteration{s.text + ".length",
+                     [s](const std::string& k) { return Value::called(text_type(), fmt::format("py::character({}, {})", s.text, k)); }};
   }
   if (v.is(Kind::builtin) && (v.type->name == "ndenumerate" || v.type->name == "ndindex") && !v.items.empty()) {
     // The flat index, taken apart axis by axis.
@@ -1086,12 +1047,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
   }
   if (v.is(Kind::generator)) {
     const Value g = v.simple ? v : spill(v, "g");
-    return Iteration{"0",
-                     [g](const std::string&) {
-                       Value item = Value::of(g.type->element, fmt::format("{}.value()", g.text));
-                       item.reads = item.effect = true;
-                       return item;
-                     },
+    return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, fmt::format("{}.value()", g.text)); },
                      fmt::format("while ({}.next())", g.text)};
   }
   if (v.is(Kind::builtin) && v.type->name == "map") {
@@ -1141,11 +1097,6 @@ std::optional<Iteration> FunctionCompiler::counted_iteration(const Value& v, con
 std::optional<Value> FunctionCompiler::container_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (!host()) return std::nullopt;
   const auto& p = args.positional;
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   if (name == "math.isqrt")
     if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
   if (name == "typed.List" || name == "typed.Dict") return call_container(name.substr(6), args, n);
@@ -1170,7 +1121,7 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   if (p.empty()) return std::nullopt;
   const Value& v = p[0];
   if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator))
-    return effect(v.type->element, fmt::format("{}.next_value()", paren(v)));
+    return Value::called(v.type->element, fmt::format("{}.next_value()", paren(v)));
   if (name == "builtins.len") {
     if (v.is(Kind::text)) {
       Value r = Value::of(int64_type(), paren(v) + ".length");
@@ -1207,10 +1158,12 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     return subscript_of(v.is_array() ? bound(materialise(v, n)) : v, back, n);
   }
   if (name == "builtins.hash" && p.size() == 1)
-    return effect(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
-  if (name == "builtins.ord" && p.size() == 1) return effect(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
-  if (name == "builtins.chr" && p.size() == 1) return effect(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
-  if (name == "builtins.repr" && p.size() == 1) return effect(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
+    return Value::called(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
+  if (name == "builtins.ord" && p.size() == 1)
+    return Value::called(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
+  if (name == "builtins.chr" && p.size() == 1)
+    return Value::called(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
+  if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
   const bool folds =
       name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
   if (folds && (p.size() == 1 || (p.size() == 2 && name == "builtins.sum"))) {
@@ -1223,7 +1176,7 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     if (is_incomplete(l.type)) return Value{};
     l = l.simple ? l : spill(l);
     if (name == "builtins.min" || name == "builtins.max")
-      return effect(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
+      return Value::called(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
     if (!l.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name.substr(9), l.type->spelling));
     Value r = host_reduction(name.substr(9), list_array(l), {}, n);
     if (p.size() == 2) r = binary(Operator::add, p[1], r, n);

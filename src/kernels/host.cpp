@@ -243,9 +243,7 @@ Value FunctionCompiler::materialise(const Value& v, const Node* n) {
   std::string leaves;
   const std::string f = host_lambda(*v.lazy, v.type->element, &leaves, n);
   const Type t = array_type(v.type->element, v.type->ndim, 'C');
-  Value r = Value::of(t, fmt::format("py::map<{}, {}>({}{})", cpp(t->element), t->ndim, f, leaves));
-  r.effect = true;
-  return r;
+  return Value::called(t, fmt::format("py::map<{}, {}>({}{})", cpp(t->element), t->ndim, f, leaves));
 }
 
 /// out[…] = value, as one loop.
@@ -425,10 +423,8 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
   for (const Value& x : flat) values += (values.empty() ? "" : ", ") + convert(x, t, n);
   for (int64_t s : shape) list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
   const Type made = array_type(t, static_cast<int>(shape.size()), 'C');
-  Value r = Value::of(made, fmt::format("py::of_values<{}, {}>(py::Tuple<i64, {}>{{{{{}}}}}{}{})", cpp(t), shape.size(), shape.size(), list,
-                                        values.empty() ? "" : ", ", values));
-  r.effect = true;
-  return r;
+  return Value::called(made, fmt::format("py::of_values<{}, {}>(py::Tuple<i64, {}>{{{{{}}}}}{}{})", cpp(t), shape.size(), shape.size(),
+                                         list, values.empty() ? "" : ", ", values));
 }
 
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
@@ -455,12 +451,9 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (b.too_many()) fail(n, fmt::format("{}() got too many arguments", name));
     if (!b.unknown().empty()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, b.unknown()));
   };
-  const auto made = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
+  const auto array = [&](Type element, int ndim, std::string text) {
+    return Value::called(array_type(element, ndim, 'C'), std::move(text));
   };
-  const auto array = [&](Type element, int ndim, std::string text) { return made(array_type(element, ndim, 'C'), std::move(text)); };
   const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
 
   // Options that the forms below do not have belong to the function's stand-in.
@@ -558,7 +551,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value there = lift({a}, [this, n](std::span<const Value> x) { return compare_two(Operator::eq, x[0], x[0], n); }, n);
     if (f == "nanmin" || f == "nanmax") {
       const Value kept =
-          spill(made(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
+          spill(Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
       return host_reduction(f.substr(3), kept, {}, n);
     }
     const Value zero = converted(constant_value(Constant{int64_t{0}}), a.type->element, n);
@@ -577,7 +570,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     return binary(Operator::sub, host_reduction("max", a, {}, n), host_reduction("min", a, {}, n), n);
   }
   if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
-  if (f == "median" && p.size() == 1) return made(float64_type(), fmt::format("py::median({})", host_array(p[0], n).text));
+  if (f == "median" && p.size() == 1) return Value::called(float64_type(), fmt::format("py::median({})", host_array(p[0], n).text));
   if (is({"cumsum", "cumprod"}) && p.size() == 1) {
     const Value a = host_array(p[0], n);
     const Type t = scalar_type(wide(a.type->dtype));
@@ -679,19 +672,20 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value b = bound(view(host_array(*host_method(p[1], "ravel", {}, n), n), {none, all}, n), "v");
     return materialise(binary(Operator::mul, a, b, n), n);
   }
-  if (f == "trace" && p.size() == 1) return made(p[0].type->element, fmt::format("py::trace({})", host_array(p[0], n).text));
+  if (f == "trace" && p.size() == 1) return Value::called(p[0].type->element, fmt::format("py::trace({})", host_array(p[0], n).text));
   if (f.starts_with("linalg.") && !p.empty()) {
     const Value a = host_array(p[0], n);
     const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
     if (f == "linalg.norm" && p.size() == 1)
-      return made(scalar_type(real_type(t->dtype)), fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
+      return Value::called(scalar_type(real_type(t->dtype)),
+                           fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
     if (f == "linalg.solve" && p.size() == 2) {
       const Value b = host_array(p[1], n);
       const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
       return array(both, b.type->ndim, fmt::format("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
     }
     if (f == "linalg.inv" && p.size() == 1) return array(t, 2, fmt::format("py::inverse<{}>({})", cpp(t), a.text));
-    if (f == "linalg.det" && p.size() == 1) return made(t, fmt::format("py::determinant<{}>({})", cpp(t), a.text));
+    if (f == "linalg.det" && p.size() == 1) return Value::called(t, fmt::format("py::determinant<{}>({})", cpp(t), a.text));
   }
   if (is({"allclose", "array_equal", "isclose"}) && p.size() >= 2 && (p[0].is_array() || p[1].is_array())) {
     const Value a = materialise(p[0], n), b = materialise(p[1], n);
@@ -735,21 +729,15 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, const C
   if (!f.starts_with("random.")) return std::nullopt;
   const std::string what = f.substr(7);
   const auto& p = args.positional;
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   if (what == "seed" && p.size() <= 1)
-    return effect(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
+    return Value::called(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
   if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
-  if (what == "shuffle" && p.size() == 1) return effect(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
+  if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
   if (what == "permutation" && p.size() == 1) {
-    const Value a =
-        p[0].is_array()
-            ? host_array(p[0], n)
-            : spill(effect(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
-    const Value out = spill(effect(array_type(a.type->element, 1, 'C'), fmt::format("py::copy({})", a.text)));
+    const Value a = p[0].is_array() ? host_array(p[0], n)
+                                    : spill(Value::called(array_type(int64_type(), 1, 'C'),
+                                                          fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
+    const Value out = spill(Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::copy({})", a.text)));
     linef("py::shuffle({});", out.text);
     return out;
   }
@@ -785,13 +773,13 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, const C
     return std::nullopt;
   }
   if (!size.type || size.is_none()) {
-    Value r = effect(t, one);
+    Value r = Value::called(t, one);
     r.atom = false;
     return r;
   }
   int ndim = 0;
   const std::string shape = host_shape(size, &ndim, n);
-  return effect(array_type(t, ndim, 'C'), fmt::format("py::random_array({}, [&] {{ return {}; }})", shape, one));
+  return Value::called(array_type(t, ndim, 'C'), fmt::format("py::random_array({}, [&] {{ return {}; }})", shape, one));
 }
 
 std::optional<Value> FunctionCompiler::host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
@@ -800,14 +788,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   const auto& p = args.positional;
   for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
     if (name == r) return host_reduction(name, self, args, n);
-  const auto made = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   if (name == "copy") {
     if (self.lazy) return materialise(self, n);
-    return made(array_type(self.type->element, self.type->ndim, 'C'), fmt::format("py::copy({})", self.text));
+    return Value::called(array_type(self.type->element, self.type->ndim, 'C'), fmt::format("py::copy({})", self.text));
   }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
@@ -817,8 +800,10 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     const Value a = host_array(self, n);
     int ndim = 1;
     const std::string shape = name != "reshape" ? "py::Tuple<i64, 1>{{-1}}" : host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
-    if (name == "flatten") return made(array_type(a.type->element, 1, 'C'), fmt::format("py::reshape<1>(py::copy({}), {})", a.text, shape));
-    return made(array_type(a.type->element, ndim, 'C', a.type->read_only), fmt::format("py::reshape<{}>({}, {})", ndim, a.text, shape));
+    if (name == "flatten")
+      return Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::reshape<1>(py::copy({}), {})", a.text, shape));
+    return Value::called(array_type(a.type->element, ndim, 'C', a.type->read_only),
+                         fmt::format("py::reshape<{}>({}, {})", ndim, a.text, shape));
   }
   if (name == "transpose") {
     const std::vector<Value> axes = p.size() == 1 && p[0].is(Kind::tuple) ? index_items(p[0]) : p;
@@ -826,12 +811,12 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     int ndim = 0;
     const std::string order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
     if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
-    return made(with_layout(self.type, ndim, 'A'), fmt::format("py::permuted({}, {})", host_array(self, n).text, order));
+    return Value::called(with_layout(self.type, ndim, 'A'), fmt::format("py::permuted({}, {})", host_array(self, n).text, order));
   }
-  if (name == "sort" && p.empty()) return made(none_type(), fmt::format("py::sort_in_place({})", host_array(self, n).text));
+  if (name == "sort" && p.empty()) return Value::called(none_type(), fmt::format("py::sort_in_place({})", host_array(self, n).text));
   if (name == "argsort") {
     if (self.type->ndim != 1) fail(n, "argsort() takes vectors in compiled functions");
-    return made(array_type(int64_type(), 1, 'C'), fmt::format("py::argsort({})", host_array(self, n).text));
+    return Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::argsort({})", host_array(self, n).text));
   }
   if (name == "cumsum" || name == "cumprod") return host_builtin("numpy." + name, {{self}, {}, {}}, n);
   if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
@@ -840,7 +825,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
       if (const Function* other = function_.stand_in("array.nonzero2"))
         return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
     if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
-    return tuple_of({spill(made(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
+    return tuple_of(
+        {spill(Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
   }
   if (name == "take" && p.size() == 1) return host_index(host_array(self, n), p[0], n);
   if (name == "repeat" && p.size() == 1) return host_builtin("numpy.repeat", {{self, p[0]}, {}, {}}, n);
@@ -857,9 +843,7 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
     fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
   const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
   const int ndim = na + nb - 2;
-  Value r = Value::of(ndim == 0 ? t : array_type(t, ndim, 'C'), fmt::format("py::matmul<{}>({}, {})", cpp(t), a.text, b.text));
-  r.effect = true;
-  return r;
+  return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'), fmt::format("py::matmul<{}>({}, {})", cpp(t), a.text, b.text));
 }
 
 /// a[mask] and a[indices].

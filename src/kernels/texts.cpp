@@ -103,22 +103,17 @@ Value FunctionCompiler::formatted_text(const Node* n) {
 std::optional<Value> FunctionCompiler::text_class(const std::string& name, const CallArguments& args, const Node* n) {
   if (!host()) return std::nullopt;
   const auto& p = args.positional;
-  const auto effect = [&](Type t, std::string text) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
   if (name == "str") {
     if (p.empty()) return constant_value(Constant{std::string()});
     if (p.size() != 1) fail(n, "str() takes one value");
     if (p[0].is(Kind::string) || p[0].is(Kind::text)) return p[0];
-    return effect(text_type(), fmt::format("py::text_of({})", text_operand(p[0], n)));
+    return Value::called(text_type(), fmt::format("py::text_of({})", text_operand(p[0], n)));
   }
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;
   const std::string s = convert(p[0], text_type(), n);
   if (name == "int")
-    return effect(int64_type(), fmt::format("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
-  if (name == "float") return effect(float64_type(), fmt::format("py::parse_float({})", s));
+    return Value::called(int64_type(), fmt::format("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
+  if (name == "float") return Value::called(float64_type(), fmt::format("py::parse_float({})", s));
   return std::nullopt;
 }
 
@@ -126,11 +121,7 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   if (!host() || !(self.is(Kind::text) || self.is(Kind::string))) return std::nullopt;
   const std::string s = convert(self, text_type(), n);
   const auto& p = args.positional;
-  const auto made_text = [&](std::string text, Type t = text_type()) {
-    Value r = Value::of(t, std::move(text));
-    r.effect = true;
-    return r;
-  };
+  const auto made_text = [&](std::string text, Type t = text_type()) { return Value::called(t, std::move(text)); };
   const auto text = [&](size_t i) { return convert(p[i], text_type(), n); };
   const auto number = [&](size_t i) { return convert(p[i], int64_type(), n); };
   constexpr std::pair<const char*, int> kCases[] = {{"lower", 0},    {"casefold", 0},   {"upper", 1},

@@ -31,6 +31,18 @@ struct Value {
     v.atom = atom;
     return v;
   }
+  /// What a call gives: it is evaluated once, where it stands.
+  static Value called(Type t, std::string text) {
+    Value v = of(t, std::move(text));
+    v.effect = true;
+    return v;
+  }
+  /// What is read from memory by a call.
+  static Value fetched(Type t, std::string text) {
+    Value v = called(t, std::move(text));
+    v.reads = true;
+    return v;
+  }
   /// Something that exists only at compile time.
   static Value known(Type t) {
     Value v;

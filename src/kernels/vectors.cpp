@@ -74,9 +74,7 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
     const DType d = t->dtype;
     // The hint exists for numbers that the hardware loads; others are read plainly.
     if (d == DType::f16 || d == DType::bf16 || is_bool(d) || is_complex(d)) return Value::of(t, place);
-    Value r = Value::of(t, fmt::format("{}(__{}(&{}))", cpp(t), plain, place));
-    r.reads = r.effect = true;
-    return r;
+    return Value::fetched(t, fmt::format("{}(__{}(&{}))", cpp(t), plain, place));
   }
   for (const char* store : kStores) {
     if (plain != store) continue;
