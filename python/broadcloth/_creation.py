@@ -381,11 +381,11 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[nda
     return tuple(_c.nonzero(_c.asarray(mask_func(_c.ones((n, n), np.int64), k)) != 0))
 
 
-def _matrix_shape(arr: Any) -> tuple[int, int]:
+def _tri_indices_from(arr: Any, k: int, upper: bool) -> tuple[ndarray, ...]:
     shape = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
     if len(shape) != 2:
         raise ValueError("input array must be 2-d")
-    return shape[0], shape[1]
+    return tri_indices(shape[0], k, shape[1], upper)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
@@ -396,8 +396,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     >>> bc.tril_indices_from(bc.zeros((2, 2)))
     (array([0, 1, 1]), array([0, 0, 1]))
     """
-    rows, columns = _matrix_shape(arr)
-    return tri_indices(rows, k, columns, False)
+    return _tri_indices_from(arr, k, False)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
@@ -408,8 +407,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     >>> bc.triu_indices_from(bc.zeros((2, 2)))
     (array([0, 0, 1]), array([0, 1, 1]))
     """
-    rows, columns = _matrix_shape(arr)
-    return tri_indices(rows, k, columns, True)
+    return _tri_indices_from(arr, k, True)
 
 
 def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:

@@ -188,7 +188,6 @@ struct PyPool {
   PyObject_HEAD std::shared_ptr<CachingPool> pool;
 };
 PyTypeObject* pool_type = nullptr;
-CachingPool& pool_in(PyObject* self) { return *reinterpret_cast<PyPool*>(self)->pool; }
 
 PyRef make_pool(PyObject* source, bool cache, PyObject* free) {
   std::shared_ptr<MemorySource> from;

@@ -169,21 +169,26 @@ void Frame::put_array_at(PyObject* o, char* to) {
   bytes_.resize(before);
 }
 
+int64_t Frame::word(const Given& g, int i) const {
+  int64_t v;
+  std::memcpy(&v, (g.place ? g.place : bytes_.data() + g.offset) + 8 * i, 8);
+  return v;
+}
+
+std::pair<uintptr_t, uintptr_t> Frame::extent(const Given& g) const {
+  uintptr_t low = static_cast<uintptr_t>(word(g, 0)), high = low + static_cast<uintptr_t>(g.item);
+  for (int d = 0; d < g.ndim; ++d) {
+    const int64_t reach = (word(g, 1 + d) - 1) * word(g, 1 + g.ndim + d);
+    (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
+  }
+  return {low, high};
+}
+
 PyObject* Frame::holder(const void* data, const void** from, const void** to) const {
   const auto place = reinterpret_cast<uintptr_t>(data);
   for (size_t k = 0; k < arrays_.size(); ++k) {
     const Given& g = arrays_[k];
-    const char* at = g.place ? g.place : bytes_.data() + g.offset;
-    const auto word = [&](int i) {
-      int64_t v;
-      std::memcpy(&v, at + 8 * i, 8);
-      return v;
-    };
-    uintptr_t low = static_cast<uintptr_t>(word(0)), high = low + static_cast<uintptr_t>(g.item);
-    for (int d = 0; d < g.ndim; ++d) {
-      const int64_t reach = (word(1 + d) - 1) * word(1 + g.ndim + d);
-      (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
-    }
+    const auto [low, high] = extent(g);
     if (place < low || place >= high) continue;
     *from = reinterpret_cast<const void*>(low), *to = reinterpret_cast<const void*>(high);
     return g.object;
@@ -193,27 +198,16 @@ PyObject* Frame::holder(const void* data, const void** from, const void** to) co
 
 PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const {
   PyObject* found = nullptr;
+  const auto place = reinterpret_cast<uintptr_t>(data);
   for (size_t k = 0; k < arrays_.size(); ++k) {
     const Given& g = arrays_[k];
-    const char* at = g.place ? g.place : bytes_.data() + g.offset;
-    const auto word = [&](int i) {
-      int64_t v;
-      std::memcpy(&v, at + 8 * i, 8);
-      return v;
-    };
-    const auto first = static_cast<uintptr_t>(word(0));
-    const auto place = reinterpret_cast<uintptr_t>(data);
-    bool equal = first == place && g.ndim == ndim;
-    for (int d = 0; d < ndim && equal; ++d) equal = word(1 + d) == shape[d] && word(1 + ndim + d) == strides[d];
+    bool equal = static_cast<uintptr_t>(word(g, 0)) == place && g.ndim == ndim;
+    for (int d = 0; d < ndim && equal; ++d) equal = word(g, 1 + d) == shape[d] && word(g, 1 + ndim + d) == strides[d];
     if (equal) {
       *same = true;
       return g.object;
     }
-    uintptr_t low = first, high = first + static_cast<uintptr_t>(g.item);
-    for (int d = 0; d < g.ndim; ++d) {
-      const int64_t reach = (word(1 + d) - 1) * word(1 + g.ndim + d);
-      (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
-    }
+    const auto [low, high] = extent(g);
     if (!found && place >= low && place <= high) found = g.object;
   }
   *same = false;

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bind/array.h"
@@ -105,6 +106,10 @@ class Frame {
     int64_t item;       ///< bytes of an element
     const char* place;  ///< instead of the offset, where it lies in a list
   };
+  /// A word of an array's description: its address, its extents, its strides.
+  int64_t word(const Given& g, int i) const;
+  /// Where its elements lie, from the first byte to behind the last one.
+  std::pair<uintptr_t, uintptr_t> extent(const Given& g) const;
   Small<Given, 16> arrays_;
   std::vector<Borrowed> borrowed_;
   std::optional<ArrayAccess> access_;

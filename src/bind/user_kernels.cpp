@@ -1,5 +1,6 @@
 // broadcloth.ElementwiseKernel and ReductionKernel: CuPy's kernels from a signature and an operation in CUDA C++.
 #include <cstddef>
+#include <span>
 
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
@@ -122,6 +123,15 @@ struct PyElementwise {
 };
 PyElementwise* as_elementwise(PyObject* o) { return reinterpret_cast<PyElementwise*>(o); }
 
+/// What a call returns: the outputs that it was given, or wrapped ones; one alone unless a tuple is asked for.
+PyObject* results(std::vector<Array>& made, std::span<PyObject* const> given, PyObject* (*wrapped)(Array), bool always_tuple) {
+  const auto result = [&](size_t k) { return given.empty() ? wrapped(std::move(made[k])) : new_ref(given[k]); };
+  if (made.size() == 1 && !always_tuple) return result(0);
+  PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
+  for (size_t k = 0; k < made.size(); ++k) check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k), result(k)));
+  return all.release();
+}
+
 PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     ElementwiseKernel& kernel = *as_elementwise(self)->kernel;
@@ -155,12 +165,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf,
     LineNote line;
     std::vector<Array> made = kernel.fuses() && kernel.called() ? kernel(call) : without_gil([&] { return kernel(call); });
     if (kernel.spec().no_return) Py_RETURN_NONE;
-    if (made.size() == 1 && !kernel.spec().return_tuple) return out.empty() ? wrap(std::move(made[0])) : new_ref(args[nin]);
-    PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
-    for (size_t k = 0; k < made.size(); ++k)
-      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k),
-                            out.empty() ? wrap(std::move(made[k])) : new_ref(args[nin + static_cast<Py_ssize_t>(k)])));
-    return all.release();
+    return results(made, {args + nin, out.size()}, wrap, kernel.spec().return_tuple);
   });
 }
 
@@ -168,8 +173,7 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
   static constinit Once<CallSignature> signature_once;
   const CallSignature& signature = signature_once.get(
       "ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, "
-      "return_tuple=False, "
-      "loop_prep='', after_loop='', options=None)");
+      "return_tuple=False, loop_prep='', after_loop='', options=None)");
   return guard([&]() -> PyObject* {
     PyObject* v[11];
     VectorArguments(args, kwargs).bind(signature, v);
@@ -362,11 +366,7 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, P
     call.out = out;
     LineNote line;
     std::vector<Array> made = kernel.called() ? kernel(call) : without_gil([&] { return kernel(call); });
-    if (made.size() == 1) return out.empty() ? wrap_value(std::move(made[0])) : new_ref(outs[0]);
-    PyRef all = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(made.size())));
-    for (size_t k = 0; k < made.size(); ++k)
-      check(PyTuple_SetItem(all.get(), static_cast<Py_ssize_t>(k), out.empty() ? wrap_value(std::move(made[k])) : new_ref(outs[k])));
-    return all.release();
+    return results(made, outs, wrap_value, false);
   });
 }
 

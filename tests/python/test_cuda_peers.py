@@ -143,23 +143,16 @@ def test_rmm_gives_the_memory():
         cuda.set_allocator(before)
 
 
-def test_rmms_plugin_of_numbas_kind():
-    rmm_numba = pytest.importorskip("rmm.allocators.numba")
+@pytest.mark.parametrize(
+    ("kind", "name", "install"),
+    [("numba", "RMMNumbaManager", cuda.set_memory_manager), ("cupy", "rmm_cupy_allocator", cuda.set_allocator)],
+    ids=["numba", "cupy"],
+)
+def test_rmms_allocators_for_others(kind, name, install):
+    allocators = pytest.importorskip(f"rmm.allocators.{kind}")
     before = cuda.get_allocator()
     try:
-        cuda.set_memory_manager(rmm_numba.RMMNumbaManager)
-        a = bc.ones(1000) + 1
-        assert float(a.sum()) == 2000.0
-    finally:
-        bc.synchronize()
-        cuda.set_allocator(before)
-
-
-def test_rmms_allocator_of_cupys_kind():
-    rmm_cupy = pytest.importorskip("rmm.allocators.cupy")
-    before = cuda.get_allocator()
-    try:
-        cuda.set_allocator(rmm_cupy.rmm_cupy_allocator)
+        install(getattr(allocators, name))
         a = bc.ones(1000) + 1
         assert float(a.sum()) == 2000.0
     finally:
