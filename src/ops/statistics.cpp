@@ -27,8 +27,8 @@ std::vector<int> axes_of(const Array& a, const std::optional<Axes>& axes, const 
 }  // namespace
 
 Array ptp(const Array& a, const ReduceOptions& options) {
-  ReduceOptions o = options;
-  o.out = Array();
+  const ReduceOptions o{
+      .axes = options.axes, .keepdims = options.keepdims, .dtype = options.dtype, .initial = options.initial, .where = options.where};
   return deliver("ptp", subtract(reduce(Op::reduce_max, a, o), reduce(Op::reduce_min, a, o)), options.out);
 }
 

@@ -85,6 +85,28 @@ def cholesky(a):
     return out
 
 
+def _reflect_columns(a, v, scale):
+    """Householder's reflection of each column: a - scale * v (v^H a)."""
+    for c in range(a.shape[1]):
+        t = np.conj(v[0]) * a[0, c]
+        for i in range(1, v.size):
+            t += np.conj(v[i]) * a[i, c]
+        t *= scale
+        for i in range(v.size):
+            a[i, c] -= t * v[i]
+
+
+def _reflect_rows(a, v, scale):
+    """The same from the right: a - scale * (a v) v^H."""
+    for r in range(a.shape[0]):
+        t = a[r, 0] * v[0]
+        for i in range(1, v.size):
+            t += a[r, i] * v[i]
+        t *= scale
+        for i in range(v.size):
+            a[r, i] -= t * np.conj(v[i])
+
+
 @stands_for("numpy.qr")
 def qr(a):
     """Householder's reflections; signs as LAPACK's."""
@@ -107,23 +129,28 @@ def qr(a):
             length += x * x
         if length == 0.0:
             continue
-        for c in range(j, n):
-            s = 0.0
-            for i in range(m - j):
-                s += v[i] * r[j + i, c]
-            s *= 2.0 / length
-            for i in range(m - j):
-                r[j + i, c] -= s * v[i]
-        for c in range(m):
-            s = 0.0
-            for i in range(m - j):
-                s += q[c, j + i] * v[i]
-            s *= 2.0 / length
-            for i in range(m - j):
-                q[c, j + i] -= s * v[i]
+        _reflect_columns(r[j:, j:], v, 2.0 / length)
+        _reflect_rows(q[:, j:], v, 2.0 / length)
         for i in range(j + 1, m):
             r[i, j] = 0.0
     return q[:, :k].copy(), r[:k].copy()
+
+
+def _jacobi_tangent(pp, qq, pq):
+    """Of the smaller angle that makes the matrix [[pp, pq], [pq, qq]] diagonal."""
+    theta = (qq - pp) / (2.0 * pq)
+    t = 1.0 / (abs(theta) + math.sqrt(theta * theta + 1.0))
+    return -t if theta < 0 else t
+
+
+def _rotate(a, b, tangent):
+    """Turns the plane of two rows or columns."""
+    c = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    s = tangent * c
+    for k in range(a.size):
+        x, y = a[k], b[k]
+        a[k] = c * x - s * y
+        b[k] = s * x + c * y
 
 
 @stands_for("numpy.eigh")
@@ -152,24 +179,10 @@ def eigh(a):
             for q in range(p + 1, n):
                 if s[p, q] == 0.0:
                     continue
-                theta = (s[q, q] - s[p, p]) / (2.0 * s[p, q])
-                t = 1.0 / (abs(theta) + math.sqrt(theta * theta + 1.0))
-                if theta < 0:
-                    t = -t
-                c = 1.0 / math.sqrt(t * t + 1.0)
-                d = t * c
-                for k in range(n):
-                    x, y = s[k, p], s[k, q]
-                    s[k, p] = c * x - d * y
-                    s[k, q] = d * x + c * y
-                for k in range(n):
-                    x, y = s[p, k], s[q, k]
-                    s[p, k] = c * x - d * y
-                    s[q, k] = d * x + c * y
-                for k in range(n):
-                    x, y = v[k, p], v[k, q]
-                    v[k, p] = c * x - d * y
-                    v[k, q] = d * x + c * y
+                t = _jacobi_tangent(s[p, p], s[q, q], s[p, q])
+                _rotate(s[:, p], s[:, q], t)
+                _rotate(s[p], s[q], t)
+                _rotate(v[:, p], v[:, q], t)
     w = np.empty(n)
     for i in range(n):
         w[i] = s[i, i]
@@ -207,20 +220,9 @@ def svd(a, full_matrices=True):
                 if gamma == 0.0 or abs(gamma) <= 1e-16 * math.sqrt(alpha * beta):
                     continue
                 turned = True
-                zeta = (beta - alpha) / (2.0 * gamma)
-                t = 1.0 / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
-                if zeta < 0:
-                    t = -t
-                c = 1.0 / math.sqrt(1.0 + t * t)
-                s = c * t
-                for i in range(rows):
-                    x, y = work[i, p], work[i, q]
-                    work[i, p] = c * x - s * y
-                    work[i, q] = s * x + c * y
-                for i in range(columns):
-                    x, y = v[i, p], v[i, q]
-                    v[i, p] = c * x - s * y
-                    v[i, q] = s * x + c * y
+                t = _jacobi_tangent(alpha, beta, gamma)
+                _rotate(work[:, p], work[:, q], t)
+                _rotate(v[:, p], v[:, q], t)
         if not turned:
             break
     sizes = np.empty(columns)
@@ -406,20 +408,8 @@ def eig(a):
                 length += abs(v[i]) ** 2
             if length == 0.0:
                 continue
-            for c in range(j, m):
-                t = 0j
-                for i in range(m - j):
-                    t += np.conj(v[i]) * block[j + i, c]
-                t *= 2.0 / length
-                for i in range(m - j):
-                    block[j + i, c] -= t * v[i]
-            for c in range(m):
-                t = 0j
-                for i in range(m - j):
-                    t += u[c, j + i] * v[i]
-                t *= 2.0 / length
-                for i in range(m - j):
-                    u[c, j + i] -= t * np.conj(v[i])
+            _reflect_columns(block[j:, j:], v, 2.0 / length)
+            _reflect_rows(u[:, j:], v, 2.0 / length)
         for c in range(n):
             row = np.zeros(m, dtype=np.complex128)
             other = np.zeros(m, dtype=np.complex128)
