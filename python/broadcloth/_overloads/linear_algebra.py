@@ -85,26 +85,26 @@ def cholesky(a):
     return out
 
 
-def _reflect_columns(a, v, scale):
-    """Householder's reflection of each column: a - scale * v (v^H a)."""
-    for c in range(a.shape[1]):
-        t = np.conj(v[0]) * a[0, c]
+def _reflect_columns(a, j, v, scale):
+    """Householder's reflection of each column from row and column j on: a - scale * v (v^H a)."""
+    for c in range(j, a.shape[1]):
+        t = np.conj(v[0]) * a[j, c]
         for i in range(1, v.size):
-            t += np.conj(v[i]) * a[i, c]
+            t += np.conj(v[i]) * a[j + i, c]
         t *= scale
         for i in range(v.size):
-            a[i, c] -= t * v[i]
+            a[j + i, c] -= t * v[i]
 
 
-def _reflect_rows(a, v, scale):
-    """The same from the right: a - scale * (a v) v^H."""
+def _reflect_rows(a, j, v, scale):
+    """The same from the right, of all rows from column j on: a - scale * (a v) v^H."""
     for r in range(a.shape[0]):
-        t = a[r, 0] * v[0]
+        t = a[r, j] * v[0]
         for i in range(1, v.size):
-            t += a[r, i] * v[i]
+            t += a[r, j + i] * v[i]
         t *= scale
         for i in range(v.size):
-            a[r, i] -= t * np.conj(v[i])
+            a[r, j + i] -= t * np.conj(v[i])
 
 
 @stands_for("numpy.qr")
@@ -129,8 +129,8 @@ def qr(a):
             length += x * x
         if length == 0.0:
             continue
-        _reflect_columns(r[j:, j:], v, 2.0 / length)
-        _reflect_rows(q[:, j:], v, 2.0 / length)
+        _reflect_columns(r, j, v, 2.0 / length)
+        _reflect_rows(q, j, v, 2.0 / length)
         for i in range(j + 1, m):
             r[i, j] = 0.0
     return q[:, :k].copy(), r[:k].copy()
@@ -143,14 +143,14 @@ def _jacobi_tangent(pp, qq, pq):
     return -t if theta < 0 else t
 
 
-def _rotate(a, b, tangent):
-    """Turns the plane of two rows or columns."""
+def _rotate_columns(a, p, q, tangent):
+    """Turns the plane of two columns."""
     c = 1.0 / math.sqrt(tangent * tangent + 1.0)
     s = tangent * c
-    for k in range(a.size):
-        x, y = a[k], b[k]
-        a[k] = c * x - s * y
-        b[k] = s * x + c * y
+    for k in range(a.shape[0]):
+        x, y = a[k, p], a[k, q]
+        a[k, p] = c * x - s * y
+        a[k, q] = s * x + c * y
 
 
 @stands_for("numpy.eigh")
@@ -180,9 +180,9 @@ def eigh(a):
                 if s[p, q] == 0.0:
                     continue
                 t = _jacobi_tangent(s[p, p], s[q, q], s[p, q])
-                _rotate(s[:, p], s[:, q], t)
-                _rotate(s[p], s[q], t)
-                _rotate(v[:, p], v[:, q], t)
+                _rotate_columns(s, p, q, t)
+                _rotate_columns(s.T, p, q, t)
+                _rotate_columns(v, p, q, t)
     w = np.empty(n)
     for i in range(n):
         w[i] = s[i, i]
@@ -221,8 +221,8 @@ def svd(a, full_matrices=True):
                     continue
                 turned = True
                 t = _jacobi_tangent(alpha, beta, gamma)
-                _rotate(work[:, p], work[:, q], t)
-                _rotate(v[:, p], v[:, q], t)
+                _rotate_columns(work, p, q, t)
+                _rotate_columns(v, p, q, t)
         if not turned:
             break
     sizes = np.empty(columns)
@@ -408,8 +408,8 @@ def eig(a):
                 length += abs(v[i]) ** 2
             if length == 0.0:
                 continue
-            _reflect_columns(block[j:, j:], v, 2.0 / length)
-            _reflect_rows(u[:, j:], v, 2.0 / length)
+            _reflect_columns(block, j, v, 2.0 / length)
+            _reflect_rows(u, j, v, 2.0 / length)
         for c in range(n):
             row = np.zeros(m, dtype=np.complex128)
             other = np.zeros(m, dtype=np.complex128)
