@@ -14,7 +14,7 @@ export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:
 run=()
 runtime=""
 case "$kind" in
-  address) runtime="$(g++ -print-file-name=libasan.so)" ;;
+  address*) runtime="$(g++ -print-file-name=libasan.so)" ;;
   thread)
     runtime="$(g++ -print-file-name=libtsan.so)"
     run=(setarch "$(uname -m)" -R)   # thread sanitizer's shadow needs a plain address layout
