@@ -41,6 +41,16 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
   return items;
 }
 
+std::vector<Value> FunctionCompiler::array_indices(const Value& index, const Node* n) {
+  std::vector<Value> items = index_items(index);
+  for (Value& i : items) i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
+  return items;
+}
+
+bool FunctionCompiler::picks(const std::vector<Value>& indices) {
+  return std::any_of(indices.begin(), indices.end(), [](const Value& i) { return i.is_array() && i.type->ndim > 0; });
+}
+
 Value FunctionCompiler::scalar_of(const Value& v, const Node* n) {
   if (!v.is_array() || v.lazy || v.type->ndim != 0 || !v.type->element->is_scalar()) return v;
   Value r = Value::of(v.type->element, element(bound(v, "a"), {}, n));
@@ -212,15 +222,14 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       // An element of an array expression: its operands' elements.
       fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
     }
-    std::vector<Value> items = index_items(index);
-    for (Value& i : items) i = scalar_of(i, n);
+    std::vector<Value> items = array_indices(index, n);
     bool scalars = static_cast<int>(items.size()) == object.type->ndim;
     for (const Value& i : items) {
       if (!i.type) return {};
       scalars &= i.is_scalar() || i.is(Kind::literal);
     }
     const Value a = bound(object, "a");
-    if (host() && items.size() == 1 && (items[0].is_array() && items[0].type->ndim > 0)) return host_index(a, items[0], n);
+    if (host() && picks(items)) return host_picked(a, items, n);
     if (!scalars) return view(a, items, n);
     Value r = Value::of(object.type->element, element(a, items, n));
     r.reads = true;
@@ -634,9 +643,8 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
     fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
-  std::vector<Value> items = index_items(both[1]);
-  for (Value& i : items) i = scalar_of(i, at);
-  if (host() && items.size() == 1 && host_assign_index(a, items[0], value, at)) return;
+  const std::vector<Value> items = array_indices(both[1], at);
+  if (host() && picks(items)) return host_pick_assign(a, items, value, at);
   bool scalars = static_cast<int>(items.size()) == a.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
   if (!scalars) return assign_elements(view(a, items, target), value, at);

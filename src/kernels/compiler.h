@@ -272,6 +272,10 @@ class FunctionCompiler {
   Value subscript(const Node* n);
   Value subscript_of(const Value& object, const Value& index, const Node* n);
   std::vector<Value> index_items(const Value& index);
+  /// The same for an array, where lists are arrays.
+  std::vector<Value> array_indices(const Value& index, const Node* n);
+  /// Whether arrays are among the indices.
+  static bool picks(const std::vector<Value>& indices);
   /// The element of an array without dimensions; other values as they are.
   Value scalar_of(const Value& v, const Node* n);
   /// The C++ lvalue of one element; checks, where they are asked for, are added here and only here.
@@ -311,8 +315,18 @@ class FunctionCompiler {
   std::optional<Value> host_random(const std::string& f, const CallArguments& args, const Node* n);
   std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value host_product(const Value& x, const Value& y, const Node* n);
+  std::optional<Value> host_axes(const std::string& f, const CallArguments& args, const Node* n);
   Value host_index(const Value& object, const Value& index, const Node* n);
   bool host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n);
+  /// Arrays of indices beside other indices.
+  struct Picked {
+    std::string view, axes, offsets;  ///< as py::take_at takes them
+    int place = 0;                    ///< of the indices' axes among those of the result
+    int ndim = 0;                     ///< of the result
+  };
+  Picked host_pick(const Value& a, const std::vector<Value>& given, const Node* n);
+  Value host_picked(const Value& a, const std::vector<Value>& given, const Node* n);
+  void host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n);
   Value host_print(const CallArguments& args, const Node* n);
   bool is_prange(const Node* n);
   // ---- host_parallel.cpp

@@ -108,6 +108,15 @@ constexpr const char* kHostNames[] = {
     "diff",
     "bincount",
     "expand_dims",
+    "moveaxis",
+    "swapaxes",
+    "rollaxis",
+    "squeeze",
+    "isscalar",
+    "iscomplexobj",
+    "isrealobj",
+    "iscomplex",
+    "isreal",
     "linalg.norm",
     "linalg.solve",
     "linalg.inv",
@@ -722,6 +731,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
     return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
   }
+  if (auto r = host_axes(f, args, n)) return r;
   return host_random(f, args, n);
 }
 
@@ -813,6 +823,12 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
     return Value::called(with_layout(self.type, ndim, 'A'), fmt::format("py::permuted({}, {})", host_array(self, n).text, order));
   }
+  if (name == "swapaxes" || name == "squeeze") {
+    CallArguments all = args;
+    all.positional.insert(all.positional.begin(), self);
+    all.nodes.insert(all.nodes.begin(), n);
+    return host_axes(name, all, n);
+  }
   if (name == "sort" && p.empty()) return Value::called(none_type(), fmt::format("py::sort_in_place({})", host_array(self, n).text));
   if (name == "argsort") {
     if (self.type->ndim != 1) fail(n, "argsort() takes vectors in compiled functions");
@@ -886,7 +902,89 @@ bool FunctionCompiler::host_assign_index(const Value& object, const Value& index
           convert(v.is_array() ? Value::of(v.type->element, fmt::format("{}({})", v.text, k)) : v, a.type->element, n));
     return true;
   }
-  fail(n, "this kind of indexed assignment is not supported in compiled functions", {{"array", a.type}, {"index", i.type}});
+  return false;
+}
+
+FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::vector<Value>& given, const Node* n) {
+  unit_.need("host_numpy");
+  std::vector<Value> items;
+  int used = 0;
+  for (const Value& i : given) {
+    Value v = i.is_array() ? host_array(i, n) : i;
+    if (v.is_array() && !is_bool(v.type->dtype) && !is_integer(v.type->dtype)) fail(n, fmt::format("an array cannot be indexed by {}", v.type->spelling));
+    if (!v.is(Kind::ellipsis) && !v.is_none()) used += v.is_array() && is_bool(v.type->dtype) ? v.type->ndim : 1;
+    items.push_back(std::move(v));
+  }
+  if (used > a.type->ndim) fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, a.type->ndim), {{"array", a.type}});
+  Value all = Value::known(slice_type());
+  all.items.assign(3, Value::known(none_type()));
+  const auto ellipsis = std::find_if(items.begin(), items.end(), [](const Value& i) { return i.is(Kind::ellipsis); });
+  const auto place = ellipsis == items.end() ? ellipsis : items.erase(ellipsis);
+  items.insert(place, static_cast<size_t>(a.type->ndim - used), all);
+  // What the other indices leave, and where its axes are picked from. Integers count as arrays where it is asked whether those stand together.
+  std::vector<Value> rest;
+  std::vector<int> axes;
+  std::vector<Value> arrays;
+  Picked p;
+  int axis = 0, ndim = 0, runs = 0;
+  bool plain = true, inside = false;
+  std::vector<std::pair<int, Value>> masks;
+  for (const Value& i : items) {
+    const bool picks = i.is_array(), number = i.is_scalar() || i.is(Kind::literal);
+    if ((picks || number) && !inside && runs++ == 0) p.place = axis - static_cast<int>(axes.size());
+    inside = picks || number;
+    if (!picks) {
+      rest.push_back(i);
+      plain = plain && i.is(Kind::slice) && i.items[0].is_none() && i.items[1].is_none() && i.items[2].is_none();
+      axis += !number;
+      continue;
+    }
+    const int count = is_bool(i.type->dtype) ? i.type->ndim : 1;
+    if (is_bool(i.type->dtype)) masks.emplace_back(axis, i);
+    for (int k = 0; k < count; ++k) {
+      rest.push_back(all);
+      axes.push_back(axis++);
+      arrays.push_back(is_bool(i.type->dtype)
+                           ? spill(Value::of(array_type(int64_type(), 1, 'C'), fmt::format("py::true_places({}, {})", i.text, k)), "i")
+                           : i);
+      ndim = std::max(ndim, arrays.back().type->ndim);
+    }
+  }
+  if (runs > 1) p.place = 0;
+  const Value left = plain ? a : bound(view(a, rest, n), "v");
+  for (const auto& [at, mask] : masks) linef("py::match_mask({}, {}, {});", left.text, at, mask.text);
+  std::string list;
+  for (const Value& i : arrays) list += ", " + i.text;
+  p.view = left.text;
+  p.axes = fmt::format("py::Tuple<i64, {}>{{{{{}}}}}", axes.size(), fmt::join(axes, ", "));
+  p.offsets = temporary("offsets");
+  p.ndim = left.type->ndim - static_cast<int>(axes.size()) + ndim;
+  linef("const py::Host<i64, {0}, 'C'> {1} = py::offsets_of<{0}>({2}, {3}{4});", ndim, p.offsets, p.view, p.axes, list);
+  return p;
+}
+
+Value FunctionCompiler::host_picked(const Value& a, const std::vector<Value>& given, const Node* n) {
+  if (given.size() == 1 && (!is_bool(given[0].type->dtype) || given[0].type->ndim == a.type->ndim)) return host_index(a, given[0], n);
+  const Picked p = host_pick(host_array(a, n), given, n);
+  return spill(Value::of(array_type(a.type->element, p.ndim, 'C'), fmt::format("py::take_at<{}>({}, {}, {})", p.place, p.view, p.axes, p.offsets)), "picked");
+}
+
+void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n) {
+  if (!value.type || (given.size() == 1 && host_assign_index(a, given[0], value, n))) return;
+  Value v;
+  if (value.is_array() && value.type->ndim > 0) {
+    // A copy: it may be a view of what is written.
+    const Value whole = host_array(cast_to(a.type->element, value, n), n);
+    v = spill(Value::of(array_type(a.type->element, whole.type->ndim, 'C'), fmt::format("py::copy({})", whole.text)), "v");
+  } else if (value.is(Kind::tuple)) {
+    v = spill(host_array_of(value, a.type->element, n), "v");
+  } else {
+    v = spill(Value::of(a.type->element, convert(scalar_of(value, n), a.type->element, n)), "v");
+  }
+  const Picked p = host_pick(host_array(a, n), given, n);
+  if (v.is_array() && v.type->ndim > p.ndim)
+    fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", v.type->ndim, p.ndim), {{"array", a.type}, {"value", value.type}});
+  linef("py::put_at<{}>({}, {}, {}, {});", p.place, p.view, p.axes, p.offsets, v.is_array() ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
 }
 
 // ---- print ------------------------------------------------------------------------------------------------------------------------

@@ -496,9 +496,15 @@ void FunctionCompiler::aug_assign(const Node* n) {
     }
     if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
     object = bound(object);
-    std::vector<Value> items = index_items(expression(t->b));
+    std::vector<Value> items = array_indices(expression(t->b), n);
     for (Value& i : items)
       if (i.is_scalar() && !i.simple) i = spill(i, "i");
+    if (host() && picks(items)) {
+      for (Value& i : items)
+        if (i.is_array()) i = host_array(i, n);
+      const Value old = spill(host_picked(object, items, t));
+      return host_pick_assign(object, items, binary(n->op, old, expression(n->b), n), n);
+    }
     const bool all_scalars = std::all_of(items.begin(), items.end(), [](const Value& i) { return i.is_scalar() || i.is(Kind::literal); });
     if (all_scalars && static_cast<int>(items.size()) == object.type->ndim) {
       if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});

@@ -120,13 +120,6 @@ def roll(a, shift):
     return out.reshape(a.shape)
 
 
-@stands_for("numpy.swapaxes", "array.swapaxes")
-def swapaxes(a, axis1, axis2):
-    if a.ndim == 2:
-        return a.T
-    raise ValueError("swapaxes: expected a matrix")
-
-
 @stands_for("numpy.broadcast_to")
 def broadcast_to(a, shape):
     out = np.empty(shape, dtype=a.dtype)

@@ -424,7 +424,9 @@ inline void sort_list(const List<T>& l, bool reverse, const F& key) {
   const List<i64> order = new_list<i64>(n), buffer = new_list<i64>(n);
   for (i64 i = 0; i < n; ++i) order.append(i);
   const K* k = keys.data();
-  if (reverse)
+  if constexpr (has_sort_key<K>)
+    sort_places(order.data(), buffer.data(), n, k, reverse);
+  else if (reverse)
     merge_sort(order.data(), buffer.data(), n, [&](i64 a, i64 b) { return before_key(k[b], k[a]); });
   else
     merge_sort(order.data(), buffer.data(), n, [&](i64 a, i64 b) { return before_key(k[a], k[b]); });
@@ -441,15 +443,21 @@ template <class T>
 inline void sort_list(const List<T>& l, bool reverse) {
   if constexpr (is_arithmetic_value<T> && !is_complex<T>) {
     const i64 n = l.size();
-    const List<T> buffer = new_list<T>(n);
-    if (reverse)
-      merge_sort(l.data(), buffer.data(), n, [](T a, T b) { return before(b, a); });
+    if (n <= kSmallSort)
+      sort_numbers(l.data(), static_cast<T*>(nullptr), n, reverse);
     else
-      merge_sort(l.data(), buffer.data(), n, [](T a, T b) { return before(a, b); });
+      sort_numbers(l.data(), new_list<T>(n).data(), n, reverse);
     l.body().head.changed = 1;
-    return;
+  } else if constexpr (__is_trivially_copyable(T)) {
+    const List<T> room = new_list<T>(l.size());
+    if (reverse)
+      merge_sort(l.data(), room.data(), l.size(), [](const T& a, const T& b) { return less_than(b, a); });
+    else
+      merge_sort(l.data(), room.data(), l.size(), [](const T& a, const T& b) { return less_than(a, b); });
+    l.body().head.changed = 1;
+  } else {
+    sort_list(l, reverse, [](const T& x) { return x; });
   }
-  sort_list(l, reverse, [](const T& x) { return x; });
 }
 template <bool kMax, class T>
 inline T extreme(const List<T>& l) {

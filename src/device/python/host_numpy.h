@@ -84,6 +84,45 @@ BC_INLINE Host<T, N, 'A'> permuted(const Host<T, N, L>& a, const Tuple<i64, N>& 
   for (int k = 0; k < N; ++k) r.shape[k] = a.shape[axes[k]], r.strides[k] = a.strides[axes[k]];
   return Host<T, N, 'A'>(r, a.owner);
 }
+BC_FN int axis_of(i64 axis, int ndim) {
+  if (axis < 0) axis += ndim;
+  if (axis < 0 || axis >= ndim) raise(kValue, "axis is out of bounds for the array");
+  return static_cast<int>(axis);
+}
+/// The orders of axes that moveaxis, swapaxes and rollaxis give.
+template <int N, int K>
+BC_INLINE Tuple<i64, N> moved_axes(const Tuple<i64, K>& source, const Tuple<i64, K>& destination) {
+  Tuple<i64, N> order;
+  bool used[N + 1] = {};
+  for (int k = 0; k < N; ++k) order[k] = -1;
+  for (int k = 0; k < K; ++k) {
+    const int from = axis_of(source[k], N), to = axis_of(destination[k], N);
+    if (used[from] || order[to] >= 0) raise(kValue, "moveaxis: an axis is named twice");
+    order[to] = from, used[from] = true;
+  }
+  for (int k = 0, next = 0; k < N; ++k) {
+    if (order[k] >= 0) continue;
+    while (used[next]) ++next;
+    order[k] = next++;
+  }
+  return order;
+}
+template <int N>
+BC_INLINE Tuple<i64, N> swapped_axes(i64 a, i64 b) {
+  Tuple<i64, N> order;
+  for (int k = 0; k < N; ++k) order[k] = k;
+  const int x = axis_of(a, N), y = axis_of(b, N);
+  order[x] = y, order[y] = x;
+  return order;
+}
+template <int N>
+BC_INLINE Tuple<i64, N> rolled_axes(i64 axis, i64 start) {
+  const int from = axis_of(axis, N), before = start == N ? N : axis_of(start, N);
+  return moved_axes<N>(Tuple<i64, 1>{{from}}, Tuple<i64, 1>{{before > from ? before - 1 : before}});
+}
+BC_FN void expect_one(i64 extent) {
+  if (extent != 1) raise(kValue, "cannot select an axis to squeeze out which has size not equal to one");
+}
 /// The array without one axis, at index i of it.
 template <class T, int N, char L>
 BC_INLINE Host<T, N - 1, 'A'> slab(const Host<T, N, L>& a, int axis, i64 i) {
@@ -94,11 +133,6 @@ BC_INLINE Host<T, N - 1, 'A'> slab(const Host<T, N, L>& a, int axis, i64 i) {
       if (k != axis) r.shape[d] = a.shape[k], r.strides[d] = a.strides[k], ++d;
   }
   return Host<T, N - 1, 'A'>(r, a.owner);
-}
-BC_FN int axis_of(i64 axis, int ndim) {
-  if (axis < 0) axis += ndim;
-  if (axis < 0 || axis >= ndim) raise(kValue, "axis is out of bounds for the array");
-  return static_cast<int>(axis);
 }
 
 /// Joins arrays along an axis.
@@ -288,6 +322,141 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
   }
   return out;
 }
+// Arrays of indices beside other indices. What the others leave is a view; of its axes some are picked from, the rest stay. `offsets`
+// tells for each place of the indices' joint shape how far in bytes its elements lie from the view's first ones.
+
+/// Where a mask is true, along its axis d.
+template <int N, char L>
+BC_INLINE Host<i64, 1, 'C'> true_places(const Host<bool, N, L>& mask, int d) {
+  const Host<bool, N, 'C'> m = contiguous(mask);
+  const i64 n = m.size();
+  i64 count = 0, inner = 1;
+  for (i64 i = 0; i < n; ++i) count += m.data[i];
+  for (int k = d + 1; k < N; ++k) inner *= m.shape[k];
+  Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{count}});
+  for (i64 i = 0, k = 0; i < n; ++i)
+    if (m.data[i]) out.data[k++] = i / inner % m.shape[d];
+  return out;
+}
+template <class T, int N, char L, int M, char K>
+BC_INLINE void match_mask(const Host<T, N, L>& a, int axis, const Host<bool, M, K>& mask) {
+  for (int k = 0; k < M; ++k)
+    if (a.shape[axis + k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
+}
+template <int B, class I, int M, char L>
+BC_INLINE void add_offsets(const Host<i64, B, 'C'>& offsets, const Host<I, M, L>& index, i64 extent, i64 stride) {
+  const Host<i64, B, 'C'> wide = fresh<i64, B>(offsets.shape);
+  map_all(offsets.shape, [](auto v) { return static_cast<i64>(v); }, operand(wide, offsets.shape), operand(index, offsets.shape));
+  const i64 n = offsets.size();
+  for (i64 i = 0; i < n; ++i) offsets.data[i] += checked_index(wide.data[i], extent) * stride;
+}
+template <int B, class T, int N, char L, int K, class... I>
+BC_INLINE Host<i64, B, 'C'> offsets_of(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const I&... indices) {
+  const Host<i64, B, 'C'> out = zeros<i64, B>(shape_of<B>(indices...));
+  int k = 0;
+  ((add_offsets(out, indices, a.shape[axes[k]], a.strides[axes[k]]), ++k), ...);
+  return out;
+}
+/// The array without the axes that are picked from, at their first elements.
+template <class T, int N, char L, int K>
+BC_INLINE Array<T, N - K, 'A'> rest_of(const Array<T, N, L>& a, const Tuple<i64, K>& axes) {
+  Array<T, N - K, 'A'> r{};
+  r.data = a.data;
+  if constexpr (N > K)
+    for (int k = 0, d = 0, next = 0; k < N; ++k) {
+      if (next < K && axes[next] == k)
+        ++next;
+      else
+        r.shape[d] = a.shape[k], r.strides[d] = a.strides[k], ++d;
+    }
+  return r;
+}
+/// What belongs to the i-th place: `a` without its axes [P, P + B).
+template <int P, int B, class T, int N, char L>
+BC_INLINE Array<T, N - B, 'A'> at_place(const Array<T, N, L>& a, i64 i) {
+  Array<T, N - B, 'A'> r{};
+  i64 at = 0;
+  for (int k = P + B - 1; k >= P; --k) at += i % a.shape[k] * a.strides[k], i /= a.shape[k];
+  r.data = reinterpret_cast<T*>(reinterpret_cast<char*>(const_cast<T*>(a.data)) + at);
+  if constexpr (N > B)
+    for (int k = 0, d = 0; k < N; ++k)
+      if (k < P || k >= P + B) r.shape[d] = a.shape[k], r.strides[d] = a.strides[k], ++d;
+  return r;
+}
+template <class T, int N, char L>
+BC_INLINE Array<T, N, L> moved(Array<T, N, L> a, i64 bytes) {
+  a.data = reinterpret_cast<T*>(reinterpret_cast<char*>(const_cast<T*>(a.data)) + bytes);
+  return a;
+}
+template <int P, int R, int B>
+BC_INLINE Tuple<i64, R + B> picked_shape(const i64* rest, const Tuple<i64, B>& places) {
+  Tuple<i64, R + B> shape;
+  for (int k = 0; k < R + B; ++k) shape[k] = k < P ? rest[k] : k < P + B ? places[k - P] : rest[k - B];
+  return shape;
+}
+template <int R, class T, char L>
+BC_INLINE const i64* extents(const Array<T, R, L>& a) {
+  if constexpr (R > 0)
+    return &a.shape[0];
+  else
+    return nullptr;
+}
+/// The elements at the places, whose axes come as the P-th and following ones.
+template <int P, class T, int N, char L, int K, int B>
+BC_INLINE Host<T, N - K + B, 'C'> take_at(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const Host<i64, B, 'C'>& offsets) {
+  constexpr int R = N - K;
+  const Array<T, R, 'A'> rest = rest_of(a, axes);
+  Host<T, R + B, 'C'> out = fresh<T, R + B>(picked_shape<P, R, B>(extents<R>(rest), offsets.shape));
+  const i64 n = offsets.size();
+  const auto element = [](const T* p, i64 bytes) -> const T& { return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(p) + bytes); };
+  if constexpr (P == R) {
+    // The places lie side by side in the result.
+    const i64 rows = n > 0 ? out.size() / n : 0;
+    for (i64 r = 0; r < rows; ++r) {
+      i64 left = r, at = 0;
+      if constexpr (R > 0)
+        for (int k = R - 1; k >= 0; --k) at += left % rest.shape[k] * rest.strides[k], left /= rest.shape[k];
+      T* to = out.data + r * n;
+      for (i64 i = 0; i < n; ++i) to[i] = element(rest.data, at + offsets.data[i]);
+    }
+  } else {
+    for (i64 i = 0; i < n; ++i)
+      map_all(rest.shape, Same{}, operand(at_place<P, B>(out, i), rest.shape), operand(moved(rest, offsets.data[i]), rest.shape));
+  }
+  return out;
+}
+/// Those elements become `value`'s, a number's or a broadcast array's.
+template <int P, class T, int N, char L, int K, int B, class V>
+BC_INLINE void put_at(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const Host<i64, B, 'C'>& offsets, const V& value) {
+  constexpr int R = N - K;
+  const Array<T, R, 'A'> rest = rest_of(a, axes);
+  const Tuple<i64, R + B> shape = picked_shape<P, R, B>(extents<R>(rest), offsets.shape);
+  Array<T, R + B, 'A'> wide{};
+  T one{};
+  if constexpr (is_same<V, T>) {
+    one = value;
+    wide.data = &one;
+    wide.shape = shape;
+    for (int k = 0; k < R + B; ++k) wide.strides[k] = 0;
+  } else {
+    Tuple<i64, R + B> joint = shape;
+    match_shape(joint, value);
+    for (int k = 0; k < R + B; ++k)
+      if (joint[k] != shape[k]) raise(kValue, "cannot assign: the value does not broadcast to the elements that are picked");
+    const auto from = operand(value, shape);
+    wide.data = reinterpret_cast<T*>(from.at);
+    wide.shape = shape;
+    for (int k = 0; k < R + B; ++k) wide.strides[k] = from.strides[k];
+  }
+  const i64 n = offsets.size();
+  for (i64 i = 0; i < n; ++i) {
+    const Array<T, R, 'A'> to = moved(rest, offsets.data[i]), from = at_place<P, B>(wide, i);
+    if constexpr (R == 0)
+      *to.data = *from.data;
+    else
+      map_all(rest.shape, Same{}, operand(to, rest.shape), operand(from, rest.shape));
+  }
+}
 template <class T, char L>
 BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
   i64 count = 0;
@@ -313,7 +482,7 @@ BC_INLINE bool before(T a, T b) {
 /// Merges runs: stable. `buffer` has room for n.
 template <class I, class Less>
 static inline void merge_sort(I* a, I* buffer, i64 n, const Less& less) {
-  constexpr i64 kRun = 24;
+  constexpr i64 kRun = 24;  // kSmallSort
   for (i64 at = 0; at < n; at += kRun) {
     const i64 end = least(at + kRun, n);
     for (i64 i = at + 1; i < end; ++i) {
@@ -341,12 +510,88 @@ static inline void merge_sort(I* a, I* buffer, i64 n, const Less& less) {
   }
   if (from != a) __builtin_memcpy(a, from, static_cast<unsigned long>(n) * sizeof(I));
 }
+template <class T>
+constexpr bool has_sort_key = is_int<T> || is_native_float<T>;
+enum : i64 { kSmallSort = 24, kRadixSort = 1024 };
+/// An unsigned number in the order of `before`; both zeros have one, and so have all NaN.
+template <class T>
+BC_INLINE auto sort_key(T x) {
+  using U = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
+  constexpr U top = static_cast<U>(static_cast<U>(1) << (8 * sizeof(U) - 1));
+  if constexpr (is_native_float<T>) {
+    if (x != x) return static_cast<U>(~static_cast<U>(0));
+    const U bits = __builtin_bit_cast(U, x);
+    return bits == top ? top : static_cast<U>(bits & top ? ~bits : bits | top);
+  } else {
+    return static_cast<U>(static_cast<U>(x) ^ (static_cast<T>(-1) < static_cast<T>(0) ? top : U(0)));
+  }
+}
+/// Sorts by keys' digits: stable; `buffer` has room for n.
+template <class I, class Key>
+static inline void radix_sort(I* a, I* buffer, i64 n, const Key& key) {
+  using U = decltype(key(*a));
+  constexpr int kBits = sizeof(U) == 1 ? 8 : 11, kPasses = static_cast<int>((8 * sizeof(U) + kBits - 1) / kBits), kDigits = 1 << kBits;
+  u32 counts[kPasses][kDigits] = {};
+  bool ordered = true;
+  U last = 0;
+  for (i64 i = 0; i < n; ++i) {
+    const U k = key(a[i]);
+    ordered &= k >= last;
+    last = k;
+    for (int p = 0; p < kPasses; ++p) ++counts[p][k >> (p * kBits) & (kDigits - 1)];
+  }
+  if (ordered) return;
+  I *from = a, *to = buffer;
+  for (int p = 0; p < kPasses; ++p) {
+    u32* const count = counts[p];
+    if (count[last >> (p * kBits) & (kDigits - 1)] == n) continue;  // one digit for all
+    u32 at = 0;
+    for (int d = 0; d < kDigits; ++d) {
+      const u32 c = count[d];
+      count[d] = at, at += c;
+    }
+    for (i64 i = 0; i < n; ++i) to[count[key(from[i]) >> (p * kBits) & (kDigits - 1)]++] = from[i];
+    I* const other = from;
+    from = to, to = other;
+  }
+  if (from != a) __builtin_memcpy(a, from, static_cast<unsigned long>(n) * sizeof(I));
+}
+/// Sorts numbers; `buffer` has room for n where n is above kSmallSort.
+template <class T>
+static inline void sort_numbers(T* a, T* buffer, i64 n, bool reverse) {
+  if constexpr (has_sort_key<T>) {
+    if (n >= kRadixSort && n >> 32 == 0) {
+      using U = decltype(sort_key(*a));
+      if (reverse) return radix_sort(a, buffer, n, [](T x) { return static_cast<U>(~sort_key(x)); });
+      return radix_sort(a, buffer, n, [](T x) { return sort_key(x); });
+    }
+  }
+  if (reverse)
+    merge_sort(a, buffer, n, [](T x, T y) { return before(y, x); });
+  else
+    merge_sort(a, buffer, n, [](T x, T y) { return before(x, y); });
+}
+/// Sorts the places [0, n) by the numbers there.
+template <class T>
+static inline void sort_places(i64* order, i64* buffer, i64 n, const T* at, bool reverse) {
+  if constexpr (has_sort_key<T>) {
+    if (n >= kRadixSort && n >> 32 == 0) {
+      using U = decltype(sort_key(*at));
+      if (reverse) return radix_sort(order, buffer, n, [=](i64 i) { return static_cast<U>(~sort_key(at[i])); });
+      return radix_sort(order, buffer, n, [=](i64 i) { return sort_key(at[i]); });
+    }
+  }
+  if (reverse)
+    merge_sort(order, buffer, n, [=](i64 i, i64 j) { return before(at[j], at[i]); });
+  else
+    merge_sort(order, buffer, n, [=](i64 i, i64 j) { return before(at[i], at[j]); });
+}
 template <class T, int N>
 BC_INLINE void sort_rows(const Host<T, N, 'C'>& a) {
   const i64 n = a.shape[N - 1];
   if (n < 2) return;
   const Host<T, 1, 'C'> buffer = fresh<T, 1>(Tuple<i64, 1>{{n}});
-  for (i64 at = 0, size = a.size(); at < size; at += n) merge_sort(a.data + at, buffer.data, n, [](T x, T y) { return before(x, y); });
+  for (i64 at = 0, size = a.size(); at < size; at += n) sort_numbers(a.data + at, buffer.data, n, false);
 }
 template <class T, int N, char L>
 BC_INLINE Host<T, N, 'C'> sorted(const Host<T, N, L>& a) {
@@ -367,8 +612,7 @@ BC_INLINE Host<i64, 1, 'C'> argsort(const Host<T, 1, L>& a) {
   Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{n}});
   const Host<i64, 1, 'C'> buffer = fresh<i64, 1>(Tuple<i64, 1>{{n}});
   for (i64 i = 0; i < n; ++i) out.data[i] = i;
-  const T* at = c.data;
-  merge_sort(out.data, buffer.data, n, [=](i64 i, i64 j) { return before(at[i], at[j]); });
+  sort_places(out.data, buffer.data, n, static_cast<const T*>(c.data), false);
   return out;
 }
 template <class T, char L>
