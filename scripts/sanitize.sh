@@ -1,46 +1,75 @@
 #!/usr/bin/env bash
-# Builds FOLDER with a sanitizer, runs the C++ tests and then Python tests on that build.
-#   scripts/sanitize.sh address|undefined|thread FOLDER [-jN]
-# SAN_TESTS: what pytest runs (tests/python tests/null).  SAN_MARK: its -m expression ("not slow and not gpu").  SAN_ARGS: more arguments.
+# Builds FOLDER with a sanitizer, runs the C++ tests and then Python tests on that build. At the end: what passed, what was skipped and why.
+#   scripts/sanitize.sh address|undefined|address,undefined|thread FOLDER [-jN]
+# SAN_TESTS: what pytest runs.  SAN_MARK: its -m expression ("not slow and not gpu").  SAN_ARGS: more arguments for it.
+# SAN_CPP: the C++ tests' filter ("*", "" for none).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind="$1" folder="$2" jobs="${3:--j$(nproc)}"
+if [ ! -f "$folder/CMakeCache.txt" ]; then
+  echo "== Build ($kind) into $folder: the first takes 20 to 40 minutes of one core"
+elif ! grep -q "^BROADCLOTH_SANITIZE:[A-Z]*=$kind\$" "$folder/CMakeCache.txt"; then
+  echo "$folder was built with another sanitizer than '$kind': remove it, or name another folder"
+  exit 2
+fi
 scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind"
 
-export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0:alloc_dealloc_mismatch=1"
+export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=0:alloc_dealloc_mismatch=1"
 export LSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1:die_after_fork=0"
 run=()
 runtime=""
+tests="tests/python tests/null"
 case "$kind" in
-  address) runtime="$(g++ -print-file-name=libasan.so)" ;;
+  address*) runtime="$(g++ -print-file-name=libasan.so)" ;;
   thread)
     runtime="$(g++ -print-file-name=libtsan.so)"
     run=(setarch "$(uname -m)" -R)   # thread sanitizer's shadow needs a plain address layout
+    # Where several threads are at work. What runs in one thread finds nothing here.
+    tests="tests/null"
+    for t in threads shared_by_threads streams memory devices cache kernel_threads prange vectorize user_kernels profiler; do
+      tests+=" tests/python/test_$t.py"
+    done
     ;;
 esac
 
 failed=0
-if [ -x "$folder/bin/broadcloth_tests" ]; then
+summary=()
+if [ -n "${SAN_CPP-*}" ] && [ -x "$folder/bin/broadcloth_tests" ]; then
   echo "== C++ tests ($kind)"
-  "${run[@]}" "$folder/bin/broadcloth_tests" --gtest_brief=1 || failed=1
+  began=$SECONDS log="$folder/sanitize-cpp.log"
+  "${run[@]}" env ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=1" "$folder/bin/broadcloth_tests" --gtest_brief=1 --gtest_filter="${SAN_CPP-*}" 2>&1 |
+    tee "$log" || failed=1
+  # A skipped test's reason is the line behind its place.
+  summary+=("C++ tests: $(sed -n 's/^\[==========\] \([0-9]*\) tests.* ran.*/\1 run/p; s/^\[  PASSED  \] \([0-9]*\) tests\./, \1 passed/p; s/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/, \1 skipped/p; s/^\[  FAILED  \] \([0-9]*\) tests\{0,1\}.*/, \1 failed/p' "$log" | tr -d '\n'), $(((SECONDS - began + 59) / 60)) min")
+  while read -r line; do [ -z "$line" ] || summary+=("  skipped $line"); done < <(
+    sed -n '/_test\.cpp:[0-9]*: Skipped$/{n;p}' "$log" | sort | uniq -c | sort -rn)
 fi
 
-tests=()
-for t in ${SAN_TESTS:-tests/python tests/null}; do [ -e "${t%%::*}" ] && tests+=("$t"); done
-if [ ${#tests[@]} -gt 0 ] && [ -n "$(find "${tests[@]%%::*}" -name 'test_*.py' -print -quit)" ]; then
+chosen=()
+for t in ${SAN_TESTS:-$tests}; do [ -e "${t%%::*}" ] && chosen+=("$t"); done
+if [ ${#chosen[@]} -gt 0 ] && [ -n "$(find "${chosen[@]%%::*}" -name 'test_*.py' -print -quit)" ]; then
   echo "== Python tests ($kind)"
+  began=$SECONDS log="$folder/sanitize-python.log"
   # Python and NumPy keep memory to the end, so only the C++ tests look for leaks.
   export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
   # libstdc++ first as well: the interceptor of exceptions looks it up when the program starts.
   preload="$runtime"
   [ -z "$runtime" ] || preload="$runtime $(g++ -print-file-name=libstdc++.so.6)"
+  mark="${SAN_MARK:-not slow and not gpu}"
   # Everything under the sanitizer in one process; hypothesis' and NumPy's own timing assumptions do not hold there.
   # shellcheck disable=SC2086
   env LD_PRELOAD="$preload" PYTHONPATH="$PWD/$folder/python" PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1 BROADCLOTH_CACHE_DIR="$PWD/$folder/cache" \
-    "${run[@]}" .venv/bin/python -m pytest "${tests[@]}" -m "${SAN_MARK:-not slow and not gpu}" -p no:cacheprovider --timeout=900 ${SAN_ARGS:-} ||
-    { code=$?; [ $code = 5 ] || failed=1; }
+    BROADCLOTH_SANITIZER="$kind" \
+    "${run[@]}" .venv/bin/python -m pytest "${chosen[@]}" -m "$mark" -rs -p no:cacheprovider --timeout=900 ${SAN_ARGS:-} 2>&1 |
+    tee "$log" || { code=${PIPESTATUS[0]}; [ "$code" = 5 ] || failed=1; }
+  summary+=("Python tests: $(tail -1 "$log"); deselected are those that are not '$mark'")
+  while read -r line; do [ -z "$line" ] || summary+=("  skipped $line"); done < <(
+    sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+: (.*)/\1 \2/p' "$log" |
+      awk '{n = $1; sub(/^[0-9]+ /, ""); count[$0] += n} END {for (r in count) print count[r], r}' | sort -rn)
 fi
+echo "== Summary ($kind)"
+[ ${#summary[@]} -eq 0 ] || printf '%s\n' "${summary[@]}"
 if [ $failed = 1 ]; then echo "$kind: FAILED"; exit 1; fi
 echo "$kind: clean"

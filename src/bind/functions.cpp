@@ -250,7 +250,10 @@ PyRef split_function(PyObject* o, PyObject* where, int64_t axis) {
   return list;
 }
 
-template <Array (*F)(const Array&, const ReduceOptions&)>
+/// What a reduction without its NaNs says of a slice that holds nothing else.
+enum class Nothing { Silent, AllNan, Mean, Spread };
+
+template <Array (*F)(const Array&, const ReduceOptions&), Nothing kNothing = Nothing::Silent>
 PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
                     double ddof) {
   const Device device = device_of({a});
@@ -259,10 +262,10 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   const Array array = to_array(a, device);
   Array made = F(array, options);
   bool warned = false;
-  constexpr bool mean = F == bc::nanmean, spread = F == bc::nanvar || F == bc::nanstd;
+  constexpr bool mean = kNothing == Nothing::Mean, spread = kNothing == Nothing::Spread;
   if constexpr (mean || spread) warned = warn_of_short_slices(array, options, spread, 3);
   // Whether a slice is all NaN shows when the result is read; a NaN is all it can then hold.
-  if constexpr (mean || spread || F == bc::nanmax || F == bc::nanmin)
+  if constexpr (kNothing != Nothing::Silent)
     if (!warned && is_inexact(array.dtype()))
       made.storage()->notice.store(mean     ? "Mean of empty slice"
                                    : spread ? "Degrees of freedom <= 0 for slice."
@@ -478,12 +481,16 @@ std::vector<PyMethodDef> value_composites() {
       BC_FUNCTION("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
       BC_FUNCTION("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
                   nan_reduction<bc::nanprod>),
-      BC_FUNCTION("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmax>),
-      BC_FUNCTION("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanmin>),
+      BC_FUNCTION("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanmax, Nothing::AllNan>),
+      BC_FUNCTION("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanmin, Nothing::AllNan>),
       BC_FUNCTION("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanmean>),
-      BC_FUNCTION("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanvar>),
-      BC_FUNCTION("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanstd>),
+                  nan_reduction<bc::nanmean, Nothing::Mean>),
+      BC_FUNCTION("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanvar, Nothing::Spread>),
+      BC_FUNCTION("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+                  nan_reduction<bc::nanstd, Nothing::Spread>),
       BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
       BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)", bc::nanargmin),
       BC_FUNCTION("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),

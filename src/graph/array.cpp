@@ -423,9 +423,12 @@ Arg neutral(Op op, DType t) {
 
 /// A reduction with the array's axes in another order; `axes` are the reduced ones, a bit each.
 Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint64_t axes, const Dims& order) {
-  ReduceOptions rest = options;
-  rest.out = Array();
-  rest.axes.emplace();
+  ReduceOptions rest{.axes = std::vector<int64_t>(),
+                     .keepdims = options.keepdims,
+                     .dtype = options.dtype,
+                     .initial = options.initial,
+                     .where = options.where,
+                     .ddof = options.ddof};
   Dims shown;  // the axis of `a` that each axis of the result is, outermost first
   for (int k = 0; k < order.size(); ++k) {
     const bool gone = axes >> order[k] & 1;
