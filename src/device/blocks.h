@@ -19,19 +19,6 @@ template <class S> BC_INLINE S mean_of(S sum, double n) {
 template <class S> constexpr bool is_var_state = false;
 template <class M> constexpr bool is_var_state<VarState<M>> = true;
 
-/// The moments of a few values about their own mean, in two passes over them.
-template <class Red, class Index> BC_INLINE typename Red::S block_moments(const typename Red::T* x, Index n) {
-  typename Red::S s;
-  using M = decltype(s.mean);
-  M sum = M(0);
-  for (Index k = 0; k < n; ++k) sum = add(sum, cast<M>(x[k]));
-  s.n = static_cast<double>(n);
-  s.mean = mean_of(sum, static_cast<double>(n));
-  s.m2 = 0;
-  for (Index k = 0; k < n; ++k) s.m2 += squared_size(subtract(cast<M>(x[k]), s.mean));
-  return s;
-}
-
 #if !BC_CUDA
 
 /// Joins 2^k neighbours before they meet the next 2^k: the rounding error of a sum grows with the logarithm of the count.
@@ -126,31 +113,66 @@ static inline i64 block_count(const bool* x, i64 n) {
   return total;
 }
 
+/// Sixteen doubles side by side. Written as a vector, since a compiler that finds such lanes in a loop may walk them one after the other.
+constexpr int kDoubles = 16;
+typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double))));
+
+/// Reads sixteen neighbours as doubles.
+template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
+  if constexpr (is_same<E, half> || is_same<E, bfloat16>) {
+    float wide[kDoubles];
+    for (int l = 0; l < kDoubles; ++l) wide[l] = cast<float>(x[l]);
+    load_doubles(wide, out);
+  } else {
+    using Plain = conditional<is_bool<E>, u8, E>;
+    typedef Plain Elements __attribute__((vector_size(kDoubles * sizeof(Plain))));
+    Elements v;
+    __builtin_memcpy(&v, x, sizeof(v));
+    out = __builtin_convertvector(v, Doubles);
+  }
+}
+
+/// The moments of a block about its own mean, in two passes over what the first one brought near. Complex numbers are pairs of lanes.
+template <class Red> static inline typename Red::S block_variance(const typename Red::T* x, i64 n) {
+  using T = typename Red::T;
+  using E = real_of<T>;
+  constexpr int kParts = is_complex<T> ? 2 : 1;
+  const E* e = reinterpret_cast<const E*>(x);
+  const i64 count = n * kParts;
+  Doubles sums = {}, squares = {}, center, v;
+  i64 k = 0;
+  for (; k + kDoubles <= count; k += kDoubles) {
+    load_doubles(e + k, v);
+    sums += v;
+  }
+  for (int l = 0; k + l < count; ++l) sums[l] += cast<double>(e[k + l]);
+  for (int w = kDoubles / 2; w >= kParts; w /= 2)
+    for (int l = 0; l < w; ++l) sums[l] += sums[l + w];
+  for (int l = 0; l < kDoubles; ++l) center[l] = sums[l % kParts] / static_cast<double>(n);
+  for (k = 0; k + kDoubles <= count; k += kDoubles) {
+    load_doubles(e + k, v);
+    v -= center;
+    squares += v * v;
+  }
+  for (int l = 0; k + l < count; ++l) {
+    const double d = cast<double>(e[k + l]) - center[l];
+    squares[l] += d * d;
+  }
+  for (int w = kDoubles / 2; w > 0; w /= 2)
+    for (int l = 0; l < w; ++l) squares[l] += squares[l + w];
+  typename Red::S s;
+  s.n = static_cast<double>(n);
+  if constexpr (is_complex<T>) s.mean = {center[0], center[1]};
+  else s.mean = center[0];
+  s.m2 = squares[0];
+  return s;
+}
+
 /// The state of a block of n >= 1 elements, the first at index start of its row: lanes that walk side by side, then a tree over them.
 template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
   using S = typename Red::S;
   if constexpr (is_var_state<S>) {
-    using M = decltype(S().mean);
-    constexpr int kLanes = 16;
-    M sums[kLanes];
-    double squares[kLanes];
-    for (int l = 0; l < kLanes; ++l) sums[l] = M(0), squares[l] = 0;
-    i64 k = 0;
-    for (; k + kLanes <= n; k += kLanes)
-      for (int l = 0; l < kLanes; ++l) sums[l] = add(sums[l], cast<M>(x[k + l]));
-    for (int l = 0; k + l < n; ++l) sums[l] = add(sums[l], cast<M>(x[k + l]));
-    for (int w = kLanes / 2; w > 0; w /= 2)
-      for (int l = 0; l < w; ++l) sums[l] = add(sums[l], sums[l + w]);
-    S s;
-    s.n = static_cast<double>(n);
-    s.mean = mean_of(sums[0], static_cast<double>(n));
-    for (k = 0; k + kLanes <= n; k += kLanes)
-      for (int l = 0; l < kLanes; ++l) squares[l] += squared_size(subtract(cast<M>(x[k + l]), s.mean));
-    for (int l = 0; k + l < n; ++l) squares[l] += squared_size(subtract(cast<M>(x[k + l]), s.mean));
-    for (int w = kLanes / 2; w > 0; w /= 2)
-      for (int l = 0; l < w; ++l) squares[l] += squares[l + w];
-    s.m2 = squares[0];
-    return s;
+    return block_variance<Red>(x, n);
   } else {
     if constexpr (is_arg_state<S>) {
       using T = typename Red::T;
@@ -179,6 +201,19 @@ template <class Red> static inline typename Red::S block_state(const typename Re
 }
 
 #else
+
+/// The moments of a few values about their own mean, in two passes over them.
+template <class Red, class Index> BC_INLINE typename Red::S block_moments(const typename Red::T* x, Index n) {
+  typename Red::S s;
+  using M = decltype(s.mean);
+  M sum = M(0);
+  for (Index k = 0; k < n; ++k) sum = add(sum, cast<M>(x[k]));
+  s.n = static_cast<double>(n);
+  s.mean = mean_of(sum, static_cast<double>(n));
+  s.m2 = 0;
+  for (Index k = 0; k < n; ++k) s.m2 += squared_size(subtract(cast<M>(x[k]), s.mean));
+  return s;
+}
 
 /// Joins what a thread holds of one tile into its running state. `m` of the K elements are there, the first ones; element e has index
 /// first + (e / V) * stride + e % V of its row.
