@@ -444,3 +444,10 @@ def test_what_is_left_out_of_the_library_changes_no_instruction(dtype):
     for rows in (["add", "sqrt", "sin", "power", "floor_divide"], ["maximum", "isnan", "equal", "where"]):
         for source in dict.fromkeys(texts(rows_of(dtype, rows))):
             assert nvrtc.code(source, whole=True) == nvrtc.code(source, whole=False)
+
+
+def test_the_kernel_that_makes_the_compiler_ready():
+    """What goes wrong with it is never said, so it is compiled here."""
+    backend = (ROWS.parent / "backends" / "cuda" / "nvrtc.cpp").read_text()
+    (text,) = re.findall(r'source\.text = R"\((.*?)\)"', backend, re.S)
+    assert len(nvrtc.compile_kernel(text, "sm_90")) > 500
