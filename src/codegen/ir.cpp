@@ -83,6 +83,21 @@ std::string kernel_name(const Ir& ir) {
   return name;
 }
 
+bool Ir::may_leave(int stage) const {
+  if (checked) return false;
+  for (const Output& o : outputs)
+    if (o.stage == stage && !o.row) return false;
+  bool some = false;
+  for (const Accumulator& a : accumulators) {
+    if (a.stage != stage) continue;
+    const std::string_view state = info(a.op).state;
+    const bool of_bools = a.loop == DType::b1 && (state.starts_with("ArgState") || state.starts_with("acc_t"));
+    if (a.user != kNone || !(state == "bool" || of_bools)) return false;
+    some = true;
+  }
+  return some;
+}
+
 int state_bytes(const Accumulator& a) {
   if (a.user != kNone) return itemsize(a.loop);
   const std::string_view state = info(a.op).state;

@@ -101,6 +101,9 @@ struct Ir {
 
   /// Tells whether a compiler must run it: the loops that are built in know no user's function.
   bool needs_compiler() const { return !users.empty(); }
+  /// Tells whether a row's walk in a stage is there for its reductions alone, and these may be known before its end: any, all, and what
+  /// else chooses between two values.
+  bool may_leave(int stage) const;
   /// A function whose user asked for contraction has a kernel for itself.
   bool contract() const { return !users.empty() && users[0]->contract; }
 };

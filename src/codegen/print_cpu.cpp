@@ -197,6 +197,10 @@ class CpuPrinter {
     return out;
   }
 
+  static std::string pushed(int k, const std::string& from) {
+    return fmt::format("const Red{0}::S s{0} = block_state<Red{0}>({1}, n, r0);\ntree{0}.push(s{0});\n", k, from);
+  }
+
   /// One walk over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
   std::string row_stage(int stage) {
     std::string out;
@@ -212,14 +216,14 @@ class CpuPrinter {
     for (int k : mine) {
       const Accumulator& a = ir_.accumulators[k];
       if (direct(a)) {
-        push += fmt::format("tree{0}.push(block_state<Red{0}>({1} + r0, n, r0));\n", k, fmt::format("q{}", ir_.values[a.input].access));
+        push += pushed(k, fmt::format("q{} + r0", ir_.values[a.input].access));
         continue;
       }
       needs_loop = true;
       out += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kReduceBlock);
       const std::string value = body_.input(a);
       sink += fmt::format("b{}[{}] = {};\n", k, ir_.reduced > 1 ? "done + j" : "j", value);
-      push += fmt::format("tree{0}.push(block_state<Red{0}>(b{0}, n, r0));\n", k);
+      push += pushed(k, fmt::format("b{}", k));
     }
     if (needs_loop) {
       const std::set<int> used = body_.accesses(stage, false);
@@ -236,7 +240,13 @@ class CpuPrinter {
         out += inner + loop(stage, "run", sink) + "done += run;\n}\n";
       }
     }
-    out += push + "}\n";
+    out += push;
+    if (ir_.may_leave(stage)) {
+      std::string all;
+      for (int k : mine) all += fmt::format("{}decided<Red{}>(s{})", all.empty() ? "" : " && ", k, k);
+      out += "if (" + all + ") break;\n";
+    }
+    out += "}\n";
     for (int k : mine) out += fmt::format("const {0} total{1} = tree{1}.total(); (void)total{1};\n", state(k), k);
     return out;
   }

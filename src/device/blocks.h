@@ -50,30 +50,64 @@ template <class Red> struct Pairwise {
 template <class S> constexpr bool is_arg_state = false;
 template <class T> constexpr bool is_arg_state<ArgState<T>> = true;
 
-/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for. `join` says which extreme.
+// Loops over elements are written over vectors, since a compiler that finds lanes in an array may walk them one after the other. How wide
+// the vectors are never changes a result.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#else
+constexpr int kVectorBytes = 32;
+#endif
+template <class T> struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+template <class T> using Vector = typename VectorOf<T>::type;
+
+template <class V> BC_INLINE V load_vector(const void* from) {
+  V v;
+  __builtin_memcpy(&v, from, sizeof(V));
+  return v;
+}
+template <class V> BC_INLINE bool any_bit(const V& v) {
+  u64 words[sizeof(V) / 8], all = 0;
+  __builtin_memcpy(words, &v, sizeof(V));
+  for (u64 w : words) all |= w;
+  return all != 0;
+}
+
+/// Tells whether the second of two states that differ in value wins: whether a maximum is looked for.
+template <class Red> BC_INLINE bool looks_for_highest() {
+  using S = typename Red::S;
+  using V = decltype(S::value);
+  return Red::join(S{V(0), 0}, S{V(1), 1}).index == 1;
+}
+
+/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for.
 template <class Red> static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start) {
   using T = typename Red::T;
-  using S = typename Red::S;
-  constexpr int kLanes = 256 / sizeof(T) < 32 ? 32 : 256 / sizeof(T);
-  const bool highest = Red::join(S{T(0), 0}, S{T(1), 1}).index == 1;
-  // As wide as the values, so that both walk in the same lanes.
-  using Flag = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
-  T lane[kLanes];
-  Flag nan[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = x[l], nan[l] = x[l] != x[l];
-  i64 k = kLanes;
-  for (; k + kLanes <= n; k += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const T a = x[k + l];
-      lane[l] = (highest ? a > lane[l] : a < lane[l]) ? a : lane[l];
-      nan[l] |= static_cast<Flag>(a != a);
-    }
-  bool any_nan = false;
-  T best = lane[0];
-  for (int l = 0; l < kLanes; ++l) {
-    best = (highest ? lane[l] > best : lane[l] < best) ? lane[l] : best;
-    any_nan |= nan[l] != 0;
+  using V = Vector<T>;
+  using Mask = decltype(V() != V());
+  constexpr int kLanes = kVectorBytes / sizeof(T), kStep = 4;
+  const bool highest = looks_for_highest<Red>();
+  V lane[kStep];
+  Mask nan[kStep];
+  for (int v = 0; v < kStep; ++v) {
+    lane[v] = load_vector<V>(x + v * kLanes);
+    nan[v] = lane[v] != lane[v];
   }
+  i64 k = kStep * kLanes;
+  for (; k + kStep * kLanes <= n; k += kStep * kLanes)
+    BC_UNROLL for (int v = 0; v < kStep; ++v) {
+      const V a = load_vector<V>(x + k + v * kLanes);
+      lane[v] = (highest ? a > lane[v] : a < lane[v]) ? a : lane[v];
+      nan[v] |= a != a;
+    }
+  for (int v = 1; v < kStep; ++v) {
+    lane[0] = (highest ? lane[v] > lane[0] : lane[v] < lane[0]) ? lane[v] : lane[0];
+    nan[0] |= nan[v];
+  }
+  T best = lane[0][0];
+  for (int l = 1; l < kLanes; ++l) best = (highest ? lane[0][l] > best : lane[0][l] < best) ? lane[0][l] : best;
+  bool any_nan = any_bit(nan[0]);
   for (; k < n; ++k) {
     best = (highest ? x[k] > best : x[k] < best) ? x[k] : best;
     any_nan |= x[k] != x[k];
@@ -82,35 +116,132 @@ template <class Red> static inline typename Red::S block_arg(const typename Red:
     for (k = 0; x[k] == x[k];) ++k;
     return {x[k], start + k};
   }
-  constexpr int kChunk = 64;
-  for (k = 0; k + kChunk <= n; k += kChunk) {
-    bool here = false;
-    for (int l = 0; l < kChunk; ++l) here |= x[k + l] == best;
-    if (here) break;
-  }
+  for (k = 0; k + 2 * kLanes <= n; k += 2 * kLanes)
+    if (any_bit((load_vector<V>(x + k) == best) | (load_vector<V>(x + k + kLanes) == best))) break;
   while (x[k] != best) ++k;
   return {x[k], start + k};
 }
 
-/// Tells whether a reduction counts true elements; the compiler knows the answer.
-template <class Red> BC_INLINE bool counts() {
-  using S = typename Red::S;
-  using T = typename Red::T;
-  return Red::join(S(3), S(5)) == S(8) && Red::map(T(1), 0) == S(1) && Red::map(T(0), 0) == S(0);
+/// The first of the bytes that has the value looked for, else the first of all.
+template <class Red> static inline typename Red::S block_arg_bool(const bool* x, i64 n, i64 start) {
+  const bool wanted = looks_for_highest<Red>();
+  i64 k = 0;
+  for (; k + kVectorBytes <= n; k += kVectorBytes)
+    if (any_bit(load_vector<Vector<u8>>(x + k) ^ static_cast<u8>(!wanted))) break;
+  while (k < n && x[k] != wanted) ++k;
+  return k < n ? typename Red::S{wanted, start + k} : typename Red::S{!wanted, start};
 }
 
-/// How many of a block's bytes are true, in lanes of a byte each.
-static inline i64 block_count(const bool* x, i64 n) {
-  constexpr int kLanes = 128;
-  i64 total = 0, k = 0;
-  while (k + kLanes <= n) {
-    u8 lane[kLanes] = {};
-    for (int turn = 0; turn < 255 && k + kLanes <= n; ++turn, k += kLanes)
-      for (int l = 0; l < kLanes; ++l) lane[l] = static_cast<u8>(lane[l] + x[k + l]);
-    for (int l = 0; l < kLanes; ++l) total += lane[l];
+// What a reduction says of its elements' truth; the compiler knows the answers.
+template <class Red> BC_INLINE bool is_any() {
+  return Red::join(false, true) && Red::join(true, false) && Red::join(true, true) && !Red::join(false, false);
+}
+template <class Red> BC_INLINE bool is_all() {
+  return !Red::join(false, true) && !Red::join(true, false) && Red::join(true, true) && !Red::join(false, false);
+}
+template <class Red> BC_INLINE bool counts() {
+  using T = typename Red::T;
+  return Red::join(i64(3), i64(5)) == 8 && Red::map(T(0), 0) == 0 && Red::map(T(1), 0) == 1 && Red::map(T(2), 0) == 1;
+}
+
+/// The words by which T is tested for truth: all bits but the signs of floats. A complex128 is two of them.
+template <class T> struct TruthWords {
+  using Word = conditional<is_same<T, complex64>, u64, unsigned_of<real_of<T>>>;
+  static constexpr Word kMask = is_same<T, complex64> ? static_cast<Word>(0x7fffffff7fffffffull)
+                                : is_float<real_of<T>> ? static_cast<Word>(static_cast<Word>(~Word(0)) >> 1)
+                                                       : static_cast<Word>(~Word(0));
+  static constexpr int kWords = is_same<T, complex128> ? 2 : 1;
+};
+
+/// Lanes and their neighbours in pairs change places.
+template <class V> BC_INLINE V swap_pairs(const V& v) {
+  if constexpr (sizeof(V) == 64) return __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+  else return __builtin_shufflevector(v, v, 1, 0, 3, 2);
+}
+
+enum class Truth { any, all, count };
+
+/// Whether any or all of a block's elements are true, which is left as soon as it is known, or how many.
+template <Truth what, class T> static inline i64 block_truth(const T* x, i64 n) {
+  using Words = TruthWords<T>;
+  using V = Vector<typename Words::Word>;
+  constexpr int kLanes = kVectorBytes / sizeof(typename Words::Word), kStep = 8, kElements = kStep * kLanes / Words::kWords;
+  constexpr int kTurns = what == Truth::count ? 31 : 1;  // lanes of a byte count to 255
+  i64 k = 0, total = 0;
+  while (k + kElements <= n) {
+    V lanes = {};
+    for (int turn = 0; turn < kTurns && k + kElements <= n; ++turn, k += kElements)
+      BC_UNROLL for (int v = 0; v < kStep; ++v) {
+        const V bits = load_vector<V>(reinterpret_cast<const char*>(x + k) + v * kVectorBytes) & Words::kMask;
+        if constexpr (what == Truth::any) {
+          lanes |= bits;
+        } else if constexpr (what == Truth::all) {
+          V none = reinterpret_cast<V>(bits == 0);
+          if constexpr (Words::kWords == 2) none &= swap_pairs(none);
+          lanes |= none;
+        } else {
+          V some = reinterpret_cast<V>(bits != 0);
+          if constexpr (Words::kWords == 2) some |= swap_pairs(some);
+          lanes -= some;
+        }
+      }
+    if constexpr (what == Truth::count) {
+      for (int l = 0; l < kLanes; ++l) total += static_cast<i64>(lanes[l]);
+    } else if (any_bit(lanes)) {
+      return what == Truth::any;
+    }
   }
-  for (; k < n; ++k) total += x[k];
-  return total;
+  i64 found = 0;
+  for (i64 l = k; l < n; ++l) found += cast<bool>(x[l]);
+  if constexpr (what == Truth::any) return found > 0;
+  else if constexpr (what == Truth::all) return found == n - k;
+  else return total / Words::kWords + found;
+}
+
+/// Tells whether no later element can change a state: nothing more needs to be read.
+template <class Red> BC_INLINE bool decided(const typename Red::S& s) {
+  using S = typename Red::S;
+  if constexpr (is_same<S, bool>) {
+    return Red::join(s, false) == s && Red::join(s, true) == s && Red::join(false, s) == s && Red::join(true, s) == s;
+  } else if constexpr (is_same<S, ArgState<bool>>) {
+    return Red::join(s, S{!s.value, s.index + 1}).index == s.index;
+  } else {
+    return false;
+  }
+}
+
+/// A reduction of 16-bit floats as one of floats, which they are as good as.
+template <class Red> struct Widened {
+  using T = float;
+  using S = typename Red::S;
+  BC_METHOD S map(float a, i64 i) { return Red::map(a, i); }
+  BC_METHOD S join(const S& p, const S& q) { return Red::join(p, q); }
+};
+template <class Red>
+constexpr bool widens = is_small_float<typename Red::T> && !is_same<typename Red::S, typename Red::T> &&
+                        !is_same<typename Red::S, ArgState<typename Red::T>>;
+
+/// 16-bit floats as floats.
+template <class T> BC_INLINE void widen(const T* x, float* out, i64 n) {
+  i64 k = 0;
+  if constexpr (is_same<T, bfloat16>) {
+    typedef u16 Narrow __attribute__((vector_size(kVectorBytes / 2)));
+    constexpr int kLanes = kVectorBytes / 4;
+    for (; k + kLanes <= n; k += kLanes) {
+      const Vector<u32> bits = __builtin_convertvector(load_vector<Narrow>(x + k), Vector<u32>) << 16;
+      __builtin_memcpy(out + k, &bits, sizeof(bits));
+    }
+  }
+#if defined(__F16C__)
+  if constexpr (is_same<T, half>) {
+    typedef short Narrow __attribute__((vector_size(16)));
+    for (; k + 8 <= n; k += 8) {
+      const auto v = __builtin_ia32_vcvtph2ps256(load_vector<Narrow>(x + k));
+      __builtin_memcpy(out + k, &v, sizeof(v));
+    }
+  }
+#endif
+  for (; k < n; ++k) out[k] = cast<float>(x[k]);
 }
 
 /// Sixteen doubles side by side. Written as a vector, since a compiler that finds such lanes in a loop may walk them one after the other.
@@ -119,17 +250,11 @@ typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double))));
 
 /// Reads sixteen neighbours as doubles.
 template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
-  if constexpr (is_same<E, half> || is_same<E, bfloat16>) {
-    float wide[kDoubles];
-    for (int l = 0; l < kDoubles; ++l) wide[l] = cast<float>(x[l]);
-    load_doubles(wide, out);
-  } else {
-    using Plain = conditional<is_bool<E>, u8, E>;
-    typedef Plain Elements __attribute__((vector_size(kDoubles * sizeof(Plain))));
-    Elements v;
-    __builtin_memcpy(&v, x, sizeof(v));
-    out = __builtin_convertvector(v, Doubles);
-  }
+  using Plain = conditional<is_bool<E>, u8, E>;
+  typedef Plain Elements __attribute__((vector_size(kDoubles * sizeof(Plain))));
+  Elements v;
+  __builtin_memcpy(&v, x, sizeof(v));
+  out = __builtin_convertvector(v, Doubles);
 }
 
 /// The moments of a block about its own mean, in two passes over what the first one brought near. Complex numbers are pairs of lanes.
@@ -168,19 +293,30 @@ template <class Red> static inline typename Red::S block_variance(const typename
   return s;
 }
 
-/// The state of a block of n >= 1 elements, the first at index start of its row: lanes that walk side by side, then a tree over them.
-template <class Red> static inline typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
+/// The state of a block of n >= 1 elements, at most kWidest of 16-bit floats, the first at index start of its row: lanes that walk side by
+/// side, then a tree over them. A function of its own, since clang walks lanes one after the other where they lie in more loops.
+constexpr int kWidest = 1024;
+template <class Red> __attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
   using S = typename Red::S;
-  if constexpr (is_var_state<S>) {
+  using T = typename Red::T;
+  if constexpr (widens<Red>) {
+    alignas(64) float wide[kWidest];
+    widen(x, wide, n);
+    return block_state<Widened<Red>>(wide, n, start);
+  } else if constexpr (is_var_state<S>) {
     return block_variance<Red>(x, n);
   } else {
-    if constexpr (is_arg_state<S>) {
-      using T = typename Red::T;
-      if constexpr (!is_complex<T> && !is_same<T, half> && !is_same<T, bfloat16> && !is_bool<T>) {
+    if constexpr (is_same<S, ArgState<bool>>) {
+      return block_arg_bool<Red>(x, n, start);
+    } else if constexpr (is_arg_state<S>) {
+      if constexpr (!is_complex<T> && !is_small_float<T>) {
         if (n >= 256) return block_arg<Red>(x, n, start);
       }
-    } else if constexpr (is_bool<typename Red::T> && is_same<S, i64>) {
-      if (counts<Red>()) return block_count(x, n);
+    } else if constexpr (is_same<S, bool>) {
+      if (is_any<Red>()) return block_truth<Truth::any>(x, n) != 0;
+      if (is_all<Red>()) return block_truth<Truth::all>(x, n) != 0;
+    } else if constexpr (is_same<S, i64>) {
+      if (counts<Red>()) return block_truth<Truth::count>(x, n);
     }
     constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if (n < kLanes) {

@@ -630,7 +630,10 @@ struct Feed {
     using A = Accumulator;                                       \
     using S = State;                                             \
     BC_METHOD S init() { return identity; }                      \
-    BC_METHOD S map(T a, i64 i) { return (void)i, mapped; }      \
+    template <class Q>                                           \
+    BC_METHOD S map(Q a, i64 i) {                                \
+      return (void)i, mapped;                                    \
+    }                                                            \
     BC_METHOD S join(S p, S q) { return joined; }                \
   };
 BC_HOST_REDUCTION(Sum, A, A(0), cast<A>(a), add(p, q))

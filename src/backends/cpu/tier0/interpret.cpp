@@ -380,11 +380,14 @@ class Run {
     for (int64_t r0 = lo; r0 < hi; r0 += kReduceBlock) {
       const int64_t n = run_block(r0);
       at = 0;
+      bool settled = p_.may_leave[static_cast<size_t>(stage)];
       for (const Total& t : p_.totals) {
         if (t.stage != stage) continue;
         t.loops->block(reg_[t.input], n, r0, state);
+        settled = settled && t.loops->decided != nullptr && t.loops->decided(state);
         trees[at++].push(state);
       }
+      if (settled) break;
     }
     at = 0;
     for (size_t k = 0; k < p_.totals.size(); ++k) {

@@ -344,6 +344,7 @@ Program::Program(const Ir& ir)
              info(a.op).name);
     totals.push_back({&loops, a.stage, kNone, kNone, state_bytes(a), params.ddof + static_cast<int>(k)});
   }
+  for (int stage = 0; stage < stages; ++stage) may_leave.push_back(ir.may_leave(stage));
   Builder(ir, *this).build();
 }
 

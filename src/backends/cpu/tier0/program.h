@@ -77,6 +77,7 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<Scope> elements, rows;  ///< by stage
   std::vector<Total> totals;
+  std::vector<uint8_t> may_leave;  ///< by stage: once its totals are known the rest of a row need not be looked at
   std::vector<int32_t> registers;  ///< where each begins in the scratch memory
   int64_t scratch = 0;             ///< bytes
 

@@ -34,7 +34,7 @@ struct FinishText {
   };
 BC_TEXT(acc_t<T>)
 BC_TEXT(var_state<T>)
-BC_TEXT(ArgState<T>)
+BC_TEXT(ArgState<acc_t<T>>)
 BC_TEXT(T)
 BC_TEXT(bool)
 BC_TEXT(i64)
@@ -69,15 +69,15 @@ BC_TEXT(-limits<S>::inf())
 #define BC_TEXT(...)                                      \
   template <class T>                                      \
   struct MapText<key(#__VA_ARGS__), T> {                  \
-    template <class S>                                    \
-    BC_INLINE static S run(T a, [[maybe_unused]] i64 i) { \
+    template <class S, class A>                           \
+    BC_INLINE static S run(A a, [[maybe_unused]] i64 i) { \
       return __VA_ARGS__;                                 \
     }                                                     \
   };
 BC_TEXT(cast<S>(a))
 BC_TEXT(var_of(a))
 BC_TEXT(a)
-BC_TEXT(S{a, i})
+BC_TEXT(S{cast<acc_t<T>>(a), i})
 BC_TEXT(cast<bool>(a))
 BC_TEXT(i64(cast<bool>(a)))
 #undef BC_TEXT
@@ -153,7 +153,11 @@ struct Red {
   using T = Element;
   using S = typename StateText<C::kState, T>::type;
   using R = typename result_t<C::kResult, T>::type;
-  BC_METHOD S map(T a, i64 i) { return MapText<C::kMap, T>::template run<S>(a, i); }
+  /// Of a T, or of a float that stands for it.
+  template <class A>
+  BC_METHOD S map(A a, i64 i) {
+    return MapText<C::kMap, T>::template run<S, A>(a, i);
+  }
   BC_METHOD S join(const S& p, const S& q) { return JoinText<C::kJoin, T>::template run<S>(p, q); }
   BC_METHOD S init() { return IdentityText<C::kIdentity, T>::template run<S>(); }
   BC_METHOD R finish(const S& p, double n, double ddof) { return FinishText<C::kFinish, T>::template run<R, S>(p, n, ddof); }
@@ -170,6 +174,8 @@ struct Loops {
   static void block(const void* x, int64_t n, int64_t i0, void* state) {
     *static_cast<S*>(state) = block_state<Red>(static_cast<const T*>(x), n, i0);
   }
+  static bool decided(const void* state) { return bc::decided<Red>(*static_cast<const S*>(state)); }
+  static constexpr bool kDecides = std::is_same_v<S, bool> || std::is_same_v<S, ArgState<bool>>;
   static void join(void* into_, const void* from_, int64_t n) {
     S* into = static_cast<S*>(into_);
     const S* from = static_cast<const S*>(from_);
@@ -194,7 +200,9 @@ struct Loops {
     R* out = static_cast<R*>(out_);
     for (int64_t j = 0; j < n; ++j) out[j] = Red::finish(state[j], count, ddof);
   }
-  static constexpr Reduction table() { return {static_cast<int>(sizeof(S)), init, block, join, fold, finish}; }
+  static constexpr Reduction table() {
+    return {static_cast<int>(sizeof(S)), init, block, kDecides ? decided : nullptr, join, fold, finish};
+  }
 };
 
 template <ReduceRow row, int D>

@@ -36,6 +36,8 @@ struct Reduction {
   void (*init)(void* state) = nullptr;
   /// *state = the state of n >= 1 elements, the first at index i0 of its row: lanes and a tree over them.
   void (*block)(const void* x, int64_t n, int64_t i0, void* state) = nullptr;
+  /// Tells whether no later element can change the state; nullptr where one always may.
+  bool (*decided)(const void* state) = nullptr;
   /// into[j] = join(into[j], from[j]).
   void (*join)(void* into, const void* from, int64_t n) = nullptr;
   /// Adds `rows` rows of n elements, `stride` elements apart, the first at index r: run[j] = join(run[j], map(x[j], r)) and so on down.
