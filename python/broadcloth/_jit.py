@@ -15,7 +15,7 @@ from .types import Signature, Type
 
 copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
-__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "prange"]
+__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "prange"]
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
 _IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
@@ -176,9 +176,46 @@ def literal_unroll(values: Any) -> Any:
 literal_unroll.__kernel_name__ = "numba.literal_unroll"  # type: ignore[attr-defined]
 
 
-def objmode(*_: Any, **__: Any) -> Any:
-    """Not there: compiled functions do not call back into Python."""
-    raise NotImplementedError("objmode: compiled functions do not call back into Python; call the Python code before or after them")
+class objmode:  # noqa: N801
+    """In a compiled function: the interpreter runs the block, with the lock that Python's threads share.
+
+    Parameters
+    ----------
+    **types
+        The variables that the function reads behind the block, and their types: strings, dtypes or types of `broadcloth.types`. Variables
+        of the function that the block reads are passed in; arrays are passed without a copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @bc.njit
+    ... def fit(x, y):
+    ...     with bc.objmode(slope="float64"):
+    ...         slope = np.polyfit(x, y, 1)[0]
+    ...     return slope
+    >>> round(fit(np.arange(4.0), 3 * np.arange(4.0)), 9)
+    3.0
+    """
+
+    __kernel_name__ = "numba.objmode"
+
+    def __init__(self, **types: Any) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class parallel_chunksize:  # noqa: N801
+    """A context in which loops deal out that many turns at once: taken for Numba's sake, as the library balances the threads itself."""
+
+    __kernel_name__ = "numba.parallel_chunksize"
+
+    def __init__(self, size: int) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def get_num_threads() -> int:

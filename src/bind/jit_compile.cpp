@@ -69,6 +69,11 @@ Box box_of(kernels::Type t) {
   }
 }
 
+/// Whether other threads may count owners of the call's memory.
+bool shares_memory(PyDispatcher* self, const Compiled& c) {
+  return self->options->parallel || (!c.interpreted.empty() && (self->options->nogil || kFreeThreaded));
+}
+
 }  // namespace
 
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments) {
@@ -94,13 +99,17 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   c->result = made.result;
   c->text = made.readable;
   c->failures = made.failures;
+  for (const kernels::InterpretedBlock& b : made.interpreted) {
+    c->interpreted.push_back({static_cast<PyObject*>(const_cast<void*>(b.callable)), box_of(b.inputs), b.outputs, b.names});
+    c->interpreted.back().inputs.place(0);
+  }
   c->box = box_of(made.result);
   c->box.place(0);
   const int fast = self->options->fastmath ? 1 : 0;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
     const bc_jit_flags flags{3, fast, fast, 0, 1};
-    const std::string& prelude = kernels::host_library(self->options->parallel);
+    const std::string& prelude = kernels::host_library(shares_memory(self, *c));
     std::string text;
     add_digest(&text, c->text);
     add_digest(&text, prelude);
@@ -125,7 +134,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
 
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage) {
   const int fast = self->options->fastmath ? 1 : 0;
-  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(self->options->parallel));
+  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(shares_memory(self, compiled)));
 }
 
 }  // namespace bc::bind::jit

@@ -178,10 +178,14 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     };
     void** arguments = frame.pointers();
     // Where threads run at once nobody is kept out by it, and who collects garbage need not wait for the function.
-    const bool ok = self->options->nogil || kFreeThreaded ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
+    Interpretation interpretation(&call, c.interpreted, frame);
+    // Other threads of a loop may run the interpreter, too.
+    const bool others = self->options->parallel && !c.interpreted.empty();
+    const bool ok = self->options->nogil || kFreeThreaded || others ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
                                                           : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
+      interpretation.raise_again(call);
       throw_failure(failure_of(c.failures, call));
     }
     if (c.box.kind == Box::Kind::generator) {

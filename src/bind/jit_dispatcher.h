@@ -22,6 +22,30 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
+/// A block that the interpreter runs.
+struct InterpretedBlock {
+  PyObject* callable;
+  Box inputs;
+  kernels::Type outputs;
+  std::vector<std::string> names;
+};
+
+/// What one call has for the blocks that the interpreter runs.
+class Interpretation {
+ public:
+  Interpretation(host::Call* call, const std::vector<InterpretedBlock>& blocks, const Frame& frame);
+  /// Raises what a block raised, where that is what ended the call.
+  void raise_again(const host::Call& call);
+
+ private:
+  friend struct InterpreterOf;
+  const std::vector<InterpretedBlock>& blocks_;
+  const Frame& frame_;
+  PyRef error_;
+  host::Raised raised_ = host::Raised::none;
+  std::string message_;
+};
+
 /// A function compiled for the types of its arguments. Never freed: other functions may hold its address.
 struct Compiled {
   std::vector<kernels::Type> arguments;
@@ -30,6 +54,7 @@ struct Compiled {
   host::Entry next = nullptr;  ///< of a generator: its next value
   Box box;
   std::vector<kernels::Failure> failures;
+  std::vector<InterpretedBlock> interpreted;
   std::string text;    ///< the C++ that was compiled
   double seconds = 0;  ///< spent in the compiler
   bool from_disk = false;

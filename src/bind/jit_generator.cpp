@@ -37,12 +37,14 @@ PyObject* next(PyObject* o) {
     char* result = room.data() + (16 - reinterpret_cast<uintptr_t>(room.data()) % 16);
     void* arguments[1] = {&self->block};
     host::Call call;
+    const Frame none{};
+    Interpretation interpretation(&call, c.interpreted, none);
     if (!host::run(c.next, arguments, result, &call)) {
       self->done = true;
       if (call.failure == -1) return nullptr;
+      interpretation.raise_again(call);
       throw_failure(failure_of(c.failures, call));
     }
-    const Frame none{};
     return box(plan, result, none, &call).release();
   });
 }

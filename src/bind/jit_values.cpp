@@ -409,6 +409,13 @@ PyRef box_scalar(DType t, const char* at) {
   return PyRef::borrow(Py_None);
 }
 
+/// Whether an array's elements have the type: a view of other elements may lie at the same place.
+static bool has_dtype(PyObject* array, DType dtype) {
+  if (is_array(array)) return array_of(array).dtype() == dtype;
+  const int found = native_dtype(numpy_fields(array)->descr);
+  return found < 0 || static_cast<DType>(found) == dtype;
+}
+
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
   void* data;
   Py_intptr_t shape[64], strides[64];
@@ -427,7 +434,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       const NumpyArrayFields* a = numpy_fields(base.get());
       bool same = a->data == data && a->ndim == plan.ndim;
       for (int d = 0; d < plan.ndim && same; ++d) same = a->shape[d] == shape[d] && a->strides[d] == strides[d];
-      if (same) return base;
+      if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
     }
   } else if (block) {
     if (owner) std::atomic_ref(owner->count).fetch_add(1, std::memory_order_relaxed);
@@ -446,7 +453,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   } else {
     bool same = false;
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
-    if (same) return base;
+    if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
   }
   if (plan.record && (!base || !PyObject_TypeCheck(base.get(), state().np_ndarray)))
     raise(ErrorKind::Type, "a compiled function cannot return a new array of records; pass one in and write into it");

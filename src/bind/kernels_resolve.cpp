@@ -379,6 +379,30 @@ class PythonFunction : public Function {
     return f ? &function_of(f) : nullptr;
   }
 
+  Interpreted interpreted(const kernels::Node* with, const std::vector<std::string>& locals) const override {
+    static auto& known = *new std::unordered_map<const kernels::Node*, Interpreted>;
+    if (const auto it = known.find(with); it != known.end()) return it->second;
+    PyRef names = PyRef::steal(PyList_New(0));
+    for (const std::string& name : locals) check(PyList_Append(names.get(), to_py(name).get()));
+    auto* node = static_cast<PyObject*>(const_cast<void*>(with->python));
+    PyRef offset = to_py(static_cast<int64_t>(with->line) - to_int(attr(node, "lineno").get(), "line"));
+    PyRef made = call(import_attr("broadcloth._objmode", "block_of").get(), {function_.get(), node, offset.get(), names.get()});
+    Interpreted b;
+    b.callable = keep(PyTuple_GetItem(made.get(), 0));
+    const auto texts = [&](Py_ssize_t at, std::vector<std::string>* to) {
+      PyObject* list = PyTuple_GetItem(made.get(), at);
+      for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) to->emplace_back(as_string(PyList_GetItem(list, i)));
+    };
+    texts(1, &b.inputs);
+    PyObject* outputs = PyTuple_GetItem(made.get(), 2);
+    for (Py_ssize_t i = 0; i < PyList_Size(outputs); ++i) {
+      PyObject* item = PyList_GetItem(outputs, i);
+      b.outputs.emplace_back(as_string(PyTuple_GetItem(item, 0)), type_of_annotation(PyTuple_GetItem(item, 1)));
+    }
+    texts(3, &b.lost);
+    return known[with] = b;
+  }
+
   void set_inline() { force_inline = true; }
 
  private:

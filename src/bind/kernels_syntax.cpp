@@ -16,7 +16,7 @@ using kernels::Node;
 enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal,
   Constant, Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr,
-  JoinedStr, Index, ListComp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield,
+  JoinedStr, Index, ListComp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield, With,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
@@ -28,7 +28,7 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr},
     {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
     {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
-    {"Yield", Class::Yield},
+    {"Yield", Class::Yield}, {"With", Class::With},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
@@ -265,6 +265,20 @@ class Reader {
         if (around != n) around->body.push_back(n);
         around->c = finally;
         return around;
+      }
+      case Class::With: {
+        Node* n = make(o, NodeKind::with_);
+        PyRef items = get(o, BC_INTERNED("items"));
+        for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) {
+          PyObject* item = PyList_GetItem(items.get(), i);
+          n->list.push_back(child(item, BC_INTERNED("context_expr")));
+          n->b = optional(item, BC_INTERNED("optional_vars"));
+          for (const auto& [name, value] : n->list.back()->keywords) bind(name);  // results
+        }
+        // What the interpreter runs is read, too: that tells which names it uses.
+        n->body = statements(get(o, BC_INTERNED("body")).get());
+        n->python = new_ref(o);
+        return n;
       }
       case Class::Delete: {
         Node* n = make(o, NodeKind::delete_);

@@ -68,6 +68,7 @@ constexpr const char* kSpecial[] = {
     "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
     "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
     "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll",
+    "numba.objmode", "numba.parallel_chunksize",
     "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
     "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
     "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag", "numpy.round",

@@ -45,6 +45,14 @@ struct Failure {
   std::vector<Constant> arguments;  ///< that it is made with
 };
 
+/// A block of the function that the interpreter runs: its callable, the types of what it takes and of what it gives.
+struct InterpretedBlock {
+  const void* callable = nullptr;
+  Type inputs = nullptr;  ///< tuples
+  Type outputs = nullptr;
+  std::vector<std::string> names;  ///< of the outputs
+};
+
 /// A place in the program that a finding of checked mode comes from.
 struct CheckSite {
   std::string file;
@@ -70,6 +78,7 @@ struct CompiledFunction {
   std::vector<Type> arguments;
   Type result = nullptr;
   std::vector<Failure> failures;
+  std::vector<InterpretedBlock> interpreted;  ///< by the numbers that the text has
   std::vector<CheckSite> sites;
   bool checked = false;  ///< the status is the head of a zeroed py::CheckState of kCheckBytes
   bool reports = false;  ///< kernel: takes `py::Status*` last

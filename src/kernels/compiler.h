@@ -67,7 +67,8 @@ class Unit {
   std::string cpp(Type t);
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
   std::string host_store(Type t, const std::string& at, uint32_t offset, const std::string& value);
-  std::string host_load(Type t, const std::string& at, uint32_t offset);
+  /// `keeper`: what keeps the memory of arrays there.
+  std::string host_load(Type t, const std::string& at, uint32_t offset, const std::string& keeper = {});
   /// The address of a constant array with these elements.
   std::string table(Type element, const ConstantArray& array);
   /// Puts the table that the text names into CUDA's constant memory; gives the bytes of all tables there, 0 where the text names none.
@@ -84,6 +85,8 @@ class Unit {
   /// The function that tells whether a failure's code is of an exception class.
   std::string matcher(Type cls);
   int site(CheckSite s);
+  /// The number of a block that the interpreter runs.
+  int interpret(InterpretedBlock b);
 
   const CompileOptions& options;
   bool uses_grid_sync = false, uses_dynamic_shared = false;
@@ -123,6 +126,7 @@ class Unit {
   std::map<std::string, std::string> foreign_;  ///< declarations by their symbols
   std::map<Type, std::string> matchers_;
   std::vector<CheckSite> sites_;
+  std::vector<InterpretedBlock> interpreted_;
 };
 
 /// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
@@ -329,6 +333,8 @@ class FunctionCompiler {
   void host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n);
   Value host_print(const CallArguments& args, const Node* n);
   bool is_prange(const Node* n);
+  // ---- host_interpret.cpp
+  void with_statement(const Node* n);
   // ---- host_parallel.cpp
   void parallel_for(const Node* n, const Value& range);
   bool differs_by_turn(const Node* index, int depth) const;

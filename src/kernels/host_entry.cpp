@@ -26,8 +26,9 @@ std::string host_headers(const std::set<std::string>& wanted) {
   return {};
 }
 
-std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
+std::string Unit::host_load(Type t, const std::string& at, uint32_t offset, const std::string& keeper) {
   const std::string place = offset ? fmt::format("{} + {}", at, offset) : at;
+  if (t->is_array() && !keeper.empty()) return fmt::format("{}.array<{}>({})", keeper, cpp(t), place);
   if (t->is_array()) return fmt::format("py::load<{}>({})", cpp(t), place);
   if (t->is(Kind::instance)) return fmt::format("py::load_shared<{}>({})", cpp(t), place);
   if (t->is_container()) return fmt::format("py::load_{}<{}>({})", t->is(Kind::set) ? "set" : "shared", cpp(t), place);
@@ -35,7 +36,7 @@ std::string Unit::host_load(Type t, const std::string& at, uint32_t offset) {
   if (!holds_array(t)) return fmt::format("*reinterpret_cast<const {}*>({})", cpp(t), place);
   std::string items;
   for (size_t i = 0; i < t->items.size(); ++i)
-    if (t->items[i]->has_value()) items += (items.empty() ? "" : ", ") + host_load(t->items[i], at, offset + t->offsets[i]);
+    if (t->items[i]->has_value()) items += (items.empty() ? "" : ", ") + host_load(t->items[i], at, offset + t->offsets[i], keeper);
   return t->is_uniform() ? fmt::format("{}{{{{{}}}}}", cpp(t), items) : fmt::format("{}{{{}}}", cpp(t), items);
 }
 

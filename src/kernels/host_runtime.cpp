@@ -195,6 +195,40 @@ void link_block(Block* block) {
   call->blocks = block;
 }
 
+/// What keeps the values of one run of the interpreter, and who knows it.
+struct Kept {
+  const Interpreter* interpreter;
+  void* values;
+};
+
+void* interpret(int32_t which, const void* inputs, void* outputs) {
+  Call* call = self().call;
+  Raised raised = Raised::runtime;
+  // Compiled code leaves this function by an exception, past what it has: the text stays with the thread.
+  Thread& t = self();
+  t.message = "objmode: only functions that Python calls can run the interpreter";
+  if (call != nullptr && call->interpreter != nullptr) {
+    void* values = nullptr;
+    t.message.clear();
+    std::string message;
+    raised = call->interpreter->run(call, which, inputs, outputs, &values, &message);
+    if (raised == Raised::none) return new Kept{call->interpreter, values};
+    t.message = std::move(message);
+  }
+  t.raised = raised;
+  t.arguments.clear();
+  throw Unwind{};
+}
+Block* interpreted(void* kept, const void* data) {
+  const auto* k = static_cast<const Kept*>(kept);
+  return k->interpreter->keep(k->values, data);
+}
+void forget_interpreted(void* kept) {
+  auto* k = static_cast<Kept*>(kept);
+  k->interpreter->forget(k->values);
+  delete k;
+}
+
 void print(const char* text, int64_t size) {
   Thread& t = self();
   if (t.worker && t.call != nullptr) {
@@ -428,7 +462,8 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 
 const Table& table() {
   static const Table t = {allocate, release, raise_now, add_argument, caught,       raise_again, message_of,  forget, parallel,
-                          threads,  print,   product,   random_state, format_float, format_spec, parse_float, keep,   link_block};
+                          threads,  print,   product,   random_state, format_float, format_spec, parse_float, keep,   link_block,
+                          interpret, interpreted, forget_interpreted};
   return t;
 }
 
@@ -469,6 +504,7 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call) {
 
 Block* block_of(const Call& call, const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
+  const std::lock_guard lock(call.mutex);
   for (Block* block = call.blocks; block != nullptr; block = block->next) {
     if (block->bytes == kForeign) {
       const auto* f = static_cast<const Foreign*>(block->data());
@@ -489,9 +525,7 @@ void Call::adopt() {
 }
 
 void drop(Block* block) {
-  if (std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  unlink(block);
-  free_block(block);
+  if (std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) == 1) release(block);
 }
 
 Block* new_foreign(void* object, void (*release)(void* object), const void* low, const void* high) {

@@ -59,6 +59,14 @@ Block* new_block(int64_t bytes);
 /// A block without elements that stands for memory of others: `release(object)` ends it.
 Block* new_foreign(void* object, void (*release)(void* object), const void* low, const void* high);
 
+/// Runs the interpreter's blocks of compiled functions. The binding has it.
+struct Interpreter {
+  /// 0 and what keeps the results, or the kind of the exception that was raised and its message.
+  Raised (*run)(struct Call* call, int32_t which, const void* inputs, void* outputs, void** kept, std::string* message);
+  Block* (*keep)(void* kept, const void* data);
+  void (*forget)(void* kept);
+};
+
 /// One call of a compiled function from Python. What it made and did not free lives on after it.
 struct Call {
   Call() = default;
@@ -69,13 +77,15 @@ struct Call {
   void adopt();
 
   Block* blocks = nullptr;
-  std::mutex mutex;     ///< of the list: threads of a parallel loop allocate, too
+  mutable std::mutex mutex;  ///< of the list: threads of a parallel loop allocate, too
   int32_t failure = 0;  ///< the entry's answer
   Raised raised = Raised::none;
   std::string message;
   std::vector<Argument> arguments;                           ///< of the failure, where they are not constants
   Block* (*keeper)(Call* call, const void* data) = nullptr;  ///< what keeps an argument's memory alive
   void* keeper_context = nullptr;
+  const Interpreter* interpreter = nullptr;
+  void* interpreter_context = nullptr;
   std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print
 };
 
@@ -111,6 +121,11 @@ struct Table {
   Block* (*keep)(const void* data);
   /// Makes a block that outlives calls one of this call's again.
   void (*link)(Block* block);
+  /// Lets the interpreter run block `which` of the function; gives what keeps its values.
+  void* (*interpret)(int32_t which, const void* inputs, void* outputs);
+  /// A count of the block that keeps an array of these values, nullptr where there is none.
+  Block* (*interpreted)(void* kept, const void* data);
+  void (*forget_interpreted)(void* kept);
 };
 const Table& table();
 

@@ -280,6 +280,7 @@ void FunctionCompiler::statement(const Node* n) {
     case NodeKind::try_: return try_statement(n);
     case NodeKind::delete_: comment(n); return delete_statement(n);
     case NodeKind::block: return block(n->body);
+    case NodeKind::with_: return with_statement(n);
     case NodeKind::break_:
     case NodeKind::continue_: {
       leave_protections(static_cast<int>(loops_.size()), /*returning=*/false);

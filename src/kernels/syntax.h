@@ -56,6 +56,7 @@ enum class NodeKind : uint8_t {
   handler,     ///< except a as text: body; a and text may be missing
   delete_,     ///< del list
   block,       ///< body
+  with_,       ///< with list: body; `python` is Python's own node
   unsupported, ///< text: Python's name of it
   // Expressions
   constant,    ///< literal (Python's ... is `ellipsis`)
@@ -99,6 +100,7 @@ struct Node {
   std::vector<std::pair<std::string, Node*>> keywords;
   std::vector<Node*> body, orelse;
   FunctionSyntax* inner = nullptr;
+  const void* python = nullptr;  ///< of a with statement; kept for ever
 };
 
 struct Parameter {
@@ -153,6 +155,14 @@ struct Entity {
   std::shared_ptr<const ConstantArray> array;
 };
 
+/// A block that the interpreter runs (`with objmode(…)`).
+struct Interpreted {
+  const void* callable = nullptr;  ///< takes the inputs, gives a tuple of the outputs
+  std::vector<std::string> inputs;
+  std::vector<std::pair<std::string, Type>> outputs;
+  std::vector<std::string> lost;  ///< names that the block binds for itself: the function has no value of them behind it
+};
+
 /// A Python function and the world that its names refer to. The binding implements it; objects live until the process ends, because types
 /// refer to them.
 class Function {
@@ -171,6 +181,8 @@ class Function {
   virtual bool is_exception(Type cls, std::string_view builtin, Type base) const = 0;
   /// The Python function that stands for a library's in compiled functions ("numpy.tril", "heapq.heappush"), or nullptr.
   virtual const Function* stand_in(const std::string& name) const = 0;
+  /// The block of a with statement as a callable; `locals` are the names that are not of the world around the function.
+  virtual Interpreted interpreted(const Node* with, const std::vector<std::string>& locals) const = 0;
   /// The value of a parameter's default.
   virtual std::optional<Entity> default_value(int parameter) const = 0;
   /// Makes a value of a class from constants, where that is a compile-time thing ("Point(1, 2)" of a global class has fields and types).

@@ -233,6 +233,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.uses_dynamic_shared = uses_dynamic_shared;
   made.failures = failures_;
   made.sites = sites_;
+  made.interpreted = interpreted_;
   made.checked = options.check;
 
   std::string text = struct_text_ + matcher_declarations();

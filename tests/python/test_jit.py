@@ -537,11 +537,6 @@ def test_methods_of_classes():
     assert C().double(4) == 8
 
 
-def test_objmode_is_refused_clearly():
-    with pytest.raises(NotImplementedError, match="Python"):
-        bc.objmode()
-
-
 # ---- lists
 
 

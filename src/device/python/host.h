@@ -46,6 +46,11 @@ struct Table {
   Block* (*keep)(const void* data);
   /// Memory that outlives calls is part of what this one returns.
   void (*link)(Block* block);
+  /// Lets the interpreter run block `which` of the function; gives what keeps its values.
+  void* (*interpret)(i32 which, const void* inputs, void* outputs);
+  /// A count of the block that keeps an array of these values, nullptr where there is none.
+  Block* (*interpreted)(void* kept, const void* data);
+  void (*forget_interpreted)(void* kept);
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -247,6 +252,23 @@ BC_INLINE void store(void* at, const Host<T, N, L>& a) {
   if (a.owner && !a.owner->call) bc_host->link(a.owner);
   own(a.owner);
 }
+
+/// One run of a block by the interpreter.
+struct Interpreted {
+  void* kept;
+  BC_INLINE Interpreted(i32 which, const void* inputs, void* outputs) : kept(bc_host->interpret(which, inputs, outputs)) {}
+  Interpreted(const Interpreted&) = delete;
+  ~Interpreted() { bc_host->forget_interpreted(kept); }
+  /// An array of its results.
+  template <class A>
+  BC_INLINE A array(const void* at) const {
+    typename A::Plain plain;
+    __builtin_memcpy(&plain, at, sizeof plain);
+    A a(plain);
+    a.owner = bc_host->interpreted(kept, plain.data);
+    return a;
+  }
+};
 
 template <int N>
 BC_INLINE i64 count_of(const Tuple<i64, N>& shape) {
