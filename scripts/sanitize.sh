@@ -2,7 +2,7 @@
 # Builds FOLDER with a sanitizer, runs the C++ tests and then Python tests on that build. At the end: what passed, what was skipped and why.
 #   scripts/sanitize.sh address|undefined|address,undefined|thread FOLDER [-jN]
 # SAN_TESTS: what pytest runs.  SAN_MARK: its -m expression ("not slow and not gpu").  SAN_ARGS: more arguments for it.
-# SAN_CPP: the C++ tests' filter ("*", "" for none).
+# SAN_CPP: the C++ tests' filter ("*", "" for none).  SAN_JOBS: processes for pytest (1).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind="$1" folder="$2" jobs="${3:--j$(nproc)}"
@@ -36,13 +36,18 @@ esac
 
 failed=0
 summary=()
+rm -f "$folder"/sanitize-{cpp,python}.log
 if [ -n "${SAN_CPP-*}" ] && [ -x "$folder/bin/broadcloth_tests" ]; then
   echo "== C++ tests ($kind)"
   began=$SECONDS log="$folder/sanitize-cpp.log"
   "${run[@]}" env ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=1" "$folder/bin/broadcloth_tests" --gtest_brief=1 --gtest_filter="${SAN_CPP-*}" 2>&1 |
     tee "$log" || failed=1
+  counts="$(sed -nE 's/^\[==========\] ([0-9]+) tests?.* ran.*/\1 run/p
+    s/^\[  PASSED  \] ([0-9]+) tests?.*/, \1 passed/p
+    s/^\[  SKIPPED \] ([0-9]+) tests?.*/, \1 skipped/p
+    s/^\[  FAILED  \] ([0-9]+) tests?.*/, \1 failed/p' "$log" | tr -d '\n')"
+  summary+=("C++ tests: $counts, $(((SECONDS - began + 59) / 60)) min")
   # A skipped test's reason is the line behind its place.
-  summary+=("C++ tests: $(sed -n 's/^\[==========\] \([0-9]*\) tests.* ran.*/\1 run/p; s/^\[  PASSED  \] \([0-9]*\) tests\./, \1 passed/p; s/^\[  SKIPPED \] \([0-9]*\) tests\{0,1\}.*/, \1 skipped/p; s/^\[  FAILED  \] \([0-9]*\) tests\{0,1\}.*/, \1 failed/p' "$log" | tr -d '\n'), $(((SECONDS - began + 59) / 60)) min")
   while read -r line; do [ -z "$line" ] || summary+=("  skipped $line"); done < <(
     sed -n '/_test\.cpp:[0-9]*: Skipped$/{n;p}' "$log" | sort | uniq -c | sort -rn)
 fi
@@ -58,18 +63,20 @@ if [ ${#chosen[@]} -gt 0 ] && [ -n "$(find "${chosen[@]%%::*}" -name 'test_*.py'
   preload="$runtime"
   [ -z "$runtime" ] || preload="$runtime $(g++ -print-file-name=libstdc++.so.6)"
   mark="${SAN_MARK:-not slow and not gpu}"
-  # Everything under the sanitizer in one process; hypothesis' and NumPy's own timing assumptions do not hold there.
+  # A finding ends the process that it is found in, and the other tests go on in a new one. What it says goes past pytest, and so into the log.
   # shellcheck disable=SC2086
   env LD_PRELOAD="$preload" PYTHONPATH="$PWD/$folder/python" PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1 BROADCLOTH_CACHE_DIR="$PWD/$folder/cache" \
-    BROADCLOTH_SANITIZER="$kind" \
-    "${run[@]}" .venv/bin/python -m pytest "${chosen[@]}" -m "$mark" -rs -p no:cacheprovider --timeout=900 ${SAN_ARGS:-} 2>&1 |
-    tee "$log" || { code=${PIPESTATUS[0]}; [ "$code" = 5 ] || failed=1; }
+    "${run[@]}" .venv/bin/python -m pytest "${chosen[@]}" -m "$mark" -rs -p no:cacheprovider --timeout=900 --capture=sys \
+    -n "${SAN_JOBS:-1}" --dist loadfile ${SAN_ARGS:-} 2>&1 | tee "$log" || { code=${PIPESTATUS[0]}; [ "$code" = 5 ] || failed=1; }
   summary+=("Python tests: $(tail -1 "$log"); deselected are those that are not '$mark'")
   while read -r line; do [ -z "$line" ] || summary+=("  skipped $line"); done < <(
     sed -nE 's/^SKIPPED \[([0-9]+)\] [^ ]+: (.*)/\1 \2/p' "$log" |
       awk '{n = $1; sub(/^[0-9]+ /, ""); count[$0] += n} END {for (r in count) print count[r], r}' | sort -rn)
 fi
+findings="$(cat "$folder"/sanitize-{cpp,python}.log 2>/dev/null | grep -cE '(ERROR|WARNING): [A-Za-z]+Sanitizer|: runtime error: ' || true)"
+[ "$findings" = 0 ] || failed=1
 echo "== Summary ($kind)"
+echo "findings: $findings"
 [ ${#summary[@]} -eq 0 ] || printf '%s\n' "${summary[@]}"
 if [ $failed = 1 ]; then echo "$kind: FAILED"; exit 1; fi
 echo "$kind: clean"

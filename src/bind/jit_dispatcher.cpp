@@ -1,5 +1,6 @@
 #include "bind/jit_dispatcher.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bind/args.h"
@@ -17,7 +18,7 @@ PyTypeObject* dispatcher_type = nullptr;
 // ---- Calls ------------------------------------------------------------------------------------------------------------------------
 
 bool matches(const Overload& o, const Small<uint64_t, 32>& words) {
-  return o.words.size() == words.size() && std::memcmp(o.words.data(), words.data(), words.size() * sizeof(uint64_t)) == 0;
+  return o.words.size() == words.size() && std::equal(o.words.begin(), o.words.end(), words.data());
 }
 
 std::string spell(const std::vector<kernels::Type>& types) {

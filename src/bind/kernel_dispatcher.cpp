@@ -561,7 +561,7 @@ Configuration& configuration_of(PyObject* o) { return reinterpret_cast<PyLaunche
 
 bool fits(const Entry& e, const Key& key, Device device) {
   return e.hash == key.hash() && e.words.size() == key.size() && e.form->device == device &&
-         std::memcmp(e.words.data(), key.data(), key.size() * sizeof(uint64_t)) == 0;
+         std::equal(e.words.begin(), e.words.end(), key.data());  // a kernel without arguments has no words, and a null pointer for them
 }
 
 const Entry* find_entry(DispatcherState& s, const Key& key, Device device) {

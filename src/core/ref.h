@@ -18,7 +18,7 @@ class RefCounted {
       if (refs_.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel)) return true;
     return false;
   }
-  uint32_t refs() const { return refs_.load(std::memory_order_relaxed); }
+  uint32_t refs(std::memory_order order = std::memory_order_relaxed) const { return refs_.load(order); }
   /// retain() for the one who made the object, before any other thread knows it.
   void retain_first() const { refs_.store(1, std::memory_order_relaxed); }
 
@@ -35,11 +35,7 @@ class RefCounted {
 /// A RefCounted object to which nobody keeps weak pointers: its only owner needs no atomic exchange to know that it is the last.
 class OwnedCounted : public RefCounted {
  public:
-  bool drop() const {
-    if (refs() != 1) return RefCounted::drop();
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return true;
-  }
+  bool drop() const { return refs(std::memory_order_acquire) == 1 || RefCounted::drop(); }
 
  protected:
   OwnedCounted() = default;

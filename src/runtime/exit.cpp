@@ -82,7 +82,7 @@ LibraryThread& register_library_thread() {
 }
 
 void enter_after_end(LibraryThread& thread) {
-  std::atomic_thread_fence(std::memory_order_acquire);
+  detail::library_calls_ended.load(std::memory_order_acquire);  // `closer` was written before it
   if (pthread_equal(closer, pthread_self()) || thread.depth.load(std::memory_order_relaxed) > 1) return;
   thread.depth.store(0, std::memory_order_release);
   for (;;) pause();
