@@ -98,6 +98,21 @@ bool Ir::may_leave(int stage) const {
   return some;
 }
 
+bool Ir::direct(const Accumulator& a) const {
+  const Value& x = values[a.input];
+  return (reduced == 1 || walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
+         accesses[x.access].step == Access::Step::unit && !accesses[x.access].row && x.stage == a.stage;
+}
+
+int64_t column_tile(const Ir& ir) {
+  int64_t bytes = 4;
+  for (const Accumulator& a : ir.accumulators) {
+    if (!ir.direct(a)) return 512;
+    bytes = std::max<int64_t>(bytes, state_bytes(a));
+  }
+  return std::max<int64_t>(512, 16384 / bytes / 256 * 256);
+}
+
 int state_bytes(const Accumulator& a) {
   if (a.user != kNone) return itemsize(a.loop);
   const std::string_view state = info(a.op).state;

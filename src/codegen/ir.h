@@ -104,6 +104,8 @@ struct Ir {
   /// Tells whether a row's walk in a stage is there for its reductions alone, and these may be known before its end: any, all, and what
   /// else chooses between two values.
   bool may_leave(int stage) const;
+  /// Tells whether an accumulator can read memory as it lies: its input is a unit-stride load of its own type.
+  bool direct(const Accumulator& a) const;
   /// A function whose user asked for contraction has a kernel for itself.
   bool contract() const { return !users.empty() && users[0]->contract; }
 };
@@ -134,8 +136,9 @@ std::string kernel_name(const Ir& ir);
 inline constexpr int64_t kReduceBlock = 1024;
 /// Rows that a CPU column reduction adds up in one accumulator before it starts the next.
 inline constexpr int64_t kColumnRun = 64;
-/// Columns that a CPU column reduction walks side by side.
-inline constexpr int64_t kColumnTile = 512;
+/// Columns that a CPU column reduction walks side by side: as many as keep the states near, and where it reads memory as it lies, whole
+/// pages of it.
+int64_t column_tile(const Ir& ir);
 inline constexpr int kCudaBlock = 256;
 
 KernelSource print_cpu(const Ir& ir);

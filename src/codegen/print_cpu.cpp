@@ -52,7 +52,7 @@ class CpuPrinter {
   /// An access at inner index `index` of the pointer (or first coordinate) named for it.
   std::string element(int access, const std::string& index) const {
     const Access& a = ir_.accesses[access];
-    const bool plain = a.row && ir_.walk != Walk::map;
+    const bool plain = a.row && ir_.walk != Walk::map && !columns_end_;
     if (a.role == Access::Role::coordinate)
       return plain || a.step == Access::Step::zero ? fmt::format("q{}", access)
                                                    : fmt::format("(q{} + i64({}) * t{})", access, index, access);
@@ -162,13 +162,6 @@ class CpuPrinter {
     return out + "}\n" + close;
   }
 
-  /// Tells whether an accumulator can read memory directly: its input is a unit-stride load of its own type.
-  bool direct(const Accumulator& a) const {
-    const Value& x = ir_.values[a.input];
-    return (ir_.reduced == 1 || ir_.walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
-           ir_.accesses[x.access].step == Access::Step::unit && !ir_.accesses[x.access].row && x.stage == a.stage;
-  }
-
   std::string state(int k) const { return fmt::format("Red{}::S", k); }
 
   /// Where accumulator k's partial of an item lies.
@@ -215,7 +208,7 @@ class CpuPrinter {
     std::set<int> buffered;
     for (int k : mine) {
       const Accumulator& a = ir_.accumulators[k];
-      if (direct(a)) {
+      if (ir_.direct(a)) {
         push += pushed(k, fmt::format("q{} + r0", ir_.values[a.input].access));
         continue;
       }
@@ -300,50 +293,53 @@ class CpuPrinter {
 
   std::string columns() {
     const int inner = ir_.kept - 1;
+    const int64_t tile = column_tile(ir_);
     std::string out = fmt::format(
         "const i64 segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\nfor (i64 item = begin; item < end; ++item) {{\n"
         "const i64 seg = item % segs, tile = item / segs % tiles, outer = item / segs / tiles;\n"
         "const i64 lo = seg * {3}, hi = lo + {3} < {4} ? lo + {3} : {4};\nconst i64 c0 = tile * {2};\n"
         "const i64 n = width - c0 < {2} ? width - c0 : {2};\n",
-        word(p_.segments), word(p_.kept_shape + inner), kColumnTile, word(p_.segment_length), word(p_.reduced_size));
+        word(p_.segments), word(p_.kept_shape + inner), tile, word(p_.segment_length), word(p_.reduced_size));
     out += coordinates("outer", "x", p_.kept_shape, inner);
     const std::set<int> used = body_.accesses(0, false);
-    for (int a : used) {
-      out += pointer(a, inner, 0, fmt::format(" + c0 * {}", word(access_word(a) + 1 + inner))) + step(a, inner);
-    }
-    std::string buffers, sink, start, fold, climb_first, climb;
+    const auto at_tile = [&](int a) {
+      return pointer(a, inner, 0, fmt::format(" + c0 * {}", word(access_word(a) + 1 + inner))) + step(a, inner);
+    };
+    for (int a : used) out += at_tile(a);
+    std::string buffers, sink, row, run, climb;
     bool computes = false;
     for (const Output& o : ir_.outputs) computes |= !o.row;
+    for (const Accumulator& a : ir_.accumulators) computes |= !ir_.direct(a);
+    const bool whole = !computes && ir_.reduced == 1;  // runs of rows are added up where they lie
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
-      buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, kColumnTile);
-      if (direct(a)) {
-        start +=
-            vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(q{1}[j], r);\n", k, ir_.values[a.input].access);
-        fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(q{1}[j], r));\n", k,
-                                         ir_.values[a.input].access);
-        climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
-        climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
+      buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, tile);
+      climb += fmt::format("end_columns<Red{0}>(run{0}, r1 - r0, n, top{0}, r0 == lo);\n", k);
+      const int access = ir_.values[a.input].access;
+      if (whole) {
+        const std::string stride = word(access_word(access) + 1 + ir_.kept);
+        run += fmt::format("fold_columns<Red{0}>(run{0}, q{1} + r0 * {2}, {2}, r0, r1 - r0, n, true);\n", k, access, stride);
         continue;
       }
-      computes = true;
-      buffers += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, kColumnTile);
-      const std::string value = body_.input(a);
-      sink += fmt::format("b{}[j] = {};\n", k, value);
-      start += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::map(b{0}[j], r);\n", k);
-      fold += vectorize_ + fmt::format("for (i64 j = 0; j < n; ++j) run{0}[j] = Red{0}::join(run{0}[j], Red{0}::map(b{0}[j], r));\n", k);
-      climb_first += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = run{0}[j];\n", k);
-      climb += fmt::format("for (i64 j = 0; j < n; ++j) top{0}[j] = Red{0}::join(top{0}[j], run{0}[j]);\n", k);
+      std::string from = fmt::format("q{}", access);
+      if (!ir_.direct(a)) {
+        buffers += fmt::format("alignas(64) Red{0}::T b{0}[{1}];\n", k, tile);
+        sink += fmt::format("b{}[j] = {};\n", k, body_.input(a));
+        from = fmt::format("b{}", k);
+      }
+      row += fmt::format("fold_columns<Red{0}>(run{0}, {1}, 0, r, 1, n, r == r0);\n", k, from);
     }
     out += buffers;
-    out += fmt::format(
-        "for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\nfor (i64 r = r0; r < r1; ++r) {{\n",
-        kColumnRun);
-    out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + "{\n";
-    for (int a : used) out += shift_reduced(a);
-    if (computes) out += loop(0, "n", sink);
-    out += "if (r == r0) {\n" + start + "} else {\n" + fold + "}\n}\n}\n";
-    out += "if (r0 == lo) {\n" + climb_first + "} else {\n" + climb + "}\n}\n";
+    out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 r1 = r0 + {0} < hi ? r0 + {0} : hi;\n", kColumnRun);
+    if (whole) {
+      out += run;
+    } else {
+      out += "for (i64 r = r0; r < r1; ++r) {\n" + coordinates("r", "y", p_.reduced_shape, ir_.reduced) + "{\n";
+      for (int a : used) out += shift_reduced(a);
+      if (computes) out += loop(0, "n", sink);
+      out += row + "}\n}\n";
+    }
+    out += climb + "}\n";
     if (ir_.segmented) {
       const std::string items = fmt::format("{} * segs", word(p_.kept_size));
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
@@ -351,10 +347,14 @@ class CpuPrinter {
                            partial(static_cast<int>(k), "(outer * width + c0 + j) * segs + seg", items), k);
       return out + "}\n";
     }
+    for (int a : body_.accesses(0, true)) out += at_tile(a);
     out += "for (i64 j = 0; j < n; ++j) {\n";
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       out += fmt::format("const Red{0}::S total{0} = hi > lo ? top{0}[j] : Red{0}::init();\n", k);
-    out += fmt::format("const i64 x{} = c0 + j;\n", inner) + row_pointers(0) + finish(0) + "}\n";
+    columns_end_ = true;
+    index_ = "j";
+    out += finish(0) + "}\n";
+    columns_end_ = false;
     return out + "}\n";
   }
 
@@ -391,6 +391,7 @@ class CpuPrinter {
   const std::string vectorize_;
   std::string index_ = "j";
   std::string shifted_;
+  bool columns_end_ = false;  // what is written for each column is walked along as its elements are
 };
 
 }  // namespace

@@ -318,7 +318,7 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
     } else if constexpr (is_same<S, i64>) {
       if (counts<Red>()) return block_truth<Truth::count>(x, n);
     }
-    constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
+    constexpr int kLanes = sizeof(S) <= 2 ? 256 / sizeof(S) : sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if (n < kLanes) {
       S s = Red::map(x[0], start);
       for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], start + k));
@@ -333,6 +333,150 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
     for (int w = kLanes / 2; w > 0; w /= 2)
       for (int l = 0; l < w; ++l) lane[l] = Red::join(lane[l], lane[l + w]);
     return lane[0];
+  }
+}
+
+#if defined(__clang__)
+#define BC_SIDE_BY_SIDE
+#else
+#define BC_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#endif
+
+/// Values and places of n columns, each side by side, in the memory of n states.
+template <class S> struct ArgColumns {
+  using V = decltype(S::value);
+  i64* __restrict__ index;
+  V* __restrict__ value;
+
+  BC_INLINE ArgColumns(const S* run, i64 n) {
+    char* memory = reinterpret_cast<char*>(const_cast<S*>(run));
+    constexpr bool kWide = sizeof(V) > sizeof(i64);
+    index = reinterpret_cast<i64*>(memory + (kWide ? n * static_cast<i64>(sizeof(V)) : 0));
+    value = reinterpret_cast<V*>(memory + (kWide ? 0 : n * static_cast<i64>(sizeof(i64))));
+  }
+};
+
+template <int N> struct Rows {
+  static constexpr int kRows = N;
+};
+
+/// Adds rows of n elements, `stride` elements apart, to the runs of n columns; with `start` the first row, of index r, begins them. A run is
+/// a state, of moments sums and sums of squares about the column's first value: end_columns makes states of them.
+template <class Red>
+__attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__ run, const typename Red::T* x, i64 stride, i64 r, i64 rows, i64 n,
+                                                   bool start) {
+  using S = typename Red::S;
+  using T = typename Red::T;
+  if constexpr (is_var_state<S>) {
+    using E = real_of<T>;
+    constexpr int kParts = is_complex<T> ? 2 : 1;
+    static_assert(3 * kParts * sizeof(double) <= sizeof(S));
+    const i64 count = n * kParts;
+    const E* e = reinterpret_cast<const E*>(x);
+    double* __restrict__ shift = reinterpret_cast<double*>(run);
+    double *__restrict__ sums = shift + count, *__restrict__ squares = sums + count;
+    i64 k = 0;
+    if (start) {
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < count; ++j) shift[j] = cast<double>(e[j]), sums[j] = 0, squares[j] = 0;
+      k = 1;
+    }
+    const auto add_rows = [&](auto some) {
+      const E* row[decltype(some)::kRows];
+      for (int l = 0; l < decltype(some)::kRows; ++l) row[l] = e + (k + l) * stride * kParts;
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < count; ++j) {
+        double sum = sums[j], square = squares[j];
+        const double about = shift[j];
+        BC_UNROLL for (int l = 0; l < decltype(some)::kRows; ++l) {
+          const double d = cast<double>(row[l][j]) - about;
+          sum += d;
+          square += d * d;
+        }
+        sums[j] = sum, squares[j] = square;
+      }
+      k += decltype(some)::kRows;
+    };
+    while (k + 4 <= rows) add_rows(Rows<4>());
+    while (k < rows) add_rows(Rows<1>());
+  } else if constexpr (is_arg_state<S>) {
+    // Rows come in order, so only a value that wins takes the place of an earlier one.
+    ArgColumns<S> columns(run, n);
+    i64 k = 0;
+    if (start) {
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < n; ++j) columns.value[j] = Red::map(x[j], r).value, columns.index[j] = r;
+      k = 1;
+    }
+    for (; k < rows; ++k) {
+      const T* row = x + k * stride;
+      const i64 at = r + k;
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < n; ++j) {
+        const S s = Red::map(row[j], 1), was{columns.value[j], 0};
+        const bool wins = Red::join(was, s).index == 1;
+        columns.value[j] = wins ? s.value : was.value;
+        columns.index[j] = wins ? at : columns.index[j];
+      }
+    }
+  } else {
+    i64 k = 0;
+    if (start) {
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < n; ++j) run[j] = Red::map(x[j], r);
+      k = 1;
+    }
+    const auto add_rows = [&](auto some) {
+      const T* row[decltype(some)::kRows];
+      for (int l = 0; l < decltype(some)::kRows; ++l) row[l] = x + (k + l) * stride;
+      BC_SIDE_BY_SIDE
+      for (i64 j = 0; j < n; ++j) {
+        S s = run[j];
+        BC_UNROLL for (int l = 0; l < decltype(some)::kRows; ++l) s = Red::join(s, Red::map(row[l][j], r + k + l));
+        run[j] = s;
+      }
+      k += decltype(some)::kRows;
+    };
+    while (k + 4 <= rows) add_rows(Rows<4>());
+    while (k < rows) add_rows(Rows<1>());
+  }
+}
+
+/// The state of column j of n after `rows` rows.
+template <class Red> BC_INLINE typename Red::S column_state(const typename Red::S* run, i64 j, i64 rows, i64 n) {
+  using S = typename Red::S;
+  if constexpr (is_var_state<S>) {
+    constexpr int kParts = is_complex<typename Red::T> ? 2 : 1;
+    const double* shift = reinterpret_cast<const double*>(run);
+    const double *sums = shift + n * kParts, *squares = sums + n * kParts;
+    double mean[kParts], m2 = 0;
+    for (int c = 0; c < kParts; ++c) {
+      const VarState<double> part = var_of_block(static_cast<double>(rows), shift[j * kParts + c], sums[j * kParts + c], squares[j * kParts + c]);
+      mean[c] = part.mean;
+      m2 += part.m2;
+    }
+    S s;
+    s.n = static_cast<double>(rows);
+    if constexpr (kParts == 2) s.mean = {mean[0], mean[1]};
+    else s.mean = mean[0];
+    s.m2 = m2;
+    return s;
+  } else if constexpr (is_arg_state<S>) {
+    const ArgColumns<S> columns(run, n);
+    return {columns.value[j], columns.index[j]};
+  } else {
+    return run[j];
+  }
+}
+
+/// The runs of n columns over `rows` rows become their states, or are joined into them.
+template <class Red>
+__attribute__((noinline)) static void end_columns(const typename Red::S* __restrict__ run, i64 rows, i64 n, typename Red::S* __restrict__ top, bool first) {
+  if (first) {
+    for (i64 j = 0; j < n; ++j) top[j] = column_state<Red>(run, j, rows, n);
+  } else {
+    BC_SIDE_BY_SIDE
+    for (i64 j = 0; j < n; ++j) top[j] = Red::join(top[j], column_state<Red>(run, j, rows, n));
   }
 }
 

@@ -129,7 +129,12 @@ ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
       r.segment_length = 64 * kReduceBlock;
       r.segments = r.length > 2 * r.segment_length && r.rows < 64 ? ceil_div(r.length, r.segment_length) : 1;
     } else {
-      r.segment_length = kColumnRun * 64;
+      // Few wide tiles are cut into up to sixteen parts, each worth a thread.
+      int64_t width = 1;
+      for (int d = last; d >= 0 && !(axes >> d & 1); --d) width *= space[d];
+      const bool few = r.rows / std::max<int64_t>(1, width) * ceil_div(width, 2048) < 8;
+      const int64_t worth = (int64_t{1} << 18) / (kColumnRun * std::max<int64_t>(1, r.rows)), even = ceil_div(r.length, 16 * kColumnRun);
+      r.segment_length = kColumnRun * (few ? std::clamp<int64_t>(std::max(worth, even), 1, 64) : 64);
       r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
     }
   } else if (r.walk == Walk::rows) {

@@ -603,8 +603,9 @@ class KernelBuilder {
         l.items = m * shape.segments;
         l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length)));
       } else {
-        l.items = m / inner * ceil_div(inner, kColumnTile) * shape.segments;
-        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length) * std::min(inner, kColumnTile)));
+        const int64_t tile = column_tile(ir_);
+        l.items = m / inner * ceil_div(inner, tile) * shape.segments;
+        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length) * std::min(inner, tile)));
       }
       step->launches.push_back(l);
       if (ir_.segmented) {

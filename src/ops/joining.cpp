@@ -389,14 +389,23 @@ Array positions(const std::vector<int64_t>& at, Device device) {
 /// Up to this many runs of neighbours are copied as slices; more are picked by their positions.
 constexpr size_t kFewRuns = 16;
 
-/// The runs of neighbours in a sorted list: where each begins, and how many there are.
-std::vector<std::pair<int64_t, int64_t>> runs_of(const std::vector<int64_t>& sorted) {
+/// What is left of [0, n) without the elements of a sorted list, as runs of neighbours: where each begins, and how many there are.
+std::vector<std::pair<int64_t, int64_t>> runs_without(const std::vector<int64_t>& sorted, int64_t n) {
   std::vector<std::pair<int64_t, int64_t>> runs;
+  int64_t from = 0;
   for (int64_t i : sorted) {
-    if (runs.empty() || runs.back().first + runs.back().second != i) runs.emplace_back(i, 0);
-    ++runs.back().second;
+    if (i > from) runs.emplace_back(from, i - from);
+    from = std::max(from, i + 1);
   }
+  if (n > from) runs.emplace_back(from, n - from);
   return runs;
+}
+
+std::vector<int64_t> elements_of(const std::vector<std::pair<int64_t, int64_t>>& runs) {
+  std::vector<int64_t> all;
+  for (const auto& [start, count] : runs)
+    for (int64_t i = 0; i < count; ++i) all.push_back(start + i);
+  return all;
 }
 }  // namespace
 
@@ -404,20 +413,17 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
   const Array a = axis ? a_in : ravel(a_in);
   const int d = normalize_axis(axis.value_or(0), a.ndim(), "delete");
   const int64_t n = a.shape()[d];
-  std::vector<bool> gone(n);
+  std::vector<int64_t> gone;
   for (int64_t i : at) {
     BC_CHECK(i >= -n && i < n, Index, "index {} is out of bounds for axis {} with size {}", i, d, n);
-    gone[i < 0 ? i + n : i] = true;
+    gone.push_back(i < 0 ? i + n : i);
   }
-  std::vector<int64_t> keep;
-  for (int64_t i = 0; i < n; ++i)
-    if (!gone[i]) keep.push_back(i);
-  if (const auto runs = runs_of(keep); !runs.empty() && runs.size() <= kFewRuns) {
-    std::vector<Array> parts;
-    for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
-    return parts.size() == 1 ? copy(parts[0]) : concatenate(parts, d);
-  }
-  return take(a, positions(keep, a.device()), d);
+  std::sort(gone.begin(), gone.end());
+  const auto runs = runs_without(gone, n);
+  if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), d);
+  std::vector<Array> parts;
+  for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
+  return parts.size() == 1 ? copy(parts[0]) : concatenate(parts, d);
 }
 
 Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis) {
@@ -440,14 +446,11 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
   std::vector<int64_t> order(m);
   for (int64_t i = 0; i < m; ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return at[x] < at[y]; });
-  std::vector<int64_t> fresh(m), old;
-  std::vector<bool> taken(n + m);
+  std::vector<int64_t> fresh(m), taken;
   for (int64_t i = 0; i < m; ++i) {
     fresh[order[i]] = at[order[i]] + i;
-    taken[at[order[i]] + i] = true;
+    taken.push_back(fresh[order[i]]);
   }
-  for (int64_t i = 0; i < n + m; ++i)
-    if (!taken[i]) old.push_back(i);
   Dims shape = a.shape();
   shape[d] = n + m;
   const Array r = empty(shape, a.dtype(), a.device());
@@ -456,7 +459,7 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
     items.push_back({{}, positions(where, a.device())});
     setitem(r, items, Arg(v));
   };
-  const auto runs = runs_of(old);
+  const auto runs = runs_without(taken, n + m);
   if (runs.size() <= kFewRuns) {
     int64_t from = 0;
     for (const auto& [start, count] : runs) {
@@ -464,9 +467,10 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
       from += count;
     }
   } else {
-    put_at(old, a);
+    put_at(elements_of(runs), a);
   }
-  if (m > 0) put_at(fresh, values);
+  if (m == 1) assign(narrow(r, d, fresh[0], 1), values);
+  else if (m > 0) put_at(fresh, values);
   return r;
 }
 

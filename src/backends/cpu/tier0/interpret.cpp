@@ -164,13 +164,14 @@ class Run {
     const Scope& scope = p_.elements[0];
     const int inner = p_.kept - 1;
     const int64_t segments = w_[p_.params.segments], width = w_[p_.params.kept_shape + inner];
-    const int64_t tiles = (width + kColumnTile - 1) / kColumnTile, n_reduced = w_[p_.params.reduced_size];
+    const int64_t tiles = (width + p_.tile - 1) / p_.tile, n_reduced = w_[p_.params.reduced_size];
     fill_constants(p_.block);
     for (const int16_t a : scope.accesses) step_[a] = access(a)[1 + inner];
     for (const int16_t a : p_.rows[0].accesses) step_[a] = access(a)[1 + inner];
-    char* const states = state_memory();
-    const auto top = [&](size_t k) { return states + 2 * k * kTileStates; };
-    const auto run = [&](size_t k) { return states + (2 * k + 1) * kTileStates; };
+    const size_t tile_states = static_cast<size_t>(p_.tile) * kMaxState;
+    char* const states = state_memory(tile_states);
+    const auto top = [&](size_t k) { return states + 2 * k * tile_states; };
+    const auto run = [&](size_t k) { return states + (2 * k + 1) * tile_states; };
     // What lies in memory as the accumulators want it is added up where it is.
     const Instruction first = scope.code.empty() ? Instruction() : scope.code.front();
     bool plain = scope.code.size() == 1 && first.kind == Instruction::Kind::load && p_.reduced == 1 && step_[first.access] == 1;
@@ -180,7 +181,7 @@ class Run {
       const int64_t segment = item % segments, tile = item / segments % tiles, outer = item / segments / tiles;
       const int64_t length = w_[p_.params.segment_length];
       const int64_t lo = segment * length, hi = std::min(lo + length, n_reduced);
-      const int64_t c0 = tile * kColumnTile, n = std::min(width - c0, kColumnTile);
+      const int64_t c0 = tile * p_.tile, n = std::min(width - c0, p_.tile);
       split(outer, w_ + p_.params.kept_shape, inner, x);
       x[inner] = c0;
       for (const int16_t a : scope.accesses) base_[a] = place(a, x, p_.kept);
@@ -204,11 +205,7 @@ class Run {
           }
         }
         for (size_t k = 0; k < p_.totals.size(); ++k) {
-          const Reduction& loops = *p_.totals[k].loops;
-          if (r0 == lo)
-            std::memcpy(top(k), run(k), static_cast<size_t>(n * loops.state_size));
-          else
-            loops.join(top(k), run(k), n);
+          p_.totals[k].loops->end(run(k), r1 - r0, n, top(k), r0 == lo);
         }
       }
       if (p_.segmented) {
@@ -449,10 +446,9 @@ class Run {
     execute(scope, n, true, n);
   }
 
-  static constexpr size_t kTileStates = kColumnTile * kMaxState;
-  char* state_memory() const {
+  char* state_memory(size_t tile_states) const {
     static thread_local Scratch memory;
-    return memory.get(static_cast<int64_t>(2 * p_.totals.size() * kTileStates));
+    return memory.get(static_cast<int64_t>(2 * p_.totals.size() * tile_states));
   }
 
   /// Calls f(address or first coordinate, first element, count) for each stretch of the block along the innermost axis.

@@ -87,7 +87,7 @@ class Program::Builder {
   /// A register of the scope that is built. Those of rows all last, for a later stage may use them.
   int16_t make(DType t) {
     registers_.push_back({log_size(t), row_, -1});
-    if (row_) registers_.back().place = allocate(log_size(t), p_.walk == Walk::rows ? 1 : static_cast<int>(kColumnTile));
+    if (row_) registers_.back().place = allocate(log_size(t), p_.walk == Walk::rows ? 1 : static_cast<int>(p_.tile));
     return static_cast<int16_t>(registers_.size() - 1);
   }
   int16_t make_lasting(DType t) {
@@ -329,7 +329,8 @@ Program::Program(const Ir& ir)
       segmented(ir.segmented),
       peek(!ir.in_place || ir.outputs.size() <= 1),
       params(param_layout(ir)),
-      block(ir.walk == Walk::map ? 512 : static_cast<int>(kReduceBlock)),
+      block(ir.walk == Walk::map ? 512 : static_cast<int>(ir.walk == Walk::columns ? std::max(kReduceBlock, column_tile(ir)) : kReduceBlock)),
+      tile(ir.walk == Walk::columns ? column_tile(ir) : 0),
       accesses(ir.accesses),
       elements(stages),
       rows(stages) {

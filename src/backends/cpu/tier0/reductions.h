@@ -183,17 +183,10 @@ struct Loops {
     for (int64_t j = 0; j < n; ++j) into[j] = Red::join(into[j], from[j]);
   }
   static void fold(void* run_, const void* x_, int64_t stride, int64_t r, int64_t rows, int64_t n, bool start) {
-    S* run = static_cast<S*>(run_);
-    const T* x = static_cast<const T*>(x_);
-    if (start) {
-      BC_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) run[j] = Red::map(x[j], r);
-    }
-    for (int64_t k = start ? 1 : 0; k < rows; ++k) {
-      const T* row = x + k * stride;
-      BC_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) run[j] = Red::join(run[j], Red::map(row[j], r + k));
-    }
+    fold_columns<Red>(static_cast<S*>(run_), static_cast<const T*>(x_), stride, r, rows, n, start);
+  }
+  static void end(void* run, int64_t rows, int64_t n, void* top, bool first) {
+    end_columns<Red>(static_cast<S*>(run), rows, n, static_cast<S*>(top), first);
   }
   static void finish(const void* state_, double count, double ddof, void* out_, int64_t n) {
     const S* state = static_cast<const S*>(state_);
@@ -201,7 +194,7 @@ struct Loops {
     for (int64_t j = 0; j < n; ++j) out[j] = Red::finish(state[j], count, ddof);
   }
   static constexpr Reduction table() {
-    return {static_cast<int>(sizeof(S)), init, block, kDecides ? decided : nullptr, join, fold, finish};
+    return {static_cast<int>(sizeof(S)), init, block, kDecides ? decided : nullptr, join, fold, end, finish};
   }
 };
 
