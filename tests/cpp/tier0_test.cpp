@@ -133,7 +133,7 @@ class Kernel {
     else if (ir_.walk == Walk::rows)
       l.items = m * segments_;
     else
-      l.items = m / inner * ((inner + kColumnTile - 1) / kColumnTile) * segments_;
+      l.items = m / inner * ((inner + column_tile(ir_) - 1) / column_tile(ir_)) * segments_;
     std::vector<Launch> all{l};
     if (ir_.segmented) {
       l.entry = 1;
