@@ -506,7 +506,9 @@ Entity entity_of(PyObject* o) {
       return e;
     }
     if (module.starts_with("numpy")) {
-      e.type = builtin_type("numpy." + name);
+      // Its coefficients begin with the lowest power, unlike that of numpy.polyadd and its kin.
+      const bool lowest_first = module.starts_with("numpy.polynomial");
+      e.type = builtin_type((lowest_first ? "numpy.polynomial." : "numpy.") + name);
       return e;
     }
     const Function& f = function_of(o);

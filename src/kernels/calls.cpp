@@ -1102,11 +1102,18 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "builtins.isinstance") {
     need(2, 2);
-    std::vector<Value> classes = p[1].is(Kind::tuple) ? p[1].items : std::vector<Value>{p[1]};
+    std::vector<Value> classes{p[1]};
     bool is = false;
-    for (const Value& c : classes) {
-      if (c.is(Kind::dtype) && p[0].is_scalar()) {
-        const DType a = p[0].type->dtype, b = c.type->element->dtype;
+    for (size_t k = 0; k < classes.size(); ++k) {
+      const Value c = classes[k];
+      if (c.is(Kind::tuple)) classes.insert(classes.end(), c.items.begin(), c.items.end());
+      const bool number = p[0].is_scalar() || p[0].is(Kind::literal);
+      const DType a = number && p[0].is_scalar() ? p[0].type->dtype : DType::i64;
+      if (c.is(Kind::builtin)) {
+        is |= (c.type->name == "builtins.tuple" && p[0].is(Kind::tuple)) || (c.type->name == "builtins.slice" && p[0].is(Kind::slice)) ||
+              (c.type->name == "builtins.range" && p[0].is(Kind::range));
+      } else if (c.is(Kind::dtype) && number) {
+        const DType b = c.type->element->dtype;
         is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) ||
               (c.type->name == "complex" && is_complex(a));
       } else if (c.is(Kind::type) && p[0].type->object) {
@@ -1115,7 +1122,9 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
         is |= (c.type->name == "tuple" && p[0].is(Kind::tuple)) || (c.type->name == "str" && p[0].is(Kind::string)) ||
               (c.type->name == "str" && p[0].is(Kind::text)) || (c.type->name == "list" && (p[0].is(Kind::list) || p[0].display)) ||
               (c.type->name == "dict" && p[0].is(Kind::dict)) || (c.type->name == "set" && p[0].is(Kind::set)) ||
-              (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array());
+              (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array()) ||
+              (number && ((c.type->name == "integer" && is_integer(a)) || (c.type->name == "floating" && is_real_float(a)) ||
+                          (c.type->name == "complexfloating" && is_complex(a)) || (c.type->name == "number" && !is_bool(a))));
       }
     }
     return constant_value(Constant{is});
@@ -1146,6 +1155,9 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "numpy.clip") {
     need(3, 3);
+    if (p[1].is_none() && p[2].is_none()) return p[0];
+    if (p[1].is_none()) return elementwise(static_cast<int>(Op::minimum), {p[0], p[2]}, n);
+    if (p[2].is_none()) return elementwise(static_cast<int>(Op::maximum), {p[0], p[1]}, n);
     return elementwise(static_cast<int>(Op::clip), p, n);
   }
   if (name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {

@@ -168,6 +168,11 @@ std::vector<Value> FunctionCompiler::ordered(const std::vector<const Node*>& nod
   for (const Node* n : nodes) {
     const size_t place = out_.size();
     Value v = expression(n);
+    if (host() && v.type && v.is_none() && v.effect && !v.text.empty()) {
+      // None has no text to carry what is done on the way to it.
+      line(v.text + ";");
+      v = Value::known(none_type());
+    }
     if (v.effect || out_.size() != place) {
       std::string after = out_.substr(place);
       out_.resize(place);
@@ -272,6 +277,8 @@ Value FunctionCompiler::name(const Node* n) {
       fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text),
            {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
     if (!l->type) return Value{};
+    if (l->type->is(Kind::slice))
+      fail(n, fmt::format("'{}' is a slice, which compiled functions keep in no variable", n->text), {}, "write the slice where it is used");
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
     v.simple = true;
     v.non_negative = l->non_negative;
@@ -488,6 +495,7 @@ Value FunctionCompiler::list_of(const Node* n) {
 
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
+  if (op == Operator::bit_or && a.is_class() && b.is_class()) return tuple_of({a, b});  // int | float, for isinstance
   if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::matmul && host()) return host_product(a, b, n);

@@ -538,6 +538,10 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     accept(b);
     const Type element = host_dtype(b[1], nullptr, n);
     if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
+    if (b[0].is_scalar() || b[0].is(Kind::literal)) {
+      const Type t = element ? element : b[0].is(Kind::literal) ? int64_type() : b[0].type;
+      return array(t, 0, fmt::format("py::full<{}, 0>({{}}, {})", cpp(t), convert(b[0], t, n)));
+    }
     if (!b[0].is_array()) fail(n, fmt::format("{}() does not take {}", name, b[0].type ? b[0].type->spelling : "nothing"));
     if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
     if (b[0].lazy) return materialise(b[0], n);
@@ -638,9 +642,10 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Type t = unify(a.type->element, b.type->element);
     return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
   }
-  if (f == "repeat" && p.size() == 2)
+  if (f == "repeat" && p.size() == 2 && p[0].is_array() && !p[1].is_array() && !p[1].is(Kind::tuple))
     return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", host_array(p[0], n).text, integer(p[1])));
-  if (f == "diff" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
+  if (f == "diff" && p.size() == 1 && p[0].is_array() && p[0].type->ndim == 1)
+    return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
   if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", host_array(p[0], n).text));
   if (f == "bincount") {
     Bound b(args, {"x", "weights", "minlength"});
@@ -654,7 +659,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
   if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal)))
     return subscript_of(host_array(*host_method(p[0], "ravel", {}, n), n), p[1], n);
-  if (f == "take" && p.size() == 2) return host_index(host_array(p[0], n), p[1], n);
+  if (f == "take" && p.size() == 2) return host_index(host_array(*host_method(p[0], "ravel", {}, n), n), p[1], n);
   if (f == "searchsorted") {
     Bound b(args, {"a", "v", "side"});
     accept(b);
@@ -671,6 +676,12 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
                          n);
     }
     return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(b[1], a.type->element, n), right));
+  }
+  if (f == "vdot" && p.size() == 2 && p[0].is_array() && p[1].is_array()) {
+    const Value a = host_array(*host_method(p[0], "ravel", {}, n), n), b = host_array(*host_method(p[1], "ravel", {}, n), n);
+    if (!is_complex(a.type->dtype)) return host_product(a, b, n);
+    return host_product(
+        lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n);
   }
   if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
   if (f == "outer" && p.size() == 2) {
@@ -715,10 +726,14 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
   if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
   if (f == "ndim" && p.size() == 1 && p[0].is_array()) return constant_value(Constant{static_cast<int64_t>(p[0].type->ndim)});
-  if (f == "expand_dims" && p.size() == 2 && p[1].integer()) {
-    const Value a = host_array(p[0], n);
-    int64_t at = *p[1].integer();
+  if (f == "expand_dims") {
+    Bound b(args, {"a", "axis"});
+    accept(b);
+    if (!b.given(0) || !b.given(1) || !b[1].integer()) fail(n, "expand_dims() takes an array and an axis that is known when it is compiled");
+    const Value a = host_array(b[0], n);
+    int64_t at = *b[1].integer();
     if (at < 0) at += a.type->ndim + 1;
+    if (at < 0 || at > a.type->ndim) fail(n, fmt::format("expand_dims(): axis {} is out of bounds", *b[1].integer()));
     Value all = Value::known(slice_type());
     all.items.assign(3, Value::known(none_type()));
     std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
@@ -844,7 +859,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return tuple_of(
         {spill(Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
   }
-  if (name == "take" && p.size() == 1) return host_index(host_array(self, n), p[0], n);
+  if (name == "take" && p.size() == 1 && args.keywords.empty()) return host_builtin("numpy.take", {{self, p[0]}, {n, n}, {}}, n);
   if (name == "repeat" && p.size() == 1) return host_builtin("numpy.repeat", {{self, p[0]}, {}, {}}, n);
   return std::nullopt;
 }

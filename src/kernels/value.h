@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -54,6 +55,11 @@ struct Value {
   bool is_scalar() const { return is(Kind::scalar); }
   bool is_array() const { return is(Kind::array); }
   bool is_none() const { return is(Kind::none); }
+  /// A class, or several of them.
+  bool is_class() const {
+    if (is(Kind::tuple)) return !items.empty() && std::all_of(items.begin(), items.end(), [](const Value& v) { return v.is_class(); });
+    return is(Kind::type) || is(Kind::dtype) || is(Kind::builtin);
+  }
   std::optional<int64_t> integer() const {
     if (constant)
       if (const int64_t* v = constant->integer()) return *v;

@@ -134,3 +134,82 @@ def test_long_lists_are_sorted_stably():
     assert keyed == sorted(values, key=lambda v: v % 7)
     assert down == sorted(values, key=lambda v: v % 7, reverse=True)
     assert up == sorted(pairs) and falling == sorted(pairs, reverse=True)
+
+
+ROW = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+INTEGERS = np.array([3, 1, 2, 5, 3])
+SQUARE = np.array([[4.0, 1.0, 2.5], [0.0, 3.0, 0.2], [0.5, 7.2, 2.0]])
+HERMITIAN = np.array([[4, 1j], [-1j, 3]])
+COMPLEX = np.array([1 + 2j, 3 - 1j, 2j])
+
+
+def shaped(v, m):
+    return (
+        np.append(m, m, axis=0), np.array_split(v, 2)[1], np.split(v, [2, 4])[1], np.hsplit(m, 2)[1], np.vsplit(m, 3)[2], np.atleast_3d(m),
+        np.asarray(3), np.diagflat(v, 1), np.diff(m), np.dstack((v, v)), np.expand_dims(v, axis=-1), np.repeat(v, np.array([1, 0, 2, 0, 1])),
+        np.resize(v, (3, 3)), np.take(m, np.array([0, 2]), axis=1), np.take(m, np.array([[1, 2], [11, 4]])), np.take(m, 1, axis=0),
+        np.take_along_axis(m, np.array([[0, 1], [1, 1], [2, 3]]), axis=1), np.tril_indices(3, 1, 4)[1], np.triu_indices_from(m)[0],
+        np.trim_zeros(np.array([0, 0, 3, 2, 0])), np.broadcast_arrays(v, m[:, :1])[1], np.broadcast_shapes((1, 3), (2, 1)), np.trace(m, 1),
+        np.asfortranarray(m), np.cross(np.ones((2, 3)), v[:3]), np.delete(v, [0, -1]),
+    )  # fmt: skip
+
+
+def computed(v, i, z):
+    return (
+        v.clip(2, 3), np.clip(v, None, 3), np.percentile(v, [10.0, 50.0]), np.ediff1d(v, 9.0, 8.0), np.unwrap(v * 3), np.vdot(z, z), z.real,
+        np.nan_to_num(np.array([np.nan, np.inf]), nan=3.0)[:1], np.isclose(1.0, 1.0 + 1e-10), np.divmod(i, 2)[1], np.cov(v, ddof=0), np.logspace(0, 3, 4),
+        np.polynomial.polynomial.polymul(v, v[:2]), np.polynomial.polynomial.polyval(2.0, v), np.polynomial.polynomial.polydiv(v, v[:2])[1],
+        np.geomspace(1, 1000, 4), np.hamming(6), np.kaiser(6, 2.0), np.bartlett(5), np.frombuffer(v, dtype=np.int64),
+    )  # fmt: skip
+
+
+def factored(a, h):
+    return (
+        np.linalg.cholesky(h), np.linalg.eigvalsh(h), np.linalg.eigvals(a @ a.T), np.linalg.svd(h)[1], np.linalg.pinv(h), np.linalg.slogdet(a),
+        np.linalg.slogdet(h), np.linalg.cond(a), np.linalg.cond(a, 1), np.linalg.norm(a, 2), np.linalg.lstsq(a[:, :2], a[:, 2])[0],
+        np.linalg.qr(h)[1], np.linalg.matrix_rank(a), np.linalg.inv(h), np.linalg.matrix_power(a, -2),
+    )  # fmt: skip
+
+
+def flat(values):
+    for v in values:
+        if isinstance(v, tuple | list):
+            yield from flat(v)
+        else:
+            yield np.asarray(v)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(shaped, (ROW, MATRIX)), (computed, (ROW, INTEGERS, COMPLEX)), (factored, (SQUARE, HERMITIAN))]
+)
+def test_functions_of_numpy(function, arguments):
+    for got, expected in zip(flat(njit(function)(*arguments)), flat(function(*arguments)), strict=True):
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_factorisations_keep_single_precision_and_say_what_they_cannot():
+    @njit
+    def singles(a):
+        return np.linalg.svd(a)[0], np.linalg.eigh(a)[0], np.linalg.cholesky(a), np.linalg.pinv(a)
+
+    @njit
+    def values(a):
+        return np.linalg.eigvals(a)
+
+    a = np.array([[2.0, 0.5], [0.5, 1.0]], dtype="f4")
+    assert {x.dtype for x in singles(a)} == {np.dtype("f4")}
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    with pytest.raises(ValueError, match="complex"):
+        values(turn)
+    np.testing.assert_allclose(np.sort(values(turn.astype(complex)).imag), [-1, 1])
+    with pytest.raises(np.linalg.LinAlgError):
+        njit(lambda a: np.linalg.svd(a)[1])(turn * np.nan)
+
+
+def test_what_gives_none_is_done_where_it_stands():
+    @njit
+    def filled(a):
+        return np.fill_diagonal(a, 7), a[0, 0]
+
+    assert filled(np.zeros((2, 2))) == (None, 7.0)

@@ -85,3 +85,156 @@ def polyval(p, x):
     for c in p:
         r = r * x + c
     return r
+
+
+@stands_for("numpy.polynomial.polyadd")
+def polyadd(c1, c2):
+    n = max(len(c1), len(c2))
+    out = np.zeros(n, dtype=(np.asarray(c1)[:0] * 1.0 + np.asarray(c2)[:0]).dtype)
+    out[: len(c1)] += np.asarray(c1)
+    out[: len(c2)] += np.asarray(c2)
+    return trimseq(out)
+
+
+@stands_for("numpy.polynomial.polysub")
+def polysub(c1, c2):
+    n = max(len(c1), len(c2))
+    out = np.zeros(n, dtype=(np.asarray(c1)[:0] * 1.0 + np.asarray(c2)[:0]).dtype)
+    out[: len(c1)] += np.asarray(c1)
+    out[: len(c2)] -= np.asarray(c2)
+    return trimseq(out)
+
+
+@stands_for("numpy.polynomial.polymul")
+def polymul(c1, c2):
+    return trimseq(np.convolve(np.asarray(c1) * 1.0, np.asarray(c2) * 1.0))
+
+
+@stands_for("numpy.polynomial.polydiv")
+def polydiv(c1, c2):
+    over, by = trimseq(np.asarray(c1) * 1.0).copy(), trimseq(np.asarray(c2) * 1.0)
+    if by[-1] == 0:
+        raise ZeroDivisionError
+    if over.size < by.size:
+        return over[:1] * 0, over
+    steps = over.size - by.size + 1
+    quotient = np.zeros(steps, dtype=(over[:0] * by[:0]).dtype)
+    for k in range(steps - 1, -1, -1):
+        quotient[k] = over[k + by.size - 1] / by[-1]
+        for j in range(by.size):
+            over[k + j] -= quotient[k] * by[j]
+    return quotient, trimseq(over[: max(1, by.size - 1)].copy())
+
+
+@stands_for("numpy.polynomial.polyint")
+def polyint(c, m=1):
+    out = np.asarray(c) * 1.0
+    for _ in range(m):
+        wider = np.zeros(out.size + 1, dtype=out.dtype)
+        for k in range(out.size):
+            wider[k + 1] = out[k] / (k + 1)
+        out = wider
+    return out
+
+
+@stands_for("numpy.polynomial.polyval")
+def polyval_rising(x, c):
+    r = x * 0.0
+    for k in range(len(c) - 1, -1, -1):
+        r = r * x + c[k]
+    return r
+
+
+@stands_for("numpy.polynomial.trimseq")
+def trimseq(seq):
+    last = len(seq)
+    while last > 1 and seq[last - 1] == 0:
+        last -= 1
+    return seq[:last]
+
+
+@stands_for("numpy.logspace")
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+@stands_for("numpy.geomspace")
+def geomspace(start, stop, num=50):
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    out = np.exp(np.linspace(0.0, 1.0, num) * np.log(stop / start)) * start
+    if num > 0:
+        out[0] = start
+    if num > 1:
+        out[-1] = stop
+    return out
+
+
+def _window(m, first, second, third):
+    out = np.empty(max(m, 0))
+    for k in range(out.size):
+        turn = 2 * np.pi * k / (m - 1) if m > 1 else np.pi
+        out[k] = first - second * np.cos(turn) + third * np.cos(2 * turn)
+    return out
+
+
+@stands_for("numpy.bartlett")
+def bartlett(M):  # noqa: N803
+    out = np.ones(max(M, 0))
+    for k in range(out.size if M > 1 else 0):
+        out[k] = 2.0 * min(k, M - 1 - k) / (M - 1)
+    return out
+
+
+@stands_for("numpy.blackman")
+def blackman(M):  # noqa: N803
+    return _window(M, 0.42, 0.5, 0.08)
+
+
+@stands_for("numpy.hamming")
+def hamming(M):  # noqa: N803
+    return _window(M, 0.54, 0.46, 0.0)
+
+
+@stands_for("numpy.hanning")
+def hanning(M):  # noqa: N803
+    return _window(M, 0.5, 0.5, 0.0)
+
+
+def _bessel_i0(x):
+    """The power series of the modified Bessel function; its terms are all positive."""
+    half = x * x / 4.0
+    term, s, k = 1.0, 1.0, 1
+    while term > s * 1e-17:
+        term *= half / (k * k)
+        s += term
+        k += 1
+    return s
+
+
+@stands_for("numpy.kaiser")
+def kaiser(M, beta):  # noqa: N803
+    out = np.ones(max(M, 0))
+    for k in range(out.size if M > 1 else 0):
+        x = 2.0 * k / (M - 1) - 1.0
+        out[k] = _bessel_i0(beta * np.sqrt(max(0.0, 1.0 - x * x))) / _bessel_i0(beta * 1.0)
+    return out
+
+
+@stands_for("numpy.unwrap")
+def unwrap(p, discont=None, axis=-1, period=6.283185307179586):
+    if p.ndim != 1:
+        raise ValueError("unwrap: expected a vector")
+    out = p * 1.0
+    half = period / 2.0
+    least = half if discont is None else max(discont, half)
+    shift = 0.0
+    for k in range(1, p.size):
+        step = p[k] - p[k - 1]
+        turned = (step + half) % period - half
+        if turned == -half and step > 0:
+            turned = half
+        if abs(step) >= least:
+            shift += turned - step
+        out[k] = p[k] + shift
+    return out

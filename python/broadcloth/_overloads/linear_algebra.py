@@ -1,4 +1,8 @@
-"""Products, norms, factorisations and eigenvalues of matrices."""
+"""Products, norms, factorisations and eigenvalues of matrices.
+
+Factorisations are LAPACK's, as NumPy calls it: the interpreter runs them (`objmode`). Where it is asked for less than a call costs, and for real
+numbers, they are written out.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import math
 
 import numpy as np
 
+from .._jit import objmode
 from ._table import stands_for
 
 
@@ -14,11 +19,24 @@ def inner(a, b):
     return np.dot(a, b.T)
 
 
+def _like(x, a):
+    """Results of double precision in the precision of the argument: that of float32 is single."""
+    return x.astype((a[:0, :0] * 1.0).dtype)
+
+
+def _real_like(x, a):
+    return x.astype(np.real(a[:0, :0] * 1.0).dtype)
+
+
 @stands_for("numpy.norm")
 def norm(x, ord=None):
     order = ord
-    if order is None:
+    if order is None or (isinstance(order, str) and order == "fro"):
         return np.linalg.norm(x)
+    if isinstance(order, str):
+        if order != "nuc" or x.ndim != 2:
+            raise ValueError("Invalid norm order for matrices.")
+        return singular_values(x).sum()
     if x.ndim == 1:
         size = np.abs(x)
         if order == np.inf:
@@ -35,19 +53,19 @@ def norm(x, ord=None):
         sums = np.abs(x).sum(1)
         return (sums.max() if order > 0 else sums.min()) * 1.0
     if order == 2 or order == -2:
-        _, s, _ = svd(x, False)
-        return s[0] if order == 2 else s[-1]
+        s = singular_values(x)
+        return (s[0] if order == 2 else s[-1]) * 1.0
     raise ValueError("Invalid norm order for matrices.")
 
 
 @stands_for("numpy.cross")
 def cross(a, b):
-    if a.ndim != 1 or b.ndim != 1 or a.size != 3 or b.size != 3:
-        raise ValueError("cross: expected two vectors of three elements")
-    out = np.empty(3, dtype=(a * b).dtype)
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError("cross: expected vectors of three elements")
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=(a[..., :0] * b[..., :0]).dtype)
+    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     return out
 
 
@@ -64,12 +82,24 @@ def kron(a, b):
     return out
 
 
+def _cholesky(a):
+    if np.iscomplexobj(a):
+        with objmode(z="complex128[:, ::1]"):
+            z = np.linalg.cholesky(a).astype(np.complex128)
+        return _like(z, a)
+    with objmode(x="float64[:, ::1]"):
+        x = np.linalg.cholesky(a).astype(np.float64)
+    return _like(x, a)
+
+
 @stands_for("numpy.cholesky")
 def cholesky(a):
     n = a.shape[0]
     if a.shape[1] != n:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square.")
-    out = np.zeros((n, n))
+    if np.iscomplexobj(a) or n > 48:
+        return _cholesky(a)
+    out = np.zeros((n, n), dtype=(a[:0, :0] * 1.0).dtype)
     for j in range(n):
         s = a[j, j] * 1.0
         for k in range(j):
@@ -85,250 +115,139 @@ def cholesky(a):
     return out
 
 
-def _reflect_columns(a, j, v, scale):
-    """Householder's reflection of each column from row and column j on: a - scale * v (v^H a)."""
-    for c in range(j, a.shape[1]):
-        t = np.conj(v[0]) * a[j, c]
-        for i in range(1, v.size):
-            t += np.conj(v[i]) * a[j + i, c]
-        t *= scale
-        for i in range(v.size):
-            a[j + i, c] -= t * v[i]
-
-
-def _reflect_rows(a, j, v, scale):
-    """The same from the right, of all rows from column j on: a - scale * (a v) v^H."""
-    for r in range(a.shape[0]):
-        t = a[r, j] * v[0]
-        for i in range(1, v.size):
-            t += a[r, j + i] * v[i]
-        t *= scale
-        for i in range(v.size):
-            a[r, j + i] -= t * np.conj(v[i])
-
-
 @stands_for("numpy.qr")
 def qr(a):
-    """Householder's reflections; signs as LAPACK's."""
-    m, n = a.shape
-    k = min(m, n)
-    r = a.astype(np.float64)
-    q = np.eye(m)
-    for j in range(min(m - 1, n)):
-        norm = 0.0
-        for i in range(j, m):
-            norm += r[i, j] * r[i, j]
-        norm = math.sqrt(norm)
-        if norm == 0.0:
-            continue
-        alpha = -norm if r[j, j] >= 0 else norm
-        v = r[j:, j].copy()
-        v[0] -= alpha
-        length = 0.0
-        for x in v:
-            length += x * x
-        if length == 0.0:
-            continue
-        _reflect_columns(r, j, v, 2.0 / length)
-        _reflect_rows(q, j, v, 2.0 / length)
-        for i in range(j + 1, m):
-            r[i, j] = 0.0
-    return q[:, :k].copy(), r[:k].copy()
-
-
-def _jacobi_tangent(pp, qq, pq):
-    """Of the smaller angle that makes the matrix [[pp, pq], [pq, qq]] diagonal."""
-    theta = (qq - pp) / (2.0 * pq)
-    t = 1.0 / (abs(theta) + math.sqrt(theta * theta + 1.0))
-    return -t if theta < 0 else t
-
-
-def _rotate_columns(a, p, q, tangent):
-    """Turns the plane of two columns."""
-    c = 1.0 / math.sqrt(tangent * tangent + 1.0)
-    s = tangent * c
-    for k in range(a.shape[0]):
-        x, y = a[k, p], a[k, q]
-        a[k, p] = c * x - s * y
-        a[k, q] = s * x + c * y
+    if np.iscomplexobj(a):
+        with objmode(u="complex128[:, ::1]", v="complex128[:, ::1]"):
+            u, v = (x.astype(np.complex128, order="C") for x in np.linalg.qr(a))
+        return _like(u, a), _like(v, a)
+    with objmode(q="float64[:, ::1]", r="float64[:, ::1]"):
+        q, r = (x.astype(np.float64, order="C") for x in np.linalg.qr(a))
+    return _like(q, a), _like(r, a)
 
 
 @stands_for("numpy.eigh")
 def eigh(a):
-    """Jacobi's rotations, cyclic by rows (Golub & Van Loan, 8.5)."""
-    n = a.shape[0]
-    if a.shape[1] != n:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square.")
-    s = np.empty((n, n))
-    for i in range(n):
-        for j in range(i + 1):
-            s[i, j] = s[j, i] = a[i, j]
-    v = np.eye(n)
-    total = 0.0
-    for i in range(n):
-        for j in range(n):
-            total += s[i, j] * s[i, j]
-    for _ in range(60):
-        off = 0.0
-        for i in range(n):
-            for j in range(i):
-                off += s[i, j] * s[i, j]
-        if off <= 1e-32 * total:
-            break
-        for p in range(n - 1):
-            for q in range(p + 1, n):
-                if s[p, q] == 0.0:
-                    continue
-                t = _jacobi_tangent(s[p, p], s[q, q], s[p, q])
-                _rotate_columns(s, p, q, t)
-                _rotate_columns(s.T, p, q, t)
-                _rotate_columns(v, p, q, t)
-    w = np.empty(n)
-    for i in range(n):
-        w[i] = s[i, i]
-    order = np.argsort(w)
-    vectors = np.empty((n, n))
-    for j in range(n):
-        for i in range(n):
-            vectors[i, j] = v[i, order[j]]
-    return w[order], vectors
+    if np.iscomplexobj(a):
+        with objmode(w="float64[::1]", u="complex128[:, ::1]"):
+            w, u = np.linalg.eigh(a)
+            w, u = w.astype(np.float64), u.astype(np.complex128, order="C")
+        return _real_like(w, a), _like(u, a)
+    with objmode(w="float64[::1]", v="float64[:, ::1]"):
+        w, v = np.linalg.eigh(a)
+        w, v = w.astype(np.float64), v.astype(np.float64, order="C")
+    return _real_like(w, a), _like(v, a)
 
 
 @stands_for("numpy.eigvalsh")
 def eigvalsh(a):
-    w, _ = eigh(a)
-    return w
+    with objmode(w="float64[::1]"):
+        w = np.linalg.eigvalsh(a).astype(np.float64)
+    return _real_like(w, a)
+
+
+@stands_for("numpy.eig")
+def eig(a):
+    """Of real matrices real values, as a type is known before the values are: others raise."""
+    if np.iscomplexobj(a):
+        with objmode(z="complex128[::1]", u="complex128[:, ::1]"):
+            z, u = np.linalg.eig(a)
+            z, u = z.astype(np.complex128), u.astype(np.complex128, order="C")
+        return _like(z, a), _like(u, a)
+    with objmode(w="float64[::1]", v="float64[:, ::1]"):
+        w, v = np.linalg.eig(a)
+        if np.iscomplexobj(w):
+            raise ValueError("eig: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
+        w, v = w.astype(np.float64), v.astype(np.float64, order="C")
+    return _real_like(w, a), _like(v, a)
+
+
+@stands_for("numpy.eigvals")
+def eigvals(a):
+    if np.iscomplexobj(a):
+        with objmode(z="complex128[::1]"):
+            z = np.linalg.eigvals(a).astype(np.complex128)
+        return _like(z, a)
+    with objmode(w="float64[::1]"):
+        w = np.linalg.eigvals(a)
+        if np.iscomplexobj(w):
+            raise ValueError("eigvals: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
+        w = w.astype(np.float64)
+    return _real_like(w, a)
 
 
 @stands_for("numpy.svd")
 def svd(a, full_matrices=True):
-    """One-sided Jacobi rotations of the columns (Hestenes 1958)."""
-    m, n = a.shape
-    wide = m < n
-    work = a.T.astype(np.float64) if wide else a.astype(np.float64)
-    rows, columns = work.shape
-    v = np.eye(columns)
-    for _ in range(60):
-        turned = False
-        for p in range(columns - 1):
-            for q in range(p + 1, columns):
-                alpha, beta, gamma = 0.0, 0.0, 0.0
-                for i in range(rows):
-                    alpha += work[i, p] * work[i, p]
-                    beta += work[i, q] * work[i, q]
-                    gamma += work[i, p] * work[i, q]
-                if gamma == 0.0 or abs(gamma) <= 1e-16 * math.sqrt(alpha * beta):
-                    continue
-                turned = True
-                t = _jacobi_tangent(alpha, beta, gamma)
-                _rotate_columns(work, p, q, t)
-                _rotate_columns(v, p, q, t)
-        if not turned:
-            break
-    sizes = np.empty(columns)
-    for j in range(columns):
-        length = 0.0
-        for i in range(rows):
-            length += work[i, j] * work[i, j]
-        sizes[j] = math.sqrt(length)
-    order = np.argsort(-sizes)
-    values = sizes[order]
-    left = np.zeros((rows, columns))
-    right = np.empty((columns, columns))
-    smallest = values[0] * 1e-15 * rows if columns > 0 else 0.0
-    for j in range(columns):
-        at = order[j]
-        for i in range(columns):
-            right[i, j] = v[i, at]
-        if values[j] > smallest:
-            for i in range(rows):
-                left[i, j] = work[i, at] / values[j]
-    wanted = rows if full_matrices else columns
-    basis = np.zeros((rows, wanted))
-    for j in range(wanted):
-        fresh = j >= columns or values[j] <= smallest
-        if not fresh:
-            basis[:, j] = left[:, j]
-            continue
-        # A direction that the others do not have, by Gram and Schmidt twice.
-        for start in range(rows):
-            x = np.zeros(rows)
-            x[start] = 1.0
-            for _ in range(2):
-                for k in range(wanted):
-                    if k < j or (k < columns and values[k] > smallest):
-                        other = basis[:, k] if k < j else left[:, k]
-                        d = 0.0
-                        for i in range(rows):
-                            d += x[i] * other[i]
-                        for i in range(rows):
-                            x[i] -= d * other[i]
-            length = math.sqrt((x * x).sum())
-            if length > 0.5 / math.sqrt(rows + 1.0):
-                basis[:, j] = x / length
-                break
-    if wide:
-        return right, values, basis.T.copy()
-    return basis, values, right.T.copy()
+    if np.iscomplexobj(a):
+        with objmode(u="complex128[:, ::1]", s="float64[::1]", v="complex128[:, ::1]"):
+            u, s, v = np.linalg.svd(a, full_matrices=bool(full_matrices))
+            u, s, v = u.astype(np.complex128, order="C"), s.astype(np.float64), v.astype(np.complex128, order="C")
+        return _like(u, a), _real_like(s, a), _like(v, a)
+    with objmode(x="float64[:, ::1]", s="float64[::1]", y="float64[:, ::1]"):
+        x, s, y = (m.astype(np.float64, order="C") for m in np.linalg.svd(a, full_matrices=bool(full_matrices)))
+    return _like(x, a), _real_like(s, a), _like(y, a)
+
+
+def singular_values(a):
+    with objmode(s="float64[::1]"):
+        s = np.linalg.svd(a, compute_uv=False).astype(np.float64)
+    return _real_like(s, a)
 
 
 @stands_for("numpy.matrix_rank")
 def matrix_rank(a, tol=None):
     if a.ndim < 2:
         return int(np.any(a != 0))
-    _, s, _ = svd(a, False)
-    limit = s[0] * max(a.shape[0], a.shape[1]) * 2.220446049250313e-16 if tol is None else tol
+    s = singular_values(a)
+    limit = s[0] * max(a.shape[0], a.shape[1]) * np.finfo(s.dtype).eps if tol is None else tol
     return np.count_nonzero(s > limit)
 
 
 @stands_for("numpy.pinv")
 def pinv(a, rcond=1e-15):
-    u, s, v = svd(a, False)
-    scaled = np.zeros(s.size)
-    for i in range(s.size):
-        if s[i] > rcond * s[0]:
-            scaled[i] = 1.0 / s[i]
-    return (v.T * scaled) @ u.T
+    if np.iscomplexobj(a):
+        with objmode(z="complex128[:, ::1]"):
+            z = np.linalg.pinv(a, rcond).astype(np.complex128, order="C")
+        return _like(z, a)
+    with objmode(x="float64[:, ::1]"):
+        x = np.linalg.pinv(a, rcond).astype(np.float64, order="C")
+    return _like(x, a)
 
 
 @stands_for("numpy.lstsq")
 def lstsq(a, b, rcond=-1.0):
-    _, s, _ = svd(a, False)
-    x = pinv(a, 2.220446049250313e-16 * max(a.shape[0], a.shape[1])) @ b
-    rank = matrix_rank(a)
-    left = a @ x - b
-    if b.ndim == 1:
-        residuals = np.array([(left * left).sum()])
-    else:
-        residuals = (left * left).sum(0).ravel()
-    if rank < a.shape[1] or a.shape[0] <= a.shape[1]:
-        residuals = residuals[:0]
-    return x, residuals, rank, s
+    both = (a[:0, :0] * 1.0).dtype
+    if np.iscomplexobj(a) or np.iscomplexobj(b):
+        flat = b.reshape(b.shape[0], -1)
+        with objmode(z="complex128[:, ::1]", left="float64[::1]", rank="int64", s="float64[::1]"):
+            z, left, rank, s = np.linalg.lstsq(a, flat, rcond=rcond)
+            z, left, s = z.astype(np.complex128, order="C"), left.astype(np.float64), s.astype(np.float64)
+        return z.reshape((a.shape[1],) + b.shape[1:]), left, rank, s
+    columns = b.reshape(b.shape[0], -1)
+    with objmode(x="float64[:, ::1]", left="float64[::1]", rank="int64", s="float64[::1]"):
+        x, left, rank, s = np.linalg.lstsq(a, columns, rcond=rcond)
+        x, left, s = x.astype(np.float64, order="C"), left.astype(np.float64), s.astype(np.float64)
+    return x.reshape((a.shape[1],) + b.shape[1:]).astype(both), left.astype(both), rank, s.astype(both)
 
 
 @stands_for("numpy.cond")
-def cond(a):
-    _, s, _ = svd(a, False)
-    return np.inf if s[-1] == 0 else s[0] / s[-1]
+def cond(a, p=None):
+    if p is None or (not isinstance(p, str) and (p == 2 or p == -2)):
+        s = singular_values(a)
+        first, last = (s[-1], s[0]) if not (p is None or isinstance(p, str)) and p == -2 else (s[0], s[-1])
+        return np.inf if last == 0 else first / last
+    return np.linalg.norm(a, p) * np.linalg.norm(np.linalg.inv(a), p)
 
 
 @stands_for("numpy.slogdet")
 def slogdet(a):
-    d = np.linalg.det(a)
-    # The scale goes through the factors, so that large determinants do not overflow.
-    q, r = qr(a)
-    log = 0.0
-    for i in range(r.shape[0]):
-        if r[i, i] == 0.0:
-            return 0.0, -np.inf
-        log += math.log(abs(r[i, i]))
-    sign = 1.0
-    for i in range(r.shape[0]):
-        if r[i, i] < 0:
-            sign = -sign
-    if np.linalg.det(q) < 0:
-        sign = -sign
-    return (math.copysign(1.0, d) if d != 0.0 and abs(d) < np.inf else sign), log
+    if np.iscomplexobj(a):
+        with objmode(z="complex128", log="float64"):
+            z, log = np.linalg.slogdet(a)
+        return z, log
+    with objmode(sign="float64", log="float64"):
+        sign, log = np.linalg.slogdet(a)
+    return sign, log
 
 
 @stands_for("numpy.matrix_power")
@@ -344,112 +263,31 @@ def matrix_power(a, n):
     return out
 
 
-@stands_for("numpy.eigvals")
-def eigvals(a):
-    w, _ = eig(a)
-    return w
+@stands_for("numpy.trace")
+def trace(a, offset=0):
+    s = a[0, 0] * 0
+    for i in range(max(0, -offset), a.shape[0]):
+        if i + offset < a.shape[1]:
+            s += a[i, i + offset]
+    return s
 
 
-@stands_for("numpy.eig")
-def eig(a):
-    """The shifted QR method on a Hessenberg matrix, in complex arithmetic (Golub & Van Loan, 7.5); vectors by back substitution."""
-    n = a.shape[0]
-    if a.shape[1] != n:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square.")
-    h = a.astype(np.complex128)
-    z = np.eye(n).astype(np.complex128)
-    scale = np.abs(h).max() if n > 0 else 0.0
-    low = n - 1
-    turns = 0
-    while low > 0:
-        # A subdiagonal that is nothing beside its neighbours splits the matrix.
-        split = low
-        while split > 0:
-            around = abs(h[split, split]) + abs(h[split - 1, split - 1])
-            left = 0.0
-            for j in range(split):
-                left += abs(h[split, j])
-            if left <= 2.3e-16 * (around if around > 0 else scale):
-                for j in range(split):
-                    h[split, j] = 0.0
-                break
-            split -= 1
-        if split == low:
-            low -= 1
-            turns = 0
-            continue
-        turns += 1
-        if turns > 300:
-            raise np.linalg.LinAlgError("Eigenvalues did not converge")
-        p, q, r, s = h[low - 1, low - 1], h[low - 1, low], h[low, low - 1], h[low, low]
-        half = (p + s) / 2.0
-        root = np.sqrt(half * half - (p * s - q * r))
-        shift = half + root if abs(half + root - s) < abs(half - root - s) else half - root
-        if turns % 11 == 0:
-            shift = s + abs(h[low, low - 1])
-        m = low - split + 1
-        block = h[split : low + 1, split : low + 1].copy()
-        for i in range(m):
-            block[i, i] -= shift
-        u = np.eye(m).astype(np.complex128)
-        for j in range(m - 1):
-            norm = 0.0
-            for i in range(j, m):
-                norm += abs(block[i, j]) ** 2
-            norm = math.sqrt(norm)
-            if norm == 0.0:
-                continue
-            head = block[j, j]
-            alpha = -norm * (head / abs(head)) if abs(head) > 0 else -norm + 0j
-            v = block[j:, j].copy()
-            v[0] -= alpha
-            length = 0.0
-            for i in range(m - j):
-                length += abs(v[i]) ** 2
-            if length == 0.0:
-                continue
-            _reflect_columns(block, j, v, 2.0 / length)
-            _reflect_rows(u, j, v, 2.0 / length)
-        for c in range(n):
-            row = np.zeros(m, dtype=np.complex128)
-            other = np.zeros(m, dtype=np.complex128)
-            for i in range(m):
-                for k in range(m):
-                    row[i] += np.conj(u[k, i]) * h[split + k, c]
-            for i in range(m):
-                h[split + i, c] = row[i]
-        for c in range(n):
-            row = np.zeros(m, dtype=np.complex128)
-            other = np.zeros(m, dtype=np.complex128)
-            for i in range(m):
-                for k in range(m):
-                    row[i] += h[c, split + k] * u[k, i]
-                    other[i] += z[c, split + k] * u[k, i]
-            for i in range(m):
-                h[c, split + i] = row[i]
-                z[c, split + i] = other[i]
-    w = np.empty(n, dtype=np.complex128)
-    vectors = np.zeros((n, n), dtype=np.complex128)
-    for k in range(n):
-        w[k] = h[k, k]
-        y = np.zeros(n, dtype=np.complex128)
-        y[k] = 1.0
-        for i in range(k - 1, -1, -1):
-            t = 0j
-            for j in range(i + 1, k + 1):
-                t += h[i, j] * y[j]
-            gap = h[k, k] - h[i, i]
-            if abs(gap) < 1e-300 + 2.3e-16 * scale:
-                gap = 2.3e-16 * (scale if scale > 0 else 1.0) + 0j
-            y[i] = t / gap
-        x = np.zeros(n, dtype=np.complex128)
-        for i in range(n):
-            for j in range(k + 1):
-                x[i] += z[i, j] * y[j]
-        length = 0.0
-        for i in range(n):
-            length += abs(x[i]) ** 2
-        length = math.sqrt(length)
-        for i in range(n):
-            vectors[i, k] = x[i] / length
-    return w, vectors
+@stands_for("numpy.dot")
+def dot(a, b, out):
+    out[...] = np.dot(a, b)
+    return out
+
+
+@stands_for("numpy.roots")
+def roots(p):
+    """Eigenvalues of the companion matrix, as `eigvals` gives them."""
+    if np.iscomplexobj(p):
+        with objmode(z="complex128[::1]"):
+            z = np.roots(p).astype(np.complex128)
+        return z
+    with objmode(x="float64[::1]"):
+        x = np.roots(p)
+        if np.iscomplexobj(x):
+            raise ValueError("roots: this real polynomial has complex roots; pass p.astype(np.complex128)")
+        x = x.astype(np.float64)
+    return x

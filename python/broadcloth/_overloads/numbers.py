@@ -71,10 +71,35 @@ def prod(values):
 
 
 @stands_for("numpy.nan_to_num")
-def nan_to_num(x):
-    out = np.where(np.isnan(x), 0.0, x)
-    out = np.where(out == np.inf, 1.7976931348623157e308, out)
-    return np.where(out == -np.inf, -1.7976931348623157e308, out)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    most = 1.7976931348623157e308 if posinf is None else posinf
+    least = -1.7976931348623157e308 if neginf is None else neginf
+    if isinstance(x, np.ndarray):
+        out = np.where(np.isnan(x), nan, x)
+        out = np.where(out == np.inf, most, out)
+        return np.where(out == -np.inf, least, out)
+    if np.isnan(x):
+        return nan
+    return most if x == np.inf else (least if x == -np.inf else x * 1.0)
+
+
+@stands_for("numpy.isclose", "numpy.allclose")
+def isclose_numbers(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if np.isnan(a) or np.isnan(b):
+        return equal_nan and bool(np.isnan(a) and np.isnan(b))
+    if np.isinf(a) or np.isinf(b):
+        return a == b
+    return abs(a - b) <= atol + rtol * abs(b)
+
+
+@stands_for("numpy.divmod")
+def divmod_numbers(x1, x2):
+    return x1 // x2, x1 % x2
+
+
+@stands_for("array.clip")
+def clip(a, a_min=None, a_max=None):
+    return np.clip(a, a_min, a_max)
 
 
 @stands_for("numpy.angle")

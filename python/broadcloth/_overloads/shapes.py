@@ -73,22 +73,186 @@ def column_stack(arrays):
 @stands_for("numpy.dstack")
 def dstack(arrays):
     first = arrays[0]
+    if first.ndim == 3:
+        return np.concatenate(arrays, 2)
+    if first.ndim == 1:
+        flat = np.empty((1, first.shape[0], len(arrays)), dtype=first.dtype)
+        for k in range(len(arrays)):
+            flat[0, :, k] = arrays[k]
+        return flat
     out = np.empty((first.shape[0], first.shape[1], len(arrays)), dtype=first.dtype)
     for k in range(len(arrays)):
         out[:, :, k] = arrays[k]
     return out
 
 
+@stands_for("numpy.row_stack")
+def row_stack(arrays):
+    return np.vstack(arrays)
+
+
 @stands_for("numpy.atleast_1d")
 def atleast_1d(a):
     if isinstance(a, np.ndarray):
-        return a
+        return a.reshape(1) if a.ndim == 0 else a
     return np.array([a])
 
 
 @stands_for("numpy.atleast_2d")
 def atleast_2d(a):
-    return a.reshape(1, a.size) if a.ndim == 1 else a
+    if not isinstance(a, np.ndarray):
+        return np.array([[a]])
+    return a.reshape(1, a.size) if a.ndim < 2 else a
+
+
+@stands_for("numpy.atleast_3d")
+def atleast_3d(a):
+    if not isinstance(a, np.ndarray):
+        return np.array([a]).reshape(1, 1, 1)
+    if a.ndim < 2:
+        return a.reshape(1, a.size, 1)
+    return a.reshape(a.shape[0], a.shape[1], 1) if a.ndim == 2 else a
+
+
+@stands_for("numpy.diagflat")
+def diagflat(v, k=0):
+    return diag(np.asarray(v).ravel(), k)
+
+
+@stands_for("numpy.asarray_chkfinite")
+def asarray_chkfinite(a, dtype=None):
+    x = np.asarray(a) if dtype is None else np.asarray(a, dtype)
+    if not np.isfinite(x).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return x
+
+
+@stands_for("numpy.asfortranarray")
+def asfortranarray(a):
+    return a if a.ndim < 2 else a.T.copy().T
+
+
+@stands_for("numpy.frombuffer")
+def frombuffer(buffer, dtype=np.float64):
+    return buffer.ravel().view(dtype)
+
+
+@stands_for("numpy.resize")
+def resize(a, new_shape):
+    out = np.zeros(new_shape, dtype=a.dtype)
+    flat, source = out.ravel(), a.ravel()
+    for k in range(flat.size if source.size > 0 else 0):
+        flat[k] = source[k % source.size]
+    return flat.reshape(out.shape)
+
+
+@stands_for("numpy.append")
+def append(a, values, axis=None):
+    if axis is None:
+        return np.concatenate((np.asarray(a).ravel(), np.asarray(values).ravel()))
+    return np.concatenate((a, values), axis)
+
+
+@stands_for("numpy.repeat", "array.repeat")
+def repeat(a, repeats):
+    flat = np.asarray(a).ravel()
+    if not isinstance(repeats, np.ndarray | list | tuple):
+        return np.repeat(flat, repeats)
+    counts = np.asarray(repeats)
+    if counts.size != flat.size:
+        raise ValueError("operands could not be broadcast together")
+    out = np.empty(counts.sum(), dtype=flat.dtype)
+    at = 0
+    for k in range(flat.size):
+        out[at : at + counts[k]] = flat[k]
+        at += counts[k]
+    return out
+
+
+@stands_for("numpy.take", "array.take")
+def take(a, indices, axis=None):
+    if axis is None:
+        return np.take(a, indices)
+    at = axis + a.ndim if axis < 0 else axis
+    if at < 0 or at >= a.ndim:
+        raise ValueError("take: the axis is out of bounds")
+    order = np.moveaxis(a, at, 0)[indices]
+    return np.ascontiguousarray(np.moveaxis(order, 0, at)) if isinstance(indices, np.ndarray | list | tuple) else order.copy()
+
+
+@stands_for("numpy.take_along_axis")
+def take_along_axis(arr, indices, axis):
+    if axis is None:
+        return arr.ravel()[indices]
+    a, places = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    shape = places.shape
+    n, m = a.shape[-1], shape[-1]
+    rows, wanted = a.copy().reshape(-1, n), places.copy().reshape(-1, m)
+    if rows.shape[0] != wanted.shape[0]:
+        raise ValueError("take_along_axis: the arrays' other extents differ")
+    out = np.empty(wanted.shape, dtype=arr.dtype)
+    for i in range(wanted.shape[0]):
+        for j in range(m):
+            k = wanted[i, j]
+            if k < -n or k >= n:
+                raise IndexError("take_along_axis: an index is out of bounds")
+            out[i, j] = rows[i, k]
+    return np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, axis))
+
+
+@stands_for("numpy.broadcast_shapes")
+def broadcast_shapes(*shapes):
+    joint = shapes[0] if isinstance(shapes[0], tuple) else (shapes[0],)
+    return joint if len(shapes) == 1 else _joint_shape(joint, broadcast_shapes(*shapes[1:]))
+
+
+def _joint_shape(a, b):
+    if len(a) < len(b):
+        return _joint_shape(b, a)
+    if len(b) == 0:
+        return a
+    x, y = a[-1], b[-1]
+    if x != y and x != 1 and y != 1:
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    return _joint_shape(a[:-1], b[:-1]) + (y if x == 1 else x,)
+
+
+@stands_for("numpy.broadcast_arrays")
+def broadcast_arrays(a, b):
+    shape = broadcast_shapes(a.shape, b.shape)
+    return [np.broadcast_to(a, shape), np.broadcast_to(b, shape)]
+
+
+@stands_for("numpy.tril_indices")
+def tril_indices(n, k=0, m=None):
+    return np.nonzero(tri(n, m, k))
+
+
+@stands_for("numpy.triu_indices")
+def triu_indices(n, k=0, m=None):
+    return np.nonzero(tri(n, m, k - 1) == 0)
+
+
+@stands_for("numpy.tril_indices_from")
+def tril_indices_from(arr, k=0):
+    return tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+@stands_for("numpy.triu_indices_from")
+def triu_indices_from(arr, k=0):
+    return triu_indices(arr.shape[0], k, arr.shape[1])
+
+
+@stands_for("numpy.trim_zeros")
+def trim_zeros(filt, trim="fb"):
+    first, last = 0, len(filt)
+    if "f" in trim or "F" in trim:
+        while first < last and filt[first] == 0:
+            first += 1
+    if "b" in trim or "B" in trim:
+        while last > first and filt[last - 1] == 0:
+            last -= 1
+    return filt[first:last]
 
 
 @stands_for("numpy.fliplr")
@@ -121,17 +285,19 @@ def roll(a, shift):
 
 
 @stands_for("numpy.broadcast_to")
-def broadcast_to(a, shape):
-    out = np.empty(shape, dtype=a.dtype)
-    out[:] = a
-    return out
+def broadcast_to(array, shape):
+    if isinstance(array, np.ndarray):
+        out = np.empty(shape, dtype=array.dtype)
+        out[...] = array
+        return out
+    return np.full(shape, array)
 
 
 @stands_for("numpy.delete")
 def delete(a, index):
     n = a.size
     gone = np.zeros(n, dtype=np.bool_)
-    if isinstance(index, np.ndarray):
+    if isinstance(index, np.ndarray | list | tuple):
         for i in index:
             if i < -n or i >= n:
                 raise IndexError("delete: the index is out of bounds")
@@ -189,23 +355,49 @@ def tile(a, reps):
 
 
 @stands_for("numpy.array_split")
-def array_split(a, sections):
+def array_split(ary, indices_or_sections, axis=0):
+    a = np.moveaxis(ary, axis, 0)
     n = a.shape[0]
-    long = n % sections
-    parts = [a[:0]]
+    parts = [np.moveaxis(a[:0], 0, axis)]
     begin = 0
+    if isinstance(indices_or_sections, np.ndarray | list | tuple):
+        for cut in indices_or_sections:
+            parts.append(np.moveaxis(a[begin:cut], 0, axis))
+            begin = cut
+        parts.append(np.moveaxis(a[begin:], 0, axis))
+        return parts[1:]
+    sections = indices_or_sections
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0")
+    long = n % sections
     for k in range(sections):
         end = begin + n // sections + (1 if k < long else 0)
-        parts.append(a[begin:end])
+        parts.append(np.moveaxis(a[begin:end], 0, axis))
         begin = end
     return parts[1:]
 
 
 @stands_for("numpy.split")
-def split(a, sections):
-    if a.shape[0] % sections != 0:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(a, sections)
+def split(ary, indices_or_sections, axis=0):
+    if not isinstance(indices_or_sections, np.ndarray | list | tuple):
+        if ary.shape[axis] % indices_or_sections != 0:
+            raise ValueError("array split does not result in an equal division")
+    return array_split(ary, indices_or_sections, axis)
+
+
+@stands_for("numpy.vsplit")
+def vsplit(ary, indices_or_sections):
+    return split(ary, indices_or_sections, 0)
+
+
+@stands_for("numpy.hsplit")
+def hsplit(ary, indices_or_sections):
+    return split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+
+
+@stands_for("numpy.dsplit")
+def dsplit(ary, indices_or_sections):
+    return split(ary, indices_or_sections, 2)
 
 
 @stands_for("numpy.flip")
@@ -234,9 +426,19 @@ def insert(a, index, value):
 
 
 @stands_for("numpy.fill_diagonal")
-def fill_diagonal(a, value):
-    for k in range(min(a.shape[0], a.shape[1])):
-        a[k, k] = value
+def fill_diagonal(a, val, wrap=False):
+    rows, columns = a.shape
+    if isinstance(val, np.ndarray | list | tuple):
+        for k in range(min(rows, columns)):
+            a[k, k] = val[k % len(val)]
+    else:
+        for k in range(min(rows, columns)):
+            a[k, k] = val
+        if wrap and rows > columns:
+            # Past the last column a row is left out, and the diagonal begins again.
+            for k in range(columns + 1, rows):
+                if k % (columns + 1) < columns:
+                    a[k, k % (columns + 1)] = val
 
 
 @stands_for("numpy.meshgrid")

@@ -10,15 +10,22 @@ from ._table import stands_for
 
 
 @stands_for("numpy.ediff1d")
-def ediff1d(a):
-    return np.diff(a.ravel())
+def ediff1d(ary, to_end=None, to_begin=None):
+    inner = np.diff(ary.ravel())
+    if to_begin is not None:
+        inner = np.concatenate((np.atleast_1d(to_begin).astype(inner.dtype), inner))
+    if to_end is not None:
+        inner = np.concatenate((inner, np.atleast_1d(to_end).astype(inner.dtype)))
+    return inner
 
 
 @stands_for("numpy.diff")
 def diff(a, n=1):
+    if n < 0:
+        raise ValueError("diff(): order must be non-negative")
     out = a.copy()
     for _ in range(n):
-        out = out[1:] - out[:-1]
+        out = out[..., 1:] - out[..., :-1]
     return out
 
 
@@ -64,12 +71,13 @@ def _quantile_sorted(s, q):
 def quantile(a, q):
     s = np.sort(a.ravel().astype(np.float64))
     broken = s.size > 0 and np.isnan(s[-1])
-    if isinstance(q, np.ndarray):
-        out = np.empty(q.size)
-        for i in range(q.size):
-            if q[i] < 0 or q[i] > 1:
+    if isinstance(q, np.ndarray | list | tuple):
+        wanted = np.asarray(q)
+        out = np.empty(wanted.size)
+        for i in range(wanted.size):
+            if wanted[i] < 0 or wanted[i] > 1:
                 raise ValueError("Quantiles must be in the range [0, 1]")
-            out[i] = np.nan if broken else _quantile_sorted(s, q[i])
+            out[i] = np.nan if broken else _quantile_sorted(s, wanted[i])
         return out
     if q < 0 or q > 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
@@ -78,7 +86,7 @@ def quantile(a, q):
 
 @stands_for("numpy.percentile")
 def percentile(a, q):
-    return quantile(a, q / 100)
+    return quantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100)
 
 
 @stands_for("numpy.nanquantile")
@@ -89,7 +97,7 @@ def nanquantile(a, q):
 
 @stands_for("numpy.nanpercentile")
 def nanpercentile(a, q):
-    return nanquantile(a, q / 100)
+    return nanquantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100)
 
 
 @stands_for("numpy.nanmedian")
@@ -183,10 +191,11 @@ def digitize(x, bins, right=False):
 
 
 @stands_for("numpy.cov")
-def cov(m, y=None, rowvar=True, bias=False):
+def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+    less = (0 if bias else 1) if ddof is None else ddof
     if y is None:
         if m.ndim == 1:
-            return np.array(np.var(m) * m.size / (m.size - (0 if bias else 1)))
+            return np.array(np.var(m) * m.size / (m.size - less))
         rows = m.astype(np.float64) if rowvar else m.T.astype(np.float64)
     else:
         rows = np.vstack((m.reshape(-1, m.shape[-1]), y.reshape(-1, y.shape[-1]))).astype(np.float64)
@@ -194,7 +203,7 @@ def cov(m, y=None, rowvar=True, bias=False):
     centred = np.empty((k, n))
     for i in range(k):
         centred[i] = rows[i] - rows[i].mean()
-    return centred @ centred.T / (n - (0 if bias else 1))
+    return centred @ centred.T / (n - less)
 
 
 @stands_for("numpy.corrcoef")

@@ -288,12 +288,14 @@ BC_INLINE Host<T, N, L> fresh(const Tuple<i64, N>& shape) {
   Host<T, N, L> a;
   a.owner = bc_host->allocate(bytes);
   a.data = reinterpret_cast<T*>(a.owner + 1);
-  a.shape = shape;
-  i64 stride = sizeof(T);
-  if constexpr (L == 'F') {
-    for (int k = 0; k < N; ++k) a.strides[k] = stride, stride *= shape[k];
-  } else {
-    for (int k = N - 1; k >= 0; --k) a.strides[k] = stride, stride *= shape[k];
+  if constexpr (N > 0) {
+    a.shape = shape;
+    i64 stride = sizeof(T);
+    if constexpr (L == 'F') {
+      for (int k = 0; k < N; ++k) a.strides[k] = stride, stride *= shape[k];
+    } else {
+      for (int k = N - 1; k >= 0; --k) a.strides[k] = stride, stride *= shape[k];
+    }
   }
   return a;
 }
@@ -610,10 +612,12 @@ BC_INLINE void assign(const Array<T, N, L>& out, const F& f, const A&... a) {
   } else {
     Tuple<i64, N> shape = out.shape;
     const auto fits = [&](const auto& x) {
-      constexpr int kRank = sizeof(x.shape) / sizeof(i64);
-      for (int k = 0; k < kRank; ++k)
-        if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k])
-          raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
+      if constexpr (requires { x.shape; }) {  // an array without dimensions has none
+        constexpr int kRank = sizeof(x.shape) / sizeof(i64);
+        for (int k = 0; k < kRank; ++k)
+          if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k])
+            raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
+      }
     };
     (fits(a), ...);
     if ((collides(out, a) || ...)) {
