@@ -758,6 +758,43 @@ class StencilFunc:
             run = njit(_from_source(source, "_run", {"prange": prange, "_function": at}), parallel=parallel)
         return run, at, bounds
 
+    @property
+    def __compiled_as__(self) -> Any:
+        """What a compiled function calls: the loops, with the array that they fill."""
+        if None in self._made:
+            return self._made[None]
+        finder = _Offsets(set(self._names) - self.standard)
+        for statement in self._tree.body:
+            finder.visit(statement)
+        if not finder.offsets:
+            raise TypeError(f"stencil: an array of {self.__name__} must be indexed relatively")
+        arrays = tuple(name in finder.offsets for name in self._names)
+        first = self._names[arrays.index(True)]
+        ndim = len(finder.offsets[first][0])
+        _, at, bounds = self._build(arrays, ndim, False, False)
+        from ._jit import prange
+
+        zeros = ", ".join(["0"] * ndim)
+        lines = [
+            f"def _stencil({', '.join(self._names)}, out=None):",
+            "    if out is None:",
+            # The type of a result, without one.
+            f"        _kind = np.array([_function({zeros}, {', '.join(self._names)}) for _ in range(0)]).dtype",
+            f"        _out = np.full({first}.shape, _cval, dtype=_kind)",
+            "    else:",
+            "        _out = out",
+        ]
+        indent = "    "
+        for d, (low, high) in enumerate(bounds):
+            over = "prange" if d == 0 else "range"
+            lines.append(f"{indent}for _i{d} in {over}({-min(low, 0)}, {first}.shape[{d}] - {max(high, 0)}):")
+            indent += "    "
+        places = ", ".join(f"_i{d}" for d in range(ndim))
+        lines += [f"{indent}_out[{places}] = _function({places}, {', '.join(self._names)})", "    return _out"]
+        world = {"prange": prange, "_function": at, "_cval": self.cval, "np": np}
+        self._made[None] = _from_source("\n".join(lines) + "\n", "_stencil", world)
+        return self._made[None]
+
     def __call__(self, *args: Any, out: Any = None, parallel: bool = False) -> Any:
         if len(args) != len(self._names):
             raise TypeError(f"{self.__name__}() takes {len(self._names)} arguments, got {len(args)}")

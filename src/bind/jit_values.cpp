@@ -313,6 +313,15 @@ void Frame::read(PyObject* o) {
     return;
   }
   if (PyObject_TypeCheck(o, s.np_ndarray)) return read_array(o);
+  // Members of IntEnum and the like are numbers.
+  if (PyLong_Check(o)) {
+    PyRef plain = PyRef::steal(PyNumber_Index(o));
+    if (PyLong_CheckExact(plain.get())) return read(plain.get());
+    const long long v = PyLong_AsLongLong(o);
+    if (v == -1 && PyErr_Occurred()) throw PythonError();
+    return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
+  }
+  if (PyFloat_Check(o)) return put(PyFloat_AsDouble(o), kScalar | static_cast<uint64_t>(DType::f64) << 8);
   // Functions, types, dtypes, strings: part of the key by their identity. Whoever keeps the key keeps the object.
   words_.push(kObject);
   words_.push(reinterpret_cast<uint64_t>(o));

@@ -416,7 +416,8 @@ const Function& function_of(PyObject* o) {
   PyRef inner;
   bool force_inline = false;
   if (!is_function(o)) {
-    inner = attr_or_null(o, "py_func");
+    inner = attr_or_null(o, "__compiled_as__");
+    if (!inner) inner = attr_or_null(o, "py_func");
     if (!inner) raise(ErrorKind::Type, "expected a Python function, got {}", type_name(o));
     if (PyRef flag = attr_or_null(o, "_force_inline")) force_inline = PyObject_IsTrue(flag.get()) == 1;
     o = inner.get();

@@ -43,7 +43,8 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
 
 std::vector<Value> FunctionCompiler::array_indices(const Value& index, const Node* n) {
   std::vector<Value> items = index_items(index);
-  for (Value& i : items) i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
+  for (Value& i : items)
+    i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
   return items;
 }
 

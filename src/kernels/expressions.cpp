@@ -278,7 +278,8 @@ Value FunctionCompiler::name(const Node* n) {
            {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
     if (!l->type) return Value{};
     if (l->type->is(Kind::slice))
-      fail(n, fmt::format("'{}' is a slice, which compiled functions keep in no variable", n->text), {}, "write the slice where it is used");
+      fail(n, fmt::format("'{}' is a slice, which compiled functions keep in no variable", n->text), {},
+           "write the slice where it is used");
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
     v.simple = true;
     v.non_negative = l->non_negative;

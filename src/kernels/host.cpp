@@ -729,7 +729,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "expand_dims") {
     Bound b(args, {"a", "axis"});
     accept(b);
-    if (!b.given(0) || !b.given(1) || !b[1].integer()) fail(n, "expand_dims() takes an array and an axis that is known when it is compiled");
+    if (!b.given(0) || !b.given(1) || !b[1].integer())
+      fail(n, "expand_dims() takes an array and an axis that is known when it is compiled");
     const Value a = host_array(b[0], n);
     int64_t at = *b[1].integer();
     if (at < 0) at += a.type->ndim + 1;
@@ -926,17 +927,20 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
   int used = 0;
   for (const Value& i : given) {
     Value v = i.is_array() ? host_array(i, n) : i;
-    if (v.is_array() && !is_bool(v.type->dtype) && !is_integer(v.type->dtype)) fail(n, fmt::format("an array cannot be indexed by {}", v.type->spelling));
+    if (v.is_array() && !is_bool(v.type->dtype) && !is_integer(v.type->dtype))
+      fail(n, fmt::format("an array cannot be indexed by {}", v.type->spelling));
     if (!v.is(Kind::ellipsis) && !v.is_none()) used += v.is_array() && is_bool(v.type->dtype) ? v.type->ndim : 1;
     items.push_back(std::move(v));
   }
-  if (used > a.type->ndim) fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, a.type->ndim), {{"array", a.type}});
+  if (used > a.type->ndim)
+    fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, a.type->ndim), {{"array", a.type}});
   Value all = Value::known(slice_type());
   all.items.assign(3, Value::known(none_type()));
   const auto ellipsis = std::find_if(items.begin(), items.end(), [](const Value& i) { return i.is(Kind::ellipsis); });
   const auto place = ellipsis == items.end() ? ellipsis : items.erase(ellipsis);
   items.insert(place, static_cast<size_t>(a.type->ndim - used), all);
-  // What the other indices leave, and where its axes are picked from. Integers count as arrays where it is asked whether those stand together.
+  // What the other indices leave, and where its axes are picked from. Integers count as arrays where it is asked whether those stand
+  // together.
   std::vector<Value> rest;
   std::vector<int> axes;
   std::vector<Value> arrays;
@@ -981,7 +985,9 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
 Value FunctionCompiler::host_picked(const Value& a, const std::vector<Value>& given, const Node* n) {
   if (given.size() == 1 && (!is_bool(given[0].type->dtype) || given[0].type->ndim == a.type->ndim)) return host_index(a, given[0], n);
   const Picked p = host_pick(host_array(a, n), given, n);
-  return spill(Value::of(array_type(a.type->element, p.ndim, 'C'), fmt::format("py::take_at<{}>({}, {}, {})", p.place, p.view, p.axes, p.offsets)), "picked");
+  return spill(
+      Value::of(array_type(a.type->element, p.ndim, 'C'), fmt::format("py::take_at<{}>({}, {}, {})", p.place, p.view, p.axes, p.offsets)),
+      "picked");
 }
 
 void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n) {
@@ -998,8 +1004,10 @@ void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>
   }
   const Picked p = host_pick(host_array(a, n), given, n);
   if (v.is_array() && v.type->ndim > p.ndim)
-    fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", v.type->ndim, p.ndim), {{"array", a.type}, {"value", value.type}});
-  linef("py::put_at<{}>({}, {}, {}, {});", p.place, p.view, p.axes, p.offsets, v.is_array() ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
+    fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", v.type->ndim, p.ndim),
+         {{"array", a.type}, {"value", value.type}});
+  linef("py::put_at<{}>({}, {}, {}, {});", p.place, p.view, p.axes, p.offsets,
+        v.is_array() ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
 }
 
 // ---- print ------------------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     } else {
       order = fmt::format("py::{}_axes<{}>({}, {})", f == "swapaxes" ? "swapped" : "rolled", a.type->ndim, integer(from), integer(to));
     }
-    Value r = Value::of(with_layout(a.type, a.type->ndim, a.type->ndim < 2 ? a.type->layout : 'A'), fmt::format("py::permuted({}, {})", a.text, order));
+    Value r = Value::of(with_layout(a.type, a.type->ndim, a.type->ndim < 2 ? a.type->layout : 'A'),
+                        fmt::format("py::permuted({}, {})", a.text, order));
     if (a.type->ndim < 2) return a;
     r.effect = true;
     return r;
@@ -40,8 +41,8 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     const Value a = host_array(x, n);
     if (a.type->ndim == 0) return a;
     if (!axis.type || axis.is_none())
-      fail(n, "squeeze() needs an axis in compiled functions, where the number of dimensions is known before the extents", {{source_of(n), a.type}},
-           "name the axes, as in squeeze(a, 0) or squeeze(a, (0, 2))");
+      fail(n, "squeeze() needs an axis in compiled functions, where the number of dimensions is known before the extents",
+           {{source_of(n), a.type}}, "name the axes, as in squeeze(a, 0) or squeeze(a, (0, 2))");
     Value all = Value::known(slice_type());
     all.items.assign(3, Value::known(none_type()));
     std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
@@ -49,7 +50,8 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     for (const Value& i : index_items(axis)) {
       if (!i.integer()) fail(n, "squeeze(): the axes must be known when the function is compiled");
       const int64_t at = *i.integer() < 0 ? *i.integer() + a.type->ndim : *i.integer();
-      if (at < 0 || at >= a.type->ndim) fail(n, fmt::format("squeeze(): axis {} is out of bounds for {} dimensions", *i.integer(), a.type->ndim));
+      if (at < 0 || at >= a.type->ndim)
+        fail(n, fmt::format("squeeze(): axis {} is out of bounds for {} dimensions", *i.integer(), a.type->ndim));
       if (!items[static_cast<size_t>(at)].is(Kind::slice)) fail(n, "squeeze(): an axis is named twice");
       linef("py::expect_one({}.shape[{}]);", a.text, at);
       items[static_cast<size_t>(at)] = constant_value(Constant{int64_t{0}});
@@ -71,7 +73,8 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     if (!x.is_array() && !complex) return constant_value(Constant{f == "isreal"});
     const auto told = [this, complex, f, n](std::span<const Value> v) {
       if (!complex) return Value::of(bool_type(), f == "isreal" ? "true" : "false");
-      return compare_two(f == "isreal" ? Operator::eq : Operator::ne, elementwise(static_cast<int>(Op::imag), {v[0]}, n), constant_value(Constant{0.0}), n);
+      return compare_two(f == "isreal" ? Operator::eq : Operator::ne, elementwise(static_cast<int>(Op::imag), {v[0]}, n),
+                         constant_value(Constant{0.0}), n);
     };
     return x.is_array() ? lift({x}, told, n) : told(std::span<const Value>(&x, 1));
   }

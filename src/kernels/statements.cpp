@@ -430,9 +430,17 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), tuple_of(std::move(middle)));
   }
   // All are read before the first is written: a, b = b, a.
-  const auto constant_or_new = [&](const Value& v) { return v.constant || !v.type || !v.type->has_value(); };
+  const auto constant_or_new = [&](Value& v) {
+    if (!v.type || !v.type->has_value()) return true;
+    if (!v.constant) return false;
+    // What is known of a variable may be read from it, and it may be written here.
+    const Value c = constant_value(*v.constant);
+    if (c.type != v.type || !c.is_scalar()) return false;
+    v = c;
+    return true;
+  };
   int written = 0;
-  for (const Value& v : items) written += !constant_or_new(v);
+  for (Value& v : items) written += !constant_or_new(v);
   const bool from_spilled = value.items.empty();
   if (written > 1 && !from_spilled)
     for (Value& v : items)

@@ -18,7 +18,10 @@ PLANE = MATRIX % 2 == 0
 
 
 def read_matrix(a, i, j, m):
-    return a[1, i], a[i, 1], a[:, i], a[m, 2], a[i, i], a[:, j], a[::-1, i], a[..., i], a[None, i], a[m, 1:], a.T[i, 1], a[1, [0, 3]], a[i > 0, 1]
+    return (
+        a[1, i], a[i, 1], a[:, i], a[m, 2], a[i, i], a[:, j], a[::-1, i], a[..., i], a[None, i], a[m, 1:], a.T[i, 1], a[1, [0, 3]],
+        a[i > 0, 1],
+    )  # fmt: skip
 
 
 def read_cube(a, i, j, m, p):
@@ -28,7 +31,9 @@ def read_cube(a, i, j, m, p):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "arguments"), [(read_matrix, (MATRIX, ROWS, GRID, MASK)), (read_cube, (CUBE, ROWS, GRID, MASK, PLANE))])
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(read_matrix, (MATRIX, ROWS, GRID, MASK)), (read_cube, (CUBE, ROWS, GRID, MASK, PLANE))]
+)
 def test_arrays_of_indices_beside_other_indices(function, arguments):
     for got, expected in zip(njit(function)(*arguments), function(*arguments)):
         assert got.dtype == expected.dtype and got.shape == expected.shape
@@ -73,8 +78,8 @@ def test_arrays_of_indices_are_checked():
 def test_axes_move_and_go():
     def axes(a, k):
         return (
-            np.moveaxis(a, 0, -1), np.moveaxis(a, (0, 1), (2, 0)), np.swapaxes(a, 0, 2), a.swapaxes(k, -1), np.rollaxis(a, 2), np.rollaxis(a, 0, k + 2),
-            np.squeeze(a[:, :1], 1), a[:1, :, :1].squeeze((0, -1)), np.expand_dims(a, 1),
+            np.moveaxis(a, 0, -1), np.moveaxis(a, (0, 1), (2, 0)), np.swapaxes(a, 0, 2), a.swapaxes(k, -1), np.rollaxis(a, 2),
+            np.rollaxis(a, 0, k + 2), np.squeeze(a[:, :1], 1), a[:1, :, :1].squeeze((0, -1)), np.expand_dims(a, 1),
         )  # fmt: skip
 
     for got, expected in zip(njit(axes)(CUBE, 1), axes(CUBE, 1)):
@@ -102,7 +107,7 @@ def test_what_a_value_is():
 def test_many_numbers_are_sorted_as_numpy_does(dtype):
     @njit
     def order(a):
-        l = [x for x in a]
+        l = list(a)
         l.sort(reverse=True)
         return np.sort(a), np.argsort(a), l
 
@@ -145,10 +150,12 @@ COMPLEX = np.array([1 + 2j, 3 - 1j, 2j])
 
 def shaped(v, m):
     return (
-        np.append(m, m, axis=0), np.array_split(v, 2)[1], np.split(v, [2, 4])[1], np.hsplit(m, 2)[1], np.vsplit(m, 3)[2], np.atleast_3d(m),
-        np.asarray(3), np.diagflat(v, 1), np.diff(m), np.dstack((v, v)), np.expand_dims(v, axis=-1), np.repeat(v, np.array([1, 0, 2, 0, 1])),
+        np.append(m, m, axis=0), np.array_split(v, 2)[1], np.split(v, [2, 4])[1], np.hsplit(m, 2)[1], np.vsplit(m, 3)[2],
+        np.atleast_3d(m), np.asarray(3), np.diagflat(v, 1), np.diff(m), np.dstack((v, v)), np.expand_dims(v, axis=-1),
+        np.repeat(v, np.array([1, 0, 2, 0, 1])),
         np.resize(v, (3, 3)), np.take(m, np.array([0, 2]), axis=1), np.take(m, np.array([[1, 2], [11, 4]])), np.take(m, 1, axis=0),
-        np.take_along_axis(m, np.array([[0, 1], [1, 1], [2, 3]]), axis=1), np.tril_indices(3, 1, 4)[1], np.triu_indices_from(m)[0],
+        np.take_along_axis(m, np.array([[0, 1], [1, 1], [2, 3]]), axis=1),
+        np.tril_indices(3, 1, 4)[1], np.triu_indices_from(m)[0],
         np.trim_zeros(np.array([0, 0, 3, 2, 0])), np.broadcast_arrays(v, m[:, :1])[1], np.broadcast_shapes((1, 3), (2, 1)), np.trace(m, 1),
         np.asfortranarray(m), np.cross(np.ones((2, 3)), v[:3]), np.delete(v, [0, -1]),
     )  # fmt: skip
@@ -157,16 +164,18 @@ def shaped(v, m):
 def computed(v, i, z):
     return (
         v.clip(2, 3), np.clip(v, None, 3), np.percentile(v, [10.0, 50.0]), np.ediff1d(v, 9.0, 8.0), np.unwrap(v * 3), np.vdot(z, z), z.real,
-        np.nan_to_num(np.array([np.nan, np.inf]), nan=3.0)[:1], np.isclose(1.0, 1.0 + 1e-10), np.divmod(i, 2)[1], np.cov(v, ddof=0), np.logspace(0, 3, 4),
-        np.polynomial.polynomial.polymul(v, v[:2]), np.polynomial.polynomial.polyval(2.0, v), np.polynomial.polynomial.polydiv(v, v[:2])[1],
+        np.nan_to_num(np.array([np.nan, np.inf]), nan=3.0)[:1], np.isclose(1.0, 1.0 + 1e-10), np.divmod(i, 2)[1], np.cov(v, ddof=0),
+        np.logspace(0, 3, 4), np.polynomial.polynomial.polymul(v, v[:2]), np.polynomial.polynomial.polyval(2.0, v),
+        np.polynomial.polynomial.polydiv(v, v[:2])[1],
         np.geomspace(1, 1000, 4), np.hamming(6), np.kaiser(6, 2.0), np.bartlett(5), np.frombuffer(v, dtype=np.int64),
     )  # fmt: skip
 
 
 def factored(a, h):
     return (
-        np.linalg.cholesky(h), np.linalg.eigvalsh(h), np.linalg.eigvals(a @ a.T), np.linalg.svd(h)[1], np.linalg.pinv(h), np.linalg.slogdet(a),
-        np.linalg.slogdet(h), np.linalg.cond(a), np.linalg.cond(a, 1), np.linalg.norm(a, 2), np.linalg.lstsq(a[:, :2], a[:, 2])[0],
+        np.linalg.cholesky(h), np.linalg.eigvalsh(h), np.linalg.eigvals(a @ a.T), np.linalg.svd(h)[1], np.linalg.pinv(h),
+        np.linalg.slogdet(a), np.linalg.slogdet(h), np.linalg.cond(a), np.linalg.cond(a, 1),
+        np.linalg.norm(a, 2), np.linalg.lstsq(a[:, :2], a[:, 2])[0],
         np.linalg.qr(h)[1], np.linalg.matrix_rank(a), np.linalg.inv(h), np.linalg.matrix_power(a, -2),
     )  # fmt: skip
 

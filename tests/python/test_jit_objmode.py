@@ -62,6 +62,7 @@ def test_exceptions_of_a_block_are_pythons_own():
     @njit
     def fails(x):
         with objmode(z="float64"):
+            z = 1.0
             raise Trouble("this", x)
         return z
 

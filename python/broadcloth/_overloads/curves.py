@@ -179,7 +179,7 @@ def _window(m, first, second, third):
 
 
 @stands_for("numpy.bartlett")
-def bartlett(M):  # noqa: N803
+def bartlett(M):
     out = np.ones(max(M, 0))
     for k in range(out.size if M > 1 else 0):
         out[k] = 2.0 * min(k, M - 1 - k) / (M - 1)
@@ -187,17 +187,17 @@ def bartlett(M):  # noqa: N803
 
 
 @stands_for("numpy.blackman")
-def blackman(M):  # noqa: N803
+def blackman(M):
     return _window(M, 0.42, 0.5, 0.08)
 
 
 @stands_for("numpy.hamming")
-def hamming(M):  # noqa: N803
+def hamming(M):
     return _window(M, 0.54, 0.46, 0.0)
 
 
 @stands_for("numpy.hanning")
-def hanning(M):  # noqa: N803
+def hanning(M):
     return _window(M, 0.5, 0.5, 0.0)
 
 
@@ -213,7 +213,7 @@ def _bessel_i0(x):
 
 
 @stands_for("numpy.kaiser")
-def kaiser(M, beta):  # noqa: N803
+def kaiser(M, beta):
     out = np.ones(max(M, 0))
     for k in range(out.size if M > 1 else 0):
         x = 2.0 * k / (M - 1) - 1.0

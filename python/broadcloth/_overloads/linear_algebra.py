@@ -1,7 +1,7 @@
 """Products, norms, factorisations and eigenvalues of matrices.
 
-Factorisations are LAPACK's, as NumPy calls it: the interpreter runs them (`objmode`). Where it is asked for less than a call costs, and for real
-numbers, they are written out.
+Factorisations are LAPACK's, as NumPy calls it: the interpreter runs them (`objmode`). Small ones of real numbers that cost less than such a
+call are written out.
 """
 
 from __future__ import annotations

@@ -379,7 +379,7 @@ def array_split(ary, indices_or_sections, axis=0):
 
 @stands_for("numpy.split")
 def split(ary, indices_or_sections, axis=0):
-    if not isinstance(indices_or_sections, np.ndarray | list | tuple):
+    if not isinstance(indices_or_sections, np.ndarray | list | tuple):  # noqa: SIM102 - the first is decided when it is compiled
         if ary.shape[axis] % indices_or_sections != 0:
             raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
