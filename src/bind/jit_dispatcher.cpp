@@ -61,9 +61,7 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
 
 /// Says what to pass in the place of what has no type.
 void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
-  const char* instead = PyDict_Check(o)    ? "pass broadcloth.typed.Dict(x)"
-                        : PyBytes_Check(o) ? "pass numpy.frombuffer(x, numpy.uint8)"
-                                           : nullptr;
+  const char* instead = PyDict_Check(o) ? "pass broadcloth.typed.Dict(x)" : nullptr;
   if (!instead) return;
   raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}",
         as_string(attr(self->function, "__name__").get()), type_name(o),
@@ -182,8 +180,9 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     Interpretation interpretation(&call, c.interpreted, frame);
     // Other threads of a loop may run the interpreter, too.
     const bool others = self->options->parallel && !c.interpreted.empty();
-    const bool ok = self->options->nogil || kFreeThreaded || others ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
-                                                          : host::run(c.entry, arguments, result, &call);
+    const bool ok = self->options->nogil || kFreeThreaded || others
+                        ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
+                        : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
       interpretation.raise_again(call);

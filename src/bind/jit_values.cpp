@@ -69,6 +69,8 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
+  if (is_numpy_scalar(o)) return type_of(o)->alignment;
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
                  PyObject_TypeCheck(o, state().np_ndarray)
              ? 8
@@ -313,6 +315,17 @@ void Frame::read(PyObject* o) {
     return;
   }
   if (PyObject_TypeCheck(o, s.np_ndarray)) return read_array(o);
+  if (is_numpy_scalar(o)) {
+    // A record: its bytes, and its dtype by identity, which `o` keeps.
+    const kernels::Type t = type_of(o);
+    words_.push(kRecords | uint64_t{0xff} << 16);
+    words_.push(reinterpret_cast<uint64_t>(attr(o, "dtype").get()));
+    return store_value(o, t, room(t->bytes, t->alignment));
+  }
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
+    made_.push_back(array_over(o));
+    return read_array(made_.back().get());
+  }
   // Members of IntEnum and the like are numbers.
   if (PyLong_Check(o)) {
     PyRef plain = PyRef::steal(PyNumber_Index(o));
@@ -422,7 +435,7 @@ PyRef box_scalar(DType t, const char* at) {
 static bool has_dtype(PyObject* array, DType dtype) {
   if (is_array(array)) return array_of(array).dtype() == dtype;
   const int found = native_dtype(numpy_fields(array)->descr);
-  return found < 0 || static_cast<DType>(found) == dtype;
+  return found >= 0 && static_cast<DType>(found) == dtype;
 }
 
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {

@@ -112,6 +112,7 @@ class Frame {
   std::pair<uintptr_t, uintptr_t> extent(const Given& g) const;
   Small<Given, 16> arrays_;
   std::vector<Borrowed> borrowed_;
+  std::vector<PyRef> made_;  ///< arrays over bytes and the like
   std::optional<ArrayAccess> access_;
 };
 

@@ -21,6 +21,8 @@ kernels::Entity entity_of(PyObject* o);
 /// The type of an argument. An int is int64, a float float64, NumPy's scalars and arrays have their dtypes. Throws TypeError for objects
 /// that no function takes.
 kernels::Type type_of(PyObject* o);
+/// Bytes, a bytearray or a memoryview as a NumPy array over their memory.
+PyRef array_over(PyObject* buffer);
 /// The type that an annotation or a signature's item means: a type of broadcloth.types, a dtype, a string; nullptr for None.
 kernels::Type type_of_annotation(PyObject* o);
 /// A signature: a string, a call of a type (float32(float32, float32)), a tuple of types.

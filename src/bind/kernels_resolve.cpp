@@ -512,6 +512,10 @@ Entity entity_of(PyObject* o) {
       e.type = builtin_type((lowest_first ? "numpy.polynomial." : "numpy.") + name);
       return e;
     }
+    if (module == "heapq") {
+      e.type = builtin_type("heapq." + name);
+      return e;
+    }
     const Function& f = function_of(o);
     e.type = function_type(&f, f.name());
     return e;
@@ -647,6 +651,7 @@ Type type_of(PyObject* o) {
     const RecordParts p = record_parts(o);
     return array_type(type_of_dtype(p.dtype), static_cast<int>(p.shape.size()), p.layout);
   }
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
   if (PyList_Check(o) || PyAnySet_Check(o) || jit::is_typed(o)) return jit::container_type(o);
@@ -657,6 +662,12 @@ Type type_of(PyObject* o) {
   // A member of an enumeration: code compares it with others.
   if (attr_or_null(cls, "__members__")) return e.type;
   raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
+}
+
+PyRef array_over(PyObject* buffer) {
+  if (PyMemoryView_Check(buffer)) return call(import_attr("numpy", "asarray").get(), {buffer});
+  return call(import_attr("numpy", "frombuffer").get(),
+              {buffer, reinterpret_cast<PyObject*>(state().scalar_types[static_cast<int>(DType::u8)])});
 }
 
 Type type_of_annotation(PyObject* o) {

@@ -338,6 +338,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   if (name == "ndim") return constant_value(Constant{static_cast<int64_t>(t->ndim)});
   if (name == "dtype") return Value::known(dtype_type(t->element));
   if (name == "itemsize") return constant_value(Constant{static_cast<int64_t>(t->element->bytes)});
+  if (object.lazy && host()) return array_attribute(bound(materialise(object, n), "a"), name, n);
   if (object.lazy && (name == "T" || name == "shape" || name == "size"))
     fail(n, fmt::format("'{}' of an array expression is not supported", name), {}, "ask one of its operands");
   if (object.lazy) return elementwise(static_cast<int>(name == "imag" ? Op::imag : Op::real), {object}, n);

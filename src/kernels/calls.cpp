@@ -67,7 +67,7 @@ constexpr const char* kSpecial[] = {
     // clang-format off
     "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
     "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
-    "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.type", "numba.prange", "numba.literal_unroll",
+    "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.hasattr", "builtins.getattr", "builtins.type", "numba.prange", "numba.literal_unroll",
     "numba.objmode", "numba.parallel_chunksize",
     "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
     "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
@@ -1099,6 +1099,24 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     Value v = Value::known(slice_type());
     v.items = {p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none};
     return v;
+  }
+  if (name == "builtins.hasattr" || name == "builtins.getattr") {
+    need(2, name == "builtins.hasattr" ? 2 : 3);
+    if (!p[1].is(Kind::string)) fail(n, fmt::format("{}() needs a name that is known when it is compiled", name.substr(9)));
+    Value found;
+    bool there = true;
+    const std::string lines = captured([&] {
+      try {
+        found = attribute_of(p[0], p[1].type->name, n);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::Typing || (name == "builtins.getattr" && p.size() == 2)) throw;
+        there = false;
+      }
+    });
+    if (name == "builtins.hasattr") return constant_value(Constant{there});
+    if (!there) return p[2];
+    out_ += lines;
+    return found;
   }
   if (name == "builtins.isinstance") {
     need(2, 2);

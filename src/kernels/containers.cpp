@@ -789,7 +789,7 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     if (x.is(Kind::tuple) && y.is(Kind::tuple) && (op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge)) {
       const Type t = widened(x.type, y.type);
       if (!t) return std::nullopt;
-      const Value a = spill(converted(x, t, n)), b = spill(converted(y, t, n));
+      const Value a = stored(converted(x, t, n)), b = stored(converted(y, t, n));
       const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
       return boolean(fmt::format("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
     }

@@ -850,7 +850,12 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     if (self.type->ndim != 1) fail(n, "argsort() takes vectors in compiled functions");
     return Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::argsort({})", host_array(self, n).text));
   }
-  if (name == "cumsum" || name == "cumprod") return host_builtin("numpy." + name, {{self}, {}, {}}, n);
+  if (name == "cumsum" || name == "cumprod") {
+    CallArguments all = args;
+    all.positional.insert(all.positional.begin(), self);
+    all.nodes.insert(all.nodes.begin(), n);
+    return call_builtin("numpy." + name, std::move(all), n);
+  }
   if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
   if (name == "nonzero" && p.empty()) {
     if (self.type->ndim == 2)

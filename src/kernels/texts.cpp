@@ -173,6 +173,12 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
     if (name == m && (p.size() == 1 || p.size() == 2))
       return made_text(fmt::format("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
   if (name == "zfill" && p.size() == 1) return made_text(fmt::format("py::zero_filled({}, {})", s, number(0)));
+  if (const Function* f = function_.stand_in("str." + name)) {
+    CallArguments all = args;
+    all.positional.insert(all.positional.begin(), converted(self, text_type(), n));
+    all.nodes.insert(all.nodes.begin(), n);
+    return call_function(*f, f->syntax(), std::move(all), n);
+  }
   fail(n, fmt::format("str has no method '{}' of {} argument{} in compiled functions", name, p.size(), p.size() == 1 ? "" : "s"), {},
        nearest(name, {"lower", "upper", "strip", "lstrip", "rstrip",  "split",      "join",     "replace",   "startswith", "endswith",
                       "find",  "rfind", "index", "count",  "isdigit", "isalpha",    "isalnum",  "isspace",   "isupper",    "islower",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import heapq
 
 import numpy as np
 
@@ -62,3 +63,73 @@ def test_compiled_functions_call_stencils():
     np.testing.assert_array_equal(made, [-1, 4, 8, 12, -1])
     np.testing.assert_array_equal(given, [0, 4, 8, 12, 0])
     assert made.dtype == np.int64
+
+
+def test_records_and_bytes_as_arguments():
+    @njit
+    def both(r):
+        return r.x + r.y
+
+    @njit
+    def column(a):
+        return a.x
+
+    @njit
+    def bytes_of(b):
+        total = 0
+        for x in b:
+            total += x
+        return b[0], len(b), total
+
+    a = np.array([(1, 2.5), (3, 4.5)], dtype=[("x", "i4"), ("y", "f8")])
+    assert [both(r) for r in a] == [3.5, 7.5]
+    assert column(a).dtype == np.int32 and column(a).tolist() == [1, 3]
+    assert bytes_of(b"abc") == bytes_of(bytearray(b"abc")) == bytes_of(memoryview(b"abc")) == (97, 3, 294)
+
+
+def test_attributes_are_asked_for_by_name():
+    @njit
+    def asked(a, x):
+        return hasattr(a, "shape"), hasattr(a, "nothing"), getattr(a, "size"), getattr(x, "nothing", 7)
+
+    assert asked(np.zeros(3), 1.5) == (True, False, 3, 7)
+
+
+def test_sums_along_an_axis_and_transposed_expressions():
+    @njit
+    def sums(m):
+        return np.cumsum(m, axis=0), m.cumsum(1), np.cumprod(m, -1), (m + 1).T, heapq.nsmallest(2, [3, 1, 2]), (1, 2) < (1, 3)
+
+    m = np.arange(6.0).reshape(2, 3)
+    for got, expected in zip(sums(m), sums.py_func(m)):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_methods_of_strings_in_parts():
+    @njit
+    def parts(s):
+        return (
+            s.partition("-"), s.rpartition("-"), s.partition("?"), s.rsplit("-", 1), s.removeprefix("a"), s.removesuffix("c"), s.istitle(),
+            "Ab Cd".istitle(), s.isidentifier(), "x\ty".expandtabs(4),
+        )  # fmt: skip
+
+    assert parts("a-b-c") == parts.py_func("a-b-c")
+
+
+def test_distributions_have_their_means():
+    @njit
+    def means(n):
+        np.random.seed(5)
+        return (
+            np.random.gumbel(1.0, 2.0, n).mean(), np.random.logistic(2.0, 0.5, n).mean(),
+            np.random.power(3.0, n).mean(), np.random.wald(2.0, 8.0, n).mean(),
+            np.random.f(5.0, 12.0, n).mean(), np.random.noncentral_chisquare(3.0, 2.0, n).mean(),
+            np.random.negative_binomial(3, 0.4, n).mean(),
+            np.random.logseries(0.6, n).mean(), np.random.hypergeometric(10, 5, 6, n).mean(),
+            np.cos(np.random.vonmises(0.0, 2.0, n)).mean(),
+            np.random.zipf(4.0, n).mean(), np.random.multinomial(10, np.array([0.2, 0.3, 0.5]), n)[:, 1].mean(),
+            np.random.dirichlet(np.array([1.0, 2.0, 3.0]), n)[:, 2].mean(),
+        )  # fmt: skip
+
+    expected = [1 + 2 * 0.5772157, 2, 0.75, 2, 1.2, 5, 4.5, -0.6 / (0.4 * np.log(0.4)), 4, 0.697775, 1.202057 / 1.082323, 3, 0.5]
+    np.testing.assert_allclose(means(20000), expected, rtol=0.05)

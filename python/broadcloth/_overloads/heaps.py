@@ -97,3 +97,13 @@ def bisect_right(a, x):
         else:
             low = middle + 1
     return low
+
+
+@stands_for("heapq.nsmallest")
+def nsmallest(n, iterable):
+    return sorted(iterable)[: max(n, 0)]
+
+
+@stands_for("heapq.nlargest")
+def nlargest(n, iterable):
+    return sorted(iterable, reverse=True)[: max(n, 0)]

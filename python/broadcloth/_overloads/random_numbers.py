@@ -280,3 +280,316 @@ def random_shuffle(values):
 @stands_for("random.expovariate")
 def expovariate(rate):
     return _one_exponential() / rate
+
+
+def _one_gumbel(loc, scale):
+    return loc - scale * math.log(_one_exponential())
+
+
+@stands_for("numpy.random.gumbel")
+def gumbel(loc=0.0, scale=1.0, size=None):
+    if size is None:
+        return _one_gumbel(loc, scale)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_gumbel(loc, scale)
+    return out
+
+
+def _one_logistic(loc, scale):
+    u = np.random.random()
+    while u == 0.0:
+        u = np.random.random()
+    return loc + scale * math.log(u / (1.0 - u))
+
+
+@stands_for("numpy.random.logistic")
+def logistic(loc=0.0, scale=1.0, size=None):
+    if size is None:
+        return _one_logistic(loc, scale)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_logistic(loc, scale)
+    return out
+
+
+def _one_standard_cauchy():
+    return np.random.standard_normal() / np.random.standard_normal()
+
+
+@stands_for("numpy.random.standard_cauchy")
+def standard_cauchy(size=None):
+    if size is None:
+        return _one_standard_cauchy()
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_standard_cauchy()
+    return out
+
+
+def _one_power(a):
+    return (-math.expm1(-_one_exponential())) ** (1.0 / a)
+
+
+@stands_for("numpy.random.power")
+def power(a, size=None):
+    if size is None:
+        return _one_power(a)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_power(a)
+    return out
+
+
+def _one_f(dfnum, dfden):
+    return (_one_gamma(dfnum / 2.0) / dfnum) / (_one_gamma(dfden / 2.0) / dfden)
+
+
+@stands_for("numpy.random.f")
+def f(dfnum, dfden, size=None):
+    if size is None:
+        return _one_f(dfnum, dfden)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_f(dfnum, dfden)
+    return out
+
+
+def _one_noncentral_chisquare(df, nonc):
+    if df > 1.0:
+        x = np.random.standard_normal() + math.sqrt(nonc)
+        return 2.0 * _one_gamma((df - 1.0) / 2.0) + x * x
+    return 2.0 * _one_gamma(df / 2.0 + _one_poisson(nonc / 2.0))
+
+
+@stands_for("numpy.random.noncentral_chisquare")
+def noncentral_chisquare(df, nonc, size=None):
+    if size is None:
+        return _one_noncentral_chisquare(df, nonc)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_noncentral_chisquare(df, nonc)
+    return out
+
+
+def _one_wald(mean, scale):
+    """Michael, Schucany & Haas (1976)."""
+    y = np.random.standard_normal()
+    y = mean * y * y
+    x = mean + mean / (2.0 * scale) * (y - math.sqrt(4.0 * scale * y + y * y))
+    return x if np.random.random() <= mean / (mean + x) else mean * mean / x
+
+
+@stands_for("numpy.random.wald")
+def wald(mean, scale, size=None):
+    if size is None:
+        return _one_wald(mean, scale)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_wald(mean, scale)
+    return out
+
+
+def _one_vonmises(mu, kappa):
+    """Best & Fisher (1979)."""
+    if kappa < 1e-8:
+        return math.pi * (2.0 * np.random.random() - 1.0)
+    r = 1.0 + math.sqrt(1.0 + 4.0 * kappa * kappa)
+    rho = (r - math.sqrt(2.0 * r)) / (2.0 * kappa)
+    s = (1.0 + rho * rho) / (2.0 * rho)
+    while True:
+        z = math.cos(math.pi * np.random.random())
+        w = (1.0 + s * z) / (s + z)
+        y = kappa * (s - w)
+        v = np.random.random()
+        if y * (2.0 - y) - v >= 0.0 or (v > 0.0 and math.log(y / v) + 1.0 - y >= 0.0):
+            break
+    turn = math.acos(w)
+    if np.random.random() < 0.5:
+        turn = -turn
+    return (turn + mu + math.pi) % (2.0 * math.pi) - math.pi
+
+
+@stands_for("numpy.random.vonmises")
+def vonmises(mu, kappa, size=None):
+    if size is None:
+        return _one_vonmises(mu, kappa)
+    out = np.empty(size)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_vonmises(mu, kappa)
+    return out
+
+
+def _one_logseries(p):
+    """Kemp (1981)."""
+    r = math.log1p(-p)
+    while True:
+        v = np.random.random()
+        if v >= p:
+            return 1
+        q = -math.expm1(r * np.random.random())
+        if v <= q * q:
+            if v == 0.0:
+                continue
+            k = math.floor(1.0 + math.log(v) / math.log(q))
+            if k >= 1:
+                return k
+            continue
+        return 1 if v >= q else 2
+
+
+@stands_for("numpy.random.logseries")
+def logseries(p, size=None):
+    if size is None:
+        return _one_logseries(p)
+    out = np.empty(size, dtype=np.int64)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_logseries(p)
+    return out
+
+
+def _one_negative_binomial(n, p):
+    return _one_poisson(_one_gamma(n * 1.0) * (1.0 - p) / p)
+
+
+@stands_for("numpy.random.negative_binomial")
+def negative_binomial(n, p, size=None):
+    if size is None:
+        return _one_negative_binomial(n, p)
+    out = np.empty(size, dtype=np.int64)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_negative_binomial(n, p)
+    return out
+
+
+def _one_zipf(a):
+    """Devroye (1986), X.6.1."""
+    b = 2.0 ** (a - 1.0)
+    while True:
+        u = 1.0 - np.random.random()
+        v = np.random.random()
+        x = math.floor(u ** (-1.0 / (a - 1.0)))
+        if x > 9e18 or x < 1.0:
+            continue
+        t = (1.0 + 1.0 / x) ** (a - 1.0)
+        if v * x * (t - 1.0) / (b - 1.0) <= t / b:
+            return int(x)
+
+
+@stands_for("numpy.random.zipf")
+def zipf(a, size=None):
+    if size is None:
+        return _one_zipf(a)
+    out = np.empty(size, dtype=np.int64)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_zipf(a)
+    return out
+
+
+def _one_hypergeometric(ngood, nbad, nsample):
+    good, left, drawn = ngood, ngood + nbad, 0
+    for _ in range(nsample):
+        if np.random.random() * left < good:
+            good -= 1
+            drawn += 1
+        left -= 1
+    return drawn
+
+
+@stands_for("numpy.random.hypergeometric")
+def hypergeometric(ngood, nbad, nsample, size=None):
+    if size is None:
+        return _one_hypergeometric(ngood, nbad, nsample)
+    out = np.empty(size, dtype=np.int64)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = _one_hypergeometric(ngood, nbad, nsample)
+    return out
+
+
+@stands_for("numpy.random.multinomial")
+def multinomial(n, pvals, size=None):
+    p = np.asarray(pvals)
+    rows = 1
+    if size is not None:
+        rows = np.empty(size, dtype=np.int8).size
+    out = np.zeros((rows, p.size), dtype=np.int64)
+    for i in range(rows):
+        left, rest = n, 1.0
+        for k in range(p.size - 1):
+            if left == 0:
+                break
+            count = _one_binomial(left, min(1.0, p[k] / rest))
+            out[i, k] = count
+            left -= count
+            rest -= p[k]
+        if left > 0:
+            out[i, p.size - 1] = left
+    if size is None:
+        return out[0]
+    return out.reshape(np.empty(size, dtype=np.int8).shape + (p.size,))
+
+
+@stands_for("numpy.random.dirichlet")
+def dirichlet(alpha, size=None):
+    a = np.asarray(alpha)
+    rows = 1
+    if size is not None:
+        rows = np.empty(size, dtype=np.int8).size
+    out = np.empty((rows, a.size))
+    for i in range(rows):
+        total = 0.0
+        for k in range(a.size):
+            out[i, k] = _one_gamma(a[k] * 1.0)
+            total += out[i, k]
+        out[i] /= total
+    if size is None:
+        return out[0]
+    return out.reshape(np.empty(size, dtype=np.int8).shape + (a.size,))
+
+
+@stands_for("random.gammavariate")
+def gammavariate(alpha, beta):
+    return _one_gamma(alpha * 1.0) * beta
+
+
+@stands_for("random.betavariate")
+def betavariate(alpha, beta):
+    x = _one_gamma(alpha * 1.0)
+    return x / (x + _one_gamma(beta * 1.0))
+
+
+@stands_for("random.lognormvariate")
+def lognormvariate(mu, sigma):
+    return math.exp(random.gauss(mu, sigma))
+
+
+@stands_for("random.paretovariate")
+def paretovariate(alpha):
+    return (1.0 - np.random.random()) ** (-1.0 / alpha)
+
+
+@stands_for("random.weibullvariate")
+def weibullvariate(alpha, beta):
+    return alpha * _one_exponential() ** (1.0 / beta)
+
+
+@stands_for("random.vonmisesvariate")
+def vonmisesvariate(mu, kappa):
+    return _one_vonmises(mu, kappa) % (2.0 * math.pi)
+
+
+@stands_for("random.triangular")
+def triangular_between(low=0.0, high=1.0, mode=0.5):
+    return np.random.triangular(low, mode, high)

@@ -29,6 +29,32 @@ def diff(a, n=1):
     return out
 
 
+@stands_for("numpy.cumsum")
+def cumsum(a, axis=None):
+    if axis is None:
+        return np.cumsum(a.ravel())
+    out = np.empty(a.shape, dtype=np.cumsum(a.ravel()[:0]).dtype)
+    source, sums = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+    for k in range(source.shape[0]):
+        sums[k] = source[k]
+        if k > 0:
+            sums[k] += sums[k - 1]
+    return out
+
+
+@stands_for("numpy.cumprod")
+def cumprod(a, axis=None):
+    if axis is None:
+        return np.cumprod(a.ravel())
+    out = np.empty(a.shape, dtype=np.cumprod(a.ravel()[:0]).dtype)
+    source, products = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+    for k in range(source.shape[0]):
+        products[k] = source[k]
+        if k > 0:
+            products[k] *= products[k - 1]
+    return out
+
+
 @stands_for("numpy.average")
 def average(a, weights=None):
     if weights is None:
