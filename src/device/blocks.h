@@ -122,6 +122,19 @@ template <class Red> static inline typename Red::S block_arg(const typename Red:
   return {x[k], start + k};
 }
 
+/// Complex numbers one after the other: the comparison's outcome is nearly always the same.
+template <class Red> static inline typename Red::S block_arg_complex(const typename Red::T* x, i64 n, i64 start) {
+  const bool highest = looks_for_highest<Red>();
+  typename Red::S best = Red::map(x[0], start);
+  for (i64 k = 1; k < n; ++k) {
+    const auto re = x[k].re, im = x[k].im, best_re = best.value.re, best_im = best.value.im;
+    const bool loses = highest ? (re < best_re) | ((re == best_re) & (im <= best_im)) : (re > best_re) | ((re == best_re) & (im >= best_im));
+    if (__builtin_expect(loses & (im == im), 1)) continue;
+    best = Red::join(best, Red::map(x[k], start + k));
+  }
+  return best;
+}
+
 /// The first of the bytes that has the value looked for, else the first of all.
 template <class Red> static inline typename Red::S block_arg_bool(const bool* x, i64 n, i64 start) {
   const bool wanted = looks_for_highest<Red>();
@@ -309,7 +322,9 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
     if constexpr (is_same<S, ArgState<bool>>) {
       return block_arg_bool<Red>(x, n, start);
     } else if constexpr (is_arg_state<S>) {
-      if constexpr (!is_complex<T> && !is_small_float<T>) {
+      if constexpr (is_complex<T>) {
+        return block_arg_complex<Red>(x, n, start);
+      } else if constexpr (!is_small_float<T>) {
         if (n >= 256) return block_arg<Red>(x, n, start);
       }
     } else if constexpr (is_same<S, bool>) {
@@ -318,7 +333,7 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
     } else if constexpr (is_same<S, i64>) {
       if (counts<Red>()) return block_truth<Truth::count>(x, n);
     }
-    constexpr int kLanes = sizeof(S) <= 2 ? 256 / sizeof(S) : sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
+    constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if (n < kLanes) {
       S s = Red::map(x[0], start);
       for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], start + k));

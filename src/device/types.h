@@ -69,9 +69,10 @@ BC_FN float half_bits_to_float(u16 h) {
   float f;
   asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
   return f;
-#elif defined(__F16C__) || defined(__AVX512F__)
+#elif (defined(__F16C__) || defined(__AVX512F__)) && !defined(__clang__)
   return static_cast<float>(bits_as<_Float16>(h));
 #else
+  // Also for clang, which would compare halves where their floats are compared, and does that one after the other.
   // Scales the shifted bits by 2^112: exact for normal and subnormal values; infinities and NaN get their exponent back.
   u32 shifted = (static_cast<u32>(h) & 0x7fffu) << 13;
   float magnitude = bits_as<float>(shifted) * 0x1p112f;

@@ -47,6 +47,9 @@ constexpr bool cheap(std::string_view name) {
   return false;
 }
 
+/// Rows that may be joined in any order.
+constexpr bool any_order(std::string_view name) { return cheap(name) && name != "subtract" && name != "divide"; }
+
 template <class T, class F>
 void scan(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* carry, bool started) {
   const T* x = static_cast<const T*>(x_);
@@ -93,6 +96,42 @@ void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int
   for (int64_t i = 0; i < n; ++i) out[i * so] = F::apply(a[i * sa], b[i * sb]);
 }
 
+/// The fold of n >= 1 elements: in order, or where any order will do in eight lanes of pieces that are joined in a tree.
+template <class T, class F>
+T fold(const T* x, int64_t sx, int64_t n) {
+  if constexpr (F::kAssociative) {
+    if (n >= 16) {
+      if (n > 256) {
+        const int64_t half = n / 2 / 8 * 8;
+        const T left = fold<T, F>(x, sx, half);
+        return F::apply(left, fold<T, F>(x + half * sx, sx, n - half));
+      }
+      T lane[8];
+      for (int l = 0; l < 8; ++l) lane[l] = x[l * sx];
+      int64_t i = 8;
+      for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; ++l) lane[l] = F::apply(lane[l], x[(i + l) * sx]);
+      for (int w = 4; w > 0; w /= 2)
+        for (int l = 0; l < w; ++l) lane[l] = F::apply(lane[l], lane[l + w]);
+      for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * sx]);
+      return lane[0];
+    }
+  }
+  T acc = x[0];
+  for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * sx]);
+  return acc;
+}
+
+template <class T, class F>
+void segments(const void* x_, int64_t sx, const int64_t* at, int64_t count, bool last, int64_t n, void* out_, int64_t so) {
+  const T* x = static_cast<const T*>(x_);
+  T* out = static_cast<T*>(out_);
+  for (int64_t j = 0; j < count; ++j) {
+    const int64_t begin = at[j], end = last && j + 1 == count ? n : at[j + 1];
+    out[j * so] = fold<T, F>(x + begin * sx, sx, end > begin ? end - begin : 1);
+  }
+}
+
 template <class T, class F>
 void at_loop(void* base_, const int64_t* at, const void* v_, int64_t sv, int64_t n) {
   T* base = static_cast<T*>(base_);
@@ -105,7 +144,7 @@ struct Row {
   FoldLoops loops[kTypes];
 };
 
-template <class T, class F> constexpr FoldLoops loops_of() { return {scan<T, F>, scan_twice<T, F>, zip<T, F>, at_loop<T, F>}; }
+template <class T, class F> constexpr FoldLoops loops_of() { return {scan<T, F>, scan_twice<T, F>, zip<T, F>, segments<T, F>, at_loop<T, F>}; }
 
 template <template <class> class F, u32 set, int D> constexpr FoldLoops loops_in() {
   if constexpr ((set >> D & 1) != 0)
@@ -122,6 +161,7 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
 // Rows outside T, T -> T name functions that are never instantiated here.
 #define BC_BINARY(name_, set, result, ...)                                      \
   template <class T> struct Apply_##name_ {                                     \
+    static constexpr bool kAssociative = any_order(#name_);                     \
     __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); } \
     static inline T apply(T a, T b) {                                           \
       if constexpr (cheap(#name_))                                              \

@@ -190,17 +190,17 @@ void run(const ReduceatExtra& op, std::span<const View> inputs, const View& outp
     });
     return;
   }
-  const int64_t inner = product(l.inner);
-  parallel_for(product(l.outer) * inner * segments, 64, [&](int64_t begin, int64_t end) {
+  const int64_t inner = product(l.inner), lines = product(l.outer) * inner;
+  const int64_t piece = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, l.n / std::max<int64_t>(segments, 1)));
+  const int64_t pieces = (segments + piece - 1) / piece;
+  parallel_for(lines * pieces, 1, [&](int64_t begin, int64_t end) {
     Walker o(l.outer, {&l.x_outer, &l.out_outer}), i(l.inner, {&l.x_inner, &l.out_inner});
     for (int64_t p = begin; p < end; ++p) {
-      const int64_t j = p % segments, line = p / segments;
+      const int64_t j = p % pieces * piece, line = p / pieces, count = std::min(piece, segments - j);
       o.seek(line / inner);
       i.seek(line % inner);
-      alignas(16) char carry[16];
-      const int64_t at = op.at[static_cast<size_t>(j)];
-      f.scan(x + (o.offset(0) + i.offset(0) + at * l.x_step) * bytes, l.x_step, nullptr, 0, stop(j) - at, carry, false);
-      std::memcpy(out + (o.offset(1) + i.offset(1) + j * l.out_step) * bytes, carry, static_cast<size_t>(bytes));
+      f.segments(x + (o.offset(0) + i.offset(0)) * bytes, l.x_step, op.at.data() + j, count, j + count == segments, l.n,
+                 out + (o.offset(1) + i.offset(1) + j * l.out_step) * bytes, l.out_step);
     }
   });
 }

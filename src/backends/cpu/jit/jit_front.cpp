@@ -159,6 +159,10 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-target-feature");
     options.push_back(feature);
   }
+  // In array expressions a gather is a load with a stride, or at indices: the loads one by one are two to four times faster.
+  if (flags.program == 0)
+    for (const char* option : {"-target-feature", "+prefer-no-gather", "-target-feature", "+prefer-no-scatter"})
+      options.emplace_back(option);
   options.push_back("-O" + std::to_string(flags.opt_level));
   if (flags.opt_level >= 2) {
     options.emplace_back("-vectorize-loops");
