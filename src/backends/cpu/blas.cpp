@@ -84,6 +84,16 @@ void blas_tile(const TileShape& s, const void* a_data, const void* b_data, void*
   const T one{1};
   const T zero{0};
   const auto m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
+  if constexpr (Type::kIndex < 2) {
+    if (n == 1 && m == 1 && s.a_column > 0 && s.b_row > 0 && s.a_column * k <= kIntMax && s.b_row * k <= kIntMax) {
+      const auto step_a = static_cast<int>(s.a_column), step_b = static_cast<int>(s.b_row);
+      const T *x = static_cast<const T*>(a_data), *y = static_cast<const T*>(b_data);
+      T& sum = *static_cast<T*>(c_data);
+      if constexpr (Type::kIndex == 0) sum = library.sdot(&k, x, &step_a, y, &step_b);
+      else sum = library.ddot(&k, x, &step_a, y, &step_b);
+      return;
+    }
+  }
   const Packed<T> a = packed(static_cast<const T*>(a_data), s.m, s.k, s.a_row, s.a_column);
   const Packed<T> b = packed(static_cast<const T*>(b_data), s.k, s.n, s.b_row, s.b_column);
   buffers().acquire();

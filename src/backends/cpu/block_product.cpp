@@ -11,6 +11,7 @@ template <class Element, class Sum>
 struct WrapRule {
   using T = Element;
   using Acc = Sum;
+  static constexpr bool kSums = true;
   static Acc load(T x) { return x; }
   static T store(Acc x) { return static_cast<T>(x); }
   template <class V>
@@ -22,6 +23,7 @@ struct WrapRule {
 struct BoolRule {
   using T = uint8_t;
   using Acc = uint8_t;
+  static constexpr bool kSums = false;
   static Acc load(T x) { return x != 0; }
   static T store(Acc x) { return x; }
   template <class V>

@@ -71,10 +71,65 @@ struct BlockProduct {
     }
   }
 
+  /// kLanes neighbours.
+  __attribute__((always_inline)) static Vector neighbours(const T* x) {
+    typedef T Narrow __attribute__((vector_size(kLanes * sizeof(T))));
+    Narrow v;
+    std::memcpy(&v, x, sizeof v);
+    return __builtin_convertvector(v, Vector);
+  }
+
+  /// A matrix, whose rows lie in one piece, by a vector: nothing of the matrix is used twice, so it is read where it lies.
+  static void by_vector(const TileShape& s, const T* a, const T* b, T* c) {
+    const auto x = std::unique_ptr<Acc[]>(new Acc[s.k]);
+    for (int64_t p = 0; p < s.k; ++p) x[p] = Rule::load(b[p * s.b_row]);
+    for (int64_t i = 0; i < s.m; ++i) {
+      const T* row = a + i * s.a_row;
+      Vector sums[4] = {};
+      int64_t p = 0;
+      for (; p + 4 * kLanes <= s.k; p += 4 * kLanes) {
+        for (int v = 0; v < 4; ++v) {
+          Vector right;
+          std::memcpy(&right, &x[p + v * kLanes], sizeof right);
+          sums[v] = Rule::join(sums[v], neighbours(row + p + v * kLanes), right);
+        }
+      }
+      sums[0] += sums[1] + (sums[2] + sums[3]);
+      Acc sum = 0;
+      for (int l = 0; l < kLanes; ++l) sum = static_cast<Acc>(sum + sums[0][l]);
+      for (; p < s.k; ++p) sum = static_cast<Acc>(sum + Rule::load(row[p]) * x[p]);
+      c[i * s.c_row] = Rule::store(sum);
+    }
+  }
+
+  /// A vector by a matrix whose rows lie in one piece.
+  static void vector_by(const TileShape& s, const T* a, const T* b, T* c) {
+    constexpr int64_t kStrip = 8 * kLanes;
+    int64_t j = 0;
+    for (; j + kStrip <= s.n; j += kStrip) {
+      Vector sums[8] = {};
+      for (int64_t p = 0; p < s.k; ++p) {
+        const Vector left = Rule::load(a[p * s.a_column]) - Vector{};
+        for (int v = 0; v < 8; ++v) sums[v] = Rule::join(sums[v], left, neighbours(b + p * s.b_row + j + v * kLanes));
+      }
+      for (int v = 0; v < 8; ++v)
+        for (int l = 0; l < kLanes; ++l) c[j + v * kLanes + l] = Rule::store(sums[v][l]);
+    }
+    for (; j < s.n; ++j) {
+      Acc sum = 0;
+      for (int64_t p = 0; p < s.k; ++p) sum = static_cast<Acc>(sum + Rule::load(a[p * s.a_column]) * Rule::load(b[p * s.b_row + j]));
+      c[j] = Rule::store(sum);
+    }
+  }
+
   static void run(const TileShape& s, const void* a_data, const void* b_data, void* c_data) {
     const T* a = static_cast<const T*>(a_data);
     const T* b = static_cast<const T*>(b_data);
     T* c = static_cast<T*>(c_data);
+    if constexpr (Rule::kSums) {
+      if (s.n == 1 && s.a_column == 1) return by_vector(s, a, b, c);
+      if (s.m == 1 && s.b_column == 1) return vector_by(s, a, b, c);
+    }
     const auto space = std::unique_ptr<Space>(new Space);
     for (int64_t j = 0; j < s.n; j += kColumnBlock) {
       const int64_t columns = s.n - j < kColumnBlock ? s.n - j : kColumnBlock;

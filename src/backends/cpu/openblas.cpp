@@ -90,6 +90,8 @@ Opened open_openblas() {
     opened.functions.gemm[i] = reinterpret_cast<OpenBlas::Gemm>(find(std::string(1, kTypes[i]) + "gemm_"));
     opened.functions.gemv[i] = reinterpret_cast<OpenBlas::Gemv>(find(std::string(1, kTypes[i]) + "gemv_"));
   }
+  opened.functions.sdot = reinterpret_cast<decltype(OpenBlas::sdot)>(find("sdot_"));
+  opened.functions.ddot = reinterpret_cast<decltype(OpenBlas::ddot)>(find("ddot_"));
   opened.functions.description = path;
   if (auto* config = reinterpret_cast<char* (*)()>(dlsym(opened.handle, "openblas_get_config"))) {
     opened.functions.description += std::string(", ") + config();

@@ -12,6 +12,8 @@ struct OpenBlas {
                         const int* incx, const void* beta, void* y, const int* incy);
   Gemm gemm[4];  ///< s d c z
   Gemv gemv[4];
+  float (*sdot)(const int* n, const float* x, const int* incx, const float* y, const int* incy);
+  double (*ddot)(const int* n, const double* x, const int* incx, const double* y, const int* incy);
   std::string description;
 };
 
