@@ -97,7 +97,7 @@ struct BlockProduct {
       sums[0] += sums[1] + (sums[2] + sums[3]);
       Acc sum = 0;
       for (int l = 0; l < kLanes; ++l) sum = static_cast<Acc>(sum + sums[0][l]);
-      for (; p < s.k; ++p) sum = static_cast<Acc>(sum + Rule::load(row[p]) * x[p]);
+      for (; p < s.k; ++p) sum = static_cast<Acc>(sum + 1u * Rule::load(row[p]) * x[p]);
       c[i * s.c_row] = Rule::store(sum);
     }
   }
@@ -117,7 +117,7 @@ struct BlockProduct {
     }
     for (; j < s.n; ++j) {
       Acc sum = 0;
-      for (int64_t p = 0; p < s.k; ++p) sum = static_cast<Acc>(sum + Rule::load(a[p * s.a_column]) * Rule::load(b[p * s.b_row + j]));
+      for (int64_t p = 0; p < s.k; ++p) sum = static_cast<Acc>(sum + 1u * Rule::load(a[p * s.a_column]) * Rule::load(b[p * s.b_row + j]));
       c[j] = Rule::store(sum);
     }
   }
