@@ -647,6 +647,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "diff" && p.size() == 1 && p[0].is_array() && p[0].type->ndim == 1)
     return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
   if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", host_array(p[0], n).text));
+  if (f == "partition" && p.size() == 2 && p[0].is_array() && p[0].type->ndim == 1 && (p[1].is_scalar() || p[1].is(Kind::literal)))
+    return array(p[0].type->element, 1, fmt::format("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
   if (f == "bincount") {
     Bound b(args, {"x", "weights", "minlength"});
     accept(b);
@@ -684,6 +686,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
         lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n);
   }
   if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
+  if (f == "outer" && p.size() == 2 && p[0].is_array() && p[1].is_array() && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
+    const Value a = host_array(*host_method(p[0], "ravel", {}, n), n), b = host_array(*host_method(p[1], "ravel", {}, n), n);
+    const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
+    return array(t, 2, fmt::format("py::outer<{}>({}, {})", cpp(t), a.text, b.text));
+  }
   if (f == "outer" && p.size() == 2) {
     Value all = Value::known(slice_type());
     all.items.assign(3, Value::known(none_type()));

@@ -136,17 +136,73 @@ void unlink(Block* block) {
   block->next = block->previous = nullptr;
 }
 
+/// Small blocks that a thread gave back, by their size in units of 64 bytes: most arrays in loops are small, and made again at once.
+/// Sanitizers want to see every one.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kPooledUnits = 0;
+#else
+constexpr size_t kPooledUnits = 16;
+#endif
+struct Pool {
+  static constexpr int kMost = 32;
+  Block* first[kPooledUnits + 1] = {};
+  int count[kPooledUnits + 1] = {};
+  ~Pool();
+};
+constinit thread_local bool pool_ended = false;  // blocks may be given back while the thread ends
+Pool& pool() {
+  thread_local Pool p;
+  return p;
+}
+Pool::~Pool() {
+  pool_ended = true;
+  for (Block* block : first)
+    while (block != nullptr) std::free(std::exchange(block, block->next));
+}
+size_t units(int64_t bytes) { return (static_cast<size_t>(bytes) + sizeof(Block) + 63) / 64; }
+
+void* memory_for(int64_t bytes) {
+  const size_t n = units(bytes);
+  if (n <= kPooledUnits && !pool_ended) {
+    Pool& p = pool();
+    if (Block* block = p.first[n]) {
+      p.first[n] = block->next;
+      --p.count[n];
+      return block;
+    }
+  }
+  return std::aligned_alloc(64, n * 64);
+}
+void give_back(Block* block, int64_t bytes) {
+  const size_t n = units(bytes);
+  if (n <= kPooledUnits && !pool_ended) {
+    Pool& p = pool();
+    if (p.count[n] < Pool::kMost) {
+      block->next = p.first[n];
+      p.first[n] = block;
+      ++p.count[n];
+      return;
+    }
+  }
+  std::free(block);
+}
+
+/// Whether only this thread is at the call's list.
+bool alone(const Thread& t, const Call* call) { return t.call == call && !t.worker && call->interpreter == nullptr; }
+
 Block* allocate(int64_t bytes) {
   constexpr int64_t kMost = int64_t{1} << 47;
-  void* memory = bytes < 0 || bytes > kMost ? nullptr : std::aligned_alloc(64, (static_cast<size_t>(bytes) + sizeof(Block) + 63) / 64 * 64);
+  void* memory = bytes < 0 || bytes > kMost ? nullptr : memory_for(bytes);
   if (memory == nullptr) {
     const std::string_view text = "an array of this size does not fit into memory";
     raise_now(static_cast<int32_t>(bytes < 0 ? Raised::value : Raised::memory),
               bytes < 0 ? "negative dimensions are not allowed" : text.data(), bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
   }
-  Block* block = new (memory) Block{1, bytes, nullptr, nullptr, self().call};
+  const Thread& t = self();
+  Block* block = new (memory) Block{1, bytes, nullptr, nullptr, t.call};
   if (Call* call = block->call) {
-    const std::lock_guard lock(call->mutex);
+    std::unique_lock lock(call->mutex, std::defer_lock);
+    if (!alone(t, call)) lock.lock();
     block->next = call->blocks;
     if (block->next != nullptr) block->next->previous = block;
     call->blocks = block;
@@ -164,14 +220,17 @@ constexpr int64_t kForeign = -1;
 void free_block(Block* block) {
   if (block->bytes == kForeign) {
     const Foreign f = *static_cast<Foreign*>(block->data());
+    give_back(block, sizeof(Foreign));
     f.release(f.object);
+    return;
   }
-  std::free(block);
+  give_back(block, block->bytes);
 }
 
 void release(Block* block) {
   if (Call* call = block->call) {
-    const std::lock_guard lock(call->mutex);
+    std::unique_lock lock(call->mutex, std::defer_lock);
+    if (!alone(self(), call)) lock.lock();
     unlink(block);
   }
   free_block(block);
@@ -461,9 +520,9 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate, release, raise_now, add_argument, caught,       raise_again, message_of,  forget, parallel,
-                          threads,  print,   product,   random_state, format_float, format_spec, parse_float, keep,   link_block,
-                          interpret, interpreted, forget_interpreted};
+  static const Table t = {allocate,    release,     raise_now, add_argument, caught,    raise_again,  message_of,
+                          forget,      parallel,    threads,   print,        product,   random_state, format_float,
+                          format_spec, parse_float, keep,      link_block,   interpret, interpreted,  forget_interpreted};
   return t;
 }
 

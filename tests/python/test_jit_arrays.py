@@ -222,3 +222,45 @@ def test_what_gives_none_is_done_where_it_stands():
         return np.fill_diagonal(a, 7), a[0, 0]
 
     assert filled(np.zeros((2, 2))) == (None, 7.0)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_parts_of_an_order_and_counts(dtype):
+    @njit
+    def all_of(a, k):
+        return (
+            np.median(a), np.quantile(a, 0.37), np.percentile(a, 90), np.sort(np.partition(a, k)[:k]),
+            np.partition(a, k)[k], np.histogram(a, 7),
+            np.flatnonzero(a > 4), np.where(a > 5)[0], np.outer(a, a[:3]),
+        )  # fmt: skip
+
+    g = np.random.default_rng(2)
+    for n in (1, 2, 3, 50, 301):
+        a = g.integers(0, 9, n).astype(dtype)
+        k = n // 3
+        got = list(flat(all_of(a, k)))
+        expected = list(flat((
+            np.median(a), np.quantile(a, 0.37), np.percentile(a, 90), np.sort(a)[:k], np.sort(a)[k], np.histogram(a, 7),
+            np.flatnonzero(a > 4),
+            np.where(a > 5)[0], np.outer(a, a[:3]),
+        )))  # fmt: skip
+        for x, y in zip(got, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-13)
+    if dtype == "float64":
+        assert np.isnan(all_of(np.array([1.0, np.nan]), 0)[0])
+
+
+def test_small_arrays_of_several_threads_are_not_mixed():
+    from concurrent.futures import ThreadPoolExecutor
+
+    @njit(nogil=True)
+    def build(n, start):
+        rows = []
+        for i in range(n):
+            rows.append(np.full(4, start + i))
+        return rows
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for start, rows in zip(range(8), pool.map(lambda s: build(300, s), range(8))):
+                np.testing.assert_array_equal(np.stack(rows)[:, 2], start + np.arange(300))

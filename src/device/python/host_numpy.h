@@ -305,9 +305,18 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
   const Host<I, M, 'C'> at = contiguous(indices);
   const i64 n = at.size();
   if constexpr (N == 1) {
-    for (i64 i = 0; i < n; ++i)
-      out.data[i] =
-          *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + checked_index(at.data[i], a.shape[0]) * a.strides[0]);
+    // Checked first, so that both loops are vectorised.
+    const i64 extent = a.shape[0], stride = a.strides[0];
+    bool outside = false;
+    for (i64 i = 0; i < n; ++i) {
+      const i64 k = static_cast<i64>(at.data[i]);
+      outside |= static_cast<u64>(k + (k < 0 ? extent : 0)) >= static_cast<u64>(extent);
+    }
+    if (outside) raise(kIndex, "index is out of bounds");
+    for (i64 i = 0; i < n; ++i) {
+      const i64 k = static_cast<i64>(at.data[i]);
+      out.data[i] = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + (k + (k < 0 ? extent : 0)) * stride);
+    }
   } else {
     i64 width = 1;
     for (int k = 1; k < N; ++k) width *= a.shape[k];
@@ -464,8 +473,11 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
   const Host<T, 1, 'C'> c = contiguous(a);
   for (i64 i = 0; i < n; ++i) count += nonzero(c.data[i]);
   Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{count}});
-  for (i64 i = 0, k = 0; i < n; ++i)
-    if (nonzero(c.data[i])) out.data[k++] = i;
+  // Every place is written and kept if it counts: no branch is mispredicted.
+  for (i64 i = 0, k = 0; k < count; ++i) {
+    out.data[k] = i;
+    k += nonzero(c.data[i]);
+  }
   return out;
 }
 
@@ -640,15 +652,75 @@ BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
     if (i == 0 || s.data[i] != s.data[i - 1]) out.data[k++] = s.data[i];
   return out;
 }
+/// Moves elements until the k-th is where sorting would put it, with none after it before it (Hoare's FIND). False: it takes too long.
+template <class T>
+static inline bool select_nth(T* a, i64 n, i64 k) {
+  i64 low = 0, high = n - 1;
+  for (int turns = 0; low < high; ++turns) {
+    if (turns > 80) return false;
+    const i64 middle = low + (high - low) / 2;
+    const auto order = [&](i64 i, i64 j) {
+      if (before(a[j], a[i])) {
+        const T kept = a[i];
+        a[i] = a[j], a[j] = kept;
+      }
+    };
+    order(low, middle), order(middle, high), order(low, middle);
+    const T pivot = a[middle];
+    i64 i = low, j = high;
+    while (i <= j) {
+      while (before(a[i], pivot)) ++i;
+      while (before(pivot, a[j])) --j;
+      if (i > j) break;
+      const T kept = a[i];
+      a[i++] = a[j], a[j--] = kept;
+    }
+    if (k <= j)
+      high = j;
+    else if (k >= i)
+      low = i;
+    else
+      return true;
+  }
+  return true;
+}
+template <class R, class T, char L, class U, char K>
+BC_INLINE Host<R, 2, 'C'> outer(const Host<T, 1, L>& a, const Host<U, 1, K>& b) {
+  const Host<U, 1, 'C'> row = contiguous(b);
+  const i64 n = a.shape[0], m = row.shape[0];
+  Host<R, 2, 'C'> out = fresh<R, 2>(Tuple<i64, 2>{{n, m}});
+  for (i64 i = 0; i < n; ++i) {
+    const R x = cast<R>(a(i));
+    R* to = out.data + i * m;
+    for (i64 j = 0; j < m; ++j) to[j] = x * cast<R>(row.data[j]);
+  }
+  return out;
+}
+template <class T, char L>
+BC_INLINE Host<T, 1, 'C'> partitioned(const Host<T, 1, L>& a, i64 kth) {
+  const Host<T, 1, 'C'> s = copy(a);
+  const i64 n = s.shape[0];
+  if (kth < 0) kth += n;
+  if (kth < 0 || kth >= n) raise(kValue, "partition: kth is out of bounds");
+  if (!select_nth(s.data, n, kth)) sort_rows(s);
+  return s;
+}
 template <class T, int N, char L>
 BC_INLINE double median(const Host<T, N, L>& a) {
   const Host<T, 1, 'C'> s = copy(reshape<1>(a, Tuple<i64, 1>{{-1}}));
-  sort_rows(s);
   const i64 n = s.shape[0];
   if (n == 0) return limits<double>::nan();
-  if constexpr (is_native_float<T>)
-    if (s.data[n - 1] != s.data[n - 1]) return limits<double>::nan();
-  return n % 2 ? cast<double>(s.data[n / 2]) : (cast<double>(s.data[n / 2 - 1]) + cast<double>(s.data[n / 2])) / 2;
+  if constexpr (is_native_float<T>) {
+    bool broken = false;
+    for (i64 i = 0; i < n; ++i) broken |= s.data[i] != s.data[i];
+    if (broken) return limits<double>::nan();
+  }
+  if (!select_nth(s.data, n, n / 2)) sort_rows(s);
+  const double upper = cast<double>(s.data[n / 2]);
+  if (n % 2) return upper;
+  T below = s.data[0];
+  for (i64 i = 1; i < n / 2; ++i) below = before(below, s.data[i]) ? s.data[i] : below;
+  return (cast<double>(below) + upper) / 2;
 }
 template <class T, char L>
 BC_INLINE Host<i64, 1, 'C'> bincount(const Host<T, 1, L>& a, i64 least_length) {
