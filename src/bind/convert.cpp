@@ -43,6 +43,70 @@ PyRef array_inside(PyObject* o, int depth = 0) {
   return nullptr;
 }
 
+/// Nested lists and tuples of plain Python floats and ints, as most are: read here in one go, where NumPy would look at each element twice.
+class PlainNumbers {
+ public:
+  /// Whether `o` is such; all else is NumPy's to read, or to refuse.
+  bool read(PyObject* o) { return walk(o, 0); }
+  const Dims& shape() const { return shape_; }
+  bool is_real() const { return real_; }
+  const std::vector<int64_t>& integers() const { return integers_; }
+  const std::vector<double>& reals() {
+    become_real();
+    return reals_;
+  }
+
+ private:
+  bool walk(PyObject* o, int depth) {
+    // A list may be changed by other threads: its items are kept.
+    const PyRef items = PyList_Check(o) ? PyRef::steal(PyList_AsTuple(o)) : PyRef::borrow(o);
+    const Py_ssize_t n = PyTuple_Size(items.get());
+    if (n == 0) return false;
+    if (depth == shape_.size()) {
+      if (leaf_ >= 0 || depth == kMaxDims) return false;
+      shape_.push_back(n);
+    } else if (shape_[depth] != n) {
+      return false;
+    }
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* item = PyTuple_GetItem(items.get(), i);
+      if (PyFloat_CheckExact(item)) {
+        if (!at_leaf(depth)) return false;
+        become_real();
+        reals_.push_back(PyFloat_AsDouble(item));
+      } else if (PyLong_CheckExact(item)) {
+        int overflow = 0;
+        const long long v = PyLong_AsLongLongAndOverflow(item, &overflow);
+        if (overflow != 0 || !at_leaf(depth)) return false;
+        if (real_) reals_.push_back(static_cast<double>(v));
+        else integers_.push_back(v);
+      } else if ((!PyList_CheckExact(item) && !PyTuple_CheckExact(item)) || leaf_ == depth || !walk(item, depth + 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool at_leaf(int depth) {
+    if (leaf_ >= 0) return leaf_ == depth;
+    leaf_ = depth;
+    integers_.reserve(static_cast<size_t>(shape_[depth]));
+    return true;
+  }
+  void become_real() {
+    if (real_) return;
+    real_ = true;
+    reals_.reserve(static_cast<size_t>(shape_[leaf_]));
+    reals_.assign(integers_.begin(), integers_.end());
+    integers_ = {};
+  }
+
+  Dims shape_;
+  int leaf_ = -1;  // the depth at which the numbers are
+  bool real_ = false;
+  std::vector<int64_t> integers_;
+  std::vector<double> reals_;
+};
+
 Array scalar_array(const std::pair<Weak, Scalar>& v, std::optional<DType> dtype, Device device) {
   const auto& [weak, value] = v;
   if (weak == Weak::integer && value.dtype == DType::f64 && !(dtype && is_inexact(*dtype)))
@@ -353,6 +417,16 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   if (!numpy) {
     if (!is_sequence(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))
       if (const auto a = import_foreign(o)) return finish(*a, false);
+    const bool as_real = dtype == DType::f64 || dtype == DType::f32;
+    if (!never && (PyList_CheckExact(o) || PyTuple_CheckExact(o)) && (!dtype || as_real || *dtype == DType::i64)) {
+      PlainNumbers numbers;
+      if (numbers.read(o) && !(numbers.is_real() && dtype == DType::i64)) {
+        const Layout layout = contiguous_layout(numbers.shape());
+        if (!numbers.is_real() && !as_real) return from_host(numbers.integers().data(), DType::i64, layout, where);
+        const Array a = from_host(numbers.reals().data(), DType::f64, layout, where);
+        return dtype ? astype(a, *dtype, false) : a;
+      }
+    }
     if (PyRef inside = is_sequence(o) ? array_inside(o) : nullptr) {
       if (never) cannot_avoid_copy();
       const Array a = stack_nested(o, device ? *device : array_of(inside.get()).device());
