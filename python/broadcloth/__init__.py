@@ -361,11 +361,11 @@ _cuda_paths.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("cuda", "cupyx", "exceptions", "experimental", "linalg", "profiler", "random", "typed", "types")
+_MODULES = ("cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
-    "_jit": "get_num_threads jit literal_unroll njit objmode parallel_chunksize prange",
+    "_jit": "get_num_threads jit literal_unroll njit objmode parallel_chunksize pndindex prange",
     "_vectorize": "guvectorize stencil vectorize",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",

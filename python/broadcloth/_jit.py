@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import _broadcloth as _c
 from ._pickling import make_jit, reduced
 from .types import Signature, Type
 
 copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
-__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "prange"]
+__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "pndindex", "prange"]
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
 _IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
@@ -168,6 +170,10 @@ def prange(*args: int) -> range:
 prange.__kernel_name__ = "numba.prange"  # type: ignore[attr-defined]
 
 
+# All places of a shape; the loops over them are not dealt out to threads.
+pndindex = np.ndindex
+
+
 def literal_unroll(values: Any) -> Any:
     """In a compiled function: a loop over a tuple of values of several types, one copy of the body for each."""
     return values
@@ -176,7 +182,7 @@ def literal_unroll(values: Any) -> Any:
 literal_unroll.__kernel_name__ = "numba.literal_unroll"  # type: ignore[attr-defined]
 
 
-class objmode:  # noqa: N801
+class objmode:
     """In a compiled function: the interpreter runs the block, with the lock that Python's threads share.
 
     Parameters
@@ -206,7 +212,7 @@ class objmode:  # noqa: N801
     def __exit__(self, *_: object) -> None: ...
 
 
-class parallel_chunksize:  # noqa: N801
+class parallel_chunksize:
     """A context in which loops deal out that many turns at once: taken for Numba's sake, as the library balances the threads itself."""
 
     __kernel_name__ = "numba.parallel_chunksize"

@@ -57,6 +57,16 @@ class Type:
     def name(self) -> str:
         return self._spelling
 
+    @property
+    def ndim(self) -> int:
+        """Dimensions of an array's type; 0 of others."""
+        return int(self._spelling.rsplit(", ", 2)[-2].removesuffix("d")) if self._spelling.startswith("array(") else 0
+
+    @property
+    def layout(self) -> str:
+        """'C', 'F' or 'A' of an array's type."""
+        return self._spelling.rstrip(")").rsplit(", ", 1)[-1]
+
     def __getitem__(self, key: Any) -> Type:
         parts = key if isinstance(key, tuple) else (key,)
         if not all(isinstance(p, slice) and p.start is None and p.stop is None and p.step in (None, 1) for p in parts):
@@ -164,6 +174,44 @@ def DictType(key: Any, value: Any) -> Type:
     return Type(f"DictType({_type(key).__kernel_type__}, {_type(value).__kernel_type__})")
 
 
+class _Family:
+    """Types of one kind: called it makes one, and isinstance(t, family) asks for the kind, as in `extending.overload`."""
+
+    def __init__(self, holds: Any, make: Any = None) -> None:
+        self._holds = holds
+        self._make = make
+        if make is not None:
+            self.__doc__ = make.__doc__
+            self.__name__ = make.__name__
+
+    def __call__(self, *args: Any, **keywords: Any) -> Type:
+        if self._make is None:
+            raise TypeError("this family of types only tells which types are in it; name one, as types.int64")
+        return self._make(*args, **keywords)
+
+    def __instancecheck__(self, t: object) -> bool:
+        return isinstance(t, Type) and self._holds(t.name)
+
+
+def _starts(*heads: str) -> Any:
+    return lambda name: name.startswith(heads)
+
+
+Array = _Family(_starts("array("), Array)  # type: ignore[misc, assignment]
+ListType = _Family(_starts("ListType", "list("), ListType)  # type: ignore[misc, assignment]
+DictType = _Family(_starts("DictType"), DictType)  # type: ignore[misc, assignment]
+Optional = _Family(_starts("Optional"), Optional)  # type: ignore[misc, assignment]
+Tuple = _Family(_starts("(", "Tuple", "UniTuple"), Tuple)  # type: ignore[misc, assignment]
+UniTuple = _Family(_starts("(", "UniTuple"), UniTuple)  # type: ignore[misc, assignment]
+BaseTuple = _Family(_starts("(", "Tuple", "UniTuple"))
+Integer = _Family(_starts("int", "uint"))
+Float = _Family(_starts("float", "bfloat"))
+Complex = _Family(_starts("complex"))
+Number = _Family(_starts("int", "uint", "float", "bfloat", "complex"))
+Boolean = _Family(_starts("bool"))
+UnicodeType = _Family(_starts("unicode_type", "str"))
+NoneType = _Family(_starts("none"))
+
 _NAMES = """
     unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128
     void none b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort
@@ -171,7 +219,8 @@ _NAMES = """
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 
-_CLASSES = ["Array", "CPointer", "DictType", "from_dtype", "ListType", "Optional", "Signature", "Tuple", "Type", "UniTuple"]
+_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "ListType",
+            "NoneType", "Number", "Optional", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split()])
 
 

@@ -1,5 +1,6 @@
 // What names in compiled functions mean: Python objects become types and constants.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -379,6 +380,28 @@ class PythonFunction : public Function {
     return f ? &function_of(f) : nullptr;
   }
 
+  const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const override {
+    static constinit OnceObject modules;
+    PyObject* loaded = modules.make([] { return import_attr("sys", "modules"); });
+    PyRef module = PyRef::maybe(PyObject_GetItem(loaded, to_py("broadcloth.extending").get()));
+    if (!module) {
+      PyErr_Clear();
+      return nullptr;  // nothing was registered
+    }
+    if (PyRef table = attr(module.get(), "_TABLE"); PyDict_Contains(table.get(), function_.get()) != 1) return nullptr;
+    // Chosen once for the same types: the walks of one compile must meet the same function.
+    const std::pair key(types, names);
+    if (const auto it = chosen_.find(key); it != chosen_.end()) return it->second;
+    PyRef arguments = PyRef::steal(PyList_New(0)), keywords = PyRef::steal(PyList_New(0));
+    for (Type t : types) {
+      PyRef handle = PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(t), "broadcloth.kernel_type", nullptr));
+      check(PyList_Append(arguments.get(), handle.get()));
+    }
+    for (const std::string& name : names) check(PyList_Append(keywords.get(), to_py(name).get()));
+    PyRef body = call(attr(module.get(), "_chosen").get(), {function_.get(), arguments.get(), keywords.get()});
+    return chosen_[key] = body.get() == Py_None ? nullptr : &function_of(keep(body.get()));
+  }
+
   Interpreted interpreted(const kernels::Node* with, const std::vector<std::string>& locals) const override {
     static auto& known = *new std::unordered_map<const kernels::Node*, Interpreted>;
     if (const auto it = known.find(with); it != known.end()) return it->second;
@@ -407,6 +430,7 @@ class PythonFunction : public Function {
 
  private:
   PyRef function_, globals_;
+  mutable std::map<std::pair<std::vector<Type>, std::vector<std::string>>, const Function*> chosen_;
   std::vector<std::pair<std::string, PyRef>> cells_;
 };
 

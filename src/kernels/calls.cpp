@@ -234,6 +234,12 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
       const auto inner = unit_.inner.find(callee.type->object);
       if (inner != unit_.inner.end()) return call_function(*inner->second.first, *inner->second.second, std::move(args), n);
       const auto& f = *static_cast<const Function*>(callee.type->object);
+      std::vector<Type> types;
+      std::vector<std::string> names;
+      const auto add = [&](const Value& v) { types.push_back(v.is(Kind::literal) ? int64_type() : v.type); };
+      for (const Value& v : args.positional) add(v);
+      for (const auto& [name, v] : args.keywords) add(v), names.push_back(name);
+      if (const Function* other = f.overloaded(types, names)) return call_function(*other, other->syntax(), std::move(args), n);
       return call_function(f, f.syntax(), std::move(args), n);
     }
     case Kind::builtin:

@@ -181,6 +181,9 @@ class Function {
   virtual bool is_exception(Type cls, std::string_view builtin, Type base) const = 0;
   /// The Python function that stands for a library's in compiled functions ("numpy.tril", "heapq.heappush"), or nullptr.
   virtual const Function* stand_in(const std::string& name) const = 0;
+  /// What is compiled in this function's place for arguments of these types (extending.overload), the last of them given by name; nullptr:
+  /// itself.
+  virtual const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const = 0;
   /// The block of a with statement as a callable; `locals` are the names that are not of the world around the function.
   virtual Interpreted interpreted(const Node* with, const std::vector<std::string>& locals) const = 0;
   /// The value of a parameter's default.

@@ -6,9 +6,11 @@ import enum
 import heapq
 
 import numpy as np
+import pytest
 
 import broadcloth as bc
-from broadcloth import njit
+from broadcloth import njit, types
+from broadcloth.extending import overload, register_jitable
 
 
 def test_names_swap_though_their_values_are_known():
@@ -133,3 +135,45 @@ def test_distributions_have_their_means():
 
     expected = [1 + 2 * 0.5772157, 2, 0.75, 2, 1.2, 5, 4.5, -0.6 / (0.4 * np.log(0.4)), 4, 0.697775, 1.202057 / 1.082323, 3, 0.5]
     np.testing.assert_allclose(means(20000), expected, rtol=0.05)
+
+
+def kind_of(x, scale=1):
+    raise NotImplementedError
+
+
+@overload(kind_of)
+def _(x, scale=1):
+    if isinstance(x, types.Array):
+        return (lambda x, scale=1: x.sum() * scale) if x.ndim == 1 else (lambda x, scale=1: float(x.ndim))
+    if isinstance(x, types.Integer):
+        return lambda x, scale=1: x * 10 * scale
+    return None
+
+
+@register_jitable
+def plus_one(x):
+    return x + 1
+
+
+def test_overloads_are_chosen_by_types():
+    @njit
+    def kinds(v, m):
+        return kind_of(v), kind_of(m), kind_of(3), kind_of(v, scale=2), plus_one(1)
+
+    @njit
+    def own(x):
+        return kind_of(x)
+
+    assert kinds(np.arange(3.0), np.zeros((2, 2))) == (3.0, 2.0, 30, 6.0, 2)
+    with pytest.raises(NotImplementedError):
+        own(1.5)
+
+
+def test_places_of_a_shape():
+    @njit(parallel=True)
+    def plus(a):
+        for place in bc.pndindex(a.shape):
+            a[place] += 1
+        return a
+
+    np.testing.assert_array_equal(plus(np.zeros((2, 3))), np.ones((2, 3)))
