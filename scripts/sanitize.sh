@@ -20,7 +20,7 @@ export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1:die_after_fork=0"
 run=()
 runtime=""
-tests="tests/python tests/null"
+tests="tests/null tests/python tests/cuda_compile"
 case "$kind" in
   address*) runtime="$(g++ -print-file-name=libasan.so)" ;;
   thread)
