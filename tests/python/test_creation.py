@@ -244,3 +244,25 @@ def test_logspace_of_several_bases(xp, base, ends, axis):
         got = xp.logspace(*ends, 4, base=base, axis=axis, **options)
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6 if "dtype" in options else 1e-13)
+
+
+@pytest.mark.parametrize("dtype", [None, "float32", "float64", "int64", "int8", "complex64"])
+def test_lists_of_numbers_are_what_numpy_makes_of_them(xp, dtype):
+    for given in ([1, 2, 3], [1.5, 2], [1, 2.5], ((1, 2), [3, 4.5]), [[[1.0]]], [2**62, -(2**63)], [True, 1], [[], []], [2**53 + 1, 1.5]):
+        try:
+            expected = np.array(given, dtype)
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                xp.array(given, dtype)
+            continue
+        assert_same(xp.array(given, dtype), expected)
+    for ragged in ([[1, 2], [3]], [1, [2]], [[1, 2], 3]):
+        with pytest.raises((ValueError, TypeError)):
+            xp.array(ragged, dtype)
+
+
+def test_tolist_gives_python_numbers_in_nested_lists(xp):
+    for a in (np.arange(6, dtype="uint8").reshape(2, 3), np.array([0.5, 2], "float16"), np.array([[True], [False]]), np.array(2 - 1j), np.ones((2, 0)),
+              np.arange(300.0)):
+        given = xp.asarray(a).tolist()
+        assert given == a.tolist() and repr(given) == repr(a.tolist())

@@ -439,3 +439,47 @@ def test_nan_moments_take_no_integers(xp):
     for f in (xp.nanmean, xp.nanvar, xp.nanstd):
         with pytest.raises(TypeError, match="dtype must be inexact"):
             f(xp.zeros(3), dtype=int)
+
+
+@pytest.mark.parametrize("shape", [(1, 9), (65, 4097), (300, 3, 50), (20000, 5), (257, 2048)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
+def test_columns_of_many_shapes(xp, shape, dtype):
+    rng = np.random.default_rng(3)
+    a = ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) * 30 + 500).astype(dtype) if dtype == "complex64" else \
+        (rng.standard_normal(shape) * 30 + 500).astype(dtype)
+    b = xp.asarray(a)
+    for name in ("sum", "std", "var", "max"):
+        np.testing.assert_allclose(host(getattr(xp, name)(b, axis=0)), getattr(np, name)(a.astype("c16" if dtype == "complex64" else "f8"), axis=0),
+                                   rtol=2e-5 if dtype in ("float32", "complex64") else 1e-12)
+    for name in ("argmax", "argmin", "any", "all", "count_nonzero"):
+        np.testing.assert_array_equal(host(getattr(xp, name)(b, axis=0)), getattr(np, name)(a, axis=0))
+
+
+def test_places_of_complex_extremes_with_ties_and_nans(xp):
+    rng = np.random.default_rng(4)
+    for k in range(30):
+        a = rng.integers(-2, 3, 700) + 1j * rng.integers(-2, 3, 700)
+        if k % 3:
+            a[rng.integers(0, 700)] = [np.nan, complex(0, np.nan)][k % 3 - 1]
+        b = xp.asarray(a)
+        assert (int(b.argmax()), int(b.argmin())) == (a.argmax(), a.argmin())
+
+
+def test_any_and_all_of_long_rows(xp):
+    for dtype in ("bool", "float16", "float32", "int64", "complex128"):
+        for place in (None, 0, 1000, 70001):
+            a = np.zeros(70002, dtype)
+            if place is not None:
+                a[place] = 1
+            b = xp.asarray(a)
+            assert (bool(b.any()), bool(b.all()), int(xp.count_nonzero(b)), int(b.argmax())) == \
+                (place is not None, False, int(place is not None), place or 0)
+            assert bool((b == b).all()) and bool((b + xp.ones((), dtype)).any())
+
+
+def test_reduceat_of_long_and_short_segments(xp):
+    a = np.random.default_rng(5).standard_normal((3, 40000)).astype("float32")
+    for at in ([0, 39999, 5], [0, 30000], list(range(0, 40000, 7))):
+        for name in ("add", "maximum", "subtract"):
+            np.testing.assert_allclose(host(getattr(xp, name).reduceat(xp.asarray(a), at, axis=1)),
+                                       getattr(np, name).reduceat(a.astype("f8"), at, axis=1), rtol=1e-5, atol=2e-3)

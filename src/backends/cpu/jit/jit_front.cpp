@@ -159,7 +159,7 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-target-feature");
     options.push_back(feature);
   }
-  // In array expressions a gather is a load with a stride, or at indices: the loads one by one are two to four times faster.
+  // In array expressions a gather is a load with a stride, or at indices: the loads one by one are up to four times faster.
   if (flags.program == 0)
     for (const char* option : {"-target-feature", "+prefer-no-gather", "-target-feature", "+prefer-no-scatter"})
       options.emplace_back(option);
