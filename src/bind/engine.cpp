@@ -132,6 +132,7 @@ PyRef cache_stats() {
   d.put("folder", s.folder);
   d.put("warning", s.warning);
   d.put("shipped_hits", s.shipped_hits);
+  d.put("replaced", s.replaced);
   d.put("shipped_bytes", s.shipped_bytes);
   d.put("shipped_files", s.shipped_files);
   d.put("shipped_folder", s.shipped_folder);

@@ -95,6 +95,7 @@ struct Cache {
   std::atomic<uint64_t> disk_hits{0};
   std::atomic<uint64_t> shipped_hits{0};
   std::atomic<uint64_t> compiles{0};
+  std::atomic<uint64_t> replaced{0};
   std::atomic<int64_t> compile_nanoseconds{0};
   KernelStore store;
   KernelStore shipped{shipped_folder()};
@@ -206,8 +207,11 @@ Hash128 file_key(const KernelSource& source, const std::string& target) {
 
 void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel) { entry.kernel.store(kernel.release(), std::memory_order_release); }
 
-bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source) {
-  auto stored = store.load(entry.file);
+/// Where quick code lies until the whole is there.
+Hash128 quick_file(const Entry& entry, const KernelSource& source) { return file_key(source, entry.backend->target() + " quick"); }
+
+bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source, const Hash128& file) {
+  auto stored = store.load(file);
   if (!stored) return false;
   if (stored->entries == source.entries) {
     try {
@@ -218,22 +222,47 @@ bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, co
       // Whole, yet not loadable here: compiled anew below, where a real fault shows.
     }
   }
-  store.remove(entry.file);
+  store.remove(file);
   return false;
 }
 
 bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
-  return load_from(all.store, all.disk_hits, entry, source) || load_from(all.shipped, all.shipped_hits, entry, source);
+  return load_from(all.store, all.disk_hits, entry, source, entry.file) ||
+         load_from(all.shipped, all.shipped_hits, entry, source, entry.file);
 }
 
-void compile(Cache& all, Entry& entry, const KernelSource& source) {
+/// Compiles by `how`, counts and publishes; false if it gives nothing.
+template <class How>
+bool compile_by(Cache& all, Entry& entry, const KernelSource& source, const Hash128& file, How how) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<char> binary = entry.backend->compile(source);
+  const std::vector<char> binary = how();
+  if (binary.empty()) return false;
   const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
   all.compiles.fetch_add(1, std::memory_order_relaxed);
   all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
   publish(entry, entry.backend->load(binary, source.entries));
+  all.store.save(file, entry.backend->target(), source.entries, binary);
+  return true;
+}
+
+void compile(Cache& all, Entry& entry, const KernelSource& source) {
+  compile_by(all, entry, source, entry.file, [&] { return entry.backend->compile(source); });
+}
+
+/// Quick code, of an earlier process or compiled now; false where there is none.
+bool make_quickly(Cache& all, Entry& entry, const KernelSource& source) {
+  const Hash128 file = quick_file(entry, source);
+  return load_from(all.store, all.disk_hits, entry, source, file) ||
+         compile_by(all, entry, source, file, [&] { return entry.backend->compile_quick(source); });
+}
+
+/// The whole in the place of quick code, which is launched meanwhile.
+void replace(Cache& all, Entry& entry, const KernelSource& source) {
+  const std::vector<char> binary = entry.backend->compile(source);
+  entry.kernel.load(std::memory_order_relaxed)->replace(entry.backend->load(binary, source.entries));
+  all.replaced.fetch_add(1, std::memory_order_relaxed);
   all.store.save(entry.file, entry.backend->target(), source.entries, binary);
+  all.store.remove(quick_file(entry, source));
 }
 
 void set_running(Cache& all, Entry& entry) {
@@ -267,7 +296,7 @@ void* work(void*) {
     lock.unlock();
     std::exception_ptr error;
     try {
-      compile(all, entry, source);
+      entry.kernel.load(std::memory_order_relaxed) ? replace(all, entry, source) : compile(all, entry, source);
     } catch (...) {
       error = std::current_exception();
     }
@@ -330,11 +359,20 @@ void* prepare(void* argument) {
 
 // ---- misses ----
 
-[[gnu::noinline]] LoadedKernel& get_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
+/// Called with the mutex held.
+void enqueue(Cache& all, Entry& entry, KernelSource source) {
+  start_worker(all);
+  entry.source = std::move(source);
+  entry.state.store(State::Queued, std::memory_order_relaxed);
+  all.queue.push_back(&entry);
+  all.changed.notify_all();
+}
+
+[[gnu::noinline]] LoadedKernel& get_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
   bool waited = false;
-  while (entry.state.load(std::memory_order_relaxed) == State::Running) {
+  while (!entry.kernel.load(std::memory_order_relaxed) && entry.state.load(std::memory_order_relaxed) == State::Running) {
     all.changed.wait(lock);
     waited = true;
   }
@@ -349,12 +387,16 @@ void* prepare(void* argument) {
   set_running(all, entry);
   lock.unlock();
   std::exception_ptr error;
+  bool quickly = false;
   try {
     if (!queued) {
       source = print();
       entry.file = file_key(source, backend.target());
     }
-    if (queued || !load_from_disk(all, entry, source)) compile(all, entry, source);
+    if (queued || !load_from_disk(all, entry, source)) {
+      quickly = quick && source.quick && make_quickly(all, entry, source);
+      if (!quickly) compile(all, entry, source);
+    }
   } catch (...) {
     error = std::current_exception();
   }
@@ -363,19 +405,23 @@ void* prepare(void* argument) {
   entry.error = kernel ? nullptr : error;
   leave_running(all, entry, kernel ? State::Idle : State::Failed);
   if (!kernel) std::rethrow_exception(error);
+  if (quickly) {
+    entry.source = std::move(source);
+    kernel->quick.store(true, std::memory_order_relaxed);
+  }
   return *kernel;
 }
 
 [[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
+  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) return kernel;
   switch (entry.state.load(std::memory_order_relaxed)) {
     case State::Running:
     case State::Queued: return nullptr;
     case State::Failed: std::rethrow_exception(entry.error);
     case State::Idle: break;
   }
-  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) return kernel;
   set_running(all, entry);
   lock.unlock();
   KernelSource source;
@@ -396,17 +442,13 @@ void* prepare(void* argument) {
     return entry.kernel.load(std::memory_order_relaxed);
   }
   leave_running(all, entry, State::Idle);
-  start_worker(all);
-  entry.source = std::move(source);
-  entry.state.store(State::Queued, std::memory_order_relaxed);
-  all.queue.push_back(&entry);
-  all.changed.notify_all();
+  enqueue(all, entry, std::move(source));
   return nullptr;
 }
 
 }  // namespace
 
-LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print) {
+LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick) {
   Cache& all = cache();
   if (const Entry* entry = all.table.load(std::memory_order_acquire)->find(backend, key)) {
     if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_acquire)) [[likely]] {
@@ -414,7 +456,16 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
       return *kernel;
     }
   }
-  return get_slowly(all, backend, key, print);
+  return get_slowly(all, backend, key, print, quick);
+}
+
+void kernel_cache_improve(Backend& backend, const Hash128& key) {
+  Cache& all = cache();
+  const std::lock_guard lock(all.mutex);
+  Entry* entry = all.table.load(std::memory_order_relaxed)->find(backend, key);
+  LoadedKernel* kernel = entry ? entry->kernel.load(std::memory_order_relaxed) : nullptr;
+  if (!kernel || !kernel->quick.exchange(false, std::memory_order_relaxed) || all.stopping || all.closing) return;
+  enqueue(all, *entry, std::move(entry->source));
 }
 
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print) {
@@ -480,6 +531,7 @@ CacheStats kernel_cache_stats() {
   stats.folder = all.store.folder();
   stats.warning = all.store.warning();
   stats.shipped_hits = all.shipped_hits;
+  stats.replaced = all.replaced.load(std::memory_order_relaxed);
   const KernelStore::Usage shipped = all.shipped.usage();
   stats.shipped_folder = all.shipped.folder();
   stats.shipped_bytes = shipped.bytes;

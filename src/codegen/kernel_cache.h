@@ -30,8 +30,9 @@ class SourcePrinter {
 
 /// The kernel of a structural key on a backend: from memory, from disk (the user's folder, then what came with broadcloth: the folder
 /// `kernels` beside the library, or BROADCLOTH_SHIPPED_KERNELS, where "0" means none), or compiled now. Several threads that ask for one
-/// kernel compile it once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends.
-LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print);
+/// kernel compile it once. Throws what Backend::compile and load throw. The kernel stays loaded until the process ends. With `quick`, a
+/// kernel that is nowhere may be what Backend::compile_quick gives.
+LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick = false);
 
 /// As kernel_cache_get, but never waits for a compiler: nullptr while a background thread compiles. A kernel that lies on disk is loaded
 /// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one.
@@ -45,11 +46,15 @@ struct CachedBinary {
 };
 CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make);
 
+/// Has a background thread compile the whole of a kernel that is `quick`, and puts it in the kernel's place.
+void kernel_cache_improve(Backend& backend, const Hash128& key);
+
 struct CacheStats {
   uint64_t memory_hits = 0;
   uint64_t disk_hits = 0;
   uint64_t shipped_hits = 0;
   uint64_t compiles = 0;
+  uint64_t replaced = 0;  ///< quick code, by the whole that was compiled in the background; not among the compiles
   double compile_seconds = 0;
   size_t disk_bytes = 0;
   size_t disk_files = 0;

@@ -27,6 +27,7 @@ class CudaPrinter {
     out.entries.push_back(name);
     std::string& t = out.text;
     out.contract = ir_.contract();
+    out.quick = ir_.walk == Walk::map && ir_.vector > 1 && ir_.users.empty();
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
@@ -153,51 +154,40 @@ class CudaPrinter {
     };
     // The grid covers all. A loop that runs once would be unrolled, and take the compiler half its time.
     const std::string walk = fmt::format("if (const I i = I(blockIdx.x) * {0} + threadIdx.x; i < total) {{\n", kCudaBlock);
-    auto body = [&](const std::string& rest) {
-      if (!quick) return vector_body(0, used, "", "");
-      // Elements are done again one by one where a fast form met an argument out of its range; what is left over goes the same way.
-      body_.fast = true;
-      std::string condition = body_.fast_condition(0, false);
-      if (!rest.empty()) condition = fmt::format("i < {}{}{}", rest, condition.empty() ? "" : " && ", condition);
-      std::string all = condition.empty() ? "u32 good = 1;\n{\n" : fmt::format("u32 good = {};\nif (good) {{\n", condition);
-      all += vector_body(0, used, "", "", "if (good) {\n", "}\n") + "}\n";
+    const char* type = ir_.wide ? "u64" : "u32";
+    const bool line = inner == 0 && v > 1;  // its last vector may not be whole
+    // The elements of one vector at once; where `good` says no, one by one.
+    auto body = [&] {
+      if (!quick && v == 1) return vector_body(0, used, "", "");
+      std::string good = line ? "i < whole" : "true", all = "#ifndef BC_QUICK\n";
+      if (quick) {
+        // Elements are done again where a fast form met an argument out of its range.
+        body_.fast = true;
+        const std::string condition = body_.fast_condition(0, false);
+        if (!condition.empty()) good = line ? good + " && " + condition : condition;
+      }
+      all += fmt::format("u32 good = {};\nif (good) {{\n", good);
+      all += quick ? vector_body(0, used, "", "", "if (good) {\n", "}\n") : vector_body(0, used, "", "");
       body_.fast = false;
       predicated_.insert(used.begin(), used.end());  // no access is a vector here
-      all += fmt::format("if (!good) {{\nconst int count = {};\n#pragma unroll 1\nfor (int u = 0; u < count; ++u) {{\n{}{}}}\n}}\n",
-                         rest.empty() ? std::to_string(v) : fmt::format("i < {0} ? {1} : int({2} - x0)", rest, v, word(p_.kept_size)),
-                         body_.values(0, false), body_.outputs(0, false));
-      return all;
+      all += fmt::format("}}\n#else\nconst u32 good = 0;\n#endif\nif (!good) {{\nconst int count = {};\n#pragma unroll 1\n",
+                         line ? fmt::format("i < whole ? {} : int({} - x0)", v, word(p_.kept_size)) : std::to_string(v));
+      return all + fmt::format("for (int u = 0; u < count; ++u) {{\n{}{}}}\n}}\n", body_.values(0, false), body_.outputs(0, false));
     };
     if (v == 1) {
       out += fmt::format("const I total = {};\n", word(p_.kept_size)) + walk;
-      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + body("") + "}\n";
+      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + body() + "}\n";
     }
     // Coordinates count vectors along the last axis.
-    if (inner == 0 && quick) {
-      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v,
-                         ir_.wide ? "u64" : "u32") +
-             walk;
-      return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body("whole") + "}\n";
+    if (line) {
+      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, type) + walk;
+      return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body() + "}\n";
     }
     out += fmt::format("const I total = {} / {};\n", word(p_.kept_size), v) + walk;
-    const char* type = ir_.wide ? "u64" : "u32";
-    if (inner == 0) {
-      out += fmt::format("const I x0 = i * {};\n", v);
-    } else {
-      out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), v);
-      out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, v);
-      out += coordinates(fmt::format("{}(i) / width", type), "x", p_.kept_shape, inner);
-    }
-    out += pointers() + body("") + "}\n";
-    if (inner == 0) {
-      // What is left over after the last whole vector.
-      out += fmt::format(
-          "if (blockIdx.x == 0 && I(threadIdx.x) < {0} - total * {1}) {{\nconst I x0 = total * {1} + threadIdx.x;\nconst int u = 0;\n",
-          word(p_.kept_size), v);
-      predicated_.insert(used.begin(), used.end());  // no access is a vector here
-      out += pointers() + body_.values(0, false) + body_.outputs(0, false) + "}\n";
-    }
-    return out;
+    out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), v);
+    out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, v);
+    out += coordinates(fmt::format("{}(i) / width", type), "x", p_.kept_shape, inner);
+    return out + pointers() + body() + "}\n";
   }
 
   std::string state(int k) const { return fmt::format("Red{}::S", k); }

@@ -24,6 +24,8 @@ namespace {
 // A step of fewer elements is compiled only when it has run this often.
 constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
+// So many elements take a kernel that was compiled quickly no longer than the quick compile saves.
+constexpr int64_t kQuickElements = int64_t{1} << 29;
 // Above this many elements a thread, the built-in loops would lose more time than the compiler takes.
 constexpr int64_t kLargeStep = int64_t{4} << 20;
 
@@ -258,7 +260,14 @@ class Runner {
         return;
       }
     }
-    if (!step.kernel) step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+    if (step.kernel) {
+      // What runs again may run often.
+      if (step.kernel->quick.load(std::memory_order_relaxed)) [[unlikely]]
+        kernel_cache_improve(backend_, step.key);
+      return;
+    }
+    const bool quick = config().background_compile && step.elements < kQuickElements;
+    step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick);
   }
 
   /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text.

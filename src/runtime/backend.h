@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,10 @@ struct Stream {
 class LoadedKernel {
  public:
   virtual ~LoadedKernel() = default;
+  /// Runs the code of `better` from the next launch on, and owns it. Other threads may launch this kernel meanwhile.
+  virtual void replace(std::unique_ptr<LoadedKernel> better) { (void)better; }
+
+  std::atomic<bool> quick{false};  ///< of compile_quick, and nobody asked for better (kernel_cache_improve)
 };
 
 /// What is compiled: C++ text that includes nothing. The backend puts the device library before it.
@@ -42,6 +47,7 @@ struct KernelSource {
   std::string text;
   std::vector<std::string> entries;  ///< names of the entry points, in the order that Launch::entry counts
   bool contract = false;  ///< lets the compiler contract a * b + c (user kernels); array expressions keep the bits of plain execution
+  bool quick = false;     ///< with BC_QUICK defined, it is shorter and slower and gives the same results (Backend::compile_quick)
 };
 
 /// One launch of one entry point.
@@ -131,6 +137,11 @@ class Backend {
   virtual std::string target() const = 0;
   /// Compiles to a cubin or an object file. Throws ErrorKind::Runtime with the compiler's log. Thread-safe.
   virtual std::vector<char> compile(const KernelSource& source) = 0;
+  /// Code that runs slower and is compiled in less time, for the first launches of a kernel; empty where there is no such way.
+  virtual std::vector<char> compile_quick(const KernelSource& source) {
+    (void)source;
+    return {};
+  }
   virtual std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) = 0;
 
   /// Compiles (through kernel_cache_binary, so that a second process does not) and loads a user's program; see runtime/program.h, whose

@@ -365,6 +365,15 @@ def test_golden_programs_compile(arch, program):
         assert len(nvrtc.compile_kernel(text, arch)) > 500
 
 
+@pytest.mark.parametrize("program", [ewise, heat, black_scholes, mandelbrot_step, chain], ids=lambda p: p.__name__)
+def test_golden_maps_compile_quickly(program):
+    """As for their first launches: without the part that is written for speed."""
+    for text in list(dict.fromkeys(texts(program)))[:3]:
+        if "BC_QUICK" in text:
+            whole, quick = (nvrtc.compile_kernel(define + text, "sm_90") for define in ("", "#define BC_QUICK\n"))
+            assert 500 < len(quick) < len(whole)
+
+
 # ---- The other architectures --------------------------------------------------------------------------------------------------------
 
 SELECTION = ["add", "divide", "power", "exp", "sin", "logaddexp", "floor_divide", "left_shift", "rint", "maximum", "where", "equal", "abs"]

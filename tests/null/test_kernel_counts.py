@@ -332,7 +332,7 @@ def test_a_map_of_many_quotients_has_a_body_without_branches_on_cuda(target):
     with recorded() as record:
         z = bc.log(x / y) / bc.sqrt(y) + 1.0 / (1.0 + x)
     (only,) = record.kernels
-    assert ("divide_fast(" in only.source) == ("if (!good)" in only.source) == (target == "null-cuda")
+    assert ("divide_fast(" in only.source) == ("if (good) {\n*reinterpret_cast" in only.source) == (target == "null-cuda")
     assert z.shape == (1001,)
 
 
@@ -349,7 +349,7 @@ def test_what_must_not_be_computed_twice_has_one_body(target, program):
             z = (x / y / y)[index] / y / x
         else:
             z = bc.log(x / y) / bc.sqrt(y) / x
-    assert not any("good)" in k.source for k in record.kernels)
+    assert not any("divide_fast(" in k.source or "log_fast(" in k.source for k in record.kernels)
     assert z.shape == (1001,)
 
 

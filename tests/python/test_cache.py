@@ -122,6 +122,38 @@ def test_clear_forgets(tmp_path):
     assert finish(start(tmp_path)) > 0
 
 
+QUICK = """
+import numpy as np
+import broadcloth as bc
+bc.set_default_device("cuda")
+wide = np.concatenate([np.linspace(-9, 9, 999), 10.0 ** np.arange(-30, 38), [np.inf, -np.inf, np.nan, -0.0]]).astype("float32")
+n = np.concatenate([wide, wide * 1.7, wide[:3]])
+a = bc.asarray(n)
+program = lambda: (bc.sin(a) / (1.5 + bc.cos(a) ** 2), bc.asarray(n[:2048].reshape(2, -1))[:, :1000] * 3 - 1, bc.exp(-a) / a)
+bits = lambda: [x.get().view("u4") for x in program()]
+first = bits()
+quick = bc._c.cache_stats()
+bits()
+bc._c.cache_wait()
+whole = bc._c.cache_stats()
+assert all(np.array_equal(x, y) for x, y in zip(first, bits()))
+print(quick["compiles"], quick["replaced"], whole["compiles"], whole["replaced"], whole["disk_files"])
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not bc.device_count("cuda"), reason="needs a GPU")
+def test_a_kernel_is_compiled_quickly_and_whole_when_it_runs_again(tmp_path):
+    """Both with the same bits. The next process finds the whole."""
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path), "BROADCLOTH_SHIPPED_KERNELS": "0"})
+    seen = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", QUICK], env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        seen.append([int(word) for word in done.stdout.split()])
+    assert seen == [[3, 0, 3, 3, 3], [0, 0, 0, 0, 3]]
+
+
 SHIPPED = """
 import numpy as np
 import broadcloth as bc

@@ -317,6 +317,7 @@ struct CUgraphExecUpdateResultInfo {
   X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream, void (*)(void*), void*))                                                      \
   X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                              \
   X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                                \
+  X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))                                                \
   X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                  \
   X(cuEventCreate, cuEventCreate, (CUevent*, unsigned))                                                                          \
   X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                           \

@@ -14,6 +14,7 @@ using cuda::check;
 using cuda::CUcontext;
 using cuda::CUdeviceptr;
 using cuda::CUevent;
+using cuda::CUfunction;
 using cuda::CUresult;
 using cuda::CUstream;
 using cuda::DeviceAttribute;
@@ -261,12 +262,41 @@ std::string CudaBackend::target() const { return cuda::target_for(arch()); }
 
 std::vector<char> CudaBackend::compile(const KernelSource& source) { return cuda::compile_for(source, arch()); }
 
+std::vector<char> CudaBackend::compile_quick(const KernelSource& source) {
+  return source.quick ? cuda::compile_for(source, arch(), true) : std::vector<char>();
+}
+
+namespace {
+
+/// A module may be loaded while another thread captures its stream, which by CUDA's default forbids it to all threads.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  int mode_ = cuda::kCaptureRelaxed;
+};
+
+}  // namespace
+
+void CudaKernel::replace(std::unique_ptr<LoadedKernel> better) {
+  better_.reset(static_cast<CudaKernel*>(better.release()));
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    functions_[i]->handle.store(better_->functions_[i]->handle.load(std::memory_order_relaxed), std::memory_order_release);
+    functions_[i]->shared_limit.store(better_->functions_[i]->shared_limit, std::memory_order_release);
+  }
+}
+
 std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, std::span<const std::string> entries) {
   make_current();
   BC_CHECK(!binary.empty() && !entries.empty(), Value, "load: expected a binary and its entries, got {} bytes and {} entries",
            binary.size(), entries.size());
   std::unique_ptr<CudaKernel> kernel(new CudaKernel);
   kernel->context_ = context_;
+  const RelaxedCapture relaxed;
   char log[4096] = {};
   int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
@@ -282,13 +312,15 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
   for (const std::string& name : entries) {
     auto function = std::make_unique<CudaKernel::Function>();
     function->name = name;
-    result = driver().cuModuleGetFunction(&function->handle, kernel->module_, name.c_str());
+    CUfunction handle = nullptr;
+    result = driver().cuModuleGetFunction(&handle, kernel->module_, name.c_str());
+    function->handle.store(handle, std::memory_order_relaxed);
     if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetFunction", fmt::format("there is no kernel {}", name));
     if (driver().cuFuncGetParamInfo) {
       // The size counts only for kernels with exactly one parameter.
       size_t offset = 0, bytes = 0, second = 0;
-      if (driver().cuFuncGetParamInfo(function->handle, 0, &offset, &bytes) == kSuccess &&
-          driver().cuFuncGetParamInfo(function->handle, 1, &offset, &second) != kSuccess)
+      if (driver().cuFuncGetParamInfo(handle, 0, &offset, &bytes) == kSuccess &&
+          driver().cuFuncGetParamInfo(handle, 1, &offset, &second) != kSuccess)
         function->params_bytes = bytes;
     }
     kernel->functions_.push_back(std::move(function));

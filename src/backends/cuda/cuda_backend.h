@@ -72,11 +72,12 @@ class CudaKernel final : public LoadedKernel {
   const std::string& entry_name(int entry) const { return functions_[static_cast<size_t>(entry)]->name; }
   cuda::CUfunction function(int entry) const { return functions_[static_cast<size_t>(entry)]->handle; }
   cuda::CUmodule module() const { return module_; }
+  void replace(std::unique_ptr<LoadedKernel> better) override;
 
  private:
   friend class CudaBackend;
   struct Function {
-    cuda::CUfunction handle = nullptr;
+    std::atomic<cuda::CUfunction> handle{nullptr};
     size_t params_bytes = 0;                        // of its one parameter; 0: not known
     std::atomic<unsigned> shared_limit{48u << 10};  // dynamic shared memory that it may use now
     std::string name;
@@ -86,6 +87,7 @@ class CudaKernel final : public LoadedKernel {
   cuda::CUcontext context_ = nullptr;
   cuda::CUmodule module_ = nullptr;
   std::vector<std::unique_ptr<Function>> functions_;
+  std::unique_ptr<CudaKernel> better_;  // whose code the functions are since it came
 };
 
 /// One CUDA device. Its primary context is shared with the CUDA runtime, so PyTorch's and CuPy's memory and streams work here too.
@@ -106,6 +108,7 @@ class CudaBackend final : public Backend {
   void decommit(void* at, size_t bytes) override;
   std::string target() const override;
   std::vector<char> compile(const KernelSource& source) override;
+  std::vector<char> compile_quick(const KernelSource& source) override;
   std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override;
   std::shared_ptr<Program> open_program(const ProgramSource& source) override;
   void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override;

@@ -22,6 +22,7 @@ constexpr nvrtcResult kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION
 // --minimal leaves out the built-in texture, surface and launch declarations, which saves 1-2 ms of the front end; NVRTC before 12.0 does
 // not know it. -default-device lets the device library and user kernels leave out __device__.
 constexpr const char* kMinimal = "--minimal";
+constexpr const char* kOfast = "--Ofast-compile=mid";  // since 12.8
 constexpr const char* kCommon[] = {"--std=c++17", "-default-device", "--disable-warnings"};
 
 std::atomic<bool> minimal_known{true};
@@ -135,6 +136,7 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
   if (std::none_of(options.begin(), options.end(), standard)) options.push_back(kCommon[0]);
   nvrtcResult result = 0;
   CompiledProgram compiled = compile_once(program, arch, options, result);
+  if (result == kInvalidOption && std::erase(options, std::string(kOfast)) != 0) compiled = compile_once(program, arch, options, result);
   if (result == kInvalidOption && std::erase(options, std::string(kMinimal)) != 0) {
     CompiledProgram again = compile_once(program, arch, options, result);
     if (result != kInvalidOption) minimal_known.store(false, std::memory_order_relaxed);
@@ -148,12 +150,13 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
         nvrtc().nvrtcGetErrorString(result), compiled.log);
 }
 
-std::vector<char> compile_for(const KernelSource& source, std::string_view arch) {
+std::vector<char> compile_for(const KernelSource& source, std::string_view arch, bool quick) {
   constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
   CompilerInput program;
   program.options.assign(std::begin(kCommon), std::end(kCommon));
   program.options.push_back(source.contract ? "--fmad=true" : "--fmad=false");
   if (minimal_known.load(std::memory_order_relaxed)) program.options.push_back(kMinimal);
+  if (quick) program.options.insert(program.options.end(), {"-DBC_QUICK", kOfast});
   for (std::string& flag : extra_flags()) program.options.push_back(std::move(flag));
   const std::string_view texts[] = {source.text};
   program.text = device_library_for(LibraryTarget::Cuda, texts).append(kKernelLine).append(source.text);

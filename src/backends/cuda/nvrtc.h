@@ -29,8 +29,9 @@ struct CompiledProgram {
 /// ErrorKind::Import when there is no NVRTC. Thread-safe.
 CompiledProgram compile_program(const CompilerInput& program, std::string_view arch, ErrorKind failure = ErrorKind::Runtime);
 
-/// Compiles generated text with the device library before it; needs no GPU.
-std::vector<char> compile_for(const KernelSource& source, std::string_view arch);
+/// Compiles generated text with the device library before it; needs no GPU. `quick`: with BC_QUICK defined and most of the optimiser left
+/// out, where NVRTC can (12.8 and later).
+std::vector<char> compile_for(const KernelSource& source, std::string_view arch, bool quick = false);
 
 /// Opens NVRTC and lets it compile a few words for a device on another thread, once a process: it takes as long as a kernel to start, and
 /// creating a context takes longer.
