@@ -6,10 +6,6 @@
 #include "bind/args.h"
 #include "bind/jit_containers.h"
 
-#ifndef Py_TPFLAGS_HAVE_VECTORCALL
-#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
-#endif
-
 namespace bc::bind::jit {
 namespace {
 
@@ -137,7 +133,7 @@ void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyO
 PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyDispatcher* self = as_dispatcher(o);
-    Py_ssize_t n = static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1)));
+    Py_ssize_t n = positional_count(nargsf);
     std::vector<PyObject*> full;
     PyRef rest;
     if (kwnames || self->rest || n != PyTuple_Size(self->names)) {

@@ -6,6 +6,7 @@
 
 #include "bind/jit_values.h"
 #include "bind/kernels.h"
+#include "bind/vectorcall.h"
 #include "kernels/compile.h"
 
 /// Functions under broadcloth.jit: from Python arguments to compiled code and back.
@@ -68,9 +69,6 @@ struct Overload {
   std::vector<PyRef> kept;      ///< objects that the words name by address
   const Overload* next = nullptr;
 };
-
-/// The limited API of 3.11 has vectorcall without its names.
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
 /// What Python loops over: a generator of compiled code, whose count it takes over, and the arguments that it reads.
 PyRef new_generator(const Compiled* compiled, host::Block* block, PyRef arguments);

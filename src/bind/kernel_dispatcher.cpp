@@ -10,22 +10,16 @@
 #include "bind/cuda_stream.h"
 #include "bind/kernel_records.h"
 #include "bind/launch.h"
+#include "bind/vectorcall.h"
 #include "graph/tape.h"
 #include "kernels/compile.h"
 #include "runtime/copy_kind.h"
-
-// The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
-#ifndef Py_TPFLAGS_HAVE_VECTORCALL
-#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
-#endif
 
 namespace bc::bind {
 namespace {
 
 using kernels::Kind;
 using kernels::Type;
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
-
 // ---- What the arguments of a call are -----------------------------------------------------------------------------------------------
 
 /// The head of a NumPy array object, whose layout is a part of NumPy's ABI (ndarrayobject.h): asking for its buffer costs ten times as
@@ -732,7 +726,7 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
 
 PyObject* call_launcher(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    const Py_ssize_t n = static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t n = positional_count(nargsf);
     DispatcherState& s = dispatcher_state(reinterpret_cast<PyLauncher*>(self)->dispatcher);
     if (static_cast<size_t>(n) == s.names.size() && !kwnames) [[likely]] {
       launch_form(s, configuration_of(self), args, n);

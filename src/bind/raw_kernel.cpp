@@ -10,16 +10,10 @@
 #include "bind/cupy_headers.h"
 #include "bind/kernels.h"
 #include "bind/launch.h"
-
-// The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
-#ifndef Py_TPFLAGS_HAVE_VECTORCALL
-#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
-#endif
+#include "bind/vectorcall.h"
 
 namespace bc::bind {
 namespace {
-
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
 // ---- Programs -----------------------------------------------------------------------------------------------------------------------
 
@@ -208,7 +202,7 @@ PyObject* call_kernel(PyObject* self, PyObject* const* args, size_t nargsf, PyOb
     const CallSignature& signature = signature_once.get(
         "RawKernel.__call__(grid, block, args, shared_mem=0, stream=None, enable_cooperative_groups=None, cluster=None)");
     PyObject* values[7];
-    signature.bind(args, static_cast<Py_ssize_t>(nargsf & ~(size_t{1} << (8 * sizeof(size_t) - 1))), kwnames, values);
+    signature.bind(args, positional_count(nargsf), kwnames, values);
     KernelState& s = state_of(self);
     KernelLaunch shape;
     read_dims(values[0], shape.grid, s.name.c_str(), "grid");

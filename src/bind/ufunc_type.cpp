@@ -4,19 +4,13 @@
 
 #include "bind/args.h"
 #include "bind/reduce.h"
-
-// The limited API of 3.11 does not name these; every CPython from 3.8 on has them with this value and layout.
-#ifndef Py_TPFLAGS_HAVE_VECTORCALL
-#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
-#endif
+#include "bind/vectorcall.h"
 
 namespace bc::bind {
 namespace {
 
 /// Rows that give two results together.
 enum class Pair : uint8_t { none, divmod, modf, frexp };
-
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
 struct PyUfunc {
   PyObject_HEAD Vectorcall vectorcall;
@@ -145,7 +139,7 @@ PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* c
 PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
-    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t nargs = positional_count(nargsf);
     if (nargs < u->nin || nargs > u->nin + u->nout) {
       PyErr_Format(PyExc_TypeError, "%U() takes from %d to %d positional arguments but %zd were given", u->name, u->nin, u->nin + u->nout,
                    nargs);

@@ -1,19 +1,15 @@
 // broadcloth.ElementwiseKernel and ReductionKernel: CuPy's kernels from a signature and an operation in CUDA C++.
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
+#include "bind/vectorcall.h"
 #include "ops/user_kernel.h"
-
-#ifndef Py_TPFLAGS_HAVE_VECTORCALL
-#define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11)
-#endif
 
 namespace bc::bind {
 namespace {
-
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
 
 std::string text_of(PyObject* o, const char* parameter) {
   if (!PyUnicode_Check(o)) raise(ErrorKind::Type, "kernel: expected a string for '{}', got {}", parameter, type_name(o));
@@ -93,12 +89,17 @@ class OnStream {
   PyRef stream_;
 };
 
-PyRef parameters_tuple(const std::vector<UserParameter>& list) {
-  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
-  Py_ssize_t at = 0;
-  for (const UserParameter& p : list)
-    check(PyTuple_SetItem(t.get(), at++, to_py(fmt::format("{}{} {}", p.raw ? "raw " : "", p.type, p.name)).release()));
+PyRef texts_tuple(const std::vector<std::string>& texts) {
+  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(texts.size())));
+  for (size_t k = 0; k < texts.size(); ++k) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(k), to_py(texts[k]).release()));
   return t;
+}
+
+PyRef parameters_tuple(std::initializer_list<std::span<const UserParameter>> lists) {
+  std::vector<std::string> texts;
+  for (const auto& list : lists)
+    for (const UserParameter& p : list) texts.push_back(fmt::format("{}{} {}", p.raw ? "raw " : "", p.type, p.name));
+  return texts_tuple(texts);
 }
 
 PyRef codes_dict(const std::vector<std::pair<std::string, std::string>>& codes) {
@@ -115,13 +116,53 @@ PyRef only_code(const std::vector<std::pair<std::string, std::string>>& codes, c
   return to_py(codes[0].second);
 }
 
-// ---- ElementwiseKernel ------------------------------------------------------------------------------------------------------------------
+// ---- What both kinds of kernels have ----------------------------------------------------------------------------------------------------
 
-struct PyElementwise {
+template <class Kernel>
+struct PyKernel {
   PyObject_HEAD Vectorcall vectorcall;
-  ElementwiseKernel* kernel;
+  Kernel* kernel;
 };
-PyElementwise* as_elementwise(PyObject* o) { return reinterpret_cast<PyElementwise*>(o); }
+template <class Kernel>
+Kernel& kernel_of(PyObject* self) {
+  return *reinterpret_cast<PyKernel<Kernel>*>(self)->kernel;
+}
+
+template <class Kernel>
+PyObject* new_kernel(PyTypeObject* type, Vectorcall call, typename Kernel::Spec spec) {
+  auto kernel = std::make_unique<Kernel>(std::move(spec));
+  PyRef self = PyRef::steal(reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0));
+  auto* object = reinterpret_cast<PyKernel<Kernel>*>(self.get());
+  object->vectorcall = call;
+  object->kernel = kernel.release();
+  return self.release();
+}
+
+template <class Kernel>
+void delete_kernel(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete &kernel_of<Kernel>(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+/// An attribute: what `value` says of the kernel.
+template <class Kernel, auto value>
+PyObject* attribute(PyObject* self, void*) {
+  return guard([&] { return value(std::as_const(kernel_of<Kernel>(self))).release(); });
+}
+#define BC_ATTRIBUTE(Kernel, name, value) \
+  {name, attribute<Kernel, [](const Kernel& k) -> PyRef { return value; }>, nullptr, nullptr, nullptr}
+#define BC_COMMON_ATTRIBUTES(Kernel)                                                                                                   \
+  BC_ATTRIBUTE(Kernel, "name", to_py(k.spec().name)), BC_ATTRIBUTE(Kernel, "__name__", to_py(k.spec().name)),                          \
+      BC_ATTRIBUTE(Kernel, "nin", to_py(static_cast<int64_t>(k.in().size()))),                                                         \
+      BC_ATTRIBUTE(Kernel, "nout", to_py(static_cast<int64_t>(k.out().size()))),                                                       \
+      BC_ATTRIBUTE(Kernel, "nargs", to_py(static_cast<int64_t>(k.in().size() + k.out().size()))),                                      \
+      BC_ATTRIBUTE(Kernel, "in_params", parameters_tuple({k.in()})), BC_ATTRIBUTE(Kernel, "out_params", parameters_tuple({k.out()})),  \
+      BC_ATTRIBUTE(Kernel, "params", parameters_tuple({k.in(), k.out()})), BC_ATTRIBUTE(Kernel, "preamble", to_py(k.spec().preamble)), \
+      BC_ATTRIBUTE(Kernel, "reduce_dims", PyRef::steal(PyBool_FromLong(k.spec().reduce_dims))),                                        \
+      BC_ATTRIBUTE(Kernel, "cached_code", only_code(k.codes(), k.spec().name)),                                                        \
+      BC_ATTRIBUTE(Kernel, "cached_codes", codes_dict(k.codes()))
 
 /// What a call returns: the outputs that it was given, or wrapped ones; one alone unless a tuple is asked for.
 PyObject* results(std::vector<Array>& made, std::span<PyObject* const> given, PyObject* (*wrapped)(Array), bool always_tuple) {
@@ -132,11 +173,13 @@ PyObject* results(std::vector<Array>& made, std::span<PyObject* const> given, Py
   return all.release();
 }
 
+// ---- ElementwiseKernel ------------------------------------------------------------------------------------------------------------------
+
 PyObject* call_elementwise(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    ElementwiseKernel& kernel = *as_elementwise(self)->kernel;
+    auto& kernel = kernel_of<ElementwiseKernel>(self);
     const std::string& name = kernel.spec().name;
-    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t nargs = positional_count(nargsf);
     const Py_ssize_t nin = static_cast<Py_ssize_t>(kernel.in().size()), nout = static_cast<Py_ssize_t>(kernel.out().size());
     if (nargs != nin && nargs != nin + nout)
       raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
@@ -189,90 +232,23 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
     spec.loop_prep = text_of(v[8], "loop_prep");
     spec.after_loop = text_of(v[9], "after_loop");
     if (v[10] != Py_None) spec.options = options_of(v[10]);
-    auto kernel = std::make_unique<ElementwiseKernel>(std::move(spec));
-    const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
-    PyRef self = PyRef::steal(allocate(type, 0));
-    as_elementwise(self.get())->vectorcall = call_elementwise;
-    as_elementwise(self.get())->kernel = kernel.release();
-    return self.release();
+    return new_kernel<ElementwiseKernel>(type, call_elementwise, std::move(spec));
   });
-}
-
-void delete_elementwise(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  delete as_elementwise(self)->kernel;
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
 }
 
 PyObject* elementwise_repr(PyObject* self) {
-  return PyUnicode_FromFormat("<ElementwiseKernel '%s'>", as_elementwise(self)->kernel->spec().name.c_str());
+  return PyUnicode_FromFormat("<ElementwiseKernel '%s'>", kernel_of<ElementwiseKernel>(self).spec().name.c_str());
 }
 
-enum class Attribute : intptr_t {
-  name,
-  nin,
-  nout,
-  nargs,
-  in_params,
-  out_params,
-  params,
-  operation,
-  preamble,
-  reduce_dims,
-  no_return,
-  return_tuple,
-  cached_code,
-  cached_codes
+PyGetSetDef elementwise_attributes[] = {
+    BC_COMMON_ATTRIBUTES(ElementwiseKernel),
+    BC_ATTRIBUTE(ElementwiseKernel, "operation", to_py(k.spec().operation)),
+    BC_ATTRIBUTE(ElementwiseKernel, "no_return", PyRef::steal(PyBool_FromLong(k.spec().no_return))),
+    BC_ATTRIBUTE(ElementwiseKernel, "return_tuple", PyRef::steal(PyBool_FromLong(k.spec().return_tuple))),
+    {},
 };
-
-PyObject* elementwise_attribute(PyObject* self, void* which) {
-  return guard([&]() -> PyObject* {
-    const ElementwiseKernel& k = *as_elementwise(self)->kernel;
-    switch (static_cast<Attribute>(reinterpret_cast<intptr_t>(which))) {
-      case Attribute::name: return to_py(k.spec().name).release();
-      case Attribute::nin: return to_py(static_cast<int64_t>(k.in().size())).release();
-      case Attribute::nout: return to_py(static_cast<int64_t>(k.out().size())).release();
-      case Attribute::nargs: return to_py(static_cast<int64_t>(k.in().size() + k.out().size())).release();
-      case Attribute::in_params: return parameters_tuple(k.in()).release();
-      case Attribute::out_params: return parameters_tuple(k.out()).release();
-      case Attribute::params: {
-        std::vector<UserParameter> all = k.in();
-        all.insert(all.end(), k.out().begin(), k.out().end());
-        return parameters_tuple(all).release();
-      }
-      case Attribute::operation: return to_py(k.spec().operation).release();
-      case Attribute::preamble: return to_py(k.spec().preamble).release();
-      case Attribute::reduce_dims: return PyBool_FromLong(k.spec().reduce_dims);
-      case Attribute::no_return: return PyBool_FromLong(k.spec().no_return);
-      case Attribute::return_tuple: return PyBool_FromLong(k.spec().return_tuple);
-      case Attribute::cached_code: return only_code(k.codes(), k.spec().name).release();
-      case Attribute::cached_codes: return codes_dict(k.codes()).release();
-    }
-    Py_RETURN_NONE;
-  });
-}
-
-#define BC_ATTRIBUTE(text, which) \
-  {text, elementwise_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Attribute::which))}
-PyGetSetDef elementwise_attributes[] = {BC_ATTRIBUTE("name", name),
-                                        BC_ATTRIBUTE("__name__", name),
-                                        BC_ATTRIBUTE("nin", nin),
-                                        BC_ATTRIBUTE("nout", nout),
-                                        BC_ATTRIBUTE("nargs", nargs),
-                                        BC_ATTRIBUTE("in_params", in_params),
-                                        BC_ATTRIBUTE("out_params", out_params),
-                                        BC_ATTRIBUTE("params", params),
-                                        BC_ATTRIBUTE("operation", operation),
-                                        BC_ATTRIBUTE("preamble", preamble),
-                                        BC_ATTRIBUTE("reduce_dims", reduce_dims),
-                                        BC_ATTRIBUTE("no_return", no_return),
-                                        BC_ATTRIBUTE("return_tuple", return_tuple),
-                                        BC_ATTRIBUTE("cached_code", cached_code),
-                                        BC_ATTRIBUTE("cached_codes", cached_codes),
-                                        {}};
-#undef BC_ATTRIBUTE
-PyMemberDef elementwise_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyElementwise, vectorcall), READONLY, nullptr}, {}};
+PyMemberDef elementwise_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernel<ElementwiseKernel>, vectorcall), READONLY, nullptr}, {}};
 
 constexpr const char* kElementwiseDoc =
     R"doc(ElementwiseKernel(in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False, return_tuple=False, loop_prep='', after_loop='', options=())
@@ -316,17 +292,11 @@ array([[0., 1., 4., 9.],
 
 // ---- ReductionKernel --------------------------------------------------------------------------------------------------------------------
 
-struct PyReduction {
-  PyObject_HEAD Vectorcall vectorcall;
-  ReductionKernel* kernel;
-};
-PyReduction* as_reduction(PyObject* o) { return reinterpret_cast<PyReduction*>(o); }
-
 PyObject* call_reduction(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    ReductionKernel& kernel = *as_reduction(self)->kernel;
+    auto& kernel = kernel_of<ReductionKernel>(self);
     const std::string& name = kernel.spec().name;
-    const Py_ssize_t nargs = static_cast<Py_ssize_t>(nargsf & ~(static_cast<size_t>(1) << (8 * sizeof(size_t) - 1)));
+    const Py_ssize_t nargs = positional_count(nargsf);
     const Py_ssize_t nin = static_cast<Py_ssize_t>(kernel.in().size()), nout = static_cast<Py_ssize_t>(kernel.out().size());
     if (nargs != nin && nargs != nin + nout)
       raise(ErrorKind::Type, "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", name, nin, nin + nout, nargs);
@@ -394,104 +364,28 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     spec.reduce_dims = to_bool(v[8]);
     spec.preamble = text_of(v[9], "preamble");
     if (v[10] != Py_None) spec.options = options_of(v[10]);
-    auto kernel = std::make_unique<ReductionKernel>(std::move(spec));
-    const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
-    PyRef self = PyRef::steal(allocate(type, 0));
-    as_reduction(self.get())->vectorcall = call_reduction;
-    as_reduction(self.get())->kernel = kernel.release();
-    return self.release();
+    return new_kernel<ReductionKernel>(type, call_reduction, std::move(spec));
   });
-}
-
-void delete_reduction(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  delete as_reduction(self)->kernel;
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
 }
 
 PyObject* reduction_repr(PyObject* self) {
-  return PyUnicode_FromFormat("<ReductionKernel '%s'>", as_reduction(self)->kernel->spec().name.c_str());
+  return PyUnicode_FromFormat("<ReductionKernel '%s'>", kernel_of<ReductionKernel>(self).spec().name.c_str());
 }
 
-enum class Fact : intptr_t {
-  name,
-  nin,
-  nout,
-  nargs,
-  in_params,
-  out_params,
-  params,
-  identity,
-  reduce_expr,
-  map_expr,
-  post_map_expr,
-  reduce_type,
-  reduce_dims,
-  preamble,
-  options,
-  cached_code,
-  cached_codes
+PyGetSetDef reduction_attributes[] = {
+    BC_COMMON_ATTRIBUTES(ReductionKernel),
+    BC_ATTRIBUTE(ReductionKernel, "identity", k.spec().identity ? to_py(*k.spec().identity) : PyRef::borrow(Py_None)),
+    BC_ATTRIBUTE(ReductionKernel, "map_expr", to_py(k.spec().map_expr)),
+    BC_ATTRIBUTE(ReductionKernel, "reduce_expr", to_py(k.spec().reduce_expr)),
+    BC_ATTRIBUTE(ReductionKernel, "post_map_expr", to_py(k.spec().post_map_expr)),
+    BC_ATTRIBUTE(ReductionKernel, "reduce_type", to_py(k.spec().reduce_type)),
+    BC_ATTRIBUTE(ReductionKernel, "options", texts_tuple(k.spec().options)),
+    {},
 };
-
-PyObject* reduction_attribute(PyObject* self, void* which) {
-  return guard([&]() -> PyObject* {
-    const ReductionKernel& k = *as_reduction(self)->kernel;
-    const ReductionKernel::Spec& s = k.spec();
-    switch (static_cast<Fact>(reinterpret_cast<intptr_t>(which))) {
-      case Fact::name: return to_py(s.name).release();
-      case Fact::nin: return to_py(static_cast<int64_t>(k.in().size())).release();
-      case Fact::nout: return to_py(static_cast<int64_t>(k.out().size())).release();
-      case Fact::nargs: return to_py(static_cast<int64_t>(k.in().size() + k.out().size())).release();
-      case Fact::in_params: return parameters_tuple(k.in()).release();
-      case Fact::out_params: return parameters_tuple(k.out()).release();
-      case Fact::params: {
-        std::vector<UserParameter> all = k.in();
-        all.insert(all.end(), k.out().begin(), k.out().end());
-        return parameters_tuple(all).release();
-      }
-      case Fact::identity: return s.identity ? to_py(*s.identity).release() : new_ref(Py_None);
-      case Fact::map_expr: return to_py(s.map_expr).release();
-      case Fact::reduce_expr: return to_py(s.reduce_expr).release();
-      case Fact::post_map_expr: return to_py(s.post_map_expr).release();
-      case Fact::reduce_type: return to_py(s.reduce_type).release();
-      case Fact::reduce_dims: return PyBool_FromLong(s.reduce_dims);
-      case Fact::preamble: return to_py(s.preamble).release();
-      case Fact::options: {
-        PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(s.options.size())));
-        for (size_t i = 0; i < s.options.size(); ++i)
-          check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), to_py(s.options[i]).release()));
-        return t.release();
-      }
-      case Fact::cached_code: return only_code(k.codes(), s.name).release();
-      case Fact::cached_codes: return codes_dict(k.codes()).release();
-    }
-    Py_RETURN_NONE;
-  });
-}
-
-#define BC_FACT(text, which) {text, reduction_attribute, nullptr, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(Fact::which))}
-PyGetSetDef reduction_attributes[] = {BC_FACT("name", name),
-                                      BC_FACT("__name__", name),
-                                      BC_FACT("nin", nin),
-                                      BC_FACT("nout", nout),
-                                      BC_FACT("nargs", nargs),
-                                      BC_FACT("in_params", in_params),
-                                      BC_FACT("out_params", out_params),
-                                      BC_FACT("params", params),
-                                      BC_FACT("identity", identity),
-                                      BC_FACT("map_expr", map_expr),
-                                      BC_FACT("reduce_expr", reduce_expr),
-                                      BC_FACT("post_map_expr", post_map_expr),
-                                      BC_FACT("reduce_type", reduce_type),
-                                      BC_FACT("reduce_dims", reduce_dims),
-                                      BC_FACT("preamble", preamble),
-                                      BC_FACT("options", options),
-                                      BC_FACT("cached_code", cached_code),
-                                      BC_FACT("cached_codes", cached_codes),
-                                      {}};
-#undef BC_FACT
-PyMemberDef reduction_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyReduction, vectorcall), READONLY, nullptr}, {}};
+#undef BC_COMMON_ATTRIBUTES
+#undef BC_ATTRIBUTE
+PyMemberDef reduction_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernel<ReductionKernel>, vectorcall), READONLY, nullptr},
+                                   {}};
 
 // ---- Scans ------------------------------------------------------------------------------------------------------------------------------
 
@@ -595,27 +489,27 @@ void init_user_kernels(PyObject* module) {
   static PyType_Slot reduction_slots[] = {
       {Py_tp_doc, const_cast<char*>(kReductionDoc)},
       {Py_tp_new, reinterpret_cast<void*>(new_reduction)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(delete_reduction)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(delete_kernel<ReductionKernel>)},
       {Py_tp_repr, reinterpret_cast<void*>(reduction_repr)},
       {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_reduction>)},
       {Py_tp_getset, reduction_attributes},
       {Py_tp_members, reduction_members},
       {0, nullptr},
   };
-  static PyType_Spec reduction_spec = {"broadcloth.ReductionKernel", sizeof(PyReduction), 0,
+  static PyType_Spec reduction_spec = {"broadcloth.ReductionKernel", sizeof(PyKernel<ReductionKernel>), 0,
                                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, reduction_slots};
   add_type(module, &reduction_spec, "ReductionKernel");
   static PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>(kElementwiseDoc)},
       {Py_tp_new, reinterpret_cast<void*>(new_elementwise)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(delete_elementwise)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(delete_kernel<ElementwiseKernel>)},
       {Py_tp_repr, reinterpret_cast<void*>(elementwise_repr)},
       {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_elementwise>)},
       {Py_tp_getset, elementwise_attributes},
       {Py_tp_members, elementwise_members},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"broadcloth.ElementwiseKernel", sizeof(PyElementwise), 0,
+  static PyType_Spec spec = {"broadcloth.ElementwiseKernel", sizeof(PyKernel<ElementwiseKernel>), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
   add_type(module, &spec, "ElementwiseKernel");
 }

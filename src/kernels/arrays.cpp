@@ -408,6 +408,12 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
 
 // ---- elementwise ------------------------------------------------------------------------------------------------------------------
 
+LazyArray FunctionCompiler::as_lazy(const Value& v) {
+  if (v.is_array()) return *lazy_of(v);
+  const Value scalar = v.simple ? v : spill(v, "s");
+  return {{}, [scalar](std::span<const Value>) { return scalar; }};
+}
+
 std::shared_ptr<const LazyArray> FunctionCompiler::lazy_of(const Value& v) {
   if (v.lazy) return v.lazy;
   auto lazy = std::make_shared<LazyArray>();
@@ -532,13 +538,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
     return;
   }
   if (host()) return host_assign(a, value, at);
-  LazyArray lazy;
-  if (value.is_array()) {
-    lazy = *lazy_of(value);
-  } else {
-    const Value scalar = value.simple ? value : spill(value, "s");
-    lazy.element = [scalar](std::span<const Value>) { return scalar; };
-  }
+  LazyArray lazy = as_lazy(value);
   line("{");
   ++depth_;
   const std::string shape = a.text + ".shape";

@@ -302,6 +302,8 @@ class FunctionCompiler {
   void close_loops(int count);
   bool is_arraylike(const Value& v) const { return v.is_array(); }
   std::shared_ptr<const LazyArray> lazy_of(const Value& v);
+  /// An array, or a value that stands for every element.
+  LazyArray as_lazy(const Value& v);
 
   // ---- host.cpp
   bool host() const { return unit_.options.entry == Entry::host; }

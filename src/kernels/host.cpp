@@ -258,13 +258,7 @@ Value FunctionCompiler::materialise(const Value& v, const Node* n) {
 /// out[…] = value, as one loop.
 void FunctionCompiler::host_assign(const Value& out, const Value& value, const Node* n) {
   std::string leaves;
-  LazyArray lazy;
-  if (value.is_array()) {
-    lazy = *lazy_of(value);
-  } else {
-    const Value scalar = value.simple ? value : spill(value, "s");
-    lazy.element = [scalar](std::span<const Value>) { return scalar; };
-  }
+  const LazyArray lazy = as_lazy(value);
   for (const Value& leaf : lazy.leaves)
     if (leaf.type->ndim > out.type->ndim)
       fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", leaf.type->ndim, out.type->ndim));

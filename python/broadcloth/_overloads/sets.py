@@ -34,22 +34,14 @@ def union1d(a, b):
 
 @stands_for("numpy.intersect1d")
 def intersect1d(a, b):
-    first, second = np.unique(a), np.unique(b)
-    keep = np.zeros(first.size, dtype=np.bool_)
-    for i in range(first.size):
-        at = np.searchsorted(second, first[i])
-        keep[i] = at < second.size and second[at] == first[i]
-    return first[keep]
+    first = np.unique(a)
+    return first[isin(first, b)]
 
 
 @stands_for("numpy.setdiff1d")
 def setdiff1d(a, b):
-    first, second = np.unique(a), np.unique(b)
-    keep = np.ones(first.size, dtype=np.bool_)
-    for i in range(first.size):
-        at = np.searchsorted(second, first[i])
-        keep[i] = not (at < second.size and second[at] == first[i])
-    return first[keep]
+    first = np.unique(a)
+    return first[~isin(first, b)]
 
 
 @stands_for("numpy.isin")

@@ -339,6 +339,17 @@ BC_INLINE Host<T, N, 'C'> of_values(const Tuple<i64, N>& shape, V... values) {
 
 // ---- print ------------------------------------------------------------------------------------------------------------------------
 
+/// The decimal digits of a whole number, at the end of `digits`; gives the place of the first.
+template <class T>
+inline i64 write_digits(T x, char (&digits)[40]) {
+  u64 left = x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
+  i64 at = sizeof digits;
+  do digits[--at] = static_cast<char>('0' + left % 10), left /= 10;
+  while (left != 0);
+  if (x < 0) digits[--at] = '-';
+  return at;
+}
+
 /// One call of print(): its text goes out when it is whole.
 struct Printer {
   char text[1024];
@@ -361,11 +372,7 @@ struct Printer {
     if constexpr (is_bool<T>) {
       return x ? put("True", 4) : put("False", 5);
     } else if constexpr (is_int<T>) {
-      u64 left = x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
-      i64 at = sizeof digits;
-      do digits[--at] = static_cast<char>('0' + left % 10), left /= 10;
-      while (left != 0);
-      if (x < 0) digits[--at] = '-';
+      const i64 at = write_digits(x, digits);
       return put(digits + at, static_cast<i64>(sizeof digits) - at);
     } else if constexpr (is_complex<T>) {
       put("(", 1).put(x.re);

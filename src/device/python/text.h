@@ -365,11 +365,7 @@ inline void write_number(Writer& w, T x) {
   if constexpr (is_bool<T>) {
     x ? w.put("True", 4) : w.put("False", 5);
   } else if constexpr (is_int<T>) {
-    u64 left = x < 0 ? 0 - static_cast<u64>(x) : static_cast<u64>(x);
-    i64 at = sizeof digits;
-    do digits[--at] = static_cast<char>('0' + left % 10), left /= 10;
-    while (left != 0);
-    if (x < 0) digits[--at] = '-';
+    const i64 at = write_digits(x, digits);
     w.put(digits + at, static_cast<i64>(sizeof digits) - at);
   } else if constexpr (is_complex<T>) {
     const auto part = [&](auto v) {

@@ -37,18 +37,6 @@ void open_gate() {
   (void)opened;
 }
 
-void give(bc_jit_buffer* buffer, const char* data, size_t size) {
-  if (buffer == nullptr) return;
-  buffer->data = nullptr;
-  buffer->size = 0;
-  if (size == 0) return;
-  buffer->data = static_cast<char*>(std::malloc(size + 1));
-  if (buffer->data == nullptr) return;
-  std::memcpy(buffer->data, data, size);
-  buffer->data[size] = 0;
-  buffer->size = size;
-}
-
 int finish(bool ok, llvm::StringRef out, const std::string& log, bc_jit_buffer* out_buffer, bc_jit_buffer* log_buffer) {
   give(out_buffer, out.data(), ok ? out.size() : 0);
   give(log_buffer, log.data(), log.size());
@@ -56,6 +44,17 @@ int finish(bool ok, llvm::StringRef out, const std::string& log, bc_jit_buffer* 
 }
 
 }  // namespace
+
+void give(bc_jit_buffer* buffer, const char* data, size_t size) {
+  if (buffer == nullptr) return;
+  *buffer = {};
+  if (size == 0) return;
+  buffer->data = static_cast<char*>(std::malloc(size + 1));
+  if (buffer->data == nullptr) return;
+  std::memcpy(buffer->data, data, size);
+  buffer->data[size] = 0;
+  buffer->size = size;
+}
 
 Gate::Gate() {
   open_gate();

@@ -67,6 +67,9 @@ bool emit(llvm::Module& module, const bc_jit_flags& flags, bool assembly, llvm::
 /// The address of a name that kernels may call but do not define: compiler support routines, then the process.
 void* find_external(const char* name);
 
+/// Copies bytes for the caller, who frees them (bc_jit_free).
+void give(bc_jit_buffer* buffer, const char* data, size_t size);
+
 /// Holds off fork() while a compile or a load runs: LLVM's locks and tables must be whole in the child.
 class Gate {
  public:

@@ -487,17 +487,6 @@ bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShap
   return emit(*unit.module, flags, stage != nullptr, out, log);
 }
 
-void give(bc_jit_buffer* buffer, const char* data, size_t size) {
-  if (buffer == nullptr) return;
-  *buffer = {};
-  if (size == 0) return;
-  buffer->data = static_cast<char*>(std::malloc(size + 1));
-  if (buffer->data == nullptr) return;
-  std::memcpy(buffer->data, data, size);
-  buffer->data[size] = 0;
-  buffer->size = size;
-}
-
 }  // namespace
 }  // namespace bc::jit
 
