@@ -333,6 +333,15 @@ int64_t stream_number(Device device) {
 
 // ---- CUDA array interface --------------------------------------------------------------------------------------------------------
 
+/// PyTorch reads version 2 of the interface, which names no stream: its current stream waits for the array, whoever asked.
+void order_for_torch(const Array& a) {
+  PyObject* torch_cuda = PyDict_GetItemString(PyImport_GetModuleDict(), "torch.cuda");
+  if (!torch_cuda || PyRef::steal(PyObject_CallMethod(torch_cuda, "is_initialized", nullptr)).get() != Py_True) return;
+  PyRef stream = PyRef::steal(PyObject_CallMethod(torch_cuda, "current_stream", "i", a.device().index));
+  PyRef number = PyRef::steal(PyObject_GetAttrString(stream.get(), "cuda_stream"));
+  order_for(a, number.get());
+}
+
 PyObject* get_cuda_interface(PyObject* self, void*) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
@@ -351,6 +360,7 @@ PyObject* get_cuda_interface(PyObject* self, void*) {
     put("strides", a.contiguous() ? PyRef::borrow(Py_None) : shape_tuple(a.strides(), itemsize(a.dtype())));
     put("version", to_py(int64_t{3}));
     put("stream", to_py(stream_number(a.device())));
+    order_for_torch(a);
     return d.release();
   });
 }
@@ -467,9 +477,12 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
 
 std::optional<Array> import_foreign(PyObject* o) {
   if (PyType_Check(o)) return std::nullopt;
-  if (PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__)) return from_cuda_interface(o, dict.get());
-  if (attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__))
-    return import_dlpack(o, std::nullopt, std::nullopt);
+  PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__);
+  const bool dlpack = attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__);
+  // PyTorch's interface (version 2) does not say which stream its work is on; its DLPack orders ours after it.
+  const bool ordered = dict && (!PyDict_Check(dict.get()) || PyDict_GetItemString(dict.get(), "stream"));
+  if (dict && (ordered || !dlpack)) return from_cuda_interface(o, dict.get());
+  if (dlpack) return import_dlpack(o, std::nullopt, std::nullopt);
   return std::nullopt;
 }
 

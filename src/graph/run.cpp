@@ -162,7 +162,7 @@ class Runner {
 
   void run_kernel(Step& step) {
     on_tier0_ = false;
-    if (!step.kernel || !config().jit) choose_engine(step);
+    if (!step.kernel || step.kernel->quick.load(std::memory_order_relaxed) || !config().jit) choose_engine(step);
     words_.assign(step.words);
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
@@ -261,12 +261,14 @@ class Runner {
       }
     }
     if (step.kernel) {
-      // What runs again may run often.
-      if (step.kernel->quick.load(std::memory_order_relaxed)) [[unlikely]]
+      // What runs again may run often; a graph launches what it was captured with.
+      if (step.kernel->quick.load(std::memory_order_relaxed)) {
         kernel_cache_improve(backend_, step.key);
+        if (tape_.capture()) kernel_cache_wait();
+      }
       return;
     }
-    const bool quick = config().background_compile && step.elements < kQuickElements;
+    const bool quick = config().background_compile && step.elements < kQuickElements && !tape_.capture();
     step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick);
   }
 

@@ -292,6 +292,29 @@ def test_an_equal_program_is_planned_once_and_compiled_once():
     del kept, again
 
 
+@pytest.mark.parametrize("target", ["null-cuda"], indirect=True)
+def test_a_kernel_that_runs_again_is_compiled_once_more(target):
+    """Quickly for its first launch, whole in the background at its second."""
+
+    def program():
+        return bc.arctan2(make((321, 4)), make((321, 4))) * 0.125
+
+    def seen():
+        bc._c.cache_wait()
+        stats = bc._c.cache_stats()
+        return stats["compiles"] - before["compiles"], stats["replaced"] - before["replaced"]
+
+    bc._c.cache_wait()
+    before = bc._c.cache_stats()
+    counts = []
+    for _ in range(3):
+        with recorded():
+            kept = program()
+        counts.append(seen())
+        del kept
+    assert counts == [(1, 0), (1, 1), (1, 1)]
+
+
 def test_other_extents_and_constants_use_the_same_kernel():
     """Extents, strides and constants are arguments."""
 

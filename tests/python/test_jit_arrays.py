@@ -173,7 +173,7 @@ def computed(v, i, z):
 
 def factored(a, h):
     return (
-        np.linalg.cholesky(h), np.linalg.eigvalsh(h), np.linalg.eigvals(a @ a.T), np.linalg.svd(h)[1], np.linalg.pinv(h),
+        np.linalg.cholesky(h), np.linalg.eigvalsh(h), np.linalg.eigvals(a @ a.T).real, np.linalg.svd(h)[1], np.linalg.pinv(h),
         np.linalg.slogdet(a), np.linalg.slogdet(h), np.linalg.cond(a), np.linalg.cond(a, 1),
         np.linalg.norm(a, 2), np.linalg.lstsq(a[:, :2], a[:, 2])[0],
         np.linalg.qr(h)[1], np.linalg.matrix_rank(a), np.linalg.inv(h), np.linalg.matrix_power(a, -2),

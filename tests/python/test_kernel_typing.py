@@ -222,7 +222,7 @@ def with_statement(a):
         (read_only, ("array(float64, 1d, C, readonly)",), ["read-only"]),
         (wrong_overload, "(float64,)", ["cuda.fma", "(float32, float32, float32)"]),
         (caller, "(float64,)", ["'nothing'", "in callee", "called at"]),
-        (with_statement, "(float64[:],)", ["'with' is not supported"]),
+        (with_statement, "(float64[:],)", ["'with' takes objmode"]),
     ],
     ids=lambda v: getattr(v, "__name__", None),
 )

@@ -156,9 +156,10 @@ def eig(a):
         return _like(z, a), _like(u, a)
     with objmode(w="float64[::1]", v="float64[:, ::1]"):
         w, v = np.linalg.eig(a)
-        if np.iscomplexobj(w):
+        if np.any(w.imag):
             raise ValueError("eig: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
-        w, v = w.astype(np.float64), v.astype(np.float64, order="C")
+        # From NumPy 2.5 on they are complex in any case.
+        w, v = w.real.astype(np.float64), v.real.astype(np.float64, order="C")
     return _real_like(w, a), _like(v, a)
 
 
@@ -170,9 +171,9 @@ def eigvals(a):
         return _like(z, a)
     with objmode(w="float64[::1]"):
         w = np.linalg.eigvals(a)
-        if np.iscomplexobj(w):
+        if np.any(w.imag):
             raise ValueError("eigvals: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
-        w = w.astype(np.float64)
+        w = w.real.astype(np.float64)
     return _real_like(w, a)
 
 

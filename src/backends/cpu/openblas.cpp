@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -37,6 +38,8 @@ class EnvironmentGuard {
   bool changed_ = false;
 };
 
+constexpr const char* kCoreVariable = "OPENBLAS_CORETYPE";
+
 struct Opened {
   void* handle = nullptr;
   OpenBlas functions;
@@ -66,6 +69,11 @@ void* open_library(std::string& path, std::string& problems) {
   return nullptr;
 }
 
+std::string core_name(void* library) {
+  auto* name = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_corename"));
+  return name ? name() : "";
+}
+
 Opened open_openblas() {
   // Its own threads would spin beside the pool's for 25 ms after each call.
   const EnvironmentGuard threads("OPENBLAS_NUM_THREADS", "1");
@@ -73,6 +81,15 @@ Opened open_openblas() {
   std::string path;
   std::string problems;
   opened.handle = open_library(path, problems);
+  if (opened.handle && !std::getenv(kCoreVariable)) {
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
+    if (const char* core = openblas_core(core_name(opened.handle), __builtin_cpu_supports("avx2"), avx512)) {
+      const EnvironmentGuard type(kCoreVariable, core);
+      dlclose(opened.handle);
+      opened.handle = open_library(path, problems);
+    }
+  }
   if (opened.handle == nullptr) {
     raise(
         ErrorKind::Runtime,
@@ -96,9 +113,7 @@ Opened open_openblas() {
   if (auto* config = reinterpret_cast<char* (*)()>(dlsym(opened.handle, "openblas_get_config"))) {
     opened.functions.description += std::string(", ") + config();
   }
-  if (auto* name = reinterpret_cast<char* (*)()>(dlsym(opened.handle, "openblas_get_corename"))) {
-    opened.functions.description += std::string(", ") + name();
-  }
+  if (const std::string name = core_name(opened.handle); !name.empty()) opened.functions.description += ", " + name;
   return opened;
 }
 
@@ -108,6 +123,11 @@ const Opened& opened() {
 }
 
 }  // namespace
+
+const char* openblas_core(std::string_view chosen, bool avx2, bool avx512) {
+  if (chosen != "Prescott" || !avx2) return nullptr;
+  return avx512 ? "SkylakeX" : "Haswell";
+}
 
 const OpenBlas& openblas() { return opened().functions; }
 

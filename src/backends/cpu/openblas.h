@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace bc::cpu {
 
@@ -16,6 +17,10 @@ struct OpenBlas {
   double (*ddot)(const int* n, const double* x, const int* incx, const double* y, const int* incy);
   std::string description;
 };
+
+/// The kernels (OPENBLAS_CORETYPE) to ask for where the library `chose` those of 2004, as it does for processors that are newer than it;
+/// nullptr where its choice is good.
+const char* openblas_core(std::string_view chosen, bool avx2, bool avx512);
 
 /// Opens the library at the first call, with one thread of its own: the callers share work out to the pool's threads (parallel.h).
 /// Throws ErrorKind::Runtime when it is not there; a later call tries again.
