@@ -18,6 +18,7 @@
 
 #include "backends/cpu/blas.h"
 #include "backends/cpu/jit_library.h"
+#include "backends/cpu/openblas.h"
 #include "backends/cpu/parallel.h"
 #include "codegen/device_library.h"
 #include "core/error.h"
@@ -641,6 +642,13 @@ TEST(Matmul, TheSameBitsInEveryRun) {
     results.insert(c);
   }
   EXPECT_EQ(results.size(), 1U);
+}
+
+TEST(OpenBlas, KernelsSuitProcessorsNewerThanTheLibrary) {
+  EXPECT_STREQ(cpu::openblas_core("Prescott", true, true), "SkylakeX");
+  EXPECT_STREQ(cpu::openblas_core("Prescott", true, false), "Haswell");
+  EXPECT_EQ(cpu::openblas_core("Prescott", false, false), nullptr);
+  EXPECT_EQ(cpu::openblas_core("Zen", true, true), nullptr);
 }
 
 }  // namespace
