@@ -264,7 +264,7 @@ class Runner {
       // What runs again may run often; a graph launches what it was captured with.
       if (step.kernel->quick.load(std::memory_order_relaxed)) {
         kernel_cache_improve(backend_, step.key);
-        if (tape_.capture()) kernel_cache_wait();
+        if (tape_.capture() || !config().background_compile) kernel_cache_wait();
       }
       return;
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 import broadcloth as bc
@@ -294,25 +296,26 @@ def test_an_equal_program_is_planned_once_and_compiled_once():
 
 @pytest.mark.parametrize("target", ["null-cuda"], indirect=True)
 def test_a_kernel_that_runs_again_is_compiled_once_more(target):
-    """Quickly for its first launch, whole in the background at its second."""
-
-    def program():
-        return bc.arctan2(make((321, 4)), make((321, 4))) * 0.125
-
-    def seen():
+    """Quickly for its first launch, whole in the background at its second; the second waits where there is to be no background."""
+    programs = [
+        lambda: bc.arctan2(make((321, 4)), make((321, 4))) * 0.125,
+        lambda: bc.arctan2(make((321, 4)), make((321, 4))) * 0.125 - 7,
+    ]
+    bc._c.null_set_target(f"null-cuda {uuid.uuid4()}")  # for which nothing lies on disk
+    for program, background in zip(programs, [True, False], strict=True):
         bc._c.cache_wait()
-        stats = bc._c.cache_stats()
-        return stats["compiles"] - before["compiles"], stats["replaced"] - before["replaced"]
-
-    bc._c.cache_wait()
-    before = bc._c.cache_stats()
-    counts = []
-    for _ in range(3):
-        with recorded():
-            kept = program()
-        counts.append(seen())
-        del kept
-    assert counts == [(1, 0), (1, 1), (1, 1)]
+        before, counts = bc._c.cache_stats(), []
+        for run in range(3):
+            bc.config.background_compile = background or run == 0
+            with recorded():
+                kept = program()
+            if background:
+                bc._c.cache_wait()
+            after = bc._c.cache_stats()
+            counts.append((after["compiles"] - before["compiles"], after["replaced"] - before["replaced"]))
+            del kept
+        bc.config.background_compile = True
+        assert counts == [(1, 0), (1, 1), (1, 1)]
 
 
 def test_other_extents_and_constants_use_the_same_kernel():
