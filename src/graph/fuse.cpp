@@ -17,6 +17,7 @@ constexpr int kMaxRepeated[] = {12, 32};  // CPU, CUDA
 // A store into less than this part of a pending array is a choice in the kernel that computes the array; but only so many of them are.
 constexpr int64_t kSmallRegion = 8;
 constexpr int kMaxSmallStores = 3;
+constexpr int64_t kShortRow = 16;
 
 uint64_t non_unit_axes(const Dims& space) {
   uint64_t bits = 0;
@@ -114,15 +115,19 @@ const Dims& space_of(const Node& node) {
 
 ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
   ReduceShape r;
-  int last = -1, last_reduced = -1;
+  int last = -1, last_reduced = -1, last_kept = -1;
   for (int d = 0; d < space.size(); ++d) {
     const bool reduced = axes >> d & 1;
     (reduced ? r.length : r.rows) *= space[d];
     if (space[d] == 1) continue;
     last = d;
-    if (reduced) last_reduced = d;
+    (reduced ? last_reduced : last_kept) = d;
   }
   r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
+  // A short row is less work than to begin one: many of them go side by side on the CPU, as columns do.
+  const bool short_rows = target == Target::cpu && r.walk == Walk::rows && last_kept >= 0 && r.length > 1 && r.length <= kShortRow &&
+                          space[last_kept] >= 4 * kShortRow;
+  if (short_rows) r.walk = Walk::columns;
   auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   if (target == Target::cpu) {
     if (r.walk == Walk::rows) {
@@ -131,7 +136,7 @@ ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
     } else {
       // Few wide tiles are cut into up to sixteen parts, each worth a thread.
       int64_t width = 1;
-      for (int d = last; d >= 0 && !(axes >> d & 1); --d) width *= space[d];
+      for (int d = last_kept; d >= 0 && (space[d] == 1 || !(axes >> d & 1)); --d) width *= space[d];
       const bool few = r.rows / std::max<int64_t>(1, width) * ceil_div(width, 2048) < 8;
       const int64_t worth = (int64_t{1} << 18) / (kColumnRun * std::max<int64_t>(1, r.rows)), even = ceil_div(r.length, 16 * kColumnRun);
       r.segment_length = kColumnRun * (few ? std::clamp<int64_t>(std::max(worth, even), 1, 64) : 64);
