@@ -160,6 +160,8 @@ void after_fork_in_child() {
     const State state = entry->state.load(std::memory_order_relaxed);
     const bool orphan = state == State::Running && !pthread_equal(entry->owner, pthread_self());
     if (state == State::Queued || orphan) entry->state.store(State::Idle, std::memory_order_relaxed);
+    // Whoever worked on it has its text.
+    if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_relaxed); kernel && orphan) kernel->quick.store(nullptr);
   }
   all.mutex.unlock();
 }
@@ -205,17 +207,22 @@ Hash128 file_key(const KernelSource& source, const std::string& target) {
   return digest(text.data(), text.size());
 }
 
-void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel) { entry.kernel.store(kernel.release(), std::memory_order_release); }
+/// What is seen of a kernel from now on: nobody must take quick code for the whole.
+void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel, bool quick) {
+  if (quick) kernel->quick.store(&entry, std::memory_order_relaxed);
+  entry.kernel.store(kernel.release(), std::memory_order_release);
+}
 
 /// Where quick code lies until the whole is there.
 Hash128 quick_file(const Entry& entry, const KernelSource& source) { return file_key(source, entry.backend->target() + " quick"); }
 
-bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source, const Hash128& file) {
+bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source, const Hash128& file,
+               bool quick = false) {
   auto stored = store.load(file);
   if (!stored) return false;
   if (stored->entries == source.entries) {
     try {
-      publish(entry, entry.backend->load(stored->binary, source.entries));
+      publish(entry, entry.backend->load(stored->binary, source.entries), quick);
       hits.fetch_add(1, std::memory_order_relaxed);
       return true;
     } catch (const std::exception&) {
@@ -233,27 +240,27 @@ bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
 
 /// Compiles by `how`, counts and publishes; false if it gives nothing.
 template <class How>
-bool compile_by(Cache& all, Entry& entry, const KernelSource& source, const Hash128& file, How how) {
+bool compile_by(Cache& all, Entry& entry, const KernelSource& source, const Hash128& file, bool quick, How how) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<char> binary = how();
   if (binary.empty()) return false;
   const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
   all.compiles.fetch_add(1, std::memory_order_relaxed);
   all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
-  publish(entry, entry.backend->load(binary, source.entries));
+  publish(entry, entry.backend->load(binary, source.entries), quick);
   all.store.save(file, entry.backend->target(), source.entries, binary);
   return true;
 }
 
 void compile(Cache& all, Entry& entry, const KernelSource& source) {
-  compile_by(all, entry, source, entry.file, [&] { return entry.backend->compile(source); });
+  compile_by(all, entry, source, entry.file, false, [&] { return entry.backend->compile(source); });
 }
 
 /// Quick code, of an earlier process or compiled now; false where there is none.
 bool make_quickly(Cache& all, Entry& entry, const KernelSource& source) {
   const Hash128 file = quick_file(entry, source);
-  return load_from(all.store, all.disk_hits, entry, source, file) ||
-         compile_by(all, entry, source, file, [&] { return entry.backend->compile_quick(source); });
+  return load_from(all.store, all.disk_hits, entry, source, file, true) ||
+         compile_by(all, entry, source, file, true, [&] { return entry.backend->compile_quick(source); });
 }
 
 /// The whole in the place of quick code, which is launched meanwhile.
@@ -302,9 +309,10 @@ void* work(void*) {
     }
     lock.lock();
     // save() may have failed after the kernel was published; then the kernel counts.
-    const bool failed = !entry.kernel.load(std::memory_order_relaxed);
-    entry.error = failed ? error : nullptr;
-    leave_running(all, entry, failed ? State::Failed : State::Idle);
+    LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
+    entry.error = kernel ? nullptr : error;
+    if (kernel) kernel->quick.store(nullptr, std::memory_order_relaxed);  // whole now; or it cannot be, which is not tried again
+    leave_running(all, entry, kernel ? State::Idle : State::Failed);
     if (!all.exit_registered) {
       // Handlers run in reverse order: registered after the compiler was loaded, this one runs before the compiler's own.
       all.exit_registered = true;
@@ -387,15 +395,13 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   set_running(all, entry);
   lock.unlock();
   std::exception_ptr error;
-  bool quickly = false;
   try {
     if (!queued) {
       source = print();
       entry.file = file_key(source, backend.target());
     }
     if (queued || !load_from_disk(all, entry, source)) {
-      quickly = quick && source.quick && make_quickly(all, entry, source);
-      if (!quickly) compile(all, entry, source);
+      if (!quick || !source.quick || !make_quickly(all, entry, source)) compile(all, entry, source);
     }
   } catch (...) {
     error = std::current_exception();
@@ -405,10 +411,7 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   entry.error = kernel ? nullptr : error;
   leave_running(all, entry, kernel ? State::Idle : State::Failed);
   if (!kernel) std::rethrow_exception(error);
-  if (quickly) {
-    entry.source = std::move(source);
-    kernel->quick.store(true, std::memory_order_relaxed);
-  }
+  if (kernel->quick.load(std::memory_order_relaxed)) entry.source = std::move(source);
   return *kernel;
 }
 
@@ -436,7 +439,7 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   }
   lock.lock();
   entry.error = error;
-  if (error || loaded || all.stopping) {
+  if (error || loaded || all.stopping || all.closing) {
     leave_running(all, entry, State::Idle);
     if (error) std::rethrow_exception(error);
     return entry.kernel.load(std::memory_order_relaxed);
@@ -459,13 +462,19 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
   return get_slowly(all, backend, key, print, quick);
 }
 
-void kernel_cache_improve(Backend& backend, const Hash128& key) {
+void kernel_cache_improve(LoadedKernel& kernel, bool wait) {
   Cache& all = cache();
-  const std::lock_guard lock(all.mutex);
-  Entry* entry = all.table.load(std::memory_order_relaxed)->find(backend, key);
-  LoadedKernel* kernel = entry ? entry->kernel.load(std::memory_order_relaxed) : nullptr;
-  if (!kernel || !kernel->quick.exchange(false, std::memory_order_relaxed) || all.stopping || all.closing) return;
-  enqueue(all, *entry, std::move(entry->source));
+  std::unique_lock lock(all.mutex);
+  // Entries are never deleted, so this one is there also after kernel_cache_clear.
+  while (auto* entry = static_cast<Entry*>(kernel.quick.load(std::memory_order_relaxed))) {
+    const auto idle = [&] { return entry->state.load(std::memory_order_relaxed) == State::Idle; };
+    if (idle()) {
+      if (all.stopping || all.closing) return;
+      enqueue(all, *entry, std::move(entry->source));
+    }
+    if (!wait) return;
+    all.changed.wait(lock, idle);
+  }
 }
 
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print) {

@@ -46,8 +46,9 @@ struct CachedBinary {
 };
 CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make);
 
-/// Has a background thread compile the whole of a kernel that is `quick`, and puts it in the kernel's place.
-void kernel_cache_improve(Backend& backend, const Hash128& key);
+/// Has a background thread compile the whole of a kernel that is `quick` and put it in the kernel's place; with `wait`, returns when that
+/// is done. Nothing is done for a kernel that is whole, or has been asked for already.
+void kernel_cache_improve(LoadedKernel& kernel, bool wait = false);
 
 struct CacheStats {
   uint64_t memory_hits = 0;

@@ -261,11 +261,9 @@ class Runner {
       }
     }
     if (step.kernel) {
-      // What runs again may run often; a graph launches what it was captured with.
-      if (step.kernel->quick.load(std::memory_order_relaxed)) {
-        kernel_cache_improve(backend_, step.key);
-        if (tape_.capture() || !config().background_compile) kernel_cache_wait();
-      }
+      // What runs again may run often; a graph launches what it was captured with, however often that is.
+      const bool wait = tape_.capture() || !config().background_compile;
+      if (step.kernel->quick.load(std::memory_order_relaxed)) kernel_cache_improve(*step.kernel, wait);
       return;
     }
     const bool quick = config().background_compile && step.elements < kQuickElements && !tape_.capture();

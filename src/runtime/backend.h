@@ -37,7 +37,8 @@ class LoadedKernel {
   /// Runs the code of `better` from the next launch on, and owns it. Other threads may launch this kernel meanwhile.
   virtual void replace(std::unique_ptr<LoadedKernel> better) { (void)better; }
 
-  std::atomic<bool> quick{false};  ///< of compile_quick, and nobody asked for better (kernel_cache_improve)
+  /// Not null while the code is of compile_quick: what the kernel cache knows it by (kernel_cache_improve).
+  std::atomic<void*> quick{nullptr};
 };
 
 /// What is compiled: C++ text that includes nothing. The backend puts the device library before it.

@@ -43,6 +43,8 @@ std::vector<char> binary_of(const std::string& text) {
 }
 
 struct FakeKernel final : LoadedKernel {
+  void replace(std::unique_ptr<LoadedKernel> whole) override { better = std::move(whole); }
+  std::unique_ptr<LoadedKernel> better;
   std::vector<char> binary;
   std::vector<std::string> entries;
 };
@@ -68,6 +70,7 @@ class FakeBackend final : public Backend {
     BC_CHECK(!source.text.starts_with("error"), Runtime, "compile: {}", source.text);
     return binary_of(source.text);
   }
+  std::vector<char> compile_quick(const KernelSource& source) override { return binary_of("quick " + source.text); }
   std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) override {
     ++loads;
     BC_CHECK(refuse_loads-- <= 0, Runtime, "load: refused");
@@ -93,6 +96,22 @@ LoadedKernel& get(Backend& backend, int i) {
 bool right(const LoadedKernel& kernel, int i) {
   const auto& fake = dynamic_cast<const FakeKernel&>(kernel);
   return fake.binary == binary_of(text_of(i)) && fake.entries == std::vector<std::string>{"first", "second"};
+}
+
+LoadedKernel& get_quick(Backend& backend, int i) {
+  return kernel_cache_get(backend, key_of(i), [&] { return KernelSource{text_of(i), {"first", "second"}, false, true}; }, true);
+}
+
+/// Whether the whole was put in the place of quick code.
+bool replaced(const LoadedKernel& kernel, int i) {
+  const auto& fake = dynamic_cast<const FakeKernel&>(kernel);
+  return fake.binary == binary_of("quick " + text_of(i)) && fake.better && right(*fake.better, i);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 class KernelCache : public testing::Test {
@@ -297,6 +316,60 @@ TEST_F(KernelCache, TryThrowsTheBackgroundThreadsError) {
   EXPECT_EQ(backend.compiles, 1);
 }
 
+TEST_F(KernelCache, WhoWaitsForTheWholeGetsItAlsoWhenSomebodyAskedBefore) {
+  FakeBackend backend;
+  backend.delay = 30ms;
+  LoadedKernel& kernel = get_quick(backend, 1);
+  EXPECT_EQ(backend.compiles, 0);
+  kernel_cache_improve(kernel);
+  EXPECT_FALSE(replaced(kernel, 1));
+  kernel_cache_improve(kernel, true);
+  EXPECT_TRUE(replaced(kernel, 1));
+  EXPECT_EQ(kernel.quick, nullptr);
+  kernel_cache_improve(kernel, true);
+  EXPECT_EQ(backend.compiles, 1);
+  EXPECT_EQ(files().size(), 1u);  // the whole's alone
+  // One that cannot be compiled whole stays as it is; nobody waits for it, and it is not tried again.
+  LoadedKernel& bad = kernel_cache_get(backend, key_of(2), [] { return KernelSource{"error: late", {"f"}, false, true}; }, true);
+  kernel_cache_improve(bad, true);
+  EXPECT_EQ(bad.quick, nullptr);
+  EXPECT_EQ(dynamic_cast<FakeKernel&>(bad).better, nullptr);
+}
+
+TEST_F(KernelCache, AWholeThatWasDroppedFromTheQueueIsAskedForAgain) {
+  FakeBackend backend;
+  backend.delay = 20ms;
+  std::vector<LoadedKernel*> kernels;
+  for (int i = 0; i < 4; ++i) kernels.push_back(&get_quick(backend, i));
+  for (LoadedKernel* kernel : kernels) kernel_cache_improve(*kernel);
+  kernel_cache_clear(false);
+  kernel_cache_wait();
+  EXPECT_LE(backend.compiles, 1);
+  for (LoadedKernel* kernel : kernels) kernel_cache_improve(*kernel);
+  kernel_cache_shutdown();
+  EXPECT_LE(backend.compiles, 2);
+#if !defined(__SANITIZE_THREAD__)  // which cannot start threads in the child of a fork of several threads
+  for (LoadedKernel* kernel : kernels) kernel_cache_improve(*kernel);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    int wrong = 0;
+    for (int i = 4; i-- > 0;) {
+      kernel_cache_improve(*kernels[static_cast<size_t>(i)], true);
+      wrong += !replaced(*kernels[static_cast<size_t>(i)], i);
+    }
+    kernel_cache_shutdown();
+    _exit(wrong);
+  }
+  EXPECT_EQ(wait_for(child), 0);
+#endif
+  for (int i = 0; i < 4; ++i) {
+    kernel_cache_improve(*kernels[static_cast<size_t>(i)], true);
+    EXPECT_TRUE(replaced(*kernels[static_cast<size_t>(i)], i)) << i;
+  }
+  EXPECT_EQ(backend.compiles, 4);
+}
+
 TEST_F(KernelCache, BackgroundThreadEndsAndStartsAgain) {
   FakeBackend backend;
   backend.delay = 5ms;
@@ -440,12 +513,6 @@ TEST_F(KernelCache, ExportAndImportMoveAllEntries) {
   EXPECT_THROW(kernel_cache_import(folder_ + "/none"), Error);
   EXPECT_THROW(kernel_cache_export("/proc/none/kernels"), Error);
   EXPECT_FALSE(fails(good));
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 TEST_F(KernelCache, SixteenProcessesShareAFolder) {

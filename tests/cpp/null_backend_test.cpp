@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 #include <thread>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "codegen/kernel_cache.h"
 #include "core/error.h"
 
 namespace bc {
@@ -90,6 +94,45 @@ TEST_F(NullDevice, HasTheCapacityAndTheTargetThatATestGivesIt) {
   EXPECT_EQ(device.target(), "null-cpu");
   null_set_target("null-cuda");
   EXPECT_EQ(device.target(), "null-cuda");
+}
+
+TEST_F(NullDevice, QuickCodeIsReplacedWhileThreadsLaunchIt) {
+  Backend& device = backend(kNull);
+  constexpr int kKernels = 40, kThreads = 4, kLaunches = 40;
+  kernel_cache_set_folder("");
+  const uint64_t before = kernel_cache_stats().replaced;
+  std::vector<LoadedKernel*> kernels(kKernels);
+  std::vector<std::thread> threads;
+  for (intptr_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int k = 0; k < kKernels; ++k) {
+        const std::string name = "quick_and_whole_" + std::to_string(k);
+        LoadedKernel& kernel = kernel_cache_get(
+            device, Hasher().add("quick and whole").add(static_cast<uint64_t>(k)).finish(),
+            [&] { return KernelSource{"void " + name + "() {}", {name}, false, true}; }, true);
+        if (t == 0) kernels[static_cast<size_t>(k)] = &kernel;
+        for (int i = 0; i < kLaunches; ++i) {
+          if (i > 0 && kernel.quick.load(std::memory_order_relaxed)) kernel_cache_improve(kernel, t == 1 && i == kLaunches - 1);
+          device.launch(kernel, Launch(), nullptr, 0, {kNull, reinterpret_cast<void*>(t + 1)});
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (LoadedKernel* kernel : kernels) kernel_cache_improve(*kernel, true);
+  EXPECT_EQ(kernel_cache_stats().replaced - before, static_cast<uint64_t>(kKernels));
+  // In each thread's order a kernel is quick and then whole; the thread that waited for the whole launches that.
+  std::unordered_map<std::string, std::pair<int, bool>> seen;
+  for (const NullLaunch& launch : null_log()) {
+    auto& [launches, whole] = seen[launch.entry + "/" + std::to_string(reinterpret_cast<intptr_t>(launch.stream))];
+    const bool is_whole = launch.source->starts_with("void");
+    EXPECT_TRUE(is_whole || !whole) << launch.entry;
+    whole = is_whole;
+    const bool last_of_waiting = ++launches == kLaunches && launch.stream == reinterpret_cast<void*>(intptr_t{2});
+    EXPECT_TRUE(is_whole || !last_of_waiting) << launch.entry;
+  }
+  EXPECT_EQ(seen.size(), static_cast<size_t>(kKernels * kThreads));
+  kernel_cache_clear(false);
 }
 
 TEST(Backends, AreOpenedOnceAndNamedInErrors) {

@@ -284,10 +284,7 @@ class RelaxedCapture {
 
 void CudaKernel::replace(std::unique_ptr<LoadedKernel> better) {
   better_.reset(static_cast<CudaKernel*>(better.release()));
-  for (size_t i = 0; i < functions_.size(); ++i) {
-    functions_[i]->handle.store(better_->functions_[i]->handle.load(std::memory_order_relaxed), std::memory_order_release);
-    functions_[i]->shared_limit.store(better_->functions_[i]->shared_limit, std::memory_order_release);
-  }
+  code_.store(better_.get(), std::memory_order_release);
 }
 
 std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, std::span<const std::string> entries) {
@@ -312,15 +309,13 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
   for (const std::string& name : entries) {
     auto function = std::make_unique<CudaKernel::Function>();
     function->name = name;
-    CUfunction handle = nullptr;
-    result = driver().cuModuleGetFunction(&handle, kernel->module_, name.c_str());
-    function->handle.store(handle, std::memory_order_relaxed);
+    result = driver().cuModuleGetFunction(&function->handle, kernel->module_, name.c_str());
     if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetFunction", fmt::format("there is no kernel {}", name));
     if (driver().cuFuncGetParamInfo) {
       // The size counts only for kernels with exactly one parameter.
       size_t offset = 0, bytes = 0, second = 0;
-      if (driver().cuFuncGetParamInfo(handle, 0, &offset, &bytes) == kSuccess &&
-          driver().cuFuncGetParamInfo(handle, 1, &offset, &second) != kSuccess)
+      if (driver().cuFuncGetParamInfo(function->handle, 0, &offset, &bytes) == kSuccess &&
+          driver().cuFuncGetParamInfo(function->handle, 1, &offset, &second) != kSuccess)
         function->params_bytes = bytes;
     }
     kernel->functions_.push_back(std::move(function));
@@ -339,7 +334,7 @@ CudaKernel::~CudaKernel() {
 
 void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
   make_current();
-  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) [[unlikely]]
     raise_shared_limit(function, launch.shared_bytes);
   if (params_bytes != function.params_bytes) [[unlikely]]
@@ -353,7 +348,7 @@ void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void*
 
 void CudaBackend::launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative) {
   make_current();
-  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
   CUresult result;
   if (cooperative)
@@ -366,7 +361,7 @@ void CudaBackend::launch_arguments(LoadedKernel& kernel, const Launch& launch, v
 }
 
 void CudaBackend::prepare(LoadedKernel& kernel, const Launch& launch) const {
-  CudaKernel::Function& function = *static_cast<CudaKernel&>(kernel).functions_[static_cast<size_t>(launch.entry)];
+  CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
 }
 
@@ -385,7 +380,7 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
                                       ParamsRoom& room) const {
   // The driver reads as many bytes as the kernel's struct has: the caller's may lack the struct's tail padding. Drivers before 12.4 do not
   // tell the size; zeros are put behind the parameters then.
-  const CudaKernel::Function& function = *cuda_kernel(kernel).functions_[static_cast<size_t>(entry)];
+  const CudaKernel::Function& function = cuda_kernel(kernel).current(entry);
   if (params_bytes == function.params_bytes) return params;
   BC_CHECK(params_bytes <= ParamsRoom::kMost, Value, "launch: kernel {} takes at most {} bytes of parameters, got {}", function.name,
            ParamsRoom::kMost, params_bytes);
@@ -400,7 +395,7 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
 void CudaBackend::launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
   ParamsRoom room;
   void* arguments[] = {const_cast<void*>(whole_params(kernel, launch.entry, params, params_bytes, room))};
-  const CudaKernel::Function& function = *cuda_kernel(kernel).functions_[static_cast<size_t>(launch.entry)];
+  const CudaKernel::Function& function = cuda_kernel(kernel).current(launch.entry);
   CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                                             launch.block[1], launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
   if (result != kSuccess) raise_launch(result, function, launch);

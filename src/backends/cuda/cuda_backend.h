@@ -69,25 +69,28 @@ class CudaKernel final : public LoadedKernel {
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
 
-  const std::string& entry_name(int entry) const { return functions_[static_cast<size_t>(entry)]->name; }
-  cuda::CUfunction function(int entry) const { return functions_[static_cast<size_t>(entry)]->handle; }
+  const std::string& entry_name(int entry) const { return current(entry).name; }
+  cuda::CUfunction function(int entry) const { return current(entry).handle; }
   cuda::CUmodule module() const { return module_; }
   void replace(std::unique_ptr<LoadedKernel> better) override;
 
  private:
   friend class CudaBackend;
   struct Function {
-    std::atomic<cuda::CUfunction> handle{nullptr};
+    cuda::CUfunction handle = nullptr;
     size_t params_bytes = 0;                        // of its one parameter; 0: not known
     std::atomic<unsigned> shared_limit{48u << 10};  // dynamic shared memory that it may use now
     std::string name;
   };
   CudaKernel() = default;
+  /// Of the code that runs now. Handle and limit are read from one answer: at another moment it can be the function of other code.
+  Function& current(int entry) const { return *code_.load(std::memory_order_acquire)->functions_[static_cast<size_t>(entry)]; }
 
   cuda::CUcontext context_ = nullptr;
   cuda::CUmodule module_ = nullptr;
   std::vector<std::unique_ptr<Function>> functions_;
-  std::unique_ptr<CudaKernel> better_;  // whose code the functions are since it came
+  std::unique_ptr<CudaKernel> better_;
+  std::atomic<const CudaKernel*> code_{this};  // since `better_` came, that
 };
 
 /// One CUDA device. Its primary context is shared with the CUDA runtime, so PyTorch's and CuPy's memory and streams work here too.
