@@ -264,9 +264,9 @@ class CpuPrinter {
   std::string rows() {
     std::string out = "for (i64 item = begin; item < end; ++item) {\n";
     if (ir_.segmented) {
-      out += fmt::format("const i64 segs = {}; const i64 row = item / segs;\n", word(p_.segments));
-      out += fmt::format("const i64 lo = (item % segs) * {0}; const i64 hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length),
-                         word(p_.reduced_size));
+      // Rows may lie between each other, as the columns of a narrow matrix do: a segment of all of them, then the next.
+      out += fmt::format("const i64 segs = {0}, row = item % {1}, seg = item / {1};\n", word(p_.segments), word(p_.kept_size));
+      out += fmt::format("const i64 lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
     } else {
       out += fmt::format("const i64 row = item, lo = 0, hi = {};\n", word(p_.reduced_size));
     }
@@ -283,7 +283,7 @@ class CpuPrinter {
       out += row_stage(s);
       if (ir_.segmented) {
         for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "item", fmt::format("{} * segs", word(p_.kept_size))), k);
+          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", fmt::format("{} * segs", word(p_.kept_size))), k);
       } else {
         out += finish(s);
       }

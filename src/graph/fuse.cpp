@@ -18,6 +18,7 @@ constexpr int kMaxRepeated[] = {12, 32};  // CPU, CUDA
 constexpr int64_t kSmallRegion = 8;
 constexpr int kMaxSmallStores = 3;
 constexpr int64_t kShortRow = 16;
+constexpr int64_t kFewColumns = 4;
 
 uint64_t non_unit_axes(const Dims& space) {
   uint64_t bits = 0;
@@ -124,10 +125,13 @@ ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
     (reduced ? last_reduced : last_kept) = d;
   }
   r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
-  // A short row is less work than to begin one: many of them go side by side on the CPU, as columns do.
-  const bool short_rows = target == Target::cpu && r.walk == Walk::rows && last_kept >= 0 && r.length > 1 && r.length <= kShortRow &&
-                          space[last_kept] >= 4 * kShortRow;
-  if (short_rows) r.walk = Walk::columns;
+  if (target == Target::cpu && last_kept >= 0 && last_reduced >= 0) {
+    // The inner loop is what the compiler's vectors are for: many short rows go side by side, few columns one by one.
+    if (r.walk == Walk::rows && r.length <= kShortRow && space[last_kept] >= 4 * kShortRow)
+      r.walk = Walk::columns;
+    else if (r.walk == Walk::columns && space[last] <= kFewColumns && space[last_reduced] >= 4 * kShortRow)
+      r.walk = Walk::rows;
+  }
   auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   if (target == Target::cpu) {
     if (r.walk == Walk::rows) {

@@ -273,8 +273,11 @@ def test_norms_match_numpy(xp, dtype):
         assert float(xp.linalg.norm(x, order)) == pytest.approx(float(np.linalg.norm(n.astype(np.float64), order)), rel=64 * eps)
     assert xp.linalg.norm(x, keepdims=True).shape == (1, 1)
     stack = xp.asarray(np.stack([n, n[::-1] * 2]))
-    np.testing.assert_allclose(host(xp.linalg.norm(stack, "nuc", axis=(0, 2), keepdims=True)),
-                               np.linalg.norm(host(stack).astype(np.float64), "nuc", axis=(0, 2), keepdims=True), rtol=64 * eps)
+    np.testing.assert_allclose(
+        host(xp.linalg.norm(stack, "nuc", axis=(0, 2), keepdims=True)),
+        np.linalg.norm(host(stack).astype(np.float64), "nuc", axis=(0, 2), keepdims=True),
+        rtol=64 * eps,
+    )
     with pytest.raises(ValueError):
         xp.linalg.norm(x, "nonsense")
 
@@ -443,7 +446,18 @@ def test_nan_moments_take_no_integers(xp):
 
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((1, 9), 0), ((65, 4097), 0), ((300, 3, 50), 0), ((20000, 5), 0), ((257, 2048), 0), ((3000, 3), 1), ((70, 90, 2), 2), ((80, 4, 4), (1, 2))],
+    [
+        ((1, 9), 0),
+        ((65, 4097), 0),
+        ((300, 3, 50), 0),
+        ((20000, 5), 0),
+        ((257, 2048), 0),
+        ((300000, 3), 0),
+        ((40, 90, 2), (0, 1)),
+        ((3000, 3), 1),
+        ((70, 90, 2), 2),
+        ((80, 4, 4), (1, 2)),
+    ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
 def test_columns_and_short_rows_of_many_shapes(xp, shape, axis, dtype):
@@ -477,8 +491,12 @@ def test_any_and_all_of_long_rows(xp):
             if place is not None:
                 a[place] = 1
             b = xp.asarray(a)
-            assert (bool(b.any()), bool(b.all()), int(xp.count_nonzero(b)), int(b.argmax())) == \
-                (place is not None, False, int(place is not None), place or 0)
+            assert (bool(b.any()), bool(b.all()), int(xp.count_nonzero(b)), int(b.argmax())) == (
+                place is not None,
+                False,
+                int(place is not None),
+                place or 0,
+            )
             assert bool((b == b).all()) and bool((b + xp.ones((), dtype)).any())
 
 
@@ -486,5 +504,9 @@ def test_reduceat_of_long_and_short_segments(xp):
     a = np.random.default_rng(5).standard_normal((3, 40000)).astype("float32")
     for at in ([0, 39999, 5], [0, 30000], list(range(0, 40000, 7))):
         for name in ("add", "maximum", "subtract"):
-            np.testing.assert_allclose(host(getattr(xp, name).reduceat(xp.asarray(a), at, axis=1)),
-                                       getattr(np, name).reduceat(a.astype("f8"), at, axis=1), rtol=1e-5, atol=2e-3)
+            np.testing.assert_allclose(
+                host(getattr(xp, name).reduceat(xp.asarray(a), at, axis=1)),
+                getattr(np, name).reduceat(a.astype("f8"), at, axis=1),
+                rtol=1e-5,
+                atol=2e-3,
+            )

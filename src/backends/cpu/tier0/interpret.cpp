@@ -137,7 +137,7 @@ class Run {
 
   void rows(int64_t begin, int64_t end) {
     const int64_t n = w_[p_.params.reduced_size], segments = p_.segmented ? w_[p_.params.segments] : 1;
-    const int64_t length = p_.segmented ? w_[p_.params.segment_length] : n;
+    const int64_t length = p_.segmented ? w_[p_.params.segment_length] : n, count = w_[p_.params.kept_size];
     const int inner = p_.kept + p_.reduced - 1;
     fill_constants(std::max<int64_t>(length, 1));
     for (const Scope& s : p_.elements)
@@ -148,13 +148,13 @@ class Run {
     const int64_t extent = reduced_shape[p_.reduced - 1];
     int64_t x[kMaxAxes];
     for (int64_t item = begin; item < end; ++item) {
-      const int64_t row = item / segments, lo = item % segments * length, hi = std::min(lo + length, n);
+      const int64_t row = item % count, segment = item / count, lo = segment * length, hi = std::min(lo + length, n);
       split(row, w_ + p_.params.kept_shape, p_.kept, x);
       for (int stage = 0; stage < p_.stages; ++stage) {
         const Scope& scope = p_.elements[static_cast<size_t>(stage)];
         broadcast(scope, std::min<int64_t>(hi - lo, p_.block));
         for (const int16_t a : scope.accesses) base_[a] = place(a, x, p_.kept);
-        reduce_row(stage, scope, lo, hi, extent, reduced_shape, item);
+        reduce_row(stage, scope, lo, hi, extent, reduced_shape, row * segments + segment);
         if (!p_.segmented) finish_row(stage, x);
       }
     }
