@@ -141,6 +141,9 @@ inline constexpr int64_t kColumnRun = 64;
 int64_t column_tile(const Ir& ir);
 inline constexpr int kCudaBlock = 256;
 
+/// Tells whether a map is as fast where its output lies in the place of an input as where it does not.
+bool fast_in_place(const Ir& ir);
+
 KernelSource print_cpu(const Ir& ir);
 KernelSource print_cuda(const Ir& ir);
 inline KernelSource print(const Ir& ir) { return ir.target == Target::cpu ? print_cpu(ir) : print_cuda(ir); }

@@ -45,6 +45,22 @@ class CpuPrinter {
     return out;
   }
 
+  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of
+  /// dependences between iterations.
+  static bool only_scalars(const Ir& ir) {
+    const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
+    // Nor is it known what a user's function keeps in memory.
+    for (const Ref<UserOp>& u : ir.users)
+      if (!u->simple) return false;
+    for (const Value& x : ir.values)
+      if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
+    for (const Accumulator& a : ir.accumulators)
+      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos ||
+          std::string_view(info(a.op).state).starts_with("var_state"))
+        return false;
+    return true;
+  }
+
  private:
   std::string word(int at) const { return fmt::format("p->w[{}]", at); }
   int access_word(int access) const { return p_.access + p_.access_words * access; }
@@ -191,7 +207,7 @@ class CpuPrinter {
   }
 
   static std::string pushed(int k, const std::string& from) {
-    return fmt::format("const Red{0}::S s{0} = block_state<Red{0}>({1}, n, r0);\ntree{0}.push(s{0});\n", k, from);
+    return fmt::format("const Red{0}::S s{0} = push_state<Red{0}>(tree{0}, {1}, n, r0); (void)s{0};\n", k, from);
   }
 
   /// One walk over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
@@ -314,7 +330,7 @@ class CpuPrinter {
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
       buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, tile);
-      climb += fmt::format("end_columns<Red{0}>(run{0}, r1 - r0, n, top{0}, r0 == lo);\n", k);
+      climb += fmt::format("end_columns<Red{0}>(run{0}, r0, r1 - r0, n, top{0}, r0 == lo);\n", k);
       const int access = ir_.values[a.input].access;
       if (whole) {
         const std::string stride = word(access_word(access) + 1 + ir_.kept);
@@ -369,22 +385,6 @@ class CpuPrinter {
     return out;
   }
 
-  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of
-  /// dependences between iterations.
-  static bool only_scalars(const Ir& ir) {
-    const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
-    // Nor is it known what a user's function keeps in memory.
-    for (const Ref<UserOp>& u : ir.users)
-      if (!u->simple) return false;
-    for (const Value& x : ir.values)
-      if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
-    for (const Accumulator& a : ir.accumulators)
-      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos ||
-          std::string_view(info(a.op).state).starts_with("var_state"))
-        return false;
-    return true;
-  }
-
   const Ir& ir_;
   const ParamLayout p_;
   BodyPrinter body_;
@@ -397,5 +397,10 @@ class CpuPrinter {
 }  // namespace
 
 KernelSource print_cpu(const Ir& ir) { return CpuPrinter(ir).print(); }
+
+bool fast_in_place(const Ir& ir) {
+  // Strips of fast forms are kept aside, and loops that only checks make vectors of would be walked one by one.
+  return ir.target == Target::cuda || (CpuPrinter::only_scalars(ir) && !BodyPrinter(ir).has_fast(0, false));
+}
 
 }  // namespace bc

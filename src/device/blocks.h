@@ -21,8 +21,11 @@ template <class M> constexpr bool is_var_state<VarState<M>> = true;
 
 #if !BC_CUDA
 
+template <class S> constexpr bool is_arg_state = false;
+template <class T> constexpr bool is_arg_state<ArgState<T>> = true;
+
 /// Joins 2^k neighbours before they meet the next 2^k: the rounding error of a sum grows with the logarithm of the count.
-template <class Red> struct Pairwise {
+template <class Red, bool places = is_arg_state<typename Red::S>> struct Pairwise {
   using S = typename Red::S;
   S level[48];
   u64 count = 0;
@@ -47,8 +50,18 @@ template <class Red> struct Pairwise {
   }
 };
 
-template <class S> constexpr bool is_arg_state = false;
-template <class T> constexpr bool is_arg_state<ArgState<T>> = true;
+/// The place of an extreme is the same in any order: the best so far, which tells later blocks whether their own place matters.
+template <class Red> struct Pairwise<Red, true> {
+  using S = typename Red::S;
+  S best;
+  bool any = false;
+
+  void push(S s) {
+    best = any ? Red::join(best, s) : s;
+    any = true;
+  }
+  S total() const { return any ? best : Red::init(); }
+};
 
 // Loops over elements are written over vectors, since a compiler that finds lanes in an array may walk them one after the other. How wide
 // the vectors are never changes a result.
@@ -81,30 +94,29 @@ template <class Red> BC_INLINE bool looks_for_highest() {
   return Red::join(S{V(0), 0}, S{V(1), 1}).index == 1;
 }
 
-/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for.
-template <class Red> static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start) {
+/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for, unless `best`, the extreme of
+/// what came before (nullptr: nothing did), stays the better one.
+template <class Red>
+static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
   using T = typename Red::T;
   using V = Vector<T>;
   using Mask = decltype(V() != V());
   constexpr int kLanes = kVectorBytes / sizeof(T), kStep = 4;
   const bool highest = looks_for_highest<Red>();
   V lane[kStep];
-  Mask nan[kStep];
-  for (int v = 0; v < kStep; ++v) {
-    lane[v] = load_vector<V>(x + v * kLanes);
-    nan[v] = lane[v] != lane[v];
-  }
+  Mask nan[kStep / 2];
+  for (int v = 0; v < kStep; ++v) lane[v] = load_vector<V>(x + v * kLanes);
+  for (int v = 0; v < kStep / 2; ++v) nan[v] = (lane[2 * v] != lane[2 * v]) | (lane[2 * v + 1] != lane[2 * v + 1]);
   i64 k = kStep * kLanes;
   for (; k + kStep * kLanes <= n; k += kStep * kLanes)
-    BC_UNROLL for (int v = 0; v < kStep; ++v) {
-      const V a = load_vector<V>(x + k + v * kLanes);
+    BC_UNROLL for (int v = 0; v < kStep; v += 2) {
+      const V a = load_vector<V>(x + k + v * kLanes), b = load_vector<V>(x + k + (v + 1) * kLanes);
       lane[v] = (highest ? a > lane[v] : a < lane[v]) ? a : lane[v];
-      nan[v] |= a != a;
+      lane[v + 1] = (highest ? b > lane[v + 1] : b < lane[v + 1]) ? b : lane[v + 1];
+      nan[v / 2] |= (a != a) | (b != b);  // one comparison
     }
-  for (int v = 1; v < kStep; ++v) {
-    lane[0] = (highest ? lane[v] > lane[0] : lane[v] < lane[0]) ? lane[v] : lane[0];
-    nan[0] |= nan[v];
-  }
+  for (int v = 1; v < kStep; ++v) lane[0] = (highest ? lane[v] > lane[0] : lane[v] < lane[0]) ? lane[v] : lane[0];
+  for (int v = 1; v < kStep / 2; ++v) nan[0] |= nan[v];
   T best = lane[0][0];
   for (int l = 1; l < kLanes; ++l) best = (highest ? lane[0][l] > best : lane[0][l] < best) ? lane[0][l] : best;
   bool any_nan = any_bit(nan[0]);
@@ -116,6 +128,7 @@ template <class Red> static inline typename Red::S block_arg(const typename Red:
     for (k = 0; x[k] == x[k];) ++k;
     return {x[k], start + k};
   }
+  if (best_before && !(highest ? best > best_before->value : best < best_before->value)) return *best_before;
   for (k = 0; k + 2 * kLanes <= n; k += 2 * kLanes)
     if (any_bit((load_vector<V>(x + k) == best) | (load_vector<V>(x + k + kLanes) == best))) break;
   while (x[k] != best) ++k;
@@ -307,9 +320,12 @@ template <class Red> static inline typename Red::S block_variance(const typename
 }
 
 /// The state of a block of n >= 1 elements, at most kWidest of 16-bit floats, the first at index start of its row: lanes that walk side by
-/// side, then a tree over them. A function of its own, since clang walks lanes one after the other where they lie in more loops.
+/// side, then a tree over them. A function of its own, since clang walks lanes one after the other where they lie in more loops. Where it
+/// is asked for a place and the extreme of what came before (`best`) is no worse than the block's, it may answer that.
 constexpr int kWidest = 1024;
-template <class Red> __attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start) {
+template <class Red>
+__attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start,
+                                                              const typename Red::S* best = nullptr) {
   using S = typename Red::S;
   using T = typename Red::T;
   if constexpr (widens<Red>) {
@@ -325,7 +341,7 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
       if constexpr (is_complex<T>) {
         return block_arg_complex<Red>(x, n, start);
       } else if constexpr (!is_small_float<T>) {
-        if (n >= 256) return block_arg<Red>(x, n, start);
+        if (n >= 256) return block_arg<Red>(x, n, start, best);
       }
     } else if constexpr (is_same<S, bool>) {
       if (is_any<Red>()) return block_truth<Truth::any>(x, n) != 0;
@@ -351,23 +367,33 @@ template <class Red> __attribute__((noinline)) static typename Red::S block_stat
   }
 }
 
+/// Adds a block to those before it.
+template <class Red> BC_INLINE typename Red::S push_state(Pairwise<Red>& tree, const typename Red::T* x, i64 n, i64 start) {
+  const typename Red::S* best = nullptr;
+  if constexpr (is_arg_state<typename Red::S>) best = tree.any ? &tree.best : nullptr;
+  const typename Red::S s = block_state<Red>(x, n, start, best);
+  tree.push(s);
+  return s;
+}
+
 #if defined(__clang__)
 #define BC_SIDE_BY_SIDE
 #else
 #define BC_SIDE_BY_SIDE _Pragma("GCC ivdep")
 #endif
 
-/// Values and places of n columns, each side by side, in the memory of n states.
+/// Values and places of n columns, each side by side, in the memory of n states. A place is as much of its row's number as is as wide as a
+/// value, so that vectors of comparisons choose both alike; a run has at most 256 rows, which tells the rest.
 template <class S> struct ArgColumns {
   using V = decltype(S::value);
-  i64* __restrict__ index;
+  using Place = unsigned_of<conditional<(sizeof(V) > sizeof(i64)), i64, V>>;
   V* __restrict__ value;
+  Place* __restrict__ place;
 
   BC_INLINE ArgColumns(const S* run, i64 n) {
     char* memory = reinterpret_cast<char*>(const_cast<S*>(run));
-    constexpr bool kWide = sizeof(V) > sizeof(i64);
-    index = reinterpret_cast<i64*>(memory + (kWide ? n * static_cast<i64>(sizeof(V)) : 0));
-    value = reinterpret_cast<V*>(memory + (kWide ? 0 : n * static_cast<i64>(sizeof(i64))));
+    value = reinterpret_cast<V*>(memory);
+    place = reinterpret_cast<Place*>(memory + n * static_cast<i64>(sizeof(V)));
   }
 };
 
@@ -417,21 +443,22 @@ __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__
   } else if constexpr (is_arg_state<S>) {
     // Rows come in order, so only a value that wins takes the place of an earlier one.
     ArgColumns<S> columns(run, n);
+    using Place = typename ArgColumns<S>::Place;
     i64 k = 0;
     if (start) {
       BC_SIDE_BY_SIDE
-      for (i64 j = 0; j < n; ++j) columns.value[j] = Red::map(x[j], r).value, columns.index[j] = r;
+      for (i64 j = 0; j < n; ++j) columns.value[j] = Red::map(x[j], r).value, columns.place[j] = static_cast<Place>(r);
       k = 1;
     }
     for (; k < rows; ++k) {
       const T* row = x + k * stride;
-      const i64 at = r + k;
+      const Place at = static_cast<Place>(r + k);
       BC_SIDE_BY_SIDE
       for (i64 j = 0; j < n; ++j) {
         const S s = Red::map(row[j], 1), was{columns.value[j], 0};
         const bool wins = Red::join(was, s).index == 1;
         columns.value[j] = wins ? s.value : was.value;
-        columns.index[j] = wins ? at : columns.index[j];
+        columns.place[j] = wins ? at : columns.place[j];
       }
     }
   } else {
@@ -457,8 +484,8 @@ __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__
   }
 }
 
-/// The state of column j of n after `rows` rows.
-template <class Red> BC_INLINE typename Red::S column_state(const typename Red::S* run, i64 j, i64 rows, i64 n) {
+/// The state of column j of n after `rows` rows, the first of number r.
+template <class Red> BC_INLINE typename Red::S column_state(const typename Red::S* run, i64 j, i64 r, i64 rows, i64 n) {
   using S = typename Red::S;
   if constexpr (is_var_state<S>) {
     constexpr int kParts = is_complex<typename Red::T> ? 2 : 1;
@@ -478,20 +505,22 @@ template <class Red> BC_INLINE typename Red::S column_state(const typename Red::
     return s;
   } else if constexpr (is_arg_state<S>) {
     const ArgColumns<S> columns(run, n);
-    return {columns.value[j], columns.index[j]};
+    using Place = typename ArgColumns<S>::Place;
+    return {columns.value[j], r + static_cast<i64>(static_cast<Place>(columns.place[j] - static_cast<Place>(r)))};
   } else {
     return run[j];
   }
 }
 
-/// The runs of n columns over `rows` rows become their states, or are joined into them.
+/// The runs of n columns over `rows` rows from row r on become their states, or are joined into them.
 template <class Red>
-__attribute__((noinline)) static void end_columns(const typename Red::S* __restrict__ run, i64 rows, i64 n, typename Red::S* __restrict__ top, bool first) {
+__attribute__((noinline)) static void end_columns(const typename Red::S* __restrict__ run, i64 r, i64 rows, i64 n,
+                                                  typename Red::S* __restrict__ top, bool first) {
   if (first) {
-    for (i64 j = 0; j < n; ++j) top[j] = column_state<Red>(run, j, rows, n);
+    for (i64 j = 0; j < n; ++j) top[j] = column_state<Red>(run, j, r, rows, n);
   } else {
     BC_SIDE_BY_SIDE
-    for (i64 j = 0; j < n; ++j) top[j] = Red::join(top[j], column_state<Red>(run, j, rows, n));
+    for (i64 j = 0; j < n; ++j) top[j] = Red::join(top[j], column_state<Red>(run, j, r, rows, n));
   }
 }
 

@@ -7,6 +7,10 @@
 namespace bc {
 namespace {
 
+// Bytes from which a result is written over an input that nobody else needs: on the CPU where it spares the near memory, on CUDA where
+// it spares memory at all (a kernel is not slower there for writing elsewhere).
+constexpr int64_t kWorthTaking = int64_t{32} << 10, kWorthTakingCuda = int64_t{1} << 30;
+
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Builds one group's kernel: the body over the group's space, then the parameters over collapsed axes.
@@ -457,6 +461,29 @@ class KernelBuilder {
     step->take.emplace_back(static_cast<int>(node.slot), static_cast<int>(node.in[0].node->slot));
   }
 
+  /// The slot whose memory a map's only output may be written into: an input of the same size and type that is read at the place that is
+  /// written and nowhere else; kNone where there is none. Whether something else still needs its value is not known here.
+  int donor() const {
+    if (group_->walk != Walk::map || ir_.outputs.size() != 1 || ir_.checked || ir_.outputs[0].predicate != kNone) return kNone;
+    const Walked& to = walked_[static_cast<size_t>(ir_.outputs[0].access)];
+    if (to.slot >= static_cast<int>(slots_.nodes.size())) return kNone;  // a copy that the planner added
+    const Node& node = *slots_.nodes[static_cast<size_t>(to.slot)];
+    const int64_t worth = ir_.target == Target::cpu ? kWorthTaking : kWorthTakingCuda;
+    if (node.size * itemsize(node.dtype) < worth || !fast_in_place(ir_)) return kNone;
+    for (const Walked& from : walked_) {
+      if (from.role != Access::Role::load || from.slot >= static_cast<int>(slots_.nodes.size())) continue;
+      const Node& old = *slots_.nodes[static_cast<size_t>(from.slot)];
+      if (old.op == Op::constant || old.dtype != node.dtype || old.size != node.size) continue;
+      if ((old.pending() && old.held) || old.handles > 0 || (old.buffer && old.buffer->exposed)) continue;
+      bool same = true;
+      for (const Walked& w : walked_)
+        same = same && (w.slot != from.slot ||
+                        (w.role == Access::Role::load && w.dtype == to.dtype && w.offset == to.offset && w.strides == to.strides));
+      if (same) return from.slot;
+    }
+    return kNone;
+  }
+
   void finish(Step* step) {
     const Group& g = *group_;
     // Kept axes and reduced axes collapse separately; what only walks the kept ones has no say in the others.
@@ -537,6 +564,7 @@ class KernelBuilder {
     if (ir_.segmented)
       for (const Accumulator& a : ir_.accumulators)
         step->partial_bytes += (static_cast<size_t>(state_bytes(a)) * m * shape.segments + 63) / 64 * 64;
+    if (g.kind == Group::Kind::fused) step->donor = donor();
     step->name = kernel_name(ir_);
     step->key = structure_hash(ir_);
     step->ir = std::move(ir_);
@@ -709,6 +737,16 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   }
   for (size_t i = 0; i < plan.steps.size(); ++i)
     for (const auto& [slot, from] : plan.steps[i].take) plan.steps[i].take_copies |= last_use[from] > static_cast<int>(i);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    Step& step = plan.steps[i];
+    if (step.donor < 0) continue;
+    if (last_use[step.donor] > static_cast<int>(i)) {
+      step.donor = kNone;
+      continue;
+    }
+    step.ir.in_place = true;
+    step.key = structure_hash(step.ir);
+  }
   for (const Ref<Node>& n : nodes)
     if (last_use[n->slot] >= 0 && !n->held) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
   for (auto& [node, in] : saved) node->in = std::move(in);

@@ -27,6 +27,7 @@ struct Step {
   /// (slot, from): the slot takes over the buffer of `from`; where somebody else still needs that, a copy of it.
   std::vector<std::pair<int, int>> take;
   bool take_copies = false;  ///< a later step reads what is taken over
+  int donor = -1;            ///< the slot whose memory the only output may be written into, where nobody else needs its value
   int library = -1;          ///< the slot of a library node
 
   Ir ir;

@@ -79,6 +79,7 @@ class Runner {
       slots_.nodes.push_back(std::move(node));
     }
     for (Step& step : plan_.steps) {
+      const bool donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
       for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
       for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
       try {
@@ -94,6 +95,7 @@ class Runner {
       }
       for (const auto& [slot, from] : step.take)
         if (slots_.nodes[from]->buffer == slots_.nodes[slot]->buffer) slots_.nodes[from]->buffer = Ref<Buffer>();
+      if (donated) slots_.nodes[step.donor]->buffer = Ref<Buffer>();
       for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
     }
     for (const Ref<Node>& constant : captured_) constant->buffer = Ref<Buffer>();
@@ -120,6 +122,23 @@ class Runner {
     }
     node.buffer = Buffer::allocate(device_, old.buffer->bytes);
     backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, copy_kind(device_, device_), stream_);
+  }
+
+  /// A result's memory is an input's when only this flush's nodes refer to that; a graph would change its own input.
+  bool donate(Node& node, Node& old) {
+    if (node.buffer || tape_.capture() || !old.buffer || old.handles > 0 || (old.pending() && old.held)) return false;
+    if (old.buffer->refs() != 1 || old.buffer->exposed || old.buffer->release) return false;
+    if (old.buffer->bytes != static_cast<size_t>(node.size) * itemsize(node.dtype)) return false;
+    uint32_t readers = 1;  // the list of slots
+    for (int i = 0; i < plan_.pending; ++i) {
+      readers += slots_.nodes[i].get() == &old ? 1u : 0u;
+      for (const Operand& o : slots_.nodes[i]->in) readers += o.node.get() == &old ? 1u : 0u;
+    }
+    if (static_cast<int>(old.slot) < plan_.pending) --readers;  // counted twice
+    if (old.refs() != readers) return false;
+    if (ordered_) use(*old.buffer, true);
+    node.buffer = old.buffer;
+    return true;
   }
 
   void run_library(Step& step) {

@@ -57,6 +57,46 @@ def test_an_update_of_a_region_reads_and_writes_one_place():
     assert r.copies == []
 
 
+def test_an_update_of_a_whole_array_is_written_over_what_nobody_else_needs(target):
+    a = make((10_000,))
+    at = address(a)
+    with recorded() as r:
+        a += 1
+    update = only(r)
+    assert update.reads == {at} and r.copies == []
+    # On a GPU writing elsewhere costs no time, so only what is large spares its memory.
+    assert update.in_place == (target == "null-cpu") == (update.writes == {at})
+    assert address(a) in update.writes
+
+
+def test_an_update_keeps_what_somebody_else_needs():
+    a = make((10_000,))
+    other, at = a.copy(), address(a)
+    with recorded() as r:
+        a += 1
+    assert not only(r).in_place and address(other) == at != address(a)
+    late = a * 2
+    with recorded() as r:
+        a += 1
+        keep = late + a
+    assert len({address(a), address(late), address(keep)}) == 3
+    for k in r.kernels:
+        assert not k.in_place, "the update's reader in the same flush may run after it"
+
+
+def test_an_update_that_reads_other_places_too_is_written_elsewhere():
+    a = make((100, 100))
+    at = address(a)
+    with recorded() as r:
+        a += a[::-1]
+    assert not only(r).in_place and address(a) != at
+    b = make((100, 100))
+    at = address(b)
+    with recorded() as r:
+        b += b[0]
+    assert not only(r).in_place and address(b) != at
+
+
 def test_stores_one_after_another_keep_the_buffer():
     a = make((1000,))
     at = address(a)

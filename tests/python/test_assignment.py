@@ -66,6 +66,36 @@ def test_pending_readers_keep_the_old_values(xp, mode):
     assert_same(x, n)
 
 
+def test_large_updates_keep_what_others_read(xp, mode):
+    """Large arrays are updated in their own memory where nobody else needs the old value."""
+
+    def program(lib):
+        a = lib.arange(20_000.0) % 97
+        look = [float(a[3])]
+        a += 1
+        look.append(float(a.sum()))  # runs what waits
+        copied, view, late = a.copy(), a[::-1], a * 3
+        a *= 2
+        look.append(float(a[5]))
+        a += copied  # the value of `copied` was the array's own
+        late2 = view + a
+        a -= a[::-1].copy()
+        look.append(float(a.sum()))
+        b = a.reshape(100, 200)
+        b += b[0]
+        look.append(float(b.sum()))
+        b *= b
+        c = b
+        b = b + 1
+        look.append(float(b.sum()))
+        c -= b
+        c /= 2
+        return a, b, c, view, late, late2, copied, lib.asarray(look)
+
+    for got, want in zip(program(xp), program(np)):
+        assert_same(got, want)
+
+
 def test_in_place_updates_of_a_pending_value(xp, mode):
     def program(lib):
         a = lib.arange(6.0) * 2

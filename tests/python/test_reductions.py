@@ -484,6 +484,24 @@ def test_places_of_complex_extremes_with_ties_and_nans(xp):
         assert (int(b.argmax()), int(b.argmin())) == (a.argmax(), a.argmin())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "float16"])
+def test_places_of_extremes_in_many_blocks_and_rows(xp, dtype):
+    """Later blocks do not look for their place where an earlier one is as good; rows of columns are counted beyond what a byte holds."""
+    up = np.arange(5000) // 45
+    for a in (up, up[::-1], up * 0, np.where(np.arange(5000) == 4999, 1, 0), (np.arange(5000) % 1500) // 15):
+        a = a.astype(dtype)
+        x = xp.asarray(a)
+        for name in ("argmax", "argmin"):
+            assert int(getattr(x, name)()) == getattr(a, name)(), name
+            wide = np.ascontiguousarray(np.broadcast_to(a[:1500, None], (1500, 37)))
+            assert_same(getattr(xp.asarray(wide), name)(axis=0), getattr(wide, name)(axis=0))
+        if a.dtype.kind == "f":
+            for places in ([1030], [4000, 1030], [4999], [0, 2000]):
+                b = a.copy()
+                b[places] = np.nan
+                assert int(xp.asarray(b).argmax()) == int(xp.asarray(b).argmin()) == min(places)
+
+
 def test_any_and_all_of_long_rows(xp):
     for dtype in ("bool", "float16", "float32", "int64", "complex128"):
         for place in (None, 0, 1000, 70001):

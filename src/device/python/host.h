@@ -698,7 +698,7 @@ static __attribute__((noinline)) void push_block(Pairwise<Red>& tree, const type
   if constexpr (is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>)
     tree.push(block_sum(x, n));
   else
-    tree.push(block_state<Red>(x, n, first));
+    push_state<Red>(tree, x, n, first);
 }
 template <class Red, int M, class F, class... T>
 BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, const F& f, const Operand<T, M>&... in) {

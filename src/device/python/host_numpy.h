@@ -230,10 +230,10 @@ BC_INLINE Host<R, N - 1, 'C'> reduce_axis(const Host<T, N, L>& a, i64 along, con
       for (i64 k = 0; k < length; k += kReduceBlock) {
         const i64 n = least(kReduceBlock, length - k);
         if (step == sizeof(T)) {
-          tree.push(block_state<Red>(reinterpret_cast<const T*>(p) + k, n, k));
+          push_state<Red>(tree, reinterpret_cast<const T*>(p) + k, n, k);
         } else {
           for (i64 j = 0; j < n; ++j) buffer[j] = *reinterpret_cast<const T*>(p + (k + j) * step);
-          tree.push(block_state<Red>(buffer, n, k));
+          push_state<Red>(tree, buffer, n, k);
         }
       }
       to[i] = finish(tree.total());

@@ -205,7 +205,7 @@ class Run {
           }
         }
         for (size_t k = 0; k < p_.totals.size(); ++k) {
-          p_.totals[k].loops->end(run(k), r1 - r0, n, top(k), r0 == lo);
+          p_.totals[k].loops->end(run(k), r0, r1 - r0, n, top(k), r0 == lo);
         }
       }
       if (p_.segmented) {

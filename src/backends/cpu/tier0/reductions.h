@@ -185,8 +185,8 @@ struct Loops {
   static void fold(void* run_, const void* x_, int64_t stride, int64_t r, int64_t rows, int64_t n, bool start) {
     fold_columns<Red>(static_cast<S*>(run_), static_cast<const T*>(x_), stride, r, rows, n, start);
   }
-  static void end(void* run, int64_t rows, int64_t n, void* top, bool first) {
-    end_columns<Red>(static_cast<S*>(run), rows, n, static_cast<S*>(top), first);
+  static void end(void* run, int64_t r, int64_t rows, int64_t n, void* top, bool first) {
+    end_columns<Red>(static_cast<S*>(run), r, rows, n, static_cast<S*>(top), first);
   }
   static void finish(const void* state_, double count, double ddof, void* out_, int64_t n) {
     const S* state = static_cast<const S*>(state_);

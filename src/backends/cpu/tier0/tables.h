@@ -43,8 +43,9 @@ struct Reduction {
   /// Adds `rows` rows of n elements, `stride` elements apart, the first at index r, to the runs of n columns, which are for `end` to read.
   /// With `start` the first row begins them.
   void (*fold)(void* run, const void* x, int64_t stride, int64_t r, int64_t rows, int64_t n, bool start) = nullptr;
-  /// What `rows` rows were added up to goes into the states of n columns: top[j] = its state where it is the first, else join(top[j], it).
-  void (*end)(void* run, int64_t rows, int64_t n, void* top, bool first) = nullptr;
+  /// What `rows` rows from row r on were added up to goes into the states of n columns: top[j] = its state where it is the first, else
+  /// join(top[j], it).
+  void (*end)(void* run, int64_t r, int64_t rows, int64_t n, void* top, bool first) = nullptr;
   /// out[j] = finish(state[j], count, ddof).
   void (*finish)(const void* state, double count, double ddof, void* out, int64_t n) = nullptr;
 };
