@@ -311,7 +311,7 @@ void* work(void*) {
     // save() may have failed after the kernel was published; then the kernel counts.
     LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
     entry.error = kernel ? nullptr : error;
-    if (kernel) kernel->quick.store(nullptr, std::memory_order_relaxed);  // whole now; or it cannot be, which is not tried again
+    if (kernel) kernel->quick.store(nullptr, std::memory_order_release);  // whole now; or it cannot be, which is not tried again
     leave_running(all, entry, kernel ? State::Idle : State::Failed);
     if (!all.exit_registered) {
       // Handlers run in reverse order: registered after the compiler was loaded, this one runs before the compiler's own.
@@ -380,11 +380,12 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
   bool waited = false;
-  while (!entry.kernel.load(std::memory_order_relaxed) && entry.state.load(std::memory_order_relaxed) == State::Running) {
+  // Who makes a kernel publishes it before it takes the mutex again.
+  while (!entry.kernel.load(std::memory_order_acquire) && entry.state.load(std::memory_order_relaxed) == State::Running) {
     all.changed.wait(lock);
     waited = true;
   }
-  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) {
+  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_acquire)) {
     all.memory_hits.fetch_add(1, std::memory_order_relaxed);
     return *kernel;
   }
@@ -418,7 +419,7 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
 [[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
-  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed)) return kernel;
+  if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_acquire)) return kernel;
   switch (entry.state.load(std::memory_order_relaxed)) {
     case State::Running:
     case State::Queued: return nullptr;

@@ -181,7 +181,7 @@ class Runner {
 
   void run_kernel(Step& step) {
     on_tier0_ = false;
-    if (!step.kernel || step.kernel->quick.load(std::memory_order_relaxed) || !config().jit) choose_engine(step);
+    if (!step.kernel || step.kernel->quick.load(std::memory_order_acquire) || !config().jit) choose_engine(step);
     words_.assign(step.words);
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
@@ -282,7 +282,7 @@ class Runner {
     if (step.kernel) {
       // What runs again may run often; a graph launches what it was captured with, however often that is.
       const bool wait = tape_.capture() || !config().background_compile;
-      if (step.kernel->quick.load(std::memory_order_relaxed)) kernel_cache_improve(*step.kernel, wait);
+      if (step.kernel->quick.load(std::memory_order_acquire)) kernel_cache_improve(*step.kernel, wait);
       return;
     }
     const bool quick = config().background_compile && step.elements < kQuickElements && !tape_.capture();

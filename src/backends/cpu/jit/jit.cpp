@@ -21,21 +21,11 @@ struct bc_jit_object {
 namespace bc::jit {
 namespace {
 
-pthread_rwlock_t gate_lock;
-
-void make_gate_lock() {
-  pthread_rwlockattr_t attributes;
-  pthread_rwlockattr_init(&attributes);
-  // Without it a steady flow of compiles could hold off a fork for ever.
-  pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-  pthread_rwlock_init(&gate_lock, &attributes);
-  pthread_rwlockattr_destroy(&attributes);
-}
-
-void open_gate() {
-  static const bool opened = (make_gate_lock(), true);
-  (void)opened;
-}
+// Held over a fork, and else for a moment: a child lets go of it as the parent does, which a lock for readers and writers cannot.
+pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+int gate_inside = 0;  // compiles and loads that run
+int gate_forks = 0;   // that wait or are under way: no compile begins, for a steady flow of them could hold off a fork for ever
 
 int finish(bool ok, llvm::StringRef out, const std::string& log, bc_jit_buffer* out_buffer, bc_jit_buffer* log_buffer) {
   give(out_buffer, out.data(), ok ? out.size() : 0);
@@ -57,11 +47,16 @@ void give(bc_jit_buffer* buffer, const char* data, size_t size) {
 }
 
 Gate::Gate() {
-  open_gate();
-  pthread_rwlock_rdlock(&gate_lock);
+  pthread_mutex_lock(&gate_mutex);
+  while (gate_forks > 0) pthread_cond_wait(&gate_changed, &gate_mutex);
+  ++gate_inside;
+  pthread_mutex_unlock(&gate_mutex);
 }
-
-Gate::~Gate() { pthread_rwlock_unlock(&gate_lock); }
+Gate::~Gate() {
+  pthread_mutex_lock(&gate_mutex);
+  if (--gate_inside == 0) pthread_cond_broadcast(&gate_changed);
+  pthread_mutex_unlock(&gate_mutex);
+}
 
 }  // namespace bc::jit
 
@@ -144,10 +139,21 @@ void* bc_jit_symbol(const bc_jit_object* object, const char* name) { return obje
 void bc_jit_unload(bc_jit_object* object) { delete object; }
 
 void bc_jit_fork(int phase) {
-  bc::jit::open_gate();
-  if (phase == 0) pthread_rwlock_wrlock(&bc::jit::gate_lock);
-  if (phase == 1) pthread_rwlock_unlock(&bc::jit::gate_lock);
-  if (phase == 2) bc::jit::make_gate_lock();
+  using namespace bc::jit;
+  if (phase == 0) {
+    pthread_mutex_lock(&gate_mutex);
+    ++gate_forks;
+    while (gate_inside > 0) pthread_cond_wait(&gate_changed, &gate_mutex);
+    return;
+  }
+  --gate_forks;
+  if (phase == 2) {
+    // Who waited here is in the parent only.
+    gate_forks = 0;
+    gate_changed = PTHREAD_COND_INITIALIZER;
+  }
+  pthread_cond_broadcast(&gate_changed);
+  pthread_mutex_unlock(&gate_mutex);
 }
 
 void bc_jit_free(bc_jit_buffer* buffer) {
