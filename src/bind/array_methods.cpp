@@ -203,7 +203,7 @@ PyRef tolist(PyObject* self) {
   constexpr int64_t kFew = 256;  // more are NumPy's to turn, whose array costs two microseconds
   if (a.size() <= kFew && product(a.shape()) > 0) {
     alignas(16) char elements[kFew * 16];
-    without_gil([&] { to_host(a, elements); });
+    without_gil_unless(brief(a.device()), [&] { to_host(a, elements); });
     const char* at = elements;
     if (!a.storage()->notice.load(std::memory_order_relaxed)) return nested_list(a.dtype(), a.shape(), 0, at);
   }
@@ -370,7 +370,7 @@ PyRef conjugate(PyObject* self) {
 }
 
 PyRef nonzero_method(PyObject* self) {
-  const std::vector<Array> list = without_gil([&] { return nonzero(array_of(self)); });
+  const std::vector<Array> list = without_gil_unless(few_elements(array_of(self)), [&] { return nonzero(array_of(self)); });
   return steal(result(list, nullptr));
 }
 

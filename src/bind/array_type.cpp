@@ -169,8 +169,15 @@ PyRef to_python(const Scalar& s, DType dtype) {
   return PyRef::steal(PyLong_FromLongLong(s.i));
 }
 
+bool few_elements(PyObject* const* args, int n) {
+  if (n == 0 || !is_array(args[0])) return false;
+  for (int k = 0; k < n; ++k)
+    if (is_array(args[k]) && !few_elements(array_of(args[k]))) return false;
+  return true;
+}
+
 Scalar look(const Array& a) {
-  const Scalar seen = without_gil([&] { return item(a); });
+  const Scalar seen = without_gil_unless(brief(a.device()), [&] { return item(a); });
   if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
     give_notice(a, std::isnan(seen.as_double()));
   return seen;

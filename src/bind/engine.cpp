@@ -220,7 +220,7 @@ void init_engine(PyObject* module) {
       module,
       {
           BC_FUNCTION("flush(device=None)", [](Device d) { without_gil([&] { flush(d); }); }),
-          BC_LOOKING("synchronize()", bc::synchronize),
+          BC_FUNCTION("synchronize()", [] { without_gil_unless(brief(), [] { synchronize(); }); }),
           BC_FUNCTION("show_source(a)",
                       [](PyObject* a) {
                         const Array& array = ours(a, "show_source");

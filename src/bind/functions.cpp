@@ -80,7 +80,7 @@ PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
   if (is_missing(x) != is_missing(y)) throw_python(PyExc_ValueError, "either both or neither of x and y should be given");
   if (is_missing(x)) {
     const Array a = to_array(condition, device);
-    const std::vector<Array> list = without_gil([&] { return nonzero(a); });
+    const std::vector<Array> list = without_gil_unless(few_elements(a), [&] { return nonzero(a); });
     return steal(result(list, nullptr));
   }
   ArgList args;

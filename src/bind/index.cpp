@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "bind/convert.h"
+#include "graph/few.h"
 #include "graph/tape.h"
 
 namespace bc::bind {
@@ -278,6 +279,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   SliceItem few[kFew];
   const int n = few_basic(key, few);
   if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
+  if (is_array(key))
+    if (std::optional<Array> made = pick_few(a, array_of(key))) return wrap_value(std::move(*made));
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
@@ -287,7 +290,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return wrap_value(without_gil([&] { return getitem(a, items); }));
+  return wrap_value(without_gil_unless(few_elements(a), [&] { return getitem(a, items); }));
 }
 
 void set_item(PyObject* self, PyObject* key, PyObject* value) {
@@ -301,6 +304,7 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
     assign(target, to_arg(value, a.device()));
     return;
   }
+  if (is_array(key) && put_few(a, array_of(key), to_arg(value, a.device()))) return;
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   const Arg v = to_arg(value, a.device());
@@ -310,7 +314,7 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
     for (const IndexItem& i : items) basic.push_back(i.basic);
     assign(slice(a, basic), v);
   } else {
-    without_gil([&] { setitem(a, items, v); });
+    without_gil_unless(few_elements(a), [&] { setitem(a, items, v); });
   }
 }
 

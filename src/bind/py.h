@@ -119,11 +119,14 @@ auto or_sleep(F&& take_lock) noexcept {
 /// Whether this thread has let go of the interpreter's lock, as far as the binding knows.
 inline thread_local bool gil_released = false;
 
-/// Lets other Python threads run while kernels do.
+/// Lets other Python threads run while kernels do, unless that is so brief that it is not worth it.
 class GilRelease {
  public:
-  GilRelease() : state_(PyEval_SaveThread()) { gil_released = true; }
+  explicit GilRelease(bool worth_it = true) : state_(worth_it ? PyEval_SaveThread() : nullptr) {
+    if (state_) gil_released = true;
+  }
   ~GilRelease() {
+    if (!state_) return;
     or_sleep([&] { PyEval_RestoreThread(state_); });
     gil_released = false;
   }
@@ -138,6 +141,12 @@ class GilRelease {
 template <class F>
 auto without_gil(F&& f) {
   GilRelease released;
+  return f();
+}
+/// Runs `f`, which takes no longer than letting go of the lock and taking it again where `brief` says so.
+template <class F>
+auto without_gil_unless(bool brief, F&& f) {
+  GilRelease released(!brief);
   return f();
 }
 

@@ -69,9 +69,9 @@ void check_writable(const char* op, const Array& a) {
 
 /// A copy between host and device or within one, in the stream's order, as the profiler sees it.
 void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind) {
+  if (!profiling() || kind == CopyKind::HostToHost) return backend(t.device()).copy(to, from, bytes, kind, t.stream());
   const auto start = std::chrono::steady_clock::now();
   backend(t.device()).copy(to, from, bytes, kind, t.stream());
-  if (!profiling() || kind == CopyKind::HostToHost) return;
   backend(t.device()).synchronize(t.stream());
   profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes),
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "graph/array.h"
+#include "graph/few.h"
 #include "graph/record.h"
 #include "ops/library.h"
 
@@ -362,6 +363,8 @@ Array slice(const Array& a, std::span<const SliceItem> items) {
 }
 
 Array getitem(const Array& a, std::span<const IndexItem> items) {
+  if (items.size() == 1 && items[0].array)
+    if (std::optional<Array> few = pick_few(a, items[0].array)) return *few;
   const Walk w = walk(a, items);
   if (!w.advanced) return a.with_layout(basic_layout(w));
   // a[mask]: one compaction, no list of coordinates between.
@@ -426,6 +429,7 @@ std::vector<Array> nonzero(const Array& a) {
       a.ndim() > 0, Value,
       "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this error is of the "
       "form `arr[nonzero(cond)]`, just use `arr[cond]`.");
+  if (std::optional<Array> few = places_few(a)) return {std::move(*few)};
   return nonzero_of_mask(a);
 }
 

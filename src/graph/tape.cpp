@@ -245,6 +245,26 @@ std::vector<Tape*> tapes(Device device) {
   return all;
 }
 
+bool brief() {
+  if (many_streams()) return false;
+  std::lock_guard lock(registry_mutex);
+  for (const Tape* t : registry().all)
+    if (!t->brief()) return false;
+  return true;
+}
+
+namespace {
+
+/// The elements that a node walks, about: its own or an operand's. A library's body may do much with few, and a user's function waits for
+/// the compiler.
+int64_t work_of(const Node& node) {
+  int64_t n = node.size;
+  for (const Operand& o : node.in) n = std::max(n, o.node->size);
+  return node.op == Op::user || node.op == Op::reduce_user ? int64_t{1} << 40 : node.op == Op::library ? 16 * n : n;
+}
+
+}  // namespace
+
 void Tape::append(Node* node) {
   if (full() && !flushing_) flush();
   node->tape = this;
@@ -252,6 +272,7 @@ void Tape::append(Node* node) {
   nodes_.push_back(node);
   set_alive(alive() + 1);
   pending_bytes_ += node->size * itemsize(node->dtype);
+  set_work(pending_work_.load(std::memory_order_relaxed) + work_of(*node));
 }
 
 void Tape::forget(Node* node) {
@@ -259,6 +280,7 @@ void Tape::forget(Node* node) {
   if (!node->tape) return;  // a flush in another thread took it meanwhile
   nodes_[node->tape_index] = nullptr;
   pending_bytes_ -= node->size * itemsize(node->dtype);
+  set_work(pending_work_.load(std::memory_order_relaxed) - work_of(*node));
   set_alive(alive() - 1);
   if (alive() == 0) nodes_.clear();
   while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
@@ -284,6 +306,7 @@ void Tape::flush() {
   nodes_.clear();
   set_alive(0);
   pending_bytes_ = 0;
+  set_work(0);
   flushing_ = true;
   // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises.
   struct Leave {

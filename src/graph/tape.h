@@ -69,6 +69,8 @@ class Tape {
   void mark();
   /// Makes a handle's stream, which may be a new one, wait for what ran under it before.
   void catch_up();
+  /// Tells whether what waits is done before another thread could make use of the time: little work on the CPU, no compile.
+  bool brief() const { return device().type == DeviceType::cpu && pending_work_.load(std::memory_order_relaxed) <= kBriefWork; }
   bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ----------------------------------------------------------------------------------------------------------------------
@@ -116,6 +118,7 @@ class Tape {
   // Past these a flush starts by itself: the planner stays cheap, and memory that only waits stays bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
+  static constexpr int64_t kBriefWork = 4096;  // elements
 
   void take(std::vector<Ref<Node>>* taken);
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
@@ -129,7 +132,9 @@ class Tape {
   std::atomic<size_t> alive_{0};  ///< changed under the lock; whether it is 0 is asked without
   size_t alive() const { return alive_.load(std::memory_order_relaxed); }
   void set_alive(size_t n) { alive_.store(n, std::memory_order_relaxed); }
+  void set_work(int64_t n) { pending_work_.store(n, std::memory_order_relaxed); }
   int64_t pending_bytes_ = 0;
+  std::atomic<int64_t> pending_work_{0};  ///< elements that the pending nodes walk, about; changed under the lock, asked without
   bool flushing_ = false;
   Slots slots_;  ///< of the flush that runs; kept for its memory
 
@@ -172,6 +177,11 @@ inline Tape& tape(Device device) {
   return detail::find_tape(device);
 }
 inline bool many_streams() { return detail::many_streams.load(std::memory_order_relaxed); }
+
+/// Tells whether running what waits on a device takes no longer than handing a lock over.
+inline bool brief(Device device) { return device.type == DeviceType::cpu && !many_streams() && tape(device).brief(); }
+/// The same of all devices.
+bool brief();
 
 /// The tape of a device's default stream.
 Tape& default_tape(Device device);

@@ -1,4 +1,5 @@
 // Joining, splitting and rearranging. What NumPy gives as a view is a view here.
+#include "graph/few.h"
 #include "ops/compose.h"
 
 namespace bc {
@@ -45,6 +46,8 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
     BC_CHECK(can_cast(a.dtype(), to, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
              info(a.dtype()).name, info(to).name, to_string(casting));
   if (arrays.size() == 1 && !out) return astype(first, to);
+  if (!out)
+    if (std::optional<Array> joined = join_few(arrays, to)) return *joined;
   Array r = out;
   if (!r) {
     std::vector<Dims> strides;

@@ -409,3 +409,60 @@ def test_an_index_array_that_is_written_through_itself(xp):
         xp.synchronize()
     if xp.default_device() == "cpu":  # a GPU has written the others by then
         assert_same(y, np.zeros(4))
+
+
+def test_few_elements_are_selected_and_stored_as_many_are(xp, mode):
+    """Selections of few computed elements are made at once; what waits, is shared or out of range takes the usual way."""
+    for dtype in ("int8", "bool", "float16", "float32", "float64", "complex128"):
+        n = (np.arange(12) % 5).astype(dtype)
+        x = xp.asarray(n)
+        for view in (slice(None), slice(None, None, -2), slice(1, 9, 3), slice(3, 3)):
+            a, b = n[view].copy(), x[view]
+            for index in (np.array([-1, 0, 0, -2]), np.array([0], "int32"), np.array([], "int64"), np.array([1, 0], "uint8")):
+                if a.size or not index.size:
+                    assert_same(b[xp.asarray(index)], a[index])
+                    assert_same(xp.take(b, xp.asarray(index)), np.take(a, index))
+            mask = a == 1
+            assert_same(b[xp.asarray(mask)], a[mask])
+            assert_same(xp.nonzero(xp.asarray(mask))[0], np.nonzero(mask)[0])
+            assert_same(xp.nonzero(b)[0], np.nonzero(a)[0])
+            assert_same(xp.concatenate((b, b[::-1], b[:0])), np.concatenate((a, a[::-1], a[:0])))
+            with pytest.raises(IndexError, match="out of bounds"):
+                host(b[xp.asarray([a.size])])
+            with pytest.raises(IndexError, match="boolean index did not match"):
+                host(b[xp.ones(a.size + 1, bool)])
+
+
+def test_few_elements_are_stored_where_nobody_else_reads(xp, mode):
+    def program(lib):
+        a = lib.asarray(np.arange(8.0))
+        lib.add(a, 0, out=a)
+        shown = [float(a[2])]
+        a[lib.asarray([1, -1, 1])] = 5
+        a[a > 6.5] = 2.5
+        copied, view, late = a.copy(), a[::2], a * 2
+        a[lib.asarray([0, 2])] = lib.asarray([7.0, 8.0])
+        a[lib.asarray([True] * 4 + [False] * 4)] = True
+        view[lib.asarray([1])] = -3
+        a[lib.asarray([4, 5])] = a[:2]
+        whole = lib.asarray(np.arange(6))
+        whole[lib.asarray([3])] = 2.75  # cut off
+        whole[lib.asarray([2])] = -1
+        shown.append(float(view[1]))
+        return a, copied, view, late, whole, lib.asarray(shown)
+
+    for got, want in zip(program(xp), program(np)):
+        assert_same(got, want)
+    x = xp.zeros(5, dtype="int8")
+    with pytest.raises(OverflowError):
+        x[xp.asarray([1])] = 300
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[xp.asarray([0, 5])] = 1
+        x.get()
+    with pytest.raises(ValueError):
+        x[xp.asarray([0, 1, 2])] = xp.asarray([1, 2], dtype="int8")
+    assert int(x.sum()) == 0
+    fixed = xp.broadcast_to(x, (5,))
+    if not fixed.flags.writeable:
+        with pytest.raises(ValueError, match="read-only"):
+            fixed[xp.asarray([0])] = 1

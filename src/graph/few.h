@@ -1,0 +1,22 @@
+#pragma once
+#include <optional>
+#include <span>
+
+#include "graph/array.h"
+
+namespace bc {
+
+// Selections of a few elements that lie computed in host memory. Recording and running a kernel would take longer than they do, so they are
+// made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the usual way is
+// taken, which says what.
+
+/// a[index] of a 1-d array by a 1-d array of integers or truth values.
+std::optional<Array> pick_few(const Array& a, const Array& index);
+/// a[index] = value likewise. Tells whether it was done.
+bool put_few(const Array& a, const Array& index, const Arg& value);
+/// The places of what is true in a 1-d array of integers or truth values.
+std::optional<Array> places_few(const Array& a);
+/// 1-d arrays of one type, one after the other.
+std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
+
+}  // namespace bc
