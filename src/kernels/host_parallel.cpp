@@ -45,7 +45,8 @@ bool same_expression(const Node* a, const Node* b) {
 
 /// The last word of a called function's name: "maximum" of `np.maximum`.
 std::string_view called_name(const Node* call) {
-  return call->kind == NodeKind::call && (call->a->kind == NodeKind::name || call->a->kind == NodeKind::attribute) ? call->a->text : "";
+  if (call->kind != NodeKind::call || (call->a->kind != NodeKind::name && call->a->kind != NodeKind::attribute)) return {};
+  return call->a->text;  // not in a choice with "", which would be a string of this function's own
 }
 bool is_extreme(std::string_view f) { return f == "max" || f == "min" || f == "maximum" || f == "minimum" || f == "fmax" || f == "fmin"; }
 

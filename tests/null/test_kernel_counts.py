@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 
 import pytest
@@ -316,6 +317,42 @@ def test_a_kernel_that_runs_again_is_compiled_once_more(target):
             del kept
         bc.config.background_compile = True
         assert counts == [(1, 0), (1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("target", ["null-cuda"], indirect=True)
+def test_threads_run_a_program_while_its_kernels_are_replaced(target):
+    """Each launch finds quick code or the whole; after the whole there is no quick one."""
+
+    def program(depth):
+        value = make((311, 4))
+        for _ in range(depth):
+            value = bc.arcsinh(value) + 1
+        return value
+
+    def work():
+        with bc.device("null:1"):
+            for depth in range(1, 7):
+                for _ in range(6):
+                    kept = program(depth)
+                    bc.flush()
+                    del kept
+
+    bc._c.null_set_target(f"null-cuda {uuid.uuid4()}")
+    with recorded() as r:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        bc._c.cache_wait()
+        work()
+    quick = {}
+    for kernel in r.kernels:
+        quick.setdefault(kernel.entry, []).append(kernel.source.startswith("#define BC_QUICK"))
+    assert len(quick) == 6
+    for name, seen in quick.items():
+        assert seen == sorted(seen, reverse=True), name
+        assert seen[0] and not seen[-1], name
 
 
 def test_other_extents_and_constants_use_the_same_kernel():
