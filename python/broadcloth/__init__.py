@@ -365,7 +365,8 @@ _MODULES = ("cuda", "cupyx", "exceptions", "experimental", "extending", "linalg"
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
-    "_jit": "get_num_threads jit literal_unroll njit objmode parallel_chunksize pndindex prange",
+    "_callbacks": "carray cfunc farray",
+    "_jit": "get_num_threads get_thread_id jit literal_unroll njit objmode parallel_chunksize pndindex prange set_num_threads",
     "_vectorize": "guvectorize stencil vectorize",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",

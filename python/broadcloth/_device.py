@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import IO, Any
 
@@ -30,11 +31,14 @@ class Config:
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return _c.get_config()[name]
+            return _program[name] if name in _program else _c.get_config()[name]
         except KeyError:
             raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name in _program and name != "NUMBA_NUM_THREADS":
+            _program[name] = type(_program[name])(value)
+            return
         if name not in _c.get_config():
             raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}")
         _c.set_config(**{name: value})
@@ -45,6 +49,16 @@ class Config:
     def __repr__(self) -> str:
         return "Config(" + ", ".join(f"{k}={v}" for k, v in _c.get_config().items()) + ")"
 
+
+def _switched_on(*names: str) -> bool:
+    return any(os.environ.get(name, "0") not in ("", "0") for name in names)
+
+
+# Switches of programs written for Numba, under its names: functions of jit, njit and jitclass stay Python while DISABLE_JIT is on.
+_program: dict[str, Any] = {
+    "DISABLE_JIT": _switched_on("BROADCLOTH_DISABLE_JIT", "NUMBA_DISABLE_JIT"),
+    "NUMBA_NUM_THREADS": _c._jit_threads(),
+}
 
 config = Config()
 

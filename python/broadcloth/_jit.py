@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
+from ._device import config
 from ._pickling import make_jit, reduced
 from .types import Signature, Type
 
 copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
-__all__ = ["get_num_threads", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "pndindex", "prange"]
+__all__ = ["get_num_threads", "get_thread_id", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "pndindex", "prange",
+           "set_num_threads"]  # fmt: skip
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
 _IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
@@ -88,6 +90,8 @@ def jit(
         raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
 
     def decorate(function: Callable[..., Any], signatures: list[Any] | None = None) -> Any:
+        if config.DISABLE_JIT:
+            return function
         if options.get("forceobj"):
             return _object_mode(function)
         if isinstance(function, _c.CpuDispatcher):
@@ -233,6 +237,50 @@ def get_num_threads() -> int:
     True
     """
     return _c._jit_threads()
+
+
+get_num_threads.__kernel_name__ = "numba.get_num_threads"  # type: ignore[attr-defined]
+
+
+def set_num_threads(n: int) -> None:
+    """Sets how many threads the parallel loops of the calling thread use: arrays', kernels' and compiled functions'.
+
+    Parameters
+    ----------
+    n : int
+        From 1 to `config.NUMBA_NUM_THREADS`, what the process began with.
+
+    Examples
+    --------
+    >>> bc.set_num_threads(1)
+    >>> bc.get_num_threads()
+    1
+    >>> bc.set_num_threads(bc.config.NUMBA_NUM_THREADS)
+    """
+    _c._jit_set_threads(n)
+
+
+set_num_threads.__kernel_name__ = "numba.set_num_threads"  # type: ignore[attr-defined]
+
+
+def get_thread_id() -> int:
+    """In a loop of `prange` the number of the thread that runs the turn, below `get_num_threads()`; 0 elsewhere.
+
+    Examples
+    --------
+    >>> @bc.njit(parallel=True)
+    ... def turns(n):
+    ...     count = np.zeros(bc.get_num_threads(), dtype=np.int64)
+    ...     for _ in bc.prange(n):
+    ...         count[bc.get_thread_id()] += 1
+    ...     return count.sum()
+    >>> turns(1000)
+    1000
+    """
+    return _c._jit_thread_id()
+
+
+get_thread_id.__kernel_name__ = "numba.get_thread_id"  # type: ignore[attr-defined]
 
 
 # ---- what a compiled function tells of itself ---------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _broadcloth as _c
+from ._device import config
 from ._jit import njit
 from .types import Type, _type
 
@@ -71,6 +72,8 @@ def jitclass(cls_or_spec: Any = None, spec: Any = None) -> Any:
     """
 
     def build(cls: type, fields: Any) -> type:
+        if config.DISABLE_JIT:
+            return cls
         given = dict(fields or {})
         for name, hint in typing.get_type_hints(cls).items():
             given.setdefault(name, hint)

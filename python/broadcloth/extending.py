@@ -1,4 +1,4 @@
-"""Functions of yours that compiled functions have another body for, by the types of the arguments: `overload`, in Numba's spelling."""
+"""What compiled functions call in the place of functions, methods and attributes of yours, by their types, in Numba's spelling."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 from .types import Type
 
-__all__ = ["overload", "register_jitable"]
+__all__ = ["get_cython_function_address", "overload", "overload_attribute", "overload_method", "register_jitable"]
 
 _TABLE: dict[Any, list[Callable[..., Any]]] = {}
+_METHODS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
+_ATTRIBUTES: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
 
 
 def overload(function: Callable[..., Any], **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -47,9 +49,102 @@ def overload(function: Callable[..., Any], **_: Any) -> Callable[[Callable[..., 
     return register
 
 
+def overload_method(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a method that values have in compiled functions.
+
+    The decorated function gets the types of the value and of the arguments, and returns the function for them, or None.
+
+    Parameters
+    ----------
+    cls : type or family of types
+        Of the value: `types.Array`, `types.Float`, `types.int64`, …
+    name : str
+        Of the method.
+
+    Examples
+    --------
+    >>> from broadcloth import types
+    >>> from broadcloth.extending import overload_method
+    >>> @overload_method(types.Array, "span")
+    ... def _(a, factor):
+    ...     return lambda a, factor: (a.max() - a.min()) * factor
+    >>> bc.njit(lambda a: a.span(2.0))(np.array([3.0, 1.0, 4.0]))
+    6.0
+    """
+    return _registrar(_METHODS, cls, name)
+
+
+def overload_attribute(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers an attribute that values have in compiled functions.
+
+    Parameters
+    ----------
+    cls : type or family of types
+        Of the value.
+    name : str
+        Of the attribute.
+
+    Examples
+    --------
+    >>> from broadcloth import types
+    >>> from broadcloth.extending import overload_attribute
+    >>> @overload_attribute(types.Array, "middle")
+    ... def _(a):
+    ...     return lambda a: a[a.size // 2]
+    >>> bc.njit(lambda a: a.middle)(np.array([3, 1, 4]))
+    1
+    """
+    return _registrar(_ATTRIBUTES, cls, name)
+
+
+def _registrar(table: dict[str, list[tuple[Any, Callable[..., Any]]]], cls: Any, name: str) -> Callable[..., Any]:
+    def register(chooser: Callable[..., Any]) -> Callable[..., Any]:
+        table.setdefault(name, []).append((cls, chooser))
+        return chooser
+
+    return register
+
+
+def get_cython_function_address(module: str, name: str) -> int:
+    """The address of a C function that a Cython module exports, such as those of scipy.special.cython_special.
+
+    `ctypes.CFUNCTYPE(…)(address)` makes a function of it that compiled functions can call.
+
+    Examples
+    --------
+    >>> import ctypes
+    >>> address = get_cython_function_address("scipy.special.cython_special", "j0")  # doctest: +SKIP
+    >>> j0 = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(address)  # doctest: +SKIP
+    """
+    import ctypes
+    import importlib
+
+    exported = getattr(importlib.import_module(module), "__pyx_capi__", {})
+    if name not in exported:
+        raise ValueError(f"get_cython_function_address: {module} exports no C function {name!r}")
+    capsule_name, pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = pointer(exported[name], capsule_name(exported[name]))
+    assert address is not None
+    return address
+
+
 def register_jitable(function: Any = None, **_: Any) -> Any:
     """Marks a function that compiled functions may call and that stays Python elsewhere. Here every function may be called so."""
     return function if function is not None else lambda f: f
+
+
+def _member(rows: list[tuple[Any, Callable[..., Any]]], arguments: list[Any], names: list[str]) -> Any:
+    """The body among those registered for a name, the value's type being the first; None: there is none."""
+    types = [Type(a) for a in arguments]
+    positional = types[: len(types) - len(names)]
+    keywords = dict(zip(names, types[len(positional) :]))
+    for cls, chooser in reversed(rows):
+        if isinstance(types[0], cls) if not isinstance(cls, Type) else types[0] == cls:
+            if (body := chooser(*positional, **keywords)) is not None:
+                return getattr(body, "py_func", body)
+    return None
 
 
 def _chosen(function: Any, arguments: list[Any], names: list[str]) -> Any:

@@ -160,7 +160,7 @@ def Optional(dtype: Any) -> Type:
 
 
 def CPointer(dtype: Any) -> Type:
-    """The type of a pointer, for functions of linked code (`cuda.declare_device`)."""
+    """The type of a pointer: of functions in C (`ctypes`, `cuda.declare_device`) and of functions that C calls (`cfunc`)."""
     return Type(f"CPointer({_type(dtype).__kernel_type__})")
 
 
@@ -215,7 +215,7 @@ NoneType = _Family(_starts("none"))
 _NAMES = """
     unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128
     void none b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 intp uintp intc uintc int_ uint float_ double byte char uchar short ushort
-    long_ ulong longlong ulonglong ssize_t size_t half single
+    long_ ulong longlong ulonglong ssize_t size_t half single voidptr
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 

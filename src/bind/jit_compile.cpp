@@ -92,6 +92,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   options.python_errors = self->options->python_errors;
   options.bounds = self->options->boundscheck;
   options.parallel = self->options->parallel;
+  options.callback = self->options->callback;
   const kernels::CompiledFunction made = compile_function(self->function, arguments, options);
 
   auto c = std::make_unique<Compiled>();
@@ -122,6 +123,9 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     c->entry = reinterpret_cast<host::Entry>(library.symbol(*object, made.name));
     c->next = reinterpret_cast<host::Entry>(library.symbol(*object, made.name + "_next"));
+    c->callback = library.symbol(*object, made.name + "_callback");
+    for (size_t i = 0; i < made.addresses.size(); ++i)
+      if (auto* place = static_cast<const void**>(library.symbol(*object, "bc_foreign_" + std::to_string(i)))) *place = made.addresses[i];
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
   BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.name);

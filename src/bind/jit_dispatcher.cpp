@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/parallel.h"
 #include "bind/args.h"
 #include "bind/jit_containers.h"
 
@@ -292,6 +293,16 @@ PyObject* compile_method(PyObject* self, PyObject* types) {
   });
 }
 
+/// _callback(signature): the address of a function that C can call.
+PyObject* callback_method(PyObject* self, PyObject* types) {
+  return guard([&]() -> PyObject* {
+    PyDispatcher* d = as_dispatcher(self);
+    const kernels::FunctionSignature signature = signature_of_object(types);
+    d->options->callback = signature.result ? signature.result : kernels::none_type();
+    return PyLong_FromVoidPtr(compile(d, signature.arguments)->callback);
+  });
+}
+
 PyObject* close_method(PyObject* self, PyObject* on) {
   as_dispatcher(self)->closed = on == Py_True;
   Py_RETURN_NONE;
@@ -329,6 +340,16 @@ PyObject* inspect_method(PyObject* self, PyObject* args) {
 }
 
 PyObject* threads_function(PyObject*, PyObject*) { return PyLong_FromLong(host::table().threads()); }
+PyObject* thread_id_function(PyObject*, PyObject*) { return PyLong_FromLong(host::table().thread_id()); }
+PyObject* set_threads_function(PyObject*, PyObject* wanted) {
+  return guard([&]() -> PyObject* {
+    const int64_t threads = to_int(wanted, "set_num_threads");
+    if (threads < 1 || threads > cpu::thread_count())
+      raise(ErrorKind::Value, "set_num_threads: expected 1 to {} threads, got {}", cpu::thread_count(), threads);
+    cpu::set_thread_limit(static_cast<int>(threads));
+    Py_RETURN_NONE;
+  });
+}
 
 PyObject* forget_method(PyObject* self, PyObject*) {
   const PyLock lock(compiler_lock());
@@ -357,6 +378,7 @@ void init_jit(PyObject* module) {
   init_containers(module);
   init_generators(module);
   static PyMethodDef methods[] = {{"_compile", compile_method, METH_O, "Compiles for a signature; gives the result's type."},
+                                  {"_callback", callback_method, METH_O, "The address of a function for C."},
                                   {"_close", close_method, METH_O, "Whether only the signatures compiled so far are taken."},
                                   {"_overloads", overloads_method, METH_NOARGS, "What was compiled so far."},
                                   {"_inspect", inspect_method, METH_VARARGS, "The code of an overload, as \"ir\" or \"asm\"."},
@@ -383,7 +405,10 @@ void init_jit(PyObject* module) {
   PyType_Spec spec = {"broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
   dispatcher_type = add_type(module, &spec, "CpuDispatcher");
-  static std::vector<PyMethodDef> functions = {{"_jit_threads", threads_function, METH_NOARGS, nullptr}, {}};
+  static std::vector<PyMethodDef> functions = {{"_jit_threads", threads_function, METH_NOARGS, nullptr},
+                                               {"_jit_thread_id", thread_id_function, METH_NOARGS, nullptr},
+                                               {"_jit_set_threads", set_threads_function, METH_O, nullptr},
+                                               {}};
   check(PyModule_AddFunctions(module, functions.data()));
   host::set_printer([](const char* text, int64_t size) {
     GilHold hold;

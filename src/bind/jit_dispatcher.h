@@ -20,6 +20,7 @@ struct Options {
   bool boundscheck = false;
   bool python_errors = true;  ///< error_model="python": a division by zero raises
   bool cache = false;
+  kernels::Type callback = nullptr;  ///< cfunc: what C takes back
   bool operator==(const Options&) const = default;
 };
 
@@ -53,6 +54,7 @@ struct Compiled {
   kernels::Type result = nullptr;
   host::Entry entry = nullptr;
   host::Entry next = nullptr;  ///< of a generator: its next value
+  void* callback = nullptr;    ///< the entry for C, where one was asked for
   Box box;
   std::vector<kernels::Failure> failures;
   std::vector<InterpretedBlock> interpreted;

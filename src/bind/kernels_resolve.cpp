@@ -1,7 +1,9 @@
 // What names in compiled functions mean: Python objects become types and constants.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "bind/convert.h"
@@ -381,25 +383,34 @@ class PythonFunction : public Function {
   }
 
   const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const override {
-    static constinit OnceObject modules;
-    PyObject* loaded = modules.make([] { return import_attr("sys", "modules"); });
-    PyRef module = PyRef::maybe(PyObject_GetItem(loaded, to_py("broadcloth.extending").get()));
-    if (!module) {
-      PyErr_Clear();
-      return nullptr;  // nothing was registered
-    }
-    if (PyRef table = attr(module.get(), "_TABLE"); PyDict_Contains(table.get(), function_.get()) != 1) return nullptr;
+    PyObject* module = extending();
+    if (!module) return nullptr;
+    if (PyRef table = attr(module, "_TABLE"); PyDict_Contains(table.get(), function_.get()) != 1) return nullptr;
     // Chosen once for the same types: the walks of one compile must meet the same function.
     const std::pair key(types, names);
     if (const auto it = chosen_.find(key); it != chosen_.end()) return it->second;
-    PyRef arguments = PyRef::steal(PyList_New(0)), keywords = PyRef::steal(PyList_New(0));
-    for (Type t : types) {
-      PyRef handle = PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(t), "broadcloth.kernel_type", nullptr));
-      check(PyList_Append(arguments.get(), handle.get()));
-    }
-    for (const std::string& name : names) check(PyList_Append(keywords.get(), to_py(name).get()));
-    PyRef body = call(attr(module.get(), "_chosen").get(), {function_.get(), arguments.get(), keywords.get()});
+    const auto [arguments, keywords] = described(types, names);
+    PyRef body = call(attr(module, "_chosen").get(), {function_.get(), arguments.get(), keywords.get()});
     return chosen_[key] = body.get() == Py_None ? nullptr : &function_of(keep(body.get()));
+  }
+
+  const Function* overloaded_member(const char* table, const std::string& name, const std::vector<Type>& types,
+                                    const std::vector<std::string>& names) const override {
+    PyObject* module = extending();
+    if (!module) return nullptr;
+    const PyRef members = attr(module, table);
+    PyRef key = to_py(name);
+    if (PyDict_Contains(members.get(), key.get()) != 1) return nullptr;
+    // Chosen once for the same types: the walks of one compile must meet the same function.
+    static auto& chosen =
+        *new std::map<std::tuple<std::string, std::string, std::vector<Type>, std::vector<std::string>>, const Function*>;
+    const std::tuple at(std::string(table), name, types, names);
+    if (const auto it = chosen.find(at); it != chosen.end()) return it->second;
+    PyObject* rows = PyDict_GetItem(members.get(), key.get());
+    const auto [arguments, keywords] = described(types, names);
+    PyRef body = call(attr(module, "_member").get(), {rows, arguments.get(), keywords.get()});
+    if (body.get() == Py_None) return nullptr;  // another may be registered later
+    return chosen[at] = &function_of(keep(body.get()));
   }
 
   Interpreted interpreted(const kernels::Node* with, const std::vector<std::string>& locals) const override {
@@ -429,6 +440,30 @@ class PythonFunction : public Function {
   void set_inline() { force_inline = true; }
 
  private:
+  /// broadcloth.extending where it was imported: elsewhere nothing was registered.
+  static PyObject* extending() {
+    static constinit OnceObject modules;
+    static std::atomic<PyObject*> known{nullptr};
+    if (PyObject* module = known.load(std::memory_order_acquire)) return module;
+    PyObject* loaded = modules.make([] { return import_attr("sys", "modules"); });
+    PyRef module = PyRef::maybe(PyObject_GetItem(loaded, to_py("broadcloth.extending").get()));
+    if (!module) {
+      PyErr_Clear();
+      return nullptr;
+    }
+    known.store(new_ref(module.get()), std::memory_order_release);
+    return known;
+  }
+  static std::pair<PyRef, PyRef> described(const std::vector<Type>& types, const std::vector<std::string>& names) {
+    PyRef arguments = PyRef::steal(PyList_New(0)), keywords = PyRef::steal(PyList_New(0));
+    for (Type t : types) {
+      PyRef handle = PyRef::steal(PyCapsule_New(const_cast<TypeInfo*>(t), "broadcloth.kernel_type", nullptr));
+      check(PyList_Append(arguments.get(), handle.get()));
+    }
+    for (const std::string& name : names) check(PyList_Append(keywords.get(), to_py(name).get()));
+    return {std::move(arguments), std::move(keywords)};
+  }
+
   PyRef function_, globals_;
   mutable std::map<std::pair<std::vector<Type>, std::vector<std::string>>, const Function*> chosen_;
   std::vector<std::pair<std::string, PyRef>> cells_;
@@ -522,6 +557,21 @@ Entity entity_of(PyObject* o) {
   if (!spelled.empty()) {
     e.type = dtype_type(parse_type(spelled));
     return e;
+  }
+  if (attr_or_null(o, "argtypes") && attr_or_null(o, "restype")) {
+    // A function of ctypes; objects that are none have such attributes, too.
+    static auto& known = *new std::unordered_map<PyObject*, kernels::ForeignFunction*>;
+    PyRef described = call(import_attr("broadcloth._callbacks", "described").get(), {o});
+    if (described.get() != Py_None) {
+      kernels::ForeignFunction*& f = known[keep(o)];
+      if (!f) f = new kernels::ForeignFunction;
+      f->symbol = std::string(as_string(PyTuple_GetItem(described.get(), 0)));
+      f->signature = signature_of_object(PyTuple_GetItem(described.get(), 1));
+      f->address = PyLong_AsVoidPtr(PyTuple_GetItem(described.get(), 2));
+      f->c_abi = true;
+      e.type = foreign_type(f, f->symbol);
+      return e;
+    }
   }
   if (is_function(o)) {
     // Our own functions that stand for NumPy's.

@@ -349,6 +349,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     v.index = name == "shape";
     return v;
   }
+  if (name == "ctypes" && host()) return pointer_to(object, n);
   if (name == "flat") {
     Value v = Value::known(builtin_type("flat"));
     v.items = {bound(object, "a")};

@@ -1243,6 +1243,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     if (!v.type) return {};
   const auto& p = args.positional;
   if (host())
+    if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
+  if (host())
     if (auto r = host_method(self, name, args, n)) return *r;
   if (self.is_array() && host())
     if (const Function* f = function_.stand_in("array." + name)) {

@@ -31,6 +31,7 @@ struct CompileOptions {
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
+  Type callback = nullptr;  ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
   bool python_errors = false;      ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 
@@ -43,6 +44,7 @@ struct Failure {
   std::string function;
   const void* object = nullptr;     ///< the exception's class, where it was named
   std::vector<Constant> arguments;  ///< that it is made with
+  bool computed = false;            ///< its arguments are known when it is raised only
 };
 
 /// A block of the function that the interpreter runs: its callable, the types of what it takes and of what it gives.
@@ -68,6 +70,7 @@ struct ForeignFunction {
   bool c_abi =
       false;  ///< returns its value; otherwise a status, with the value written through its first parameter, as Numba's functions do
   bool cooperative = false;  ///< kernels that call it must be launched cooperatively
+  const void* address = nullptr;  ///< of a function of this process (ctypes): functions for the CPU call it
   std::vector<LinkedCode> linked;
 };
 
@@ -79,6 +82,7 @@ struct CompiledFunction {
   Type result = nullptr;
   std::vector<Failure> failures;
   std::vector<InterpretedBlock> interpreted;  ///< by the numbers that the text has
+  std::vector<const void*> addresses;         ///< what is to be put into bc_foreign_<i> of the code
   std::vector<CheckSite> sites;
   bool checked = false;  ///< the status is the head of a zeroed py::CheckState of kCheckBytes
   bool reports = false;  ///< kernel: takes `py::Status*` last

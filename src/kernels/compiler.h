@@ -82,6 +82,11 @@ class Unit {
   void link(const LinkedCode& code);
   void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
   std::string foreign_text() const;
+  /// The place in the code that holds the address of a function of this process.
+  std::string address(const void* function);
+  std::string address_text() const;
+  /// The entry for C.
+  std::string callback_text(const Specialised& s, const std::string& name);
   /// The function that tells whether a failure's code is of an exception class.
   std::string matcher(Type cls);
   int site(CheckSite s);
@@ -127,6 +132,7 @@ class Unit {
   std::map<Type, std::string> matchers_;
   std::vector<CheckSite> sites_;
   std::vector<InterpretedBlock> interpreted_;
+  std::vector<const void*> addresses_;
 };
 
 /// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
@@ -318,7 +324,10 @@ class FunctionCompiler {
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
   Value host_array_of(const Value& v, Type element, const Node* n);
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
-  std::optional<Value> host_random(const std::string& f, const CallArguments& args, const Node* n);
+  std::optional<Value> host_numba(const std::string& name, const CallArguments& args, const Node* n);
+  Value call_address(const ForeignFunction& f, const CallArguments& args, const Node* n);
+  std::optional<Value> overloaded_member(const char* table, const Value& self, const std::string& name, CallArguments args, const Node* n);
+  std::optional<Value> host_random(const std::string& f, bool python, const CallArguments& args, const Node* n);
   std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value host_product(const Value& x, const Value& y, const Node* n);
   std::optional<Value> host_axes(const std::string& f, const CallArguments& args, const Node* n);

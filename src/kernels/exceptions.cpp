@@ -37,7 +37,7 @@ void bound_names(const std::vector<Node*>& body, std::set<std::string>* names) {
 void FunctionCompiler::fail_with(int code) {
   if (throws_ == 0 && !protections_.empty()) {
     if (!emitting_) return;
-    linef("{}.take({});", protections_.back().caught, code);
+    linef("{0}.take({1}, bc_failure_computed({1}));", protections_.back().caught, code);
     linef("goto {};", protections_.back().label);
     return;
   }
@@ -62,7 +62,7 @@ void FunctionCompiler::fail_with(int code) {
 /// After a call that may have failed.
 void FunctionCompiler::pass_failure() {
   if (throws_ == 0 && !protections_.empty())
-    linef("if (failure != 0) {{ {0}.take(failure); failure = 0; goto {1}; }}", protections_.back().caught, protections_.back().label);
+    linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; goto {1}; }}", protections_.back().caught, protections_.back().label);
   else if (in_parallel_ || throws_ > 0 || syntax_.yields)
     line("if (failure != 0) py::raise_failure(failure);");
   else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
@@ -128,6 +128,7 @@ void FunctionCompiler::raise_statement(const Node* n) {
         if (!values[i].constant && !values[i].is(Kind::string))
           fail(n->a->list[i], "the arguments of an exception must be constants in kernels", {{source_of(n->a->list[i]), values[i].type}});
     } else {
+      f.computed = !values.empty();
       for (const Value& v : values) linef("py::argument({});", text_operand(v, n));
     }
   }
@@ -146,7 +147,10 @@ void FunctionCompiler::assert_statement(const Node* n) {
   if (n->b) {
     lines = captured([&] {
       message = expression(n->b);
-      if (message.type && !message.is(Kind::string) && host()) linef("py::argument({});", text_operand(message, n));
+      if (message.type && !message.is(Kind::string) && host()) {
+        f.computed = true;
+        linef("py::argument({});", text_operand(message, n));
+      }
     });
     if (message.is(Kind::string)) {
       f.message = message.type->name;
@@ -391,7 +395,7 @@ std::string Unit::matcher(Type cls) {
 std::string Unit::matcher_declarations() const {
   std::string text;
   for (const auto& [cls, name] : matchers_) text += fmt::format("static bool {}(i32 code);\n", name);
-  if (options.entry == Entry::host) text += "static py::Str bc_failure_text(i32 code);\n";
+  if (options.entry == Entry::host) text += "static py::Str bc_failure_text(i32 code);\nstatic inline bool bc_failure_computed(i32 code);\n";
   return text;
 }
 
@@ -416,6 +420,11 @@ std::string Unit::matcher_texts() const {
     for (size_t i = 0; i < failures_.size(); ++i)
       if (!failures_[i].message.empty()) text += fmt::format("    case {}: return {};\n", i + 1, literal_text(failures_[i].message));
     text += "    default: return py::Str();\n  }\n}\n";
+    // Whether arguments wait in the engine.
+    std::string computed;
+    for (size_t i = 0; i < failures_.size(); ++i)
+      if (failures_[i].computed) computed += fmt::format("{}code == {}", computed.empty() ? "" : " || ", i + 1);
+    text += fmt::format("\nstatic inline bool bc_failure_computed(i32 code) {{ return {}; }}\n", computed.empty() ? "false" : computed);
   }
   return text;
 }

@@ -322,6 +322,8 @@ void FunctionCompiler::note_read(const Node* array) {
 
 Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {
   if (!object.type) return {};
+  if (host() && object.type->has_value())
+    if (auto r = overloaded_member("_ATTRIBUTES", object, name, {}, n)) return *r;
   switch (object.type->kind) {
     case Kind::module:
     case Kind::object:
@@ -1036,9 +1038,9 @@ Value FunctionCompiler::if_else(const Node* n) {
   if (known) return expression(*known ? n->b : n->c);
   const Env before = env_;
   Value a, b;
-  const std::string first = captured([&] { a = expression(n->b); });
+  const std::string first = captured([&] { a = materialise(expression(n->b), n->b); });
   const Env after = std::exchange(env_, before);
-  const std::string second = captured([&] { b = expression(n->c); });
+  const std::string second = captured([&] { b = materialise(expression(n->c), n->c); });
   env_ = join(after, env_);
   if (!a.type || !b.type) return a.type ? a : b;
   if (a.is(Kind::literal)) a = converted(a, int64_type(), n);

@@ -432,6 +432,7 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
 
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (name == "builtins.print") return host_print(args, n);
+  if (name.starts_with("numba.")) return host_numba(name, args, n);
   if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
     // A list is worked on as the vector of its elements.
     if (name.starts_with("numpy.") && args.positional[0].type->element && args.positional[0].type->element->is_scalar()) {
@@ -749,17 +750,36 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
   }
   if (auto r = host_axes(f, args, n)) return r;
-  return host_random(f, args, n);
+  return host_random(f, random, args, n);
 }
 
-std::optional<Value> FunctionCompiler::host_random(const std::string& f, const CallArguments& args, const Node* n) {
+/// `python`: Python's own module, which has a state of its own.
+std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool python, const CallArguments& args, const Node* n) {
   if (!f.starts_with("random.")) return std::nullopt;
   const std::string what = f.substr(7);
   const auto& p = args.positional;
-  if (what == "seed" && p.size() <= 1)
-    return Value::called(none_type(), fmt::format("py::seed(static_cast<u64>({}))", p.empty() ? "0" : convert(p[0], int64_type(), n)));
+  const std::string state = fmt::format("py::random_state({})", python ? 1 : 0);
+  if (what == "seed" && p.size() == 1)
+    return Value::called(none_type(),
+                         fmt::format("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(p[0], int64_type(), n)));
+  if (what == "getrandbits" && p.size() == 1)
+    return Value::called(scalar_type(DType::u64), fmt::format("py::random_bits({}, {})", state, convert(p[0], int64_type(), n)));
+  if (python && (what == "randint" || what == "randrange")) {
+    std::string bounds;
+    for (const Value& v : p) bounds += ", " + convert(v, int64_type(), n);
+    if (p.empty() || p.size() > (what == "randint" ? 2 : 3)) fail(n, fmt::format("random.{}: expected a range of whole numbers", what));
+    if (p.size() == 1) bounds = ", 0" + bounds;
+    if (what == "randint") bounds += " + 1";
+    return Value::called(int64_type(), fmt::format("py::random_range({}{})", state, bounds));
+  }
   if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
   if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
+  if (what == "permutation" && p.size() == 1 && p[0].is_array() && p[0].type->ndim > 1) {
+    const Value a = host_array(p[0], n);
+    const Value order = spill(Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}.shape[0], 1)", a.text)));
+    linef("py::shuffle({});", order.text);
+    return Value::called(array_type(a.type->element, a.type->ndim, 'C'), fmt::format("py::take_rows({}, {})", a.text, order.text));
+  }
   if (what == "permutation" && p.size() == 1) {
     const Value a = p[0].is_array() ? host_array(p[0], n)
                                     : spill(Value::called(array_type(int64_type(), 1, 'C'),
@@ -778,24 +798,25 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, const C
     return at < p.size() ? p[at] : Value{};
   };
   if (what == "rand" || what == "randn") {
-    one = what == "rand" ? "py::random_uniform()" : "py::random_normal()";
+    one = fmt::format("py::random_{}({})", what == "rand" ? "uniform" : "normal", state);
     if (!p.empty()) size = tuple_of(p);
   } else if (what == "random" || what == "random_sample" || what == "ranf" || what == "sample" || what == "standard_normal") {
-    one = what == "standard_normal" ? "py::random_normal()" : "py::random_uniform()";
+    one = fmt::format("py::random_{}({})", what == "standard_normal" ? "normal" : "uniform", state);
     size = option("size", 0);
   } else if (what == "normal" || what == "gauss" || what == "normalvariate" || what == "uniform") {
     const bool normal = what != "uniform";
     const Value a = option(normal ? "loc" : "low", 0), b = option(normal ? "scale" : "high", 1);
     size = option("size", 2);
     const std::string x = a.type ? real(a) : "0.0", y = b.type ? real(b) : "1.0";
-    one = normal ? fmt::format("{} + {} * py::random_normal()", x, y) : fmt::format("{0} + ({1} - {0}) * py::random_uniform()", x, y);
-  } else if (what == "randint" || what == "randrange") {
+    one = normal ? fmt::format("{} + {} * py::random_normal({})", x, y, state)
+                 : fmt::format("{0} + ({1} - {0}) * py::random_uniform({2})", x, y, state);
+  } else if (what == "randint") {
     const Value low = option("low", 0), high = option("high", 1);
     size = option("size", 2);
     const bool two = high.type && !high.is_none();
     t = int64_type();
     const std::string a = two ? spill(converted(low, t, n)).text : "0", b = spill(converted(two ? high : low, t, n)).text;
-    one = fmt::format("py::random_below({}, {})", a, b);
+    one = fmt::format("py::random_below({}, {}, {})", state, a, b);
   } else {
     return std::nullopt;
   }
@@ -918,10 +939,11 @@ bool FunctionCompiler::host_assign_index(const Value& object, const Value& index
     return true;
   }
   if (is_integer(i.type->dtype) && i.type->ndim == 1 && a.type->ndim == 1) {
-    const std::string k = temporary("k");
-    const Value v = value.is_array() ? host_array(value, n) : spill(value);
-    linef("for (i64 {0} = 0; {0} < {1}.shape[0]; ++{0}) {2}(py::checked_index({1}({0}), {2}.shape[0])) = {3};", k, i.text, a.text,
-          convert(v.is_array() ? Value::of(v.type->element, fmt::format("{}({})", v.text, k)) : v, a.type->element, n));
+    if (value.is_array() && value.type->ndim > 1) return false;
+    const bool many = value.is_array() && value.type->ndim == 1;
+    const bool same = many && value.type->element == a.type->element;
+    const Value v = many ? host_array(same ? value : cast_to(a.type->element, value, n), n) : spill(converted(scalar_of(value, n), a.type->element, n));
+    linef("py::put_each({}, {}, {});", a.text, i.text, many ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
     return true;
   }
   return false;

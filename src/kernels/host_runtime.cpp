@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <random>
 #include <string_view>
 #include <utility>
 
@@ -24,8 +23,6 @@ struct Unwind {};
 
 struct Thread {
   Call* call = nullptr;
-  uint64_t random[2] = {0, 0};
-  bool seeded = false;
   bool worker = false;  ///< inside a parallel loop: the caller may hold the interpreter's lock, so nothing here may wait for it
   // The exception that is on its way, or was caught last.
   Raised raised = Raised::none;
@@ -346,7 +343,20 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
   }
 }
 
-int32_t threads() { return cpu::thread_count(); }
+int32_t threads() { return cpu::thread_limit(); }
+void set_threads(int64_t wanted) {
+  if (wanted >= 1 && wanted <= cpu::thread_count()) return cpu::set_thread_limit(static_cast<int>(wanted));
+  char text[96];
+  const int size = std::snprintf(text, sizeof text, "set_num_threads: expected 1 to %d threads, got %lld", cpu::thread_count(),
+                                 static_cast<long long>(wanted));
+  raise_now(static_cast<int32_t>(Raised::value), text, size, 0);
+}
+int32_t thread_id() { return cpu::thread_id(); }
+
+void ignored(const char* name, int32_t kind, const char* cls, const char* text, int64_t size) {
+  std::fprintf(stderr, "Exception ignored in the callback %s: %s: %.*s\n", name,
+               cls != nullptr ? cls : exception_name(static_cast<Raised>(-kind)), static_cast<int>(size), text);
+}
 
 void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, const int64_t* a_strides, const void* b,
              const int64_t* b_strides, void* c) {
@@ -361,17 +371,6 @@ void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, cons
     size = std::snprintf(text, kRoom, "%s", e.what());
   }
   if (size >= 0) raise_now(static_cast<int32_t>(Raised::runtime), text, size < kRoom ? size : kRoom - 1, 0);
-}
-
-uint64_t* random_state() {
-  Thread& t = self();
-  if (!t.seeded) {
-    std::random_device device;
-    t.random[0] = (static_cast<uint64_t>(device()) << 32) | device();
-    t.random[1] = 0;
-    t.seeded = true;
-  }
-  return t.random;
 }
 
 int64_t format_float(double value, int32_t single, char* to) {
@@ -520,9 +519,10 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,    release,     raise_now, add_argument, caught,    raise_again,  message_of,
-                          forget,      parallel,    threads,   print,        product,   random_state, format_float,
-                          format_spec, parse_float, keep,      link_block,   interpret, interpreted,  forget_interpreted};
+  static const Table t = {allocate,     release,     raise_now,     add_argument, caught,      raise_again, message_of, forget,
+                          parallel,     threads,     set_threads,   thread_id,    print,       product,     random_state,
+                          seed_random,  refill_random, format_float, format_spec, parse_float, keep,        link_block,
+                          interpret,    interpreted, forget_interpreted, lapack,  ignored};
   return t;
 }
 

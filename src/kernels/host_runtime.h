@@ -89,6 +89,22 @@ struct Call {
   std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print
 };
 
+/// A generator of random numbers: MT19937 (Matsumoto & Nishimura 1998), as numpy.random and random have it. Each thread has its own.
+struct RandomState {
+  static constexpr uint32_t kWords = 624;
+  uint32_t at;      ///< the next of `words`; kWords: they are used up
+  int32_t has_normal;
+  double normal;    ///< the second of a pair, where there is one
+  uint32_t words[kWords];  ///< tempered
+  uint32_t state[kWords];
+};
+/// A thread's states: numpy.random's is 0, random's is 1. Seeded by the system where the program did not.
+RandomState* random_state(int32_t which);
+/// As numpy.random.seed does it.
+void seed_random(RandomState* s, uint64_t seed);
+/// Makes the next words.
+void refill_random(RandomState* s);
+
 /// What compiled code calls. The order is fixed: src/device/python/host.h has the same.
 struct Table {
   Block* (*allocate)(int64_t bytes);
@@ -104,12 +120,15 @@ struct Table {
   void (*forget)(void* exception);
   void (*parallel)(int64_t items, int64_t grain, void (*body)(void* context, int64_t begin, int64_t end), void* context);
   int32_t (*threads)();
+  void (*set_threads)(int64_t threads);
+  int32_t (*thread_id)();
   void (*print)(const char* text, int64_t size);
   /// c = a @ b for m x k and k x n elements of a DType's number; strides (row, column) in elements, c row-major.
   void (*product)(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, const int64_t* a_strides, const void* b,
                   const int64_t* b_strides, void* c);
-  /// {seed, counter} of this thread's numpy.random.
-  uint64_t* (*random)();
+  RandomState* (*random)(int32_t which);
+  void (*seed_random)(RandomState* s, uint64_t seed);
+  void (*refill_random)(RandomState* s);
   /// Writes a float as Python prints it; gives the length (at most 32).
   int64_t (*format)(double value, int32_t single, char* to);
   /// format(value, spec); gives the bytes written.
@@ -126,8 +145,14 @@ struct Table {
   /// A count of the block that keeps an array of these values, nullptr where there is none.
   Block* (*interpreted)(void* kept, const void* data);
   void (*forget_interpreted)(void* kept);
+  /// LAPACK in double precision, complex for `complex`; see host_lapack.cpp. Gives its info.
+  int64_t (*lapack)(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v);
+  /// An exception in a callback (cfunc): nobody is there to take it.
+  void (*ignored)(const char* name, int32_t kind, const char* cls, const char* text, int64_t size);
 };
 const Table& table();
+/// As Table::lapack.
+int64_t lapack(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v);
 
 /// An entry point of compiled code: 0, or the number of the failure that it ended with.
 using Entry = int32_t (*)(void* const* arguments, void* result);

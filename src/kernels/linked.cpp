@@ -39,6 +39,7 @@ std::string Unit::foreign_text() const {
 }
 
 Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArguments& args, const Node* n) {
+  if (f.address && host()) return call_address(f, args, n);
   if (host()) fail(n, fmt::format("{}() is a device function: only kernels can call it", f.symbol));
   const std::vector<Type>& wanted = f.signature.arguments;
   if (args.positional.size() != wanted.size() || !args.keywords.empty())

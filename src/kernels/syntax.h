@@ -184,6 +184,10 @@ class Function {
   /// What is compiled in this function's place for arguments of these types (extending.overload), the last of them given by name; nullptr:
   /// itself.
   virtual const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const = 0;
+  /// The body of a method or an attribute that a program registered for values of the first type (extending.overload_method, `table`
+  /// "_METHODS", and overload_attribute, "_ATTRIBUTES"), or nullptr.
+  virtual const Function* overloaded_member(const char* table, const std::string& name, const std::vector<Type>& types,
+                                            const std::vector<std::string>& names) const = 0;
   /// The block of a with statement as a callable; `locals` are the names that are not of the world around the function.
   virtual Interpreted interpreted(const Node* with, const std::vector<std::string>& locals) const = 0;
   /// The value of a parameter's default.

@@ -569,7 +569,7 @@ class SignatureReader {
         }
         if (!take(')')) fail("')'");
       } else {
-        t = type_from_name(w);
+        t = w == "voidptr" ? pointer_type(scalar_type(DType::u8)) : type_from_name(w);
         if (!t) {
           at_ = start;
           fail("a type");

@@ -19,7 +19,7 @@ std::string Unit::unique(const std::string& name, bool free) {
 int Unit::failure(Failure f) {
   for (size_t i = 0; i < failures_.size(); ++i)
     if (failures_[i].line == f.line && failures_[i].type == f.type && failures_[i].message == f.message && failures_[i].file == f.file &&
-        failures_[i].object == f.object && failures_[i].arguments == f.arguments)
+        failures_[i].object == f.object && failures_[i].arguments == f.arguments && failures_[i].computed == f.computed)
       return static_cast<int>(i) + 1;
   failures_.push_back(std::move(f));
   return static_cast<int>(failures_.size());
@@ -235,8 +235,9 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.sites = sites_;
   made.interpreted = interpreted_;
   made.checked = options.check;
+  made.addresses = addresses_;
 
-  std::string text = struct_text_ + matcher_declarations();
+  std::string text = struct_text_ + matcher_declarations() + address_text();
   for (const Table& t : tables_)
     text +=
         fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
@@ -278,6 +279,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     }
     text += back;
     text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
+    if (options.callback) text += callback_text(s, made.name);
     if (s.result->is(Kind::generator)) {
       // The next value of a generator; -1: there is none.
       text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n",

@@ -264,3 +264,146 @@ def test_small_arrays_of_several_threads_are_not_mixed():
         for _ in range(5):
             for start, rows in zip(range(8), pool.map(lambda s: build(300, s), range(8))):
                 np.testing.assert_array_equal(np.stack(rows)[:, 2], start + np.arange(300))
+
+
+def test_histograms_are_those_of_numpy():
+    @njit
+    def by_count(a, bins):
+        return np.histogram(a, bins)
+
+    @njit
+    def by_range(a, bins, low, high):
+        return np.histogram(a, bins, (low, high))
+
+    @njit
+    def by_edges(a, edges):
+        return np.histogram(a, edges)
+
+    g = np.random.default_rng(5)
+    floats, whole = g.standard_normal(3000), g.integers(0, 100, 3000)
+    # Elements on the edges, where rounding decides.
+    exact = np.repeat(np.linspace(-0.7, 1.1, 7), 90)
+    for a in (floats, whole, exact, floats.astype(np.float32), np.full(5, 2.5), whole.astype(np.uint8)):
+        for bins in (1, 6, 10, 97):
+            for got, expected in zip(by_count(a, bins), np.histogram(a.astype(np.float64), bins)):
+                np.testing.assert_allclose(got, expected, rtol=1e-15)
+            for got, expected in zip(by_range(a, bins, -0.7, 1.1), np.histogram(a.astype(np.float64), bins, (-0.7, 1.1))):
+                np.testing.assert_allclose(got, expected, rtol=1e-15)
+    edges = np.array([-1.0, -0.7, -0.7, 0.0, 2.5, 3.0])
+    floats[::7] = np.nan
+    for a in (floats, exact, np.full(5, 3.0)):
+        np.testing.assert_array_equal(by_edges(a, edges)[0], np.histogram(a[~np.isnan(a)], edges)[0])
+    np.testing.assert_array_equal(by_range(floats, 9, -1.0, 1.0)[0], np.histogram(floats[~np.isnan(floats)], 9, (-1.0, 1.0))[0])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_factorisations_give_the_matrix_back(dtype):
+    @njit
+    def factors(a, h):
+        return np.linalg.svd(a), np.linalg.svd(a, False), np.linalg.qr(a), np.linalg.eigh(h), np.linalg.eigvalsh(h), np.linalg.pinv(a)
+
+    @njit
+    def eigen(h):
+        return np.linalg.eig(h), np.linalg.eigvals(h)
+
+    @njit
+    def least(a, b):
+        return np.linalg.lstsq(a, b)
+
+    g = np.random.default_rng(6)
+    tight = 1e-4 if dtype == "float32" else 1e-11
+    for m, n in ((5, 3), (3, 5), (4, 4)):
+        a = (g.standard_normal((m, n)) + (1j * g.standard_normal((m, n)) if dtype == "complex128" else 0)).astype(dtype)
+        h = np.asfortranarray(a @ a.conj().T)
+        (u, s, v), (u1, s1, v1), (q, r), (w, x), w1, p = factors(a, h)
+        assert u.dtype == q.dtype == x.dtype == a.dtype and s.dtype == w.dtype == a.real.dtype
+        assert (u.shape, v.shape, u1.shape, v1.shape) == ((m, m), (n, n), (m, min(m, n)), (min(m, n), n))
+        np.testing.assert_allclose(u[:, : s.size] * s @ v[: s.size], a, atol=tight)
+        np.testing.assert_allclose(u1 * s1 @ v1, a, atol=tight)
+        np.testing.assert_allclose(u.conj().T @ u, np.eye(m), atol=tight)
+        np.testing.assert_allclose(q @ r, a, atol=tight)
+        np.testing.assert_allclose(np.tril(r, -1), 0, atol=tight)
+        np.testing.assert_allclose(x * w @ x.conj().T, h, atol=10 * tight)
+        np.testing.assert_allclose(w, w1, atol=10 * tight)
+        np.testing.assert_allclose(p, np.linalg.pinv(a), atol=10 * tight)
+        (e, y), e1 = eigen(h.astype(np.complex128))
+        np.testing.assert_allclose(h @ y, y * e, atol=10 * tight)
+        np.testing.assert_allclose(np.sort_complex(e), np.sort_complex(e1), atol=10 * tight)
+        for b in (g.standard_normal(m).astype(a.real.dtype), g.standard_normal((m, 2)).astype(a.real.dtype)):
+            got, expected = least(a, b), np.linalg.lstsq(a, b)
+            np.testing.assert_allclose(got[0], expected[0], atol=10 * tight)
+            np.testing.assert_allclose(got[1], expected[1], atol=10 * tight)
+            assert got[2] == expected[2]
+
+    @njit
+    def real_eigen(a):
+        return np.linalg.eig(a)
+
+    w, v = real_eigen(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    np.testing.assert_allclose(np.array([[2.0, 1.0], [0.0, 3.0]]) @ v, v * w, atol=1e-12)
+    with pytest.raises(ValueError, match="complex eigenvalues"):
+        real_eigen(np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        real_eigen(np.ones((2, 3)))
+
+
+def test_vectors_are_read_and_written_at_many_places():
+    @njit
+    def read(a, i):
+        return a[i]
+
+    @njit
+    def write(a, i, v):
+        a[i] = v
+        return a
+
+    a, g = np.arange(20000.0), np.random.default_rng(7)
+    i = g.integers(-20000, 20000, 30000)
+    np.testing.assert_array_equal(read(a, i), a[i])
+    np.testing.assert_array_equal(read(a[::-2], i // 2), a[::-2][i // 2])
+    for bad in (-20001, 20000):
+        i[29999] = bad
+        kept = a.copy()
+        with pytest.raises(IndexError):
+            read(a, i)
+        with pytest.raises(IndexError):
+            write(a, i, 1.0)
+        np.testing.assert_array_equal(a, kept)  # nothing was written
+    order = g.permutation(20000)
+    for v in (a.copy(), a[::-1], a, a.astype(np.float32), 2.5, np.array([3.0])):
+        x, y = a.copy(), a.copy()
+        np.testing.assert_array_equal(write(x, order, x[::-1] if v is a else v), write.py_func(y, order, y[::-1] if v is a else v))
+    k = np.random.default_rng(8).permutation(100)
+    np.testing.assert_array_equal(write(k.copy(), k, 5), np.full(100, 5))
+    x, y = k.copy(), k.copy()
+    np.testing.assert_array_equal(write(x, x, np.arange(100)), write.py_func(y, y.copy(), np.arange(100)))
+    with pytest.raises(ValueError, match="number of values"):
+        write(a, order, np.ones(3))
+
+
+def test_sorted_places_are_found_whatever_stands_there():
+    @njit
+    def places(a, v):
+        return np.searchsorted(a, v), np.searchsorted(a, v, "right")
+
+    g = np.random.default_rng(9)
+    for n in (0, 1, 2, 3, 7, 64, 100):
+        a = np.sort(g.integers(0, 30, n) * 0.5)
+        if n > 3:
+            a[-2:] = np.nan
+        v = np.array([*g.random(40) * 16, *a, np.nan, -np.inf, np.inf])
+        for got, side in zip(places(a, v), ("left", "right")):
+            np.testing.assert_array_equal(got, np.searchsorted(a, v, side))
+
+
+def test_a_choice_between_array_expressions():
+    @njit
+    def either(a, flag):
+        b = a * 2 if flag else a + 1.0
+        a[:2] = a[:2] * 3 if flag else -a[:2]
+        return b
+
+    for flag in (True, False):
+        x, y = np.arange(4.0), np.arange(4.0)
+        np.testing.assert_array_equal(either(x, flag), either.py_func(y, flag))
+        np.testing.assert_array_equal(x, y)

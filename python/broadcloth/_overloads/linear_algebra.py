@@ -1,7 +1,7 @@
 """Products, norms, factorisations and eigenvalues of matrices.
 
-Factorisations are LAPACK's, as NumPy calls it: the interpreter runs them (`objmode`). Small ones of real numbers that cost less than such a
-call are written out.
+Factorisations are LAPACK's, in double precision; least squares and what is rare the interpreter asks NumPy for (`objmode`). Small Cholesky
+factors are written out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,33 @@ from ._table import stands_for
 @stands_for("numpy.inner")
 def inner(a, b):
     return np.dot(a, b.T)
+
+
+def _lapack(what, m, n, a, s, u, v):
+    """Known to the compiler: one of LAPACK's routines over column-major matrices; see host_lapack.cpp."""
+
+
+_lapack.__kernel_name__ = "numba.lapack"
+_EIGH, _SVD, _SINGULAR_VALUES, _QR, _EIG, _ALL = 0, 1, 2, 3, 4, 16
+
+
+def _wide(a):
+    """A copy in C order, of double precision."""
+    if np.iscomplexobj(a):
+        return a.astype(np.complex128)
+    return a.astype(np.float64)
+
+
+def _check(info, a):
+    if info == -1000:
+        raise RuntimeError("linalg: OpenBLAS was not found")
+    if info != 0:
+        raise np.linalg.LinAlgError("the routine of LAPACK did not converge, or found NaN or infinity")
+
+
+def _check_square(a):
+    if a.shape[0] != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square.")
 
 
 def _like(x, a):
@@ -117,81 +144,92 @@ def cholesky(a):
 
 @stands_for("numpy.qr")
 def qr(a):
-    if np.iscomplexobj(a):
-        with objmode(u="complex128[:, ::1]", v="complex128[:, ::1]"):
-            u, v = (x.astype(np.complex128, order="C") for x in np.linalg.qr(a))
-        return _like(u, a), _like(v, a)
-    with objmode(q="float64[:, ::1]", r="float64[:, ::1]"):
-        q, r = (x.astype(np.float64, order="C") for x in np.linalg.qr(a))
-    return _like(q, a), _like(r, a)
+    m, n = a.shape
+    k = min(m, n)
+    q = _wide(a.T)
+    r = np.empty_like(q)
+    _check(_lapack(_QR, m, n, q, q[0, :0].real, r, q), a)
+    upper = np.zeros((k, n), dtype=q.dtype)
+    for i in range(k):
+        for j in range(i, n):
+            upper[i, j] = r[j, i]
+    return _like(q[:k].T, a), _like(upper, a)
 
 
 @stands_for("numpy.eigh")
 def eigh(a):
-    if np.iscomplexobj(a):
-        with objmode(w="float64[::1]", u="complex128[:, ::1]"):
-            w, u = np.linalg.eigh(a)
-            w, u = w.astype(np.float64), u.astype(np.complex128, order="C")
-        return _real_like(w, a), _like(u, a)
-    with objmode(w="float64[::1]", v="float64[:, ::1]"):
-        w, v = np.linalg.eigh(a)
-        w, v = w.astype(np.float64), v.astype(np.float64, order="C")
-    return _real_like(w, a), _like(v, a)
+    _check_square(a)
+    v = _wide(a.T)
+    w = np.empty(a.shape[0])
+    _check(_lapack(_EIGH, 1, a.shape[0], v, w, v, v), a)
+    return _real_like(w, a), _like(v.T, a)
 
 
 @stands_for("numpy.eigvalsh")
 def eigvalsh(a):
-    with objmode(w="float64[::1]"):
-        w = np.linalg.eigvalsh(a).astype(np.float64)
+    _check_square(a)
+    v = _wide(a.T)
+    w = np.empty(a.shape[0])
+    _check(_lapack(_EIGH, 0, a.shape[0], v, w, v, v), a)
     return _real_like(w, a)
 
 
 @stands_for("numpy.eig")
 def eig(a):
     """Of real matrices real values, as a type is known before the values are: others raise."""
+    _check_square(a)
+    n = a.shape[0]
+    b = _wide(a.T)
+    v = np.empty_like(b)
     if np.iscomplexobj(a):
-        with objmode(z="complex128[::1]", u="complex128[:, ::1]"):
-            z, u = np.linalg.eig(a)
-            z, u = z.astype(np.complex128), u.astype(np.complex128, order="C")
-        return _like(z, a), _like(u, a)
-    with objmode(w="float64[::1]", v="float64[:, ::1]"):
-        w, v = np.linalg.eig(a)
-        if np.any(w.imag):
-            raise ValueError("eig: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
-        # From NumPy 2.5 on they are complex in any case.
-        w, v = w.real.astype(np.float64), v.real.astype(np.float64, order="C")
-    return _real_like(w, a), _like(v, a)
+        z = np.empty(n, dtype=np.complex128)
+        _check(_lapack(_EIG, 1, n, b, z, v, v), a)
+        return _like(z, a), _like(v.T, a)
+    w = np.empty(2 * n)
+    _check(_lapack(_EIG, 1, n, b, w, v, v), a)
+    if np.any(w[n:] != 0):
+        raise ValueError("eig: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
+    return _real_like(w[:n], a), _like(v.T, a)
 
 
 @stands_for("numpy.eigvals")
 def eigvals(a):
+    _check_square(a)
+    n = a.shape[0]
+    b = _wide(a.T)
     if np.iscomplexobj(a):
-        with objmode(z="complex128[::1]"):
-            z = np.linalg.eigvals(a).astype(np.complex128)
+        z = np.empty(n, dtype=np.complex128)
+        _check(_lapack(_EIG, 0, n, b, z, b, b), a)
         return _like(z, a)
-    with objmode(w="float64[::1]"):
-        w = np.linalg.eigvals(a)
-        if np.any(w.imag):
-            raise ValueError("eigvals: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
-        w = w.real.astype(np.float64)
-    return _real_like(w, a)
+    w = np.empty(2 * n)
+    _check(_lapack(_EIG, 0, n, b, w, b, b), a)
+    if np.any(w[n:] != 0):
+        raise ValueError("eigvals: this real matrix has complex eigenvalues; pass a.astype(np.complex128)")
+    return _real_like(w[:n], a)
+
+
+def _svd(a, full):
+    """LAPACK sees the transposed matrix, whose left vectors are the right ones here: as they lie, both are in C order."""
+    m, n = a.shape
+    k = min(m, n)
+    b = _wide(a)
+    u = np.empty((m, m if full else k), dtype=b.dtype)
+    v = np.empty((n if full else k, n), dtype=b.dtype)
+    s = np.empty(k)
+    _check(_lapack(_SVD + (_ALL if full else 0), n, m, b, s, v, u), a)
+    return u, s, v
 
 
 @stands_for("numpy.svd")
 def svd(a, full_matrices=True):
-    if np.iscomplexobj(a):
-        with objmode(u="complex128[:, ::1]", s="float64[::1]", v="complex128[:, ::1]"):
-            u, s, v = np.linalg.svd(a, full_matrices=bool(full_matrices))
-            u, s, v = u.astype(np.complex128, order="C"), s.astype(np.float64), v.astype(np.complex128, order="C")
-        return _like(u, a), _real_like(s, a), _like(v, a)
-    with objmode(x="float64[:, ::1]", s="float64[::1]", y="float64[:, ::1]"):
-        x, s, y = (m.astype(np.float64, order="C") for m in np.linalg.svd(a, full_matrices=bool(full_matrices)))
-    return _like(x, a), _real_like(s, a), _like(y, a)
+    u, s, v = _svd(a, bool(full_matrices))
+    return _like(u, a), _real_like(s, a), _like(v, a)
 
 
 def singular_values(a):
-    with objmode(s="float64[::1]"):
-        s = np.linalg.svd(a, compute_uv=False).astype(np.float64)
+    b = _wide(a)
+    s = np.empty(min(a.shape[0], a.shape[1]))
+    _check(_lapack(_SINGULAR_VALUES, a.shape[1], a.shape[0], b, s, b, b), a)
     return _real_like(s, a)
 
 
@@ -206,29 +244,35 @@ def matrix_rank(a, tol=None):
 
 @stands_for("numpy.pinv")
 def pinv(a, rcond=1e-15):
-    if np.iscomplexobj(a):
-        with objmode(z="complex128[:, ::1]"):
-            z = np.linalg.pinv(a, rcond).astype(np.complex128, order="C")
-        return _like(z, a)
-    with objmode(x="float64[:, ::1]"):
-        x = np.linalg.pinv(a, rcond).astype(np.float64, order="C")
-    return _like(x, a)
+    u, s, v = _svd(a, False)
+    limit = rcond * (s[0] if s.size > 0 else 0.0)
+    for i in range(s.size):
+        u[:, i] = u[:, i] / s[i] if s[i] > limit else u[:, i] * 0.0
+    return _like((u @ v).conj().T, a)
 
 
 @stands_for("numpy.lstsq")
 def lstsq(a, b, rcond=-1.0):
-    both = (a[:0, :0] * 1.0).dtype
-    if np.iscomplexobj(a) or np.iscomplexobj(b):
-        flat = b.reshape(b.shape[0], -1)
-        with objmode(z="complex128[:, ::1]", left="float64[::1]", rank="int64", s="float64[::1]"):
-            z, left, rank, s = np.linalg.lstsq(a, flat, rcond=rcond)
-            z, left, s = z.astype(np.complex128, order="C"), left.astype(np.float64), s.astype(np.float64)
-        return z.reshape((a.shape[1],) + b.shape[1:]), left, rank, s
-    columns = b.reshape(b.shape[0], -1)
-    with objmode(x="float64[:, ::1]", left="float64[::1]", rank="int64", s="float64[::1]"):
-        x, left, rank, s = np.linalg.lstsq(a, columns, rcond=rcond)
-        x, left, s = x.astype(np.float64, order="C"), left.astype(np.float64), s.astype(np.float64)
-    return x.reshape((a.shape[1],) + b.shape[1:]).astype(both), left.astype(both), rank, s.astype(both)
+    """By singular values, as LAPACK's gelsd does it."""
+    m, n = a.shape
+    if b.shape[0] != m:
+        raise np.linalg.LinAlgError("Incompatible dimensions")
+    both = (a[:0, :0] * b.reshape(b.shape[0], -1)[:0, :1] * 1.0).dtype
+    columns = _wide(b.reshape(b.shape[0], -1) + (a[:0, :0].sum() * 0))
+    u, s, v = _svd(a, False)
+    eps = np.finfo((a[:0, :0] * 1.0).real.dtype).eps
+    limit = (eps if rcond < 0 else rcond) * (s[0] if s.size > 0 else 0.0)
+    rank = np.count_nonzero(s > limit)
+    parts = u.conj().T @ columns
+    for i in range(s.size):
+        parts[i] = parts[i] / s[i] if i < rank else parts[i] * 0.0
+    x = v.conj().T @ parts
+    left = np.empty(columns.shape[1] if rank == n and m > n else 0)
+    if left.size > 0:
+        rest = columns - a.astype(columns.dtype) @ x
+        for j in range(left.size):
+            left[j] = (np.abs(rest[:, j]) ** 2).sum()
+    return x.reshape((n,) + b.shape[1:]).astype(both), _real_like(left, a), rank, _real_like(s, a)
 
 
 @stands_for("numpy.cond")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 
 import numpy as np
@@ -203,19 +204,36 @@ def histogram(a, bins=10, range=None):
         low -= 0.5
         high += 0.5
     edges = np.linspace(low, high, bins + 1)
-    counts = np.zeros(bins, dtype=np.int64)
+    counts = np.zeros(bins + 1, dtype=np.int64)
     scale = bins / (high - low)
-    last = np.uint64(bins - 1)
-    for x in flat:
-        if x >= low and x <= high:
-            # Rounding may be off by one bin; what the edges say holds. Unsigned places need no look at their sign.
-            at = min(np.uint64((x - low) * scale), last)
-            if x < edges[at]:
-                at -= np.uint64(1)
-            elif x >= edges[at + np.uint64(1)] and at < last:
-                at += np.uint64(1)
-            counts[at] += 1
-    return counts, edges
+    # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose places
+    # are computed as vectors. What lies outside is counted behind the last bin.
+    sure = 0.5 - 1e-14 * (bins + (abs(low) + abs(high)) * scale)
+    places = np.empty(256, dtype=np.uint64)
+    outside = np.uint64(bins)
+    for begin in builtins.range(0, flat.size, 256):
+        part = flat[begin : begin + 256]
+        doubts = 0
+        for i in builtins.range(part.size):
+            x = part[i] * 1.0
+            inside = x >= low and x <= high
+            place = (x - low) * scale
+            whole = np.floor(place)
+            doubts += inside and x != low and x != high and not abs(place - whole - 0.5) <= sure
+            places[i] = np.uint64(min(np.int64(whole), bins - 1)) if inside else outside
+        if doubts > 0:
+            for i in builtins.range(part.size):
+                x = part[i] * 1.0
+                if x >= low and x <= high:
+                    at = min(np.int64(places[i]), bins - 1)
+                    if x < edges[at]:
+                        at -= 1
+                    elif x >= edges[at + 1] and at < bins - 1:
+                        at += 1
+                    places[i] = np.uint64(at)
+        for i in builtins.range(part.size):
+            counts[places[i]] += 1
+    return counts[:bins].copy(), edges
 
 
 @stands_for("numpy.digitize")

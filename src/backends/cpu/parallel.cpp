@@ -54,6 +54,21 @@ int configured_threads() {
   return std::clamp(cores, 1, quota());
 }
 
+thread_local int t_limit = 0;  ///< 0: none was set
+thread_local int t_id = 0;
+
+/// The calling thread as one of a loop.
+class Member {
+ public:
+  Member(int id, int limit) : id_(t_id), limit_(t_limit) { t_id = id, t_limit = limit; }
+  ~Member() { t_id = id_, t_limit = limit_; }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+ private:
+  int id_, limit_;
+};
+
 /// A loop that runs now. Slots are never freed, so that a thread may look into one at any time.
 struct alignas(64) Slot {
   // A thread counts itself in `inside` and then reads `open`; the owner clears `open` and then waits for `inside` to be 0. One of the two
@@ -65,6 +80,9 @@ struct alignas(64) Slot {
   int64_t items = 0;
   int64_t grain = 1;
   int64_t pieces = 0;
+  int limit = 0;  ///< of the thread whose loop it is
+  int most = 1;   ///< threads that may take part
+  std::atomic<int> members{1};
   std::exception_ptr error;
   std::mutex error_mutex;
   alignas(64) std::atomic<int64_t> next{0};
@@ -86,8 +104,15 @@ struct alignas(64) Slot {
   bool help() {
     if (!open.load(std::memory_order_acquire)) return false;
     inside.fetch_add(1);
-    const bool mine = open.load() && next.load(std::memory_order_relaxed) < pieces;
-    if (mine) drain();
+    bool mine = open.load() && next.load(std::memory_order_relaxed) < pieces && members.load(std::memory_order_relaxed) < most;
+    if (mine) {
+      const int id = members.fetch_add(1, std::memory_order_relaxed);
+      mine = id < most;
+      if (mine) {
+        const Member member(id, limit);
+        drain();
+      }
+    }
     if (inside.fetch_sub(1) == 1) inside.notify_all();
     return mine;
   }
@@ -133,11 +158,17 @@ class Pool {
     slot->items = items;
     slot->grain = grain;
     slot->pieces = pieces;
+    slot->limit = t_limit;
+    slot->most = thread_limit();
+    slot->members.store(1, std::memory_order_relaxed);
     slot->next.store(0, std::memory_order_relaxed);
     slot->open.store(true);
     epoch_.fetch_add(1);
-    for (int64_t wake = std::min<int64_t>(sleepers_.load(), pieces - 1); wake > 0; --wake) epoch_.notify_one();
-    slot->drain();
+    for (int64_t wake = std::min<int64_t>(sleepers_.load(), std::min<int64_t>(pieces, slot->most) - 1); wake > 0; --wake) epoch_.notify_one();
+    {
+      const Member member(0, t_limit);
+      slot->drain();
+    }
     slot->open.store(false);
     slot->wait_until_left();
     std::exception_ptr error;
@@ -203,12 +234,15 @@ Pool& pool() {
 }  // namespace
 
 int thread_count() { return wanted_threads(); }
+int thread_limit() { return t_limit > 0 ? std::min(t_limit, wanted_threads()) : wanted_threads(); }
+void set_thread_limit(int threads) { t_limit = threads; }
+int thread_id() { return t_id; }
 
 void run_pieces(int64_t items, int64_t grain, RangeFunction run, void* context) {
   if (items <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (items - 1) / grain + 1;
-  if (pieces == 1 || wanted_threads() == 1) {
+  if (pieces == 1 || thread_limit() == 1) {
     for (int64_t i = 0; i < pieces; ++i) run(context, i * grain, std::min(items, (i + 1) * grain));
     return;
   }

@@ -8,6 +8,12 @@ namespace bc::cpu {
 /// affinity and its container's share). A forked child has threads of its own.
 int thread_count();
 
+/// The most threads that loops of the calling thread use: thread_count() unless it was set. Pieces of a loop see its own.
+int thread_limit();
+void set_thread_limit(int threads);
+/// Inside a piece the number of its thread among those of the loop, below the loop's limit; 0 elsewhere.
+int thread_id();
+
 /// Runs a piece [begin, end) of a loop.
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 

@@ -922,7 +922,7 @@ inline void argument(const T& x) {
 }
 
 /// str() of a caught exception; `known` gives the constant messages.
-inline Str caught_text(const Caught& caught, Str (*known)(i32 code)) {
+BC_INLINE Str caught_text(const Caught& caught, Str (*known)(i32 code)) {
   i64 size = 0;
   const char* text = bc_host->message(caught.exception, &size);
   return size > 0 ? copy_text(text, size, count_points(text, size)) : known(caught.code);

@@ -17,6 +17,14 @@ struct alignas(64) Block {
   Block *next, *previous;
   void* call;
 };
+/// As bc::host::RandomState, up to what is used here.
+struct RandomState {
+  static constexpr u32 kWords = 624;
+  u32 at;
+  i32 has_normal;
+  double normal;
+  u32 words[kWords];
+};
 /// As bc::host::Table.
 struct Table {
   Block* (*allocate)(i64 bytes);
@@ -33,9 +41,14 @@ struct Table {
   void (*forget)(void* exception);
   void (*parallel)(i64 items, i64 grain, void (*body)(void* context, i64 begin, i64 end), void* context);
   i32 (*threads)();
+  void (*set_threads)(i64 threads);
+  i32 (*thread_id)();
   void (*print)(const char* text, i64 size);
   void (*product)(i32 dtype, i64 m, i64 n, i64 k, const void* a, const i64* a_strides, const void* b, const i64* b_strides, void* c);
-  u64* (*random)();
+  /// This thread's state of numpy.random (0) or random (1).
+  RandomState* (*random)(i32 which);
+  void (*seed_random)(RandomState* s, u64 seed);
+  void (*refill_random)(RandomState* s);
   /// Writes a float as Python prints it; gives the length (at most 32).
   i64 (*format)(double value, i32 single, char* to);
   /// format(value, spec): tags as Tag, an int as its magnitude with kUintTag, or kIntTag where it is below zero. Gives the bytes written.
@@ -51,6 +64,10 @@ struct Table {
   /// A count of the block that keeps an array of these values, nullptr where there is none.
   Block* (*interpreted)(void* kept, const void* data);
   void (*forget_interpreted)(void* kept);
+  /// LAPACK in double precision, complex for `complex`; gives its info.
+  i64 (*lapack)(i32 what, i32 complex, i64 m, i64 n, void* a, void* s, void* u, void* v);
+  /// An exception in a callback: nobody is there to take it.
+  void (*ignored)(const char* name, i32 kind, const char* cls, const char* text, i64 size);
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -94,37 +111,51 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
 /// Kinds of an exception's arguments.
 enum Tag : i32 { kNoneTag, kBoolTag, kUintTag, kIntTag, kFloatTag, kTextTag };
 
+struct Taken {
+  void* exception;
+  i32 code;
+};
+// Beside the object, whose address stays unknown to others: its members are then registers.
+__attribute__((noinline, cold)) static inline Taken take_exception() {
+  i32 code = 0;
+  void* e = bc_host->caught(&code);
+  return {e, code};
+}
+__attribute__((noinline, cold, noreturn)) static inline void raise_again(void* exception, i32 code) {
+  bc_host->again(exception, code);
+  __builtin_unreachable();
+}
+
 /// The exception of a try statement. `code`: 0 while there is none.
 struct Caught {
   i32 code = 0;
   void* exception = nullptr;
   BC_INLINE Caught() = default;
   Caught(const Caught&) = delete;
-  ~Caught() { clear(); }
-  void clear() {
+  BC_INLINE ~Caught() { clear(); }
+  BC_INLINE void clear() {
     if (exception) bc_host->forget(exception);
     exception = nullptr;
     code = 0;
   }
   /// In catch (...).
-  void take() {
-    i32 found = 0;
-    void* e = bc_host->caught(&found);
+  BC_INLINE void take() {
+    const Taken t = take_exception();
     clear();
-    exception = e, code = found;
+    exception = t.exception, code = t.code;
   }
-  /// A failure that was returned; its arguments wait in the engine.
-  void take(i32 number) {
-    take();
+  /// A failure that was returned. Where it has arguments they wait in the engine.
+  BC_INLINE void take(i32 number, bool arguments) {
+    clear();
+    if (arguments) exception = take_exception().exception;
     code = number;
   }
-  __attribute__((noreturn, noinline)) void again() {
+  __attribute__((noreturn)) BC_INLINE void again() {
     void* e = exception;
     const i32 n = code;
     exception = nullptr;
     code = 0;
-    bc_host->again(e, n);
-    __builtin_unreachable();
+    raise_again(e, n);
   }
 };
 
@@ -310,6 +341,22 @@ BC_INLINE Host<T, N, L> full(const Tuple<i64, N>& shape, T value) {
   Host<T, N, L> a = fresh<T, N, L>(shape);
   const i64 n = a.owner->bytes / static_cast<i64>(sizeof(T));
   for (i64 i = 0; i < n; ++i) a.data[i] = value;
+  return a;
+}
+
+/// Memory of others as an array: numba.carray and farray.
+template <class T, int N, char L>
+BC_INLINE Host<T, N, L> foreign_array(void* at, const Tuple<i64, N>& shape) {
+  Host<T, N, L> a;
+  a.data = static_cast<T*>(at);
+  if constexpr (N > 0) {
+    a.shape = shape;
+    i64 stride = sizeof(T);
+    for (int k = 0; k < N; ++k) {
+      const int d = L == 'F' ? k : N - 1 - k;
+      a.strides[d] = stride, stride *= shape[d];
+    }
+  }
   return a;
 }
 

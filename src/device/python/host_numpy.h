@@ -275,6 +275,16 @@ BC_INLINE Host<T, 1, 'C'> select(const Host<T, N, L>& a, const Host<bool, N, K>&
 /// a[mask] = value.
 template <class T, int N, char L, char K>
 BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, T value) {
+  if (packed(a) && packed(mask)) {
+    bool same = true;
+    for (int k = 0; k < N; ++k) same &= a.shape[k] == mask.shape[k];
+    if (same) {
+      const i64 n = a.size();
+      for (i64 i = 0; i < n; ++i)
+        if (mask.data[i]) a.data[i] = value;
+      return;
+    }
+  }
   assign(a, [=](T old, bool m) { return m ? value : old; }, a, mask);
 }
 template <class T, int N, char L, char K, char J>
@@ -295,6 +305,60 @@ BC_FN i64 checked_index(i64 i, i64 n) {
   if (i < 0 || i >= n) raise(kIndex, "index is out of bounds");
   return i;
 }
+/// Raises where an index is out of bounds; tells whether some are below zero.
+template <class I>
+BC_INLINE bool check_indices(const I* at, i64 n, i64 extent) {
+  i64 low = 0, high = -1;
+  for (i64 i = 0; i < n; ++i) {
+    const i64 k = static_cast<i64>(at[i]);
+    low = k < low ? k : low;
+    high = k > high ? k : high;
+  }
+  if (low < -extent || high >= extent) raise(kIndex, "index is out of bounds");
+  return low < 0;
+}
+/// Whether two vectors have bytes in common, or may have.
+template <class T, char L, class U, char K>
+BC_INLINE bool meets(const Array<T, 1, L>& a, const Array<U, 1, K>& b) {
+  const auto first = [](const auto& x) { return reinterpret_cast<const char*>(x.data) + (x.strides[0] < 0 ? (x.shape[0] - 1) * x.strides[0] : 0); };
+  const auto span = [](const auto& x, i64 size) { return (x.shape[0] - 1) * (x.strides[0] < 0 ? -x.strides[0] : x.strides[0]) + size; };
+  return a.shape[0] > 0 && b.shape[0] > 0 && first(a) < first(b) + span(b, sizeof(U)) && first(b) < first(a) + span(a, sizeof(T));
+}
+/// a[indices] = values, an array or one value. All indices are looked at before the first element is written.
+template <class T, char L, class I, char K, class V>
+BC_INLINE void put_each(const Host<T, 1, L>& a, const Host<I, 1, K>& indices, const V& values) {
+  if constexpr (!is_same<V, T>)
+    if (meets(a, values)) return put_each(a, indices, copy(values));
+  const Host<I, 1, 'C'> at = meets(a, indices) ? copy(indices) : contiguous(indices);
+  const i64 n = at.shape[0], extent = a.shape[0];
+  const bool below = check_indices(at.data, n, extent);
+  // In locals: for all that the compiler knows a store may change what a reference leads to.
+  char* const to = reinterpret_cast<char*>(a.data);
+  const i64 step = L == 'C' ? static_cast<i64>(sizeof(T)) : a.strides[0];
+  const I* const from = at.data;
+  const auto store = [=](const auto& value) {
+    if (below) {
+      for (i64 i = 0; i < n; ++i) {
+        const i64 k = static_cast<i64>(from[i]);
+        *reinterpret_cast<T*>(to + (k + (k < 0 ? extent : 0)) * step) = value(i);
+      }
+    } else {
+      // One by one: scatters and gathers are slower where elements lie far apart.
+#pragma clang loop vectorize(disable) unroll_count(4)
+      for (i64 i = 0; i < n; ++i) *reinterpret_cast<T*>(to + static_cast<i64>(from[i]) * step) = value(i);
+    }
+  };
+  if constexpr (is_same<V, T>) {
+    store([values](i64) { return values; });
+  } else {
+    const T* const given = values.data;
+    if (values.shape[0] == 1) return store([v = values(0)](i64) { return v; });
+    if (values.shape[0] != n) raise(kValue, "cannot assign a different number of values than the index selects");
+    if (packed(values)) return store([given](i64 i) { return given[i]; });
+    const i64 along = values.strides[0];
+    store([=](i64 i) { return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(given) + i * along); });
+  }
+}
 /// a[indices] along the first axis.
 template <class T, int N, char L, class I, int M, char K>
 BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I, M, K>& indices) {
@@ -305,17 +369,23 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
   const Host<I, M, 'C'> at = contiguous(indices);
   const i64 n = at.size();
   if constexpr (N == 1) {
-    // Checked first, so that both loops are vectorised.
-    const i64 extent = a.shape[0], stride = a.strides[0];
-    bool outside = false;
-    for (i64 i = 0; i < n; ++i) {
-      const i64 k = static_cast<i64>(at.data[i]);
-      outside |= static_cast<u64>(k + (k < 0 ? extent : 0)) >= static_cast<u64>(extent);
-    }
-    if (outside) raise(kIndex, "index is out of bounds");
-    for (i64 i = 0; i < n; ++i) {
-      const i64 k = static_cast<i64>(at.data[i]);
-      out.data[i] = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a.data) + (k + (k < 0 ? extent : 0)) * stride);
+    // A piece is checked and then read while it is in the cache.
+    const i64 extent = a.shape[0], stride = L == 'C' ? static_cast<i64>(sizeof(T)) : a.strides[0];
+    const char* const from = reinterpret_cast<const char*>(a.data);
+    const I* const places = at.data;
+    T* const to = out.data;
+    const auto element = [=](i64 k) { return *reinterpret_cast<const T*>(from + k * stride); };
+    for (i64 begin = 0; begin < n; begin += 8192) {
+      const i64 end = begin + 8192 < n ? begin + 8192 : n;
+      if (check_indices(places + begin, end - begin, extent)) {
+        for (i64 i = begin; i < end; ++i) {
+          const i64 k = static_cast<i64>(places[i]);
+          to[i] = element(k + (k < 0 ? extent : 0));
+        }
+      } else {
+#pragma clang loop vectorize(disable) unroll_count(4)
+        for (i64 i = begin; i < end; ++i) to[i] = element(static_cast<i64>(places[i]));
+      }
     }
   } else {
     i64 width = 1;
@@ -629,16 +699,24 @@ BC_INLINE Host<i64, 1, 'C'> argsort(const Host<T, 1, L>& a) {
 }
 template <class T, char L>
 BC_INLINE i64 search(const Host<T, 1, L>& a, T value, bool right) {
-  i64 low = 0, high = a.shape[0];
-  while (low < high) {
-    const i64 middle = low + (high - low) / 2;
-    const T x = a(middle);
-    if (right ? !before(value, x) : before(x, value))
-      low = middle + 1;
-    else
-      high = middle;
+  const i64 all = a.shape[0];
+  if (all == 0) return 0;
+  // Without branches on the elements: in places that nobody can guess half of them would be guessed wrong.
+  const auto find = [&](const auto& past) {
+    i64 low = 0, n = all;
+    for (i64 half = n >> 1; half > 0; n -= half, half = n >> 1) {
+      const bool here = past(a(low + half - 1));
+      low += __builtin_unpredictable(here) ? half : 0;
+    }
+    return low + (past(a(low)) ? 1 : 0);
+  };
+  if constexpr (is_native_float<T>) {
+    // NaN comes last; no comparison with it holds.
+    if (value != value) return right ? all : find([](T x) { return x == x; });
+    return right ? find([=](T x) { return x <= value; }) : find([=](T x) { return x < value; });
+  } else {
+    return right ? find([=](T x) { return !before(value, x); }) : find([=](T x) { return before(x, value); });
   }
-  return low;
 }
 template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
@@ -910,23 +988,80 @@ BC_INLINE T determinant(const A& a) {
 
 // ---- random numbers ---------------------------------------------------------------------------------------------------------------
 
-BC_FN void seed(u64 value) {
-  u64* s = bc_host->random();
-  s[0] = value;
-  s[1] = 0;
+// numpy.random and random as they were before generators, value by value: MT19937's words, 53 of 64 bits as a uniform number, Marsaglia's polar
+// method for normal ones, and masked words for whole numbers.
+
+/// A thread's state stays where it is, so that loops ask for it once.
+__attribute__((const, noinline)) static inline RandomState* random_state(i32 which) { return bc_host->random(which); }
+BC_FN u32 random_word(RandomState* s) {
+  if (s->at >= RandomState::kWords) bc_host->refill_random(s);
+  return s->words[s->at++];
 }
-BC_FN double random_uniform() {
-  u64* s = bc_host->random();
-  return uniform<double>(s[0], s[1]++);
+BC_FN double uniform_of_words(u32 high, u32 low) {
+  return static_cast<double>(static_cast<i64>((static_cast<u64>(high >> 5) << 26) | (low >> 6))) * 0x1p-53;
 }
-BC_FN double random_normal() {
-  u64* s = bc_host->random();
-  return standard_normal<double>(s[0], s[1]++);
+__attribute__((noinline, cold)) static inline double random_uniform_across(RandomState* s) {
+  const u32 high = random_word(s);
+  return uniform_of_words(high, random_word(s));
 }
-BC_FN i64 random_below(i64 low, i64 high) {
+BC_FN double random_uniform(RandomState* s) {
+  const u32 at = s->at;
+  if (__builtin_expect(at >= RandomState::kWords - 1, 0)) return random_uniform_across(s);
+  s->at = at + 2;
+  return uniform_of_words(s->words[at], s->words[at + 1]);
+}
+static __attribute__((noinline)) inline double random_normal(RandomState* s) {
+  if (s->has_normal) {
+    s->has_normal = 0;
+    return s->normal;
+  }
+  double x, y, square;
+  do {
+    x = 2.0 * random_uniform(s) - 1.0;
+    y = 2.0 * random_uniform(s) - 1.0;
+    square = x * x + y * y;
+  } while (square >= 1.0 || square == 0.0);
+  const double factor = bc::sqrt(-2.0 * bc::log(square) / square);
+  s->normal = factor * x;
+  s->has_normal = 1;
+  return factor * y;
+}
+/// A whole number in [0, most], each alike.
+BC_FN u64 random_interval(RandomState* s, u64 most) {
+  if (most == 0) return 0;
+  const u64 mask = ~u64{0} >> __builtin_clzll(most);
+  u64 x;
+  if (mask <= 0xffffffffu) {
+    do x = random_word(s) & mask;
+    while (x > most);
+  } else {
+    do {
+      x = static_cast<u64>(random_word(s)) << 32;
+      x = (x | random_word(s)) & mask;
+    } while (x > most);
+  }
+  return x;
+}
+BC_FN i64 random_below(RandomState* s, i64 low, i64 high) {
   if (high <= low) raise(kValue, "low >= high");
-  u64* s = bc_host->random();
-  return low + static_cast<i64>(bc::random_below(s[0], s[1]++, static_cast<u64>(high - low)));
+  return low + static_cast<i64>(random_interval(s, static_cast<u64>(high) - static_cast<u64>(low) - 1));
+}
+/// random's: the upper bits of its words.
+BC_FN u64 random_bits(RandomState* s, i64 bits) {
+  if (bits < 0 || bits > 64) raise(kValue, "getrandbits: expected 0 to 64 bits");
+  if (bits == 0) return 0;
+  if (bits <= 32) return random_word(s) >> (32 - bits);
+  const u64 low = random_word(s);
+  return low | (static_cast<u64>(random_word(s) >> (64 - bits)) << 32);
+}
+BC_FN i64 random_range(RandomState* s, i64 low, i64 high, i64 step = 1) {
+  const i64 n = step > 0 ? (high - low + step - 1) / step : step < 0 ? (high - low + step + 1) / step : 0;
+  if (n <= 0) raise(kValue, "empty range for randrange()");
+  const i64 bits = 64 - __builtin_clzll(static_cast<u64>(n));
+  u64 x;
+  do x = random_bits(s, bits);
+  while (x >= static_cast<u64>(n));
+  return low + static_cast<i64>(x) * step;
 }
 template <int N, class F>
 BC_INLINE auto random_array(const Tuple<i64, N>& shape, const F& f) {
@@ -936,13 +1071,21 @@ BC_INLINE auto random_array(const Tuple<i64, N>& shape, const F& f) {
   for (i64 i = 0; i < n; ++i) a.data[i] = f();
   return a;
 }
-template <class T, char L>
-BC_INLINE void shuffle(const Host<T, 1, L>& a) {
+template <class T, int N, char L>
+BC_INLINE void shuffle(const Host<T, N, L>& a) {
+  RandomState* s = random_state(0);
   for (i64 i = a.shape[0] - 1; i > 0; --i) {
-    const i64 j = random_below(0, i + 1);
-    const T t = a(i);
-    a(i) = a(j);
-    a(j) = t;
+    const i64 j = static_cast<i64>(random_interval(s, static_cast<u64>(i)));
+    if constexpr (N == 1) {
+      const T t = a(i);
+      a(i) = a(j);
+      a(j) = t;
+    } else if (i != j) {
+      const auto x = slab(a, 0, i), y = slab(a, 0, j);
+      const auto kept = copy(x);
+      assign(x, Same{}, y);
+      assign(y, Same{}, kept);
+    }
   }
 }
 

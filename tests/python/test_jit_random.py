@@ -1,0 +1,132 @@
+"""numpy.random and random in compiled functions: the numbers that NumPy's RandomState gives for the same seed."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+from broadcloth import njit, prange
+
+
+def test_numbers_are_those_of_numpy_with_the_same_seed():
+    @njit
+    def numbers(seed, n):
+        np.random.seed(seed)
+        out = np.empty((n, 9))
+        for i in range(n):
+            out[i, 0] = np.random.random()
+            out[i, 1] = np.random.normal(2.0, 3.0)
+            out[i, 2] = np.random.uniform(-1.0, 3.0)
+            out[i, 3] = np.random.randint(0, 10)
+            out[i, 4] = np.random.randint(0, 2**40)
+            out[i, 5] = np.random.standard_normal()
+            out[i, 6] = np.random.exponential(2.0)
+            out[i, 7] = np.random.choice(7)
+            out[i, 8] = np.random.rand()
+        return out
+
+    def expected(seed, n):
+        r = np.random.RandomState(seed)
+        return np.array([
+            [r.random(), r.normal(2.0, 3.0), r.uniform(-1.0, 3.0), r.randint(0, 10), r.randint(0, 2**40), r.standard_normal(),
+             r.exponential(2.0), r.choice(7), r.rand()]
+            for _ in range(n)
+        ])  # fmt: skip
+
+    for seed in (0, 42, 2**32 - 1):
+        np.testing.assert_allclose(numbers(seed, 500), expected(seed, 500), rtol=1e-14)  # crosses several blocks of words
+
+
+def test_arrays_shuffles_and_permutations_are_those_of_numpy():
+    @njit
+    def arrays(seed, m):
+        np.random.seed(seed)
+        a = np.random.random((3, 5))
+        b = np.random.normal(0.0, 1.0, 7)
+        c = np.arange(20)
+        np.random.shuffle(c)
+        np.random.shuffle(m)
+        return a, b, c, np.random.permutation(11), np.random.permutation(m), np.random.randint(3, 9, 6)
+
+    m = np.arange(12).reshape(6, 2)
+    got = arrays(7, m)
+    r = np.random.RandomState(7)
+    n = np.arange(12).reshape(6, 2)
+    a, b, c = r.random_sample((3, 5)), r.normal(0.0, 1.0, 7), np.arange(20)
+    r.shuffle(c)
+    r.shuffle(n)
+    for x, y in zip(got, (a, b, c, r.permutation(11), r.permutation(n), r.randint(3, 9, 6))):
+        np.testing.assert_allclose(x, y, rtol=1e-14)
+    np.testing.assert_array_equal(m, n)
+
+
+def test_pythons_random_has_a_state_of_its_own():
+    @njit
+    def whole(n):
+        low, high, bits = 9, 0, np.uint64(0)
+        for _ in range(n):
+            k = random.randint(2, 5)
+            low, high = min(low, k), max(high, k)
+            bits |= random.getrandbits(3)
+            if random.randrange(10, 20, 5) % 5:
+                return 0, 0, np.uint64(0)
+        return low, high, bits
+
+    @njit
+    def pair(seed):
+        random.seed(seed)
+        a = random.random()
+        for _ in range(1000):
+            np.random.random()
+        return a, random.random()
+
+    r = np.random.RandomState(3)
+    assert pair(3) == (r.random_sample(), r.random_sample())
+    assert whole(500) == (2, 5, 7)
+
+
+def test_an_empty_range_raises():
+    @njit
+    def below(high):
+        return np.random.randint(5, high)
+
+    @njit
+    def between(high):
+        return random.randint(5, high)
+
+    assert below(6) == 5
+    assert between(5) == 5
+    with pytest.raises(ValueError, match="low >= high"):
+        below(5)
+    with pytest.raises(ValueError, match="empty range"):
+        between(4)
+
+
+def test_threads_and_children_have_numbers_of_their_own():
+    @njit(parallel=True)
+    def many(n):
+        out = np.empty(n)
+        for i in prange(n):
+            out[i] = np.random.random()
+        return out
+
+    @njit
+    def one():
+        return np.random.random()
+
+    x = many(20000)
+    assert np.unique(x).size > 19990
+    assert 0.49 < x.mean() < 0.51
+    one()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, repr(one()).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert float(os.read(reader, 64)) != one()
+    os.close(reader)
+    os.close(writer)
