@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def cfunc(signature: Any, *, cache: bool = False, locals: Any = None, **options:
     return lambda function: CFunc(function, signature, {**options, "cache": cache})
 
 
-def _array(name: str, pointer: Any, shape: Any, dtype: Any, order: str) -> np.ndarray[Any, Any]:
+def _array(name: str, pointer: Any, shape: Any, dtype: Any, order: Literal["C", "F"]) -> np.ndarray[Any, Any]:
     if not isinstance(pointer, int):
         wanted = getattr(type(pointer), "_type_", None)
         if dtype is None and wanted is not None and wanted != "P":
@@ -153,7 +153,7 @@ def _array(name: str, pointer: Any, shape: Any, dtype: Any, order: str) -> np.nd
     kind = np.dtype(getattr(dtype, "dtype", dtype))
     size = kind.itemsize * int(np.prod(extents))
     memory = (ctypes.c_byte * size).from_address(pointer) if size else b""
-    return np.ndarray(extents, kind, memory, order=order)  # type: ignore[call-overload]
+    return np.ndarray(extents, kind, memory, order=order)
 
 
 def carray(pointer: Any, shape: Any, dtype: Any = None) -> np.ndarray[Any, Any]:

@@ -141,9 +141,9 @@ def _member(rows: list[tuple[Any, Callable[..., Any]]], arguments: list[Any], na
     positional = types[: len(types) - len(names)]
     keywords = dict(zip(names, types[len(positional) :]))
     for cls, chooser in reversed(rows):
-        if isinstance(types[0], cls) if not isinstance(cls, Type) else types[0] == cls:
-            if (body := chooser(*positional, **keywords)) is not None:
-                return getattr(body, "py_func", body)
+        fits = types[0] == cls if isinstance(cls, Type) else isinstance(types[0], cls)
+        if fits and (body := chooser(*positional, **keywords)) is not None:
+            return getattr(body, "py_func", body)
     return None
 
 

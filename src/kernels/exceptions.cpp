@@ -62,7 +62,8 @@ void FunctionCompiler::fail_with(int code) {
 /// After a call that may have failed.
 void FunctionCompiler::pass_failure() {
   if (throws_ == 0 && !protections_.empty())
-    linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; goto {1}; }}", protections_.back().caught, protections_.back().label);
+    linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; goto {1}; }}", protections_.back().caught,
+          protections_.back().label);
   else if (in_parallel_ || throws_ > 0 || syntax_.yields)
     line("if (failure != 0) py::raise_failure(failure);");
   else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
@@ -395,7 +396,8 @@ std::string Unit::matcher(Type cls) {
 std::string Unit::matcher_declarations() const {
   std::string text;
   for (const auto& [cls, name] : matchers_) text += fmt::format("static bool {}(i32 code);\n", name);
-  if (options.entry == Entry::host) text += "static py::Str bc_failure_text(i32 code);\nstatic inline bool bc_failure_computed(i32 code);\n";
+  if (options.entry == Entry::host)
+    text += "static py::Str bc_failure_text(i32 code);\nstatic inline bool bc_failure_computed(i32 code);\n";
   return text;
 }
 

@@ -942,7 +942,8 @@ bool FunctionCompiler::host_assign_index(const Value& object, const Value& index
     if (value.is_array() && value.type->ndim > 1) return false;
     const bool many = value.is_array() && value.type->ndim == 1;
     const bool same = many && value.type->element == a.type->element;
-    const Value v = many ? host_array(same ? value : cast_to(a.type->element, value, n), n) : spill(converted(scalar_of(value, n), a.type->element, n));
+    const Value v =
+        many ? host_array(same ? value : cast_to(a.type->element, value, n), n) : spill(converted(scalar_of(value, n), a.type->element, n));
     linef("py::put_each({}, {}, {});", a.text, i.text, many ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
     return true;
   }

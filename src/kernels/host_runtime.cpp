@@ -519,10 +519,10 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,     release,     raise_now,     add_argument, caught,      raise_again, message_of, forget,
-                          parallel,     threads,     set_threads,   thread_id,    print,       product,     random_state,
-                          seed_random,  refill_random, format_float, format_spec, parse_float, keep,        link_block,
-                          interpret,    interpreted, forget_interpreted, lapack,  ignored};
+  static const Table t = {allocate,     release,     raise_now,     add_argument,       caught,      raise_again, message_of,
+                          forget,       parallel,    threads,       set_threads,        thread_id,   print,       product,
+                          random_state, seed_random, refill_random, format_float,       format_spec, parse_float, keep,
+                          link_block,   interpret,   interpreted,   forget_interpreted, lapack,      ignored};
   return t;
 }
 

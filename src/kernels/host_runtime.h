@@ -92,9 +92,9 @@ struct Call {
 /// A generator of random numbers: MT19937 (Matsumoto & Nishimura 1998), as numpy.random and random have it. Each thread has its own.
 struct RandomState {
   static constexpr uint32_t kWords = 624;
-  uint32_t at;      ///< the next of `words`; kWords: they are used up
+  uint32_t at;  ///< the next of `words`; kWords: they are used up
   int32_t has_normal;
-  double normal;    ///< the second of a pair, where there is one
+  double normal;           ///< the second of a pair, where there is one
   uint32_t words[kWords];  ///< tempered
   uint32_t state[kWords];
 };

@@ -206,8 +206,8 @@ def histogram(a, bins=10, range=None):
     edges = np.linspace(low, high, bins + 1)
     counts = np.zeros(bins + 1, dtype=np.int64)
     scale = bins / (high - low)
-    # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose places
-    # are computed as vectors. What lies outside is counted behind the last bin.
+    # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose
+    # places are computed as vectors. What lies outside is counted behind the last bin.
     sure = 0.5 - 1e-14 * (bins + (abs(low) + abs(high)) * scale)
     places = np.empty(256, dtype=np.uint64)
     outside = np.uint64(bins)

@@ -164,7 +164,8 @@ class Pool {
     slot->next.store(0, std::memory_order_relaxed);
     slot->open.store(true);
     epoch_.fetch_add(1);
-    for (int64_t wake = std::min<int64_t>(sleepers_.load(), std::min<int64_t>(pieces, slot->most) - 1); wake > 0; --wake) epoch_.notify_one();
+    for (int64_t wake = std::min<int64_t>(sleepers_.load(), std::min<int64_t>(pieces, slot->most) - 1); wake > 0; --wake)
+      epoch_.notify_one();
     {
       const Member member(0, t_limit);
       slot->drain();

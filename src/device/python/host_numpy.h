@@ -320,7 +320,9 @@ BC_INLINE bool check_indices(const I* at, i64 n, i64 extent) {
 /// Whether two vectors have bytes in common, or may have.
 template <class T, char L, class U, char K>
 BC_INLINE bool meets(const Array<T, 1, L>& a, const Array<U, 1, K>& b) {
-  const auto first = [](const auto& x) { return reinterpret_cast<const char*>(x.data) + (x.strides[0] < 0 ? (x.shape[0] - 1) * x.strides[0] : 0); };
+  const auto first = [](const auto& x) {
+    return reinterpret_cast<const char*>(x.data) + (x.strides[0] < 0 ? (x.shape[0] - 1) * x.strides[0] : 0);
+  };
   const auto span = [](const auto& x, i64 size) { return (x.shape[0] - 1) * (x.strides[0] < 0 ? -x.strides[0] : x.strides[0]) + size; };
   return a.shape[0] > 0 && b.shape[0] > 0 && first(a) < first(b) + span(b, sizeof(U)) && first(b) < first(a) + span(a, sizeof(T));
 }
@@ -988,8 +990,8 @@ BC_INLINE T determinant(const A& a) {
 
 // ---- random numbers ---------------------------------------------------------------------------------------------------------------
 
-// numpy.random and random as they were before generators, value by value: MT19937's words, 53 of 64 bits as a uniform number, Marsaglia's polar
-// method for normal ones, and masked words for whole numbers.
+// numpy.random and random as they were before generators, value by value: MT19937's words, 53 of 64 bits as a uniform number, Marsaglia's
+// polar method for normal ones, and masked words for whole numbers.
 
 /// A thread's state stays where it is, so that loops ask for it once.
 __attribute__((const, noinline)) static inline RandomState* random_state(i32 which) { return bc_host->random(which); }
