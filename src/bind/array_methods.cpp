@@ -198,6 +198,22 @@ PyRef nested_list(DType t, const Dims& shape, int axis, const char*& at) {
   return list;
 }
 
+/// Of complex numbers both parts are turned, each in its place.
+Array byteswapped(const Array& a) {
+  const int64_t item = itemsize(a.dtype()), part = is_complex(a.dtype()) ? item / 2 : item;
+  if (part == 1 || a.size() == 0) return copy(a);
+  const Array bytes = view_dtype(reshape(copy(a), Dims{a.size()}), DType::u8);
+  const Layout backwards{Dims{a.size() * item / part, part}, Dims{part, -1}, bytes.offset() + part - 1};
+  return reshape(view_dtype(reshape(copy(bytes.with_layout(backwards)), Dims{a.size() * item}), a.dtype()), a.shape());
+}
+
+PyRef byteswap_method(PyObject* self, bool inplace) {
+  if (!inplace) return steal(wrap(byteswapped(array_of(self))));
+  const Array& a = writable(self, "byteswap");
+  assign(a, byteswapped(a));
+  return PyRef::borrow(self);
+}
+
 PyRef tolist(PyObject* self) {
   const Array& a = array_of(self);
   constexpr int64_t kFew = 256;  // more are NumPy's to turn, whose array costs two microseconds
@@ -488,6 +504,11 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("copy(order='C') A new array with the same elements.",
                 [](PyObject* self, char order) { return copy(array_of(self), order); }),
       BC_METHOD("view(dtype=..., type=None) The same memory, seen as another dtype.", view_method),
+      BC_METHOD(
+          "byteswap(inplace=False) The elements with their bytes in the other order: of numbers written by a machine of the other kind.\n\n"
+          "Parameters\n----------\ninplace : bool\n    Changes the array itself and returns it.\n\n"
+          "Examples\n--------\n>>> bc.array([1, 256], dtype='int16').byteswap()\narray([256,   1], dtype=int16)",
+          byteswap_method),
       BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
       variadic("tobytes", host_method<0>, "tobytes(order='C'): the elements' bytes."),
       variadic("tofile", host_method<1>, "tofile(fid, sep='', format='%s'): writes the elements, as numpy.ndarray.tofile."),

@@ -60,6 +60,7 @@ std::string BodyPrinter::expression(int index) const {
       return parameter(word, info(x.dtype).c_name);
     }
     case Value::Kind::gather: {
+      if (std::string have = held(index); !have.empty()) return have;
       const std::string at = settled_.count(index) ? fmt::format("(w{})", index) : gather_offset(index);
       const std::string element = fmt::format("(&{})[{}]", place(x.access), at);
       return x.predicate == kNone ? element : fmt::format("{} ? {} : {}()", v(x.predicate), element, info(x.dtype).c_name);
@@ -105,6 +106,25 @@ std::string BodyPrinter::gather_offset(int index) const {
         fmt::format(" + wrap_index({}, {}, {}) * {}", safe, parameter(word, "i64"), parameter(p.error, "u32*"), parameter(word + 1, "i64"));
   }
   return at + ")";
+}
+
+std::vector<int> BodyPrinter::gathers_apart() const {
+  std::vector<int> found;
+  const std::vector<bool> same = invariants(0);
+  std::vector<bool> reads(ir_.values.size());  // a gather, or what depends on one
+  for (size_t i = 0; i < ir_.values.size(); ++i) {
+    const Value& x = ir_.values[i];
+    const bool gather = x.kind == Value::Kind::gather;
+    if (gather && x.predicate != kNone) return {};
+    bool depends = false;
+    for (int16_t a : x.args) depends |= x.kind == Value::Kind::op && a != kNone && reads[static_cast<size_t>(a)];
+    for (int16_t m : x.more) depends |= reads[static_cast<size_t>(m)];
+    if (gather && depends) return {};
+    reads[i] = gather || depends;
+    if (gather && !std::all_of(x.more.begin(), x.more.end(), [&](int16_t m) { return same[static_cast<size_t>(m)]; }))
+      found.push_back(static_cast<int>(i));
+  }
+  return ir_.users.empty() ? found : std::vector<int>();
 }
 
 std::vector<bool> BodyPrinter::invariants(int stage) const {

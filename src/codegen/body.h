@@ -15,7 +15,7 @@ class BodyPrinter {
 
   /// How the skeleton spells an access: the element's lvalue, or a coordinate's value.
   std::function<std::string(int access)> place;
-  /// A load or carried value that the skeleton holds already ("" if not).
+  /// A load, gather or carried value that the skeleton holds already ("" if not).
   std::function<std::string(int value)> held = [](int) { return std::string(); };
   /// Spells a parameter word, as the type asked for.
   std::function<std::string(int word, const char* type)> parameter;
@@ -36,6 +36,11 @@ class BodyPrinter {
   /// An accumulator's input, cast to its loop's dtype.
   std::string input(const Accumulator& a) const { return argument(a.input, a.loop); }
 
+  /// The gathers of a map whose places change along its inner loop, where these depend on no other gather and on nothing that must run
+  /// once: so that places can be computed before elements are read.
+  std::vector<int> gathers_apart() const;
+  /// The offset of what a gather reads, from its indices.
+  std::string gather_offset(int index) const;
   /// How many values of the scope have a fast form.
   int count_fast(int stage, bool row) const;
   bool has_fast(int stage, bool row) const { return count_fast(stage, row) > 0; }
@@ -54,8 +59,6 @@ class BodyPrinter {
   bool only_for_logs(int index) const;
   /// Tells for each value whether it stays the same along the inner loop of a stage.
   std::vector<bool> invariants(int stage) const;
-  /// The offset of what a gather reads, from its indices.
-  std::string gather_offset(int index) const;
   const Ir& ir_;
   mutable std::set<int> settled_;  ///< gathers whose offset `w` stands before the loop that is printed
 };

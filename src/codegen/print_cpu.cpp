@@ -2,6 +2,7 @@
 // row reduction, (outer, column tile, segment) triples of a column reduction. Entry 1, where rows are segmented, joins their partials.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/body.h"
@@ -9,6 +10,7 @@
 namespace bc {
 namespace {
 
+constexpr int kGatherStrip = 256;  // places that are computed before their elements are read
 constexpr int kStrip = 1024;  // elements that are redone together when a fast form meets an argument outside its range
 
 class CpuPrinter {
@@ -141,26 +143,14 @@ class CpuPrinter {
       close = "}\n";
     }
     out = head + open + fmt::format("const i64 total = {};\n", count);
-    if (!body_.has_fast(0, false)) return out + loop(0, "total", "") + close;
+    if (!body_.has_fast(0, false)) {
+      const std::vector<int> gathers = ir_.in_place ? std::vector<int>() : body_.gathers_apart();
+      return out + (gathers.empty() ? loop(0, "total", "") : gather_strips(gathers, used)) + close;
+    }
     // Strips: a strip whose fast forms meet an argument out of range is done again exactly. Where an output is an input too, the strip
     // is kept aside until it is right.
     out += fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kStrip);
-    for (int a : used) {
-      const Access& x = ir_.accesses[a];
-      const char* move = x.step == Access::Step::zero ? "" : x.step == Access::Step::unit ? " + s" : " + s * t";
-      const std::string by = x.step == Access::Step::any ? fmt::format("{}{}", move, a) : move;
-      if (x.role == Access::Role::coordinate)
-        shifted_ += fmt::format("const i64 s{0} = q{0}{1};\n", a, x.step == Access::Step::zero ? "" : fmt::format(" + s * t{}", a));
-      else
-        shifted_ += fmt::format("auto* {2} s{0} = q{0}{1};\n", a, by, ir_.in_place ? "" : "__restrict__");
-    }
-    out += shifted_;
-    body_.place = [this](int access) {
-      std::string e = element(access, index_);
-      const std::string q = fmt::format("q{}", access);
-      e.replace(e.find(q), q.size(), fmt::format("s{}", access));
-      return e;
-    };
+    out += shift_to_strip(used);
     if (!ir_.in_place) return out + loop(0, "n", "") + "}\n" + close;
     std::string aside, back;
     for (size_t k = 0; k < ir_.outputs.size(); ++k) {
@@ -176,6 +166,57 @@ class CpuPrinter {
     };
     out += aside + "u32 flag = 0;\n" + once(true) + "if (__builtin_expect(flag != 0, 0)) {\n" + once(false) + "}\n" + back;
     return out + "}\n" + close;
+  }
+
+  /// Pointers (and first coordinates) to the elements from s on, through which the body walks from here.
+  std::string shift_to_strip(const std::set<int>& used) {
+    std::string shifted;
+    for (int a : used) {
+      const Access& x = ir_.accesses[a];
+      const char* move = x.step == Access::Step::zero ? "" : x.step == Access::Step::unit ? " + s" : " + s * t";
+      const std::string by = x.step == Access::Step::any ? fmt::format("{}{}", move, a) : move;
+      if (x.role == Access::Role::coordinate)
+        shifted += fmt::format("const i64 s{0} = q{0}{1};\n", a, x.step == Access::Step::zero ? "" : fmt::format(" + s * t{}", a));
+      else
+        shifted += fmt::format("auto* {2} s{0} = q{0}{1};\n", a, by, ir_.in_place ? "" : "__restrict__");
+    }
+    body_.place = [this](int access) {
+      std::string e = element(access, index_);
+      const std::string q = fmt::format("q{}", access);
+      e.replace(e.find(q), q.size(), fmt::format("s{}", access));
+      return e;
+    };
+    return shifted;
+  }
+
+  /// A map that gathers, in strips of three loops: places, elements, the rest. A processor that has tested an index and waits for its
+  /// element has room to test few others; elements alone are asked for hundreds at a time.
+  std::string gather_strips(const std::vector<int>& gathers, const std::set<int>& used) {
+    std::string out = fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kGatherStrip);
+    out += shift_to_strip(used);
+    std::string places, reads;
+    body_.held = [&](int value) {
+      return std::find(gathers.begin(), gathers.end(), value) == gathers.end() ? std::string()
+                                                                                : fmt::format("{}()", info(ir_.values[value].dtype).c_name);
+    };
+    index_ = "j";
+    for (int g : gathers) {
+      const char* type = info(ir_.values[g].dtype).c_name;
+      out += fmt::format("alignas(64) i64 at{0}[{1}];\nalignas(64) {2} e{0}[{1}];\n", g, kGatherStrip, type);
+      places += fmt::format("at{0}[j] = {1};\n", g, body_.gather_offset(g));
+      reads += fmt::format("BC_ONE_BY_ONE\nfor (i64 j = 0; j < n; ++j) e{0}[j] = (&{1})[at{0}[j]];\n", g,
+                           body_.place(ir_.values[g].access));
+    }
+    const std::string before = body_.values(0, false, BodyPrinter::Part::invariant);
+    out += fmt::format("{{\n{}{}for (i64 j = 0; j < n; ++j) {{\n{}{}}}\n}}\n", before, vectorize_,
+                       body_.values(0, false, BodyPrinter::Part::varying), places);
+    out += reads;
+    body_.held = [&](int value) {
+      return std::find(gathers.begin(), gathers.end(), value) == gathers.end() ? std::string() : fmt::format("e{}[j]", value);
+    };
+    out += loop(0, "n", "") + "}\n";
+    body_.held = [](int) { return std::string(); };
+    return out;
   }
 
   std::string state(int k) const { return fmt::format("Red{}::S", k); }
@@ -390,7 +431,6 @@ class CpuPrinter {
   BodyPrinter body_;
   const std::string vectorize_;
   std::string index_ = "j";
-  std::string shifted_;
   bool columns_end_ = false;  // what is written for each column is walked along as its elements are
 };
 

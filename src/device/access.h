@@ -9,6 +9,7 @@
 #if defined(__clang__)
 #define BC_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
 #define BC_VECTORIZE_CHECKED
+#define BC_ONE_BY_ONE _Pragma("clang loop vectorize(disable) unroll_count(4)")
 #else
 #define BC_VECTORIZE _Pragma("GCC ivdep")
 #define BC_VECTORIZE_CHECKED
@@ -31,8 +32,12 @@ template <class T> BC_INLINE T load_word(const i64* word) {
 /// A NumPy index along an axis: negative ones count from the end; one out of range sets the error word and becomes 0.
 BC_FN i64 wrap_index(i64 index, i64 extent, u32* error) {
   const i64 at = index < 0 ? index + extent : index;
-  const bool bad = at < 0 || at >= extent;
+  const bool bad = static_cast<u64>(at) >= static_cast<u64>(extent);
+#if BC_CUDA
   if (bad) *error = 1;
+#else
+  *error |= bad;  // a variable, and what clang makes vectors of
+#endif
   return bad ? 0 : at;
 }
 

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import linecache
+import operator
 import re
 
 import numpy as np
@@ -20,6 +21,7 @@ MODULES = [
     "_indexing",
     "_manipulation",
     "_math",
+    "_portable",
     "_products",
     "_reductions",
     "_types",
@@ -90,10 +92,10 @@ def test_examples_of_ufuncs():
                 run_examples(f.__doc__, name)
 
 
-@pytest.mark.parametrize("name", ["ElementwiseKernel", "ReductionKernel"])
+@pytest.mark.parametrize("name", ["ElementwiseKernel", "ReductionKernel", "ndarray.byteswap"])
 def test_examples_of_types_of_the_extension(name):
     with bc.device("cpu"):
-        run_examples(getattr(bc, name).__doc__, name)
+        run_examples(operator.attrgetter(name)(bc).__doc__, name)
 
 
 def test_every_public_name_has_a_docstring():

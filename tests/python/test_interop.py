@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from support import DTYPES, assert_same, base_values
 
 cpu_only = pytest.mark.parametrize("device", ["cpu"], indirect=True)
@@ -286,3 +287,28 @@ def test_frombuffer_and_bytes(xp):
     assert_same(xp.frombuffer(data, xp.int16, count=2, offset=2), np.array([1, 2], np.int16))
     with pytest.raises(ValueError):
         xp.frombuffer(data, xp.int32)
+
+
+def test_the_module_of_arrays_and_what_was_called_before(xp):
+    assert bc.get_array_module(xp.zeros(1), np.zeros(1)) is bc and bc.get_array_module(xp.asarray(2.0)) is bc
+    assert bc.get_array_module() is np and bc.get_array_module(np.zeros(1), None, [1]) is np
+    assert bc.is_available() is (bc.device_count("cuda") > 0)
+    calls = []
+
+    @bc.memoize(for_each_device=True)
+    def made(n, scale=1):
+        """What it does."""
+        calls.append(n)
+        return bc.arange(n) * scale
+
+    assert made.__name__ == "made" and made.__doc__ == "What it does."
+    assert made(3) is made(3) and made(3, scale=2) is not made(3)
+    assert made(3, scale=2).tolist() == [0, 2, 4] and calls == [3, 3]
+    with bc.device("null"):
+        made(3)
+    assert calls == [3, 3, 3]
+    with pytest.raises(TypeError, match="unhashable"):
+        made([3])
+    bc.clear_memo()
+    made(3)
+    assert len(calls) == 4

@@ -214,3 +214,16 @@ def test_shapes_and_axes_given_as_arrays(xp):
         assert xp.ones((2, 3)).sum(axis=tuple(order)).shape == ()
     assert xp.zeros(np.int64(3)).shape == xp.zeros(xp.array(3)).shape == (3,)
     assert xp.zeros(()).squeeze(axis=0).shape == ()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "float32", "float64", "complex64", "complex128", "float16"])
+def test_byteswap_turns_the_bytes_of_each_number(xp, dtype):
+    n = (np.arange(24) - 7).astype(dtype).reshape(2, 3, 4)
+    x = xp.asarray(n)
+    for view in ((), (slice(None), 1), (0, slice(None, None, -1), slice(1, None, 2)), (1, 2, 3), (slice(0, 0),)):
+        assert xp.asarray(x[view]).byteswap().tobytes() == n[view].byteswap().tobytes()
+    part, part_n = x[1, :, ::2], n[1, :, ::2]
+    assert part.byteswap(inplace=True) is part
+    part_n.byteswap(inplace=True)
+    assert x.tobytes() == n.tobytes()
+    assert (x + x).byteswap().byteswap().tobytes() == (n + n).tobytes()
