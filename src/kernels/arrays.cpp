@@ -60,12 +60,47 @@ Value FunctionCompiler::scalar_of(const Value& v, const Node* n) {
 }
 
 Value FunctionCompiler::slice(const Node* n) {
-  Value v = Value::known(slice_type());
+  std::vector<Value> bounds;
   const Value none = Value::known(none_type());
-  for (const Node* part : {n->a, n->b, n->c}) v.items.push_back(part ? expression(part) : none);
-  for (const Value& part : v.items)
+  for (const Node* part : {n->a, n->b, n->c}) bounds.push_back(part ? expression(part) : none);
+  return slice_of(std::move(bounds), n);
+}
+
+Value FunctionCompiler::slice_of(std::vector<Value> bounds, const Node* n) {
+  for (Value& part : bounds)
+    if (part.is(Kind::optional)) part = converted(part, part.type->element, n);
+  for (const Value& part : bounds)
     if (part.type && !part.is_none() && (!(part.is_scalar() || part.is(Kind::literal)) || is_inexact(part.type->dtype)))
       fail(n, fmt::format("slices take integers, not {}", part.type->spelling));
+  int given = 0;
+  std::string text;
+  bool known = true;
+  for (size_t k = 0; k < 3; ++k) {
+    const bool there = bounds[k].type && !bounds[k].is_none();
+    known &= bounds[k].type != nullptr;
+    given |= there ? 1 << k : 0;
+    text += (there ? "i64(" + convert(bounds[k], int64_type(), n) + ")" : k == 2 ? "1" : "0") + ", ";
+  }
+  Value v = known ? Value::of(slice_type(given), fmt::format("py::Slice{{{}{}, {}}}", text, (given & 1) != 0, (given & 2) != 0))
+                  : Value::known(slice_type(given));
+  for (const Value& part : bounds) {
+    v.reads |= part.reads;
+    v.effect |= part.effect;
+  }
+  v.items = std::move(bounds);
+  return v;
+}
+
+Value FunctionCompiler::with_bounds(Value v) {
+  if (!v.is(Kind::slice) || !v.items.empty()) return v;
+  if (!v.simple) v = spill(v, "slice");
+  constexpr const char* kParts[] = {"start", "stop", "step"};
+  for (size_t k = 0; k < 3; ++k) {
+    v.items.push_back(Value::known(none_type()));
+    if ((v.type->value >> k & 1) == 0) continue;
+    v.items.back() = Value::of(int64_type(), paren(v) + "." + kParts[k]);
+    v.items.back().simple = true;
+  }
   return v;
 }
 

@@ -1102,9 +1102,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name == "builtins.slice") {
     need(1, 3);
     const Value none = Value::known(none_type());
-    Value v = Value::known(slice_type());
-    v.items = {p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none};
-    return v;
+    return slice_of({p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none}, n);
   }
   if (name == "builtins.hasattr" || name == "builtins.getattr") {
     need(2, name == "builtins.hasattr" ? 2 : 3);

@@ -324,6 +324,10 @@ class FunctionCompiler {
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
   Value host_array_of(const Value& v, Type element, const Node* n);
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
+  /// A slice of these bounds, as a value that a variable may hold.
+  Value slice_of(std::vector<Value> bounds, const Node* n);
+  /// A slice that comes from a variable, a tuple or a call, with its bounds.
+  Value with_bounds(Value v);
   std::optional<Value> host_numba(const std::string& name, const CallArguments& args, const Node* n);
   Value call_address(const ForeignFunction& f, const CallArguments& args, const Node* n);
   std::optional<Value> overloaded_member(const char* table, const Value& self, const std::string& name, CallArguments args, const Node* n);

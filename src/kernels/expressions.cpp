@@ -1,4 +1,5 @@
 // Expressions: names, attributes, operators, comparisons. See compiler.h for the method.
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -103,7 +104,7 @@ Value FunctionCompiler::expression(const Node* n) {
     case NodeKind::name: return name(n);
     case NodeKind::attribute: return attribute(n);
     case NodeKind::subscript: return subscript(n);
-    case NodeKind::call: return call(n);
+    case NodeKind::call: return with_bounds(call(n));
     case NodeKind::binary: {
       const std::vector<Value> v = ordered({n->a, n->b});
       return binary(n->op, v[0], v[1], n);
@@ -277,9 +278,6 @@ Value FunctionCompiler::name(const Node* n) {
       fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text),
            {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
     if (!l->type) return Value{};
-    if (l->type->is(Kind::slice))
-      fail(n, fmt::format("'{}' is a slice, which compiled functions keep in no variable", n->text), {},
-           "write the slice where it is used");
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
     v.simple = true;
     v.non_negative = l->non_negative;
@@ -291,7 +289,7 @@ Value FunctionCompiler::name(const Node* n) {
       v.text = fmt::format("py::set_value(bc_checker, {}, {})", site(n, n->text), v.text);
       return spill(v, "set");
     }
-    return v;
+    return with_bounds(v);
   }
   std::optional<Entity> entity;
   try {
@@ -351,6 +349,10 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
         if (k.starts_with(object.type->name + ".")) members.push_back(k.substr(object.type->name.size() + 1));
       fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {}, nearest(name, members));
     }
+    case Kind::slice:
+      for (size_t k = 0; k < 3; ++k)
+        if (name == std::array{"start", "stop", "step"}[k]) return object.items[k];
+      break;
     case Kind::array: return array_attribute(object, name, n);
     case Kind::instance: return instance_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
@@ -483,7 +485,7 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
       Value c = constant_value((*all)[i]);
       if (c.type == item) return c;
     }
-  return v;
+  return with_bounds(v);
 }
 
 Value FunctionCompiler::list_of(const Node* n) {

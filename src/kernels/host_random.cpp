@@ -37,7 +37,7 @@ struct Mine {
 };
 
 /// The word after x and y, by the word in the middle.
-uint32_t twist(uint32_t x, uint32_t y, uint32_t middle) {
+__attribute__((always_inline)) inline uint32_t twist(uint32_t x, uint32_t y, uint32_t middle) {
   const uint32_t mixed = (x & 0x80000000u) | (y & 0x7fffffffu);
   return middle ^ (mixed >> 1) ^ ((0u - (y & 1u)) & 0x9908b0dfu);
 }
@@ -55,6 +55,9 @@ void seed_random(RandomState* s, uint64_t seed) {
   s->normal = 0;
 }
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+__attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#endif
 void refill_random(RandomState* s) {
   uint32_t* const x = s->state;
   // In three parts, none of which reads what it writes, so that each is a loop over vectors.

@@ -192,9 +192,14 @@ Type range_type(DType d) {
   t.spelling = fmt::format("range({})", info(d).name);
   return intern(t.spelling, t);
 }
-Type slice_type() {
-  static const Type t = plain(Kind::slice, "slice");
-  return t;
+Type slice_type(int given) {
+  TypeInfo t;
+  t.kind = Kind::slice;
+  t.value = given;
+  t.bytes = 32;
+  t.alignment = 8;
+  t.spelling = "slice";
+  return intern(fmt::format("slice{}", given), t);
 }
 Type list_type(Type element, bool typed) {
   TypeInfo t;

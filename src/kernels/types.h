@@ -102,7 +102,8 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
                  std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0);
 Type optional_type(Type t);
 Type range_type(DType t);
-Type slice_type();
+/// `given`: which of start (1), stop (2) and step (4) a slice has; the others are None.
+Type slice_type(int given = 0);
 Type pointer_type(Type element);
 /// nullptr: what it holds is not known yet.
 Type list_type(Type element, bool typed = false);

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from broadcloth import njit
 
 MATRIX = np.arange(12.0).reshape(3, 4)
@@ -407,3 +408,45 @@ def test_a_choice_between_array_expressions():
         x, y = np.arange(4.0), np.arange(4.0)
         np.testing.assert_array_equal(either(x, flag), either.py_func(y, flag))
         np.testing.assert_array_equal(x, y)
+
+
+def test_slices_are_kept_in_variables():
+    @njit
+    def parts(a, k, step):
+        s = slice(k, None, 2)
+        first = a[s].sum()
+        for n in range(3):
+            s = slice(n, None, step)
+            first += a[s][0]
+        both = (slice(0, 2), 1)
+        m = a[:6].reshape(3, 2)
+        a[slice(1, 3)] = 0.0
+        return first, m[both].sum(), s.start + s.step, a.sum()
+
+    @njit
+    def window(n, width):
+        return slice(n, n + width)
+
+    @njit
+    def use(a, s):
+        return a[s].sum()
+
+    @njit
+    def passed(a, m):
+        w = window(2, 3)
+        words = ["a", "b", "c", "d"]
+        return use(a, w), use(a, slice(None, 2)), m[w, ::-1][:, 0].sum(), words[w], "letters"[w], a[window(1, 2)].size
+
+    for step in (1, -1):
+        x, y = np.arange(8.0), np.arange(8.0)
+        assert parts(x, 1, step) == parts.py_func(y, 1, step)
+    m = np.arange(12.0).reshape(6, 2)
+    assert passed(np.arange(8.0), m) == (9.0, 1.0, 21.0, ["c", "d"], "tte", 2)
+
+    @njit
+    def wrong(a, x):
+        s = slice(0, x)
+        return a[s]
+
+    with pytest.raises(bc.TypingError, match="slices take integers"):
+        wrong(np.arange(3), 1.5)

@@ -130,3 +130,42 @@ def test_threads_and_children_have_numbers_of_their_own():
     assert float(os.read(reader, 64)) != one()
     os.close(reader)
     os.close(writer)
+
+
+def test_counts_and_gammas_are_those_of_numpy():
+    @njit
+    def numbers(seed, n):
+        np.random.seed(seed)
+        out = np.empty((n, 9))
+        for i in range(n):
+            out[i, 0] = np.random.poisson(3.0)
+            out[i, 1] = np.random.poisson(80.0)
+            out[i, 2] = np.random.binomial(10, 0.3)
+            out[i, 3] = np.random.binomial(20, 0.9)
+            out[i, 4] = np.random.laplace(1.0, 2.0)
+            out[i, 5] = np.random.gamma(2.5, 2.0)
+            out[i, 6] = np.random.gamma(0.5)
+            out[i, 7] = np.random.beta(0.5, 0.7)
+            out[i, 8] = np.random.geometric(0.4)
+        return out
+
+    r = np.random.RandomState(11)
+    expected = [
+        [r.poisson(3.0), r.poisson(80.0), r.binomial(10, 0.3), r.binomial(20, 0.9), r.laplace(1.0, 2.0), r.gamma(2.5, 2.0), r.gamma(0.5),
+         r.beta(0.5, 0.7), r.geometric(0.4)]
+        for _ in range(300)
+    ]  # fmt: skip
+    np.testing.assert_allclose(numbers(11, 300), expected, rtol=1e-12)
+
+
+def test_large_binomials_have_their_mean_and_variance():
+    @njit
+    def numbers(n, p, size):
+        np.random.seed(1)
+        return np.random.binomial(n, p, size)
+
+    for n, p in ((1000, 0.3), (500, 0.9), (10**6, 0.001)):
+        x = numbers(n, p, 40000)
+        assert x.min() >= 0 and x.max() <= n
+        assert abs(x.mean() - n * p) < 5 * (n * p * (1 - p) / x.size) ** 0.5
+        assert abs(x.var() / (n * p * (1 - p)) - 1) < 0.05

@@ -12,14 +12,20 @@ from ._table import stands_for
 
 @stands_for("numpy.random.choice")
 def choice(a, size=None, replace=True):
+    if size is None:
+        if isinstance(a, np.ndarray):
+            if a.size == 0:
+                raise ValueError("a must not be empty")
+            return a[np.random.randint(0, a.size)]
+        if a <= 0:
+            raise ValueError("a must not be empty")
+        return np.random.randint(0, a)
     if isinstance(a, np.ndarray):
         pool = a.ravel()
     else:
         pool = np.arange(a)
     if pool.size == 0:
         raise ValueError("a must not be empty")
-    if size is None:
-        return pool[np.random.randint(0, pool.size)]
     shape = np.empty(size, dtype=pool.dtype)
     flat = shape.ravel()
     if replace:
@@ -39,13 +45,23 @@ def _one_exponential():
 
 
 def _one_gamma(shape):
-    """Marsaglia & Tsang (2000)."""
-    if shape < 1.0:
+    """Marsaglia & Tsang (2000); below one Ahrens & Dieter (1974)."""
+    if shape >= 1.0:
+        return _one_exponential() if shape == 1.0 else _one_gamma_from_one(shape)
+    if shape == 0.0:
+        return 0.0
+    while True:
         u = np.random.random()
-        while u == 0.0:
-            u = np.random.random()
-        return _one_gamma_from_one(shape + 1.0) * u ** (1.0 / shape)
-    return _one_gamma_from_one(shape)
+        v = _one_exponential()
+        if u <= 1.0 - shape:
+            x = u ** (1.0 / shape)
+            if x <= v:
+                return x
+        else:
+            y = -math.log((1.0 - u) / shape)
+            x = (1.0 - shape + shape * y) ** (1.0 / shape)
+            if x <= v + y:
+                return x
 
 
 def _one_gamma_from_one(shape):
@@ -65,16 +81,12 @@ def _one_gamma_from_one(shape):
 def _one_poisson(lam):
     if lam < 0:
         raise ValueError("lam < 0")
-    count = 0
-    # Sums of independent Poisson numbers are Poisson: large means are halved by gamma times (Ahrens & Dieter 1974).
-    while lam > 20.0:
-        m = int(lam * 0.875)
-        x = _one_gamma(float(m))
-        if x > lam:
-            return count + _one_binomial(m - 1, lam / x)
-        count += m
-        lam -= x
+    if lam >= 10.0:
+        return _one_large_poisson(lam)
+    if lam == 0.0:
+        return 0
     limit = math.exp(-lam)
+    count = 0
     product = np.random.random()
     while product > limit:
         count += 1
@@ -82,29 +94,87 @@ def _one_poisson(lam):
     return count
 
 
+def _one_large_poisson(lam):
+    """Hörmann (1993): PTRS, transformed rejection with squeeze."""
+    b = 0.931 + 2.53 * math.sqrt(lam)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    sure = 0.9277 - 3.6224 / (b - 2.0)
+    log_lam = math.log(lam)
+    while True:
+        u = np.random.random() - 0.5
+        v = np.random.random()
+        us = 0.5 - abs(u)
+        if us == 0.0 or v == 0.0:
+            continue
+        k = math.floor((2.0 * a / us + b) * u + lam + 0.43)
+        if us >= 0.07 and v <= sure:
+            return k
+        if k < 0 or (us < 0.013 and v > us):
+            continue
+        if math.log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= k * log_lam - lam - math.lgamma(k + 1.0):
+            return k
+
+
 def _one_binomial(n, p):
     if n < 0:
         raise ValueError("n < 0")
-    if p < 0.0 or p > 1.0:
+    if p < 0.0 or p > 1.0 or p != p:
         raise ValueError("p < 0, p > 1 or p is NaN")
+    q = p if p <= 0.5 else 1.0 - p
+    if n == 0 or q == 0.0:
+        count = 0
+    elif n * q < 30.0:
+        count = _one_small_binomial(n, q)
+    else:
+        count = _one_large_binomial(n, q)
+    return count if p <= 0.5 else n - count
+
+
+def _one_small_binomial(n, p):
+    """By inversion: probabilities are added up until they pass a uniform number."""
+    q = 1.0 - p
+    first = math.exp(n * math.log(q))
+    bound = min(float(n), n * p + 10.0 * math.sqrt(n * p * q + 1.0))
     count = 0
-    # The middle of n uniforms is beta; what is left is a smaller binomial (Devroye 1986, X.4.3).
-    while n > 40:
-        i = (n + 1) // 2
-        a = _one_gamma(float(i))
-        b = _one_gamma(float(n + 1 - i))
-        x = a / (a + b)
-        if x <= p:
-            count += i
-            n -= i
-            p = (p - x) / (1.0 - x)
+    probability = first
+    u = np.random.random()
+    while u > probability:
+        count += 1
+        if count > bound:
+            count = 0
+            probability = first
+            u = np.random.random()
         else:
-            n = i - 1
-            p = p / x
-    for _ in range(n):
-        if np.random.random() < p:
-            count += 1
+            u -= probability
+            probability = ((n - count + 1) * p * probability) / (count * q)
     return count
+
+
+def _one_large_binomial(n, p):
+    """Hörmann (1993): BTRS, transformed rejection with squeeze."""
+    spread = math.sqrt(n * p * (1.0 - p))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    c = n * p + 0.5
+    sure = 0.92 - 4.2 / b
+    alpha = (2.83 + 5.1 / b) * spread
+    log_odds = math.log(p / (1.0 - p))
+    middle = math.floor((n + 1) * p)
+    height = math.lgamma(middle + 1.0) + math.lgamma(n - middle + 1.0)
+    while True:
+        u = np.random.random() - 0.5
+        v = np.random.random()
+        us = 0.5 - abs(u)
+        if us == 0.0 or v == 0.0:
+            continue
+        k = math.floor((2.0 * a / us + b) * u + c)
+        if us >= 0.07 and v <= sure:
+            return k
+        if k < 0 or k > n:
+            continue
+        if math.log(v * alpha / (a / (us * us) + b)) <= height - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) + (k - middle) * log_odds:
+            return k
 
 
 @stands_for("numpy.random.exponential")
@@ -141,16 +211,32 @@ def standard_gamma(shape, size=None):
     return gamma(shape, 1.0, size)
 
 
+def _one_beta(a, b):
+    """Below one Jöhnk (1964), by logarithms where powers are too small."""
+    if a > 1.0 or b > 1.0:
+        x = _one_gamma(a)
+        return x / (x + _one_gamma(b))
+    while True:
+        u, v = np.random.random(), np.random.random()
+        x, y = u ** (1.0 / a), v ** (1.0 / b)
+        if x + y <= 1.0 and u + v > 0.0:
+            if x + y > 0.0:
+                return x / (x + y)
+            log_x, log_y = math.log(u) / a, math.log(v) / b
+            most = max(log_x, log_y)
+            log_x -= most
+            log_y -= most
+            return math.exp(log_x - math.log(math.exp(log_x) + math.exp(log_y)))
+
+
 @stands_for("numpy.random.beta")
 def beta(a, b, size=None):
     if size is None:
-        x = _one_gamma(a * 1.0)
-        return x / (x + _one_gamma(b * 1.0))
+        return _one_beta(a * 1.0, b * 1.0)
     out = np.empty(size)
     flat = out.ravel()
     for i in range(flat.size):
-        x = _one_gamma(a * 1.0)
-        flat[i] = x / (x + _one_gamma(b * 1.0))
+        flat[i] = _one_beta(a * 1.0, b * 1.0)
     return out
 
 
@@ -210,14 +296,21 @@ def lognormal(mean=0.0, sigma=1.0, size=None):
     return np.exp(np.random.normal(mean, sigma, size))
 
 
+def _one_laplace(loc, scale):
+    u = np.random.random()
+    while u == 0.0:
+        u = np.random.random()
+    return loc - scale * math.log(2.0 - u - u) if u >= 0.5 else loc + scale * math.log(u + u)
+
+
 @stands_for("numpy.random.laplace")
 def laplace(loc=0.0, scale=1.0, size=None):
     if size is None:
-        return loc + scale * (_one_exponential() - _one_exponential())
+        return _one_laplace(loc, scale)
     out = np.empty(size)
     flat = out.ravel()
     for i in range(flat.size):
-        flat[i] = loc + scale * (_one_exponential() - _one_exponential())
+        flat[i] = _one_laplace(loc, scale)
     return out
 
 
