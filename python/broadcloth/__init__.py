@@ -361,17 +361,18 @@ _cuda_paths.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types")
+_MODULES = ("core", "cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
     "_callbacks": "carray cfunc farray",
-    "_jit": "get_num_threads get_thread_id jit literal_unroll njit objmode parallel_chunksize pndindex prange set_num_threads",
+    "_jit": "get_num_threads get_thread_id jit literal_unroll njit objmode parallel_chunksize pndindex prange set_num_threads"
+    " threading_layer",
     "_portable": "clear_memo get_array_module is_available memoize",
     "_vectorize": "guvectorize stencil vectorize",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
-    "types": "boolean typeof void",
+    "types": "b1 boolean c16 c8 char f4 f8 float_ from_dtype i1 i2 i4 i8 long_ none size_t ssize_t typeof u1 u2 u4 u8 uchar ulong void",
 }
 _LAZY: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 

@@ -19,7 +19,7 @@ from .types import Signature, Type
 copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
 __all__ = ["get_num_threads", "get_thread_id", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "pndindex", "prange",
-           "set_num_threads"]  # fmt: skip
+           "set_num_threads", "threading_layer"]  # fmt: skip
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
 _IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
@@ -258,6 +258,17 @@ def set_num_threads(n: int) -> None:
     >>> bc.set_num_threads(bc.config.NUMBA_NUM_THREADS)
     """
     _c._jit_set_threads(n)
+
+
+def threading_layer() -> str:
+    """What runs parallel loops: the library's own threads, safe to use from several Python threads and after a fork.
+
+    Examples
+    --------
+    >>> bc.threading_layer()
+    'broadcloth'
+    """
+    return "broadcloth"
 
 
 set_num_threads.__kernel_name__ = "numba.set_num_threads"  # type: ignore[attr-defined]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._broadcloth import CpuDispatcher
 from .types import Type
 
-__all__ = ["get_cython_function_address", "overload", "overload_attribute", "overload_method", "register_jitable"]
+__all__ = ["get_cython_function_address", "is_jitted", "overload", "overload_attribute", "overload_method", "register_jitable"]
 
 _TABLE: dict[Any, list[Callable[..., Any]]] = {}
 _METHODS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
@@ -128,6 +129,17 @@ def get_cython_function_address(module: str, name: str) -> int:
     address = pointer(exported[name], capsule_name(exported[name]))
     assert address is not None
     return address
+
+
+def is_jitted(function: Any) -> bool:
+    """Tells whether a function is one of `jit` or `njit`.
+
+    Examples
+    --------
+    >>> is_jitted(bc.njit(lambda x: x)), is_jitted(len)
+    (True, False)
+    """
+    return isinstance(function, CpuDispatcher)
 
 
 def register_jitable(function: Any = None, **_: Any) -> Any:

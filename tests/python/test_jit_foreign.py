@@ -220,3 +220,18 @@ def test_the_compiler_is_switched_off():
     for name in ("NUMBA_DISABLE_JIT", "BROADCLOTH_DISABLE_JIT"):
         done = subprocess.run([sys.executable, "-c", program], env={**os.environ, name: "1"}, capture_output=True, text=True, check=True)
         assert done.stdout.split() == ["True", "True"]
+
+
+def test_numbas_names_are_where_programs_import_them():
+    from broadcloth.core.types import float64
+
+    from broadcloth.core import config, errors
+    from broadcloth.core import types as core_types
+    from broadcloth.core.errors import NumbaPerformanceWarning, TypingError
+    from broadcloth.extending import is_jitted
+
+    assert config is bc.config and core_types is types and float64 is types.float64
+    assert TypingError is bc.TypingError and issubclass(NumbaPerformanceWarning, errors.NumbaWarning)
+    plus = njit(bc.f8(bc.i8, bc.u1))(lambda a, b: a + b)
+    assert plus(2, 3) == 5.0 and is_jitted(plus) and not is_jitted(plus.py_func)
+    assert bc.threading_layer() == "broadcloth"
