@@ -346,6 +346,9 @@ TEST_F(CpuBackendTest, ThePrecompiledHeaderIsKeptAndADamagedOneIsReplaced) {
 }
 
 TEST_F(CpuBackendTest, AForkedChildStillComputes) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in the child of a fork of several threads";
+#endif
   const KernelSource source = axpy_source();
   const auto kernel = cpu_backend().load(cpu_backend().compile(source), source.entries);
   constexpr size_t kCount = 1 << 20;
