@@ -619,3 +619,29 @@ def test_angles_of_every_kind(xp, dtype):
         expected, got = np.angle(x, degrees), xp.angle(xp.asarray(x), degrees)
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(np.asarray(got), expected, rtol=2e-3 if dtype == "f2" or expected.dtype == np.float16 else 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_special_powers(xp, dtype):
+    """Signs, zeros, infinities and NaN of x ** y, where numbers past which all are even begin, and the ends of the range."""
+    digits = np.finfo(dtype).nmant
+    ends = [np.finfo(dtype).max, np.finfo(dtype).tiny, np.finfo(dtype).smallest_subnormal, np.spacing(np.array(1, dtype)) + 1]
+    values = [0.0, 1.0, 2.0, 0.5, 3.0, 2.5, np.inf, 2.0**digits + 1, 2.0 ** (digits + 1) - 1, 2.0 ** (digits + 1), *ends]
+    v = np.array([*values, *(-np.array(values)), np.nan], dtype)
+    x, y = (a.copy() for a in np.meshgrid(v, v))
+    with np.errstate(all="ignore"):
+        want = np.power(x, y)
+    got = host(xp.power(xp.asarray(x), xp.asarray(y)))
+    special = ~np.isfinite(want) | (want == 0) | (np.abs(want) == 1)
+    assert_same(got[special], want[special])
+    np.testing.assert_allclose(got[~special], want[~special], rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).smallest_subnormal)
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "cbrt"])
+def test_every_half(xp, name):
+    n = np.arange(65536, dtype="uint16").view("float16")
+    with np.errstate(all="ignore"):
+        exact = getattr(np, name)(n.astype("float64"))
+    got = host(getattr(xp, name)(xp.asarray(n)))
+    assert got.dtype == np.float16
+    assert_ulp(got, exact, 1, "float16", name)
