@@ -14,7 +14,8 @@ elif ! grep -q "^BROADCLOTH_SANITIZE:[A-Z]*=$kind\$" "$folder/CMakeCache.txt"; t
 fi
 scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind"
 
-export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=0:alloc_dealloc_mismatch=1"
+# Freed memory is kept from use for a while (quarantine): less of it than tests allow that measure what a process keeps.
+export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:alloc_dealloc_mismatch=1:quarantine_size_mb=16"
 export LSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1:die_after_fork=0"
