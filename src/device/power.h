@@ -89,15 +89,18 @@ BC_FN float power(float x, float y) {
   double log_x = fma(
       k, 0x1.62e42fefa39efp-1,
       s * fma(z, BC_P5(z, 0.6666666667580468, 0.39999995620765655, 0.28572109257663947, 0.22176185000742174, 0.19584199819640552), 2.0));
-  log_x = power_log(fabs(x), log_x);
-  double e = log_x == 0.0 || y == 0.0f ? 0.0 : static_cast<double>(y) * log_x;
-  double n, r = exp_reduce(clamp(e, -110.0, 95.0), n);
+  double n, r = exp_reduce(clamp(static_cast<double>(y) * log_x, -110.0, 95.0), n);
   double p = fma(r * r,
                  BC_P7(r, 0.5000000000426332, 0.16666666784428688, 0.04166666440821906, 0.008333281811315122, 0.0013889196534129556,
                        0.00019908941630500265, 2.4708470254351516e-05),
                  1.0 + r);
   double power_of_two = bits_as<double>((bits_as<u64>(n) - bits_as<u64>(0x1.8p52) + 1023) << 52);
-  return power_sign(x, y, static_cast<float>(p * power_of_two));
+  // In floats, of which a vector holds twice as many, and not by the doubles' own infinities.
+  float a = fabs(x), of = static_cast<float>(p * power_of_two);
+  bool to_zero = (a < 1.0f) != (y < 0.0f);
+  of = a == 0.0f || a == limits<float>::inf() || fabs(y) == limits<float>::inf() ? (to_zero ? 0.0f : limits<float>::inf()) : of;
+  of = x != x || y != y ? x + y : of;
+  return power_sign(x, y, (a == 1.0f && y == y) || x == 1.0f || y == 0.0f ? 1.0f : of);
 }
 
 /// The logarithm in two doubles (the first terms of 2 artanh(f / (2 + f)) exactly enough), so that y log x keeps 64 bits.
