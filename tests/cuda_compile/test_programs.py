@@ -171,8 +171,12 @@ def test_kernels_that_launch_kernels_are_linked_with_the_device_runtime():
 
 def test_linking_says_what_is_missing():
     text = 'extern __device__ int nowhere; extern "C" __global__ void f(int* x) { x[0] = nowhere; }'
-    with pytest.raises(bc.CompileError, match="nowhere"):
+    with pytest.raises((bc.CompileError, ImportError)) as caught:
         compile_cuda(text, "sm_90", ("-rdc=true",))
+    if caught.type is ImportError:
+        assert "pip install nvidia-nvjitlink" in str(caught.value)
+        pytest.skip("there is no nvJitLink: pip install nvidia-nvjitlink")
+    assert "nowhere" in str(caught.value)
 
 
 def test_inline_ptx_vectorised_loads_and_shuffles_compile():
