@@ -112,7 +112,8 @@ def programs() -> Iterator[Any]:
 
 
 def record() -> None:
-    """Lets the null device be given all programs, as a GPU would be."""
+    """Lets the null device be given all programs, as a GPU would be, whole at once."""
+    bc.config.background_compile = False
     with bc.device("null:1"):
         bc._c.null_set_target("null-cuda")
         bc._c.null_log_clear()

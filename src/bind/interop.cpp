@@ -432,6 +432,20 @@ PyRef request_capsule(PyObject* o, PyObject* stream, PyObject* dl_device, PyObje
 
 namespace {
 
+/// The device that an object with __dlpack_device__ names.
+dlpack::Device told_device(PyObject* o) {
+  PyRef where = PyRef::maybe(PyObject_CallMethodObjArgs(o, state().names.__dlpack_device__, nullptr));
+  if (!where) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError))
+      PyErr_Format(PyExc_TypeError, "from_dlpack: expected an object with __dlpack__ and __dlpack_device__, got %s", type_name(o));
+    throw PythonError();
+  }
+  return {static_cast<int32_t>(to_int(PyTuple_GetItem(where.get(), 0), "device")),
+          static_cast<int32_t>(to_int(PyTuple_GetItem(where.get(), 1), "device"))};
+}
+
+bool on_cuda(const dlpack::Device& d) { return d.kind == dlpack::kCuda || d.kind == dlpack::kCudaManaged; }
+
 /// For a scope other libraries find a device current in this thread.
 class EnteredDevice {
  public:
@@ -453,16 +467,9 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
     if (device && !(a.device() == *device)) a = bc::to_device(a, *device);
     return copy_it && *copy_it ? copy(a) : a;
   }
-  PyRef where = PyRef::maybe(PyObject_CallMethodObjArgs(o, state().names.__dlpack_device__, nullptr));
-  if (!where) {
-    if (PyErr_ExceptionMatches(PyExc_AttributeError))
-      PyErr_Format(PyExc_TypeError, "from_dlpack: expected an object with __dlpack__ and __dlpack_device__, got %s", type_name(o));
-    throw PythonError();
-  }
-  const int64_t kind = to_int(PyTuple_GetItem(where.get(), 0), "device");
-  const int64_t index = to_int(PyTuple_GetItem(where.get(), 1), "device");
-  const bool cuda = kind == dlpack::kCuda || kind == dlpack::kCudaManaged;
-  const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? static_cast<int>(index) : 0};
+  const dlpack::Device told = told_device(o);
+  const bool cuda = on_cuda(told);
+  const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? static_cast<int>(told.index) : 0};
   PyRef stream = cuda ? to_py(stream_number(owner)) : nullptr;
   // PyTorch exports tensors of the current device only.
   const EnteredDevice entered(owner);
@@ -481,7 +488,7 @@ std::optional<Array> import_foreign(PyObject* o) {
   const bool dlpack = attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__);
   // PyTorch's interface (version 2) does not say which stream its work is on; its DLPack orders ours after it.
   const bool ordered = dict && (!PyDict_Check(dict.get()) || PyDict_GetItemString(dict.get(), "stream"));
-  if (dict && (ordered || !dlpack)) return from_cuda_interface(o, dict.get());
+  if (dict && (ordered || !dlpack || !on_cuda(told_device(o)))) return from_cuda_interface(o, dict.get());
   if (dlpack) return import_dlpack(o, std::nullopt, std::nullopt);
   return std::nullopt;
 }
