@@ -149,22 +149,21 @@ def register_jitable(function: Any = None, **_: Any) -> Any:
 
 def _member(rows: list[tuple[Any, Callable[..., Any]]], arguments: list[Any], names: list[str]) -> Any:
     """The body among those registered for a name, the value's type being the first; None: there is none."""
-    types = [Type(a) for a in arguments]
-    positional = types[: len(types) - len(names)]
-    keywords = dict(zip(names, types[len(positional) :]))
-    for cls, chooser in reversed(rows):
-        fits = types[0] == cls if isinstance(cls, Type) else isinstance(types[0], cls)
-        if fits and (body := chooser(*positional, **keywords)) is not None:
-            return getattr(body, "py_func", body)
-    return None
+    value = Type(arguments[0])
+    return _first_body([f for cls, f in rows if (value == cls if isinstance(cls, Type) else isinstance(value, cls))], arguments, names)
 
 
 def _chosen(function: Any, arguments: list[Any], names: list[str]) -> Any:
-    """The body for arguments of these types, the last of which were given by name; None: the function's own."""
+    """The body registered for a function; None: the function's own."""
+    return _first_body(_TABLE.get(function, []), arguments, names)
+
+
+def _first_body(choosers: list[Callable[..., Any]], arguments: list[Any], names: list[str]) -> Any:
+    """What the newest chooser with an answer gives for arguments of these types, the last of which were given by name."""
     types = [Type(a) for a in arguments]
     positional = types[: len(types) - len(names)]
     keywords = dict(zip(names, types[len(positional) :]))
-    for chooser in reversed(_TABLE.get(function, ())):
+    for chooser in reversed(choosers):
         if (body := chooser(*positional, **keywords)) is not None:
             return getattr(body, "py_func", body)
     return None

@@ -40,6 +40,17 @@ def choice(a, size=None, replace=True):
     return flat.reshape(shape.shape)
 
 
+def _drawn(one, arguments, size, dtype=np.float64):
+    """One number, or an array of them."""
+    if size is None:
+        return one(*arguments)
+    out = np.empty(size, dtype=dtype)
+    flat = out.ravel()
+    for i in range(flat.size):
+        flat[i] = one(*arguments)
+    return out
+
+
 def _one_exponential():
     return -math.log1p(-np.random.random())
 
@@ -177,15 +188,13 @@ def _one_large_binomial(n, p):
             return k
 
 
+def _one_scaled_exponential(scale):
+    return scale * _one_exponential()
+
+
 @stands_for("numpy.random.exponential")
 def exponential(scale=1.0, size=None):
-    if size is None:
-        return scale * _one_exponential()
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = scale * _one_exponential()
-    return out
+    return _drawn(_one_scaled_exponential, (scale,), size)
 
 
 @stands_for("numpy.random.standard_exponential")
@@ -193,17 +202,15 @@ def standard_exponential(size=None):
     return exponential(1.0, size)
 
 
+def _one_scaled_gamma(shape, scale):
+    return scale * _one_gamma(shape * 1.0)
+
+
 @stands_for("numpy.random.gamma")
 def gamma(shape, scale=1.0, size=None):
     if shape < 0 or scale < 0:
         raise ValueError("gamma: expected a shape and a scale of at least zero")
-    if size is None:
-        return scale * _one_gamma(shape * 1.0)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = scale * _one_gamma(shape * 1.0)
-    return out
+    return _drawn(_one_scaled_gamma, (shape, scale), size)
 
 
 @stands_for("numpy.random.standard_gamma")
@@ -231,13 +238,7 @@ def _one_beta(a, b):
 
 @stands_for("numpy.random.beta")
 def beta(a, b, size=None):
-    if size is None:
-        return _one_beta(a * 1.0, b * 1.0)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_beta(a * 1.0, b * 1.0)
-    return out
+    return _drawn(_one_beta, (a * 1.0, b * 1.0), size)
 
 
 @stands_for("numpy.random.chisquare")
@@ -245,48 +246,32 @@ def chisquare(df, size=None):
     return gamma(df / 2.0, 2.0, size)
 
 
+def _one_t(df):
+    return np.random.standard_normal() / math.sqrt(2.0 * _one_gamma(df / 2.0) / df)
+
+
 @stands_for("numpy.random.standard_t")
 def standard_t(df, size=None):
-    if size is None:
-        return np.random.standard_normal() / math.sqrt(2.0 * _one_gamma(df / 2.0) / df)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = np.random.standard_normal() / math.sqrt(2.0 * _one_gamma(df / 2.0) / df)
-    return out
+    return _drawn(_one_t, (df,), size)
 
 
 @stands_for("numpy.random.poisson")
 def poisson(lam=1.0, size=None):
-    if size is None:
-        return _one_poisson(lam * 1.0)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_poisson(lam * 1.0)
-    return out
+    return _drawn(_one_poisson, (lam * 1.0,), size, np.int64)
 
 
 @stands_for("numpy.random.binomial")
 def binomial(n, p, size=None):
-    if size is None:
-        return _one_binomial(n, p * 1.0)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_binomial(n, p * 1.0)
-    return out
+    return _drawn(_one_binomial, (n, p * 1.0), size, np.int64)
+
+
+def _one_geometric(p):
+    return math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
 
 
 @stands_for("numpy.random.geometric")
 def geometric(p, size=None):
-    if size is None:
-        return math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
-    return out
+    return _drawn(_one_geometric, (p,), size, np.int64)
 
 
 @stands_for("numpy.random.lognormal")
@@ -305,46 +290,34 @@ def _one_laplace(loc, scale):
 
 @stands_for("numpy.random.laplace")
 def laplace(loc=0.0, scale=1.0, size=None):
-    if size is None:
-        return _one_laplace(loc, scale)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_laplace(loc, scale)
-    return out
+    return _drawn(_one_laplace, (loc, scale), size)
+
+
+def _one_weibull(a):
+    return _one_exponential() ** (1.0 / a)
 
 
 @stands_for("numpy.random.weibull")
 def weibull(a, size=None):
-    if size is None:
-        return _one_exponential() ** (1.0 / a)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_exponential() ** (1.0 / a)
-    return out
+    return _drawn(_one_weibull, (a,), size)
+
+
+def _one_pareto(a):
+    return math.expm1(_one_exponential() / a)
 
 
 @stands_for("numpy.random.pareto")
 def pareto(a, size=None):
-    if size is None:
-        return math.expm1(_one_exponential() / a)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = math.expm1(_one_exponential() / a)
-    return out
+    return _drawn(_one_pareto, (a,), size)
+
+
+def _one_rayleigh(scale):
+    return scale * math.sqrt(2.0 * _one_exponential())
 
 
 @stands_for("numpy.random.rayleigh")
 def rayleigh(scale=1.0, size=None):
-    if size is None:
-        return scale * math.sqrt(2.0 * _one_exponential())
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = scale * math.sqrt(2.0 * _one_exponential())
-    return out
+    return _drawn(_one_rayleigh, (scale,), size)
 
 
 @stands_for("numpy.random.triangular")
@@ -381,13 +354,7 @@ def _one_gumbel(loc, scale):
 
 @stands_for("numpy.random.gumbel")
 def gumbel(loc=0.0, scale=1.0, size=None):
-    if size is None:
-        return _one_gumbel(loc, scale)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_gumbel(loc, scale)
-    return out
+    return _drawn(_one_gumbel, (loc, scale), size)
 
 
 def _one_logistic(loc, scale):
@@ -399,13 +366,7 @@ def _one_logistic(loc, scale):
 
 @stands_for("numpy.random.logistic")
 def logistic(loc=0.0, scale=1.0, size=None):
-    if size is None:
-        return _one_logistic(loc, scale)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_logistic(loc, scale)
-    return out
+    return _drawn(_one_logistic, (loc, scale), size)
 
 
 def _one_standard_cauchy():
@@ -414,13 +375,7 @@ def _one_standard_cauchy():
 
 @stands_for("numpy.random.standard_cauchy")
 def standard_cauchy(size=None):
-    if size is None:
-        return _one_standard_cauchy()
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_standard_cauchy()
-    return out
+    return _drawn(_one_standard_cauchy, (), size)
 
 
 def _one_power(a):
@@ -429,13 +384,7 @@ def _one_power(a):
 
 @stands_for("numpy.random.power")
 def power(a, size=None):
-    if size is None:
-        return _one_power(a)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_power(a)
-    return out
+    return _drawn(_one_power, (a,), size)
 
 
 def _one_f(dfnum, dfden):
@@ -444,13 +393,7 @@ def _one_f(dfnum, dfden):
 
 @stands_for("numpy.random.f")
 def f(dfnum, dfden, size=None):
-    if size is None:
-        return _one_f(dfnum, dfden)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_f(dfnum, dfden)
-    return out
+    return _drawn(_one_f, (dfnum, dfden), size)
 
 
 def _one_noncentral_chisquare(df, nonc):
@@ -462,13 +405,7 @@ def _one_noncentral_chisquare(df, nonc):
 
 @stands_for("numpy.random.noncentral_chisquare")
 def noncentral_chisquare(df, nonc, size=None):
-    if size is None:
-        return _one_noncentral_chisquare(df, nonc)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_noncentral_chisquare(df, nonc)
-    return out
+    return _drawn(_one_noncentral_chisquare, (df, nonc), size)
 
 
 def _one_wald(mean, scale):
@@ -481,13 +418,7 @@ def _one_wald(mean, scale):
 
 @stands_for("numpy.random.wald")
 def wald(mean, scale, size=None):
-    if size is None:
-        return _one_wald(mean, scale)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_wald(mean, scale)
-    return out
+    return _drawn(_one_wald, (mean, scale), size)
 
 
 def _one_vonmises(mu, kappa):
@@ -512,13 +443,7 @@ def _one_vonmises(mu, kappa):
 
 @stands_for("numpy.random.vonmises")
 def vonmises(mu, kappa, size=None):
-    if size is None:
-        return _one_vonmises(mu, kappa)
-    out = np.empty(size)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_vonmises(mu, kappa)
-    return out
+    return _drawn(_one_vonmises, (mu, kappa), size)
 
 
 def _one_logseries(p):
@@ -541,13 +466,7 @@ def _one_logseries(p):
 
 @stands_for("numpy.random.logseries")
 def logseries(p, size=None):
-    if size is None:
-        return _one_logseries(p)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_logseries(p)
-    return out
+    return _drawn(_one_logseries, (p,), size, np.int64)
 
 
 def _one_negative_binomial(n, p):
@@ -556,13 +475,7 @@ def _one_negative_binomial(n, p):
 
 @stands_for("numpy.random.negative_binomial")
 def negative_binomial(n, p, size=None):
-    if size is None:
-        return _one_negative_binomial(n, p)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_negative_binomial(n, p)
-    return out
+    return _drawn(_one_negative_binomial, (n, p), size, np.int64)
 
 
 def _one_zipf(a):
@@ -581,13 +494,7 @@ def _one_zipf(a):
 
 @stands_for("numpy.random.zipf")
 def zipf(a, size=None):
-    if size is None:
-        return _one_zipf(a)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_zipf(a)
-    return out
+    return _drawn(_one_zipf, (a,), size, np.int64)
 
 
 def _one_hypergeometric(ngood, nbad, nsample):
@@ -602,13 +509,7 @@ def _one_hypergeometric(ngood, nbad, nsample):
 
 @stands_for("numpy.random.hypergeometric")
 def hypergeometric(ngood, nbad, nsample, size=None):
-    if size is None:
-        return _one_hypergeometric(ngood, nbad, nsample)
-    out = np.empty(size, dtype=np.int64)
-    flat = out.ravel()
-    for i in range(flat.size):
-        flat[i] = _one_hypergeometric(ngood, nbad, nsample)
-    return out
+    return _drawn(_one_hypergeometric, (ngood, nbad, nsample), size, np.int64)
 
 
 @stands_for("numpy.random.multinomial")
