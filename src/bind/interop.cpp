@@ -469,7 +469,7 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
   }
   const dlpack::Device told = told_device(o);
   const bool cuda = on_cuda(told);
-  const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? static_cast<int>(told.index) : 0};
+  const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? told.index : 0};
   PyRef stream = cuda ? to_py(stream_number(owner)) : nullptr;
   // PyTorch exports tensors of the current device only.
   const EnteredDevice entered(owner);
@@ -484,12 +484,14 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
 
 std::optional<Array> import_foreign(PyObject* o) {
   if (PyType_Check(o)) return std::nullopt;
-  PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__);
-  const bool dlpack = attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__);
-  // PyTorch's interface (version 2) does not say which stream its work is on; its DLPack orders ours after it.
-  const bool ordered = dict && (!PyDict_Check(dict.get()) || PyDict_GetItemString(dict.get(), "stream"));
-  if (dict && (ordered || !dlpack || !on_cuda(told_device(o)))) return from_cuda_interface(o, dict.get());
-  if (dlpack) return import_dlpack(o, std::nullopt, std::nullopt);
+  auto has_dlpack = [&] { return attr_or_null(o, state().names.__dlpack__) && attr_or_null(o, state().names.__dlpack_device__); };
+  if (PyRef dict = attr_or_null(o, state().names.__cuda_array_interface__)) {
+    // PyTorch's interface (version 2) does not say which stream its work is on; its DLPack orders ours after it.
+    const bool ordered = !PyDict_Check(dict.get()) || PyDict_GetItemString(dict.get(), "stream");
+    if (ordered || !has_dlpack() || !on_cuda(told_device(o))) return from_cuda_interface(o, dict.get());
+    return import_dlpack(o, std::nullopt, std::nullopt);
+  }
+  if (has_dlpack()) return import_dlpack(o, std::nullopt, std::nullopt);
   return std::nullopt;
 }
 

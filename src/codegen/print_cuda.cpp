@@ -131,7 +131,7 @@ class CudaPrinter {
 
   /// Tells whether a map is worth a body of fast forms. What such a body computes may be wrong before it is done again, so nothing may
   /// depend on it that is not: an address, a place to write, a value that is written over.
-  bool quick_map() const {
+  bool has_fast_body() const {
     if (body_.count_fast(0, false) < kFewFast || ir_.checked || !ir_.users.empty()) return false;  // a user's function runs once
     for (const Value& x : ir_.values)
       if (x.predicate != kNone || x.kind == Value::Kind::gather) return false;
@@ -144,7 +144,7 @@ class CudaPrinter {
     find_predicated(0);
     const std::set<int> used = body_.accesses(0, false);
     const int inner = ir_.kept - 1, v = ir_.vector;
-    const bool quick = quick_map();
+    const bool fast = has_fast_body();
     std::string out;
     for (int a : used) out += step(a, inner);
     auto pointers = [&] {
@@ -158,16 +158,16 @@ class CudaPrinter {
     const bool line = inner == 0 && v > 1;  // its last vector may not be whole
     // The elements of one vector at once; where `good` says no, one by one.
     auto body = [&] {
-      if (!quick && v == 1) return vector_body(0, used, "", "");
+      if (!fast && v == 1) return vector_body(0, used, "", "");
       std::string good = line ? "i < whole" : "true", all = "#ifndef BC_QUICK\n";
-      if (quick) {
+      if (fast) {
         // Elements are done again where a fast form met an argument out of its range.
         body_.fast = true;
         const std::string condition = body_.fast_condition(0, false);
         if (!condition.empty()) good = line ? good + " && " + condition : condition;
       }
       all += fmt::format("u32 good = {};\nif (good) {{\n", good);
-      all += quick ? vector_body(0, used, "", "", "if (good) {\n", "}\n") : vector_body(0, used, "", "");
+      all += fast ? vector_body(0, used, "", "", "if (good) {\n", "}\n") : vector_body(0, used, "", "");
       body_.fast = false;
       predicated_.insert(used.begin(), used.end());  // no access is a vector here
       all += fmt::format("}}\n#else\nconst u32 good = 0;\n#endif\nif (!good) {{\nconst int count = {};\n#pragma unroll 1\n",
