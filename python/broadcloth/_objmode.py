@@ -99,7 +99,7 @@ def block_of(
     body = copy.deepcopy(node.body)
     results = ast.Return(ast.Tuple([ast.Name(name, ast.Load()) for name, _ in outputs], ast.Load()))
     arguments = ast.arguments([], [ast.arg(name) for name in inputs], None, [], [], None, [])
-    more = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+    more: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
     inner = ast.FunctionDef(function.__name__, arguments, [*body, results], [], **more)
     free = [name for name in world if name not in inputs]
     around = ast.FunctionDef("around", ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, []), [inner], [], **more)
