@@ -78,8 +78,10 @@ class PlainNumbers {
         int overflow = 0;
         const long long v = PyLong_AsLongLongAndOverflow(item, &overflow);
         if (overflow != 0 || !at_leaf(depth)) return false;
-        if (real_) reals_.push_back(static_cast<double>(v));
-        else integers_.push_back(v);
+        if (real_)
+          reals_.push_back(static_cast<double>(v));
+        else
+          integers_.push_back(v);
       } else if ((!PyList_CheckExact(item) && !PyTuple_CheckExact(item)) || leaf_ == depth || !walk(item, depth + 1)) {
         return false;
       }

@@ -11,7 +11,7 @@ namespace bc {
 namespace {
 
 constexpr int kGatherStrip = 256;  // places that are computed before their elements are read
-constexpr int kStrip = 1024;  // elements that are redone together when a fast form meets an argument outside its range
+constexpr int kStrip = 1024;       // elements that are redone together when a fast form meets an argument outside its range
 
 class CpuPrinter {
  public:
@@ -192,20 +192,21 @@ class CpuPrinter {
   /// A map that gathers, in strips of three loops: places, elements, the rest. A processor that has tested an index and waits for its
   /// element has room to test few others; elements alone are asked for hundreds at a time.
   std::string gather_strips(const std::vector<int>& gathers, const std::set<int>& used) {
-    std::string out = fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kGatherStrip);
+    std::string out =
+        fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kGatherStrip);
     out += shift_to_strip(used);
     std::string places, reads;
     body_.held = [&](int value) {
       return std::find(gathers.begin(), gathers.end(), value) == gathers.end() ? std::string()
-                                                                                : fmt::format("{}()", info(ir_.values[value].dtype).c_name);
+                                                                               : fmt::format("{}()", info(ir_.values[value].dtype).c_name);
     };
     index_ = "j";
     for (int g : gathers) {
       const char* type = info(ir_.values[g].dtype).c_name;
       out += fmt::format("alignas(64) i64 at{0}[{1}];\nalignas(64) {2} e{0}[{1}];\n", g, kGatherStrip, type);
       places += fmt::format("at{0}[j] = {1};\n", g, body_.gather_offset(g));
-      reads += fmt::format("BC_ONE_BY_ONE\nfor (i64 j = 0; j < n; ++j) e{0}[j] = (&{1})[at{0}[j]];\n", g,
-                           body_.place(ir_.values[g].access));
+      reads +=
+          fmt::format("BC_ONE_BY_ONE\nfor (i64 j = 0; j < n; ++j) e{0}[j] = (&{1})[at{0}[j]];\n", g, body_.place(ir_.values[g].access));
     }
     const std::string before = body_.values(0, false, BodyPrinter::Part::invariant);
     out += fmt::format("{{\n{}{}for (i64 j = 0; j < n; ++j) {{\n{}{}}}\n}}\n", before, vectorize_,
@@ -323,7 +324,8 @@ class CpuPrinter {
     if (ir_.segmented) {
       // Rows may lie between each other, as the columns of a narrow matrix do: a segment of all of them, then the next.
       out += fmt::format("const i64 segs = {0}, row = item % {1}, seg = item / {1};\n", word(p_.segments), word(p_.kept_size));
-      out += fmt::format("const i64 lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
+      out +=
+          fmt::format("const i64 lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
     } else {
       out += fmt::format("const i64 row = item, lo = 0, hi = {};\n", word(p_.reduced_size));
     }
@@ -340,7 +342,8 @@ class CpuPrinter {
       out += row_stage(s);
       if (ir_.segmented) {
         for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", fmt::format("{} * segs", word(p_.kept_size))), k);
+          out += fmt::format("{} = total{};\n",
+                             partial(static_cast<int>(k), "row * segs + seg", fmt::format("{} * segs", word(p_.kept_size))), k);
       } else {
         out += finish(s);
       }

@@ -108,8 +108,7 @@ static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 sta
   for (int v = 0; v < kStep; ++v) lane[v] = load_vector<V>(x + v * kLanes);
   for (int v = 0; v < kStep / 2; ++v) nan[v] = (lane[2 * v] != lane[2 * v]) | (lane[2 * v + 1] != lane[2 * v + 1]);
   i64 k = kStep * kLanes;
-  for (; k + kStep * kLanes <= n; k += kStep * kLanes)
-    BC_UNROLL for (int v = 0; v < kStep; v += 2) {
+  for (; k + kStep * kLanes <= n; k += kStep * kLanes) BC_UNROLL for (int v = 0; v < kStep; v += 2) {
       const V a = load_vector<V>(x + k + v * kLanes), b = load_vector<V>(x + k + (v + 1) * kLanes);
       lane[v] = (highest ? a > lane[v] : a < lane[v]) ? a : lane[v];
       lane[v + 1] = (highest ? b > lane[v + 1] : b < lane[v + 1]) ? b : lane[v + 1];
@@ -141,7 +140,8 @@ template <class Red> static inline typename Red::S block_arg_complex(const typen
   typename Red::S best = Red::map(x[0], start);
   for (i64 k = 1; k < n; ++k) {
     const auto re = x[k].re, im = x[k].im, best_re = best.value.re, best_im = best.value.im;
-    const bool loses = highest ? (re < best_re) | ((re == best_re) & (im <= best_im)) : (re > best_re) | ((re == best_re) & (im >= best_im));
+    const bool loses =
+        highest ? (re < best_re) | ((re == best_re) & (im <= best_im)) : (re > best_re) | ((re == best_re) & (im >= best_im));
     if (__builtin_expect(loses & (im == im), 1)) continue;
     best = Red::join(best, Red::map(x[k], start + k));
   }
@@ -173,7 +173,7 @@ template <class Red> BC_INLINE bool counts() {
 /// The words by which T is tested for truth: all bits but the signs of floats. A complex128 is two of them.
 template <class T> struct TruthWords {
   using Word = conditional<is_same<T, complex64>, u64, unsigned_of<real_of<T>>>;
-  static constexpr Word kMask = is_same<T, complex64> ? static_cast<Word>(0x7fffffff7fffffffull)
+  static constexpr Word kMask = is_same<T, complex64>  ? static_cast<Word>(0x7fffffff7fffffffull)
                                 : is_float<real_of<T>> ? static_cast<Word>(static_cast<Word>(~Word(0)) >> 1)
                                                        : static_cast<Word>(~Word(0));
   static constexpr int kWords = is_same<T, complex128> ? 2 : 1;
@@ -181,8 +181,10 @@ template <class T> struct TruthWords {
 
 /// Lanes and their neighbours in pairs change places.
 template <class V> BC_INLINE V swap_pairs(const V& v) {
-  if constexpr (sizeof(V) == 64) return __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
-  else return __builtin_shufflevector(v, v, 1, 0, 3, 2);
+  if constexpr (sizeof(V) == 64)
+    return __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+  else
+    return __builtin_shufflevector(v, v, 1, 0, 3, 2);
 }
 
 enum class Truth { any, all, count };
@@ -196,8 +198,7 @@ template <Truth what, class T> static inline i64 block_truth(const T* x, i64 n) 
   i64 k = 0, total = 0;
   while (k + kElements <= n) {
     V lanes = {};
-    for (int turn = 0; turn < kTurns && k + kElements <= n; ++turn, k += kElements)
-      BC_UNROLL for (int v = 0; v < kStep; ++v) {
+    for (int turn = 0; turn < kTurns && k + kElements <= n; ++turn, k += kElements) BC_UNROLL for (int v = 0; v < kStep; ++v) {
         const V bits = load_vector<V>(reinterpret_cast<const char*>(x + k) + v * kVectorBytes) & Words::kMask;
         if constexpr (what == Truth::any) {
           lanes |= bits;
@@ -219,9 +220,12 @@ template <Truth what, class T> static inline i64 block_truth(const T* x, i64 n) 
   }
   i64 found = 0;
   for (i64 l = k; l < n; ++l) found += cast<bool>(x[l]);
-  if constexpr (what == Truth::any) return found > 0;
-  else if constexpr (what == Truth::all) return found == n - k;
-  else return total / Words::kWords + found;
+  if constexpr (what == Truth::any)
+    return found > 0;
+  else if constexpr (what == Truth::all)
+    return found == n - k;
+  else
+    return total / Words::kWords + found;
 }
 
 /// Tells whether no later element can change a state: nothing more needs to be read.
@@ -244,8 +248,8 @@ template <class Red> struct Widened {
   BC_METHOD S join(const S& p, const S& q) { return Red::join(p, q); }
 };
 template <class Red>
-constexpr bool widens = is_small_float<typename Red::T> && !is_same<typename Red::S, typename Red::T> &&
-                        !is_same<typename Red::S, ArgState<typename Red::T>>;
+constexpr bool widens =
+    is_small_float<typename Red::T> && !is_same<typename Red::S, typename Red::T> && !is_same<typename Red::S, ArgState<typename Red::T>>;
 
 /// 16-bit floats as floats.
 template <class T> BC_INLINE void widen(const T* x, float* out, i64 n) {
@@ -313,8 +317,10 @@ template <class Red> static inline typename Red::S block_variance(const typename
     for (int l = 0; l < w; ++l) squares[l] += squares[l + w];
   typename Red::S s;
   s.n = static_cast<double>(n);
-  if constexpr (is_complex<T>) s.mean = {center[0], center[1]};
-  else s.mean = center[0];
+  if constexpr (is_complex<T>)
+    s.mean = {center[0], center[1]};
+  else
+    s.mean = center[0];
   s.m2 = squares[0];
   return s;
 }
@@ -325,7 +331,7 @@ template <class Red> static inline typename Red::S block_variance(const typename
 constexpr int kWidest = 1024;
 template <class Red>
 __attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start,
-                                                              const typename Red::S* best = nullptr) {
+                                                             const typename Red::S* best = nullptr) {
   using S = typename Red::S;
   using T = typename Red::T;
   if constexpr (widens<Red>) {
@@ -401,11 +407,11 @@ template <int N> struct Rows {
   static constexpr int kRows = N;
 };
 
-/// Adds rows of n elements, `stride` elements apart, to the runs of n columns; with `start` the first row, of index r, begins them. A run is
-/// a state, of moments sums and sums of squares about the column's first value: end_columns makes states of them.
+/// Adds rows of n elements, `stride` elements apart, to the runs of n columns; with `start` the first row, of index r, begins them. A run
+/// is a state, of moments sums and sums of squares about the column's first value: end_columns makes states of them.
 template <class Red>
-__attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__ run, const typename Red::T* x, i64 stride, i64 r, i64 rows, i64 n,
-                                                   bool start) {
+__attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__ run, const typename Red::T* x, i64 stride, i64 r, i64 rows,
+                                                   i64 n, bool start) {
   using S = typename Red::S;
   using T = typename Red::T;
   if constexpr (is_var_state<S>) {
@@ -415,7 +421,7 @@ __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__
     const i64 count = n * kParts;
     const E* e = reinterpret_cast<const E*>(x);
     double* __restrict__ shift = reinterpret_cast<double*>(run);
-    double *__restrict__ sums = shift + count, *__restrict__ squares = sums + count;
+    double* __restrict__ sums = shift + count, * __restrict__ squares = sums + count;
     i64 k = 0;
     if (start) {
       BC_SIDE_BY_SIDE
@@ -493,14 +499,17 @@ template <class Red> BC_INLINE typename Red::S column_state(const typename Red::
     const double *sums = shift + n * kParts, *squares = sums + n * kParts;
     double mean[kParts], m2 = 0;
     for (int c = 0; c < kParts; ++c) {
-      const VarState<double> part = var_of_block(static_cast<double>(rows), shift[j * kParts + c], sums[j * kParts + c], squares[j * kParts + c]);
+      const VarState<double> part =
+          var_of_block(static_cast<double>(rows), shift[j * kParts + c], sums[j * kParts + c], squares[j * kParts + c]);
       mean[c] = part.mean;
       m2 += part.m2;
     }
     S s;
     s.n = static_cast<double>(rows);
-    if constexpr (kParts == 2) s.mean = {mean[0], mean[1]};
-    else s.mean = mean[0];
+    if constexpr (kParts == 2)
+      s.mean = {mean[0], mean[1]};
+    else
+      s.mean = mean[0];
     s.m2 = m2;
     return s;
   } else if constexpr (is_arg_state<S>) {

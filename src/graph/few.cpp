@@ -19,9 +19,7 @@ struct Near {
 };
 
 /// Tells whether this thread may use host memory of a device now: nothing is captured or timed, and there is no other stream.
-bool open(Device device) {
-  return device.type == DeviceType::cpu && !many_streams() && !profiling() && !tape(device).capture();
-}
+bool open(Device device) { return device.type == DeviceType::cpu && !many_streams() && !profiling() && !tape(device).capture(); }
 
 /// Fills `near` where an array's elements are few and computed. Called with the lock held.
 bool find(const Array& a, Near* near) {
@@ -144,7 +142,8 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
     if (from.count == 1) from.step = 0;
   } else {
     // What a plain cast of the number does; the rest has rules and warnings of its own.
-    const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && (!is_integer(a.dtype()) || value.value.fits(a.dtype()))) ||
+    const bool fits = value.weak == Weak::boolean ||
+                      (value.weak == Weak::integer && (!is_integer(a.dtype()) || value.value.fits(a.dtype()))) ||
                       (value.weak == Weak::real && is_inexact(a.dtype()));
     if (!fits) return false;
     value.value.store(a.dtype(), scalar);

@@ -31,8 +31,8 @@ struct CompileOptions {
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
-  Type callback = nullptr;  ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
-  bool python_errors = false;      ///< division by zero raises, as in Python (host functions without error_model="numpy")
+  Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
+  bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 
 /// An exception that the compiled function may raise.
@@ -69,7 +69,7 @@ struct ForeignFunction {
   FunctionSignature signature;
   bool c_abi =
       false;  ///< returns its value; otherwise a status, with the value written through its first parameter, as Numba's functions do
-  bool cooperative = false;  ///< kernels that call it must be launched cooperatively
+  bool cooperative = false;       ///< kernels that call it must be launched cooperatively
   const void* address = nullptr;  ///< of a function of this process (ctypes): functions for the CPU call it
   std::vector<LinkedCode> linked;
 };

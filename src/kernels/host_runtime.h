@@ -78,7 +78,7 @@ struct Call {
 
   Block* blocks = nullptr;
   mutable std::mutex mutex;  ///< of the list: threads of a parallel loop allocate, too
-  int32_t failure = 0;  ///< the entry's answer
+  int32_t failure = 0;       ///< the entry's answer
   Raised raised = Raised::none;
   std::string message;
   std::vector<Argument> arguments;                           ///< of the failure, where they are not constants

@@ -472,8 +472,10 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
   } else {
     put_at(elements_of(runs), a);
   }
-  if (m == 1) assign(narrow(r, d, fresh[0], 1), values);
-  else if (m > 0) put_at(fresh, values);
+  if (m == 1)
+    assign(narrow(r, d, fresh[0], 1), values);
+  else if (m > 0)
+    put_at(fresh, values);
   return r;
 }
 

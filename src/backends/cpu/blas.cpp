@@ -89,8 +89,10 @@ void blas_tile(const TileShape& s, const void* a_data, const void* b_data, void*
       const auto step_a = static_cast<int>(s.a_column), step_b = static_cast<int>(s.b_row);
       const T *x = static_cast<const T*>(a_data), *y = static_cast<const T*>(b_data);
       T& sum = *static_cast<T*>(c_data);
-      if constexpr (Type::kIndex == 0) sum = library.sdot(&k, x, &step_a, y, &step_b);
-      else sum = library.ddot(&k, x, &step_a, y, &step_b);
+      if constexpr (Type::kIndex == 0)
+        sum = library.sdot(&k, x, &step_a, y, &step_b);
+      else
+        sum = library.ddot(&k, x, &step_a, y, &step_b);
       return;
     }
   }

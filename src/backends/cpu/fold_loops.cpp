@@ -144,7 +144,9 @@ struct Row {
   FoldLoops loops[kTypes];
 };
 
-template <class T, class F> constexpr FoldLoops loops_of() { return {scan<T, F>, scan_twice<T, F>, zip<T, F>, segments<T, F>, at_loop<T, F>}; }
+template <class T, class F> constexpr FoldLoops loops_of() {
+  return {scan<T, F>, scan_twice<T, F>, zip<T, F>, segments<T, F>, at_loop<T, F>};
+}
 
 template <template <class> class F, u32 set, int D> constexpr FoldLoops loops_in() {
   if constexpr ((set >> D & 1) != 0)

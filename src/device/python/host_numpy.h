@@ -489,7 +489,9 @@ BC_INLINE Host<T, N - K + B, 'C'> take_at(const Host<T, N, L>& a, const Tuple<i6
   const Array<T, R, 'A'> rest = rest_of(a, axes);
   Host<T, R + B, 'C'> out = fresh<T, R + B>(picked_shape<P, R, B>(extents<R>(rest), offsets.shape));
   const i64 n = offsets.size();
-  const auto element = [](const T* p, i64 bytes) -> const T& { return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(p) + bytes); };
+  const auto element = [](const T* p, i64 bytes) -> const T& {
+    return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(p) + bytes);
+  };
   if constexpr (P == R) {
     // The places lie side by side in the result.
     const i64 rows = n > 0 ? out.size() / n : 0;

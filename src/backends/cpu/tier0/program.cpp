@@ -329,7 +329,8 @@ Program::Program(const Ir& ir)
       segmented(ir.segmented),
       peek(!ir.in_place || ir.outputs.size() <= 1),
       params(param_layout(ir)),
-      block(ir.walk == Walk::map ? 512 : static_cast<int>(ir.walk == Walk::columns ? std::max(kReduceBlock, column_tile(ir)) : kReduceBlock)),
+      block(ir.walk == Walk::map ? 512
+                                 : static_cast<int>(ir.walk == Walk::columns ? std::max(kReduceBlock, column_tile(ir)) : kReduceBlock)),
       tile(ir.walk == Walk::columns ? column_tile(ir) : 0),
       accesses(ir.accesses),
       elements(stages),

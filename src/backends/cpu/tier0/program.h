@@ -70,7 +70,7 @@ struct Program {
   bool segmented;
   bool peek;  ///< a load may stay where it is in memory while the block is worked on
   ParamLayout params;
-  int block;  ///< elements of a register
+  int block;     ///< elements of a register
   int64_t tile;  ///< columns that a column reduction walks side by side
   std::vector<Access> accesses;
   std::vector<int32_t> unit;  ///< bytes an access moves by for a stride of 1 (coordinates: 1)
