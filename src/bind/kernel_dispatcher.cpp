@@ -9,6 +9,7 @@
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "bind/kernel_records.h"
+#include "bind/kernels.h"
 #include "bind/launch.h"
 #include "bind/vectorcall.h"
 #include "graph/tape.h"
@@ -248,6 +249,17 @@ struct Copied {
   PyRef host;
 };
 
+PyObject* captured_object(const kernels::CapturedArray& c) { return static_cast<PyObject*>(const_cast<void*>(c.object.get())); }
+
+/// The device of an array that a kernel names.
+std::optional<Device> device_of(const kernels::CapturedArray& c, ForeignArrays* foreign) {
+  PyObject* o = captured_object(c);
+  if (is_array(o)) return array_of(o).device();
+  if (is_record_array(o)) return record_parts(o).bytes->device();
+  const Array* a = foreign->find(o);
+  return a ? std::optional(a->device()) : std::nullopt;
+}
+
 class Packer {
  public:
   Packer(LaunchArguments* to, ForeignArrays* foreign, Device device) : to_(to), foreign_(foreign), device_(device) {}
@@ -260,6 +272,24 @@ class Packer {
     pack(o, t, static_cast<char*>(to_->add(t->bytes, std::max<size_t>(t->alignment, 8))));
   }
 
+  /// An array that the kernel names: where it lies now.
+  void add_captured(const kernels::CapturedArray& c) {
+    PyObject* o = captured_object(c);
+    if (is_array(o)) {
+      const Array& a = array_of(o);
+      const Type now = type_of_array(a.dtype(), a.shape(), a.strides(), as_py_array(o)->read_only);
+      if (now != c.type && !(now->ndim == c.type->ndim && c.type->layout == 'A' && now->element == c.type->element))
+        raise(ErrorKind::Type, "kernel: '{}', which it names, was {} when the kernel was compiled and is {} now; call its recompile()",
+              c.name, c.type->spelling, now->spelling);
+    }
+    write_ = c.writes;
+    hint_ = nullptr;
+    char* at = static_cast<char*>(to_->add(c.type->bytes, std::max<size_t>(c.type->alignment, 8)));
+    // What is only read may lie where the kernel cannot reach, as constants may.
+    if (is_array(o) && !c.writes && (array_of(o).device().type == DeviceType::cuda) != (device_.type == DeviceType::cuda))
+      return put_array(to_->hold(bc::to_device(array_of(o), device_)), c.type, at);
+    pack_array(o, c.type, at);
+  }
   std::vector<Copied>& copied() { return copied_; }
 
  private:
@@ -661,7 +691,7 @@ void launch_replaced(DispatcherState& s, const Configuration& c, PyObject* const
 void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* args, Py_ssize_t n) {
   Reader reader;
   for (Py_ssize_t i = 0; i < n; ++i) reader.read(args[i]);
-  const Device device = reader.device ? *reader.device : default_device();
+  Device device = reader.device ? *reader.device : default_device();
   const bool packed_records = reader.loose_records && device.type == DeviceType::cuda;
   if (reader.odd || reader.voids || packed_records) [[unlikely]] {
     // Not those inside tuples, which go by value, and those that cuda.In holds.
@@ -673,12 +703,19 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
     if (std::any_of(args, args + n, replaced)) return launch_replaced(s, c, args, n, packed_records);
   }
   std::unique_ptr<const Entry> unkept;
-  const Entry* entry = find_entry(s, reader.key, device);
-  if (!entry) [[unlikely]] {
+  const auto entry_for = [&](Device where) -> const Entry* {
+    if (const Entry* known = find_entry(s, reader.key, where)) [[likely]]
+      return known;
     std::vector<PyObject*> values(args, args + n);
     for (PyObject*& o : values)
       if (reader.hints && is_hint(o)) o = hint_of(o).value;
-    entry = &make_entry(s, reader.key, device, values.data(), n, &unkept);
+    return &make_entry(s, reader.key, where, values.data(), n, &unkept);
+  };
+  const Entry* entry = entry_for(device);
+  if (!reader.device && !entry->form->captured.empty()) {
+    // Only arrays that the kernel names say where it runs.
+    const auto where = device_of(entry->form->captured.front(), &reader.foreign);
+    if (where && !(*where == device)) entry = entry_for(device = *where);
   }
   const KernelForm& form = *entry->form;
   KernelLaunch shape = c.shape;
@@ -694,12 +731,17 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   if (form.checked)
     for (Py_ssize_t i = 0; i < n && fresh.size() < kernels::kFreshCount; ++i)
       if (is_array(args[i])) fresh.push_back(without_gil([&, a = array_of(args[i])] { return mark_unset(a, kernels::kUnsetByte); }));
+  if (form.checked)
+    for (const kernels::CapturedArray& c : form.captured)
+      if (PyObject* o = captured_object(c); is_array(o) && fresh.size() < kernels::kFreshCount)
+        fresh.push_back(without_gil([&, a = array_of(o)] { return mark_unset(a, kernels::kUnsetByte); }));
   LaunchArguments arguments;
   Packer packer(&arguments, &reader.foreign, device);
   for (Py_ssize_t i = 0; i < n; ++i) {
     const size_t at = static_cast<size_t>(i);
     packer.add(args[i], form.arguments[at], form.writes.empty() || form.writes[at]);
   }
+  for (const kernels::CapturedArray& c : form.captured) packer.add_captured(c);
   if (!reader.foreign.empty())
     for (Array& a : reader.foreign.all()) arguments.hold_foreign(std::move(a));
   if (form.status) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bind/py.h"
-#include "kernels/types.h"
+#include "kernels/compile.h"
 #include "runtime/program.h"
 
 /// Kernels written in Python, from the call to the launch: `kernel[grid, block, stream, shared](*arguments)`.
@@ -23,6 +23,8 @@ struct KernelForm {
   /// converted to it. Values lie in memory as kernels::TypeInfo says.
   std::vector<kernels::Type> arguments;
   std::vector<bool> writes;  ///< which arguments' memory the kernel may write; empty: all of it
+  /// Arrays on a device that the kernel names, which are parameters behind the arguments.
+  std::vector<kernels::CapturedArray> captured;
   bool cooperative = false;  ///< launched so that the grid may synchronise
   bool checked = false;      ///< arrays that nothing was written to are filled with the pattern of checked mode before the launch
   /// Gives the address that follows the arguments as a last parameter (a status that the kernel reports to); null: there is none.

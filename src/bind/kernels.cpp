@@ -234,6 +234,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->kernel = &load(k, s, form->device, &form->program);
     form->arguments = key;
     form->writes = s.compiled.writes;
+    form->captured = s.compiled.captured;
     form->cooperative = s.compiled.uses_grid_sync;
     form->checked = s.compiled.checked;
     if (s.compiled.checked) {
@@ -280,6 +281,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->options.check = check_accesses;
     if (check_accesses) mark_new_memory(kUnsetByte);
     k->s->options.bounds = bounds;
+    k->s->options.captures = true;
     if (link && PyObject_IsTrue(link) == 1) k->s->link = PyRef::borrow(link);
     if (flags)
       for (Py_ssize_t i = 0; i < PyList_Size(flags); ++i) k->s->flags.emplace_back(as_string(PyList_GetItem(flags, i)));

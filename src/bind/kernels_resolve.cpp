@@ -45,6 +45,14 @@ PyObject* keep(PyObject* o) {
   return o;
 }
 
+/// A reference that may be given back by any thread.
+std::shared_ptr<const void> shared_object(PyObject* o) {
+  return {new_ref(o), [](PyObject* object) {
+            const GilHold hold;
+            Py_DECREF(object);
+          }};
+}
+
 /// A function written in Python (the limited API has no macro for it).
 bool is_function(PyObject* o) {
   static constinit OnceObject type;
@@ -629,9 +637,23 @@ Entity entity_of(PyObject* o) {
     e.type = function_type(&f, f.name());
     return e;
   }
-  if (is_array(o) || is_numpy_array(o)) {
+  if (is_array(o)) {
+    const Array& a = array_of(o);
+    e.type = type_of_array(a.dtype(), a.shape(), a.strides(), as_py_array(o)->read_only);
+    e.captured = shared_object(o);
+    e.frozen = [object = e.captured] {
+      return entity_of(to_numpy(array_of(static_cast<PyObject*>(const_cast<void*>(object.get())))).get());
+    };
+    return e;
+  }
+  if (is_record_array(o)) {
+    e.type = type_of(o);
+    e.captured = shared_object(o);
+    return e;
+  }
+  if (is_numpy_array(o)) {
     // Frozen: what the array holds now.
-    PyRef host = is_array(o) ? to_numpy(array_of(o)) : PyRef::borrow(o);
+    PyRef host = PyRef::borrow(o);
     const Type element = type_of_dtype(PyRef::steal(PyObject_GetAttr(host.get(), state().names.dtype)).get());
     PyRef bytes = PyRef::steal(PyObject_CallMethod(host.get(), "tobytes", nullptr));
     auto array = std::make_shared<ConstantArray>();
@@ -652,6 +674,14 @@ Entity entity_of(PyObject* o) {
     }
     e.array = std::move(array);
     return e;
+  }
+  if (attr_or_null(o, "__cuda_array_interface__")) {
+    // Of another library.
+    if (const auto a = import_foreign(o)) {
+      e.type = type_of_array(a->dtype(), a->shape(), a->strides(), storage_facts(*a).read_only);
+      e.captured = shared_object(o);
+      return e;
+    }
   }
   e.type = object_type(keep(o), type_name(o));
   return e;

@@ -367,6 +367,10 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   std::string text;
   for (size_t i = 0; i < values.size(); ++i)
     if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
+  for (int i : s->captures) {
+    captures_.insert(i);
+    text += (text.empty() ? "" : ", ") + unit_.captures_[static_cast<size_t>(i)].text;
+  }
   if (s->fails) {
     text += text.empty() ? "failure" : ", failure";
     needs_failure_ = true;
@@ -979,6 +983,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "cuda.const.array_like") {
     need(1, 1);
+    for (const Unit::Capture& c : unit_.captures_)
+      if (p[0].text == c.text && c.frozen) args.positional[0] = entity_value(c.frozen(), c.array.name);  // what it holds now, as asked for
     if (!p[0].is_array() || p[0].type->space != Space::constant)
       fail(n, "cuda.const.array_like takes an array that is known when the kernel is compiled", {{source_of(args.nodes[0]), p[0].type}},
            "name a global array or one of the function around the kernel");

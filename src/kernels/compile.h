@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ struct CompileOptions {
   bool debug = false;              ///< assertions and raise report (they always do on the host); accesses are checked
   bool bounds = false;             ///< an index out of bounds raises IndexError
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
+  bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
   Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
@@ -74,6 +76,14 @@ struct ForeignFunction {
   std::vector<LinkedCode> linked;
 };
 
+/// An array on a device that a kernel or a function that it calls names: a parameter that the program does not write.
+struct CapturedArray {
+  std::shared_ptr<const void> object;
+  Type type = nullptr;
+  std::string name;
+  bool writes = false;
+};
+
 struct CompiledFunction {
   std::string text;      ///< CUDA C++ for ProgramSource::text with `device_library` set
   std::string readable;  ///< the same without the headers before it
@@ -88,7 +98,8 @@ struct CompiledFunction {
   bool reports = false;  ///< kernel: takes `py::Status*` last
   /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
   std::vector<bool> writes;
-  std::vector<LinkedCode> linked;  ///< code that it is linked with; CUDA C++ is in the text already
+  std::vector<CapturedArray> captured;  ///< kernel: what it takes behind its arguments, before the status
+  std::vector<LinkedCode> linked;       ///< code that it is linked with; CUDA C++ is in the text already
   bool uses_grid_sync = false;     ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };

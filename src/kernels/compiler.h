@@ -47,6 +47,7 @@ struct Specialised {
   std::string name;
   Type result = nullptr;
   bool fails = false;        ///< may raise: takes `int& failure` last
+  std::set<int> captures;    ///< arrays on devices that it names, or functions that it calls: parameters behind its own
   std::vector<bool> writes;  ///< of the entry
   bool done = false;
   bool final_types = false;  ///< its result is known, though its text may be in the making
@@ -78,6 +79,8 @@ class Unit {
   /// Tells whether C++ text has a loop, or calls a function of the unit that has one.
   bool loops(std::string_view text, int depth = 0) const;
   int failure(Failure f);
+  /// The number of an array on a device that a function names.
+  int capture(const Entity& e, std::string_view name);
   // ---- linked.cpp
   void link(const LinkedCode& code);
   void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
@@ -133,6 +136,13 @@ class Unit {
   std::vector<CheckSite> sites_;
   std::vector<InterpretedBlock> interpreted_;
   std::vector<const void*> addresses_;
+  struct Capture {
+    CapturedArray array;
+    std::string text;         ///< the parameter's name
+    std::function<Entity()> frozen;
+    int uses = 0, reads = 0;  ///< how often it is named, and how often only to read an element or its shape
+  };
+  std::vector<Capture> captures_;
 };
 
 /// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
@@ -498,6 +508,8 @@ class FunctionCompiler {
   std::set<std::string> free_loads_;  ///< loop variables that are read outside their loop or assigned inside it
   bool declared_dynamic_ = false;
   std::vector<int> uses_, reads_;  ///< of each parameter: how often it is named, and how often only to read an element or its shape
+  std::set<int> captures_;
+  std::map<std::string, int> captured_names_;  ///< which array on a device a name of this function is
   void note_read(const Node* array);
   std::string last_comment_;
   Access access_ = Access::read;  ///< what the next element() is for

@@ -225,6 +225,19 @@ Value FunctionCompiler::constant_value(const Constant& c) {
 }
 
 Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
+  if (e.captured && unit_.options.captures) {
+    const int number = unit_.capture(e, name);
+    captures_.insert(number);
+    captured_names_[std::string(name)] = number;
+    Unit::Capture& c = unit_.captures_[static_cast<size_t>(number)];
+    if (emitting_) ++c.uses;
+    Value v = Value::of(e.type, c.text);
+    v.simple = true;
+    v.root = v.text;
+    return v;
+  }
+  if (e.captured && e.frozen) return entity_value(e.frozen(), name);
+  if (e.captured) return Value::known(object_type(e.captured.get(), std::string(name)));
   if (e.array) {
     if (e.type->ndim == 0) return constant_value(e.constant ? *e.constant : Constant{int64_t{0}});
     unit_.need("core");
@@ -316,6 +329,9 @@ void FunctionCompiler::note_read(const Node* array) {
   if (!emitting_ || array->kind != NodeKind::name) return;
   const int index = syntax_.local_index(array->text);
   if (index >= 0 && static_cast<size_t>(index) < reads_.size()) ++reads_[static_cast<size_t>(index)];
+  if (index < 0)
+    if (const auto found = captured_names_.find(array->text); found != captured_names_.end())
+      ++unit_.captures_[static_cast<size_t>(found->second)].reads;
 }
 
 Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {

@@ -109,6 +109,7 @@ void FunctionCompiler::run() {
   for (int round = 0; round < 12; ++round) {
     const Type before = spec_.result;
     const bool failed = spec_.fails;
+    const std::set<int> captured = spec_.captures;
     const int used_outside = std::exchange(unit_.lowest_used_, Unit::kNone);
     if (std::exchange(lists_changed_, false)) loop_types_.clear();
     pass(false);
@@ -120,7 +121,8 @@ void FunctionCompiler::run() {
     if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
     spec_.result = result;
     spec_.fails = fails_;
-    if (!lists_changed_ && (used > spec_.depth || (result == before && failed == fails_ && round > 0))) break;
+    spec_.captures = captures_;
+    if (!lists_changed_ && (used > spec_.depth || (result == before && failed == fails_ && captured == captures_ && round > 0))) break;
   }
   if (!spec_.result) {
     if (unit_.lowest_used_ < spec_.depth) return;  // found when the function around the recursion is walked again
@@ -140,6 +142,11 @@ void FunctionCompiler::run() {
     if (!t->has_value()) continue;
     const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", cpp(t), variables_.at({static_cast<int>(at), t}));
+  }
+  spec_.captures = captures_;
+  for (int i : captures_) {
+    const Unit::Capture& c = unit_.captures_[static_cast<size_t>(i)];
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", cpp(c.array.type), c.text);
   }
   if (kernel) {
     if (fails_) {

@@ -2,6 +2,7 @@
 #include <complex>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -148,11 +149,14 @@ struct ConstantArray {
   std::vector<char> bytes;
 };
 
-/// What a name outside the function means: a compile-time object (its type says which), or a constant number, tuple or array.
+/// What a name outside the function means: a compile-time object (its type says which), a constant number, tuple or array, or an array
+/// on a device, which kernels read where it lies and other functions freeze.
 struct Entity {
   Type type = nullptr;
   std::optional<Constant> constant;
   std::shared_ptr<const ConstantArray> array;
+  std::shared_ptr<const void> captured;  ///< the array on a device; `type` is its type
+  std::function<Entity()> frozen;        ///< what it holds now, of one that can be frozen
 };
 
 /// A block that the interpreter runs (`with objmode(…)`).

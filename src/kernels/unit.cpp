@@ -25,6 +25,13 @@ int Unit::failure(Failure f) {
   return static_cast<int>(failures_.size());
 }
 
+int Unit::capture(const Entity& e, std::string_view name) {
+  for (size_t i = 0; i < captures_.size(); ++i)
+    if (captures_[i].array.object.get() == e.captured.get()) return static_cast<int>(i);
+  captures_.push_back({{e.captured, e.type, std::string(name), false}, unique(fmt::format("bc_captured_{}", name)), e.frozen});
+  return static_cast<int>(captures_.size()) - 1;
+}
+
 std::string Unit::cpp(Type t) {
   if (!t) return "void";
   switch (t->kind) {
@@ -229,6 +236,11 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.result = s.result;
   made.reports = s.fails;
   made.writes = s.writes;
+  for (int i : s.captures) {
+    const Capture& c = captures_[static_cast<size_t>(i)];
+    made.captured.push_back(c.array);
+    made.captured.back().writes = c.uses != c.reads && !c.array.type->read_only;
+  }
   made.uses_grid_sync = uses_grid_sync;
   made.uses_dynamic_shared = uses_dynamic_shared;
   made.failures = failures_;

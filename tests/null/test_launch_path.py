@@ -339,3 +339,21 @@ def test_of_objects_that_change_with_each_call_only_some_are_remembered():
     assert len(recorder.calls) == 1100
     kernel[1, 1](functions[-1])
     assert len(recorder.calls) == 1101
+
+
+def test_arrays_that_a_kernel_names_are_parameters_of_each_launch():
+    from broadcloth import cuda
+
+    table = bc.zeros(8)
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = table[i]
+
+    out = bc.zeros(8)
+    kernel[1, 8](out)
+    c.null_log_clear()
+    kernel[1, 8](out)
+    assert [e["entry"] for e in c.null_log()] == ["kernel"]  # no copies
+    assert len(kernel.forms()) == 1 and "bc_captured_table" in kernel._compiler.source()
