@@ -1,6 +1,9 @@
 // ndarray's indexing: Python's keys become the engine's index items.
 #include <algorithm>
 #include <climits>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "bind/convert.h"
 #include "graph/few.h"
@@ -61,8 +64,59 @@ bool basic_item(PyObject* o, SliceItem* item) {
 // More indices than this are checked by the kernel that reads them.
 constexpr int64_t kFewIndices = 1 << 16;
 
-/// The lowest and highest index, when they are few and lie in host memory, computed.
-bool known_range(const Array& index, int64_t* low, int64_t* high) {
+/// Tells whether neighbouring indices all lie in [-extent, extent); may say no of what is close to a type's ends.
+template <class T>
+bool surely_inside(const T* at, int64_t n, int64_t extent) {
+  using U = std::make_unsigned_t<T>;
+  typedef U Lanes __attribute__((vector_size(16)));
+  constexpr int kLanes = 16 / sizeof(U), kStep = 4;
+  if (extent < 1 || static_cast<uint64_t>(extent - 1) > static_cast<uint64_t>(std::numeric_limits<std::make_signed_t<T>>::max())) return false;
+  // What is too low makes the first sum negative, what is too high the second; an unsigned index that looks negative is too high.
+  const U below = std::is_signed_v<T> ? static_cast<U>(extent) : U(0), last = static_cast<U>(extent - 1);
+  Lanes seen[kStep] = {};
+  int64_t k = 0;
+  for (; k + kStep * kLanes <= n; k += kStep * kLanes)
+    for (int s = 0; s < kStep; ++s) {
+      Lanes v;
+      std::memcpy(&v, at + k + s * kLanes, sizeof(v));
+      seen[s] |= (v + below) | (last - v);
+    }
+  const Lanes all = (seen[0] | seen[1]) | (seen[2] | seen[3]);
+  U bits = 0;
+  for (int l = 0; l < kLanes; ++l) bits |= all[l];
+  for (; k < n; ++k) bits |= static_cast<U>(static_cast<U>(at[k]) + below) | static_cast<U>(last - static_cast<U>(at[k]));
+  return bits >> (8 * sizeof(U) - 1) == 0;
+}
+
+/// Widens [low, high] to hold n indices, `step` elements apart.
+template <class T>
+void widen_range(const T* at, int64_t step, int64_t n, int64_t* low, int64_t* high) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T v = at[k * step];
+    const int64_t i = std::is_same_v<T, uint64_t> && v > static_cast<T>(INT64_MAX) ? INT64_MAX : static_cast<int64_t>(v);
+    *low = std::min(*low, i);
+    *high = std::max(*high, i);
+  }
+}
+
+/// Calls f with a number of an integer type.
+template <class F>
+void by_integer(DType t, F&& f) {
+  switch (t) {
+    case DType::i8: return f(int8_t());
+    case DType::i16: return f(int16_t());
+    case DType::i32: return f(int32_t());
+    case DType::i64: return f(int64_t());
+    case DType::u8: return f(uint8_t());
+    case DType::u16: return f(uint16_t());
+    case DType::u32: return f(uint32_t());
+    default: return f(uint64_t());
+  }
+}
+
+/// The lowest and highest index, when they are few and lie in host memory, computed. Of indices that are all in [-extent, extent) it may say
+/// that they are 0.
+bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high) {
   if (index.device().type != DeviceType::cpu || index.size() == 0 || index.size() > kFewIndices || !is_integer(index.dtype())) return false;
   TapeLock lock(tape(index.device()));
   const Node& node = *index.storage()->current;
@@ -72,23 +126,28 @@ bool known_range(const Array& index, int64_t* low, int64_t* high) {
     return true;
   }
   if (node.pending() || !node.buffer || index.dtype() != node.dtype) return false;
-  const char* base = static_cast<const char*>(node.buffer->ptr);
-  const int64_t item = itemsize(index.dtype());
-  *low = INT64_MAX;
-  *high = INT64_MIN;
-  Dims at(index.ndim());
-  for (int64_t n = index.size(); n > 0; --n) {
-    int64_t place = index.offset();
-    for (int d = 0; d < index.ndim(); ++d) place += at[d] * index.strides()[d];
-    const Scalar s = Scalar::load(index.dtype(), base + place * item);
-    const int64_t v = s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i;
-    *low = std::min(*low, v);
-    *high = std::max(*high, v);
-    for (int d = index.ndim() - 1; d >= 0; --d) {
-      if (++at[d] < index.shape()[d]) break;
-      at[d] = 0;
+  by_integer(index.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const T* base = static_cast<const T*>(node.buffer->ptr);
+    if (index.contiguous() && surely_inside(base + index.offset(), index.size(), extent)) {
+      *low = *high = 0;
+      return;
     }
-  }
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    const int inner = index.ndim() - 1;
+    const int64_t n = inner < 0 ? 1 : index.shape()[inner], step = inner < 0 ? 1 : index.strides()[inner];
+    Dims at(index.ndim());
+    for (int64_t rows = index.size() / n; rows > 0; --rows) {
+      int64_t place = index.offset();
+      for (int d = 0; d < inner; ++d) place += at[d] * index.strides()[d];
+      widen_range(base + place, step, n, low, high);
+      for (int d = inner - 1; d >= 0; --d) {
+        if (++at[d] < index.shape()[d]) break;
+        at[d] = 0;
+      }
+    }
+  });
   return true;
 }
 
@@ -239,7 +298,7 @@ int contains(PyObject* self, PyObject* value) {
 
 void check_indices(const Array& index, int64_t extent, int axis) {
   int64_t low = 0, high = 0;
-  if (!known_range(index, &low, &high) || (low >= -extent && high < extent)) return;
+  if (!known_range(index, extent, &low, &high) || (low >= -extent && high < extent)) return;
   raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", high >= extent ? high : low, axis, extent);
 }
 
