@@ -70,8 +70,8 @@ constexpr int kVectorBytes = 64;
 #else
 constexpr int kVectorBytes = 32;
 #endif
-template <class T> struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
+template <class T, int Bytes = kVectorBytes> struct VectorOf {
+  typedef T type __attribute__((vector_size(Bytes)));
 };
 template <class T> using Vector = typename VectorOf<T>::type;
 
@@ -86,6 +86,22 @@ template <class V> BC_INLINE bool any_bit(const V& v) {
   for (u64 w : words) all |= w;
   return all != 0;
 }
+template <bool yes> struct Choice {
+  static constexpr bool kYes = yes;
+};
+template <bool highest, class V> BC_INLINE V lanes_extreme(const V& a, const V& b) { return (highest ? a > b : a < b) ? a : b; }
+/// The highest or lowest of a vector's lanes.
+template <class T, bool highest, int Bytes> BC_INLINE T lane_extreme(const typename VectorOf<T, Bytes>::type& v) {
+  if constexpr (Bytes > 16) {
+    typename VectorOf<T, Bytes / 2>::type half[2];
+    __builtin_memcpy(half, &v, sizeof(v));
+    return lane_extreme<T, highest, Bytes / 2>(lanes_extreme<highest>(half[1], half[0]));
+  } else {
+    T best = v[0];
+    for (int l = 1; l < Bytes / static_cast<int>(sizeof(T)); ++l) best = (highest ? v[l] > best : v[l] < best) ? v[l] : best;
+    return best;
+  }
+}
 
 /// Tells whether the second of two states that differ in value wins: whether a maximum is looked for.
 template <class Red> BC_INLINE bool looks_for_highest() {
@@ -94,44 +110,58 @@ template <class Red> BC_INLINE bool looks_for_highest() {
   return Red::join(S{V(0), 0}, S{V(1), 1}).index == 1;
 }
 
-/// Where the extreme of a block is: the values alone walk in lanes, then its first place is looked for, unless `best`, the extreme of
-/// what came before (nullptr: nothing did), stays the better one.
-template <class Red>
-static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
+/// Where the extreme of a block is: the values alone walk in kStep vectors of lanes, which the block fills at least once; then its first place
+/// is looked for, unless `best`, the extreme of what came before (nullptr: nothing did), stays the better one.
+template <class Red, bool highest, int Bytes, int kStep>
+BC_INLINE typename Red::S block_extreme(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
   using T = typename Red::T;
-  using V = Vector<T>;
+  using V = typename VectorOf<T, Bytes>::type;
   using Mask = decltype(V() != V());
-  constexpr int kLanes = kVectorBytes / sizeof(T), kStep = 4;
-  const bool highest = looks_for_highest<Red>();
+  constexpr int kLanes = Bytes / sizeof(T);
   V lane[kStep];
-  Mask nan[kStep / 2];
-  for (int v = 0; v < kStep; ++v) lane[v] = load_vector<V>(x + v * kLanes);
-  for (int v = 0; v < kStep / 2; ++v) nan[v] = (lane[2 * v] != lane[2 * v]) | (lane[2 * v + 1] != lane[2 * v + 1]);
-  i64 k = kStep * kLanes;
-  for (; k + kStep * kLanes <= n; k += kStep * kLanes) BC_UNROLL for (int v = 0; v < kStep; v += 2) {
-      const V a = load_vector<V>(x + k + v * kLanes), b = load_vector<V>(x + k + (v + 1) * kLanes);
-      lane[v] = (highest ? a > lane[v] : a < lane[v]) ? a : lane[v];
-      lane[v + 1] = (highest ? b > lane[v + 1] : b < lane[v + 1]) ? b : lane[v + 1];
-      nan[v / 2] |= (a != a) | (b != b);  // one comparison
-    }
-  for (int v = 1; v < kStep; ++v) lane[0] = (highest ? lane[v] > lane[0] : lane[v] < lane[0]) ? lane[v] : lane[0];
-  for (int v = 1; v < kStep / 2; ++v) nan[0] |= nan[v];
-  T best = lane[0][0];
-  for (int l = 1; l < kLanes; ++l) best = (highest ? lane[0][l] > best : lane[0][l] < best) ? lane[0][l] : best;
-  bool any_nan = any_bit(nan[0]);
-  for (; k < n; ++k) {
-    best = (highest ? x[k] > best : x[k] < best) ? x[k] : best;
-    any_nan |= x[k] != x[k];
+  Mask nan = {};
+  for (int v = 0; v < kStep; ++v) {
+    lane[v] = load_vector<V>(x + v * kLanes);
+    nan |= lane[v] != lane[v];
   }
-  if (any_nan) {
+  i64 k = kStep * kLanes;
+  if constexpr (kStep > 1) {
+    for (; k + kStep * kLanes <= n; k += kStep * kLanes) BC_UNROLL for (int v = 0; v < kStep; v += 2) {
+        const V a = load_vector<V>(x + k + v * kLanes), b = load_vector<V>(x + k + (v + 1) * kLanes);
+        lane[v] = lanes_extreme<highest>(a, lane[v]);
+        lane[v + 1] = lanes_extreme<highest>(b, lane[v + 1]);
+        nan |= (a != a) | (b != b);  // one comparison
+      }
+    for (int v = 1; v < kStep; ++v) lane[0] = lanes_extreme<highest>(lane[v], lane[0]);
+  }
+  // The last vector may have elements again that were seen.
+  while (k < n) {
+    const V a = load_vector<V>(x + (k + kLanes <= n ? k : n - kLanes));
+    lane[0] = lanes_extreme<highest>(a, lane[0]);
+    nan |= a != a;
+    k += kLanes;
+  }
+  if (any_bit(nan)) {
     for (k = 0; x[k] == x[k];) ++k;
     return {x[k], start + k};
   }
+  const T best = lane_extreme<T, highest, Bytes>(lane[0]);
   if (best_before && !(highest ? best > best_before->value : best < best_before->value)) return *best_before;
-  for (k = 0; k + 2 * kLanes <= n; k += 2 * kLanes)
-    if (any_bit((load_vector<V>(x + k) == best) | (load_vector<V>(x + k + kLanes) == best))) break;
+  for (k = 0; k + kLanes < n; k += kLanes)
+    if (any_bit(load_vector<V>(x + k) == best)) break;
   while (x[k] != best) ++k;
   return {x[k], start + k};
+}
+template <class Red>
+static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
+  constexpr i64 kItem = sizeof(typename Red::T);
+  const auto of = [&](auto highest) {
+    constexpr bool kHighest = decltype(highest)::kYes;
+    if (n * kItem >= 4 * kVectorBytes) return block_extreme<Red, kHighest, kVectorBytes, 4>(x, n, start, best_before);
+    if (n * kItem >= kVectorBytes) return block_extreme<Red, kHighest, kVectorBytes, 1>(x, n, start, best_before);
+    return block_extreme<Red, kHighest, 16, 1>(x, n, start, best_before);
+  };
+  return looks_for_highest<Red>() ? of(Choice<true>()) : of(Choice<false>());
 }
 
 /// Complex numbers one after the other: the comparison's outcome is nearly always the same.
@@ -347,7 +377,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
       if constexpr (is_complex<T>) {
         return block_arg_complex<Red>(x, n, start);
       } else if constexpr (!is_small_float<T>) {
-        if (n >= 256) return block_arg<Red>(x, n, start, best);
+        if (n * static_cast<i64>(sizeof(T)) >= 16) return block_arg<Red>(x, n, start, best);
       }
     } else if constexpr (is_same<S, bool>) {
       if (is_any<Red>()) return block_truth<Truth::any>(x, n) != 0;
