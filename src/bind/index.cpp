@@ -266,10 +266,16 @@ Py_ssize_t length(PyObject* self) {
 }
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
-  return guard([&] {
+  return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
     if (a.ndim() == 0) throw_python(PyExc_IndexError, "too many indices for array: array is 0-dimensional, but 1 were indexed");
+    if (at < -a.shape()[0] || at >= a.shape()[0]) {
+      // The end of an iteration: no C++ exception, which takes microseconds.
+      PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", at, static_cast<Py_ssize_t>(a.shape()[0]));
+      return nullptr;
+    }
     const SliceItem item = item_of(at);
+    if (std::optional<Array> element = pick_one(a, {&item, 1})) return wrap_value(std::move(*element));
     Array part = slice(a, {&item, 1});
     // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
     return part.ndim() == 0 ? wrap_value(copy(part)) : wrap_view(std::move(part), self);
@@ -325,6 +331,7 @@ namespace {
 /// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
 /// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
+  if (std::optional<Array> element = pick_one(a, items)) return wrap_value(std::move(*element));
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
     return wrap_value(copy(view));
@@ -358,9 +365,12 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   SliceItem few[kFew];
   const int n = few_basic(key, few);
   if (n >= 0) {
-    const Array target = slice(a, {few, static_cast<size_t>(n)});
+    const std::span<const SliceItem> basic(few, static_cast<size_t>(n));
+    const Arg v = to_arg(value, a.device());
+    if (put_one(a, basic, v)) return;
+    const Array target = slice(a, basic);
     LineNote line;
-    assign(target, to_arg(value, a.device()));
+    assign(target, v);
     return;
   }
   if (is_array(key) && put_few(a, array_of(key), to_arg(value, a.device()))) return;

@@ -1016,7 +1016,7 @@ Scalar item(const Array& a) {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
     if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer &&
-        node.in[0].node->op == Op::leaf) {
+        !node.in[0].node->pending()) {
       if (on_gpu) buffer = node.in[0].node->buffer;
       p = static_cast<const char*>(node.in[0].node->buffer->ptr) +
           node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there

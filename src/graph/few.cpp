@@ -122,17 +122,80 @@ std::optional<Array> pick_few(const Array& a, const Array& index) {
   return made;
 }
 
+namespace {
+
+/// Tells whether an array's memory may be written now: nobody else sees the old value, or waits to read it. Called with the lock held.
+bool sole_owner(const Array& a) {
+  const Node& node = *a.storage()->current;
+  const Buffer& buffer = *node.buffer;
+  return node.handles == 1 && node.refs() == 1 && buffer.refs() == 1 && !buffer.exposed && !buffer.read_only && !buffer.release;
+}
+
+/// Writes a Python number as an element, where that is what a plain cast of it does; the rest has rules and warnings of its own.
+bool store_number(const Arg& value, DType dtype, char* to) {
+  const bool fits = value.weak == Weak::boolean ||
+                    (value.weak == Weak::integer && (!is_integer(dtype) || value.value.fits(dtype))) ||
+                    (value.weak == Weak::real && is_inexact(dtype));
+  if (fits) value.value.store(dtype, to);
+  return fits;
+}
+
+void wrote(Storage& storage) {
+  ++storage.version;
+  storage.notice.store(nullptr, std::memory_order_relaxed);
+}
+
+/// Where the one element lies that an index of integers only names, in computed memory; nullptr where it is not so.
+char* find_one(const Array& a, std::span<const SliceItem> items) {
+  if (static_cast<int>(items.size()) != a.ndim()) return nullptr;
+  int64_t place = a.offset();
+  for (size_t d = 0; d < items.size(); ++d) {
+    const int64_t extent = a.shape()[static_cast<int>(d)], at = items[d].start + (items[d].start < 0 ? extent : 0);
+    if (items[d].kind != SliceItem::Kind::index || static_cast<uint64_t>(at) >= static_cast<uint64_t>(extent)) return nullptr;
+    place += at * a.strides()[static_cast<int>(d)];
+  }
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer) return nullptr;
+  return static_cast<char*>(node.buffer->ptr) + place * itemsize(a.dtype());
+}
+
+}  // namespace
+
+std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) {
+  if (items.empty() || !open(a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const char* from = find_one(a, items);
+  if (!from) return std::nullopt;
+  Array made = empty(Dims(), a.dtype(), a.device());
+  std::memcpy(made.storage()->current->buffer->ptr, from, static_cast<size_t>(itemsize(a.dtype())));
+  return made;
+}
+
+bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
+  if (items.empty() || !open(a.device())) return false;
+  const TapeLock lock(tape(a.device()));
+  char* to = find_one(a, items);
+  if (!to || !sole_owner(a)) return false;
+  if (value.weak == Weak::none) {
+    const Array& v = value.array;
+    if (v.ndim() != 0 || v.dtype() != a.dtype() || !(v.device() == a.device())) return false;
+    const Node& node = *v.storage()->current;
+    if (node.pending() || !node.buffer) return false;
+    const int item = itemsize(a.dtype());
+    std::memmove(to, static_cast<const char*>(node.buffer->ptr) + v.offset() * item, static_cast<size_t>(item));
+  } else if (!store_number(value, a.dtype(), to)) {
+    return false;
+  }
+  wrote(*a.storage());
+  return true;
+}
+
 bool put_few(const Array& a, const Array& index, const Arg& value) {
   if (!open(a.device()) || !(index.device() == a.device())) return false;
   const TapeLock lock(tape(a.device()));
   Near to;
   Places places;
-  if (!find(a, &to) || (to.step == 0 && to.count > 1)) return false;
-  // Only where nobody else sees the old value, or waits to read it.
-  Storage& storage = *a.storage();
-  const Node& node = *storage.current;
-  const Buffer& buffer = *node.buffer;
-  if (node.handles != 1 || node.refs() != 1 || buffer.refs() != 1 || buffer.exposed || buffer.read_only || buffer.release) return false;
+  if (!find(a, &to) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
   if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
   alignas(16) char scalar[16];
   Near from;
@@ -141,12 +204,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
     if (!find(value.array, &from) || (from.count != places.count && from.count != 1)) return false;
     if (from.count == 1) from.step = 0;
   } else {
-    // What a plain cast of the number does; the rest has rules and warnings of its own.
-    const bool fits = value.weak == Weak::boolean ||
-                      (value.weak == Weak::integer && (!is_integer(a.dtype()) || value.value.fits(a.dtype()))) ||
-                      (value.weak == Weak::real && is_inexact(a.dtype()));
-    if (!fits) return false;
-    value.value.store(a.dtype(), scalar);
+    if (!store_number(value, a.dtype(), scalar)) return false;
     from.first = scalar;
   }
   by_item(to.item, [&](auto u) {
@@ -156,8 +214,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
       std::memcpy(to.at(places.at[k]), &u, sizeof(U));
     }
   });
-  ++storage.version;
-  storage.notice.store(nullptr, std::memory_order_relaxed);
+  wrote(*a.storage());
   return true;
 }
 

@@ -10,6 +10,10 @@ namespace bc {
 // made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the usual way is
 // taken, which says what.
 
+/// The element that an index of an integer for each axis names, as an array of its own.
+std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items);
+/// Stores into that element. Tells whether it was done.
+bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values.
 std::optional<Array> pick_few(const Array& a, const Array& index);
 /// a[index] = value likewise. Tells whether it was done.
