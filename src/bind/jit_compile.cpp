@@ -50,6 +50,10 @@ Box box_of(kernels::Type t) {
       b.value_type = t;
       return b;
     case Kind::string: b.kind = Box::Kind::text; return b;
+    case Kind::slice:
+      b.kind = Box::Kind::slice;
+      b.value_type = t;
+      return b;
     case Kind::tuple:
       b.kind = t->fields.empty() ? Box::Kind::tuple : Box::Kind::named;
       if (!t->fields.empty()) b.type = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(t->object)));
@@ -76,7 +80,7 @@ bool shares_memory(PyDispatcher* self, const Compiled& c) {
 
 }  // namespace
 
-const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments) {
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result) {
   const auto find = [&]() -> const Compiled* {
     for (const Compiled* c : *self->compiled)
       if (c->arguments == arguments) return c;
@@ -93,6 +97,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   options.bounds = self->options->boundscheck;
   options.parallel = self->options->parallel;
   options.callback = self->options->callback;
+  options.result = result;
   const kernels::CompiledFunction made = compile_function(self->function, arguments, options);
 
   auto c = std::make_unique<Compiled>();

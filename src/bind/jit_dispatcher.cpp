@@ -52,7 +52,8 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
-  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) return;
+  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o))
+    return;
   kept->push_back(PyRef::borrow(o));
 }
 
@@ -285,10 +286,11 @@ PyObject* compile_method(PyObject* self, PyObject* types) {
     if (static_cast<Py_ssize_t>(arguments.size()) != PyTuple_Size(d->names))
       raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()),
             PyTuple_Size(d->names), kernels::to_string(signature));
-    const Compiled* c = compile(d, arguments);
-    if (signature.result && c->result != signature.result && !(c->result && kernels::converts(c->result, signature.result)))
-      raise(ErrorKind::Typing, "{}: the signature says that it returns {}, it returns {}", as_string(attr(d->function, "__name__").get()),
-            signature.result->spelling, c->result ? c->result->spelling : "none");
+    const Compiled* c = compile(d, arguments, signature.result);
+    {
+      const PyLock lock(compiler_lock());
+      d->options->declared.push_back(signature);
+    }
     return to_py(c->result ? c->result->spelling : "none").release();
   });
 }
@@ -366,6 +368,7 @@ PyObject* forget_method(PyObject* self, PyObject*) {
 
 }  // namespace
 
+std::vector<kernels::FunctionSignature> declared_signatures(PyObject* dispatcher) { return as_dispatcher(dispatcher)->options->declared; }
 bool is_dispatcher(PyObject* o) { return Py_TYPE(o) == dispatcher_type; }
 PyDispatcher* as_dispatcher(PyObject* o) { return reinterpret_cast<PyDispatcher*>(o); }
 

@@ -21,7 +21,7 @@ struct Options {
   bool python_errors = true;  ///< error_model="python": a division by zero raises
   bool cache = false;
   kernels::Type callback = nullptr;  ///< cfunc: what C takes back
-  bool operator==(const Options&) const = default;
+  std::vector<kernels::FunctionSignature> declared;  ///< given before anything was called
 };
 
 /// A block that the interpreter runs.
@@ -96,6 +96,9 @@ PyDispatcher* as_dispatcher(PyObject* o);
 /// The optimised code as "ir" or "asm".
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
 /// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
-const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments);
+/// `result`: what it returns, where a signature says so.
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result = nullptr);
+/// The signatures that were given, of a function that is compiled for no other types.
+std::vector<kernels::FunctionSignature> declared_signatures(PyObject* dispatcher);
 
 }  // namespace bc::bind::jit

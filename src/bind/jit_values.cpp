@@ -32,7 +32,7 @@ namespace jit {
 namespace {
 
 /// What a word of a call's key says; the rest of the word holds details.
-enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer };
+enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice };
 
 uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
   return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
@@ -71,7 +71,7 @@ size_t alignment_of(PyObject* o) {
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
   if (is_numpy_scalar(o)) return type_of(o)->alignment;
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return 8;
-  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
+  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
                  PyObject_TypeCheck(o, state().np_ndarray)
              ? 8
              : 1;
@@ -322,6 +322,15 @@ void Frame::read(PyObject* o) {
     words_.push(reinterpret_cast<uint64_t>(attr(o, "dtype").get()));
     return store_value(o, t, room(t->bytes, t->alignment));
   }
+  if (is_slice(o)) {
+    const SliceParts parts = slice_parts(o);
+    words_.push(kSlice | static_cast<uint64_t>(parts.given) << 8);
+    char* at = room(32, 8);  // py::Slice
+    std::memcpy(at, parts.bounds, sizeof parts.bounds);
+    at[24] = (parts.given & 1) != 0;
+    at[25] = (parts.given & 2) != 0;
+    return;
+  }
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
     made_.push_back(array_over(o));
     return read_array(made_.back().get());
@@ -348,6 +357,7 @@ void Box::place(size_t at) {
     case Kind::scalar: bytes = static_cast<size_t>(itemsize(dtype)), alignment = bytes; break;
     case Kind::array: bytes = static_cast<size_t>(8 + 16 * ndim), alignment = 8; break;
     case Kind::record: break;
+    case Kind::slice:
     case Kind::text: bytes = 32, alignment = 8; break;
     case Kind::list:
     case Kind::generator:
@@ -513,6 +523,13 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
       } drop{block};
       PyRef list = box_list(block, plan.value_type->element, frame, call);
       return plan.kind == Box::Kind::list ? std::move(list) : PyRef::steal(PySet_New(list.get()));
+    }
+    case Box::Kind::slice: {
+      int64_t bounds[3];
+      std::memcpy(bounds, at, sizeof bounds);
+      PyRef parts[3];
+      for (int i = 0; i < 3; ++i) parts[i] = plan.value_type->value >> i & 1 ? to_py(bounds[i]) : PyRef::borrow(Py_None);
+      return PyRef::steal(PySlice_New(parts[0].get(), parts[1].get(), parts[2].get()));
     }
     case Box::Kind::generator: raise(ErrorKind::Type, "a generator comes back alone, not in a tuple");
     case Box::Kind::typed: {

@@ -118,7 +118,7 @@ class Frame {
 
 /// How a result's bytes become a Python object.
 struct Box {
-  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator };
+  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator, slice };
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;

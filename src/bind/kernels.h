@@ -21,6 +21,13 @@ kernels::Entity entity_of(PyObject* o);
 /// The type of an argument. An int is int64, a float float64, NumPy's scalars and arrays have their dtypes. Throws TypeError for objects
 /// that no function takes.
 kernels::Type type_of(PyObject* o);
+/// A slice with bounds that are whole numbers or None: which it has, as kernels::slice_type says, and start, stop and step.
+struct SliceParts {
+  int given = 0;
+  int64_t bounds[3] = {0, 0, 1};
+};
+SliceParts slice_parts(PyObject* slice);
+inline bool is_slice(PyObject* o) { return Py_TYPE(o) == &PySlice_Type; }
 /// Bytes, a bytearray or a memoryview as a NumPy array over their memory.
 PyRef array_over(PyObject* buffer);
 /// The type that an annotation or a signature's item means: a type of broadcloth.types, a dtype, a string; nullptr for None.

@@ -8,6 +8,7 @@
 
 #include "bind/convert.h"
 #include "bind/jit_containers.h"
+#include "bind/jit_dispatcher.h"
 #include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/kernels_syntax.h"
@@ -481,6 +482,7 @@ class PythonFunction : public Function {
 const Function& function_of(PyObject* o) {
   PyRef inner;
   bool force_inline = false;
+  PyObject* const declared = jit::is_dispatcher(o) && jit::as_dispatcher(o)->closed ? o : nullptr;
   if (!is_function(o)) {
     inner = attr_or_null(o, "__compiled_as__");
     if (!inner) inner = attr_or_null(o, "py_func");
@@ -490,11 +492,14 @@ const Function& function_of(PyObject* o) {
   }
   static auto& known = *new std::unordered_map<PyObject*, std::unique_ptr<PythonFunction>>;
   const PyLock lock(compiler_lock());
-  if (!known.contains(o)) {
+  PyObject* const key = declared ? declared : o;  // the function itself may be compiled for any types
+  if (!known.contains(key)) {
     auto made = std::make_unique<PythonFunction>(o);  // may throw, and may need itself
-    known.try_emplace(o, std::move(made));
+    if (declared) keep(declared);
+    known.try_emplace(key, std::move(made));
   }
-  auto& f = *known.at(o);
+  auto& f = *known.at(key);
+  if (declared) f.declared = jit::declared_signatures(declared);
   if (force_inline) f.set_inline();
   return f;
 }
@@ -754,6 +759,7 @@ Type type_of(PyObject* o) {
     const RecordParts p = record_parts(o);
     return array_type(type_of_dtype(p.dtype), static_cast<int>(p.shape.size()), p.layout);
   }
+  if (is_slice(o)) return slice_type(slice_parts(o).given);
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
@@ -765,6 +771,18 @@ Type type_of(PyObject* o) {
   // A member of an enumeration: code compares it with others.
   if (attr_or_null(cls, "__members__")) return e.type;
   raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
+}
+
+SliceParts slice_parts(PyObject* slice) {
+  SliceParts parts;
+  constexpr const char* kNames[] = {"start", "stop", "step"};
+  for (int i = 0; i < 3; ++i) {
+    PyRef bound = attr(slice, kNames[i]);
+    if (bound.get() == Py_None) continue;
+    parts.given |= 1 << i;
+    parts.bounds[i] = to_int(bound.get(), "slice");
+  }
+  return parts;
 }
 
 PyRef array_over(PyObject* buffer) {

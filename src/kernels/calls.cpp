@@ -253,6 +253,32 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
   }
 }
 
+const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const std::vector<Type>& types, const Node* n) {
+  const FunctionSignature* best = nullptr;
+  int least = 0;
+  for (const FunctionSignature& s : f.declared) {
+    if (s.arguments.size() != types.size()) continue;
+    int cost = 0;
+    for (size_t i = 0; i < types.size() && cost >= 0; ++i) {
+      const Type from = types[i], to = s.arguments[i];
+      if (from == to) continue;
+      if (!converts(from, to))
+        cost = -1;
+      else if (!from->is_scalar() || !to->is_scalar() || can_cast(from->dtype, to->dtype, Casting::safe))
+        cost += 1;
+      else
+        cost += can_cast(from->dtype, to->dtype, Casting::same_kind) ? 100 : 10000;
+    }
+    if (cost >= 0 && (!best || cost < least)) best = &s, least = cost;
+  }
+  if (!best) {
+    std::string known;
+    for (const FunctionSignature& s : f.declared) known += (known.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, s.arguments});
+    fail(n, fmt::format("{}: no signature takes {}", f.name(), to_string(FunctionSignature{nullptr, types})), {}, "it was declared for " + known);
+  }
+  return *best;
+}
+
 Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
   if (syntax.rebinds_outer) fail(n, fmt::format("'{}' uses global or nonlocal, which compiled functions cannot", syntax.name));
   const std::vector<Parameter>& parameters = syntax.parameters;
@@ -338,6 +364,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
     types.push_back(v.type);
   }
+  if (!f.declared.empty() && captured.empty() && syntax.rest.empty()) types = declared_for(f, types, n).arguments;
 
   unit_.trail.push_back(fmt::format("{}:{}, in {}", syntax_.file, n->line, syntax_.name));
   Specialised* s = nullptr;

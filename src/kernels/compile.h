@@ -33,6 +33,7 @@ struct CompileOptions {
   bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
+  Type result = nullptr;       ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return
   Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };

@@ -192,6 +192,8 @@ class FunctionCompiler {
  private:
   // ---- statements.cpp
   void pass(bool emitting);
+  /// What the signature that the function is compiled for says it returns, or nullptr.
+  Type declared_result() const;
   void block(const std::vector<Node*>& body);
   void statement(const Node* n);
   void if_statement(const Node* n);
@@ -242,6 +244,8 @@ class FunctionCompiler {
   Value call(const Node* n);
   CallArguments arguments(const Node* n);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
+  /// The signature among those that a function was declared for that takes these types best; fails where none does.
+  const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
   Value call_builtin(const std::string& name, CallArguments args, const Node* n);

@@ -312,6 +312,8 @@ Value FunctionCompiler::name(const Node* n) {
     fail(n, e.what());  // what it is cannot be used: say where
   }
   if (entity) return entity_value(*entity, n->text);
+  // A function that is compiled for a signature has no name yet.
+  if (n->text == function_.name()) return Value::known(function_type(&function_, n->text));
   std::vector<std::string> known = function_.names(nullptr);
   known.insert(known.end(), syntax_.locals.begin(), syntax_.locals.end());
   fail(n, fmt::format("name '{}' is not defined", n->text), {}, nearest(n->text, known));

@@ -100,11 +100,20 @@ void FunctionCompiler::find_free_loads() {
     if (inner || loops[name] != seen[name] || rebound.contains(name)) free_loads_.insert(name);
 }
 
+Type FunctionCompiler::declared_result() const {
+  if (spec_.depth == 0) return unit_.options.result;
+  for (const FunctionSignature& s : function_.declared)
+    if (s.result && s.arguments == spec_.arguments) return s.result;
+  return nullptr;
+}
+
 void FunctionCompiler::run() {
   if (syntax_.keyword_rest)
     fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
          "name the parameters");
   find_free_loads();
+  const Type declared = syntax_.yields ? nullptr : declared_result();
+  if (declared) spec_.result = declared;
   // A recursive function is walked again until the type that its calls return is the one that it returns.
   for (int round = 0; round < 12; ++round) {
     const Type before = spec_.result;
@@ -119,6 +128,11 @@ void FunctionCompiler::run() {
     if (returned_ && falls_off_ && !result) result = returned_;
     if (result && result->is(Kind::literal)) result = int64_type();
     if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
+    if (declared) {
+      if (result && result != declared && (falls_off_ || result->is(Kind::none)))
+        fail(nullptr, fmt::format("the signature says that it returns {}, it returns {}", declared->spelling, result->spelling));
+      result = declared;
+    }
     spec_.result = result;
     spec_.fails = fails_;
     spec_.captures = captures_;
@@ -1015,7 +1029,13 @@ void FunctionCompiler::return_statement(const Node* n) {
   if (in_parallel_) fail(n, "a function cannot return from inside a prange loop");
   if (v.lazy) fail(n, fmt::format("a new {} cannot be returned", v.type->spelling), {}, "write into an array that the caller passes");
   const Type before = returned_;
-  returned_ = unify(returned_, v.type);
+  if (const Type declared = declared_result()) {
+    if (v.type != declared && (declared->is(Kind::none) || !converts(v.type, declared)))
+      fail(n, fmt::format("the signature says that it returns {}, it returns {}", declared->spelling, v.type->spelling));
+    returned_ = declared;
+  } else {
+    returned_ = unify(returned_, v.type);
+  }
   if (!returned_) fail(n, "the function returns values of types that do not unify", {{"before", before}, {"here", v.type}});
   if (!emitting_) {
     if (v.is(Kind::tuple)) struct_text(v);

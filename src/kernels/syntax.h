@@ -197,6 +197,8 @@ class Function {
   /// The value of a parameter's default.
   virtual std::optional<Entity> default_value(int parameter) const = 0;
   /// Makes a value of a class from constants, where that is a compile-time thing ("Point(1, 2)" of a global class has fields and types).
+  /// Of a function that was compiled for given signatures only: calls convert to them, and get what they say.
+  std::vector<FunctionSignature> declared;
   bool force_inline = false;  ///< @cuda.jit(inline="always")
 
  protected:
