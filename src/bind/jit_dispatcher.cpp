@@ -52,7 +52,8 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
-  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o))
+  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
+      random_generator(o))
     return;
   kept->push_back(PyRef::borrow(o));
 }

@@ -32,7 +32,7 @@ namespace jit {
 namespace {
 
 /// What a word of a call's key says; the rest of the word holds details.
-enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice };
+enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice, kRandom };
 
 uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
   return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
@@ -72,7 +72,7 @@ size_t alignment_of(PyObject* o) {
   if (is_numpy_scalar(o)) return type_of(o)->alignment;
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
-                 PyObject_TypeCheck(o, state().np_ndarray)
+                 PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
              ? 8
              : 1;
 }
@@ -216,6 +216,12 @@ PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, con
   return found;
 }
 
+PyObject* Frame::generator(const void* bits) const {
+  for (const auto& [address, o] : generators_)
+    if (address == bits) return o;
+  return nullptr;
+}
+
 void Frame::read_array(PyObject* o) {
   const NumpyArrayFields* a = numpy_fields(o);
   const int dtype = native_dtype(a->descr);
@@ -344,6 +350,10 @@ void Frame::read(PyObject* o) {
     return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
   }
   if (PyFloat_Check(o)) return put(PyFloat_AsDouble(o), kScalar | static_cast<uint64_t>(DType::f64) << 8);
+  if (void* bits = random_generator(o)) {
+    generators_.emplace_back(bits, o);
+    return put(bits, kRandom);
+  }
   // Functions, types, dtypes, strings: part of the key by their identity. Whoever keeps the key keeps the object.
   words_.push(kObject);
   words_.push(reinterpret_cast<uint64_t>(o));
@@ -360,6 +370,7 @@ void Box::place(size_t at) {
     case Kind::slice:
     case Kind::text: bytes = 32, alignment = 8; break;
     case Kind::list:
+    case Kind::random:
     case Kind::generator:
     case Kind::typed: bytes = alignment = 8; break;
     case Kind::set: bytes = 16, alignment = 8; break;
@@ -523,6 +534,12 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
       } drop{block};
       PyRef list = box_list(block, plan.value_type->element, frame, call);
       return plan.kind == Box::Kind::list ? std::move(list) : PyRef::steal(PySet_New(list.get()));
+    }
+    case Box::Kind::random: {
+      void* bits;
+      std::memcpy(&bits, at, sizeof bits);
+      if (PyObject* o = frame.generator(bits)) return PyRef::borrow(o);
+      raise(ErrorKind::Type, "a compiled function can return a random generator that it was given only");
     }
     case Box::Kind::slice: {
       int64_t bounds[3];

@@ -82,6 +82,8 @@ class Frame {
   void reflect(host::Call* call);
   /// The object whose memory holds an address, or nullptr.
   PyObject* holder(const void* data, const void** from, const void** to) const;
+  /// The random generator among the arguments that has this bit generator, or nullptr.
+  PyObject* generator(const void* bits) const;
   bool ours() const { return access_.has_value(); }  ///< some array is one of ours
   /// Replaces a scalar argument's bytes.
   char* replace(size_t i, size_t bytes);
@@ -112,13 +114,14 @@ class Frame {
   std::pair<uintptr_t, uintptr_t> extent(const Given& g) const;
   Small<Given, 16> arrays_;
   std::vector<Borrowed> borrowed_;
+  std::vector<std::pair<const void*, PyObject*>> generators_;
   std::vector<PyRef> made_;  ///< arrays over bytes and the like
   std::optional<ArrayAccess> access_;
 };
 
 /// How a result's bytes become a Python object.
 struct Box {
-  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator, slice };
+  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator, slice, random };
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;

@@ -386,6 +386,7 @@ class PythonFunction : public Function {
     return is == 1;
   }
   const Function* stand_in(const std::string& name) const override {
+    if (name.starts_with("generator.")) import("broadcloth._overloads.generators");
     static PyObject* const table = import_attr("broadcloth._overloads", "OVERLOADS").release();
     PyObject* f = PyDict_GetItemWithError(table, to_py(name).get());
     return f ? &function_of(f) : nullptr;
@@ -620,6 +621,10 @@ Entity entity_of(PyObject* o) {
       e.type = builtin_type("cuda.ffi.from_buffer");
       return e;
     }
+    if (owner == "Generator") {
+      e.type = object_type(keep(o), type_name(o));
+      return e;
+    }
     if (owner == "RandomState" || owner == "Random") {
       e.type = builtin_type((owner == "Random" ? "random." : "numpy.random.") + string_attr(o, "__name__"));
       return e;
@@ -640,6 +645,12 @@ Entity entity_of(PyObject* o) {
   if (attr_or_null(o, "py_func")) {
     const Function& f = function_of(o);
     e.type = function_type(&f, f.name());
+    return e;
+  }
+  if (void* bits = random_generator(o)) {
+    e.type = random_generator_type();
+    keep(o);
+    e.address = bits;
     return e;
   }
   if (is_array(o)) {
@@ -759,6 +770,7 @@ Type type_of(PyObject* o) {
     const RecordParts p = record_parts(o);
     return array_type(type_of_dtype(p.dtype), static_cast<int>(p.shape.size()), p.layout);
   }
+  if (random_generator(o)) return random_generator_type();
   if (is_slice(o)) return slice_type(slice_parts(o).given);
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
@@ -771,6 +783,14 @@ Type type_of(PyObject* o) {
   // A member of an enumeration: code compares it with others.
   if (attr_or_null(cls, "__members__")) return e.type;
   raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
+}
+
+void* random_generator(PyObject* o) {
+  if (std::string_view(type_name(o)) != "Generator") return nullptr;
+  PyRef bits = attr_or_null(o, "bit_generator");
+  PyRef capsule = bits ? attr_or_null(bits.get(), "capsule") : PyRef();
+  if (!capsule || !PyCapsule_IsValid(capsule.get(), "BitGenerator")) return nullptr;
+  return PyCapsule_GetPointer(capsule.get(), "BitGenerator");
 }
 
 SliceParts slice_parts(PyObject* slice) {

@@ -1275,6 +1275,12 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   const auto& p = args.positional;
   if (host())
     if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
+  if (self.type == random_generator_type())
+    if (const Function* f = function_.stand_in("generator." + name)) {
+      args.positional.insert(args.positional.begin(), self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_function(*f, f->syntax(), std::move(args), n);
+    }
   if (host())
     if (auto r = host_method(self, name, args, n)) return *r;
   if (self.is_array() && host())

@@ -225,6 +225,12 @@ Value FunctionCompiler::constant_value(const Constant& c) {
 }
 
 Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
+  if (e.address) {
+    if (!host()) fail(nullptr, fmt::format("'{}' is a numpy.random.Generator, which only functions for the CPU can use", name));
+    Value v = Value::of(e.type, fmt::format("static_cast<{}>({})", cpp(e.type), unit_.address(e.address)));
+    v.simple = true;
+    return v;
+  }
   if (e.captured && unit_.options.captures) {
     const int number = unit_.capture(e, name);
     captures_.insert(number);
@@ -372,6 +378,13 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
         if (name == std::array{"start", "stop", "step"}[k]) return object.items[k];
       break;
     case Kind::array: return array_attribute(object, name, n);
+    case Kind::pointer:
+      if (object.type == random_generator_type() && function_.stand_in("generator." + name)) {
+        Value m = Value::known(builtin_type("generator." + name));
+        m.items = {object};
+        return m;
+      }
+      break;
     case Kind::instance: return instance_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
     case Kind::tuple:

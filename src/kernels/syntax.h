@@ -155,6 +155,7 @@ struct Entity {
   Type type = nullptr;
   std::optional<Constant> constant;
   std::shared_ptr<const ConstantArray> array;
+  const void* address = nullptr;         ///< of a value that is a pointer
   std::shared_ptr<const void> captured;  ///< the array on a device; `type` is its type
   std::function<Entity()> frozen;        ///< what it holds now, of one that can be frozen
 };

@@ -319,6 +319,15 @@ Type pointer_type(Type element) {
   t.spelling = fmt::format("CPointer({})", element->spelling);
   return intern(fmt::format("{}#{}", t.spelling, element->id), t);
 }
+Type random_generator_type() {
+  static const Type made = [] {
+    const Type state = scalar_type(DType::u64);
+    TypeInfo t = *pointer_type(record_type(nullptr, "RandomGenerator", {"state"}, {&state, 1}));
+    t.spelling = "Generator";
+    return intern("random generator", t);
+  }();
+  return made;
+}
 Type function_type(const void* function, std::string name) { return named(Kind::function, function, std::move(name), "Function"); }
 Type module_type(const void* object, std::string name) { return named(Kind::module, object, std::move(name), "Module"); }
 Type object_type(const void* object, std::string name) { return named(Kind::object, object, std::move(name), "object"); }

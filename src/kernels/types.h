@@ -105,6 +105,8 @@ Type range_type(DType t);
 /// `given`: which of start (1), stop (2) and step (4) a slice has; the others are None.
 Type slice_type(int given = 0);
 Type pointer_type(Type element);
+/// A numpy.random.Generator: the address of its bit generator, NumPy's bitgen_t. Functions for the CPU only.
+Type random_generator_type();
 /// nullptr: what it holds is not known yet.
 Type list_type(Type element, bool typed = false);
 Type set_type(Type element);
