@@ -366,7 +366,7 @@ _MODULES = ("core", "cuda", "cupyx", "exceptions", "experimental", "extending", 
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
     "_callbacks": "carray cfunc farray",
-    "_jit": "get_num_threads get_thread_id jit literal_unroll njit objmode parallel_chunksize pndindex prange set_num_threads"
+    "_jit": "get_num_threads get_thread_id jit literal_unroll literally njit objmode parallel_chunksize pndindex prange set_num_threads"
     " threading_layer",
     "_portable": "clear_memo get_array_module is_available memoize",
     "_vectorize": "guvectorize stencil vectorize",

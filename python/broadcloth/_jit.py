@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
+from . import _source
 from ._device import config
 from ._pickling import make_jit, reduced
 from .types import Signature, Type
@@ -19,7 +20,7 @@ from .types import Signature, Type
 copyreg.pickle(_c.CpuDispatcher, lambda o: reduced(o, make_jit, o.py_func, o.targetoptions))
 
 __all__ = ["get_num_threads", "get_thread_id", "jit", "literal_unroll", "njit", "objmode", "parallel_chunksize", "pndindex", "prange",
-           "set_num_threads", "threading_layer"]  # fmt: skip
+           "literally", "set_num_threads", "threading_layer"]  # fmt: skip
 
 # What Numba takes and what is no matter here: everything is compiled in nopython mode, and every compile is kept on disk.
 _IGNORED = {"nopython", "forceobj", "looplift", "locals", "inline", "debug", "no_cpython_wrapper", "no_cfunc_wrapper", "_nrt",
@@ -96,6 +97,8 @@ def jit(
             return _object_mode(function)
         if isinstance(function, _c.CpuDispatcher):
             function = function.py_func
+        if function.__code__.co_filename[:1] == "<":
+            _source.remember(function)
         names, defaults, rest = _names(function)
         made = _c.CpuDispatcher(
             function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=bool(fastmath),
@@ -184,6 +187,28 @@ def literal_unroll(values: Any) -> Any:
 
 
 literal_unroll.__kernel_name__ = "numba.literal_unroll"  # type: ignore[attr-defined]
+
+
+def literally(value: Any) -> Any:
+    """In a compiled function: the value itself, for which the function is then compiled, as for a constant.
+
+    Parameters
+    ----------
+    value : int, bool or str
+        A parameter of the function: each value that it is called with is a compile of its own.
+
+    Examples
+    --------
+    >>> @bc.njit
+    ... def member(t, k):
+    ...     return t[bc.literally(k)]
+    >>> member((1, 2.5, "three"), 1), member((1, 2.5, "three"), 2)
+    (2.5, 'three')
+    """
+    return value
+
+
+literally.__kernel_name__ = "numba.literally"  # type: ignore[attr-defined]
 
 
 class objmode:

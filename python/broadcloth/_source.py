@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import linecache
+import sys
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
 _ONLY_AST = 0x400
+_FUTURES = 0x1FF0000
 _trees: dict[str, tuple[int, Any]] = {}
+_texts: dict[CodeType, list[str]] = {}
 
 
 def _last_line(code: CodeType) -> int:
@@ -26,8 +30,8 @@ def _parse(text: str, file: str) -> Any:
 
 def _lambda(code: CodeType, lines: list[str]) -> tuple[Any, int]:
     """The Lambda node of the module that this code was made from."""
-    file = code.co_filename
     text = "".join(lines)
+    file = code.co_filename
     known = _trees.get(file)
     if known is None or known[0] != hash(text):
         known = _trees[file] = (hash(text), _parse(text, file))
@@ -50,17 +54,97 @@ def _lambda(code: CodeType, lines: list[str]) -> tuple[Any, int]:
     return best, 0
 
 
+# ---- functions that come from no file -----------------------------------------------------------------------------------------------
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for c in code.co_consts:
+        if isinstance(c, CodeType):
+            yield from _inside(c)
+
+
+def _lines_of(code: CodeType, text: str) -> list[str] | None:
+    """The text's lines, where it compiles to this very code; blank ones before them where the program cut those off."""
+    import textwrap
+
+    for candidate in dict.fromkeys((text, textwrap.dedent(text), text.strip())):
+        for mode in ("exec", "eval"):
+            try:
+                made = compile(candidate, code.co_filename, mode, code.co_flags & _FUTURES, dont_inherit=True)
+            except (SyntaxError, ValueError):
+                continue
+            if any(c == code for c in _inside(made)):
+                return candidate.splitlines(keepends=True)
+    return None
+
+
+def _known_texts() -> Iterator[str]:
+    """Texts that functions without a file may have been made of: strings of the program that runs, its command, its input, its history."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        yield from (v for v in list(frame.f_locals.values()) if isinstance(v, str))
+        yield from (v for v in frame.f_code.co_consts if isinstance(v, str))
+        frame = frame.f_back
+    if "-c" in sys.orig_argv:
+        yield sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    try:
+        import os
+        import stat
+
+        if stat.S_ISREG(os.fstat(0).st_mode):  # a program that is read from its input
+            yield os.pread(0, 1 << 24, 0).decode()
+    except (OSError, UnicodeDecodeError):
+        pass
+    history: Any = sys.modules.get("readline")
+    if history is not None and hasattr(sys, "ps1"):
+        # What was typed: one statement, which ends where the next one begins.
+        typed = [history.get_history_item(i + 1) or "" for i in range(history.get_current_history_length())]
+        end = len(typed)
+        for i in range(len(typed) - 1, -1, -1):
+            if typed[i][:1].isspace() or not typed[i]:
+                continue
+            yield "\n".join(typed[i:end]) + "\n"
+            if not typed[i].startswith("@"):
+                decorators = i
+                while decorators and typed[decorators - 1].startswith("@"):
+                    decorators -= 1
+                if decorators < i:
+                    yield "\n".join(typed[decorators:end]) + "\n"
+                end = decorators
+
+
+def remember(function: Any) -> bool:
+    """Looks for the text of a function that comes from no file (`exec`, `python -c`) while it can be found; tells whether it is."""
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_filename.startswith("<") or code in _texts:
+        return True
+    if len(linecache.getlines(code.co_filename, function.__globals__)) >= code.co_firstlineno:
+        return True
+    word = "lambda" if code.co_name == "<lambda>" else code.co_name
+    for text in _known_texts():
+        if word in text and (lines := _lines_of(code, text)) is not None:
+            _texts[code] = lines
+            return True
+    return False
+
+
 def find(function: Any) -> tuple[Any, int, list[str]]:
     """A function's FunctionDef or Lambda node, what its line numbers are less than the file's, and the file's lines from its first on."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     first = code.co_firstlineno
+    if len(lines) < first and remember(function):
+        lines = _texts.get(code, lines)
     if len(lines) < first:
-        raise TypeError(
-            f"{function.__qualname__}: its source was not found in {code.co_filename!r}; functions that are compiled must come from a file "
-            "or a notebook's cell"
+        instead = (
+            "run a program that is piped into Python from a file"
+            if code.co_filename == "<stdin>"
+            else "of a text for exec() keep it: linecache.cache[file] = (len(text), None, text.splitlines(True), file), with the name that "
+            "exec(compile(text, file, 'exec')) gives it"
         )
+        raise TypeError(f"{function.__qualname__}: the compiler reads a function's text, which {code.co_filename} does not keep; {instead}")
     if code.co_name == "<lambda>":
         node, offset = _lambda(code, lines)
         return node, offset, lines[first - 1 : node.end_lineno]

@@ -8,7 +8,8 @@ from typing import Any
 from ._broadcloth import CpuDispatcher
 from .types import Type
 
-__all__ = ["get_cython_function_address", "is_jitted", "overload", "overload_attribute", "overload_method", "register_jitable"]
+__all__ = ["get_cython_function_address", "intrinsic", "is_jitted", "overload", "overload_attribute", "overload_method",
+           "register_jitable"]  # fmt: skip
 
 _TABLE: dict[Any, list[Callable[..., Any]]] = {}
 _METHODS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
@@ -129,6 +130,42 @@ def get_cython_function_address(module: str, name: str) -> int:
     address = pointer(exported[name], capsule_name(exported[name]))
     assert address is not None
     return address
+
+
+class _Intrinsic:
+    """What stands for a function made of LLVM's instructions: compiled functions that call it say what to write instead."""
+
+    __kernel_name__ = "numba.intrinsic"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.__wrapped__ = function
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{self.__name__} is made of LLVM's instructions, which only a compiler that hands out its builder can run; write its body in "
+            "Python (extending.overload), in CUDA C++ (cuda.declare_device with link=) or in C (a function of ctypes)"
+        )
+
+
+def intrinsic(*args: Any, **_: Any) -> Any:
+    """Takes Numba's functions that emit LLVM's instructions, so that modules which define some can be imported.
+
+    Compiled functions are C++ here and there is no builder to hand out. A compiled function that calls one is an error that says what to
+    write instead: a body in Python (`overload`), in CUDA C++ (`cuda.declare_device` with ``link=``) or in C (a function of `ctypes`).
+
+    Examples
+    --------
+    >>> from broadcloth.extending import intrinsic
+    >>> @intrinsic
+    ... def add_one(typing_context, x):
+    ...     return None
+    >>> bc.njit(lambda x: add_one(x))(1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+        ...
+    broadcloth.TypingError: add_one() is made of LLVM's instructions by extending.intrinsic, and compiled functions are C++ here
+    """
+    return _Intrinsic(args[0]) if args and callable(args[0]) else _Intrinsic
 
 
 def is_jitted(function: Any) -> bool:

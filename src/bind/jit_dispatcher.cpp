@@ -14,8 +14,19 @@ PyTypeObject* dispatcher_type = nullptr;
 
 // ---- Calls ------------------------------------------------------------------------------------------------------------------------
 
-bool matches(const Overload& o, const Small<uint64_t, 32>& words) {
-  return o.words.size() == words.size() && std::equal(o.words.begin(), o.words.end(), words.data());
+bool matches(const Overload& o, const Small<uint64_t, 32>& words, PyObject* const* args) {
+  return o.words.size() == words.size() && std::equal(o.words.begin(), o.words.end(), words.data()) &&
+         std::all_of(o.literals.begin(), o.literals.end(),
+                     [&](const auto& literal) { return PyObject_RichCompareBool(args[literal.first], literal.second.get(), Py_EQ) == 1; });
+}
+
+/// The type that holds an argument's value, or nullptr.
+kernels::Type literal_of(PyObject* o) {
+  if (PyUnicode_Check(o)) return kernels::string_type(std::string(as_string(o)));
+  if (!PyLong_Check(o)) return nullptr;
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return overflow ? nullptr : kernels::literal_type(v);
 }
 
 std::string spell(const std::vector<kernels::Type>& types) {
@@ -52,8 +63,8 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
-  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
-      random_generator(o))
+  if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
+      is_slice(o) || random_generator(o))
     return;
   kept->push_back(PyRef::borrow(o));
 }
@@ -98,7 +109,17 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     for (size_t i = 0; i < n; ++i)
       if (types[i] != best->arguments[i] && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(best->arguments[i]->dtype);
   } else {
-    made->compiled = compile(self, types);
+    while (!made->compiled) {
+      try {
+        made->compiled = compile(self, types);
+      } catch (const kernels::LiteralNeeded& needed) {
+        const size_t i = needed.parameter;
+        const kernels::Type literal = i < n ? literal_of(args[i]) : nullptr;
+        if (!literal || types[i] == literal) throw;
+        types[i] = literal;
+        made->literals.emplace_back(i, PyRef::borrow(args[i]));
+      }
+    }
   }
   const Overload* result = made.release();
   const_cast<Overload*>(result)->next = self->overloads.load(std::memory_order_relaxed);
@@ -148,7 +169,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     for (Py_ssize_t i = 0; i < n; ++i) frame.add(args[i]);
     const Overload* found = nullptr;
     for (const Overload* o = self->overloads.load(std::memory_order_acquire); o && !found; o = o->next)
-      if (matches(*o, frame.words())) found = o;
+      if (matches(*o, frame.words(), args)) found = o;
     if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame);
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {

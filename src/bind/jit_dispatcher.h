@@ -20,7 +20,7 @@ struct Options {
   bool boundscheck = false;
   bool python_errors = true;  ///< error_model="python": a division by zero raises
   bool cache = false;
-  kernels::Type callback = nullptr;  ///< cfunc: what C takes back
+  kernels::Type callback = nullptr;                  ///< cfunc: what C takes back
   std::vector<kernels::FunctionSignature> declared;  ///< given before anything was called
 };
 
@@ -67,8 +67,9 @@ struct Compiled {
 struct Overload {
   std::vector<uint64_t> words;
   const Compiled* compiled = nullptr;
-  std::vector<int8_t> convert;  ///< for each argument the dtype it is converted to, or -1; empty: none is
-  std::vector<PyRef> kept;      ///< objects that the words name by address
+  std::vector<int8_t> convert;                     ///< for each argument the dtype it is converted to, or -1; empty: none is
+  std::vector<PyRef> kept;                         ///< objects that the words name by address
+  std::vector<std::pair<size_t, PyRef>> literals;  ///< arguments whose values it was compiled for
   const Overload* next = nullptr;
 };
 

@@ -68,7 +68,7 @@ constexpr const char* kSpecial[] = {
     "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
     "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
     "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.hasattr", "builtins.getattr", "builtins.type", "numba.prange", "numba.literal_unroll",
-    "numba.objmode", "numba.parallel_chunksize",
+    "numba.objmode", "numba.parallel_chunksize", "numba.literally", "numba.intrinsic",
     "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
     "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
     "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag", "numpy.round",
@@ -253,6 +253,18 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
   }
 }
 
+/// Asks for the value of a parameter that the node names; fails where it names none.
+void FunctionCompiler::need_literal(const Node* value, const Node* n) {
+  const int index = value->kind == NodeKind::name ? syntax_.local_index(value->text) : -1;
+  try {
+    fail(n, fmt::format("literally(): the value of '{}' is not known when the function is compiled", source_of(value)), {},
+         "give it an argument of the compiled function that is an int, a bool or a str, or a constant");
+  } catch (const Error& e) {
+    if (index < 0 || static_cast<size_t>(index) >= syntax_.parameters.size()) throw;
+    throw LiteralNeeded(static_cast<size_t>(index), e.what());
+  }
+}
+
 const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const std::vector<Type>& types, const Node* n) {
   const FunctionSignature* best = nullptr;
   int least = 0;
@@ -274,7 +286,8 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
   if (!best) {
     std::string known;
     for (const FunctionSignature& s : f.declared) known += (known.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, s.arguments});
-    fail(n, fmt::format("{}: no signature takes {}", f.name(), to_string(FunctionSignature{nullptr, types})), {}, "it was declared for " + known);
+    fail(n, fmt::format("{}: no signature takes {}", f.name(), to_string(FunctionSignature{nullptr, types})), {},
+         "it was declared for " + known);
   }
   return *best;
 }
@@ -376,6 +389,8 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     std::vector<Type> with_values = types;
     for (size_t i = 0; i < values.size(); ++i)
       if (const Type t = literal_form(values[i]); t != types[i]) with_values[i] = t, any = true;
+    if (const auto* needed = dynamic_cast<const LiteralNeeded*>(&e); needed && !any && needed->parameter < args.nodes.size())
+      need_literal(args.nodes[needed->parameter], n);
     if (!any || e.kind() != ErrorKind::Typing) throw;
     try {
       s = &unit_.specialise(f, syntax, with_values, captured);
@@ -1072,6 +1087,14 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     return round_call(args, n);
   }
   if (name == "builtins.print") return print_call(args, n);
+  if (name == "numba.literally") {
+    need(1, 1);
+    if (!p[0].constant && !p[0].type->is(Kind::literal) && p[0].type->has_value()) need_literal(args.nodes[0], n);
+    return p[0];
+  }
+  if (name == "numba.intrinsic")
+    fail(n, fmt::format("{}() is made of LLVM's instructions by extending.intrinsic, and compiled functions are C++ here", source_of(n->a)),
+         {}, "write its body in Python (extending.overload), in CUDA C++ (cuda.declare_device with link=) or in C (a function of ctypes)");
   if (name == "builtins.enumerate" || name == "builtins.zip" || name == "numba.literal_unroll") {
     Value v = Value::known(builtin_type(name.substr(name.rfind('.') + 1)));
     for (const auto& [key, start] : args.keywords) args.positional.push_back(start);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/linked_code.h"
 #include "kernels/syntax.h"
 
@@ -33,7 +34,7 @@ struct CompileOptions {
   bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
-  Type result = nullptr;       ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return
+  Type result = nullptr;           ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return
   Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
@@ -101,7 +102,7 @@ struct CompiledFunction {
   std::vector<bool> writes;
   std::vector<CapturedArray> captured;  ///< kernel: what it takes behind its arguments, before the status
   std::vector<LinkedCode> linked;       ///< code that it is linked with; CUDA C++ is in the text already
-  bool uses_grid_sync = false;     ///< must be launched cooperatively
+  bool uses_grid_sync = false;          ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };
 
@@ -111,6 +112,13 @@ constexpr size_t kCheckBytes = 4560 + (size_t{48} << 18);
 constexpr size_t kFreshOffset = 200, kFreshCount = 16;
 /// What checked kernels know unwritten global memory by (py::kUnsetWord of the same header).
 constexpr int kUnsetByte = 0xcb;
+
+/// What a function threw that needs to know an argument's value (numba.literally): compiled anew with a literal type it may go through.
+class LiteralNeeded : public Error {
+ public:
+  LiteralNeeded(size_t parameter, std::string message) : Error(ErrorKind::Typing, std::move(message)), parameter(parameter) {}
+  const size_t parameter;
+};
 
 /// Throws ErrorKind::Typing: the source line, a caret, the types that were inferred, one suggestion. Needs whatever the Function's own
 /// methods need (the interpreter's lock).

@@ -138,7 +138,7 @@ class Unit {
   std::vector<const void*> addresses_;
   struct Capture {
     CapturedArray array;
-    std::string text;         ///< the parameter's name
+    std::string text;  ///< the parameter's name
     std::function<Entity()> frozen;
     int uses = 0, reads = 0;  ///< how often it is named, and how often only to read an element or its shape
   };
@@ -244,6 +244,7 @@ class FunctionCompiler {
   Value call(const Node* n);
   CallArguments arguments(const Node* n);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
+  [[noreturn]] void need_literal(const Node* value, const Node* n);
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);

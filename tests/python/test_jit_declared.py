@@ -89,7 +89,7 @@ def test_recursion_knows_the_declared_type():
 
 
 def test_what_does_not_convert_is_refused_where_it_is_returned():
-    with pytest.raises(bc.TypingError, match=r"signature says that it returns int64, it returns array[^\n]*\n.*test_jit_declared.py:\d+, in f"):
+    with pytest.raises(bc.TypingError, match=r"says that it returns int64, it returns array[^\n]*\n.*test_jit_declared.py:\d+, in f"):
 
         @njit("int64(float64[:])")
         def f(x):
@@ -113,7 +113,9 @@ def cut(a, s):
     return a[s].copy()
 
 
-@pytest.mark.parametrize("s", [slice(2, 5), slice(None, 5), slice(None), slice(None, None, -2), slice(-3, None), slice(np.int32(1), 100, 3)])
+@pytest.mark.parametrize(
+    "s", [slice(2, 5), slice(None, 5), slice(None), slice(None, None, -2), slice(-3, None), slice(np.int32(1), 100, 3)]
+)
 def test_slices_are_arguments(s):
     x = np.arange(10.0)
     assert_array_equal(cut(x, s), x[s])

@@ -30,8 +30,14 @@ _uniforms, _uniforms_f = _c("random_standard_uniform_fill", None, _i, _p), _c("r
 _normal, _normal_f = _c("random_standard_normal", _d), _c("random_standard_normal_f", _f)
 _normals, _normals_f = _c("random_standard_normal_fill", None, _i, _p), _c("random_standard_normal_fill_f", None, _i, _p)
 _exponential, _exponential_f = _c("random_standard_exponential", _d), _c("random_standard_exponential_f", _f)
-_exponentials, _exponentials_f = _c("random_standard_exponential_fill", None, _i, _p), _c("random_standard_exponential_fill_f", None, _i, _p)
-_inverted, _inverted_f = _c("random_standard_exponential_inv_fill", None, _i, _p), _c("random_standard_exponential_inv_fill_f", None, _i, _p)
+_exponentials, _exponentials_f = (
+    _c("random_standard_exponential_fill", None, _i, _p),
+    _c("random_standard_exponential_fill_f", None, _i, _p),
+)
+_inverted, _inverted_f = (
+    _c("random_standard_exponential_inv_fill", None, _i, _p),
+    _c("random_standard_exponential_inv_fill_f", None, _i, _p),
+)
 _one_gamma, _one_gamma_f = _c("random_standard_gamma", _d, _d), _c("random_standard_gamma_f", _f, _f)
 _bounded = _c("random_bounded_uint64", _u, _u, _u, _u, _b)
 _bounded_32 = _c("random_buffered_bounded_uint32", ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, _b, _p, _p)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
+from .. import _source
 from .._pickling import make_kernel, reduced
 
 __all__ = ["Dispatcher", "jit"]
@@ -373,6 +374,8 @@ def jit(
 
     def decorate(f: Callable[..., Any]) -> Any:
         f = _unwrap(f)
+        if f.__code__.co_filename[:1] == "<":
+            _source.remember(f)
         if device:
             return DeviceFunction(f, bool(inline) and inline != "never")
         options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck), "link": link or None}

@@ -1,0 +1,133 @@
+"""Functions without a file, values that are known when a function is compiled, and functions that cannot be compiled."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda, extending, literal_unroll, literally, njit, vectorize
+
+
+def test_functions_made_by_exec():
+    text = """
+        def f(x):
+            s = 0
+            for i in range(x):
+                s += i
+            return s
+    """
+    space: dict = {}
+    exec(textwrap.dedent(text), space)
+    assert njit(space["f"])(5) == 10
+
+    exec("@njit\ndef g(x):\n    return x * 3\n", {"njit": njit, **space}, space)
+    assert space["g"](2) == 6
+
+
+def test_texts_that_differ_in_one_sign():
+    def made(op):
+        text = f"lambda x, y: x {op} y"
+        return njit(eval(text))
+
+    functions = [made(op) for op in "+-*"]
+    assert [f(7, 3) for f in functions] == [10, 4, 21]
+    double = "lambda x: x * 2.0"
+    assert_array_equal(vectorize(eval(double))(np.arange(3.0)), [0, 2, 4])
+
+
+def test_kernels_made_by_exec(xp):
+    space = {"cuda": cuda}
+    exec("@cuda.jit\ndef five(x):\n    x[cuda.grid(1)] = 5\n", space)
+    x = xp.zeros(3)
+    space["five"][1, 3](x)
+    assert_array_equal(x, np.full(3, 5))
+
+
+def test_a_text_that_is_lost_is_an_error_that_says_what_to_keep():
+    space: dict = {}
+    exec("".join(["def f(x):\n", "    return x\n"]), space)
+    with pytest.raises(TypeError, match=r"<string> does not keep; .*linecache\.cache\[file\]"):
+        njit(space["f"])(1)
+
+    file, text = "<a text that is kept>", "".join(["def f(x):\n", "    return x + 1\n"])
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), space)
+    del text
+    assert njit(space["f"])(1) == 2
+
+
+def test_a_program_that_is_an_argument():
+    program = "from broadcloth import njit\n@njit\ndef f(x):\n    return x + 1\nprint(f(2))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ, check=True)
+    assert done.stdout == "3\n"
+
+
+# ---- values that are known ---------------------------------------------------------------------------------------------
+
+
+@njit
+def member(t, k):
+    return t[literally(k)]
+
+
+def test_literally_compiles_for_each_value():
+    t = (1, 2.5, np.arange(3))
+    assert member(t, 0) == 1 and member(t, 1) == 2.5
+    assert member(t, 2) is t[2]
+    assert member(t, 1) == 2.5
+    assert len(member.signatures) == 3
+
+
+def test_literally_in_a_function_that_is_called():
+    @njit
+    def inner(t, k):
+        return member(t, k)
+
+    @njit
+    def outer(t):
+        return inner(t, 1), member(t, 0)
+
+    assert inner((1, 2.5), 1) == 2.5
+    assert outer((1, 2.5)) == (2.5, 1)
+
+
+def test_literally_needs_a_value():
+    @njit
+    def wrong(t, x):
+        return t[literally(x[0])]
+
+    with pytest.raises(bc.TypingError, match=r"the value of 'x\[0\]' is not known"):
+        wrong((1, 2.0), np.zeros(1, "i8"))
+    with pytest.raises(bc.TypingError, match="the value of 'k' is not known"):
+        member((1, 2.0), 1.0)
+    assert literally(5) == 5
+
+
+def test_literal_unroll_over_arguments_and_constants():
+    @njit
+    def lengths(t):
+        n = 0
+        for x in literal_unroll(t):
+            n += len(x)
+        return n
+
+    assert lengths((np.ones(3), (1, 2), np.ones((2, 2)))) == 7
+
+
+def test_intrinsics_say_what_to_write_instead():
+    @extending.intrinsic(prefer_literal=True)
+    def emits(context, x):
+        return None
+
+    with pytest.raises(NotImplementedError, match=r"extending\.overload"):
+        emits(1)
+    with pytest.raises(bc.TypingError, match=r"emits\(\) is made of LLVM's instructions"):
+        njit(lambda x: emits(x))(1)
