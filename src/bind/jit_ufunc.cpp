@@ -1,6 +1,7 @@
 // broadcloth.vectorize and guvectorize: a Python function as the loop of a NumPy ufunc, and as an elementwise op of the engine's graph.
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
@@ -46,8 +47,10 @@ const UfuncApi& ufunc_api() {
 /// One compiled loop. Never freed: ufuncs keep its address.
 struct Loop {
   host::Entry entry = nullptr;
-  int operands = 0;   ///< inputs and outputs
-  int core_dims = 0;  ///< extents of an element's own dimensions (guvectorize)
+  host::Entry chain = nullptr;  ///< of two operands, where a result is the next turn's operand
+  std::vector<int> items;       ///< bytes of an element of each operand; empty: the entry takes NumPy's arguments
+  int operands = 0;             ///< inputs and outputs
+  int core_dims = 0;            ///< extents of an element's own dimensions (guvectorize)
   bool parallel = false;
   int64_t grain = 1;  ///< turns of a thread's piece
   std::vector<kernels::Failure> failures;
@@ -66,10 +69,81 @@ Failed& failed() {
   return f;
 }
 
+/// Whether a result is the next turn's operand, as reduce and accumulate have it.
+bool is_chained(const Loop& loop, char** args, const Py_intptr_t* steps) {
+  return loop.core_dims == 0 && loop.operands == 3 && (steps[2] == 0 || (args[2] - args[0] == steps[2] && steps[0] == steps[2]));
+}
+
+template <class T>
+void strided_of(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  if (to_step == kItem && from_step == 0) {
+    std::fill_n(reinterpret_cast<T*>(to), count, *reinterpret_cast<const T*>(from));
+  } else if (to_step == kItem) {
+    for (int64_t i = 0; i < count; ++i) reinterpret_cast<T*>(to)[i] = *reinterpret_cast<const T*>(from + i * from_step);
+  } else if (from_step == kItem) {
+    for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(to + i * to_step) = reinterpret_cast<const T*>(from)[i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(to + i * to_step) = *reinterpret_cast<const T*>(from + i * from_step);
+  }
+}
+
+/// Copies elements of 1, 2, 4, 8 or 16 bytes from and to places with these distances in bytes.
+void strided(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t count, int bytes) {
+  auto* t = static_cast<char*>(to);
+  const auto* f = static_cast<const char*>(from);
+  struct Sixteen {
+    int64_t words[2];
+  };
+  switch (bytes) {
+    case 1: return strided_of<uint8_t>(t, to_step, f, from_step, count);
+    case 2: return strided_of<uint16_t>(t, to_step, f, from_step, count);
+    case 4: return strided_of<uint32_t>(t, to_step, f, from_step, count);
+    case 8: return strided_of<uint64_t>(t, to_step, f, from_step, count);
+    default: return strided_of<Sixteen>(t, to_step, f, from_step, count);
+  }
+}
+
+/// An elementwise loop: in place where all elements lie side by side, else a block at a time, through buffers.
+bool run_blocks(const Loop& loop, char** args, int64_t n, const Py_intptr_t* steps, host::Call* call) {
+  constexpr int64_t kBlock = 512;
+  constexpr size_t kRoom = 4 * kBlock * 8;
+  const auto operands = static_cast<size_t>(loop.operands);
+  Small<void*, 16> places;
+  std::copy_n(args, operands, places.add(operands));
+  const auto unit = [&](size_t k) { return steps[k] == loop.items[k]; };
+  size_t bytes = 0;
+  for (size_t k = 0; k < operands; ++k)
+    if (!unit(k)) bytes += kBlock * static_cast<size_t>(loop.items[k]);
+  if (bytes == 0) return host::run(loop.entry, places.data(), &n, call);
+  alignas(64) char inside[kRoom];
+  const std::unique_ptr<char[]> outside(bytes > kRoom ? new char[bytes] : nullptr);
+  char* room = outside ? outside.get() : inside;
+  for (size_t k = 0; k < operands; ++k)
+    if (!unit(k)) places[k] = std::exchange(room, room + kBlock * loop.items[k]);
+  const size_t out = operands - 1;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    int64_t count = std::min(kBlock, n - at);
+    for (size_t k = 0; k < operands; ++k) {
+      char* const here = args[k] + at * steps[k];
+      if (unit(k))
+        places[k] = here;
+      else if (k != out && (at == 0 || steps[k] != 0))
+        strided(places[k], loop.items[k], here, steps[k], count, loop.items[k]);
+    }
+    if (!host::run(loop.entry, places.data(), &count, call)) return false;
+    if (!unit(out)) strided(args[out] + at * steps[out], steps[out], places[out], loop.items[out], count, loop.items[out]);
+  }
+  return true;
+}
+
 void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_intptr_t* steps) {
   host::Call call;
   void* arguments[3] = {args, const_cast<Py_intptr_t*>(dims), const_cast<Py_intptr_t*>(steps)};
-  if (host::run(loop.entry, arguments, nullptr, &call)) return;
+  const bool chained = loop.chain && is_chained(loop, args, steps);
+  if (loop.items.empty() || chained ? host::run(chained ? loop.chain : loop.entry, arguments, nullptr, &call)
+                                    : run_blocks(loop, args, dims[0], steps, &call))
+    return;
   Failed& f = failed();
   const std::lock_guard lock(f.mutex);
   f.failure = failure_of(loop.failures, call);
@@ -80,9 +154,7 @@ void run_loop(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, vo
   const Loop& loop = *static_cast<const Loop*>(data);
   // Lanes that are computed and not taken set flags of the processor, which NumPy would warn of.
   const unsigned flags = _mm_getcsr();
-  const bool chained =
-      loop.core_dims == 0 && loop.operands == 3 && (steps[2] == 0 || (args[2] - args[0] == steps[2] && steps[0] == steps[2]));
-  if (!loop.parallel || dims[0] <= loop.grain || chained) {
+  if (!loop.parallel || dims[0] <= loop.grain || is_chained(loop, args, steps)) {
     run_piece(loop, args, dims, steps);
   } else {
     struct Context {
@@ -121,6 +193,7 @@ void load_loop(Loop* loop, const std::string& text, const char* name, bool paral
     });
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     loop->entry = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_loop"));
+    loop->chain = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_chain"));
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
   BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", name);
@@ -130,10 +203,11 @@ kernels::CompiledFunction compile_body(PyObject* function, const std::vector<ker
   kernels::CompileOptions options;
   options.entry = entry;
   options.python_errors = false;  // NumPy's division, as in every ufunc
+  options.entered = false;
   return compile_function(function, types, options);
 }
 
-/// The loop of an elementwise function: blocks of elements that lie side by side, so that one vectorised loop serves every stride.
+/// The loop of an elementwise function, over elements that lie side by side.
 Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& types, bool parallel, bool fastmath) {
   const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
   const std::string name = made.name.substr(3);  // the entry's name is bc_ and the function's
@@ -146,41 +220,37 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
   loop->failures = made.failures;
   loop->result = made.result;
   const std::string result = cpp_name(made.result->dtype);
+  // One loop over elements that lie side by side is all that is compiled; run_blocks brings other operands there.
+  const char* const exported = "extern \"C\" __attribute__((visibility(\"default\"))) int";
+  const char* const failure = made.reports ? ", failure" : "";
   std::string text = made.readable;
-  text += "namespace bc {\nextern \"C\" __attribute__((visibility(\"default\"))) int bc_loop(void* const* arguments, void*) {\n";
-  text += "  char** const args = static_cast<char**>(arguments[0]);\n  const i64 n = *static_cast<const i64*>(arguments[1]);\n";
-  text += "  const i64* const steps = static_cast<const i64*>(arguments[2]);\n  constexpr i64 kBlock = 512;\n  int failure = 0;\n";
-  std::string gather, call, all_unit;
+  text += fmt::format("namespace bc {{\n{} bc_loop(void* const* p, void* items) {{\n  const i64 n = *static_cast<const i64*>(items);\n",
+                      exported);
+  std::string call;
   for (size_t k = 0; k < types.size(); ++k) {
     const std::string t = cpp_name(types[k]->dtype);
     loop->types.push_back(static_cast<char>(numpy_number(types[k]->dtype)));
-    text += fmt::format("  py::Feed<{}, kBlock> in{};\n", t, k);
-    gather += fmt::format("    const {0}* p{1} = in{1}.block(args[{1}], steps[{1}], at, count);\n", t, k);
+    loop->items.push_back(itemsize(types[k]->dtype));
+    text += fmt::format("  const {0}* p{1} = static_cast<const {0}*>(p[{1}]);\n", t, k);
     call += fmt::format("{}p{}[j]", k ? ", " : "", k);
-    all_unit += fmt::format(" && steps[{}] == sizeof({})", k, t);
   }
   loop->types.push_back(static_cast<char>(numpy_number(made.result->dtype)));
-  if (made.reports) call += call.empty() ? "failure" : ", failure";
-  const size_t out = types.size();
+  loop->items.push_back(itemsize(made.result->dtype));
+  text += fmt::format("  {0}* o = static_cast<{0}*>(p[{1}]);\n  int failure = 0;\n", result, types.size());
+  text += fmt::format("  for (i64 j = 0; j < n; ++j) o[j] = {}({}{});\n  return failure;\n}}\n", name, call,
+                      call.empty() && made.reports ? "failure" : failure);
   if (types.size() == 2) {
     // reduce and accumulate: a result is the next turn's operand.
-    std::string one;
-    for (size_t k = 0; k < 2; ++k)
-      one += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
     text += fmt::format(
-        "  const bool chained = args[2] != args[0] ? args[2] - args[0] == steps[2] && steps[0] == steps[2] : steps[2] == 0;\n"
-        "  if (chained) {{\n    for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}({}{});\n    return "
-        "failure;\n  }}\n",
-        result, name, one, made.reports ? ", failure" : "");
+        "{} bc_chain(void* const* arguments, void*) {{\n  char** const args = static_cast<char**>(arguments[0]);\n"
+        "  const i64 n = *static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const i64*>(arguments[2]);\n"
+        "  int failure = 0;\n  for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}(",
+        exported, result, name);
+    for (size_t k = 0; k < 2; ++k)
+      text += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
+    text += fmt::format("{});\n  return failure;\n}}\n", failure);
   }
-  text += fmt::format(
-      "  alignas(64) {0} buffer[kBlock];\n  const bool unit = steps[{2}] == sizeof({0});\n  const i64 block = unit{5} ? n : kBlock;\n"
-      "  for (i64 at = 0; at < n; at += block) {{\n    const i64 count = py::least(block, n - at);\n{1}    {0}* o = unit ? "
-      "reinterpret_cast<{0}*>(args[{2}]) + at : buffer;\n"
-      "    for (i64 j = 0; j < count; ++j) o[j] = {3}({4});\n"
-      "    if (!unit) for (i64 j = 0; j < count; ++j) *reinterpret_cast<{0}*>(args[{2}] + (at + j) * steps[{2}]) = o[j];\n  }}\n  return "
-      "failure;\n}}\n}}\n",
-      result, gather, out, name, call, all_unit);
+  text += "}\n";
   load_loop(loop.get(), text, name.c_str(), false, fastmath);
   return loop.release();
 }

@@ -32,6 +32,7 @@ struct CompileOptions {
   bool bounds = false;             ///< an index out of bounds raises IndexError
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
+  bool entered = true;             ///< host: there is an entry; else the function alone, for text behind it that calls it
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
   Type result = nullptr;           ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return

@@ -261,6 +261,10 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     if (!f->text.empty()) text += "\n" + f->text;
   text += matcher_texts();
   if (options.entry == Entry::host) {
+    made.name = "bc_" + s.name;
+    text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
+  }
+  if (options.entry == Entry::host && options.entered) {
     std::string call, sets, back;
     int at = 0;
     for (Type t : s.arguments)
@@ -276,8 +280,6 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
       } else if (!t->has_value()) {
         ++at;
       }
-    made.name = "bc_" + s.name;
-    text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
     text +=
         fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
     text += sets;

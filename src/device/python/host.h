@@ -683,24 +683,6 @@ BC_INLINE void assign(const Array<T, N, L>& out, const F& f, const A&... a) {
   }
 }
 
-/// An operand of a ufunc's loop, a block at a time: where its elements lie side by side they are read in place, else they are gathered.
-template <class T, i64 Block>
-struct Feed {
-  alignas(64) T buffer[Block];
-  bool filled = false;
-  BC_INLINE const T* block(char* from, i64 step, i64 at, i64 count) {
-    if (step == static_cast<i64>(sizeof(T))) return reinterpret_cast<const T*>(from) + at;
-    if (step == 0) {
-      if (!filled)
-        for (i64 j = 0; j < Block; ++j) buffer[j] = *reinterpret_cast<const T*>(from);
-      filled = true;
-      return buffer;
-    }
-    for (i64 j = 0; j < count; ++j) buffer[j] = *reinterpret_cast<const T*>(from + (at + j) * step);
-    return buffer;
-  }
-};
-
 // ---- reductions -------------------------------------------------------------------------------------------------------------------
 
 #define BC_HOST_REDUCTION(Name, State, identity, mapped, joined) \
