@@ -474,6 +474,9 @@ class _Joiner:
             types.append(item if isinstance(item, (int, float, complex)) else x.dtype)
             arrays.append(self._placed(x, max(ndmin, 1), trans1d if x.ndim else -1))
         dtype = np.result_type(*types) if types else None
+        for k, number in enumerate(types):
+            if isinstance(number, int):
+                arrays[k] = _c.asarray(number, dtype=dtype).reshape(arrays[k].shape)  # raises where the type cannot hold it
         return _c.concatenate(arrays, axis, dtype=dtype)
 
 

@@ -352,7 +352,9 @@ def _places(name: str, arr: Any, obj: Any, axis: int | None) -> Any:
         return np.flatnonzero(found).tolist()
     if found.dtype.kind not in "iu" and (found.size or isinstance(obj, (ndarray, np.ndarray))):
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    return found.tolist()
+    if name == "insert" and found.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    return found.tolist() if found.ndim < 2 else found.ravel().tolist()
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:

@@ -213,6 +213,18 @@ class List(_c.Container, MutableSequence):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __lt__(self, other: Iterable[Any]) -> bool:
+        return list(self) < list(other) if isinstance(other, List | list) else NotImplemented
+
+    def __le__(self, other: Iterable[Any]) -> bool:
+        return list(self) <= list(other) if isinstance(other, List | list) else NotImplemented
+
+    def __gt__(self, other: Iterable[Any]) -> bool:
+        return list(self) > list(other) if isinstance(other, List | list) else NotImplemented
+
+    def __ge__(self, other: Iterable[Any]) -> bool:
+        return list(self) >= list(other) if isinstance(other, List | list) else NotImplemented
+
     def pop(self, index: int = -1) -> Any:
         """Takes a value out, the last one unless an index is given."""
         if not self._typed():

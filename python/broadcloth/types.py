@@ -218,10 +218,11 @@ _NAMES = """
     long_ ulong longlong ulonglong ssize_t size_t half single voidptr
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
+string = Type("unicode_type")
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "ListType",
             "NoneType", "Number", "Optional", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple"]  # fmt: skip
-__all__ = sorted([*_CLASSES, *_NAMES.split()])
+__all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 
 def typeof(value: Any) -> Type:

@@ -143,6 +143,15 @@ PyRef flags_num(PyObject* array) {
   return to_py(n);
 }
 
+PyObject* flags_compare(PyObject* self, PyObject* other, int op) {
+  if (Py_TYPE(self) != Py_TYPE(other) || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return guard([&]() -> PyObject* {
+    bool same = true;
+    for (const FlagName& n : flag_names) same = same && flag_value(held(self), n.flag) == flag_value(held(other), n.flag);
+    return PyBool_FromLong(same == (op == Py_EQ));
+  });
+}
+
 #define BC_FLAG(i, setter) {flag_names[i].attribute, flag_getter<i>, setter, nullptr, nullptr}
 PyGetSetDef flags_attributes[] = {BC_FLAG(0, nullptr),
                                   BC_FLAG(1, nullptr),
@@ -161,6 +170,8 @@ PyGetSetDef flags_attributes[] = {BC_FLAG(0, nullptr),
                                   {}};
 PyType_Slot flags_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
                              {Py_tp_repr, reinterpret_cast<void*>(flags_repr)},
+                             {Py_tp_richcompare, reinterpret_cast<void*>(flags_compare)},
+                             {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
                              {Py_tp_getset, flags_attributes},
                              {Py_mp_subscript, reinterpret_cast<void*>(flags_subscript)},
                              {Py_mp_ass_subscript, reinterpret_cast<void*>(flags_ass_subscript)},

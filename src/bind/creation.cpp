@@ -173,17 +173,16 @@ DType dtype_of(PyObject* o) {
 
 PyRef promoted(PyObject* const* args, Py_ssize_t n) {
   if (n == 0) throw_python(PyExc_ValueError, "at least one array or dtype is required");
-  std::optional<DType> strong;
+  std::vector<DType> strong;
   Weak weak = Weak::none;
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (const auto s = python_scalar(args[i])) {
       weak = std::max(weak, s->first);
     } else {
-      const DType t = dtype_of(args[i]);
-      strong = strong ? promote(*strong, t) : t;
+      strong.push_back(dtype_of(args[i]));
     }
   }
-  const DType t = !strong ? default_dtype(weak) : weak == Weak::none ? *strong : promote_weak(*strong, weak);
+  const DType t = strong.empty() ? default_dtype(weak) : weak == Weak::none ? promote(strong) : promote_weak(promote(strong), weak);
   return PyRef::borrow(dtype_object(t));
 }
 

@@ -449,8 +449,10 @@ std::vector<PyMethodDef> joining_composites() {
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
                   [](const Array& a, PyObject* at, const Axis& axis) { return delete_(a, integers(at), axis); }),
-      BC_FUNCTION("insert(arr, obj, values, axis=None)", [](const Array& a, PyObject* at, const Array& values,
-                                                            const Axis& axis) { return insert(a, integers(at), values, axis); }),
+      BC_FUNCTION("insert(arr, obj, values, axis=None)",
+                  [](const Array& a, PyObject* at, const Array& values, const Axis& axis) {
+                    return insert(a, integers(at), values, axis, !PySequence_Check(at));
+                  }),
   };
 }
 

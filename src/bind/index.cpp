@@ -158,7 +158,13 @@ Array index_array(PyObject* o, Device device) {
     index = array_of(o);
   } else {
     // Lists and NumPy arrays can be checked before they leave the host.
-    index = to_array(o, device.type == DeviceType::cuda ? Device{DeviceType::cpu, 0} : device);
+    try {
+      index = to_array(o, device.type == DeviceType::cuda ? Device{DeviceType::cpu, 0} : device);
+    } catch (const PythonError&) {
+      if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw;
+      PyErr_Clear();
+      throw_python(PyExc_IndexError, kBadIndex);  // slices, names or other objects in a list
+    }
     // An empty list has no type of its own.
     if (index.size() == 0 && !is_numpy_array(o) && is_inexact(index.dtype())) index = astype(index, DType::i64);
   }

@@ -115,6 +115,14 @@ bool can_cast(DType from, DType to, Casting casting) {
   return false;
 }
 
+DType promote(std::span<const DType> types) {
+  std::optional<DType> all;
+  for (const bool floats : {true, false})
+    for (const DType t : types)
+      if (is_inexact(t) == floats) all = all ? promote(*all, t) : t;
+  return *all;
+}
+
 std::string_view to_string(Casting casting) {
   constexpr std::string_view names[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   return names[static_cast<int>(casting)];

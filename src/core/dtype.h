@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace bc {
@@ -45,6 +46,8 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 /// NumPy's `promote_types`: the smallest type that both cast to safely. bfloat16 follows float16's rules; the two meet in float32.
 DType promote(DType a, DType b);
+/// What several types have in common: floats are promoted first, so that int16, uint16 and float32 give float32, as in NumPy.
+DType promote(std::span<const DType> types);
 
 /// NumPy's `can_cast` between two dtypes.
 bool can_cast(DType from, DType to, Casting casting);

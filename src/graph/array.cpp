@@ -304,12 +304,35 @@ Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& opti
   return options.out ? options.out : transposed(made, inverse_axes(order));
 }
 
+// The row takes exponents of 32 bits. Wider ones are brought into a range whose ends already overflow and vanish for every float.
+Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
+  constexpr int64_t kMost = 5000;
+  Term small[2] = {args[0], args[1]};
+  Array exponent;
+  if (const Array* given = args[1].array) {
+    const DType t = given->dtype();
+    BC_CHECK(is_integer(t) && t != DType::u64, UFuncTypeError,
+             "ufunc 'ldexp' not supported for the input types: expected an exponent of integers up to int64, got {}", info(t).name);
+    Array x = *given;
+    if (is_signed_integer(t)) x = ufunc(Op::maximum, {x, Arg(-kMost)});
+    exponent = astype(ufunc(Op::minimum, {x, Arg(kMost)}), DType::i32);
+    small[1].array = &exponent;
+  } else {
+    const Scalar& v = args[1].value;
+    small[1].value = Scalar::integer(v.dtype == DType::i64 && v.i < 0 ? -kMost : kMost);
+  }
+  return ufunc(Op::ldexp, std::span<const Term>(small), options);
+}
+
 }  // namespace
 
 Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const OpInfo& row = info(op);
   const int n = static_cast<int>(args.size());
   BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
+  if (op == Op::ldexp && (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
+                                        : args[1].weak == Weak::integer && !args[1].value.fits(DType::i32))) [[unlikely]]
+    return ldexp_of_wide(args, options);
 
   OperandType types[3];
   const Array* first = nullptr;
@@ -319,6 +342,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   for (int i = 0; i < n; ++i) {
     if (!args[i].array) {
       types[i] = {default_dtype(args[i].weak), args[i].weak};
+      // A Python integer between the ranges of int64 and uint64, alone, is a uint64.
+      if (n == 1 && args[i].weak == Weak::integer && args[i].value.dtype == DType::u64) types[i] = {DType::u64, Weak::none};
       continue;
     }
     const Array& a = *args[i].array;
@@ -543,7 +568,10 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   extra->join = options.join;
   const int nd = a.ndim();
   if (options.axes) {
+    // A number has one element along axis 0, but no mean over it.
+    const bool number = nd == 0 && options.axes->size() == 1 && row.accumulate != Accumulate::mean;
     for (int64_t axis : *options.axes) {
+      if (number && (axis == 0 || axis == -1)) continue;
       const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, row.name);
       BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", row.name);
       extra->axes |= bit;
@@ -551,18 +579,17 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   } else {
     extra->axes = nd == 64 ? ~uint64_t{0} : (uint64_t{1} << nd) - 1;
   }
-  Dims kept, shown;
+  Dims shown;
   int64_t reduced = 1;
   for (int d = 0; d < nd; ++d) {
     if (extra->axes >> d & 1) {
       reduced *= a.shape()[d];
       if (options.keepdims) shown.push_back(1);
     } else {
-      kept.push_back(a.shape()[d]);
       shown.push_back(a.shape()[d]);
     }
   }
-  BC_CHECK(identity || reduced > 0 || product(kept) == 0 || options.initial, Value,
+  BC_CHECK(identity || reduced > 0 || options.initial, Value,
            "zero-size array to reduction operation {} which has no identity", options.join ? options.join->name.c_str() : row.name);
   if (options.out) {
     BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,

@@ -303,8 +303,18 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
         host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
     if (index.is_scalar() && (object.type->is_uniform() || texts)) {
       const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
-      const std::string at =
+      std::string at =
           index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
+      if (host() && !is_inexact(index.type->dtype)) {
+        const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
+        const int code = unit_.failure({"IndexError", "tuple index out of range", syntax_.file, n ? n->line : syntax_.line, syntax_.name});
+        linef("if (static_cast<u64>({}) >= {}u) {{", place.text, count);
+        ++depth_;
+        fail_with(code);
+        --depth_;
+        line("}");
+        at = place.text;
+      }
       Value r = Value::of(whole.type->items[0], fmt::format("{}[{}]", whole.text, at));
       r.non_negative = r.index = object.index;
       return r;
@@ -390,6 +400,11 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     v.items = {bound(object, "a")};
     return v;
   }
+  if (name == "flags") {
+    Value v = Value::known(builtin_type("flags"));
+    v.items = {object};
+    return v;
+  }
   if (name == "size") return number(paren(bound(object)) + ".size()");
   if (name == "nbytes") return number(fmt::format("{}.size() * {}", paren(bound(object)), t->element->bytes));
   unit_.need("core");
@@ -403,6 +418,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
     if (!is_complex(t->dtype)) {
       if (name == "real") return object;
+      if (host()) return call_builtin("numpy.zeros_like", {{object}, {n}, {}}, n);
       fail(n, "the imaginary part of a real array is nothing that can be written or read here");
     }
     const Type part = scalar_type(real_type(t->dtype));

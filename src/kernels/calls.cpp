@@ -188,7 +188,11 @@ Value FunctionCompiler::call(const Node* n) {
       }
       return call_value(attribute_of(object, n->a->text, n->a), arguments(n), n);
     }
-    if (host() && object.display && object.is(Kind::tuple)) return container_call(made(object, nullptr, n), n);
+    if (host() && object.display && object.is(Kind::tuple)) {
+      const Value list = made(object, nullptr, n);
+      if (!list.is(Kind::tuple)) return container_call(list, n);
+      if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
+    }
     if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
       CallArguments args = arguments(n);
       for (const Value& v : args.positional)
@@ -438,6 +442,8 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
   if (v.is_array() && v.type->ndim > 0) return lift({v}, [this, to, n](std::span<const Value> x) { return cast_to(to, x[0], n); }, n);
   if (v.is_array()) return cast_to(to, subscript_of(v, tuple_of({}), n), n);
   if (v.is(Kind::optional)) return cast_to(to, converted(v, v.type->element, n), n);
+  if (to == bool_type() && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.is(Kind::none) || v.type->is_container()))
+    return truth(v, n);
   if (!v.is_scalar() && !v.is(Kind::literal)) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
   if (v.is_scalar() && v.constant && to->is_scalar()) {
     // int(2.5) of a constant is one.
@@ -1067,6 +1073,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
       r.index = r.non_negative = r.reads = true;
       return r;
     }
+    if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
     if (p[0].is_array() && p[0].type->ndim > 0) {
       note_read(args.nodes[0]);
       Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
@@ -1375,7 +1382,15 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
       text = name == "index" ? fmt::format("({} ? {} : {})", same.text, i, text) : fmt::format("{} + ({} ? 1 : 0)", text, same.text);
     }
-    return Value::of(int64_type(), "i64(" + text + ")");
+    if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
+    Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");
+    const int code = unit_.failure({"ValueError", "tuple.index(x): x not in tuple", syntax_.file, n->line, syntax_.name});
+    linef("if ({} < 0) {{", at.text);
+    ++depth_;
+    fail_with(code);
+    --depth_;
+    line("}");
+    return at;
   }
   fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},
        nearest(name, members_of(self.type)));

@@ -1103,8 +1103,9 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   if (name == "typed.List.empty_list" || name == "typed.Dict.empty") {
     std::vector<Type> types;
     for (const Value& v : p) {
-      if (!v.is(Kind::dtype) && !(v.is(Kind::type) && v.type->element)) break;
-      types.push_back(v.type->element);
+      const bool made = v.type && v.type->is_container();  // an empty one of the type that is meant
+      if (!made && !v.is(Kind::dtype) && !(v.is(Kind::type) && v.type->element)) break;
+      types.push_back(made ? v.type : v.type->element);
     }
     for (const char* key : {"item_type", "key_type", "value_type"})
       for (const auto& [keyword, v] : args.keywords)
@@ -1120,6 +1121,10 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   }
   if (p.empty()) return std::nullopt;
   const Value& v = p[0];
+  if (name == "builtins.iter" && p.size() == 1) {
+    if (v.is(Kind::generator)) return v;
+    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
+  }
   if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator))
     return Value::called(v.type->element, fmt::format("{}.next_value()", paren(v)));
   if (name == "builtins.len") {

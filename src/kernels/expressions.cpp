@@ -364,6 +364,15 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::builtin: {
       if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
         return number_limit(object.items[0].type->element, name, n);
+      if (!object.items.empty() && object.type->name == "flags") {
+        // What the type says: an array of layout A may happen to be contiguous, as in Numba.
+        const Type a = object.items[0].type;
+        const bool c = a->layout == 'C', f = a->layout == 'F' || (c && a->ndim < 2);
+        if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous" || name == "writeable")
+          return constant_value(Constant{name[0] == 'w' ? !a->read_only : name[0] == 'f' ? f : c});
+        fail(n, fmt::format("flags have no attribute '{}' in compiled functions", name), {},
+             nearest(name, {"c_contiguous", "f_contiguous", "contiguous", "writeable"}));
+      }
       const std::string full = object.type->name + "." + name;
       const std::vector<std::string> known = known_names();
       for (const std::string& k : known)
@@ -785,6 +794,27 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
+  if ((op == Operator::in || op == Operator::not_in) && b.is(Kind::range) && !b.items.empty()) {
+    // Inside, and whole steps from the start.
+    const Value x = spill(a, "i");
+    if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
+    std::vector<Value> part;
+    for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
+    const auto holds = [&](Operator o, const Value& l, const Value& r) { return paren(compare_two(o, l, r, n)); };
+    const Value zero = constant_value(Constant{int64_t{0}});
+    const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
+    std::string inside = fmt::format("({} && {})", holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
+    const std::string below = fmt::format("({} && {})", holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
+    const auto step = part[2].integer();
+    if (!step)
+      inside = fmt::format("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
+    else if (*step < 0)
+      inside = below;
+    const std::string text = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64)
+                                 ? inside
+                                 : fmt::format("({} && {})", inside, holds(Operator::eq, left, zero));
+    return Value::of(bool_type(), negated ? "!" + text : text, negated);
+  }
   if (op == Operator::in || op == Operator::not_in) {
     if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
     const Value item = a.simple || !a.type->has_value() ? a : spill(a);
@@ -832,7 +862,17 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
       if (text.empty()) return known(!negated);
       return Value::of(bool_type(), negated ? "!(" + text + ")" : text, negated);
     }
-    fail(n, "tuples are compared by == and != only");
+    // The first items that differ decide; where there are none, the lengths do.
+    const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
+    const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
+    if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
+      fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
+    std::string text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
+    for (size_t i = common; i-- > 0;) {
+      const Value x = tuple_item(p, i), y = tuple_item(q, i);
+      text = fmt::format("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
+    }
+    return Value::of(bool_type(), text);
   }
   const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
   if (compile_time(a) && compile_time(b) && equality && !a.integer() && !b.integer()) return known((a.type == b.type) != negated);

@@ -67,6 +67,8 @@ constexpr const char* kHostNames[] = {
     "asarray",
     "ascontiguousarray",
     "copy",
+    "as_strided",
+    "sliding_window_view",
     "reshape",
     "ravel",
     "transpose",
@@ -153,7 +155,7 @@ constexpr const char* kHostNames[] = {
     "isclose",
 };
 constexpr const char* kHostBuiltins[] = {"builtins.sorted", "builtins.next",         "builtins.map", "builtins.filter",
-                                         "builtins.hash",   "builtins.ord",          "builtins.chr", "builtins.repr",
+                                         "builtins.hash",   "builtins.ord",          "builtins.chr", "builtins.repr", "builtins.iter",
                                          "typed.List",      "typed.List.empty_list", "typed.Dict",   "typed.Dict.empty"};
 
 }  // namespace
@@ -300,7 +302,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
   const DType from = v.type->dtype;
   const bool argument = name == "argmin" || name == "argmax", extreme = argument || name == "min" || name == "max";
-  if (extreme && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
+  if (argument && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
   DType d = from;
   if (name == "sum" || name == "prod") d = wide(d);
   if (name == "mean" || name == "var" || name == "std") d = is_inexact(d) ? d : DType::f64;
@@ -440,6 +442,19 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       as_array.positional[0] = list_array(args.positional[0]);
       return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
     }
+  }
+  // So are tuples and numbers, where an array is asked for.
+  static constexpr const char* kOfArrays[] = {
+      "sum",     "prod",   "min",        "max",      "amin",   "amax",   "mean",        "var",    "std",     "any",     "all",    "argmin",
+      "argmax",  "median", "cumsum",     "cumprod",  "sort",   "argsort", "flatnonzero", "nansum", "nanmean", "nanmin",  "nanmax", "unique",
+      "nonzero", "diff",   "searchsorted", "ptp",    "average", "ravel",  "reshape",     "take",   "repeat",  "bincount", "count_nonzero",
+      "shape",   "size"};
+  if (!args.positional.empty() && name.starts_with("numpy.") &&
+      (args.positional[0].is(Kind::tuple) || args.positional[0].is_scalar() || args.positional[0].is(Kind::literal)) &&
+      std::any_of(std::begin(kOfArrays), std::end(kOfArrays), [&](const char* x) { return name.substr(6) == x; })) {
+    CallArguments as_array = args;
+    as_array.positional[0] = spill(*host_builtin("numpy.asarray", {{args.positional[0]}, {n}, {}}, n));
+    return host_builtin(name, as_array, n);
   }
   const bool random = name.starts_with("random.");
   if (!random && !name.starts_with("numpy.")) return std::nullopt;
@@ -583,6 +598,36 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value a = host_array(p[0], n);
     const Type t = scalar_type(wide(a.type->dtype));
     return array(t, 1, fmt::format("py::cumulative<{}>({}, {})", cpp(t), f == "cumprod", a.text));
+  }
+  if (f == "as_strided") {
+    Bound b(args, {"x", "shape", "strides"});
+    accept(b);
+    const Value a = host_array(b[0], n);
+    int ndim = a.type->ndim, steps = a.type->ndim;
+    const std::string own = a.type->ndim ? a.text : "", shape = b.given(1) && !b[1].is_none() ? host_shape(b[1], &ndim, n) : own + ".shape";
+    const std::string strides = b.given(2) && !b[2].is_none() ? host_shape(b[2], &steps, n) : own + ".strides";
+    if (ndim != steps) fail(n, "as_strided(): shape and strides differ in length");
+    const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only);
+    return Value::called(made, fmt::format("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
+  }
+  if (f == "sliding_window_view") {
+    Bound b(args, {"x", "window_shape", "axis"});
+    accept(b);
+    Value a = host_array(b[0], n);
+    const auto items = [&](const Value& v) { return v.is(Kind::tuple) ? index_items(v) : std::vector<Value>{v}; };
+    const std::vector<Value> windows = items(b[1]);
+    std::vector<Value> axes;
+    if (b.given(2) && !b[2].is_none()) axes = items(b[2]);
+    const bool all = axes.empty();
+    if (windows.size() != (all ? static_cast<size_t>(a.type->ndim) : axes.size()))
+      fail(n, "sliding_window_view(): expected one window for each axis");
+    const int ndim = a.type->ndim;
+    for (size_t i = 0; i < windows.size(); ++i) {
+      const Type made = array_type(a.type->element, a.type->ndim + 1, 'A', a.type->read_only);
+      a = spill(Value::called(made, fmt::format("py::host_windowed<{}>({}, {}, {}, {})", cpp(made), a.text, integer(windows[i]),
+                                                all ? std::to_string(i) : integer(axes[i]), ndim)), "v");
+    }
+    return a;
   }
   if (f == "reshape" && p.size() == 2) return host_method(p[0], "reshape", {{p[1]}, {}, {}}, n);
   if (is({"ravel", "transpose", "sort", "argsort", "nonzero"}) && p.size() >= 1 && p[0].is_array()) {

@@ -104,7 +104,8 @@ Array reshape_fortran(const Array& a, const Dims& shape);
 std::vector<Array> broadcast_arrays(Arrays arrays);
 Array resize(const Array& a, const Dims& shape);  ///< np.resize: repeats the elements to fill
 Array delete_(const Array& a, std::span<const int64_t> at, Axis axis = {});
-Array insert(const Array& a, std::span<const int64_t> at, const Array& values, Axis axis = {});
+/// `single`: the place is a number, not a list of one.
+Array insert(const Array& a, std::span<const int64_t> at, const Array& values, Axis axis = {}, bool single = false);
 
 // ---- Elementwise (composite.cpp) --------------------------------------------------------------------------------------------------
 

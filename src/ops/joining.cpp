@@ -17,7 +17,7 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
   BC_CHECK(first.ndim() > 0, Value, "zero-dimensional arrays cannot be concatenated");
   const int at = normalize_axis(axis.value_or(0), first.ndim(), "concatenate");
   Dims shape = first.shape();
-  DType t = first.dtype();
+  std::vector<DType> types{first.dtype()};
   for (size_t i = 1; i < arrays.size(); ++i) {
     const Array& a = arrays[i];
     BC_CHECK(a.ndim() != 0, Value, "zero-dimensional arrays cannot be concatenated");
@@ -34,14 +34,14 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
     BC_CHECK(a.device() == first.device(), Value, "concatenate: expected all arrays on one device, got {} and {}; use to_device()",
              to_string(first.device()), to_string(a.device()));
     shape[at] += a.shape()[at];
-    t = promote(t, a.dtype());
+    types.push_back(a.dtype());
   }
   if (out) {
     BC_CHECK(out.ndim() == shape.size(), Value, "Output array has wrong dimensionality");
     BC_CHECK(out.shape() == shape, Value, "Output array is the wrong shape");
     dtype = out.dtype();
   }
-  const DType to = dtype.value_or(t);
+  const DType to = dtype ? *dtype : promote(types);
   for (const Array& a : arrays)
     BC_CHECK(can_cast(a.dtype(), to, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
              info(a.dtype()).name, info(to).name, to_string(casting));
@@ -429,7 +429,7 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
   return parts.size() == 1 ? copy(parts[0]) : concatenate(parts, d);
 }
 
-Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis) {
+Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis, bool single) {
   const Array a = axis ? a_in : ravel(a_in);
   const int d = normalize_axis(axis.value_or(0), a.ndim(), "insert");
   const int64_t n = a.shape()[d];
@@ -439,11 +439,11 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
     if (i < 0) i += n;
   }
   Array values = cast(values_in, a.dtype());
-  // A single index takes all values at its place, as a slice would; NumPy moves the first axis of the values there.
+  // One index takes all values at its place, as a slice would; where it is a number, NumPy moves the first axis of the values there.
   if (at.size() == 1) {
     while (values.ndim() < a.ndim()) values = insert_axis(values, 0);
-    if (values_in.ndim() > 0) values = moveaxis(values, {0}, {d});
-    if (values.shape()[d] != 1 && values_in.ndim() > 0) at.assign(values.shape()[d], at[0]);
+    if (single) values = moveaxis(values, {0}, {d});
+    at.assign(values.shape()[d], at[0]);
   }
   const int64_t m = static_cast<int64_t>(at.size());
   std::vector<int64_t> order(m);

@@ -137,9 +137,10 @@ Array choose(const Array& a, Arrays choices, std::string_view mode) {
     const Array outside = ufunc(Op::logical_or, {ufunc(Op::less, {at, Arg(0)}), ufunc(Op::greater_equal, {at, Arg(n)})});
     BC_CHECK(!truth_of(reduce(Op::reduce_any, outside)), Value, "invalid entry in choice array");
   }
-  DType t = choices[0].dtype();
+  std::vector<DType> types;
   Dims shape = a.shape();
-  for (const Array& c : choices) t = promote(t, c.dtype()), shape = broadcast_shapes("choose", shape, c.shape());
+  for (const Array& c : choices) types.push_back(c.dtype()), shape = broadcast_shapes("choose", shape, c.shape());
+  const DType t = promote(types);
   Array r = broadcast_to(cast(choices.back(), t), shape);
   for (int64_t i = n - 1; i-- > 0;) r = choose_where(equal(at, Arg(i)), cast(choices[static_cast<size_t>(i)], t), r);
   return n == 1 ? copy(r) : r;

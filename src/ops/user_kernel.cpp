@@ -189,8 +189,8 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
   BC_CHECK(!(any && call.size), Value, "{}: Specified 'size' can be used only if all of the ndarray are 'raw'.", spec_.name);
   BC_CHECK(any || call.size, Value, "{}: Loop size is undecided.", spec_.name);
   for (size_t k = 0; k < out_.size(); ++k)
-    BC_CHECK(!out_[k].raw || !call.out.empty(), Value, "{}: output '{}' is raw, so that its size is undecided: pass the array", spec_.name,
-             out_[k].name);
+    BC_CHECK(!out_[k].raw || !call.out.empty() || call.size, Value,
+             "{}: output '{}' is raw, so that its size is undecided: pass the array or size=", spec_.name, out_[k].name);
   for (size_t k = 0; k < in_.size(); ++k)
     BC_CHECK(!in_[k].raw || call.in[k].array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name,
              in_[k].name);

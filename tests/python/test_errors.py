@@ -71,6 +71,7 @@ CASES = {
     "arange nothing": (lambda x, xp: xp.arange(), TypeError, []),
     "negative extent": (lambda x, xp: xp.zeros(-1), ValueError, ["negative"]),
     "ragged list": (lambda x, xp: xp.array([[1, 2], [3]]), ValueError, ["inhomogeneous"]),
+    "r_ overflow": (lambda x, xp: xp.r_[xp.arange(5, dtype=xp.int8), 255], OverflowError, ["255", "int8"]),
     "integer powers": (lambda x, xp: xp.arange(3) ** -1, ValueError, ["negative integer powers"]),
     "overflow": (lambda x, xp: xp.ones(2, xp.int8) + 1000, OverflowError, ["1000", "int8"]),
     "view": (lambda x, xp: x[:, ::2].view(xp.complex128), ValueError, []),

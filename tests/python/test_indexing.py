@@ -147,7 +147,7 @@ def test_index_arrays_out_of_range_raise_index_error(xp):
 
 def test_invalid_indices_raise_index_error(xp):
     x = xp.zeros((3, 4))
-    for key in (1.5, "a", xp.array([0.5]), (slice(None), 1.0), ([True, False],), xp.array([True, False])):
+    for key in (1.5, "a", xp.array([0.5]), (slice(None), 1.0), ([True, False],), xp.array([True, False]), [slice(None)], ["1", "2"]):
         with pytest.raises(IndexError):
             x[key]
     with pytest.raises(TypeError):

@@ -181,6 +181,25 @@ def factored(a, h):
     )  # fmt: skip
 
 
+def viewed(v, m, c):
+    window = np.lib.stride_tricks.sliding_window_view
+    return (
+        window(v, 3), window(m, (2, 2)), window(c, (2, 3), axis=(0, -1)), np.lib.stride_tricks.as_strided(v, shape=(2, 2), strides=(8, 16)),
+        np.broadcast_to(v, (2, 5)), np.argwhere(c > 40), np.atleast_1d(v, 3)[1], np.meshgrid(v, v[:2], indexing="ij")[1],
+        np.meshgrid(v[:3], v, v[:2])[0], np.resize((1, 2), 5), np.expand_dims(v, 0), v.imag, len(m.flat), np.shape((1, 2)),
+        v.flags.c_contiguous, m.T.flags.f_contiguous, m.T.flags.c_contiguous,
+    )  # fmt: skip
+
+
+def counted(v, i, z):
+    return (
+        np.max((1, 5, 3)), np.min(3.5), np.mean((1, 2)), np.prod([2, 3]), np.any(0), np.all((1, 2)), np.argmax((1, 5, 3)), np.ptp((1, 5)),
+        np.median((4, 1, 3)), np.percentile([4.0, 1.0, 3.0], 40), np.quantile((1, 2, 4), 0.3), np.flatnonzero((0, 1, 2)), np.std((1, 5, 3)),
+        z.max(), z.min(), np.amax(z), np.nancumsum(i), np.nancumprod(i), np.nanvar(v, ddof=1), np.nanstd(v), np.unique((3, 1, 3)),
+        np.sum(2), np.cumsum((1, 2)),
+    )  # fmt: skip
+
+
 def flat(values):
     for v in values:
         if isinstance(v, tuple | list):
@@ -190,7 +209,14 @@ def flat(values):
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [(shaped, (ROW, MATRIX)), (computed, (ROW, INTEGERS, COMPLEX)), (factored, (SQUARE, HERMITIAN))]
+    ("function", "arguments"),
+    [
+        (shaped, (ROW, MATRIX)),
+        (viewed, (ROW, MATRIX, CUBE)),
+        (counted, (ROW, INTEGERS, COMPLEX)),
+        (computed, (ROW, INTEGERS, COMPLEX)),
+        (factored, (SQUARE, HERMITIAN)),
+    ],
 )
 def test_functions_of_numpy(function, arguments):
     for got, expected in zip(flat(njit(function)(*arguments)), flat(function(*arguments)), strict=True):
@@ -223,6 +249,19 @@ def test_what_gives_none_is_done_where_it_stands():
         return np.fill_diagonal(a, 7), a[0, 0]
 
     assert filled(np.zeros((2, 2))) == (None, 7.0)
+
+
+def test_views_share_their_memory_and_windows_fit():
+    @njit
+    def f(v, width):
+        parts = np.lib.stride_tricks.sliding_window_view(v, width)
+        wide = np.broadcast_to(v[:1], (3,))
+        v[0] = 7.0
+        return parts[0, 0] + wide.sum()
+
+    assert f(np.arange(4.0), 2) == 28.0
+    with pytest.raises(ValueError, match="window shape cannot be larger"):
+        f(np.arange(4.0), 5)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])

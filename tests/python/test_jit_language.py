@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -47,6 +48,40 @@ def test_lists_are_made_grown_changed_and_returned():
         return counts, grid, pairs, [x + y, 1.0], counts[1:], len(grid)
 
     assert f(3) == ([0, 1, 104], [[0, 0], [0, 1], [0, 2]], [(0, 0.0), (1, 0.5), (2, 1.0)], [1.5, 1.0], [1, 104], 3)
+
+
+def test_containers_ranges_and_tuples_as_values():
+    point = namedtuple("point", "x y")
+
+    @njit
+    def f(n, pair, at):
+        some = [i for i in range(n)]
+        steps = iter(some)
+        first = next(steps)
+        total = 0
+        for v in steps:
+            total += v
+        unlike = ["a", 1].copy()
+        return (
+            bool(some), bool(set(some)), bool("x"), bool(()), bool(pair), n in range(5), n in range(0, n + 1, 2), 7 not in range(9, 0, -n),
+            first, total, pair.index(at), (1, n) < (1, 3.5), (n,) <= (n, 1), point(n, 1) > point(2, 5), unlike[1],
+        )  # fmt: skip
+
+    for n in (2, 3, 4):
+        assert f(n, (5, 6, 7), 6) == f.py_func(n, (5, 6, 7), 6)
+    with pytest.raises(ValueError, match="not in tuple"):
+        f(2, (5, 6, 7), 8)
+
+    @njit
+    def item(values, at):
+        return values[at]
+
+    assert item((1, 2, 3), -3) == 1
+    for at in (3, -4):
+        with pytest.raises(IndexError, match="out of range"):
+            item((1, 2, 3), at)
+    with pytest.raises(ValueError, match="step cannot be zero"):
+        njit(lambda values: values[::0])([1, 2])
 
 
 def test_the_methods_of_lists():
@@ -249,6 +284,18 @@ def test_typed_containers_are_worked_on_in_place():
     gc.collect()
     assert njit(lambda x: x[0][0] + x[1][0] + x[2].sum())(arrays) == 5.0
     assert_array_equal(arrays[2], [2, 2])
+
+
+def test_typed_lists_are_ordered_and_name_types_of_others():
+    assert List([1, 2]) < List([1, 3]) <= [1, 3] and List([2]) > List([1, 9]) >= List([1])
+
+    @njit
+    def f():
+        groups = Dict.empty(bc.types.string, List.empty_list(bc.types.int64))
+        groups["a"] = List([1, 2])
+        return len(groups["a"])
+
+    assert f() == 2
 
 
 def test_containers_in_parallel_loops():

@@ -39,6 +39,8 @@ def test_stacks_by_name(xp):
     a, b = np.arange(3), np.arange(3) + 10
     m = np.arange(6).reshape(2, 3)
     x, y, k = both(xp, a, b, m)
+    with pytest.raises(ValueError, match="one dimensional"):
+        xp.insert(x, [[0, 1]], 5)
     for name in ("hstack", "vstack", "dstack", "column_stack"):
         assert_same(getattr(xp, name)((x, y)), getattr(np, name)((a, b)), name)
         assert_same(getattr(xp, name)([k, k]), getattr(np, name)([m, m]), name)
@@ -108,11 +110,15 @@ def test_delete_and_insert(xp, axis):
     x = xp.asarray(n)
     for at in (1, [0, 2], slice(0, 2), -1):
         assert_same(xp.delete(x, at, axis), np.delete(n, at, axis), f"delete {at}")
+    assert_same(xp.delete(x, [[0, 1], [1, 2]], axis), np.delete(n, [[0, 1], [1, 2]], axis))
     for at in (1, [2, 0], -1):
         assert_same(xp.insert(x, at, 99, axis), np.insert(n, at, 99, axis), f"insert {at}")
     if axis is not None:
         line = np.arange(n.shape[1 - axis]) + 50
         assert_same(xp.insert(x, 1, line, axis), np.insert(n, 1, line, axis))
+        column = np.arange(n.shape[0])[:, None]
+        for at in (1, [1], np.array([2])):
+            assert_same(xp.insert(x, at, column, 1), np.insert(n, at, column, 1), f"a column at {at}")
     else:
         assert_same(xp.insert(x, [3, 1], [7, 8]), np.insert(n, [3, 1], [7, 8]))
 

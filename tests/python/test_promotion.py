@@ -101,6 +101,16 @@ def test_result_type_takes_arrays_and_scalars(xp):
         for s in SCALARS:
             assert xp.result_type(xp.ones(2, a), s) == np.result_type(np.ones(2, a), s), (a, s)
     assert xp.result_type(1, 2.0) == np.float64
+    for types in (
+        ("int16", "uint16", "float32"),
+        ("uint16", "complex64", "int16"),
+        ("int8", "float16", "uint8"),
+        ("float32", "int8", "int64"),
+    ):
+        assert xp.result_type(*types) == np.result_type(*types), types
+        joined = xp.concatenate([xp.ones(1, t) for t in types])
+        assert joined.dtype == np.concatenate([np.ones(1, t) for t in types]).dtype
+    assert xp.positive(2**63).dtype == np.uint64 and int(xp.bitwise_count(2**63)) == 1
 
 
 def test_bfloat16_promotes_as_a_half_type(xp):

@@ -123,8 +123,23 @@ def test_empty_reductions(xp):
         with pytest.raises(ValueError):
             getattr(xp, name)(xp.zeros((0, 3)), axis=0)
         assert getattr(xp, name)(xp.zeros((0, 3)), axis=1).shape == (0,)
+        for axis in (0, 1, None):  # also where there is no result to be without a value
+            with pytest.raises(ValueError):
+                getattr(xp, name)(xp.zeros((0, 0)), axis=axis)
+    with pytest.raises(ValueError, match="no identity"):
+        xp.subtract.reduce(xp.zeros((0, 0)), axis=1)
+    assert_same(xp.max(xp.zeros((2, 0)), axis=1, initial=3), np.max(np.zeros((2, 0)), axis=1, initial=3))
     assert np.isnan(float(xp.mean(xp.zeros(0))))
     assert np.isnan(float(xp.std(xp.zeros(0))))
+
+
+def test_a_number_has_an_axis_to_reduce_over(xp):
+    for name in ("sum", "max", "any", "argmax", "ptp", "count_nonzero", "nansum", "nanmin"):
+        for axis in (0, -1):
+            assert_same(getattr(xp, name)(3, axis=axis), np.asarray(getattr(np, name)(3, axis=axis)), name)
+    for name, axis in (("mean", 0), ("std", -1), ("sum", 1)):
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(xp, name)(3, axis=axis)
 
 
 def test_nan_wins_in_max_and_is_left_out_of_fmax(xp):

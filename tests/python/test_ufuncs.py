@@ -223,6 +223,12 @@ def test_ldexp_matches_numpy(xp, dtype):
     e = (np.arange(n.size) % 40 - 20).astype(np.int32).reshape(n.shape)
     with np.errstate(all="ignore"):
         assert_same(xp.ldexp(xp.asarray(n), xp.asarray(e)), np.ldexp(n, e))
+        for wide in (e.astype(np.int64) * 2**40, np.abs(e).astype(np.uint32) * 2**27):
+            assert_same(xp.ldexp(xp.asarray(n), xp.asarray(wide)), np.ldexp(n, wide))
+        assert_same(xp.ldexp(xp.asarray(n), 2**40), np.ldexp(n, np.int64(2**40)))
+        for kind in (np.uint64, np.float64):
+            with pytest.raises(TypeError):
+                xp.ldexp(xp.asarray(n), xp.ones(1, kind))
 
 
 @pytest.mark.parametrize("dtype", REALS)

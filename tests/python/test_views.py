@@ -101,6 +101,7 @@ def test_attributes_match_numpys(xp):
         assert a.flags.c_contiguous == b.flags.c_contiguous and a.flags.f_contiguous == b.flags.f_contiguous
         assert a.flags["C_CONTIGUOUS"] == b.flags["C_CONTIGUOUS"]
     assert x.flags.owndata and not x.T.flags.owndata and x.flags.writeable
+    assert x.flags == x.copy().flags and x.flags != x.T.flags
     assert x.base is None and x[1:].base is x and x[1:].T.base is x
     assert x.T.T.shape == x.shape and x.mT.shape == (6, 4)
     assert str(x.device).split(":")[0] == xp.default_device().type

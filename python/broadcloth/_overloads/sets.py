@@ -52,3 +52,9 @@ def isin(a, b):
         at = np.searchsorted(known, flat[i])
         out[i] = at < known.size and known[at] == flat[i]
     return out.reshape(a.shape)
+
+
+@stands_for("builtins.iter")
+def iterate(values):
+    for value in values:  # noqa: UP028
+        yield value

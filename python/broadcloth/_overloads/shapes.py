@@ -92,26 +92,47 @@ def row_stack(arrays):
 
 
 @stands_for("numpy.atleast_1d")
-def atleast_1d(a):
-    if isinstance(a, np.ndarray):
-        return a.reshape(1) if a.ndim == 0 else a
-    return np.array([a])
+def atleast_1d(*arys):
+    return _with_one(arys[0]) if len(arys) == 1 else _all_with_one(arys)
+
+
+def _with_one(a):
+    x = np.asarray(a)
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def _all_with_one(arys):
+    return () if len(arys) == 0 else (_with_one(arys[0]),) + _all_with_one(arys[1:])
 
 
 @stands_for("numpy.atleast_2d")
-def atleast_2d(a):
-    if not isinstance(a, np.ndarray):
-        return np.array([[a]])
-    return a.reshape(1, a.size) if a.ndim < 2 else a
+def atleast_2d(*arys):
+    return _with_two(arys[0]) if len(arys) == 1 else _all_with_two(arys)
+
+
+def _with_two(a):
+    x = np.asarray(a)
+    return x.reshape(1, x.size) if x.ndim < 2 else x
+
+
+def _all_with_two(arys):
+    return () if len(arys) == 0 else (_with_two(arys[0]),) + _all_with_two(arys[1:])
 
 
 @stands_for("numpy.atleast_3d")
-def atleast_3d(a):
-    if not isinstance(a, np.ndarray):
-        return np.array([a]).reshape(1, 1, 1)
-    if a.ndim < 2:
-        return a.reshape(1, a.size, 1)
-    return a.reshape(a.shape[0], a.shape[1], 1) if a.ndim == 2 else a
+def atleast_3d(*arys):
+    return _with_three(arys[0]) if len(arys) == 1 else _all_with_three(arys)
+
+
+def _with_three(a):
+    x = np.asarray(a)
+    if x.ndim < 2:
+        return x.reshape(1, x.size, 1)
+    return x.reshape(x.shape[0], x.shape[1], 1) if x.ndim == 2 else x
+
+
+def _all_with_three(arys):
+    return () if len(arys) == 0 else (_with_three(arys[0]),) + _all_with_three(arys[1:])
 
 
 @stands_for("numpy.diagflat")
@@ -139,8 +160,9 @@ def frombuffer(buffer, dtype=np.float64):
 
 @stands_for("numpy.resize")
 def resize(a, new_shape):
-    out = np.zeros(new_shape, dtype=a.dtype)
-    flat, source = out.ravel(), a.ravel()
+    source = np.asarray(a).ravel()
+    out = np.zeros(new_shape, dtype=source.dtype)
+    flat = out.ravel()
     for k in range(flat.size if source.size > 0 else 0):
         flat[k] = source[k % source.size]
     return flat.reshape(out.shape)
@@ -219,8 +241,9 @@ def _joint_shape(a, b):
 
 @stands_for("numpy.broadcast_arrays")
 def broadcast_arrays(a, b):
-    shape = broadcast_shapes(a.shape, b.shape)
-    return [np.broadcast_to(a, shape), np.broadcast_to(b, shape)]
+    x, y = np.asarray(a), np.asarray(b)
+    shape = broadcast_shapes(x.shape, y.shape)
+    return [np.broadcast_to(x, shape), np.broadcast_to(y, shape)]
 
 
 @stands_for("numpy.tril_indices")
@@ -286,11 +309,22 @@ def roll(a, shift):
 
 @stands_for("numpy.broadcast_to")
 def broadcast_to(array, shape):
-    if isinstance(array, np.ndarray):
-        out = np.empty(shape, dtype=array.dtype)
-        out[...] = array
-        return out
-    return np.full(shape, array)
+    x = np.asarray(array)
+    target = shape if isinstance(shape, tuple) else (shape,)
+    if len(target) < x.ndim:
+        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    return np.lib.stride_tricks.as_strided(x, target, _stretched(x.shape, x.strides, target))
+
+
+def _stretched(shape, strides, target):
+    """The steps of an array of `shape` that is stretched to `target`."""
+    if len(target) == 0:
+        return ()
+    if len(shape) == 0:
+        return _stretched(shape, strides, target[:-1]) + (0,)
+    if shape[-1] != target[-1] and shape[-1] != 1:
+        raise ValueError("operands could not be broadcast together")
+    return _stretched(shape[:-1], strides[:-1], target[:-1]) + (strides[-1] if shape[-1] == target[-1] else 0,)
 
 
 @stands_for("numpy.delete")
@@ -316,18 +350,27 @@ def extract(condition, a):
 
 @stands_for("numpy.argwhere")
 def argwhere(a):
-    if a.ndim == 1:
-        return np.flatnonzero(a).reshape(-1, 1)
-    rows, columns = a.shape
-    n = np.count_nonzero(a)
-    out = np.empty((n, 2), dtype=np.int64)
-    k = 0
-    for i in range(rows):
-        for j in range(columns):
-            if a[i, j]:
-                out[k, 0] = i
-                out[k, 1] = j
-                k += 1
+    x = np.asarray(a)
+    if x.ndim == 1:
+        return np.flatnonzero(x).reshape(-1, 1)
+    if x.ndim == 2:
+        out = np.empty((np.count_nonzero(x), 2), dtype=np.int64)
+        k = 0
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if x[i, j]:
+                    out[k, 0] = i
+                    out[k, 1] = j
+                    k += 1
+        return out
+    places = np.flatnonzero(x)
+    out = np.empty((places.size, x.ndim), dtype=np.int64)
+    if x.ndim > 0:
+        for k in range(places.size):
+            at = places[k]
+            for d in range(x.ndim - 1, -1, -1):
+                out[k, d] = at % x.shape[d]
+                at //= x.shape[d]
     return out
 
 
@@ -427,6 +470,10 @@ def insert(a, index, value):
 
 @stands_for("numpy.fill_diagonal")
 def fill_diagonal(a, val, wrap=False):
+    if a.ndim == 3:
+        for k in range(a.shape[0]):
+            a[k, k, k] = val
+        return
     rows, columns = a.shape
     if isinstance(val, np.ndarray | list | tuple):
         for k in range(min(rows, columns)):
@@ -442,13 +489,25 @@ def fill_diagonal(a, val, wrap=False):
 
 
 @stands_for("numpy.meshgrid")
-def meshgrid(x, y):
-    first = np.empty((y.size, x.size), dtype=x.dtype)
-    second = np.empty((y.size, x.size), dtype=y.dtype)
-    for k in range(y.size):
-        first[k] = x
-        second[k] = y[k]
-    return first, second
+def meshgrid(*xi, indexing="xy"):
+    if len(xi) == 1:
+        return (xi[0].copy(),)
+    x, y = xi[0], xi[1]
+    rows = indexing == "ij"
+    first, second = (0, 1) if rows else (1, 0)
+    if len(xi) == 2:
+        shape = (x.size, y.size) if rows else (y.size, x.size)
+        return _spread(x, shape, first), _spread(y, shape, second)
+    z = xi[2]
+    room = (x.size, y.size, z.size) if rows else (y.size, x.size, z.size)
+    return _spread(x, room, first), _spread(y, room, second), _spread(z, room, 2)
+
+
+def _spread(x, shape, axis):
+    """The vector along an axis of an array of `shape`."""
+    out = np.empty(shape, dtype=x.dtype)
+    np.moveaxis(out, axis, -1)[...] = x
+    return out
 
 
 @stands_for("array.tolist")

@@ -97,8 +97,8 @@ def _quantile_sorted(s, q):
 @stands_for("numpy.quantile")
 def quantile(a, q):
     if not isinstance(q, np.ndarray | list | tuple):
-        return _one_quantile(a.ravel().astype(np.float64), q)
-    s = np.sort(a.ravel().astype(np.float64))
+        return _one_quantile(np.asarray(a).ravel().astype(np.float64), q)
+    s = np.sort(np.asarray(a).ravel().astype(np.float64))
     broken = s.size > 0 and np.isnan(s[-1])
     wanted = np.asarray(q)
     out = np.empty(wanted.size)
@@ -133,7 +133,7 @@ def percentile(a, q):
 
 @stands_for("numpy.nanquantile")
 def nanquantile(a, q):
-    flat = a.ravel()
+    flat = np.asarray(a).ravel()
     return quantile(flat[~np.isnan(flat)], q)
 
 
@@ -144,37 +144,37 @@ def nanpercentile(a, q):
 
 @stands_for("numpy.nanmedian")
 def nanmedian(a):
-    flat = a.ravel()
+    flat = np.asarray(a).ravel()
     return np.median(flat[~np.isnan(flat)])
 
 
 @stands_for("numpy.nanvar")
-def nanvar(a):
-    flat = a.ravel()
-    return np.var(flat[~np.isnan(flat)])
+def nanvar(a, ddof=0):
+    flat = np.asarray(a).ravel()
+    return np.var(flat[~np.isnan(flat)], ddof=ddof)
 
 
 @stands_for("numpy.nanstd")
-def nanstd(a):
-    return math.sqrt(nanvar(a))
+def nanstd(a, ddof=0):
+    return math.sqrt(nanvar(a, ddof))
 
 
 @stands_for("numpy.nanprod")
 def nanprod(a):
-    flat = a.ravel()
+    flat = np.asarray(a).ravel()
     return np.prod(flat[~np.isnan(flat)])
 
 
 @stands_for("numpy.nancumsum")
 def nancumsum(a):
-    flat = a.ravel()
-    return np.cumsum(np.where(np.isnan(flat), 0.0, flat))
+    flat = np.asarray(a).ravel()
+    return np.cumsum(np.where(np.isnan(flat), np.zeros(1, flat.dtype)[0], flat))
 
 
 @stands_for("numpy.nancumprod")
 def nancumprod(a):
-    flat = a.ravel()
-    return np.cumprod(np.where(np.isnan(flat), 1.0, flat))
+    flat = np.asarray(a).ravel()
+    return np.cumprod(np.where(np.isnan(flat), np.ones(1, flat.dtype)[0], flat))
 
 
 @stands_for("numpy.nanargmax")

@@ -386,6 +386,7 @@ List<T> List<T>::copy() const {
 }
 template <class T>
 List<T> List<T>::slice(const Slice& s) const {
+  if (s.step == 0) raise(kValue, "slice step cannot be zero");
   i64 first, count;
   resolve(s, size(), first, count);
   List<T> l = new_list<T>(count);

@@ -258,6 +258,28 @@ template <class V, class T, int N, char L>
 BC_INLINE V host_transposed(const Host<T, N, L>& a) {
   return V(transposed(static_cast<const Array<T, N, L>&>(a)), a.owner);
 }
+template <class V, class T, int N, char L, int M>
+BC_INLINE V host_strided(const Host<T, N, L>& a, Tuple<i64, M> shape, Tuple<i64, M> strides) {
+  Array<T, M, 'A'> r{};
+  r.data = a.data;
+  for (int k = 0; k < M; ++k) r.shape[k] = shape[k], r.strides[k] = strides[k];
+  return V(r, a.owner);
+}
+/// Windows of `width` along an axis of the first `axes`, as a last axis of their own.
+template <class V, class T, int N, char L>
+BC_INLINE V host_windowed(const Host<T, N, L>& a, i64 width, i64 axis, i64 axes) {
+  if (axis < 0) axis += axes;
+  if (axis < 0 || axis >= axes) raise(kValue, "sliding_window_view: the axis is out of bounds");
+  if (width < 0) raise(kValue, "`window_shape` cannot contain negative values");
+  if (width > a.shape[axis]) raise(kValue, "window shape cannot be larger than input array shape");
+  Array<T, N + 1, 'A'> r{};
+  r.data = a.data;
+  for (int k = 0; k < N; ++k) r.shape[k] = a.shape[k], r.strides[k] = a.strides[k];
+  r.shape[axis] -= width - 1;
+  r.shape[N] = width;
+  r.strides[N] = a.strides[axis];
+  return V(r, a.owner);
+}
 template <class V, class T, int N, char L>
 BC_INLINE V host_part(const Host<T, N, L>& a, int which) {
   return V(part<real_of<T>>(static_cast<const Array<T, N, L>&>(a), which), a.owner);
