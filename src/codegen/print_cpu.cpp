@@ -13,6 +13,22 @@ namespace {
 constexpr int kGatherStrip = 256;  // places that are computed before their elements are read
 constexpr int kStrip = 1024;       // elements that are redone together when a fast form meets an argument outside its range
 
+/// Ops whose instructions form one long chain, so that a vector of elements waits most of the time for its own results.
+bool is_chain(const Value& x) {
+  if (x.kind != Value::Kind::op || (x.loop[0] != DType::f32 && x.loop[0] != DType::f64)) return false;
+  switch (x.op) {
+    case Op::power:
+    case Op::float_power:
+    case Op::arcsinh:
+    case Op::arccosh:
+    case Op::arctanh:
+    case Op::arctan2:
+    case Op::logaddexp:
+    case Op::logaddexp2: return true;
+    default: return false;
+  }
+}
+
 class CpuPrinter {
  public:
   explicit CpuPrinter(const Ir& ir)
@@ -110,6 +126,13 @@ class CpuPrinter {
                : "";
   }
 
+  /// Tells whether a stage's elements run through one long chain. Several, side by side, would take more registers than there are.
+  bool has_one_chain(int stage) const {
+    int chains = 0;
+    for (const Value& x : ir_.values) chains += x.stage == stage && !x.row && is_chain(x);
+    return chains == 1 && !vectorize_.empty() && only_scalars(ir_);
+  }
+
   /// The inner loop over index `j` in [0, count): values, stores into outputs and `sink` (which takes what the loop computed).
   std::string loop(int stage, const std::string& count, const std::string& sink) {
     index_ = "j";
@@ -117,8 +140,16 @@ class CpuPrinter {
     auto once = [&](bool use_fast) {
       body_.fast = use_fast;
       const std::string before = body_.values(stage, false, BodyPrinter::Part::invariant);
-      const std::string turn = fmt::format("{}for (i64 j = 0; j < {}; ++j) {{\n{}{}{}}}\n", vectorize_, count,
-                                           body_.values(stage, false, BodyPrinter::Part::varying), body_.outputs(stage, false), sink);
+      const std::string body = body_.values(stage, false, BodyPrinter::Part::varying) + body_.outputs(stage, false) + sink;
+      std::string turn;
+      if (use_fast == fast && has_one_chain(stage))
+        // Four vectors at a time, and what is left over as a vector too: one element alone would take as long as eight.
+        turn = fmt::format(
+            "{{\nconst i64 whole = {0} & -i64(64);\nBC_VECTORIZE_FOUR\nfor (i64 j = 0; j < whole; ++j) {{\n{1}}}\n"
+            "BC_VECTORIZE_REST\nfor (i64 j = whole; j < {0}; ++j) {{\n{1}}}\n}}\n",
+            count, body);
+      else
+        turn = fmt::format("{}for (i64 j = 0; j < {}; ++j) {{\n{}}}\n", vectorize_, count, body);
       return before.empty() ? turn : fmt::format("{{\n{}{}}}\n", before, turn);
     };
     if (!fast) return once(false);

@@ -63,70 +63,114 @@ BC_FN double hypot(double x, double y) {
   return a == limits<double>::inf() || b == limits<double>::inf() ? limits<double>::inf() : r;
 }
 
-// What is special about x^y comes by itself where log |x| is -inf of 0 and infinite or NaN of those, and y log |x| is 0 where a factor is:
-// then e^(y log |x|) is 1, 0, inf or NaN as it should be. Left are the signs.
+// x^y = 2^(y log2 x), the logarithm as the first terms of 2 artanh((m - 1) / (m + 1)) in two numbers, so that y log x keeps what the result
+// needs (Dekker, A floating-point technique for extending the available precision, 1971; Muller, Elementary Functions, 2016).
 
-/// log |x| of any |x|, given that of finite numbers above 0.
-template <class T, class L>
-BC_INLINE L power_log(T a, L log_x) {
-  L special = a == T(0) ? -limits<L>::inf() : static_cast<L>(a);
-  return a > T(0) && a < limits<T>::inf() ? log_x : special;
+/// x = 2^k m with m in [sqrt(1/2), sqrt(2)), for normal x > 0.
+BC_FN void power_split(float x, float& k, float& m) {
+  u32 bits = bits_as<u32>(x) - 0x3f3504f3u;
+  k = static_cast<float>(static_cast<i32>(bits) >> 23);
+  m = bits_as<float>((bits & 0x007fffffu) + 0x3f3504f3u);
 }
-/// x^y, given |x|^y: negative to an odd power of a negative number, NaN to one that is not whole.
+BC_FN void power_split(double x, double& k, double& m) {
+  u64 bits = bits_as<u64>(x) + (0x3ff0000000000000ull - 0x3fe6a09e667f3bcdull);
+  k = bits_as<double>(0x4330000000000000ull | (bits >> 52)) - (0x1p52 + 1023);
+  m = bits_as<double>((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
+}
+/// (m - 1) / (m + 1) = s + s_lo
 template <class T>
-BC_INLINE T power_sign(T x, T y, T r) {
-  T half_y = y * T(0.5);
-  bool whole = rint(y) == y, odd = whole && rint(half_y) != half_y;
-  r = odd ? copysign(r, x) : r;
-  return x < T(0) && !whole && x > -limits<T>::inf() ? limits<T>::nan() : r;
+BC_INLINE void power_quotient(T m, T& s, T& s_lo) {
+  T f = m - T(1), d = m + T(1), d_lo = m - (d - T(1)), inverse = T(1) / d;
+  s = f * inverse;
+  s_lo = (fma(-s, d, f) - s * d_lo) * inverse;
 }
-
-/// In double: log2(|x|) to 2^-44, then 2^(y log2 |x|).
-BC_FN float power(float x, float y) {
-  double k, f;
-  log_split(static_cast<double>(fabs(x)), k, f);
-  double s = f / (2.0 + f), z = s * s;
-  double log_x = fma(
-      k, 0x1.62e42fefa39efp-1,
-      s * fma(z, BC_P5(z, 0.6666666667580468, 0.39999995620765655, 0.28572109257663947, 0.22176185000742174, 0.19584199819640552), 2.0));
-  double n, r = exp_reduce(clamp(static_cast<double>(y) * log_x, -110.0, 95.0), n);
-  double p = fma(r * r,
-                 BC_P7(r, 0.5000000000426332, 0.16666666784428688, 0.04166666440821906, 0.008333281811315122, 0.0013889196534129556,
-                       0.00019908941630500265, 2.4708470254351516e-05),
-                 1.0 + r);
-  double power_of_two = bits_as<double>((bits_as<u64>(n) - bits_as<u64>(0x1.8p52) + 1023) << 52);
-  // In floats, of which a vector holds twice as many, and not by the doubles' own infinities.
-  float a = fabs(x), of = static_cast<float>(p * power_of_two);
-  bool to_zero = (a < 1.0f) != (y < 0.0f);
-  of = a == 0.0f || a == limits<float>::inf() || fabs(y) == limits<float>::inf() ? (to_zero ? 0.0f : limits<float>::inf()) : of;
-  of = x != x || y != y ? x + y : of;
-  return power_sign(x, y, (a == 1.0f && y == y) || x == 1.0f || y == 0.0f ? 1.0f : of);
+/// y log2(2^k m) = t + t_lo
+BC_FN void power_product(float k, float m, float y, float& t, float& t_lo) {
+  constexpr float kFirst = 0x1.715476p+1f, kFirstLo = 0x1.4ae0cp-25f, kThird = 0x1.ec709ep-1f, kThirdLo = -0x1.e2fe02p-28f;
+  float s, s_lo;
+  power_quotient(m, s, s_lo);
+  float z = s * s, z_lo = fma(s, s, -z) + (s + s) * s_lo;
+  float rest = BC_P3(z, 0.5770802f, 0.4118481f, 0.33785853f);
+  float q = z * kThird, q_lo = fma(z, kThird, -q) + fma(z * z, rest, fma(z, kThirdLo, z_lo * kThird));
+  float w = kFirst + q, w_lo = ((kFirst - w) + q) + (q_lo + kFirstLo);
+  float l = s * w, l_lo = fma(s, w, -l) + fma(s, w_lo, s_lo * w);
+  float sum = k + l, sum_lo = (l - (sum - k)) + l_lo;
+  t = y * sum;
+  t_lo = fma(y, sum, -t) + y * sum_lo;
 }
-
-/// The logarithm in two doubles (the first terms of 2 artanh(f / (2 + f)) exactly enough), so that y log x keeps 64 bits.
-BC_FN double power(double x, double y) {
-  double k, f;
-  log_split(fabs(x), k, f);
-  double m = f + 1.0, d = m + 1.0, d_lo = m - (d - 1.0), inverse = 1.0 / d;
-  double s = f * inverse, s_lo = (fma(-s, d, f) - s * d_lo) * inverse;
-  double z = s * s, z_lo = fma(s, s, -z) + 2.0 * s * s_lo;
-  constexpr double kThird2 = 0x1.5555555555555p-1, kThird2Lo = 0x1.5555555555555p-55;
+/// y log(2^k m) = t + t_lo, to base e
+BC_FN void power_product(double k, double m, double y, double& t, double& t_lo) {
+  constexpr double kThird = 0x1.5555555555555p-1, kThirdLo = 0x1.5555555555555p-55;
+  double s, s_lo;
+  power_quotient(m, s, s_lo);
+  double z = s * s, z_lo = fma(s, s, -z) + (s + s) * s_lo;
   double rest = BC_P8(z, 0.3999999999999998, 0.2857142857144384, 0.22222222217789586, 0.18181818844035322, 0.15384558424025785,
                       0.133362647310131, 0.11675774920190497, 0.11981809806316894);
-  double q = z * kThird2, q_lo = fma(z, kThird2, -q) + fma(z * z, rest, fma(z, kThird2Lo, z_lo * kThird2));
+  double q = z * kThird, q_lo = fma(z, kThird, -q) + fma(z * z, rest, fma(z, kThirdLo, z_lo * kThird));
   double w = 2.0 + q, w_lo = ((2.0 - w) + q) + q_lo;
   double l = s * w, l_lo = fma(s, w, -l) + fma(s, w_lo, s_lo * w);
   double big = k * NaturalBase::hi<double>(), sum = big + l;
   double sum_lo = ((big - sum) + l) + fma(k, NaturalBase::lo<double>(), l_lo);
-  double log_x = sum + sum_lo, log_lo = (sum - log_x) + sum_lo;
-  log_x = power_log(fabs(x), log_x);
-  double e = y * log_x, e_lo = fma(y, log_x, -e) + y * log_lo;
-  bool inside = fabs(e) < 800.0;
-  e = clamp(log_x == 0.0 || y == 0.0 ? 0.0 : e, -800.0, 800.0);
-  double n_magic = fma(e, 0x1.71547652b82fep+0, 0x1.8p52), n = n_magic - 0x1.8p52;
-  double r = fma(n, -NaturalBase::hi<double>(), e) + fma(n, -NaturalBase::lo<double>(), inside ? e_lo : 0.0);
-  return power_sign(x, y, scale_by(1.0 + (r + exp_tail(r)), n_magic));
+  t = y * sum;
+  t_lo = fma(y, sum, -t) + y * sum_lo;
 }
+/// 2^(t + t_lo) = 2^n p. The line through 1 is taken in two numbers, so that whole powers of whole numbers come out exact.
+BC_FN float power_result(float t, float t_lo, float& n_magic) {
+  n_magic = (t + t_lo) + 0x1.8p23f;
+  float rest = t - (n_magic - 0x1.8p23f), r = rest + t_lo, r_lo = (rest - r) + t_lo;
+  float v = r * 0x1.62e43p-1f, v_lo = fma(r, 0x1.62e43p-1f, -v) + fma(r, -0x1.05c61p-29f, r_lo * 0x1.62e43p-1f);
+  float one = 1.0f + v, one_lo = (1.0f - one) + v;
+  return one + fma(r * r, BC_P5(r, 0.24022648f, 0.055503603f, 0.009618542f, 0.0013391296f, 0.00015319529f), one_lo + v_lo);
+}
+/// e^(t + t_lo) = 2^n p
+BC_FN double power_result(double t, double t_lo, double& n_magic) {
+  n_magic = fma(t + t_lo, 0x1.71547652b82fep+0, 0x1.8p52);
+  double n = n_magic - 0x1.8p52;
+  double r = fma(n, -NaturalBase::hi<double>(), t) + fma(n, -NaturalBase::lo<double>(), t_lo);
+  return 1.0 + (r + exp_tail(r));
+}
+
+/// x^y of any numbers: |x|^y, then what is special, then the signs.
+template <class T>
+BC_INLINE T native_power(T x, T y) {
+  using L = float_layout<T>;
+  constexpr T kFar = sizeof(T) == 4 ? T(200) : T(800);  // as logarithms: beyond the ends of the range
+  T a = fabs(x), k, m, t, t_lo, n_magic;
+  bool tiny = a < limits<T>::min();
+  power_split(tiny ? a * pow2<T>(L::kMantissa + 1) : a, k, m);
+  power_product(tiny ? k - T(L::kMantissa + 1) : k, m, y, t, t_lo);
+  bool inside = fabs(t + t_lo) < kFar;
+  t = inside ? t : clamp(t, -kFar, kFar);
+  T p = power_result(t, inside ? t_lo : T(0), n_magic), of = scale_by(p, n_magic);
+  bool to_zero = (a < T(1)) != (y < T(0));
+  of = a == T(0) || a == limits<T>::inf() || fabs(y) == limits<T>::inf() ? (to_zero ? T(0) : limits<T>::inf()) : of;
+  of = x != x || y != y ? x + y : of;
+  of = (a == T(1) && y == y) || x == T(1) || y == T(0) ? T(1) : of;
+  T half_y = y * T(0.5);
+  bool whole = rint(y) == y, odd = whole && rint(half_y) != half_y;
+  of = odd ? copysign(of, x) : of;
+  return x < T(0) && !whole && x > -limits<T>::inf() ? limits<T>::nan() : of;
+}
+BC_FN float power(float x, float y) { return native_power(x, y); }
+BC_FN double power(double x, double y) { return native_power(x, y); }
+
+/// The same bits where x is normal and above zero and the result is normal; sets `flag` elsewhere.
+template <class T>
+BC_INLINE T native_power_fast(T x, T y, u32& flag) {
+  using L = float_layout<T>;
+  using U = typename L::uint;
+  constexpr T kFar = sizeof(T) == 4 ? T(125.5) : T(708);
+  T k, m, t, t_lo, n_magic;
+  power_split(x, k, m);
+  power_product(k, m, y, t, t_lo);
+  U least = bits_as<U>(limits<T>::min());
+  flag |= static_cast<u32>(bits_as<U>(x) - least >= L::kInf - least) | static_cast<u32>(!(fabs(t + t_lo) < kFar));
+  T p = power_result(t, t_lo, n_magic);
+  return bits_as<T>(bits_as<U>(p) + (bits_as<U>(n_magic) << L::kMantissa));
+}
+BC_FN float power_fast(float x, float y, u32& flag) { return native_power_fast(x, y, flag); }
+BC_FN double power_fast(double x, double y, u32& flag) { return native_power_fast(x, y, flag); }
+BC_FN double float_power_fast(double x, double y, u32& flag) { return native_power_fast(x, y, flag); }
 
 #endif
 
@@ -143,5 +187,8 @@ BC_FN half cbrt(half h) {
 #endif
 BC_LIFT2(hypot)
 BC_LIFT2(power)
+#if !BC_CUDA
+BC_LIFT2_FAST(power_fast)
+#endif
 
 }  // namespace bc
