@@ -169,3 +169,21 @@ def test_large_binomials_have_their_mean_and_variance():
         assert x.min() >= 0 and x.max() <= n
         assert abs(x.mean() - n * p) < 5 * (n * p * (1 - p) / x.size) ** 0.5
         assert abs(x.var() / (n * p * (1 - p)) - 1) < 0.05
+
+
+EXACT = ["pareto(3.0)", "weibull(1.5)", "power(1.5)", "standard_exponential()", "exponential(2.5)", "gamma(0.7, 2.0)", "gamma(2.7, 2.0)",
+         "zipf(2.5)", "beta(0.5, 0.5)", "beta(2.0, 3.0)", "logistic(0.5, 2.0)", "standard_normal()", "normal(1.0, 2.0)", "gumbel(0.5, 2.0)",
+         "rayleigh(2.0)", "laplace(0.5, 2.0)", "lognormal(0.5, 0.7)", "chisquare(3.0)", "standard_t(4.0)", "standard_cauchy()",
+         "f(3.0, 5.0)", "geometric(0.2)", "poisson(3.5)", "randint(0, 1000000)", "uniform(-1.0, 2.0)"]  # fmt: skip
+
+
+def test_every_bit_is_numpys():
+    body = "\n".join(f"        out[{k}, i] = np.random.{call}" for k, call in enumerate(EXACT))
+    text = f"def draw(seed, out):\n    np.random.seed(seed)\n    for i in range(out.shape[1]):\n{body}\n"
+    space = {"np": np}
+    exec(text, space)
+    ours, theirs = np.empty((len(EXACT), 500)), np.empty((len(EXACT), 500))
+    njit(space["draw"])(7, ours)
+    space["draw"](7, theirs)
+    for call, a, b in zip(EXACT, ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg=call)

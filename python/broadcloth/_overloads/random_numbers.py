@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import random
 
 import numpy as np
 
 from ._table import stands_for
+
+
+def _c(name, count):
+    """The C library's function, as NumPy calls it: the same bits, and for one number after the other faster than those made for vectors."""
+    function = getattr(ctypes.CDLL(None), name)
+    function.argtypes, function.restype = [ctypes.c_double] * count, ctypes.c_double
+    return function
+
+
+_pow, _exp, _log, _log1p = _c("pow", 2), _c("exp", 1), _c("log", 1), _c("log1p", 1)
 
 
 @stands_for("numpy.random.choice")
@@ -52,7 +63,7 @@ def _drawn(one, arguments, size, dtype=np.float64):
 
 
 def _one_exponential():
-    return -math.log1p(-np.random.random())
+    return -_log(1.0 - np.random.random())
 
 
 def _one_gamma(shape):
@@ -65,12 +76,12 @@ def _one_gamma(shape):
         u = np.random.random()
         v = _one_exponential()
         if u <= 1.0 - shape:
-            x = u ** (1.0 / shape)
+            x = _pow(u, 1.0 / shape)
             if x <= v:
                 return x
         else:
-            y = -math.log((1.0 - u) / shape)
-            x = (1.0 - shape + shape * y) ** (1.0 / shape)
+            y = -_log((1.0 - u) / shape)
+            x = _pow(1.0 - shape + shape * y, 1.0 / shape)
             if x <= v + y:
                 return x
 
@@ -85,7 +96,7 @@ def _one_gamma_from_one(shape):
             continue
         v = v * v * v
         u = np.random.random()
-        if u < 1.0 - 0.0331 * x * x * x * x or (u > 0.0 and math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v))):
+        if u < 1.0 - 0.0331 * x * x * x * x or (u > 0.0 and _log(u) < 0.5 * x * x + d * (1.0 - v + _log(v))):
             return d * v
 
 
@@ -225,7 +236,7 @@ def _one_beta(a, b):
         return x / (x + _one_gamma(b))
     while True:
         u, v = np.random.random(), np.random.random()
-        x, y = u ** (1.0 / a), v ** (1.0 / b)
+        x, y = _pow(u, 1.0 / a), _pow(v, 1.0 / b)
         if x + y <= 1.0 and u + v > 0.0:
             if x + y > 0.0:
                 return x / (x + y)
@@ -247,7 +258,8 @@ def chisquare(df, size=None):
 
 
 def _one_t(df):
-    return np.random.standard_normal() / math.sqrt(2.0 * _one_gamma(df / 2.0) / df)
+    x = np.random.standard_normal()
+    return math.sqrt(df / 2.0) * x / math.sqrt(_one_gamma(df / 2.0))
 
 
 @stands_for("numpy.random.standard_t")
@@ -274,18 +286,20 @@ def geometric(p, size=None):
     return _drawn(_one_geometric, (p,), size, np.int64)
 
 
+def _one_lognormal(mean, sigma):
+    return _exp(np.random.normal(mean, sigma))
+
+
 @stands_for("numpy.random.lognormal")
 def lognormal(mean=0.0, sigma=1.0, size=None):
-    if size is None:
-        return math.exp(np.random.normal(mean, sigma))
-    return np.exp(np.random.normal(mean, sigma, size))
+    return _drawn(_one_lognormal, (mean, sigma), size)
 
 
 def _one_laplace(loc, scale):
     u = np.random.random()
     while u == 0.0:
         u = np.random.random()
-    return loc - scale * math.log(2.0 - u - u) if u >= 0.5 else loc + scale * math.log(u + u)
+    return loc - scale * _log(2.0 - u - u) if u >= 0.5 else loc + scale * _log(u + u)
 
 
 @stands_for("numpy.random.laplace")
@@ -294,7 +308,7 @@ def laplace(loc=0.0, scale=1.0, size=None):
 
 
 def _one_weibull(a):
-    return _one_exponential() ** (1.0 / a)
+    return _pow(_one_exponential(), 1.0 / a)
 
 
 @stands_for("numpy.random.weibull")
@@ -303,7 +317,7 @@ def weibull(a, size=None):
 
 
 def _one_pareto(a):
-    return math.expm1(_one_exponential() / a)
+    return _exp(_one_exponential() / a) - 1.0
 
 
 @stands_for("numpy.random.pareto")
@@ -312,7 +326,7 @@ def pareto(a, size=None):
 
 
 def _one_rayleigh(scale):
-    return scale * math.sqrt(2.0 * _one_exponential())
+    return scale * math.sqrt(-2.0 * _log1p(-np.random.random()))
 
 
 @stands_for("numpy.random.rayleigh")
@@ -349,7 +363,10 @@ def expovariate(rate):
 
 
 def _one_gumbel(loc, scale):
-    return loc - scale * math.log(_one_exponential())
+    e = _one_exponential()
+    while e == 0.0:
+        e = _one_exponential()
+    return loc - scale * _log(e)
 
 
 @stands_for("numpy.random.gumbel")
@@ -361,7 +378,7 @@ def _one_logistic(loc, scale):
     u = np.random.random()
     while u == 0.0:
         u = np.random.random()
-    return loc + scale * math.log(u / (1.0 - u))
+    return loc + scale * _log(u / (1.0 - u))
 
 
 @stands_for("numpy.random.logistic")
@@ -379,7 +396,7 @@ def standard_cauchy(size=None):
 
 
 def _one_power(a):
-    return (-math.expm1(-_one_exponential())) ** (1.0 / a)
+    return _pow(1.0 - _exp(-_one_exponential()), 1.0 / a)
 
 
 @stands_for("numpy.random.power")
@@ -388,7 +405,8 @@ def power(a, size=None):
 
 
 def _one_f(dfnum, dfden):
-    return (_one_gamma(dfnum / 2.0) / dfnum) / (_one_gamma(dfden / 2.0) / dfden)
+    x = 2.0 * _one_gamma(dfnum / 2.0)
+    return (x * dfden) / (2.0 * _one_gamma(dfden / 2.0) * dfnum)
 
 
 @stands_for("numpy.random.f")
@@ -480,14 +498,14 @@ def negative_binomial(n, p, size=None):
 
 def _one_zipf(a):
     """Devroye (1986), X.6.1."""
-    b = 2.0 ** (a - 1.0)
+    b = _pow(2.0, a - 1.0)
     while True:
         u = 1.0 - np.random.random()
         v = np.random.random()
-        x = math.floor(u ** (-1.0 / (a - 1.0)))
+        x = math.floor(_pow(u, -1.0 / (a - 1.0)))
         if x > 9e18 or x < 1.0:
             continue
-        t = (1.0 + 1.0 / x) ** (a - 1.0)
+        t = _pow(1.0 + 1.0 / x, a - 1.0)
         if v * x * (t - 1.0) / (b - 1.0) <= t / b:
             return int(x)
 
@@ -571,12 +589,12 @@ def lognormvariate(mu, sigma):
 
 @stands_for("random.paretovariate")
 def paretovariate(alpha):
-    return (1.0 - np.random.random()) ** (-1.0 / alpha)
+    return _pow(1.0 - np.random.random(), -1.0 / alpha)
 
 
 @stands_for("random.weibullvariate")
 def weibullvariate(alpha, beta):
-    return alpha * _one_exponential() ** (1.0 / beta)
+    return alpha * _pow(_one_exponential(), 1.0 / beta)
 
 
 @stands_for("random.vonmisesvariate")
