@@ -70,7 +70,8 @@ bool surely_inside(const T* at, int64_t n, int64_t extent) {
   using U = std::make_unsigned_t<T>;
   typedef U Lanes __attribute__((vector_size(16)));
   constexpr int kLanes = 16 / sizeof(U), kStep = 4;
-  if (extent < 1 || static_cast<uint64_t>(extent - 1) > static_cast<uint64_t>(std::numeric_limits<std::make_signed_t<T>>::max())) return false;
+  if (extent < 1 || static_cast<uint64_t>(extent - 1) > static_cast<uint64_t>(std::numeric_limits<std::make_signed_t<T>>::max()))
+    return false;
   // What is too low makes the first sum negative, what is too high the second; an unsigned index that looks negative is too high.
   const U below = std::is_signed_v<T> ? static_cast<U>(extent) : U(0), last = static_cast<U>(extent - 1);
   Lanes seen[kStep] = {};
@@ -114,8 +115,8 @@ void by_integer(DType t, F&& f) {
   }
 }
 
-/// The lowest and highest index, when they are few and lie in host memory, computed. Of indices that are all in [-extent, extent) it may say
-/// that they are 0.
+/// The lowest and highest index, when they are few and lie in host memory, computed. Of indices that are all in [-extent, extent) it may
+/// say that they are 0.
 bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high) {
   if (index.device().type != DeviceType::cpu || index.size() == 0 || index.size() > kFewIndices || !is_integer(index.dtype())) return false;
   TapeLock lock(tape(index.device()));

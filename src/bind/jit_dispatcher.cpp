@@ -131,9 +131,10 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
 void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, std::vector<PyObject*>* full, PyRef* rest) {
   const Py_ssize_t wanted = PyTuple_Size(self->names);
   const auto name = [&] { return std::string(as_string(attr(self->function, "__name__").get())); };
-  if (n > wanted && !self->rest) raise(ErrorKind::Type, "{}: expected at most {} arguments, got {}", name(), wanted, n);
+  const Py_ssize_t placed = wanted - self->keyword_only;
+  if (n > placed && !self->rest) raise(ErrorKind::Type, "{}: expected at most {} arguments, got {}", name(), placed, n);
   full->assign(static_cast<size_t>(wanted), nullptr);
-  for (Py_ssize_t i = 0; i < n && i < wanted; ++i) (*full)[static_cast<size_t>(i)] = args[i];
+  for (Py_ssize_t i = 0; i < n && i < placed; ++i) (*full)[static_cast<size_t>(i)] = args[i];
   for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k) {
     PyObject* key = PyTuple_GetItem(kwnames, k);
     Py_ssize_t at = 0;
@@ -149,8 +150,8 @@ void bind_arguments(PyDispatcher* self, PyObject* const* args, Py_ssize_t n, PyO
     if (!place) raise(ErrorKind::Type, "{}: missing the argument '{}'", name(), as_string(PyTuple_GetItem(self->names, i)));
   }
   if (!self->rest) return;
-  *rest = PyRef::steal(PyTuple_New(std::max<Py_ssize_t>(n - wanted, 0)));
-  for (Py_ssize_t i = wanted; i < n; ++i) check(PyTuple_SetItem(rest->get(), i - wanted, new_ref(args[i])));
+  *rest = PyRef::steal(PyTuple_New(std::max<Py_ssize_t>(n - placed, 0)));
+  for (Py_ssize_t i = placed; i < n; ++i) check(PyTuple_SetItem(rest->get(), i - placed, new_ref(args[i])));
   full->push_back(rest->get());
 }
 
@@ -160,7 +161,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     Py_ssize_t n = positional_count(nargsf);
     std::vector<PyObject*> full;
     PyRef rest;
-    if (kwnames || self->rest || n != PyTuple_Size(self->names)) {
+    if (kwnames || self->rest || self->keyword_only || n != PyTuple_Size(self->names)) {
       bind_arguments(self, args, n, kwnames, &full, &rest);
       args = full.data();
       n = static_cast<Py_ssize_t>(full.size());
@@ -239,6 +240,10 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     self->function = new_ref(function);
     self->names = new_ref(parameters);
     self->rest = rest != 0;
+    if (PyRef code = PyRef::maybe(PyObject_GetAttrString(function, "__code__")); code)
+      self->keyword_only = static_cast<int>(to_int(attr(code.get(), "co_kwonlyargcount").get(), "keyword-only"));
+    else
+      PyErr_Clear();
     self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
     self->compiled = new std::vector<const Compiled*>;
     self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};

@@ -88,6 +88,7 @@ struct PyDispatcher {
   const Overload* forgotten;               ///< lists that were dropped: calls of other threads may still be at them
   std::vector<const Compiled*>* compiled;  ///< guarded by the compiler's lock
   Options* options;
+  int keyword_only;          ///< how many of the last parameters are only given by name
   bool rest;                 ///< the function has *args, which come as a tuple after its parameters
   std::atomic<bool> closed;  ///< signatures were given: nothing else is compiled
 };

@@ -589,8 +589,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       shown.push_back(a.shape()[d]);
     }
   }
-  BC_CHECK(identity || reduced > 0 || options.initial, Value,
-           "zero-size array to reduction operation {} which has no identity", options.join ? options.join->name.c_str() : row.name);
+  BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
+           options.join ? options.join->name.c_str() : row.name);
   if (options.out) {
     BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,
              options.out.shape());
@@ -1042,8 +1042,7 @@ Scalar item(const Array& a) {
   {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
-    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer &&
-        !node.in[0].node->pending()) {
+    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && !node.in[0].node->pending()) {
       if (on_gpu) buffer = node.in[0].node->buffer;
       p = static_cast<const char*>(node.in[0].node->buffer->ptr) +
           node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there

@@ -244,6 +244,7 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
+  if (auto r = instance_operator("getitem", {object, index}, n)) return *r;
   if (host() && object.is_array() && index.is(Kind::tuple) && index.display && !index.type->items.empty())
     return subscript_of(object, spill(host_array_of(index, nullptr, n)), n);  // a[[0, 2]] takes rows
   if (auto r = container_item(object, index, n)) return *r;
@@ -677,6 +678,11 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   }
   const Value& object = both[0];
   if (!object.type || !both[1].type) return;
+  if (object.is(Kind::instance))
+    if (auto r = instance_operator("setitem", {object, made(both[1], nullptr, at), kept(value, nullptr, at)}, at)) {
+      if (r->effect && !r->text.empty()) line(r->text + ";");
+      return;
+    }
   if (host() && container_store(target, object, made(both[1], nullptr, at), value, at)) return;
   if (host() && object.is_array() && both[1].is(Kind::tuple) && both[1].display && !both[1].type->items.empty() &&
       host_assign_index(bound(object, "a"), spill(host_array_of(both[1], nullptr, at)), value, at))

@@ -233,6 +233,12 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
         if (emitting_) display_text(v, v.type, n);
         return {};
       }
+  if (callee.is(Kind::instance))
+    if (const Function* method = instance_method(callee.type, "__call__")) {
+      args.positional.insert(args.positional.begin(), callee.simple ? callee : spill(callee));
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_function(*method, method->syntax(), std::move(args), n);
+    }
   switch (callee.type->kind) {
     case Kind::function: {
       const auto inner = unit_.inner.find(callee.type->object);
@@ -444,6 +450,11 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
   if (v.is(Kind::optional)) return cast_to(to, converted(v, v.type->element, n), n);
   if (to == bool_type() && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.is(Kind::none) || v.type->is_container()))
     return truth(v, n);
+  if (v.is(Kind::instance)) {
+    if (to == bool_type()) return truth(v, n);
+    for (const char* method : {is_integer(to->dtype) ? "int" : is_complex(to->dtype) ? "complex" : "float", "index"})
+      if (auto r = instance_operator(method, {v}, n)) return cast_to(to, *r, n);
+  }
   if (!v.is_scalar() && !v.is(Kind::literal)) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
   if (v.is_scalar() && v.constant && to->is_scalar()) {
     // int(2.5) of a constant is one.
@@ -977,6 +988,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
                           high > low ? fmt::format(" to {}", high) : "", spelled(args)));
   };
   const auto& p = args.positional;
+  if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
+    if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
   if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
     if (auto r = host_builtin(name, args, n)) return *r;

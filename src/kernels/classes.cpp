@@ -1,6 +1,7 @@
 // Objects of jitclasses, in functions compiled for the CPU: fields of given types behind a counted reference, and methods that are compiled
 // functions.
 #include <algorithm>
+#include <map>
 
 #include "kernels/compiler.h"
 
@@ -10,6 +11,55 @@ namespace bc::kernels {
 const Function* FunctionCompiler::instance_method(Type self, const std::string& name) const {
   const auto e = function_.attribute(class_type(self->object, self->name), name);
   return e && e->type && e->type->is(Kind::function) ? static_cast<const Function*>(e->type->object) : nullptr;
+}
+
+/// What a method such as `__len__` says of values[0]; nullopt where that is no object that has it.
+std::optional<Value> FunctionCompiler::instance_operator(const std::string& name, const std::vector<Value>& values, const Node* n) {
+  if (!host() || !values[0].is(Kind::instance)) return std::nullopt;
+  const Function* method = instance_method(values[0].type, "__" + name + "__");
+  if (!method) return std::nullopt;
+  CallArguments args{values, std::vector<const Node*>(values.size(), n), {}};
+  if (!args.positional[0].simple) args.positional[0] = spill(args.positional[0]);
+  return call_function(*method, method->syntax(), std::move(args), n);
+}
+
+/// An operator by the methods of its operands, the right one's where the left one has none.
+std::optional<Value> FunctionCompiler::instance_operator(Operator op, const Value& a, const Value& b, const Node* n) {
+  if (!host() || !(a.is(Kind::instance) || b.is(Kind::instance))) return std::nullopt;
+  static const std::map<Operator, std::pair<const char*, const char*>> kNames = {{Operator::add, {"add", "radd"}},
+                                                                                 {Operator::sub, {"sub", "rsub"}},
+                                                                                 {Operator::mul, {"mul", "rmul"}},
+                                                                                 {Operator::div, {"truediv", "rtruediv"}},
+                                                                                 {Operator::mod, {"mod", "rmod"}},
+                                                                                 {Operator::pow, {"pow", "rpow"}},
+                                                                                 {Operator::floor_div, {"floordiv", "rfloordiv"}},
+                                                                                 {Operator::matmul, {"matmul", "rmatmul"}},
+                                                                                 {Operator::bit_or, {"or", "ror"}},
+                                                                                 {Operator::left_shift, {"lshift", "rlshift"}},
+                                                                                 {Operator::right_shift, {"rshift", "rrshift"}},
+                                                                                 {Operator::bit_xor, {"xor", "rxor"}},
+                                                                                 {Operator::bit_and, {"and", "rand"}},
+                                                                                 {Operator::eq, {"eq", "eq"}},
+                                                                                 {Operator::ne, {"ne", "ne"}},
+                                                                                 {Operator::lt, {"lt", "gt"}},
+                                                                                 {Operator::gt, {"gt", "lt"}},
+                                                                                 {Operator::le, {"le", "ge"}},
+                                                                                 {Operator::ge, {"ge", "le"}}};
+  const auto negated = [&](const Value& v) {
+    const Value t = truth(v, n);
+    return Value::of(bool_type(), "!" + paren(t));
+  };
+  if (op == Operator::in || op == Operator::not_in) {
+    const auto r = instance_operator("contains", {b, a}, n);
+    return !r ? r : op == Operator::in ? truth(*r, n) : negated(*r);
+  }
+  const auto found = kNames.find(op);
+  if (found == kNames.end()) return std::nullopt;
+  if (auto r = instance_operator(found->second.first, {a, b}, n)) return r;
+  if (auto r = instance_operator(found->second.second, {b, a}, n)) return r;
+  if (op == Operator::ne)
+    if (auto r = instance_operator(Operator::eq, a, b, n)) return negated(*r);
+  return std::nullopt;
 }
 
 Value FunctionCompiler::instance_attribute(const Value& self, const std::string& name, const Node* n) {

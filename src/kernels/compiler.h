@@ -403,6 +403,8 @@ class FunctionCompiler {
   // ---- classes.cpp
   Value instance_attribute(const Value& self, const std::string& name, const Node* n);
   const Function* instance_method(Type self, const std::string& name) const;
+  std::optional<Value> instance_operator(const std::string& name, const std::vector<Value>& values, const Node* n);
+  std::optional<Value> instance_operator(Operator op, const Value& a, const Value& b, const Node* n);
   Value new_instance(Type t, CallArguments args, const Node* n);
   void assign_instance_field(const Value& self, const std::string& name, const Value& value, const Node* n);
   std::optional<Iteration> counted_iteration(const Value& v, const Node* at);

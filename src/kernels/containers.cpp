@@ -853,6 +853,7 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     object = finished(made(object, nullptr, n), n);
   }
   if (!object.type->is_container()) return std::nullopt;
+  if (object.display) object = finished(object, n);
   if (is_incomplete(object.type)) {
     if (object.is(Kind::list) && index.is(Kind::slice)) return object.display ? object : Value::of(object.type, "");
     const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;

@@ -541,6 +541,7 @@ Value FunctionCompiler::list_of(const Node* n) {
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   if (op == Operator::bit_or && a.is_class() && b.is_class()) return tuple_of({a, b});  // int | float, for isinstance
+  if (auto r = instance_operator(op, a, b, n)) return *r;
   if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::matmul && host()) return host_product(a, b, n);
@@ -751,6 +752,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
 
 Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (!a.type) return {};
+  if (auto r = instance_operator(op == Operator::invert ? "invert" : op == Operator::plus ? "pos" : "neg", {a}, n)) return *r;
   if (is_arraylike(a) && op == Operator::invert && is_bool(a.type->dtype)) return elementwise(static_cast<int>(Op::logical_not), {a}, n);
   if (is_arraylike(a) && host() && op != Operator::plus && !is_bool(a.type->dtype))
     return elementwise(static_cast<int>(op == Operator::invert ? Op::invert : Op::negative), {a}, n);
@@ -791,6 +793,7 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (auto r = instance_operator(op, a, b, n)) return *r;
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
@@ -976,6 +979,11 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     case Kind::builtin:
     case Kind::module:
     case Kind::object: return constant_value(Constant{true});
+    case Kind::instance: {
+      if (auto r = instance_operator("bool", {v}, n)) return truth(*r, n);
+      if (auto r = instance_operator("len", {v}, n)) return truth(*r, n);
+      return constant_value(Constant{true});
+    }
     default: fail(n, fmt::format("{} cannot be a condition", v.type->spelling));
   }
 }

@@ -154,9 +154,9 @@ constexpr const char* kHostNames[] = {
     "fill_diagonal",
     "isclose",
 };
-constexpr const char* kHostBuiltins[] = {"builtins.sorted", "builtins.next",         "builtins.map", "builtins.filter",
-                                         "builtins.hash",   "builtins.ord",          "builtins.chr", "builtins.repr", "builtins.iter",
-                                         "typed.List",      "typed.List.empty_list", "typed.Dict",   "typed.Dict.empty"};
+constexpr const char* kHostBuiltins[] = {"builtins.sorted",       "builtins.next", "builtins.map",    "builtins.filter", "builtins.hash",
+                                         "builtins.ord",          "builtins.chr",  "builtins.repr",   "builtins.iter",   "typed.List",
+                                         "typed.List.empty_list", "typed.Dict",    "typed.Dict.empty"};
 
 }  // namespace
 
@@ -444,17 +444,26 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     }
   }
   // So are tuples and numbers, where an array is asked for.
-  static constexpr const char* kOfArrays[] = {
-      "sum",     "prod",   "min",        "max",      "amin",   "amax",   "mean",        "var",    "std",     "any",     "all",    "argmin",
-      "argmax",  "median", "cumsum",     "cumprod",  "sort",   "argsort", "flatnonzero", "nansum", "nanmean", "nanmin",  "nanmax", "unique",
-      "nonzero", "diff",   "searchsorted", "ptp",    "average", "ravel",  "reshape",     "take",   "repeat",  "bincount", "count_nonzero",
-      "shape",   "size"};
+  static constexpr const char* kOfArrays[] = {"sum",     "prod",     "min",           "max",    "amin",    "amax",   "mean",    "var",
+                                              "std",     "any",      "all",           "argmin", "argmax",  "median", "cumsum",  "cumprod",
+                                              "sort",    "argsort",  "flatnonzero",   "nansum", "nanmean", "nanmin", "nanmax",  "unique",
+                                              "nonzero", "diff",     "searchsorted",  "ptp",    "average", "ravel",  "reshape", "take",
+                                              "repeat",  "bincount", "count_nonzero", "shape",  "size"};
   if (!args.positional.empty() && name.starts_with("numpy.") &&
       (args.positional[0].is(Kind::tuple) || args.positional[0].is_scalar() || args.positional[0].is(Kind::literal)) &&
       std::any_of(std::begin(kOfArrays), std::end(kOfArrays), [&](const char* x) { return name.substr(6) == x; })) {
     CallArguments as_array = args;
     as_array.positional[0] = spill(*host_builtin("numpy.asarray", {{args.positional[0]}, {n}, {}}, n));
     return host_builtin(name, as_array, n);
+  }
+  // Lists of rows of equal lengths.
+  if ((name == "numpy.array" || name == "numpy.asarray") && args.positional.size() == 1 && args.keywords.empty() &&
+      args.positional[0].is(Kind::list) && args.positional[0].type->element) {
+    const Type row = args.positional[0].type->element;
+    const bool rows = (row->is(Kind::list) && row->element && row->element->is_scalar()) ||
+                      (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1);
+    if (rows && !is_incomplete(row))
+      if (const Function* other = function_.stand_in("list.rows")) return call_function(*other, other->syntax(), args, n);
   }
   const bool random = name.starts_with("random.");
   if (!random && !name.starts_with("numpy.")) return std::nullopt;
@@ -625,7 +634,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     for (size_t i = 0; i < windows.size(); ++i) {
       const Type made = array_type(a.type->element, a.type->ndim + 1, 'A', a.type->read_only);
       a = spill(Value::called(made, fmt::format("py::host_windowed<{}>({}, {}, {}, {})", cpp(made), a.text, integer(windows[i]),
-                                                all ? std::to_string(i) : integer(axes[i]), ndim)), "v");
+                                                all ? std::to_string(i) : integer(axes[i]), ndim)),
+                "v");
     }
     return a;
   }
@@ -675,18 +685,20 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
                                  : "0";
     return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
   }
+  const auto line_of = [&](const Value& v) {
+    return v.type->ndim == 1 ? host_array(v, n) : host_array(*host_method(v, "ravel", {}, n), n);
+  };
   if (f == "append" && p.size() == 2) {
-    const Value a = host_array(p[0], n);
-    const Value b = p[1].is_array() ? host_array(p[1], n) : spill(host_array_of(tuple_of({p[1]}), a.type->element, n));
-    if (a.type->ndim != 1 || b.type->ndim != 1) fail(n, "append() takes vectors in compiled functions");
+    const Value a = line_of(host_array(p[0], n));
+    const Value b = p[1].is_array() ? line_of(p[1]) : spill(host_array_of(tuple_of({p[1]}), a.type->element, n));
     const Type t = unify(a.type->element, b.type->element);
     return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
   }
   if (f == "repeat" && p.size() == 2 && p[0].is_array() && !p[1].is_array() && !p[1].is(Kind::tuple))
-    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", host_array(p[0], n).text, integer(p[1])));
+    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", line_of(p[0]).text, integer(p[1])));
   if (f == "diff" && p.size() == 1 && p[0].is_array() && p[0].type->ndim == 1)
     return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
-  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", host_array(p[0], n).text));
+  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", line_of(p[0]).text));
   if (f == "partition" && p.size() == 2 && p[0].is_array() && p[0].type->ndim == 1 && (p[1].is_scalar() || p[1].is(Kind::literal)))
     return array(p[0].type->element, 1, fmt::format("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
   if (f == "bincount") {

@@ -405,6 +405,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
 void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
   const size_t n = target->list.size();
   std::vector<Value> items;
+  bool starred_items = false;  // the starred name has its list already
   if (value.is(Kind::tuple)) {
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
     for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
@@ -416,7 +417,27 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     }
   } else if (value.is(Kind::list)) {
     const Value whole = spill(value, "l");
-    if (!is_incomplete(value.type)) {
+    const auto starred = std::find_if(target->list.begin(), target->list.end(), [](const Node* t) { return t->kind == NodeKind::starred; });
+    if (starred != target->list.end() && !is_incomplete(value.type)) {
+      // The starred name takes what the others leave.
+      const auto before = static_cast<size_t>(starred - target->list.begin()), after = n - 1 - before;
+      const int code =
+          unit_.failure({"ValueError", fmt::format("expected at least {} values to unpack", n - 1), syntax_.file, at->line, syntax_.name});
+      linef("if ({}.size() < {}) {{", whole.text, n - 1);
+      ++depth_;
+      fail_with(code);
+      --depth_;
+      line("}");
+      for (size_t i = 0; i < n; ++i) {
+        if (i == before)
+          items.push_back(Value::called(
+              value.type, fmt::format("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", whole.text, before, after)));
+        else
+          items.push_back(Value::of(value.type->element, i < before ? fmt::format("{}.at({})", whole.text, i)
+                                                                    : fmt::format("{0}.at({0}.size() - {1})", whole.text, n - i)));
+      }
+      starred_items = true;
+    } else if (!is_incomplete(value.type)) {
       const int code = unit_.failure({"ValueError", fmt::format("expected {} values to unpack", n), syntax_.file, at->line, syntax_.name});
       linef("if ({}.size() != {}) {{", whole.text, n);
       ++depth_;
@@ -424,7 +445,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
       --depth_;
       line("}");
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n && !starred_items; ++i) {
       Value item;
       if (!is_incomplete(value.type)) item = Value::of(value.type->element, fmt::format("{}.at({})", whole.text, i));
       items.push_back(item);
@@ -444,7 +465,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     if (target->list[i]->kind == NodeKind::starred) star = i;
   if (star == n ? items.size() != n : items.size() + 1 < n)
     fail(at, fmt::format("cannot unpack {} values into {} names", items.size(), n), {{source_of(at), value.type}});
-  if (star < n) {
+  if (star < n && !starred_items) {
     const size_t rest = items.size() - (n - 1);
     std::vector<Value> middle(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
@@ -523,6 +544,17 @@ void FunctionCompiler::aug_assign(const Node* n) {
     if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
       const std::vector<Value> both = ordered({t, n->b});
       return assign(t, binary(n->op, both[0], both[1], n), n);
+    }
+    if (object.is(Kind::instance)) {
+      const Value held = object.simple ? object : spill(object), index = made(expression(t->b), nullptr, n);
+      const Value place = !index.type || index.simple || !index.type->has_value() ? index : spill(index);
+      if (const auto old = instance_operator("getitem", {held, place}, n)) {
+        const Value now = binary(n->op, *old, expression(n->b), n);
+        if (const auto r = instance_operator("setitem", {held, place, kept(now, nullptr, n)}, n)) {
+          if (r->effect && !r->text.empty()) line(r->text + ";");
+          return;
+        }
+      }
     }
     if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
     object = bound(object);

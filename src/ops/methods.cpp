@@ -43,8 +43,7 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
              "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", info(op).name);
     mask = broadcast_to(mask, a.shape());
   }
-  BC_CHECK(n > 0 || options.initial, Value,
-           "zero-size array to reduction operation {} which has no identity", info(op).name);
+  BC_CHECK(n > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity", info(op).name);
   Dims shape = a.shape();
   shape.erase(axis);
   Array r;

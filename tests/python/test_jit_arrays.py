@@ -187,6 +187,8 @@ def viewed(v, m, c):
         window(v, 3), window(m, (2, 2)), window(c, (2, 3), axis=(0, -1)), np.lib.stride_tricks.as_strided(v, shape=(2, 2), strides=(8, 16)),
         np.broadcast_to(v, (2, 5)), np.argwhere(c > 40), np.atleast_1d(v, 3)[1], np.meshgrid(v, v[:2], indexing="ij")[1],
         np.meshgrid(v[:3], v, v[:2])[0], np.resize((1, 2), 5), np.expand_dims(v, 0), v.imag, len(m.flat), np.shape((1, 2)),
+        np.unique(m), np.append(m, 1), np.repeat(m, 2), np.fix(v - 2.5), np.array([[x, 1.0] for x in v]),
+        np.array([(1, x) for x in (2, 3)]),
         v.flags.c_contiguous, m.T.flags.f_contiguous, m.T.flags.c_contiguous,
     )  # fmt: skip
 
@@ -262,6 +264,11 @@ def test_views_share_their_memory_and_windows_fit():
     assert f(np.arange(4.0), 2) == 28.0
     with pytest.raises(ValueError, match="window shape cannot be larger"):
         f(np.arange(4.0), 5)
+
+
+def test_rows_of_an_array_have_one_length():
+    with pytest.raises(ValueError, match="differ in length"):
+        njit(lambda n: np.array([[0] * k for k in range(n)]))(3)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])

@@ -55,7 +55,7 @@ def test_containers_ranges_and_tuples_as_values():
 
     @njit
     def f(n, pair, at):
-        some = [i for i in range(n)]
+        some = list(range(n))
         steps = iter(some)
         first = next(steps)
         total = 0
@@ -355,6 +355,34 @@ def test_strings():
 
     for s, t in (("a,bb,a", "bb"), ("aä€,b", "€")):
         assert njit(plain)(s, t) == plain(s, t)
+
+
+def test_parts_of_strings_are_searched():
+    def plain(s):
+        return (
+            s.replace("a", "b", 1), s.replace("", "-", 2), s.replace("a", "x", 0), s.count("a", 1), s.find("a", 2), s.find("a", -2, 9),
+            s.find("", 99), s.rfind("a", 0, 3), s.startswith("a", 0), s.endswith("b", 0, 3), s.rindex("a"), {s: 1}[s],
+            {1: 2.5}[len(s) - len(s) + 1],
+        )  # fmt: skip
+
+    for s in ("a,b a,c", "ab ab"):
+        assert njit(plain)(s) == plain(s)
+    with pytest.raises(ValueError, match="substring not found"):
+        njit(lambda s: s.rindex("q"))("abc")
+
+
+def test_a_starred_name_takes_what_the_others_leave():
+    @njit
+    def f(values):
+        x, *y = values
+        *p, q = values
+        u, *v, w = values
+        return x, y, p, q, u, v, w
+
+    for values in ([1, 2, 3, 4, 5], [1, 2]):
+        assert f(values) == f.py_func(values)
+    with pytest.raises(ValueError, match="at least"):
+        f([1])
 
 
 def test_a_string_chooses_a_branch():
@@ -692,6 +720,13 @@ def test_extra_arguments_come_as_a_tuple():
 
     assert (f(1), f(1, 3), f(1, 3, 4, 5), f(a=2)) == (2, 3, 5, 4)
 
+    @njit
+    def g(a, b=2, *rest, c=3):
+        return a + b * 10 + c * 100 + sum(rest)
+
+    for arguments, keywords in (((1,), {}), ((1, 2, 7, 8), {}), ((1, 2, 7), {"c": 5}), ((1,), {"b": 4})):
+        assert g(*arguments, **keywords) == g.py_func(*arguments, **keywords)
+
 
 def test_object_mode_is_python():
     @bc.jit(forceobj=True)
@@ -778,3 +813,57 @@ def test_jitclasses_inside_and_outside():
     assert_array_equal(acc.last, [7, 7])
     with pytest.raises(AttributeError):
         acc.unknown = 3
+
+
+def test_operators_of_jitclasses_work_in_compiled_functions():
+    @jitclass([("x", bc.types.float64), ("v", bc.types.float64[:])])
+    class Row:
+        def __init__(self, x, n):
+            self.x = x
+            self.v = np.zeros(n)
+
+        def __len__(self):
+            return self.v.size
+
+        def __getitem__(self, i):
+            return self.v[i]
+
+        def __setitem__(self, i, value):
+            self.v[i] = value
+
+        def __eq__(self, other):
+            return self.x == other.x
+
+        def __lt__(self, other):
+            return self.x < other.x
+
+        def __contains__(self, value):
+            return value == self.x
+
+        def __call__(self, y):
+            return y * self.x
+
+        def __add__(self, y):
+            return self.x + y
+
+        def __rsub__(self, y):
+            return y - self.x
+
+        def __neg__(self):
+            return -self.x
+
+        def __abs__(self):
+            return abs(self.x)
+
+        def __int__(self):
+            return 7
+
+    def f(row, other):
+        row[1] = 4.0
+        row[1] += 1.0
+        return (
+            len(row), row[1], row == other, row != other, row < other, row > other, 2.0 in row, 3.0 not in row, row(3.0), row + 1.0,
+            10.0 - row, -row, abs(row), int(row), bool(row), 1 if Row(1.0, 0) else 2,
+        )  # fmt: skip
+
+    assert njit(f)(Row(2.0, 3), Row(3.0, 1)) == (3, 5.0, False, True, True, False, True, True, 6.0, 3.0, 8.0, -2.0, 2.0, 7, True, 2)

@@ -102,6 +102,11 @@ def clip(a, a_min=None, a_max=None):
     return np.clip(a, a_min, a_max)
 
 
+@stands_for("numpy.fix")
+def fix(x):
+    return np.trunc(x)
+
+
 @stands_for("numpy.angle")
 def angle(z):
     return np.arctan2(np.imag(z), np.real(z))

@@ -510,6 +510,18 @@ def _spread(x, shape, axis):
     return out
 
 
+@stands_for("list.rows")
+def array_of_rows(rows):
+    width = len(rows[0]) if len(rows) > 0 else 0
+    out = np.empty((len(rows), width), dtype=np.asarray(rows[0]).dtype)
+    for k in range(len(rows)):
+        if len(rows[k]) != width:
+            raise ValueError("array(): the nested lists differ in length")
+        for j in range(width):
+            out[k, j] = rows[k][j]
+    return out
+
+
 @stands_for("array.tolist")
 def tolist(a):
     if a.ndim == 1:

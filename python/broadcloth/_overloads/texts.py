@@ -78,3 +78,80 @@ def isidentifier(s):
     if len(s) == 0 or s[0].isdigit():
         return False
     return all(c.isalnum() or c == "_" for c in s)
+
+
+def _bounds(n, start, end):
+    """Where a part of n characters begins and ends."""
+    last = n if end is None else (min(end, n) if end >= 0 else max(end + n, 0))
+    return start if start >= 0 else max(start + n, 0), last
+
+
+@stands_for("str.find")
+def find(s, sub, start, end=None):
+    first, last = _bounds(len(s), start, end)
+    if first > last:
+        return -1
+    at = s[first:last].find(sub)
+    return at if at < 0 else at + first
+
+
+@stands_for("str.rfind")
+def rfind(s, sub, start, end=None):
+    first, last = _bounds(len(s), start, end)
+    if first > last:
+        return -1
+    at = s[first:last].rfind(sub)
+    return at if at < 0 else at + first
+
+
+@stands_for("str.index")
+def index(s, sub, start=0, end=None):
+    at = find(s, sub, start, end)
+    if at < 0:
+        raise ValueError("substring not found")
+    return at
+
+
+@stands_for("str.rindex")
+def rindex(s, sub, start=0, end=None):
+    at = rfind(s, sub, start, end)
+    if at < 0:
+        raise ValueError("substring not found")
+    return at
+
+
+@stands_for("str.count")
+def count(s, sub, start, end=None):
+    first, last = _bounds(len(s), start, end)
+    return s[first:last].count(sub) if first <= last else 0
+
+
+@stands_for("str.startswith")
+def startswith(s, prefix, start, end=None):
+    first, last = _bounds(len(s), start, end)
+    return first <= last and s[first:last].startswith(prefix)
+
+
+@stands_for("str.endswith")
+def endswith(s, suffix, start, end=None):
+    first, last = _bounds(len(s), start, end)
+    return first <= last and s[first:last].endswith(suffix)
+
+
+@stands_for("str.replace")
+def replace(s, old, new, count=-1):
+    if count < 0:
+        return s.replace(old, new)
+    out = ""
+    first = 0
+    if len(old) == 0:
+        for k in range(min(count, len(s) + 1)):
+            out += new + s[k : k + 1]
+        return out + s[min(count, len(s) + 1) :]
+    for _ in range(count):
+        at = s.find(old, first)
+        if at < 0:
+            break
+        out += s[first:at] + new
+        first = at + len(old)
+    return out + s[first:]

@@ -209,6 +209,7 @@ struct List : Ref<ListBody<T>> {
     keep_value(at);
   }
   BC_NOINLINE void reserve(i64 room) const {
+    if (room > (i64{1} << 47) / static_cast<i64>(sizeof(T))) raise(kMemory, "a list of this size does not fit into memory");
     auto& b = body();
     Block* wider = bc_host->allocate(room * static_cast<i64>(sizeof(T)));
     if (b.memory)
