@@ -57,6 +57,24 @@ std::pair<int64_t, int64_t> slice_range(const SliceItem& s, int64_t n) {
           start > stop ? static_cast<int64_t>(static_cast<uint64_t>(start - stop - 1) / (0 - static_cast<uint64_t>(s.step))) + 1 : 0};
 }
 
+/// Moves the offset to where an integer or a slice of one axis begins; a slice's extent and stride.
+void resolve_axis(const SliceItem& item, const Array& a, int axis, int64_t* offset, int64_t* extent, int64_t* stride) {
+  const int64_t n = a.shape()[axis], step = a.strides()[axis];
+  if (item.kind == Kind::index) {
+    const int64_t i = item.start;
+    BC_CHECK(i >= -n && i < n, Index, "index {} is out of bounds for axis {} with size {}", i, axis, n);
+    *offset += (i < 0 ? i + n : i) * step;
+    return;
+  }
+  const auto [start, count] = slice_range(item, n);
+  if (count > 0) *offset += start * step;
+  *extent = count;
+  *stride = count > 1 ? step * item.step : step;
+}
+
+constexpr const char* kTwoEllipses = "an index can only have a single ellipsis ('...')";
+constexpr const char* kTooMany = "too many indices for array: array is {}-dimensional, but {} were indexed";
+
 /// Resolves the items against the array: slices and integers go into strides and the offset, arrays keep their axes.
 Walk walk(const Array& a, std::span<const IndexItem> items) {
   int used = 0;
@@ -64,11 +82,11 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
   for (const IndexItem& item : items) {
     used += axes_of(item);
     if (!item.array && item.basic.kind == Kind::ellipsis) {
-      BC_CHECK(!ellipsis, Index, "an index can only have a single ellipsis ('...')");
+      BC_CHECK(!ellipsis, Index, kTwoEllipses);
       ellipsis = true;
     }
   }
-  BC_CHECK(used <= a.ndim(), Index, "too many indices for array: array is {}-dimensional, but {} were indexed", a.ndim(), used);
+  BC_CHECK(used <= a.ndim(), Index, kTooMany, a.ndim(), used);
 
   Walk w;
   w.offset = a.offset();
@@ -103,17 +121,9 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
       e.stride = a.strides()[axis];
       ++axis;
       w.advanced = true;
-    } else if (item.basic.kind == Kind::index) {
-      const int64_t n = a.shape()[axis], i = item.basic.start;
-      BC_CHECK(i >= -n && i < n, Index, "index {} is out of bounds for axis {} with size {}", i, axis, n);
-      w.offset += (i < 0 ? i + n : i) * a.strides()[axis];
-      e.what = Entry::What::fixed;
-      ++axis;
-    } else if (item.basic.kind == Kind::slice) {
-      const auto [start, count] = slice_range(item.basic, a.shape()[axis]);
-      if (count > 0) w.offset += start * a.strides()[axis];
-      e.extent = count;
-      e.stride = count > 1 ? a.strides()[axis] * item.basic.step : a.strides()[axis];
+    } else if (item.basic.kind == Kind::index || item.basic.kind == Kind::slice) {
+      if (item.basic.kind == Kind::index) e.what = Entry::What::fixed;
+      resolve_axis(item.basic, a, axis, &w.offset, &e.extent, &e.stride);
       ++axis;
     } else if (item.basic.kind == Kind::ellipsis) {
       keep_axes(a.ndim() - used);
@@ -357,9 +367,36 @@ Array checked(const Array& index, int64_t extent) {
 }  // namespace
 
 Array slice(const Array& a, std::span<const SliceItem> items) {
-  std::vector<IndexItem> all(items.size());
-  for (size_t i = 0; i < items.size(); ++i) all[i].basic = items[i];
-  return a.with_layout(basic_layout(walk(a, all)));
+  int used = 0, ellipses = 0;
+  for (const SliceItem& item : items) {
+    used += item.kind == Kind::index || item.kind == Kind::slice;
+    ellipses += item.kind == Kind::ellipsis;
+  }
+  BC_CHECK(ellipses <= 1, Index, kTwoEllipses);
+  BC_CHECK(used <= a.ndim(), Index, kTooMany, a.ndim(), used);
+  Layout l;
+  l.offset = a.offset();
+  int axis = 0;
+  const auto keep = [&](int64_t extent, int64_t stride) {
+    l.shape.push_back(extent);
+    l.strides.push_back(stride);
+  };
+  const auto keep_axes = [&](int n) {
+    for (; n > 0; --n, ++axis) keep(a.shape()[axis], a.strides()[axis]);
+  };
+  for (const SliceItem& item : items) {
+    if (item.kind == Kind::newaxis) {
+      keep(1, 0);
+    } else if (item.kind == Kind::ellipsis) {
+      keep_axes(a.ndim() - used);
+    } else {
+      int64_t extent = 0, stride = 0;
+      resolve_axis(item, a, axis++, &l.offset, &extent, &stride);
+      if (item.kind == Kind::slice) keep(extent, stride);
+    }
+  }
+  keep_axes(a.ndim() - axis);
+  return a.with_layout(std::move(l));
 }
 
 Array getitem(const Array& a, std::span<const IndexItem> items) {
