@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import broadcloth as bc
 
 TARGETS = {"null-cpu": "null:0", "null-cuda": "null:1"}
-_ADDRESS = re.compile(r"(const )?[\w<>]+\* *(?:__restrict__)? *q\d+ = load_word<(?:const )?([\w<>]+)\*>\(p(?:->|\.)w \+ (\d+)\)")
+_ADDRESS = re.compile(r"(const )?[\w<>]+\* *(?:__restrict__)? *q\d+ = \w+<(?:const )?([\w<>]+)\*>\(p(?:->|\.)w(?: \+ |\[)(\d+)")
 
 
 @dataclass

@@ -34,6 +34,29 @@ std::string substitute(std::string_view text, std::initializer_list<std::pair<st
   return out;
 }
 
+namespace {
+
+/// The languages' own operators for what needs no care in floats and doubles: a compiler reads no declaration for them.
+const char* float_operator(Op op, DType loop) {
+  if (loop != DType::f32 && loop != DType::f64) return nullptr;
+  switch (op) {
+    case Op::add: return "a + b";
+    case Op::subtract: return "a - b";
+    case Op::multiply: return "a * b";
+    case Op::divide: return "a / b";
+    case Op::negative: return "-a";
+    case Op::less: return "a < b";
+    case Op::less_equal: return "a <= b";
+    case Op::greater: return "a > b";
+    case Op::greater_equal: return "a >= b";
+    case Op::equal: return "a == b";
+    case Op::not_equal: return "a != b";
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
 std::string BodyPrinter::argument(int value, DType as) const {
   const std::string name = v(value);
   return ir_.values[value].dtype == as ? name : fmt::format("cast<{}>({})", info(as).c_name, name);
@@ -85,6 +108,7 @@ std::string BodyPrinter::expression(int index) const {
       for (int k = 0; k < row.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
       const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
       if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
+      if (!quick) quick = float_operator(x.op, x.loop[0]);
       return substitute(quick ? quick : row.text,
                         {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
     }

@@ -16,7 +16,10 @@ constexpr int kFewFast = 3;  // below this many ops with a fast form, memory is 
 class CudaPrinter {
  public:
   explicit CudaPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir) {
-    body_.parameter = [](int word, const char* type) { return fmt::format("load_word<{}>(p.w + {})", type, word); };
+    body_.parameter = [](int word, const char* type) {
+      if (std::string_view(type).ends_with('*')) return fmt::format("reinterpret_cast<{}>(p.w[{}])", type, word);
+      return fmt::format("load_word<{}>(p.w + {})", type, word);
+    };
     body_.place = [this](int access) { return element(access); };
     body_.held = [this](int value) { return held(value); };
   }
@@ -92,7 +95,7 @@ class CudaPrinter {
     if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = p.w[{}]{};\n", access, w, sum);
     const char* type = info(a.dtype).c_name;
     const char* qualifier = a.role == Access::Role::store ? "" : "const ";
-    return fmt::format("{1}{2}* {4} q{0} = load_word<{1}{2}*>(p.w + {3}){5};\n", access, qualifier, type, w,
+    return fmt::format("{1}{2}* {4} q{0} = reinterpret_cast<{1}{2}*>(p.w[{3}]){5};\n", access, qualifier, type, w,
                        ir_.in_place ? "" : "__restrict__", sum);
   }
   std::string step(int access, int axis) const {
@@ -195,7 +198,7 @@ class CudaPrinter {
   std::string partial(int k, const std::string& item, const std::string& items) const {
     std::string before;  // each accumulator's partials start at a multiple of 16 bytes
     for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
-    return fmt::format("(*reinterpret_cast<{}*>(load_word<char*>(p.w + {}){} + i64({}) * {}))", state(k), p_.partials, before, item,
+    return fmt::format("(*reinterpret_cast<{}*>(reinterpret_cast<char*>(p.w[{}]){} + i64({}) * {}))", state(k), p_.partials, before, item,
                        state_bytes(ir_.accumulators[k]));
   }
 
@@ -216,7 +219,7 @@ class CudaPrinter {
   /// The ticket that tells the block which finishes last, for the counter numbered `index`.
   std::string ticket(const std::string& index, const std::string& leader) const {
     return fmt::format(
-        "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = load_word<u32*>(p.w + {1}) + {2};\n"
+        "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = reinterpret_cast<u32*>(p.w[{1}]) + {2};\n"
         "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) *counter = 0;\n}}\n__syncthreads();\n"
         "if (!last) return;\n__threadfence();\n",
         leader, p_.tickets, index, word(p_.segments));

@@ -7,6 +7,7 @@
 #define BC_LONG static __device__
 #define BC_RARE static __device__ __noinline__
 #define BC_EXACT BC_FN
+#define BC_TABLE static __constant__ const  // quicker to compile than a function's own
 // Forms without a branch, which clear `good` where the plain form must run; 16-bit floats run in float here too.
 #define BC_LIFT1_GOOD(name)                            \
   template <class T, enable_if<is_small_float<T>> = 0> \
@@ -30,6 +31,7 @@
 #define BC_RARE static __attribute__((noinline, unused))
 #endif
 #define BC_EXACT BC_RARE
+#define BC_TABLE static constexpr
 #define BC_NOINLINE __attribute__((noinline, unused))
 #define BC_NATIVE1(name, f32, f64)                         \
   BC_FN float name(float a) { return __builtin_##f32(a); } \

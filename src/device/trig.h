@@ -35,13 +35,13 @@ BC_FN double sin_half_turn(double r) {
                    1.6058940965833141e-10, -7.643018151073413e-13, 2.7214038851749683e-15),
              r);
 }
-/// `magnitude` with the sign of `sign`, turned round where the last bit of `n_magic` is set.
+/// `size` with the sign of `signed_as`, turned round where the last bit of `n_magic` is set.
 template <class T>
-BC_INLINE T with_turn(T magnitude, T sign, T n_magic) {
+BC_INLINE T with_turn(T size, T signed_as, T n_magic) {
   using L = float_layout<T>;
   using U = typename L::uint;
-  U turned = bits_as<U>(sign) ^ (bits_as<U>(n_magic) << (8 * sizeof(T) - 1));
-  return bits_as<T>(static_cast<U>((bits_as<U>(magnitude) & ~L::kSign) | (turned & L::kSign)));
+  U turned = bits_as<U>(signed_as) ^ (bits_as<U>(n_magic) << (8 * sizeof(T) - 1));
+  return bits_as<T>(static_cast<U>((bits_as<U>(size) & ~L::kSign) | (turned & L::kSign)));
 }
 template <class T>
 BC_INLINE u32 beyond_trig_range(T x) {
@@ -107,15 +107,16 @@ BC_TRIG_FAST(cos)
 BC_TRIG_FAST(tan)
 #undef BC_TRIG_FAST
 
+/// 2 / pi in words of 64 bits, the point behind the first.
+BC_TABLE u64 kTwoByPi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
+                           0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
+                           0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
+                           0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
+                           0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+                           0xf0cfbc209af4361dull};
 /// sin(x + quarters * pi / 2) for any |x| > 2^-10, meant for those beyond the fast range: Payne & Hanek (1983) with 192 bits of 2 / pi.
 BC_RARE double sin_far(double x, u32 quarters) {
-  constexpr u64 kTwoByPi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
-                              0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
-                              0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
-                              0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-                              0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
-                              0xf0cfbc209af4361dull};
-  if (!(fabs(x) < limits<double>::inf())) return limits<double>::nan();
+  if (!(x - x == 0)) return x - x;
   u64 bits = bits_as<u64>(x);
   u64 m = (bits & 0x000fffffffffffffull) | 0x0010000000000000ull;
   i32 start = static_cast<i32>((bits >> 52) & 0x7ff) - 1075 - 2 + 64;  // bits of 2 / pi before it count whole turns only
@@ -149,24 +150,24 @@ BC_RARE double sin_far(double x, u32 quarters) {
   double s = sin_half_turn(r * pow2<double>(-51 - zeros));
   return minus != odd ? -s : s;
 }
-/// The same for floats, with 96 bits of 2 / pi: short, because it is compiled with every kernel that has a sine.
+/// 2^(8 k - 8) / pi less an even number, k = 0 … 14, each in two parts of which the first has 52 bits behind the point.
+BC_TABLE double kTurns[] = {
+    0x1.45f306dc9c800p-10,  0x1.054a7f09d5f48p-55,  0x1.45f306dc9c884p-2,   -0x1.5ac07b1505c16p-54, -0x1.067c91b1bbeaep-1,
+    0x1.3f84eafa3ea6ap-54,  0x1.836e4e44152a0p-1,   -0x1.ec54170565912p-56, -0x1.236377d5ac07cp-2,  0x1.d5f47d4d37703p-55,
+    -0x1.b1bbead603d8ap-1,  -0x1.05c1596447e49p-54, -0x1.bbead603d8a82p-1,  -0x1.c1596447e493bp-54, 0x1.529fc2757d200p-5,
+    -0x1.596447e493ad5p-54, 0x1.29fc2757d1f54p-1,   -0x1.6447e493ad4cep-54, 0x1.fc2757d1f534ep-1,   -0x1.1f924eb53361ep-56,
+    0x1.3abe8fa9a6ee0p-4,   0x1.b6c52b3278872p-58,  -0x1.505c1596447e4p-2,  -0x1.275a99b0ef1bfp-55, -0x1.70565911f9250p-4,
+    0x1.4acc9e21c8210p-56,  0x1.f534ddc0db62ap-1,   -0x1.4cd8778df7c03p-54, 0x1.34ddc0db6295ap-1,   -0x1.b0ef1bef806bap-55};
+/// The same for floats from 2^15 on: x = y 2^(8 k - 8), y whole where k > 0, so y kTurns[k] is x / pi less an even number. Short, because
+/// it is compiled with every kernel that has a sine.
 BC_RARE float sin_far(float x, u32 quarters) {
-  constexpr u32 kTwoByPi[] = {0, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
-  u32 bits = bits_as<u32>(x) & 0x7fffffffu, m = (bits & 0x007fffffu) | 0x00800000u;
-  if (bits >= 0x7f800000u) return limits<float>::nan();
-  u32 start = (bits >> 23) - (150 + 2 - 32);
-  const u32* word = kTwoByPi + (start >> 5);
-  u32 shift = start & 31;
-  u32 w0 = (word[0] << shift) | (word[1] >> 1 >> (31 - shift));
-  u32 w1 = (word[1] << shift) | (word[2] >> 1 >> (31 - shift));
-  u32 w2 = (word[2] << shift) | (word[3] >> 1 >> (31 - shift));
-  u64 turns = (static_cast<u64>(m * w0) << 32) + static_cast<u64>(m) * w1 + ((static_cast<u64>(m) * w2) >> 32);
-  if (x < 0) turns = 0 - turns;
-  turns += static_cast<u64>(quarters) << 62;
-  bool odd = ((turns + (1ull << 62)) >> 63) != 0;
-  i64 rest = static_cast<i64>(turns ^ (odd ? 1ull << 63 : 0));
-  float s = sin_half_turn(static_cast<float>(static_cast<double>(rest) * 0x1.921fb54442d18p-62));
-  return odd ? -s : s;
+  u32 bits = bits_as<u32>(x), k = ((bits & 0x7fffffffu) - (142u << 23)) >> 26;
+  double y = bits_as<float>(bits - (k << 26) + (1u << 26)), half_turns = quarters * 0.5;
+  double n_magic = fma(y, kTurns[2 * k], half_turns) + round_magic<double>();
+  double r = fma(y, kTurns[2 * k], half_turns - (n_magic - round_magic<double>()));  // exact
+  r = fma(y, kTurns[2 * k + 1], r);
+  float s = sin_half_turn(static_cast<float>(r * 0x1.921fb54442d18p+1));
+  return bits_as<float>(bits_as<u32>(s) ^ (static_cast<u32>(bits_as<u64>(n_magic)) << 31)) + (x - x);
 }
 BC_EXACT double sin(double x) {
   u32 flag = 0;
