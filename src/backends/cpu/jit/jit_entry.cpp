@@ -445,6 +445,13 @@ void BlockPass::write_region(int index) {
     const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
     if (bound == nullptr || bound->getZExtValue() <= 128)
       facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")}));
+    // What the vectoriser makes has few turns: unrolled it is four times the code to compile, and no quicker.
+    const auto fact = [&](const char* name, llvm::Metadata* value) {
+      return llvm::MDNode::get(c_, {llvm::MDString::get(c_, name), value});
+    };
+    llvm::MDNode* rolled = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")});
+    facts.push_back(fact("llvm.loop.vectorize.followup_vectorized", rolled));
+    facts.push_back(fact("llvm.loop.vectorize.followup_epilogue", rolled));
     llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, facts);
     loop->replaceOperandWith(0, loop);
     back->setMetadata(llvm::LLVMContext::MD_loop, loop);
