@@ -137,8 +137,13 @@ PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     PyObject* v[1];
     s.bind(args + n, 0, kwnames, v);
     const Array& a = writable(self, "resize");
-    if (as_py_array(self)->base) throw_python(PyExc_ValueError, "cannot resize this array: it does not own its data");
+    if (n == 0 || (n == 1 && args[0] == Py_None)) Py_RETURN_NONE;
     const Dims shape = shape_arguments(args, n, "resize");
+    if (product(shape) == a.size() && a.contiguous()) {
+      array_of(self) = reshape(a, shape);  // also of a view
+      Py_RETURN_NONE;
+    }
+    if (as_py_array(self)->base) throw_python(PyExc_ValueError, "cannot resize this array: it does not own its data");
     Array bigger = zeros(Dims{product(shape)}, a.dtype(), a.device());
     const int64_t kept = std::min(product(shape), a.size());
     SliceItem front;

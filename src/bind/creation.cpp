@@ -96,6 +96,7 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
       n = static_cast<int64_t>(count);
     }
   } else {
+    if (by.as_double() == 0) throw_python(PyExc_ZeroDivisionError, "float division by zero");
     const double span = last.as_double() - first.as_double(), length = span / by.as_double();
     if (length == 0 && span != 0) {
       n = std::signbit(length) ? 0 : 1;

@@ -878,6 +878,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     return Value::of(bool_type(), text);
   }
   const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
+  if (a.is(Kind::dtype) && b.is(Kind::dtype) && equality) return known((a.type->element == b.type->element) != negated);  // type(x) == int
   if (compile_time(a) && compile_time(b) && equality && !a.integer() && !b.integer()) return known((a.type == b.type) != negated);
   if (a.is(Kind::string) != b.is(Kind::string) && equality) return known(negated);
   if (a.integer() && b.integer())

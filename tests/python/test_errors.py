@@ -68,6 +68,7 @@ CASES = {
     "stack": (lambda x, xp: xp.stack([x, x[0]]), ValueError, ["same shape"]),
     "clip": (lambda x, xp: xp.clip(x, 1), TypeError, ["a_max"]),
     "arange step": (lambda x, xp: xp.arange(1, 2, 0), ZeroDivisionError, []),
+    "arange float step": (lambda x, xp: xp.arange(1, 0, 0.0), ZeroDivisionError, []),
     "arange nothing": (lambda x, xp: xp.arange(), TypeError, []),
     "negative extent": (lambda x, xp: xp.zeros(-1), ValueError, ["negative"]),
     "ragged list": (lambda x, xp: xp.array([[1, 2], [3]]), ValueError, ["inhomogeneous"]),

@@ -64,7 +64,8 @@ def test_containers_ranges_and_tuples_as_values():
         unlike = ["a", 1].copy()
         return (
             bool(some), bool(set(some)), bool("x"), bool(()), bool(pair), n in range(5), n in range(0, n + 1, 2), 7 not in range(9, 0, -n),
-            first, total, pair.index(at), (1, n) < (1, 3.5), (n,) <= (n, 1), point(n, 1) > point(2, 5), unlike[1],
+            first, total, pair.index(at), (1, n) < (1, 3.5), (n,) <= (n, 1), type(n) == int, type(2.0) == int,  # noqa: E721, UP003
+            point(n, 1) > point(2, 5), unlike[1],
         )  # fmt: skip
 
     for n in (2, 3, 4):

@@ -136,6 +136,12 @@ def test_resize_and_trim(xp):
     n = np.arange(5)
     assert_same(xp.resize(xp.asarray(n), (3, 4)), np.resize(n, (3, 4)))
     assert_same(xp.resize(xp.asarray(n), 2), np.resize(n, 2))
+    for a in (np.arange(6).reshape(2, 3), xp.arange(6).reshape(2, 3)):  # a view may take another shape, not another size
+        a.resize((3, 2))
+        a.resize()
+        assert a.shape == (3, 2)
+    with pytest.raises(ValueError, match="does not own"):
+        a.resize((3, 3))
     assert_same(xp.trim_zeros(xp.array([0, 1, 0, 2, 0, 0])), np.array([1, 0, 2]))
 
 
