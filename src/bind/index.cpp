@@ -61,7 +61,7 @@ bool basic_item(PyObject* o, SliceItem* item) {
   return false;
 }
 
-// More indices than this are checked by the kernel that reads them.
+// More indices than this that do not lie side by side are checked by the kernel that reads them.
 constexpr int64_t kFewIndices = 1 << 16;
 
 /// Tells whether neighbouring indices all lie in [-extent, extent); may say no of what is close to a type's ends.
@@ -115,10 +115,11 @@ void by_integer(DType t, F&& f) {
   }
 }
 
-/// The lowest and highest index, when they are few and lie in host memory, computed. Of indices that are all in [-extent, extent) it may
-/// say that they are 0.
+/// The lowest and highest index, when they lie in host memory, computed, side by side or few. Of indices that are all in [-extent, extent)
+/// it may say that they are 0.
 bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high) {
-  if (index.device().type != DeviceType::cpu || index.size() == 0 || index.size() > kFewIndices || !is_integer(index.dtype())) return false;
+  if (index.device().type != DeviceType::cpu || index.size() == 0 || !is_integer(index.dtype())) return false;
+  if (index.size() > kFewIndices && !index.contiguous()) return false;
   TapeLock lock(tape(index.device()));
   const Node& node = *index.storage()->current;
   if (node.op == Op::cast && node.in.size() == 1 && node.in[0].node->op == Op::constant && is_integer(node.in[0].node->value.dtype)) {
