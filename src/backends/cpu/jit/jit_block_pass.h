@@ -102,6 +102,9 @@ class BlockPass {
   Value* word_value(Instruction* call, IRBuilder<>& at);
   Value* repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map);
   Value* slot_address(const Slot& slot, IRBuilder<>& at);
+  llvm::MDNode* stays_rolled();
+  /// What a loop's last branch says of it.
+  llvm::MDNode* loop_facts(llvm::ArrayRef<llvm::Metadata*> facts);
   llvm::Constant* number(uint64_t value) { return llvm::ConstantInt::get(i32_, value); }
   llvm::Constant* number64(uint64_t value) { return llvm::ConstantInt::get(i64_, value); }
   BasicBlock* block(const char* name) { return BasicBlock::Create(c_, name, e_); }

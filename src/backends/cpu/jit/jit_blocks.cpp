@@ -27,13 +27,14 @@ bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&,
       }
     }
     tidy(*version);
+    part_barrier_loops(*version);
     soften_loops(*version, shape, follows);
     fast = std::make_unique<BlockPass>(*version, shape, facts, log);
     fast->take_facts(general);
     if (!fast->divide()) return false;
-  } else {
-    soften_loops(kernel, shape, follows);
   }
+  part_barrier_loops(kernel);
+  if (guards.empty()) soften_loops(kernel, shape, follows);
   if (!general.divide()) return false;
   general.write(fast.get(), guards);
   fast.reset();

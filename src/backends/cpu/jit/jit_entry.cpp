@@ -114,6 +114,16 @@ void BlockPass::leave_group(IRBuilder<>& at, int next) {
   at.CreateBr(group_done_);
 }
 
+llvm::MDNode* BlockPass::stays_rolled() { return llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")}); }
+
+llvm::MDNode* BlockPass::loop_facts(llvm::ArrayRef<llvm::Metadata*> facts) {
+  llvm::SmallVector<llvm::Metadata*> all{nullptr};
+  all.append(facts.begin(), facts.end());
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, all);
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
 /// What follows a region's loop.
 void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
   if (places_) {
@@ -128,7 +138,10 @@ void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
   const auto go = [&](int next, IRBuilder<>& from) {
     const bool stops = next < 0 || stops_group(regions_[static_cast<size_t>(next)].kind);
     if (next >= 0 && (!stops || !stateful_)) {
-      from.CreateBr(regions_[static_cast<size_t>(next)].head);
+      Region& following = regions_[static_cast<size_t>(next)];
+      llvm::BranchInst* way = from.CreateBr(following.head);
+      // A kernel's own loop around barriers: unrolled, each turn would be a loop over the threads of its own.
+      if (&following <= &region) way->setMetadata(llvm::LLVMContext::MD_loop, loop_facts({stays_rolled()}));
     } else {
       leave_group(from, next);
     }
@@ -141,15 +154,21 @@ void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
     go(region.next[0], at);
     return;
   }
-  BasicBlock* none = block("none");
-  llvm::SwitchInst* choice = at.CreateSwitch(place, none, static_cast<unsigned>(region.next.size()));
-  IRBuilder<>(none).CreateUnreachable();
-  for (const int next : region.next) {
+  const auto way_to = [&](int next) {
     BasicBlock* way = block("way");
     IRBuilder<> from(way);
     go(next, from);
-    choice->addCase(llvm::cast<llvm::ConstantInt>(number(next < 0 ? kEnded : static_cast<uint64_t>(next))), way);
+    return way;
+  };
+  const auto place_of = [&](int next) { return llvm::cast<llvm::ConstantInt>(number(next < 0 ? kEnded : static_cast<uint64_t>(next))); };
+  if (region.next.size() == 2) {  // a switch of two ways would lose what is said of a loop
+    at.CreateCondBr(at.CreateICmpEQ(place, place_of(region.next[0])), way_to(region.next[0]), way_to(region.next[1]));
+    return;
   }
+  BasicBlock* none = block("none");
+  llvm::SwitchInst* choice = at.CreateSwitch(place, none, static_cast<unsigned>(region.next.size()));
+  IRBuilder<>(none).CreateUnreachable();
+  for (const int next : region.next) choice->addCase(place_of(next), way_to(next));
 }
 
 void BlockPass::write_region(int index) {
@@ -440,22 +459,15 @@ void BlockPass::write_region(int index) {
     level->index->addIncoming(next, from);
     llvm::MDNode* accesses = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.parallel_accesses"), group});
     llvm::MDNode* progress = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.mustprogress")});
-    llvm::SmallVector<llvm::Metadata*> facts{nullptr, accesses, progress};
+    llvm::SmallVector<llvm::Metadata*> facts{accesses, progress};
     // Unrolled before the vectoriser sees it, a loop over few threads would stay scalar. Longer ones may be peeled.
     const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
-    if (bound == nullptr || bound->getZExtValue() <= 128)
-      facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")}));
+    if (bound == nullptr || bound->getZExtValue() <= 128) facts.push_back(stays_rolled());
     // What the vectoriser makes has few turns. Unrolled it is up to four times the code: a seventh of a compile, for a tenth of the time of
     // a tree in shared memory and nothing elsewhere.
-    const auto fact = [&](const char* name, llvm::Metadata* value) {
-      return llvm::MDNode::get(c_, {llvm::MDString::get(c_, name), value});
-    };
-    llvm::MDNode* rolled = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")});
-    facts.push_back(fact("llvm.loop.vectorize.followup_vectorized", rolled));
-    facts.push_back(fact("llvm.loop.vectorize.followup_epilogue", rolled));
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(c_, facts);
-    loop->replaceOperandWith(0, loop);
-    back->setMetadata(llvm::LLVMContext::MD_loop, loop);
+    for (const char* made : {"llvm.loop.vectorize.followup_vectorized", "llvm.loop.vectorize.followup_epilogue"})
+      facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, made), stays_rolled()}));
+    back->setMetadata(llvm::LLVMContext::MD_loop, loop_facts(facts));
     from = after;
   }
   IRBuilder<> end(from);
@@ -568,10 +580,8 @@ Value* BlockPass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, b
     IRBuilder<> end(from);
     Value* following = end.CreateAdd(counter, number(1), "", true, true);
     BasicBlock* after = block("voted");
-    llvm::MDNode* whole = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.unroll.disable")});
-    llvm::MDNode* facts = llvm::MDNode::getDistinct(c_, {nullptr, whole});
-    facts->replaceOperandWith(0, facts);
-    end.CreateCondBr(end.CreateICmpULT(following, number(bound)), start, after)->setMetadata(llvm::LLVMContext::MD_loop, facts);
+    llvm::BranchInst* back = end.CreateCondBr(end.CreateICmpULT(following, number(bound)), start, after);
+    back->setMetadata(llvm::LLVMContext::MD_loop, loop_facts({stays_rolled()}));
     counter->addIncoming(following, from);
     all->addIncoming(so_far, from);
     from = after;

@@ -1,4 +1,5 @@
 // What is done to a kernel before its blocks are cut: versions inside the bounds of the data, and loops that threads take together.
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
@@ -254,12 +255,38 @@ static std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst*
   return copies;
 }
 
+static llvm::FunctionCallee soft_barrier(Function& f) {
+  return f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
+}
+
+void part_barrier_loops(Function& f) {
+  Analyses known(f);
+  const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
+  llvm::SmallSetVector<std::pair<BasicBlock*, BasicBlock*>, 8> edges;
+  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
+    const auto stops = [](BasicBlock* at) {
+      return std::any_of(at->begin(), at->end(), [](const Instruction& i) { return word_of(&i) == Word::Barrier; });
+    };
+    if (parted.contains(loop->getHeader()) || std::none_of(loop->block_begin(), loop->block_end(), stops)) continue;
+    llvm::SmallVector<BasicBlock*> exiting;
+    loop->getExitingBlocks(exiting);
+    if (std::any_of(exiting.begin(), exiting.end(), [&](BasicBlock* at) { return known.uniform->hasDivergentTerminator(*at); })) continue;
+    for (BasicBlock* at : exiting) {
+      for (BasicBlock* next : llvm::successors(at)) edges.insert({at, next});
+    }
+  }
+  for (const auto& [at, next] : edges) {
+    if (only_ends(next, nullptr)) continue;
+    BasicBlock* way = llvm::SplitEdge(at, next);
+    CallInst::Create(soft_barrier(f), {}, "", way->getFirstNonPHIIt());
+  }
+}
+
 void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows) {
   if (shape.count() < 8) return;
   bool warps = false;
   for (Instruction& instruction : llvm::instructions(f)) warps |= word_of(&instruction) == Word::WarpBarrier;
-  const llvm::FunctionCallee barrier =
-      f.getParent()->getOrInsertFunction("__bc_soft_barrier", llvm::FunctionType::get(llvm::Type::getVoidTy(f.getContext()), false));
+  const llvm::FunctionCallee barrier = soft_barrier(f);
   llvm::SmallPtrSet<BasicBlock*, 8> done;
   for (bool again = true; again;) {
     again = false;

@@ -6,6 +6,7 @@
 #include <clang/CodeGen/CodeGenABITypes.h>
 #include <clang/CodeGen/ModuleBuilder.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
@@ -32,6 +33,7 @@
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_launches.h"
 #include "backends/cpu/jit/jit_passes.h"
+#include "backends/cpu/jit/jit_words.h"
 
 namespace bc::jit {
 namespace {
@@ -397,6 +399,23 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
   return true;
 }
 
+/// Loops around a block's barrier stay loops: each turn of an unrolled one would be a loop over the block's threads of its own. Those that
+/// index an array of the thread's are unrolled, so that its elements become values.
+struct KeepBarrierLoops : llvm::PassInfoMixin<KeepBarrierLoops> {
+  static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&, llvm::LoopStandardAnalysisResults&, llvm::LPMUpdater&) {
+    bool stops = false;
+    for (const llvm::BasicBlock* block : loop.blocks()) {
+      for (const llvm::Instruction& instruction : *block) {
+        const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
+        if (address != nullptr && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address))) return llvm::PreservedAnalyses::all();
+        stops |= word_of(&instruction) == Word::Barrier;
+      }
+    }
+    if (stops) loop.setLoopAlreadyUnrolled();
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
 /// Brings the kernel into one function in simple form.
 void simplify(llvm::Module& module) {
   PassAnalyses known;
@@ -409,7 +428,10 @@ void simplify(llvm::Module& module) {
   each.addPass(llvm::InstCombinePass());
   each.addPass(llvm::SimplifyCFGPass());
   // Loops of few turns go now: what remains of arrays and loops decides how the threads' loops are made.
-  each.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
+  llvm::LoopPassManager loops;
+  loops.addPass(KeepBarrierLoops());
+  loops.addPass(llvm::LoopFullUnrollPass(3));
+  each.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::InstCombinePass());
   // Tests in a row become one: loops then have one condition.

@@ -129,6 +129,9 @@ void tidy(Function& f);
 /// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.
 /// Empty where loops and barriers would not gain by knowing them.
 std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::function<bool(Value*)>& follows);
+/// Cuts a loop that holds a block's barrier where it is tested, so that its first turn, the later ones and what follows it do not each have
+/// a copy of its body: the code from one barrier to the next would run through the test.
+void part_barrier_loops(Function& f);
 /// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
 /// is vectorised, where otherwise the threads' loop would hold another.
 void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows);
