@@ -161,6 +161,8 @@ class ndarray:
     device: device
     data: MemoryPointer
     __cuda_array_interface__: dict[str, Any]  # AttributeError on the CPU
+    __array_interface__: dict[str, Any]  # AttributeError but on the CPU
+    ctypes: Any  # AttributeError but on the CPU
 
     def item(self, *args: SupportsIndex) -> bool | int | float | complex: ...
     def byteswap(self, inplace: bool = False) -> ndarray: ...
@@ -754,6 +756,7 @@ def matmul(
     order: Order = "K",
     dtype: DTypeLike = None,
     subok: bool = True,
+    axes: list[Any] | None = None,
 ) -> ndarray: ...
 def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
 def nonzero(a: ArrayLike) -> tuple[ndarray, ...]: ...

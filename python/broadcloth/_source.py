@@ -43,11 +43,11 @@ def _lambda(code: CodeType, lines: list[str]) -> tuple[Any, int]:
         if not isinstance(node, ast.Lambda) or node.lineno != code.co_firstlineno:
             continue
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-        if names != list(code.co_varnames[: len(names)]):
+        if names != list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]):
             continue
         body = node.body
         inside = sum((body.lineno, body.col_offset) <= place <= (body.end_lineno, body.end_col_offset) for place in places)
-        if inside > most:
+        if inside >= most:  # of one in another both hold its instructions, and the inner one comes later
             best, most = node, inside
     if best is None:
         raise TypeError(f"{file}:{code.co_firstlineno}: the source of this lambda was not found")

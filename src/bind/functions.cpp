@@ -306,6 +306,19 @@ std::vector<int64_t> shifts(PyObject* o, const Array& a) {
   return all;
 }
 
+Array matmul_function(const Array& a, const Array& b, const Array& out, Casting casting, char, std::optional<DType> dtype, bool,
+                      PyObject* axes) {
+  if (axes == Py_None) return matmul(a, b, dtype, out, casting);
+  PyRef along = import_attr("broadcloth._products", "matrices_of");
+  const auto wrapped = [](const Array& x) { return PyRef::steal(x ? wrap(x) : new_ref(Py_None)); };
+  PyRef given = call(along.get(), {wrapped(a).get(), wrapped(b).get(), wrapped(out).get(), axes});
+  const auto item = [&](int i) { return PyTuple_GetItem(given.get(), i); };
+  const Array target = out ? array_of(item(2)) : Array();
+  PyRef made = wrapped(matmul(array_of(item(0)), array_of(item(1)), dtype, target, casting));
+  PyRef placed = call(item(3), {made.get()});
+  return array_of(placed.get());
+}
+
 std::vector<PyMethodDef> op_functions() {
   return {
       BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0) One reduction row by "
@@ -326,10 +339,8 @@ std::vector<PyMethodDef> op_functions() {
                   }),
       BC_FUNCTION("round(a, decimals=0, out=None) The elements rounded to so many decimals.",
                   [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
-      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True) The matrix product.",
-                  [](const Array& a, const Array& b, const Array& out, Casting casting, char, std::optional<DType> dtype, bool) {
-                    return matmul(a, b, dtype, out, casting);
-                  }),
+      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True, axes=None) The matrix product.",
+                  matmul_function),
       BC_FUNCTION("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
       BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
       BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),

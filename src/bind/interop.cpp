@@ -342,6 +342,24 @@ void order_for_torch(const Array& a) {
   order_for(a, number.get());
 }
 
+/// NumPy's view of an array in host memory, for the attributes that tell its address: the memory stays exposed from then on.
+PyRef host_view(PyObject* self, const char* attribute) {
+  const Array& a = array_of(self);
+  if (a.device().type != DeviceType::cpu || a.dtype() == DType::bf16) {
+    PyErr_Format(PyExc_AttributeError, "%s: the array of %s is on %s; use .get() for a NumPy copy, .data.ptr for the address", attribute,
+                 info(a.dtype()).name, to_string(a.device()).c_str());
+    throw PythonError();
+  }
+  expose_forever(a);
+  return call(attr(state().numpy, "asarray").get(), {self});
+}
+
+template <int I>
+PyObject* get_of_view(PyObject* self, void*) {
+  static constexpr const char* kNames[] = {"__array_interface__", "ctypes"};
+  return guard([&] { return attr(host_view(self, kNames[I]).get(), kNames[I]).release(); });
+}
+
 PyObject* get_cuda_interface(PyObject* self, void*) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
@@ -508,6 +526,8 @@ void add_interop_methods(std::vector<PyMethodDef>* methods) {
 
 void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
   attributes->push_back({"__cuda_array_interface__", get_cuda_interface, nullptr, nullptr, nullptr});
+  attributes->push_back({"__array_interface__", get_of_view<0>, nullptr, "NumPy's description of an array in host memory.", nullptr});
+  attributes->push_back({"ctypes", get_of_view<1>, nullptr, "NumPy's object for ctypes, of an array in host memory; no copy.", nullptr});
   add_stream_attributes(attributes);
 }
 

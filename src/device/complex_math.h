@@ -274,6 +274,24 @@ BC_COMPLEX128 arctan(complex<R> z) { return over_i(arctanh(times_i(z))); }
 
 BC_COMPLEX128 exp2(complex<R> z) { return exp(z * 0x1.62e42fefa39efp-1); }
 
+/// The product of two complex numbers whose parts are both NaN by the formula: an infinity times what is not 0 stays one (C99, annex G.5.1).
+BC_LONG complex128 recovered_product(complex128 a, complex128 b) {
+  bool infinite = false;
+  if (isinf(a.re) || isinf(a.im)) {
+    a = {copysign(isinf(a.re) ? 1.0 : 0.0, a.re), copysign(isinf(a.im) ? 1.0 : 0.0, a.im)};
+    b = {isnan(b.re) ? copysign(0.0, b.re) : b.re, isnan(b.im) ? copysign(0.0, b.im) : b.im};
+    infinite = true;
+  }
+  if (isinf(b.re) || isinf(b.im)) {
+    b = {copysign(isinf(b.re) ? 1.0 : 0.0, b.re), copysign(isinf(b.im) ? 1.0 : 0.0, b.im)};
+    a = {isnan(a.re) ? copysign(0.0, a.re) : a.re, isnan(a.im) ? copysign(0.0, a.im) : a.im};
+    infinite = true;
+  }
+  double inf = limits<double>::inf();
+  return infinite ? complex128(inf * (a.re * b.re - a.im * b.im), inf * (a.re * b.im + a.im * b.re))
+                  : complex128(limits<double>::nan(), limits<double>::nan());
+}
+
 /// Small whole exponents by squaring, as NumPy; others by exp(b log a), with the logarithm's real part in two doubles' worth by `power`.
 BC_COMPLEX128 power(complex<R> a, complex<R> b) {
   double nan = limits<double>::nan();
@@ -296,7 +314,9 @@ BC_COMPLEX128 power(complex<R> a, complex<R> b) {
     return {size * cos(turn), size * sin(turn)};
   }
   double l = log_abs(a.re, a.im);
-  return exp(complex128(fma(b.re, l, -b.im * angle), fma(b.im, l, b.re * angle)));
+  complex128 turned = {fma(b.re, l, -b.im * angle), fma(b.im, l, b.re * angle)};
+  if (isnan(turned.re) && isnan(turned.im)) turned = recovered_product(b, {l, angle});
+  return exp(turned);
 }
 
 #define BC_COMPLEX1(name) \

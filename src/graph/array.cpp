@@ -515,7 +515,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
     return moment_in_integers(op, a, options);
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
-  const bool identity = options.join ? options.join->identity : row.identity != nullptr;
+  const bool identity = !options.no_identity && (options.join ? options.join->identity : row.identity != nullptr);
 
   if (options.where) {
     ReduceOptions rest = options;
@@ -554,7 +554,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       assign(options.out, result);
       return options.out;
     }
-    if (!row.identity) {
+    if (!identity) {
       BC_CHECK(options.initial, Value,
                "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", row.name);
       return reduce(op, ufunc(Op::where, {options.where, wide, *options.initial}), rest);

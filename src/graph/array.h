@@ -76,6 +76,7 @@ struct ReduceOptions {
   bool keepdims = false;
   std::optional<DType> dtype;
   std::optional<Arg> initial;
+  bool no_identity = false;  ///< NumPy's initial=None: starts from the first element, so that nothing to reduce is an error
   Array where;
   Array out;
   double ddof = 0;

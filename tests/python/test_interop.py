@@ -312,3 +312,31 @@ def test_the_module_of_arrays_and_what_was_called_before(xp):
     bc.clear_memo()
     made(3)
     assert len(calls) == 4
+
+
+def test_array_interface_and_ctypes_are_numpys(xp, device):
+    import ctypes
+
+    a = xp.arange(12.0).reshape(3, 4)[:, ::2]
+    if device != "cpu":
+        for name in ("__array_interface__", "ctypes"):
+            assert not hasattr(a, name)
+        return
+    n = np.asarray(a)
+    assert a.__array_interface__ == n.__array_interface__
+    assert (a.ctypes.data, list(a.ctypes.shape), list(a.ctypes.strides)) == (n.ctypes.data, [3, 2], [32, 16])
+
+    class Holder:
+        __array_interface__ = a.__array_interface__
+
+    np.asarray(Holder())[0, 1] = 77
+    assert a[0, 1] == 77
+    b = xp.arange(4.0)
+    pointer = b.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    pointer[1] = 9
+    b += 1
+    assert b[1] == 10
+    assert pointer[2] == 3
+    ctypes.memset(b.ctypes, 0, 16)
+    assert b.tolist() == [0, 0, 3, 4]
+    assert not hasattr(xp.arange(3, dtype="bfloat16"), "ctypes")

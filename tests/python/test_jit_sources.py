@@ -131,3 +131,10 @@ def test_intrinsics_say_what_to_write_instead():
         emits(1)
     with pytest.raises(bc.TypingError, match=r"emits\(\) is made of LLVM's instructions"):
         njit(lambda x: emits(x))(1)
+
+
+def test_a_lambda_in_a_lambda_on_one_line():
+    made = [lambda: njit("Tuple((int64, float64))(int64)")(lambda x: (x, x)), lambda: njit(lambda x: x + 1), lambda k: njit(lambda x: x * k)]
+    assert made[0]()(3) == (3, 3.0)
+    assert made[1]()(3) == 4
+    assert made[2](5)(3) == 15

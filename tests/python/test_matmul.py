@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from support import assert_same, host
 
 
@@ -146,3 +147,43 @@ def test_larger_products(xp):
         np.testing.assert_allclose(host(xp.asarray(n) @ xp.asarray(m)), n.astype(float) @ m.astype(float), rtol=1e-3, atol=1e-3)
     n = np.arange(12).reshape(3, 4)
     assert_same(xp.asarray(n) @ xp.asarray(n.T), n @ n.T)
+
+
+def run(function, *args, **options):
+    try:
+        return function(*args, **options)
+    except Exception as e:
+        return type(e)
+
+
+AXES = [[(0, 1), (0, 1), (0, 1)], [(2, 0), (1, 2), (0, 2)], [(-1, 0), (0, 1), (1, -1)], [(0, 1), (0, 1)], [(0, 0), (0, 1), (0, 1)],
+        [0, 1, 2], ((0, 1),) * 3, [(0, 9), (0, 1), (0, 1)], [(0.5, 1), (0, 1), (0, 1)]]  # fmt: skip
+CORES = [
+    *[("matmul", (3, 3, 3), (3, 3, 3), {"axes": axes}) for axes in AXES],
+    ("matmul", (4, 3, 3, 3), (3, 3, 3), {"axes": AXES[1]}),
+    ("matmul", (3,), (4, 3, 2), {"axes": [0, (1, 2), 0]}),
+    ("matmul", (3,), (3,), {"axes": [0, 0, ()]}),
+    ("matmul", (3,), (3,), {"axes": [0, 0]}),
+    *[("matvec", (3, 3, 3), (3, 3), {"axes": axes}) for axes in ([(0, 1), 0, 0], [(2, 0), -1, -1], [(2, 0), -1], [0, -1, 0])],
+    *[("vecmat", (3, 3), (3, 3, 3), {"axes": axes}) for axes in ([0, (0, 1), 0], [-1, (2, 0), -1], [-1, (2, 0)])],
+    *[("vecdot", (3, 3), (3, 3, 3), options) for options in (
+        {"axis": 0}, {"axis": -1, "keepdims": True}, {"axes": [0, 1]}, {"axes": [0, 1], "keepdims": True},
+        {"axes": [0, 0, 2], "keepdims": True}, {"axes": [0, 1, ()]},
+        {"axes": [0, 1, (0,)]}, {"axis": 0, "axes": [0, 0]}, {"keepdims": True}, {"axis": 5})],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, left, right, options", CORES)
+def test_axes_of_products_are_numpys(xp, name, left, right, options):
+    rng = np.random.default_rng(0)
+    a, b = (rng.random(s) + 1j * rng.random(s) for s in (left, right))
+    want = run(getattr(np, name), a, b, **options)
+    got = run(getattr(bc, name), xp.asarray(a), xp.asarray(b), **options)
+    if isinstance(want, type):
+        assert got is want
+        return
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got.get() if isinstance(got, bc.ndarray) else got, want, rtol=1e-12)
+    out = xp.zeros(want.shape, dtype=want.dtype)
+    assert getattr(bc, name)(xp.asarray(a), xp.asarray(b), out=out, **options) is out
+    np.testing.assert_allclose(out.get(), want, rtol=1e-12)

@@ -543,3 +543,18 @@ def test_reduceat_of_long_and_short_segments(xp):
                 rtol=1e-5,
                 atol=2e-3,
             )
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "logical_and", "bitwise_or", "maximum", "subtract"])
+def test_initial_of_none_asks_for_an_element(xp, name):
+    ours, theirs = getattr(xp, name), getattr(np, name)
+    full, none = np.arange(6).reshape(2, 3), np.zeros((0, 3), dtype=int)
+    assert_same(ours.reduce(xp.asarray(full), initial=None), theirs.reduce(full, initial=None))
+    with pytest.raises(ValueError, match="zero-size array"):
+        ours.reduce(xp.asarray(none), initial=None)
+    with pytest.raises(ValueError, match="does not have an identity"):
+        ours.reduce(xp.asarray(full), initial=None, where=xp.asarray(full > 2))
+    if name == "add":
+        with pytest.raises(ValueError, match="zero-size array"):
+            xp.sum(xp.asarray(none), axis=0, initial=None)
+        assert_same(xp.sum(xp.asarray(none), axis=0), np.sum(none, axis=0))
