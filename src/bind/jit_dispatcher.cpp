@@ -35,6 +35,12 @@ std::string spell(const std::vector<kernels::Type>& types) {
   return "(" + text + ")";
 }
 
+/// Whether a tuple has numbers and such tuples alone: what is made anew for a signature of other members.
+bool holds_numbers(kernels::Type t) {
+  return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), [](kernels::Type m) { return m->is_scalar() || holds_numbers(m); });
+}
+constexpr int8_t kTuple = 127;
+
 /// How far the argument types are from a signature's; -1 when they do not convert. Numba's order: exact, then promotion, then the rest.
 int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::Type>& to) {
   if (from.size() != to.size()) return -1;
@@ -48,6 +54,8 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
                                                                           : 10000;
     else if (from[i]->is_array())
       sum += 1;
+    else if (holds_numbers(from[i]) && holds_numbers(to[i]))
+      sum += distance(from[i]->items, to[i]->items);
     else
       return -1;  // tuples of other members would have another layout
   }
@@ -106,8 +114,11 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     }
     made->compiled = best;
     made->convert.assign(n, -1);
-    for (size_t i = 0; i < n; ++i)
-      if (types[i] != best->arguments[i] && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(best->arguments[i]->dtype);
+    for (size_t i = 0; i < n; ++i) {
+      const kernels::Type to = best->arguments[i];
+      if (types[i] != to && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(to->dtype);
+      if (types[i] != to && types[i]->is_tuple()) made->convert[i] = kTuple;
+    }
   } else {
     while (!made->compiled) {
       try {
@@ -175,6 +186,10 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {
       if (found->convert[i] < 0) continue;
+      if (found->convert[i] == kTuple) {
+        store_value(args[i], c.arguments[i], frame.replace(i, c.arguments[i]->bytes));
+        continue;
+      }
       const Scalar value = Scalar::load(type_of(args[i])->dtype, frame.value(i));
       char bytes[16];
       value.store(static_cast<DType>(found->convert[i]), bytes);

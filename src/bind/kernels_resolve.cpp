@@ -667,6 +667,12 @@ Entity entity_of(PyObject* o) {
     e.captured = shared_object(o);
     return e;
   }
+  if (PyBytes_Check(o)) {
+    const char* data = PyBytes_AsString(o);
+    e.type = array_type(scalar_type(DType::u8), 1, 'C', true, Space::constant);
+    e.array = std::make_shared<ConstantArray>(ConstantArray{{PyBytes_Size(o)}, std::vector<char>(data, data + PyBytes_Size(o))});
+    return e;
+  }
   if (is_numpy_array(o)) {
     // Frozen: what the array holds now.
     PyRef host = PyRef::borrow(o);

@@ -17,6 +17,7 @@ enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal,
   Constant, Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr,
   JoinedStr, Index, ListComp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield, With,
+  Match,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
@@ -28,7 +29,7 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr},
     {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
     {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
-    {"Yield", Class::Yield}, {"With", Class::With},
+    {"Yield", Class::Yield}, {"With", Class::With}, {"Match", Class::Match},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
@@ -280,6 +281,7 @@ class Reader {
         n->python = new_ref(o);
         return n;
       }
+      case Class::Match: return match(o);
       case Class::Delete: {
         Node* n = make(o, NodeKind::delete_);
         n->list = children(o, BC_INTERNED("targets"));
@@ -498,6 +500,148 @@ class Reader {
     }
   }
 
+  // ---- match: as a chain of ifs ----
+
+  /// What a `match` looks at: a name that holds it, or the names of the items of a tuple that is written out there.
+  struct Subject {
+    std::string name;
+    bool display = false;
+    std::vector<std::string> items;
+  };
+  enum class Fit { never, maybe, unsupported };
+
+  Node* named(PyObject* at, std::string name) {
+    Node* n = make(at, NodeKind::name);
+    n->text = std::move(name);
+    return n;
+  }
+  Node* assigned(PyObject* at, const std::string& name, Node* value) {
+    bind(name);
+    Node* n = make(at, NodeKind::assign);
+    n->a = value;
+    n->list = {named(at, name)};
+    return n;
+  }
+  Node* joined_by(PyObject* at, Operator op, std::vector<Node*> tests) {
+    if (tests.size() == 1) return tests[0];
+    Node* n = make(at, NodeKind::boolean);
+    n->op = op;
+    n->list = std::move(tests);
+    return n;
+  }
+
+  /// What must hold for a pattern to fit, and which names it then gives to what. `failed` is told what a pattern is that cannot be read.
+  Fit pattern(PyObject* o, const Subject& s, std::vector<Node*>* tests, std::vector<std::pair<std::string, std::string>>* captures,
+              Node** failed) {
+    const std::string_view kind = type_name(o);
+    const auto unsupported = [&](const char* what) {
+      *failed = make(o, NodeKind::unsupported);
+      (*failed)->text = what;
+      return Fit::unsupported;
+    };
+    if (kind == "MatchAs") {
+      PyRef inner = get(o, BC_INTERNED("pattern"));
+      if (inner.get() != Py_None)
+        if (const Fit f = pattern(inner.get(), s, tests, captures, failed); f != Fit::maybe) return f;
+      if (std::string name = text(o, BC_INTERNED("name")); !name.empty()) {
+        if (s.display) return unsupported("a name for a tuple that is written out in match");
+        captures->emplace_back(std::move(name), s.name);
+      }
+      return Fit::maybe;
+    }
+    if (kind == "MatchOr") {
+      PyRef list = get(o, BC_INTERNED("patterns"));
+      std::vector<Node*> ways;
+      for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+        std::vector<Node*> way;
+        const size_t before = captures->size();
+        const Fit f = pattern(PyList_GetItem(list.get(), i), s, &way, captures, failed);
+        if (f == Fit::unsupported) return f;
+        if (captures->size() != before) return unsupported("a name in one of several patterns");
+        if (f == Fit::never) continue;
+        if (way.empty()) return Fit::maybe;  // it always fits
+        ways.push_back(joined_by(o, Operator::logical_and, std::move(way)));
+      }
+      if (ways.empty()) return Fit::never;
+      tests->push_back(joined_by(o, Operator::logical_or, std::move(ways)));
+      return Fit::maybe;
+    }
+    if (kind == "MatchSequence") {
+      if (!s.display) return unsupported("a pattern of several items for a value that is not a tuple written out in match");
+      PyRef list = get(o, BC_INTERNED("patterns"));
+      for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
+        if (std::string_view(type_name(PyList_GetItem(list.get(), i))) == "MatchStar") return unsupported("a pattern with *");
+      if (PyList_Size(list.get()) != static_cast<Py_ssize_t>(s.items.size())) return Fit::never;
+      for (size_t i = 0; i < s.items.size(); ++i)
+        if (const Fit f = pattern(PyList_GetItem(list.get(), static_cast<Py_ssize_t>(i)), {s.items[i], false, {}}, tests, captures, failed);
+            f != Fit::maybe)
+          return f;
+      return Fit::maybe;
+    }
+    if (kind != "MatchValue" && kind != "MatchSingleton") return unsupported(kind == "MatchClass" ? "a pattern of a class" : "such a pattern");
+    if (s.display) return Fit::never;  // a tuple is no number and no string
+    PyRef value = get(o, BC_INTERNED("value"));
+    Node* n = make(o, NodeKind::compare);
+    n->a = named(o, s.name);
+    n->ops = {kind == "MatchValue" ? Operator::eq : Operator::is};
+    n->list = {kind == "MatchValue" ? expression(value.get()) : constant(o)};
+    tests->push_back(n);
+    return Fit::maybe;
+  }
+
+  Node* match(PyObject* o) {
+    Node* all = make(o, NodeKind::block);
+    PyRef given = get(o, BC_INTERNED("subject")), cases = get(o, BC_INTERNED("cases"));
+    Subject s;
+    const auto hold = [&](PyObject* value) {
+      std::string name = "match_each" + std::to_string(++renamed_);
+      all->body.push_back(assigned(value, name, expression(value)));
+      return name;
+    };
+    s.display = class_of(given.get()) == Class::Tuple;
+    if (s.display) {
+      PyRef items = get(given.get(), BC_INTERNED("elts"));
+      for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) s.items.push_back(hold(PyList_GetItem(items.get(), i)));
+    } else {
+      s.name = hold(given.get());
+    }
+    std::vector<Node*>* into = &all->body;
+    for (Py_ssize_t i = 0; i < PyList_Size(cases.get()); ++i) {
+      PyObject* one = PyList_GetItem(cases.get(), i);
+      PyRef p = get(one, BC_INTERNED("pattern")), guard = get(one, BC_INTERNED("guard"));
+      std::vector<Node*> tests;
+      std::vector<std::pair<std::string, std::string>> captures;
+      Node* failed = nullptr;
+      const Fit fit = pattern(p.get(), s, &tests, &captures, &failed);
+      if (fit == Fit::unsupported) {
+        into->push_back(failed);
+        return all;
+      }
+      for (const auto& [name, place] : captures) bind(name);
+      if (guard.get() != Py_None) {
+        // The guard sees the names before they are given.
+        const size_t before = renames_.size();
+        renames_.insert(renames_.end(), captures.begin(), captures.end());
+        tests.push_back(expression(guard.get()));
+        renames_.resize(before);
+      }
+      std::vector<Node*> body;
+      for (const auto& [name, place] : captures) body.push_back(assigned(p.get(), name, named(p.get(), place)));
+      for (Node* n : statements(get(one, BC_INTERNED("body")).get())) body.push_back(n);
+      if (fit == Fit::never) continue;
+      if (tests.empty()) {
+        into->insert(into->end(), body.begin(), body.end());
+        return all;
+      }
+      Node* n = make(p.get(), NodeKind::if_);
+      n->a = joined_by(p.get(), Operator::logical_and, std::move(tests));
+      n->body = std::move(body);
+      into->push_back(n);
+      into = &n->orelse;
+    }
+    return all;
+  }
+
   Node* constant(PyObject* o) {
     PyRef v = get(o, BC_INTERNED("value"));
     if (v.get() == Py_Ellipsis) return make(o, NodeKind::ellipsis);
@@ -526,6 +670,9 @@ class Reader {
       n->literal.value = std::complex<double>(PyComplex_RealAsDouble(v.get()), PyComplex_ImagAsDouble(v.get()));
     } else if (PyUnicode_Check(v.get())) {
       n->literal.value = std::string(as_string(v.get()));
+    } else if (PyBytes_Check(v.get())) {
+      n->kind = NodeKind::bytes;
+      n->text.assign(PyBytes_AsString(v.get()), static_cast<size_t>(PyBytes_Size(v.get())));
     } else {
       n->kind = NodeKind::unsupported;
       n->text = std::string("a constant of ") + type_name(v.get());

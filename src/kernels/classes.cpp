@@ -55,6 +55,8 @@ std::optional<Value> FunctionCompiler::instance_operator(Operator op, const Valu
   }
   const auto found = kNames.find(op);
   if (found == kNames.end()) return std::nullopt;
+  if (n && n->kind == NodeKind::aug_assign)
+    if (auto r = instance_operator(std::string("i") + found->second.first, {a, b}, n)) return r;
   if (auto r = instance_operator(found->second.first, {a, b}, n)) return r;
   if (auto r = instance_operator(found->second.second, {b, a}, n)) return r;
   if (op == Operator::ne)

@@ -105,6 +105,9 @@ Value FunctionCompiler::made(const Value& v, Type hint, const Node* n) {
   if (v.is(Kind::tuple)) {
     Type element = hint && hint->is(Kind::list) ? hint->element : nullptr;
     const Value whole = v.items.empty() && !v.simple && !v.type->items.empty() ? spill(v) : v;
+    const std::vector<Type>& items = v.type->items;
+    if (!items.empty() && std::all_of(items.begin(), items.end(), [](Type t) { return t && t->is(Kind::none); }) && !element)
+      fail(n, "a list of None holds nothing that a compiled function could use", {}, "fill it with numbers, or use an array");
     Value r;
     for (size_t i = 0; i < v.type->items.size(); ++i) {
       Value item = made(tuple_item(whole, i), element, n);

@@ -100,6 +100,13 @@ const char* to_string(Operator op) {
 Value FunctionCompiler::expression(const Node* n) {
   switch (n->kind) {
     case NodeKind::constant: return constant_value(n->literal);
+    case NodeKind::bytes: {
+      Entity e;
+      e.type = array_type(scalar_type(DType::u8), 1, 'C', true, Space::constant);
+      e.array = std::make_shared<ConstantArray>(
+          ConstantArray{{static_cast<int64_t>(n->text.size())}, std::vector<char>(n->text.begin(), n->text.end())});
+      return entity_value(e, "bytes");
+    }
     case NodeKind::ellipsis: return Value::known(ellipsis_type());
     case NodeKind::name: return name(n);
     case NodeKind::attribute: return attribute(n);
@@ -499,14 +506,15 @@ Value FunctionCompiler::tuple_of(std::vector<Value> items, bool displays) {
 std::string FunctionCompiler::struct_text(const Value& v) {
   if (v.items.empty() && !v.text.empty()) return v.text;
   std::string text = cpp(v.type) + "{";
-  if (v.type->is_uniform()) text += "{";
+  const bool array = v.type->is_uniform() && (v.type->items.empty() || v.type->items[0]->has_value());
+  if (array) text += "{";
   bool first = true;
   for (size_t i = 0; i < v.items.size(); ++i) {
     if (!v.type->items[i]->has_value()) continue;
     text += (first ? "" : ", ") + convert(v.items[i], v.type->items[i], nullptr);
     first = false;
   }
-  if (v.type->is_uniform()) text += "}";
+  if (array) text += "}";
   return text + "}";
 }
 

@@ -38,7 +38,8 @@ Value FunctionCompiler::array_field(const Value& record, Value field, const std:
   Type element = field.type;
   for (; element->is_tuple() && element->is_uniform() && element->fields.empty(); element = element->items[0], ++ndim)
     extents += fmt::format(", {}", element->items.size());
-  if (!is_natural_record(record.type))
+  // Processors read what is not aligned; GPUs do not.
+  if (!is_natural_record(record.type) && !host())
     fail(n, fmt::format("the field '{}' is an array inside a packed record", name), {}, "make the dtype with align=True");
   unit_.need("core");
   return Value::of(array_type(element, ndim, 'C'), fmt::format("py::over<{}>(py::memory({}){})", cpp(element), field.text, extents));

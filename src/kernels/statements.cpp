@@ -49,8 +49,9 @@ bool contains(const std::vector<std::string>& list, const std::string& s) { retu
 bool has_break(const std::vector<Node*>& body) {
   for (const Node* n : body) {
     if (n->kind == NodeKind::break_) return true;
-    if (n->kind == NodeKind::if_ && (has_break(n->body) || has_break(n->orelse))) return true;
-    if ((n->kind == NodeKind::for_ || n->kind == NodeKind::while_) && has_break(n->orelse)) return true;
+    if (has_break(n->orelse)) return true;
+    if (n->kind == NodeKind::for_ || n->kind == NodeKind::while_) continue;
+    if (has_break(n->body) || (n->kind == NodeKind::try_ && (has_break(n->list) || (n->c && has_break(n->c->body))))) return true;
   }
   return false;
 }

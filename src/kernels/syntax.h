@@ -61,6 +61,7 @@ enum class NodeKind : uint8_t {
   unsupported, ///< text: Python's name of it
   // Expressions
   constant,    ///< literal (Python's ... is `ellipsis`)
+  bytes,       ///< text: b"…"
   ellipsis,
   name,        ///< text
   attribute,   ///< a.text

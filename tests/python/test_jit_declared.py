@@ -144,3 +144,15 @@ def test_slices_in_tuples_lists_and_results():
 def test_slices_with_other_bounds_are_refused():
     with pytest.raises(TypeError):
         cut(np.arange(3.0), slice(0.5, 2))
+
+
+def test_tuples_are_converted_to_the_members_that_a_signature_names():
+    half = njit("float64(UniTuple(float64, 2))")(lambda x: x[0] / 2)
+    assert half((1, 2)) == 0.5
+    assert half((3.0, 2)) == 1.5
+    nested = njit("float64(Tuple((float64, Tuple((complex128, int8)))))")(lambda x: x[0] + x[1][0].real + x[1][1])
+    assert nested((1, (2.5, 3))) == 6.5
+    with pytest.raises(TypeError, match="no signature takes"):
+        half((1, 2, 3))
+    with pytest.raises(TypeError, match="no signature takes"):
+        half(("a", 2))

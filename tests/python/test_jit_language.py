@@ -868,3 +868,36 @@ def test_operators_of_jitclasses_work_in_compiled_functions():
         )  # fmt: skip
 
     assert njit(f)(Row(2.0, 3), Row(3.0, 1)) == (3, 5.0, False, True, True, False, True, True, 6.0, 3.0, 8.0, -2.0, 2.0, 7, True, 2)
+
+
+def test_in_place_operators_of_jitclasses():
+    @jitclass([("x", bc.types.float64)])
+    class Sum:
+        def __init__(self, x):
+            self.x = x
+
+        def __add__(self, other):
+            return Sum(self.x + other.x)
+
+        def __iadd__(self, other):
+            self.x += other.x
+            return self
+
+        def __imul__(self, k):
+            self.x *= k
+            return self
+
+        def __sub__(self, other):
+            return Sum(self.x - other.x)
+
+    @njit
+    def f():
+        a, b = Sum(1.0), Sum(2.0)
+        same = a
+        a += b  # in place
+        a *= 3.0
+        changed = same.x
+        a -= b  # by __sub__: another object
+        return changed, same.x, a.x
+
+    assert f() == (9.0, 9.0, 7.0)

@@ -134,7 +134,8 @@ def test_intrinsics_say_what_to_write_instead():
 
 
 def test_a_lambda_in_a_lambda_on_one_line():
-    made = [lambda: njit("Tuple((int64, float64))(int64)")(lambda x: (x, x)), lambda: njit(lambda x: x + 1), lambda k: njit(lambda x: x * k)]
+    pair = "Tuple((int64, float64))(int64)"
+    made = [lambda: njit(pair)(lambda x: (x, x)), lambda: njit(lambda y: y + 1), lambda k: njit(lambda x: x * k)]
     assert made[0]()(3) == (3, 3.0)
     assert made[1]()(3) == 4
     assert made[2](5)(3) == 15

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
-from broadcloth import cuda
+from broadcloth import cuda, njit
 from broadcloth.cuda import RecordArray
 
 PARTICLE = np.dtype([("x", "f4", (3,)), ("v", "f4", (3,)), ("mass", "f8"), ("id", "i4")], align=True)
@@ -314,3 +314,20 @@ def test_records_unpack_into_their_fields(xp):
     unpacked[1, 2](a, np.array([(10.0, 2)], dtype)[0], out)
     assert_array_equal(out, [23.5, 27])
     assert_array_equal(a.get()["value"], [0, 0])
+
+
+def test_arrays_in_packed_records_of_compiled_functions():
+    dtype = np.dtype([("a", "i1"), ("v", "f4", (3,)), ("m", "f8", (2, 2))])
+    r = np.zeros(4, dtype)
+    r["v"], r["m"] = np.arange(12).reshape(4, 3), np.arange(16).reshape(4, 2, 2)
+
+    @njit
+    def f(r):
+        total = 0.0
+        for i in range(len(r)):
+            total += r[i].v[1] + r[i]["m"][1, 0] + r[i].v.sum()
+            r[i].v[0] = 7
+        return total
+
+    assert f(r) == 120
+    assert r["v"][:, 0].tolist() == [7] * 4
