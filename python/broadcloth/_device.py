@@ -54,10 +54,23 @@ def _switched_on(*names: str) -> bool:
     return any(os.environ.get(name, "0") not in ("", "0") for name in names)
 
 
+def _switched_off(name: str) -> bool:
+    return os.environ.get(name) == "0"
+
+
 # Switches of programs written for Numba, under its names: functions of jit, njit and jitclass stay Python while DISABLE_JIT is on.
 _program: dict[str, Any] = {
     "DISABLE_JIT": _switched_on("BROADCLOTH_DISABLE_JIT", "NUMBA_DISABLE_JIT"),
     "NUMBA_NUM_THREADS": _c._jit_threads(),
+    # Whether NumPy arrays as arguments of kernels on a GPU are warned of.
+    "CUDA_WARN_ON_IMPLICIT_COPY": not _switched_off("NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"),
+    "DISABLE_PERFORMANCE_WARNINGS": _switched_on("NUMBA_DISABLE_PERFORMANCE_WARNINGS"),
+    # Read and set by programs; nothing here depends on them: no warning is given of small grids, and kernels run on the CPU without a switch.
+    "CUDA_LOW_OCCUPANCY_WARNINGS": False,
+    "ENABLE_CUDASIM": False,
+    "CUDA_ENABLE_PYNVJITLINK": True,
+    "CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY": True,
+    "CUDA_USE_NVIDIA_BINDING": True,
 }
 
 config = Config()

@@ -299,6 +299,7 @@ class Packer {
       case Kind::array: return pack_array(o, t, at);
       case Kind::tuple: return pack_tuple(o, t, at);
       case Kind::record: return pack_record(o, t, at);
+      case Kind::pointer: return pack_scalar(o, DType::u64, at);  // an address
       case Kind::optional:
         std::memset(at, 0, t->bytes);
         if (o == Py_None) return;
@@ -427,6 +428,12 @@ class Packer {
   }
 
   static void warn() {
+    PyRef switches = import_attr("broadcloth._device", "_program");
+    const auto on = [&](const char* name) {
+      PyObject* value = PyDict_GetItemString(switches.get(), name);
+      return value && PyObject_IsTrue(value) == 1;
+    };
+    if (!on("CUDA_WARN_ON_IMPLICIT_COPY") || on("DISABLE_PERFORMANCE_WARNINGS")) return;
     static constinit OnceObject once;
     PyObject* const category = once.make([] {
       PyRef found = PyRef::maybe(PyObject_GetAttrString(import("broadcloth.exceptions").get(), "PerformanceWarning"));

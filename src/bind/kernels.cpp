@@ -214,7 +214,9 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
         if (s.arguments.size() != count) continue;
         bool fits = true, exact = true;
         for (size_t i = 0; i < count; ++i) {
-          fits &= converts(key[i], s.arguments[i]);
+          // An address is a pointer to what the signature says.
+          const bool address = s.arguments[i]->is(Kind::pointer) && key[i]->is_scalar() && is_integer(key[i]->dtype);
+          fits &= address || converts(key[i], s.arguments[i]);
           exact &= key[i] == s.arguments[i];
         }
         if (fits && (!chosen || exact)) chosen = &s;
@@ -278,6 +280,7 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->function = PyRef::borrow(function);
     k->s->name = std::string(as_string(attr(function, "__name__").get()));
     k->s->options.debug = debug;
+    k->s->options.python_errors = debug;
     k->s->options.check = check_accesses;
     if (check_accesses) mark_new_memory(kUnsetByte);
     k->s->options.bounds = bounds;

@@ -483,8 +483,11 @@ class PythonFunction : public Function {
 const Function& function_of(PyObject* o) {
   PyRef inner;
   bool force_inline = false;
-  PyObject* const declared = jit::is_dispatcher(o) && jit::as_dispatcher(o)->closed ? o : nullptr;
+  PyObject* declared = jit::is_dispatcher(o) && jit::as_dispatcher(o)->closed ? o : nullptr;
+  PyRef signatures;  // of a device function
   if (!is_function(o)) {
+    if (!declared && (signatures = attr_or_null(o, "_signatures")) && PyList_Check(signatures.get()) && PyList_Size(signatures.get()) > 0)
+      declared = o;
     inner = attr_or_null(o, "__compiled_as__");
     if (!inner) inner = attr_or_null(o, "py_func");
     if (!inner) raise(ErrorKind::Type, "expected a Python function, got {}", type_name(o));
@@ -500,7 +503,12 @@ const Function& function_of(PyObject* o) {
     known.try_emplace(key, std::move(made));
   }
   auto& f = *known.at(key);
-  if (declared) f.declared = jit::declared_signatures(declared);
+  if (declared && jit::is_dispatcher(declared)) {
+    f.declared = jit::declared_signatures(declared);
+  } else if (declared && f.declared.empty()) {
+    for (Py_ssize_t i = 0; i < PyList_Size(signatures.get()); ++i)
+      f.declared.push_back(signature_of_object(PyList_GetItem(signatures.get(), i)));
+  }
   if (force_inline) f.set_inline();
   return f;
 }

@@ -384,6 +384,7 @@ class Reader {
         return n;
       }
       case Class::BinOp: {
+        if (PyRef value = whole_value(o)) return constant(o, value.get());
         Node* n = make(o, NodeKind::binary);
         n->a = child(o, BC_INTERNED("left"));
         n->op = operator_of(get(o, BC_INTERNED("op")).get());
@@ -642,8 +643,45 @@ class Reader {
     return all;
   }
 
-  Node* constant(PyObject* o) {
-    PyRef v = get(o, BC_INTERNED("value"));
+  /// What integer literals alone make, as Python folds it: 2**64 - 1 is never an int64. Null for other expressions.
+  PyRef whole_value(PyObject* o) {
+    const Class c = class_of(o);
+    if (c == Class::Constant) {
+      PyRef v = get(o, BC_INTERNED("value"));
+      return PyLong_CheckExact(v.get()) ? std::move(v) : PyRef();
+    }
+    if (c != Class::BinOp) return {};
+    PyRef a = whole_value(get(o, BC_INTERNED("left")).get());
+    PyRef b = a ? whole_value(get(o, BC_INTERNED("right")).get()) : PyRef();
+    if (!b) return {};
+    const Operator op = operator_of(get(o, BC_INTERNED("op")).get());
+    // What would be long stays as it is written.
+    constexpr long kLongest = 256;
+    int a_overflow = 0, b_overflow = 0;
+    PyLong_AsLongAndOverflow(a.get(), &a_overflow);
+    const long right = PyLong_AsLongAndOverflow(b.get(), &b_overflow);
+    if ((op == Operator::pow || op == Operator::left_shift) && (a_overflow || b_overflow || right < 0 || right > kLongest)) return {};
+    PyRef r;
+    switch (op) {
+      case Operator::add: r = PyRef::maybe(PyNumber_Add(a.get(), b.get())); break;
+      case Operator::sub: r = PyRef::maybe(PyNumber_Subtract(a.get(), b.get())); break;
+      case Operator::mul: r = PyRef::maybe(PyNumber_Multiply(a.get(), b.get())); break;
+      case Operator::floor_div: r = PyRef::maybe(PyNumber_FloorDivide(a.get(), b.get())); break;
+      case Operator::mod: r = PyRef::maybe(PyNumber_Remainder(a.get(), b.get())); break;
+      case Operator::pow: r = PyRef::maybe(PyNumber_Power(a.get(), b.get(), Py_None)); break;
+      case Operator::left_shift: r = PyRef::maybe(PyNumber_Lshift(a.get(), b.get())); break;
+      case Operator::right_shift: r = PyRef::maybe(PyNumber_Rshift(a.get(), b.get())); break;
+      case Operator::bit_and: r = PyRef::maybe(PyNumber_And(a.get(), b.get())); break;
+      case Operator::bit_or: r = PyRef::maybe(PyNumber_Or(a.get(), b.get())); break;
+      case Operator::bit_xor: r = PyRef::maybe(PyNumber_Xor(a.get(), b.get())); break;
+      default: break;
+    }
+    if (!r) PyErr_Clear();  // a division by zero: where it runs
+    return r;
+  }
+
+  Node* constant(PyObject* o, PyObject* folded = nullptr) {
+    PyRef v = folded ? PyRef::borrow(folded) : get(o, BC_INTERNED("value"));
     if (v.get() == Py_Ellipsis) return make(o, NodeKind::ellipsis);
     Node* n = make(o, NodeKind::constant);
     if (v.get() == Py_None) {

@@ -306,7 +306,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
       const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
       std::string at =
           index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
-      if (host() && !is_inexact(index.type->dtype)) {
+      if ((host() || unit_.options.debug || unit_.options.bounds) && !is_inexact(index.type->dtype)) {
         const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
         const int code = unit_.failure({"IndexError", "tuple index out of range", syntax_.file, n ? n->line : syntax_.line, syntax_.name});
         linef("if (static_cast<u64>({}) >= {}u) {{", place.text, count);
@@ -334,6 +334,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     r.reads = true;
     return r;
   }
+  // A member of an enumeration by its name.
+  if (object.is(Kind::type) && index.is(Kind::string)) return attribute_of(object, index.type->name, n);
   if (object.is(Kind::pointer) && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.type->element, fmt::format("{}[{}]", paren(object), convert(index, int64_type(), n)));
     r.reads = true;
@@ -396,6 +398,11 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     return v;
   }
   if (name == "ctypes" && host()) return pointer_to(object, n);
+  if (name == "ctypes") {
+    Value v = Value::known(builtin_type("ctypes"));
+    v.items = {pointer_to(object, n)};
+    return v;
+  }
   if (name == "flat") {
     Value v = Value::known(builtin_type("flat"));
     v.items = {bound(object, "a")};

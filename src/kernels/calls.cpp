@@ -745,6 +745,14 @@ Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
     switch (v.type->kind) {
       case Kind::string: format += escape(v.type->name); return;
       case Kind::none: format += "None"; return;
+      case Kind::builtin: {
+        // cuda.threadIdx and its kin: three numbers.
+        const std::vector<const Row*>& rows = rows_of(v.type->name + ".x");
+        if (rows.size() != 1 || !(rows[0]->flags & kValue)) fail(n, fmt::format("print does not take {}", v.type->spelling));
+        std::vector<Value> items;
+        for (const char* axis : {".x", ".y", ".z"}) items.push_back(builtin_value(v.type->name + axis, n));
+        return self(tuple_of(std::move(items)), self);
+      }
       case Kind::literal: format += fmt::format("{}", v.type->value); return;
       case Kind::tuple: {
         const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
@@ -1055,6 +1063,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
            {{source_of(args.nodes[0]), p[0].type}}, "name the array without cuda.const.array_like, or pass it as an argument");
     return p[0];
   }
+  if (name == "numba.carray" || name == "numba.farray") return array_behind(name == "numba.farray", args, n);
   if (name == "cuda.ffi.from_buffer") {
     need(1, 1);
     return pointer_to(p[0], n);

@@ -271,6 +271,8 @@ class FunctionCompiler {
   // ---- linked.cpp
   Value call_foreign(const ForeignFunction& f, const CallArguments& args, const Node* n);
   Value pointer_to(const Value& array, const Node* n);
+  /// carray and farray in kernels: the memory behind a pointer or an address as an array.
+  Value array_behind(bool fortran, const CallArguments& args, const Node* n);
 
   // ---- records.cpp
   Value record_reference(const Value& record, bool read_only, Space space);

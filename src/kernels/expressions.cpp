@@ -299,7 +299,11 @@ Value FunctionCompiler::name(const Node* n) {
       if (spec_.captured[i] == n->text) index = static_cast<int>(syntax_.locals.size() + i);
   if (index >= 0) {
     const std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
-    if (!l) fail(n, fmt::format("'{}' is read before it has a value", n->text));
+    if (!l) {
+      // An earlier turn of the loop may have bound it: the next walk of the loop knows.
+      if (!emitting_ && !loops_.empty()) return {};
+      fail(n, fmt::format("'{}' is read before it has a value", n->text));
+    }
     if (l->conflict)
       fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text),
            {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
@@ -371,6 +375,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::builtin: {
       if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
         return number_limit(object.items[0].type->element, name, n);
+      if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
+        return Value::of(int64_type(), fmt::format("reinterpret_cast<i64>({})", object.items[0].text));
       if (!object.items.empty() && object.type->name == "flags") {
         // What the type says: an array of layout A may happen to be contiguous, as in Numba.
         const Type a = object.items[0].type;
@@ -559,7 +565,16 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
     const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
     if (numbers && host())
       if (const auto row = host_operator(op, a, b)) return elementwise(*row, {a, b}, n);
-    if (numbers) return lift({a, b}, [this, op, n](std::span<const Value> v) { return binary(op, v[0], v[1], n); }, n);
+    if (numbers)
+      return lift(
+          {a, b},
+          [this, op, n](std::span<const Value> v) {
+            const bool outside = std::exchange(in_elements_, true);
+            Value r = binary(op, v[0], v[1], n);
+            in_elements_ = outside;
+            return r;
+          },
+          n);
   }
   if (a.is(Kind::optional)) return binary(op, converted(a, a.type->element, n), b, n);
   if (b.is(Kind::optional)) return binary(op, a, converted(b, b.type->element, n), n);
@@ -623,10 +638,13 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
     d = whole ? DType::f64 : arithmetic(x, y);
   } else {
     d = arithmetic(x, y);
-    // An integer constant takes the unsigned side's type where it fits: x + 1 of a uint64 stays one.
-    if (whole && d == DType::f64) {
+    if (d == DType::i64 && (x == DType::u64 || y == DType::u64)) {
+      // An integer constant takes the unsigned side's type where it fits: x + 1 of a uint64 stays one. Arrays go by NumPy's rules.
       const Value& other = x == DType::u64 ? b : a;
-      if (other.integer() && *other.integer() >= 0) d = DType::u64;
+      if (other.integer() && *other.integer() >= 0)
+        d = DType::u64;
+      else if (in_elements_)
+        d = DType::f64;
     }
   }
   if (is_complex(d) && (op == Operator::floor_div || op == Operator::mod))

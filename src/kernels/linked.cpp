@@ -118,4 +118,34 @@ Value FunctionCompiler::pointer_to(const Value& array, const Node* n) {
   return p;
 }
 
+Value FunctionCompiler::array_behind(bool fortran, const CallArguments& args, const Node* n) {
+  const char* name = fortran ? "farray" : "carray";
+  const auto& p = args.positional;
+  if (p.size() < 2 || p.size() + args.keywords.size() > 3)
+    fail(n, fmt::format("{}() takes 2 to 3 arguments, got {}", name, p.size() + args.keywords.size()));
+  Value dtype = p.size() == 3 ? p[2] : Value{};
+  for (const auto& [key, v] : args.keywords)
+    if (key == "dtype") dtype = v;
+  const bool address = p[0].is(Kind::literal) || (p[0].is_scalar() && !is_inexact(p[0].type->dtype));
+  if (!p[0].is(Kind::pointer) && !address)
+    fail(n, fmt::format("{}() takes a pointer", name), {{source_of(args.nodes[0]), p[0].type}},
+         "give the parameter the type types.CPointer(dtype)");
+  const Type element = host_dtype(dtype, p[0].is(Kind::pointer) ? p[0].type->element : nullptr, n);
+  if (!element) fail(n, fmt::format("{}(): an address needs a dtype", name));
+  std::vector<Value> extents = p[1].is(Kind::tuple) ? index_items(p[1]) : std::vector<Value>{p[1]};
+  if (fortran) std::reverse(extents.begin(), extents.end());
+  std::string list;
+  for (const Value& e : extents) {
+    if (!(e.is_scalar() || e.is(Kind::literal)) || (e.is_scalar() && is_inexact(e.type->dtype)))
+      fail(n, fmt::format("a shape is made of ints, not {}", e.type ? e.type->spelling : "an unknown type"), {}, "convert with int()");
+    list += ", " + convert(e, int64_type(), n);
+  }
+  unit_.need("core");
+  const int ndim = static_cast<int>(extents.size());
+  const std::string memory =
+      fmt::format("py::over<{}>(reinterpret_cast<void*>({}){})", cpp(element), address ? convert(p[0], int64_type(), n) : p[0].text, list);
+  const bool turned = fortran && ndim > 1;
+  return Value::of(array_type(element, ndim, fortran ? 'F' : 'C'), turned ? fmt::format("py::transposed({})", memory) : memory);
+}
+
 }  // namespace bc::kernels

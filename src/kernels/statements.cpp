@@ -557,6 +557,16 @@ void FunctionCompiler::aug_assign(const Node* n) {
         }
       }
     }
+    if (object.is(Kind::pointer)) {
+      const Value start = object.simple ? object : spill(object, "p");
+      const Value index = converted(expression(t->b), int64_type(), n);
+      const std::string place = fmt::format("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
+      Value old = Value::of(object.type->element, place);
+      old.reads = true;
+      const Value now = binary(n->op, old, expression(n->b), n);
+      if (now.type) linef("{} = {};", place, convert(now, old.type, n));
+      return;
+    }
     if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
     object = bound(object);
     std::vector<Value> items = array_indices(expression(t->b), n);

@@ -341,7 +341,7 @@ DType arithmetic(DType a, DType b) {
   const auto whole = [](DType t) { return is_bool(t) || is_integer(t); };
   if (!whole(a) || !whole(b)) return promote(a, b);
   if (is_unsigned(a) && is_unsigned(b)) return DType::u64;
-  if ((a == DType::u64 && is_signed_int(b)) || (b == DType::u64 && is_signed_int(a))) return DType::f64;
+  if (is_signed_int(a) || is_signed_int(b)) return DType::i64;
   return a == DType::u64 || b == DType::u64 ? DType::u64 : DType::i64;
 }
 

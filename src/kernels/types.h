@@ -139,8 +139,8 @@ Type as_read_only(Type array);
 /// The type that a variable has where values of both types reach it (Numba's unification): the wider number, a tuple item by item, an
 /// array of the looser layout, an optional for None and a type. nullptr when there is none. An unknown type (nullptr) gives the other.
 Type unify(Type a, Type b);
-/// The type of `a op b` for + - * and the like on numbers: NumPy's promotion, but integers are at least 64 bits wide and signed with
-/// unsigned 64 bits is float64, as in Numba.
+/// The type of `a op b` for + - * and the like on numbers: NumPy's promotion, but integers are 64 bits wide, and signed where one of them
+/// is, as in Numba.
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);

@@ -253,3 +253,210 @@ def test_flat(xp, layout):
         run(y, out)
         assert_array_equal(out, expected)
         assert_array_equal(y, x)
+
+
+@cuda.jit(["float32(float32, float32)", types.float64(types.float64, types.float64)], device=True)
+def declared_sum(a, b):
+    return a + b
+
+
+@cuda.jit("int64(int64, int64)", device=True)
+def whole_sum(a, b):
+    return a + b
+
+
+def test_device_functions_keep_to_their_signatures(xp):
+    @cuda.jit
+    def sums(out, a, b):
+        out[0] = declared_sum(a, b)
+
+    @cuda.jit
+    def whole(out, a, b):
+        out[0] = whole_sum(a, b)
+
+    out = xp.zeros(1)
+    sums[1, 1](out, np.float32(1), np.float32(2**-25))
+    assert float(out[0]) == 1.0
+    sums[1, 1](out, 1, 2**-25)
+    assert float(out[0]) == 1 + 2**-25
+    whole[1, 1](out, 1.5, 2.5)
+    assert float(out[0]) == 3.0
+    with pytest.raises(bc.TypingError, match=r"declared_sum: no signature takes \(complex128, float64\)"):
+        sums[1, 1](xp.zeros(1, "c16"), 1j, 2.0)
+
+
+def test_a_variable_that_an_earlier_turn_of_the_loop_binds(xp):
+    @cuda.jit
+    def total(out, skip, v, n):
+        for i in range(n):
+            if i != skip:
+                if i == 0:
+                    s = v
+                else:
+                    s = s + v
+        out[0] = s
+
+    out = xp.zeros(1)
+    total[1, 1](out, 1, 5, 3)
+    assert float(out[0]) == 10
+
+    @cuda.jit
+    def never(out):
+        for i in range(3):
+            out[0] = s + i
+        s = 1
+
+    with pytest.raises(bc.TypingError, match="'s' is read before it has a value"):
+        never[1, 1](out)
+
+
+def test_uint64_with_signed_integers_is_int64_in_kernels_and_float64_in_arrays(xp):
+    @cuda.jit
+    def f(out, a, b):
+        out[0] = a - b
+        out[1] = (a - b) // 2
+        out[2] = a % b
+        out[3] = a - 1 > 2**63  # which no int64 holds
+        out[4] = (a * 2**60) & (2**64 - 1) == 5 << 60
+        out[5] = 2**62 * 2 // 4**31
+
+    out = xp.zeros(6)
+    f[1, 1](out, np.uint64(5), np.int64(8))
+    assert_array_equal(out, [-3, -2, 5, 0, 1, 2])
+
+    @cuda.jit
+    def arrays(out, a, b):
+        out[:] = a - b
+
+    out = xp.zeros(2)
+    arrays[1, 1](out, xp.asarray([1, 2], dtype="u8"), xp.asarray([3, 5]))
+    assert_array_equal(out, [-2, -3])
+
+
+def test_addresses_are_pointers(xp):
+    @cuda.jit(types.void(types.CPointer(types.uint8), types.uint32))
+    def add_one(x, n):
+        i = cuda.grid(1)
+        if i < n:
+            x[i] += 1
+
+    x = xp.arange(10, dtype="uint8")
+    add_one[1, 32](x.data.ptr, 10)
+    assert_array_equal(x, np.arange(1, 11))
+
+    @cuda.jit(types.void(types.CPointer(types.float32), types.intp))
+    def through_arrays(p, address):
+        rows = bc.carray(p, (2, 3), dtype=np.float32)
+        columns = bc.farray(p, (2, 3))
+        line = bc.carray(address, 6, np.float32)
+        rows[0, 1] += 1.5
+        columns[0, 1] += 10
+        line[5] = line.shape[0] + columns.shape[1]
+
+    x = xp.zeros(6, dtype="float32")
+    through_arrays[1, 1](x.data.ptr, x.data.ptr)
+    assert_array_equal(x, [0, 1.5, 10, 0, 0, 9])
+
+
+def test_arrays_tell_their_address(xp):
+    @cuda.jit
+    def addresses(out, x):
+        part = cuda.shared.array(4, "float32")
+        own = cuda.local.array(4, "float64")
+        out[0] = x.ctypes.data
+        out[1] = part.ctypes.data % 4
+        out[2] = own.ctypes.data % 8
+
+    x, out = xp.ones(3), xp.ones(3, dtype="int64")
+    addresses[1, 1](out, x)
+    assert_array_equal(out, [x.data.ptr, 0, 0])
+
+
+@cuda.jit(debug=True, opt=False)
+def divides(out, x):
+    out[0] = 1 / x[0]
+
+
+@cuda.jit(debug=True, opt=False)
+def extent(out, x):
+    out[0] = x.shape[cuda.threadIdx.x]
+
+
+def test_debug_kernels_raise_what_python_raises(xp):
+    out = xp.zeros(1)
+    with pytest.raises(ZeroDivisionError, match="division by zero\n  raised at .* in divides"):
+        divides[1, 1](out, xp.zeros(1))
+    divides[1, 1](out, xp.full(1, 4.0))
+    assert float(out[0]) == 0.25
+    with pytest.raises(IndexError, match=r"tuple index out of range\n  raised at .* by thread \(1, 0, 0\)"):
+        extent[1, 2](out, xp.zeros(3))
+    extent[1, 1](out, xp.zeros(3))
+    assert float(out[0]) == 3
+
+
+class Fruit(enum.IntEnum):
+    apple = 3
+    pear = 4
+
+
+def test_members_of_enumerations_by_name(xp):
+    @cuda.jit
+    def f(out):
+        out[0] = Fruit["pear"]
+        out[1] = Fruit["pear"] == Fruit.apple
+
+    out = xp.zeros(2)
+    f[1, 1](out)
+    assert_array_equal(out, [4, 0])
+
+
+def test_print_of_thread_indices(xp, capfd):
+    @cuda.jit
+    def f():
+        print("at", cuda.threadIdx, cuda.blockDim)
+
+    f[1, (1, 2)]()
+    xp.synchronize()
+    assert sorted(capfd.readouterr().out.splitlines()) == ["at (0, 0, 0) (1, 2, 1)", "at (0, 1, 0) (1, 2, 1)"]
+
+
+NAMES = [
+    ("types", "float32"), ("core.types", "int64"), ("extending", "overload"), ("errors", "TypingError"), ("core.errors", "NumbaError"),
+    ("core", "config"), ("np.numpy_support", "from_dtype"), ("np.numpy_support", "carray"), ("cg", "this_grid"), ("libdevice", "fast_sinf"),
+    ("fp16", "hadd"), ("vector_types", "float32x4"), ("dispatcher", "CUDADispatcher"), ("cudadrv.error", "NvrtcError"),
+    ("cudadrv.driver", "LinkerError"), ("kernels.transpose", "transpose"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_modules_of_numba_cuda(module, name):
+    import importlib
+
+    assert hasattr(importlib.import_module(f"broadcloth.cuda.{module}"), name)
+
+
+def test_settings_and_warnings_have_numbas_names():
+    import warnings
+
+    from broadcloth.core.errors import NumbaPerformanceWarning, NumbaWarning
+    from broadcloth.cuda import config
+
+    before = config.CUDA_WARN_ON_IMPLICIT_COPY
+    config.CUDA_WARN_ON_IMPLICIT_COPY = 0
+    assert config.CUDA_WARN_ON_IMPLICIT_COPY is False
+    config.CUDA_WARN_ON_IMPLICIT_COPY = before
+    for category in (NumbaPerformanceWarning, NumbaWarning):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", category)
+            warnings.warn("slow", bc.exceptions.PerformanceWarning)  # noqa: B028
+
+
+def test_transposed_copies(xp):
+    from broadcloth.cuda.kernels.transpose import transpose
+
+    a = xp.arange(6.0).reshape(2, 3)
+    assert_array_equal(transpose(a), np.arange(6.0).reshape(2, 3).T)
+    b = xp.zeros((3, 2))
+    transpose(a, b)
+    assert_array_equal(b, np.arange(6.0).reshape(2, 3).T)

@@ -18,7 +18,7 @@ def result(function, *arguments) -> str:
 
 ARITHMETIC = [
     ("int8", "int8", "int64"), ("int32", "int64", "int64"), ("uint8", "uint8", "uint64"), ("uint32", "int32", "int64"),
-    ("uint64", "uint64", "uint64"), ("uint64", "int64", "float64"), ("bool", "bool", "int64"), ("float32", "float32", "float32"),
+    ("uint64", "uint64", "uint64"), ("uint64", "int64", "int64"), ("bool", "bool", "int64"), ("float32", "float32", "float32"),
     ("float32", "float64", "float64"), ("float32", "int8", "float32"), ("float32", "int32", "float64"), ("float32", "int64", "float64"),
     ("float16", "float16", "float16"), ("bfloat16", "float32", "float32"), ("complex64", "float32", "complex64"),
     ("complex64", "float64", "complex128"), ("int64", "complex64", "complex128"),

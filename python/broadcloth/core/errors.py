@@ -1,16 +1,25 @@
-"""Exceptions and warnings under Numba's names, for `except` and for filters of `warnings`. Warnings here are `PerformanceWarning`s."""
+"""Exceptions and warnings under Numba's names, for `except` and for filters of `warnings`."""
 
 from __future__ import annotations
 
-from ..exceptions import PerformanceWarning, TypingError
+from ..exceptions import CompileError, PerformanceWarning, TypingError
+
+# What cannot be compiled is one kind of error here, and what a compiler refuses another.
+NumbaError = NumbaTypeError = NumbaValueError = UnsupportedError = ForbiddenConstruct = RequireLiteralValue = TypingError
+CompilerError = LoweringError = CompileError
 
 
-class NumbaWarning(Warning):
-    """The base of Numba's warnings."""
+class _Warnings(type):
+    # The library's own warnings are among Numba's, for filters and `except`, and know nothing of that.
+    def __subclasscheck__(cls, other: type) -> bool:
+        return super().__subclasscheck__(other) or (cls is NumbaWarning and issubclass(other, PerformanceWarning))
 
 
-class NumbaPerformanceWarning(PerformanceWarning, NumbaWarning):
-    """Never raised: the library warns with `PerformanceWarning`."""
+class NumbaWarning(Warning, metaclass=_Warnings):
+    """The base of Numba's warnings; filters for it also meet `PerformanceWarning`."""
+
+
+NumbaPerformanceWarning = PerformanceWarning
 
 
 class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
@@ -29,12 +38,12 @@ class NumbaExperimentalFeatureWarning(NumbaWarning):
     """Never raised."""
 
 
+class NumbaInvalidConfigWarning(NumbaWarning):
+    """Never raised."""
+
+
 __all__ = [
-    "NumbaDeprecationWarning",
-    "NumbaExperimentalFeatureWarning",
-    "NumbaPendingDeprecationWarning",
-    "NumbaPerformanceWarning",
-    "NumbaTypeSafetyWarning",
-    "NumbaWarning",
-    "TypingError",
-]
+    "CompilerError", "ForbiddenConstruct", "LoweringError", "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning",
+    "NumbaInvalidConfigWarning", "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeError", "NumbaTypeSafetyWarning",
+    "NumbaValueError", "NumbaWarning", "RequireLiteralValue", "TypingError", "UnsupportedError",
+]  # fmt: skip

@@ -51,7 +51,10 @@ _TABLE: dict[str, str] = {
         ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt
     """,
     "_link": "Archive CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource declare_device ffi",
-    "_numba": "Dim3 GridGroup bfloat16 bool deferred_type dim3 ffi_forced_object grid_group guvectorize optional vectorize",
+    "_numba": """
+        CudaSupportError Dim3 GridGroup KernelRuntimeError bfloat16 bool deferred_type dim3 ffi_forced_object grid_group guvectorize
+        optional vectorize
+    """,
     "_check": "CheckError CheckIndexError",
     "_records": "RecordArray",
 }
@@ -71,11 +74,15 @@ _NAMES.update(
 # Modules that are names of their own: cuda.runtime, cuda.nvtx, cuda.profiler.
 _MODULES = ("memory_hooks", "nvtx", "profiler", "random", "runtime", "texture")
 # Modules of CuPy's and Numba's whose names are all in this one.
-_ALIASES = ("compiler", "cudadrv", "device", "devicearray", "function", "graph", "memory", "memory_hook", "pinned_memory")
+_ALIASES = (
+    "compiler", "core", "cudadrv", "device", "devicearray", "errors", "extending", "function", "graph", "memory", "memory_hook",
+    "pinned_memory", "types", "vector_types",
+)  # fmt: skip
 # Names that live elsewhere in the package.
 _OTHERS: dict[str, str] = {
     "broadcloth._raw_kernels": "Function Module",
     "broadcloth._vectorize": "guvectorize vectorize",
+    "broadcloth._device": "config",
     "broadcloth._jit": "literal_unroll",
     "broadcloth.types": """
         b1 bool_ boolean byte c16 c8 char double f4 f8 i1 i2 i4 i8 int_ intc intp long_ longlong none short size_t ssize_t u1 u2 u4

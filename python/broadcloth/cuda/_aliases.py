@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-# Their names, and names that are called otherwise here.
+# Their names, and names that are called otherwise here; "*" is where the others are, unless it is `broadcloth.cuda`.
 MODULES: dict[str, dict[str, str]] = {
     "device": {"get_compute_capability": "_device.get_compute_capability"},
     "stream": {},
@@ -20,11 +20,50 @@ MODULES: dict[str, dict[str, str]] = {
     "compiler": {"CompileException": "broadcloth.CompileError", "compile_using_nvrtc": "_compile.compile"},
     "devicearray": {},
     "cudadrv": {},
-    "cudadrv.driver": {},
-    "cudadrv.devices": {},
-    "cudadrv.devicearray": {},
-    "cudadrv.error": {},
+    "cudadrv.driver": {"LinkerError": "broadcloth.CompileError"},
+    "cudadrv.devices": {"reset": "_device.close"},
+    "cudadrv.devicearray": {"is_cuda_ndarray": "_memory.is_cuda_array", "auto_device": "_numba.auto_device"},
+    "cudadrv.error": {
+        "CudaRuntimeError": "_driver.CUDARuntimeError",
+        "NvrtcError": "broadcloth.CompileError",
+        "NvrtcCompilationError": "broadcloth.CompileError",
+        "NvvmError": "broadcloth.CompileError",
+    },
+    "cudadrv.linkable_code": {},
+    "cudadrv.runtime": {},
+    "types": {"*": "broadcloth.types"},
+    "extending": {"*": "broadcloth.extending"},
+    "errors": {"*": "broadcloth.core.errors"},
+    "core": {"*": "broadcloth.core"},
+    "core.errors": {"*": "broadcloth.core.errors"},
+    "core.types": {"*": "broadcloth.types"},
+    "np": {},
+    "np.numpy_support": {
+        "from_dtype": "broadcloth.types.from_dtype",
+        "as_dtype": "_numba.as_dtype",
+        "carray": "broadcloth.carray",
+        "farray": "broadcloth.farray",
+    },
+    "cg": {"*": "broadcloth.cuda.cg"},
+    "libdevice": {"*": "broadcloth.cuda.libdevice"},
+    "fp16": {"*": "broadcloth.cuda.fp16"},
+    "vector_types": {},
+    "cache_hints": {},
+    "dispatcher": {"CUDADispatcher": "_jit.Dispatcher", "Dispatcher": "_jit.Dispatcher"},
+    "kernels": {},
+    "kernels.transpose": {"transpose": "_numba.transpose"},
 }
+
+
+def _object(path: str) -> Any:
+    """What a path says: a module, or a name in one."""
+    module, _, name = path.rpartition(".")
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+        return getattr(import_module(module), name)
 
 
 class Alias(ModuleType):
@@ -36,9 +75,13 @@ class Alias(ModuleType):
         short = self.__name__.removeprefix("broadcloth.cuda.")
         if f"{short}.{name}" in MODULES:
             return sys.modules[f"{self.__name__}.{name}"]
-        module, _, real = MODULES[short].get(name, "").rpartition(".")
-        if module:
-            return getattr(import_module(module if module == "broadcloth" else f"broadcloth.cuda.{module}"), real)
+        renamed = MODULES[short]
+        if name in renamed:
+            path = renamed[name]
+            return _object(path if path.startswith("broadcloth.") else f"broadcloth.cuda.{path}")
+        if "*" in renamed:
+            package, _, last = renamed["*"].rpartition(".")
+            return getattr(getattr(import_module(package), last), name)
         if short.startswith(("cudadrv", "devicearray")):
             return getattr(import_module("broadcloth.cuda._device").drv, name)
         try:

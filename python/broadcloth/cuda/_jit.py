@@ -258,16 +258,17 @@ class Overload:
 class DeviceFunction:
     """A function for kernels to call (`@cuda.jit(device=True)`)."""
 
-    def __init__(self, function: Callable[..., Any], inline: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], inline: bool = False, signatures: list[Any] | None = None) -> None:
         self.py_func = function
         self._force_inline = inline
+        self._signatures = signatures or []
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
         self.__module__, self.__qualname__ = function.__module__, function.__qualname__
 
     def __reduce__(self) -> Any:
-        return reduced(self, DeviceFunction, self.py_func, self._force_inline)
+        return reduced(self, DeviceFunction, self.py_func, self._force_inline, self._signatures)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.__name__} is a device function: it can only be called inside a kernel")
@@ -377,7 +378,9 @@ def jit(
         if f.__code__.co_filename[:1] == "<":
             _source.remember(f)
         if device:
-            return DeviceFunction(f, bool(inline) and inline != "never")
+            for signature in signatures:
+                _c.parse_signature(signature)
+            return DeviceFunction(f, bool(inline) and inline != "never", signatures)
         options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck), "link": link or None}
         made = Dispatcher(f, **options)
         for signature in signatures:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy as np
+
 from .. import _vectorize, types
+from ._device import drv
 
 __all__ = [
-    "Dim3", "GridGroup", "bfloat16", "bool", "deferred_type", "dim3", "ffi_forced_object", "grid_group", "guvectorize", "optional",
-    "vectorize",
+    "CudaSupportError", "Dim3", "GridGroup", "KernelRuntimeError", "bfloat16", "bool", "deferred_type", "dim3", "ffi_forced_object",
+    "grid_group", "guvectorize", "optional", "vectorize",
 ]  # fmt: skip
+
+CudaSupportError = drv.CudaSupportError
+# What a kernel raises is raised as it is; this is for `except`.
+KernelRuntimeError = RuntimeError
 
 
 class _Named:
@@ -90,3 +97,27 @@ def vectorize(ftylist_or_function: Any = None, **options: Any) -> Any:
 def guvectorize(ftylist: Any, signature: str, **options: Any) -> Any:
     """`broadcloth.guvectorize` for CUDA."""
     return _vectorize.guvectorize(ftylist, signature, **{"target": "cuda", **options})
+
+
+def as_dtype(type: Any) -> np.dtype[Any]:
+    """The NumPy dtype of a number's or a record's type."""
+    return type.dtype
+
+
+def auto_device(obj: Any, stream: Any = 0, copy: builtins.bool = True, user_explicit: builtins.bool = False) -> tuple[Any, builtins.bool]:
+    """An array of a device with the values of `obj`, and whether it is a new one: arrays of a device are given back as they are."""
+    from . import device_array_like, is_cuda_array, to_device
+
+    if is_cuda_array(obj):
+        return obj, False
+    return (to_device(np.asarray(obj), stream) if copy else device_array_like(np.asarray(obj))), True
+
+
+def transpose(a: Any, b: Any = None) -> Any:
+    """The transposed matrix in new memory, or in `b`."""
+    if a.ndim != 2:
+        raise ValueError(f"transpose: expected a matrix, got {a.ndim} dimensions")
+    if b is None:
+        return a.T.copy()
+    b[...] = a.T
+    return b
