@@ -30,10 +30,12 @@ BC_FN float log_tail(float f) {
   return f * f * fma(f, p, -0.5f);
 }
 BC_FN double log_tail(double f) {
-  double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
-  double r = z * BC_P7(z, 0.6666666666666734, 0.39999999999416513, 0.285714287420745, 0.22222198598893927, 0.1818356323239932,
-                       0.15314073730460265, 0.1479575675910661);
-  return s * (half_square + r) - half_square;
+  double z = f * f;
+  double even = BC_P10(z, 0.3333333333333314, 0.20000000000066603, 0.14285714280094114, 0.11111111147420237, 0.0909092393294049,
+                       0.07691529807430347, 0.06684589143863895, 0.05668378196195207, 0.06503486689729533, 0.026151030300477406);
+  double odd = BC_P9(z, -0.24999999999987976, -0.16666666669825778, -0.12499999691452862, -0.10000015205813369, -0.08332913551542635,
+                     -0.07149439361746508, -0.06196679586811688, -0.05677779532120786, -0.059817103563134966);
+  return z * fma(f, fma(f, odd, even), -0.5);
 }
 
 // The logarithm to a base is k * c + f * scale + ...; every constant in two parts.
@@ -61,15 +63,10 @@ struct Base10 {
 
 template <class Base, class T>
 BC_INLINE T log_join(T k, T f) {
-  constexpr T hi = Base::template hi<T>(), lo = Base::template lo<T>();
-  constexpr T scale = Base::template scale<T>(), scale_lo = Base::template scale_lo<T>();
-  T tail = log_tail(f), y = f, y_lo = tail;
-  if constexpr (Base::kScaled != 0) {
-    y = f * scale;
-    y_lo = fma(f, scale, -y) + fma(f, scale_lo, tail * scale);
-  }
-  T big = k * hi, sum = big + y;
-  return sum + (((big - sum) + y) + fma(k, lo, y_lo));
+  constexpr T hi = Base::template hi<T>(), scale = Base::template scale<T>();
+  T low = k * Base::template lo<T>();
+  if constexpr (Base::kScaled != 0) low = fma(f, Base::template scale_lo<T>(), low);
+  return fma(k, hi, fma(f, scale, fma(log_tail(f), scale, low)));
 }
 template <class Base, class T>
 BC_INLINE T log_any(T x) {

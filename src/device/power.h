@@ -12,33 +12,37 @@ BC_NATIVE2(power, powf, pow)
 
 #else
 
-/// A third of the exponent as a first guess, Halley's steps, then one Newton step with the exact residual.
+/// How far r is from a^(-1/3) = r (1 - h)^(-1/3): h = 1 - a r^3.
+BC_TFN T cbrt_defect(T a, T r) { return fma(-(a * r), r * r, T(1)); }
+/// a^(1/3) from r near a^(-1/3), by a Newton step with the exact residual.
+BC_TFN T cbrt_finish(T a, T r) {
+  T inverse_square = r * r, t = a * inverse_square;
+  T square = t * t, square_lo = fma(t, t, -square);
+  T residual = fma(square_lo, t, fma(square, t, -a));
+  return fma(residual * inverse_square, T(-1.0 / 3), t);
+}
+/// The first guess of the inverse root, with |h| <= 0.103, is a constant less a third of the number's bits.
 BC_FN float cbrt(float x) {
   float a = fabs(x);
-  bool plain = a > 0 && a < limits<float>::inf(), tiny = a < 0x1p-60f, huge = a > 0x1p60f;
-  a *= tiny ? 0x1p48f : (huge ? 0x1p-48f : 1.0f);
-  float t = bits_as<float>(static_cast<u32>((static_cast<u64>(bits_as<u32>(a)) * 0xaaaaaaabull) >> 33) + 0x2a50c300u);
-  float cube = t * t * t;
-  t = t * (cube + 2.0f * a) / (2.0f * cube + a);
-  float square = t * t, square_lo = fma(t, t, -square);
-  float residual = fma(square_lo, t, fma(square, t, -a));
-  t = t - residual / (3.0f * square);
-  return plain ? copysign(t * (tiny ? 0x1p-16f : (huge ? 0x1p16f : 1.0f)), x) : x;
+  bool plain = a > 0 && a < limits<float>::inf(), tiny = a < 0x1p-90f;
+  a *= tiny ? 0x1p48f : 1.0f;
+  float r = bits_as<float>(0x54a1f600 - static_cast<i32>(static_cast<float>(bits_as<i32>(a)) * (1.0f / 3)));
+  float h = cbrt_defect(a, r);
+  r = fma(r * h, BC_P3(h, 0.33333162f, 0.22335502f, 0.17415005f), r);
+  float t = cbrt_finish(a, r);
+  return plain ? copysign(tiny ? t * 0x1p-16f : t, x) : x;
 }
 BC_FN double cbrt(double x) {
   double a = fabs(x);
-  bool plain = a > 0 && a < limits<double>::inf(), tiny = a < 0x1p-300, huge = a > 0x1p300;
-  a *= tiny ? 0x1p600 : (huge ? 0x1p-600 : 1.0);
-  u64 high = bits_as<u64>(a) >> 32;
-  double t = bits_as<double>((((high * 0xaaaaaaabull) >> 33) + 0x2a9f8400ull) << 32);
-  double cube = t * t * t;
-  t = t * (cube + 2.0 * a) / (2.0 * cube + a);
-  cube = t * t * t;
-  t = t * (cube + 2.0 * a) / (2.0 * cube + a);
-  double square = t * t, square_lo = fma(t, t, -square);
-  double residual = fma(square_lo, t, fma(square, t, -a));
-  t = t - residual / (3.0 * square);
-  return plain ? copysign(t * (tiny ? 0x1p-200 : (huge ? 0x1p200 : 1.0)), x) : x;
+  bool plain = a > 0 && a < limits<double>::inf(), tiny = a < 0x1p-900;
+  a *= tiny ? 0x1p600 : 1.0;
+  double r = bits_as<double>((0x553ee800ull - (((bits_as<u64>(a) >> 32) * 0xaaaaaaabull) >> 33)) << 32);
+  double h = cbrt_defect(a, r);
+  r = fma(r * h, BC_P3(h, 0.333331622, 0.223355015, 0.174150047), r);
+  h = cbrt_defect(a, r);
+  r = fma(r * h, fma(h, 2.0 / 9, 1.0 / 3), r);
+  double t = cbrt_finish(a, r);
+  return plain ? copysign(tiny ? t * 0x1p-200 : t, x) : x;
 }
 
 BC_FN float hypot(float x, float y) {
