@@ -653,9 +653,17 @@ def array(
     ndmin: int = 0,
     like: Any = None,
     device: DeviceLike = None,
+    blocking: bool = False,
 ) -> ndarray: ...
 def asarray(
-    a: Any, dtype: DTypeLike = None, order: Order = None, *, copy: bool | None = None, like: Any = None, device: DeviceLike = None
+    a: Any,
+    dtype: DTypeLike = None,
+    order: Order = None,
+    *,
+    copy: bool | None = None,
+    like: Any = None,
+    device: DeviceLike = None,
+    blocking: bool = False,
 ) -> ndarray:
     """NumPy arrays are copied unless copy=False, which wraps them without a copy on the CPU; DLPack and CUDA arrays are wrapped."""
 

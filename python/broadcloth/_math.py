@@ -379,11 +379,11 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     for a, h in zip(axes, spacings):
         if x.shape[a] < edge_order + 1:
             raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
-        v = _c.moveaxis(x, a, 0)
-        g = _c.empty(v.shape, v.dtype, device=v.device)
+        result = _c.full_like(x, None)
+        v, g = _c.moveaxis(x, a, 0), _c.moveaxis(result, a, 0)
+        results.append(result)
         if isinstance(h, ndarray) and h.ndim:
             _uneven(g, v, h, edge_order)
-            results.append(_c.moveaxis(g, 0, a))
             continue
         g[1:-1] = (v[2:] - v[:-2]) / (2.0 * h)
         if edge_order == 1:
@@ -391,7 +391,6 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         else:
             g[0] = (-1.5 / h) * v[0] + (2.0 / h) * v[1] + (-0.5 / h) * v[2]
             g[-1] = (0.5 / h) * v[-3] + (-2.0 / h) * v[-2] + (1.5 / h) * v[-1]
-        results.append(_c.moveaxis(g, 0, a))
     return results[0] if len(axes) == 1 else tuple(results)
 
 

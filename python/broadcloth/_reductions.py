@@ -460,7 +460,7 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = No
 
 
 def _cumulative(op: str, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool, start: int) -> ndarray:
-    a = _asarray(x)
+    a = _c.atleast_1d(x)
     if axis is None:
         if a.ndim != 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
@@ -496,6 +496,12 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, ou
 
 
 # ---- Statistics made of sums --------------------------------------------------------------------------------------------------------
+
+
+def _check_moments(dtype: Any) -> None:
+    """Means are no integers: NumPy's complaint."""
+    if dtype is not None and (t := np.dtype(dtype)).kind in "biu":
+        raise _c.UFuncTypeError(f"Cannot cast ufunc 'subtract' output from dtype('float64') to dtype('{t}') with casting rule 'same_kind'")
 
 
 def cov(
@@ -544,6 +550,7 @@ def cov(
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
+    _check_moments(dtype)
     if fweights is not None or aweights is not None:
         return _weighted_cov(m, y, rowvar, (0 if bias else 1) if ddof is None else ddof, fweights, aweights, dtype)
     result = _c.cov(m if dtype is None else _asarray(m, dtype), y, rowvar, bias, ddof)
@@ -609,6 +616,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     array([[ 1., -1.],
            [-1.,  1.]])
     """
+    _check_moments(dtype)
     result = _c.corrcoef(x if dtype is None else _asarray(x, dtype), y, rowvar)
     return result if dtype is None else result.astype(dtype, copy=False)
 
@@ -644,10 +652,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
     least = operator.index(minlength)
     if least < 0:
         raise ValueError("'minlength' must not be negative")
-    if values.size == 0:
+    if values.size == 0 and not hasattr(x, "dtype"):  # an empty list has no type yet
         return _c.zeros(least, np.int64, device=values.device)
     if values.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('int64') according to the rule 'safe'")
+    if values.size == 0:
+        return _c.zeros(least, np.int64, device=values.device)
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
     low, high = values.min(), values.max()

@@ -271,6 +271,7 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
   const Array& a = array_of(self);
   const DType t = dtype == Py_None ? DType::f64 : to_dtype(dtype);
   const char kept = to_order(order, 'K');
+  if (casting == Casting::unsafe) warn_of_lost_imaginary(a.dtype(), t);
   Array made = astype(a, t, false, casting);
   const bool own = device != Py_None && !(to_device(device) == a.device());
   if (own) made = bc::to_device(made, to_device(device));

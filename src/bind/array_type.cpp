@@ -39,6 +39,16 @@ Dims reversed(const Dims& d) {
   return r;
 }
 
+Dims strides_of(PyObject* given, int ndim, int64_t item) {
+  Dims strides = to_shape(given);
+  if (strides.size() != ndim) raise(ErrorKind::Value, "ndarray: expected {} strides, got {}", ndim, strides.size());
+  for (int64_t& s : strides) {
+    if (s % item) raise(ErrorKind::Value, "ndarray: expected strides of whole elements ({} bytes), got {}", item, s);
+    s /= item;
+  }
+  return strides;
+}
+
 /// An array over memory that somebody else holds: an object with `ptr` (and `device`), which is kept as long as the array.
 Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* strides, bool fortran, PyObject* device_given) {
   PyRef address = PyRef::steal(PyObject_GetAttrString(memory, "ptr"));
@@ -51,13 +61,7 @@ Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* str
   layout.shape = shape;
   const int64_t item = itemsize(dtype);
   if (strides != Py_None) {
-    layout.strides = to_shape(strides);
-    if (layout.strides.size() != shape.size())
-      raise(ErrorKind::Value, "ndarray: expected {} strides, got {}", shape.size(), layout.strides.size());
-    for (int64_t& s : layout.strides) {
-      if (s % item) raise(ErrorKind::Value, "ndarray: expected strides of whole elements ({} bytes), got {}", item, s);
-      s /= item;
-    }
+    layout.strides = strides_of(strides, shape.size(), item);
   } else {
     layout.strides = contiguous_strides(fortran ? reversed(shape) : shape);
     if (fortran) layout.strides = reversed(layout.strides);
@@ -82,8 +86,15 @@ PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
     const bool fortran = to_order(values[4]) == 'F';
     if (values[2] != Py_None) return wrap(array_over(values[2], shape, dtype, values[3], fortran, values[5]));
-    if (values[3] != Py_None) raise(ErrorKind::NotImplemented, "ndarray: strides= needs memptr=");
     const Device device = to_device(values[5]);
+    if (values[3] != Py_None) {
+      // Memory of its own, as much as the strides span.
+      Layout layout{shape, strides_of(values[3], shape.size(), itemsize(dtype)), 0};
+      int64_t low = 0, high = 0;
+      bounds(layout, &low, &high);
+      layout.offset = -low;
+      return wrap(empty(Dims{layout.size() ? high - low + 1 : 0}, dtype, device).with_layout(layout));
+    }
     return wrap(fortran ? transpose(empty(reversed(shape), dtype, device)) : empty(shape, dtype, device));
   });
 }

@@ -8,6 +8,7 @@ namespace {
 /// A heap object that holds one other.
 struct PyHolder {
   PyObject_HEAD PyObject* held;
+  Py_ssize_t at;  ///< of a flat iterator: the element that comes next
 };
 
 PyObject* held(PyObject* self) { return reinterpret_cast<PyHolder*>(self)->held; }
@@ -16,6 +17,7 @@ PyObject* hold(PyTypeObject* type, PyObject* o) {
   PyHolder* made = PyObject_New(PyHolder, type);
   if (!made) throw PythonError();
   made->held = new_ref(o);
+  made->at = 0;
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -247,11 +249,31 @@ PyObject* flat_item(PyObject* self, Py_ssize_t at) {
   return key ? flat_subscript(self, key.get()) : nullptr;
 }
 
-PyObject* flat_iter(PyObject* self) {
-  return guard([&] {
-    PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
-    return PyObject_GetIter(line.get());
+Py_ssize_t& next_of(PyObject* self) { return reinterpret_cast<PyHolder*>(self)->at; }
+
+/// The indices of the element that comes next, one for each axis.
+PyRef flat_coordinates(PyObject* self) {
+  const Dims& shape = array_of(held(self)).shape();
+  int64_t rest = next_of(self);
+  PyRef key = PyRef::steal(PyTuple_New(shape.size()));
+  for (int d = shape.size(); d-- > 0; rest /= shape[d] ? shape[d] : 1)
+    check(PyTuple_SetItem(key.get(), d, to_py(shape[d] ? rest % shape[d] : 0).release()));
+  return key;
+}
+
+PyObject* flat_next(PyObject* self) {
+  return guard([&]() -> PyObject* {
+    if (next_of(self) >= array_of(held(self)).size()) return nullptr;
+    PyRef key = flat_coordinates(self);
+    PyRef item = PyRef::steal(get_item(held(self), key.get()));
+    ++next_of(self);
+    return wrap(copy(array_of(item.get())));
   });
+}
+
+PyObject* flat_index(PyObject* self, void*) { return PyLong_FromSsize_t(next_of(self)); }
+PyObject* flat_coords(PyObject* self, void*) {
+  return guard([&] { return flat_coordinates(self).release(); });
 }
 
 PyObject* flat_copy(PyObject* self, PyObject*) {
@@ -264,12 +286,16 @@ PyObject* flat_array(PyObject* self, PyObject*) {
 
 PyRef flat_base(PyObject* array) { return PyRef::borrow(array); }
 
-PyGetSetDef flat_attributes[] = {{"base", getter<flat_base>, nullptr, nullptr, nullptr}, {}};
+PyGetSetDef flat_attributes[] = {{"base", getter<flat_base>, nullptr, nullptr, nullptr},
+                                 {"index", flat_index, nullptr, "The place of the element that comes next.", nullptr},
+                                 {"coords", flat_coords, nullptr, "Its indices, one for each axis.", nullptr},
+                                 {}};
 PyMethodDef flat_methods[] = {{"copy", flat_copy, METH_NOARGS, nullptr}, {"__array__", flat_array, METH_VARARGS, nullptr}, {}};
 PyType_Slot flat_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
                             {Py_tp_getset, flat_attributes},
                             {Py_tp_methods, flat_methods},
-                            {Py_tp_iter, reinterpret_cast<void*>(flat_iter)},
+                            {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                            {Py_tp_iternext, reinterpret_cast<void*>(flat_next)},
                             {Py_mp_length, reinterpret_cast<void*>(flat_length)},
                             {Py_sq_length, reinterpret_cast<void*>(flat_length)},
                             {Py_sq_item, reinterpret_cast<void*>(flat_item)},

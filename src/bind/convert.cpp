@@ -154,11 +154,6 @@ Array numpy_scalar(PyObject* o, Device device) {
   return full(Dims(), s->second, t, device);
 }
 
-[[noreturn]] void cannot_avoid_copy() {
-  throw_python(PyExc_ValueError,
-               "Unable to avoid copy while creating an array as requested. If using `copy=False`, use `copy=None` instead.");
-}
-
 Array stack_nested(PyObject* o, Device device) {
   const Py_ssize_t n = sequence_size(o);
   std::vector<Array> parts;
@@ -169,10 +164,22 @@ Array stack_nested(PyObject* o, Device device) {
     if (!(parts[i].shape() == parts[0].shape()))
       raise(ErrorKind::Value, "array: expected parts of one shape, got {} and {}", parts[0].shape(), parts[i].shape());
   }
-  return stack(parts, 0);
+  return ascontiguous(stack(parts, 0));  // of whatever order the parts are
 }
 
 }  // namespace
+
+void cannot_avoid_copy() {
+  throw_python(PyExc_ValueError,
+               "Unable to avoid copy while creating an array as requested. If using `copy=False`, use `copy=None` instead.");
+}
+
+void warn_of_lost_imaginary(DType from, DType to) {
+  if (!is_complex(from) || is_complex(to) || is_bool(to)) [[likely]]
+    return;
+  PyRef category = import_attr("numpy.exceptions", "ComplexWarning");
+  check(PyErr_WarnEx(category.get(), "Casting complex values to real discards the imaginary part", 1));
+}
 
 // ---- Small things --------------------------------------------------------------------------------------------------------------
 

@@ -124,6 +124,9 @@ inline Device device_of(std::initializer_list<PyObject*> objects) {
 Array to_array(PyObject* o, Device device);
 /// numpy.asarray's rules. `copy`: nullopt where needed; true always; false never (throws ValueError when one is needed).
 /// *same tells that `o` itself, an array of ours, is the answer.
+[[noreturn]] void cannot_avoid_copy();
+/// NumPy's ComplexWarning, where complex numbers are made real ones.
+void warn_of_lost_imaginary(DType from, DType to);
 Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same);
 /// A new NumPy array with the elements.
 PyRef to_numpy(const Array& a, char order = 'C');

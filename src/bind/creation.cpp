@@ -21,6 +21,7 @@ PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int
   std::optional<bool> copy = copy_mode(copy_it);
   Array a = as_array(obj, to_dtype_or_none(dtype), copy, device_or_none(device), &same);
   if ((order == 'F' && !is_f_contiguous(a.shape(), a.strides())) || (order == 'C' && !a.contiguous())) {
+    if (copy && !*copy) cannot_avoid_copy();
     a = bc::copy(a, order);
     same = false;
   }
@@ -197,14 +198,15 @@ void init_convert(PyObject* module) {
   add_functions(
       module,
       {
-          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None) A new array from "
+          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None, "
+                      "blocking=False) A new array from "
                       "any array, number or nested list.",
-                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device) {
+                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device, bool) {
                         return convert(o, dtype, copy_it, order, ndmin, device);
                       }),
-          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None) An array from any array, number or nested "
+          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, number or nested "
                       "list; itself when it is one.",
-                      [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device) {
+                      [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
                         return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
                       }),
           BC_FUNCTION("ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order.",

@@ -108,6 +108,7 @@ void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
   if (!fits)
     raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name,
           info(to.dtype()).name, to_string(casting));
+  warn_of_lost_imaginary(from, to.dtype());
   if (where == Py_True || where == Py_None) return assign(to, value);
   assign_where(to, astype(to_array(where, to.device()), DType::b1, false, Casting::safe), value);
 }
@@ -203,16 +204,26 @@ std::optional<std::pair<intptr_t, intptr_t>> byte_range(PyObject* o) {
   return std::pair(reinterpret_cast<intptr_t>(base + low * item), reinterpret_cast<intptr_t>(base + (high + 1) * item));
 }
 
-bool shares_memory(PyObject* x, PyObject* y) {
+/// Where an array lies in its storage: shape, strides in bytes, first byte, bytes of an element.
+PyRef place_of(const Array& a) {
+  const int64_t item = itemsize(a.dtype());
+  return tuple_of({shape_tuple(a.shape()).get(), shape_tuple(a.strides(), item).get(), to_py(a.offset() * item).get(), to_py(item).get()});
+}
+
+/// Whether two arrays may touch the same element; `exact` solves it for arrays of one storage, as numpy.shares_memory does.
+bool shares_memory(PyObject* x, PyObject* y, bool exact, PyObject* max_work) {
   if (is_array(x) && is_array(y) && array_of(x).storage() == array_of(y).storage()) {
     const Array &a = array_of(x), &b = array_of(y);
     if (a.size() == 0 || b.size() == 0) return false;
-    if (a.dtype() == b.dtype()) return may_overlap(a.layout(), b.layout());
     int64_t low[2], high[2];
     bounds(a.layout(), &low[0], &high[0]);
     bounds(b.layout(), &low[1], &high[1]);
     const int64_t sa = itemsize(a.dtype()), sb = itemsize(b.dtype());
-    return low[0] * sa < (high[1] + 1) * sb && low[1] * sb < (high[0] + 1) * sa;
+    if (low[0] * sa >= (high[1] + 1) * sb || low[1] * sb >= (high[0] + 1) * sa) return false;
+    if (!exact) return true;
+    if (a.dtype() == b.dtype() && !may_overlap(a.layout(), b.layout())) return false;
+    PyRef solve = import_attr("broadcloth._indexing", "places_meet");
+    return call(solve.get(), {place_of(a).get(), place_of(b).get(), max_work}).get() == Py_True;
   }
   const auto p = byte_range(x), q = byte_range(y);
   return p && q && p->first < q->second && q->first < p->second;
@@ -319,6 +330,22 @@ Array matmul_function(const Array& a, const Array& b, const Array& out, Casting 
   return array_of(placed.get());
 }
 
+/// Which diagonal: past any array's end where the number is past an int64's.
+int64_t diagonal(PyObject* k) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  PyRef whole = PyRef::steal(PyNumber_Index(k));
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(whole.get(), &overflow);
+  return overflow ? overflow * kFar : std::clamp<int64_t>(v, -kFar, kFar);
+}
+
+/// Joining functions cast their parts to a dtype that is asked for.
+const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional<DType> dtype, const Array& out = Array()) {
+  if (dtype || out)
+    for (const Array& a : arrays) warn_of_lost_imaginary(a.dtype(), dtype ? *dtype : out.dtype());
+  return arrays;
+}
+
 std::vector<PyMethodDef> op_functions() {
   return {
       BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0) One reduction row by "
@@ -344,7 +371,7 @@ std::vector<PyMethodDef> op_functions() {
       BC_FUNCTION("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
       BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
       BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),
-      BC_FUNCTION("shares_memory(a, b) Whether two arrays may touch the same element.", shares_memory),
+      BC_FUNCTION("shares_memory(a, b, exact=False, max_work=None) Whether two arrays may touch the same element.", shares_memory),
       BC_FUNCTION("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
                   "from number `counter` on.",
                   random_function),
@@ -408,7 +435,8 @@ std::vector<PyMethodDef> creation_composites() {
       BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
       BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
       BC_FUNCTION("eye(N, M=None, k=0, dtype=None, order='C', *, device=None, like=None)",
-                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, char order, Device device, PyObject*) {
+                  [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, char order, Device device, PyObject*) {
+                    const int64_t k = diagonal(which);
                     // Fortran's order is C's of the transposed matrix.
                     return order == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
                   }),
@@ -417,8 +445,8 @@ std::vector<PyMethodDef> creation_composites() {
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
       BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
       BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
-                  [](int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, Device device, PyObject*) {
-                    return bc::tri(n, m, k, dtype, device);
+                  [](int64_t n, std::optional<int64_t> m, PyObject* k, DType dtype, Device device, PyObject*) {
+                    return bc::tri(n, m, diagonal(k), dtype, device);
                   }),
       BC_FUNCTION("tril(m, k=0)", bc::tril),
       BC_FUNCTION("triu(m, k=0)", bc::triu),
@@ -439,16 +467,16 @@ std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return concatenate(arrays, axis, dtype, casting, out);
+                    return concatenate(joined(arrays, dtype, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return stack(arrays, axis, dtype, casting, out);
+                    return stack(joined(arrays, dtype, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
-                                                                        Casting casting) { return hstack(arrays, dtype, casting); }),
+                                                                        Casting casting) { return hstack(joined(arrays, dtype), dtype, casting); }),
       BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
-                                                                        Casting casting) { return vstack(arrays, dtype, casting); }),
+                                                                        Casting casting) { return vstack(joined(arrays, dtype), dtype, casting); }),
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
       BC_FUNCTION("append(arr, values, axis=None)", bc::append),

@@ -375,16 +375,19 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (n >= 0) {
     const std::span<const SliceItem> basic(few, static_cast<size_t>(n));
     const Arg v = to_arg(value, a.device());
+    if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
     if (put_one(a, basic, v)) return;
     const Array target = slice(a, basic);
     LineNote line;
     assign(target, v);
     return;
   }
-  if (is_array(key) && put_few(a, array_of(key), to_arg(value, a.device()))) return;
+  const bool complex = is_array(value) && is_complex(array_of(value).dtype());
+  if (is_array(key) && !complex && put_few(a, array_of(key), to_arg(value, a.device()))) return;
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   const Arg v = to_arg(value, a.device());
+  if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   LineNote line(true);
   if (plain) {
     std::vector<SliceItem> basic;

@@ -16,6 +16,16 @@ std::string text_of(PyObject* o, const char* parameter) {
   return std::string(as_string(o));
 }
 
+/// A kernel's name: what C++ can call a function.
+std::string kernel_name(PyObject* o) {
+  std::string name = text_of(o, "name");
+  const auto letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  bool good = !name.empty() && letter(name[0]);
+  for (char c : name) good = good && (letter(c) || (c >= '0' && c <= '9'));
+  if (!good) raise(ErrorKind::Value, "Invalid kernel name: expected an identifier of C++, got '{}'", name);
+  return name;
+}
+
 std::vector<std::string> options_of(PyObject* o) {
   std::vector<std::string> list;
   PyRef items = PyRef::steal(PySequence_Tuple(o));
@@ -224,7 +234,7 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
     spec.in_params = text_of(v[0], "in_params");
     spec.out_params = text_of(v[1], "out_params");
     spec.operation = text_of(v[2], "operation");
-    spec.name = text_of(v[3], "name");
+    spec.name = kernel_name(v[3]);
     spec.reduce_dims = to_bool(v[4]);
     spec.preamble = text_of(v[5], "preamble");
     spec.no_return = to_bool(v[6]);
@@ -359,7 +369,7 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       const PyRef identity = PyUnicode_Check(v[5]) ? PyRef::borrow(v[5]) : PyRef::steal(PyObject_Str(v[5]));
       if (!as_string(identity.get()).empty()) spec.identity = as_string(identity.get());
     }
-    spec.name = text_of(v[6], "name");
+    spec.name = kernel_name(v[6]);
     if (v[7] != Py_None) spec.reduce_type = text_of(v[7], "reduce_type");
     spec.reduce_dims = to_bool(v[8]);
     spec.preamble = text_of(v[9], "preamble");

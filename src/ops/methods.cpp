@@ -110,7 +110,8 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
 
 namespace {
 Array cumulative(Op op, const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
-  return axis ? accumulate(op, a, *axis, dtype, std::move(out)) : accumulate(op, ravel(a), 0, dtype, std::move(out));
+  const Array r = accumulate(op, axis ? a : ravel(a), axis.value_or(0), dtype);
+  return deliver(info(op).name, r, out, Casting::unsafe);  // NumPy writes to any output here
 }
 Array without_nan(const Array& a, int64_t value) {
   return is_inexact(a.dtype()) ? choose_where(isnan(a), full(Dims(), Scalar::integer(value), a.dtype(), a.device()), a) : a;

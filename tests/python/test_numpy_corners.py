@@ -1,0 +1,185 @@
+"""Corners where NumPy's answer is exact and easily missed: outputs of scans, orders of memory, lost imaginary parts, flat iterators."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.exceptions import ComplexWarning
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+
+
+def both(xp, function):
+    """What NumPy and broadcloth do: a value's contents, or the exception's type."""
+    results = []
+    for m in (np, xp):
+        try:
+            r = function(m)
+        except Exception as e:
+            results.append(type(e))
+            continue
+        if hasattr(r, "flags"):
+            host = r if m is np else r.get()
+            r = (host.dtype, host.tolist(), r.flags.c_contiguous, r.flags.f_contiguous)
+        results.append(r)
+    return results
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_sum"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "float32"])
+def test_scans_write_to_any_output(xp, name, dtype):
+    for source in ("int64", "float64"):
+        want, got = both(xp, lambda m, s=source: getattr(m, name)(m.arange(5, dtype=s), out=m.zeros(5, dtype=dtype)))
+        assert got == want
+
+
+def test_cumulative_of_a_number(xp):
+    for options in ({}, {"include_initial": True}, {"axis": 0}):
+        want, got = both(xp, lambda m, o=options: m.cumulative_sum(m.array(3), **o))
+        assert got == want
+    want, got = both(xp, lambda m: m.cumulative_prod(m.ones((2, 2))))
+    assert got == want
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gradients_lie_as_their_argument(xp, order, axis):
+    n = np.asarray(np.arange(12.0).reshape(3, 4) ** 2, order=order)
+    want, got = both(xp, lambda m: m.gradient(m.asarray(n, order=order), axis=axis))
+    assert got == want
+    want, got = both(xp, lambda m: m.gradient(m.asarray(n, order=order), np.array([0.0, 1, 3, 4])[: n.shape[axis]], axis=axis))
+    assert got == want
+
+
+@pytest.mark.parametrize("order", "CFAK")
+def test_lists_of_arrays_are_stacked_in_order(xp, order):
+    n = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for count in (1, 2):
+        want, got = both(xp, lambda m, k=count: m.array([m.array(n, order="F")] * k, order=order))
+        assert got == want
+    for dtype, asked in (("float64", order), ("float32", order)):
+        want, got = both(xp, lambda m, d=dtype, o=asked: m.array(m.ones((2, 3)), dtype=d, order=o, copy=False))
+        assert got == want
+    assert xp.array(xp.ones(2), blocking=True).tolist() == [1, 1]
+
+
+def stored(m):
+    a = m.zeros(2)
+    a[:] = m.ones(2) * 1j
+    return a
+
+
+def masked(m):
+    a = m.zeros(2)
+    a[a == 0] = m.ones(2) * 1j
+    return a
+
+
+def copied(m):
+    a = m.zeros(2)
+    m.copyto(a, m.ones(2) * 1j, casting="unsafe")
+    return a
+
+
+LOSSES = [
+    stored,
+    masked,
+    copied,
+    lambda m: (m.ones(2) + 1j).astype("f4"),
+    *[lambda m, f=f: getattr(m, f)([m.ones(2) + 1j, m.ones(2)], dtype="f4", casting="unsafe") for f in ("hstack", "vstack", "concatenate")],
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lost_imaginary_parts_are_warned_of(xp, loss):
+    with pytest.warns(ComplexWarning):
+        want = loss(np)
+    with pytest.warns(ComplexWarning):
+        got = loss(xp)
+    assert_array_equal(got.get(), want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (xp.ones(2) + 1j).astype(bool).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "float32"])
+def test_moments_in_a_given_dtype(xp, dtype):
+    for name in ("cov", "corrcoef"):
+        want, got = both(xp, lambda m, f=name: getattr(m, f)(m.arange(4.0), dtype=dtype))
+        if isinstance(want, type):
+            assert issubclass(got, TypeError)
+        else:
+            assert got[0] == want[0]
+            np.testing.assert_allclose(got[1], want[1], rtol=1e-6)
+
+
+def test_bincount_takes_integers(xp):
+    for given in (np.array([]), np.array([], int), np.array([1, 2], np.uint64), np.array([1.0]), np.array([True, False])):
+        want, got = both(xp, lambda m, n=given: m.bincount(m.asarray(n), minlength=2))
+        assert got == want
+    assert xp.bincount([]).tolist() == []
+
+
+def test_diagonals_far_outside(xp):
+    for k in (2**63, -(2**63), 2**62, -(2**70)):
+        want, got = both(xp, lambda m, k=k: m.eye(3, k=k))
+        assert got == want
+    assert xp.tri(3, k=2**63).tolist() == np.tri(3, k=2**63).tolist()
+    assert xp.eye(3, k=2**64, order="F").tolist() == np.zeros((3, 3)).tolist()
+
+
+def test_flat_is_an_iterator(xp):
+    for n in (np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3).T, np.zeros((0, 2)), np.array(5.0)):
+        a = xp.asarray(n)
+        ours, theirs = a.flat, n.flat
+        seen = []
+        for x in ours:
+            assert x == next(theirs)
+            seen.append(float(x))
+            if len(seen) < n.size:
+                assert (ours.index, ours.coords) == (theirs.index, theirs.coords)
+        assert seen == list(n.flat)
+        with pytest.raises(StopIteration):
+            next(ours)
+    a = xp.arange(3)
+    it = a.flat
+    assert int(next(it)) == 0
+    a[1] = 10
+    assert [int(x) for x in it] == [10, 2]
+    assert len(it) == 3
+
+
+def test_shares_memory_is_exact_and_may_share_memory_is_not(xp):
+    rng = np.random.default_rng(3)
+    n = np.zeros((8, 9))
+    a = xp.asarray(n)
+    slices = [tuple(slice(*sorted(rng.integers(0, 9, 2)), int(rng.integers(1, 4))) for _ in range(2)) for _ in range(40)]
+    for s in slices:
+        for t in slices[:8]:
+            assert bc.shares_memory(a[s], a[t]) == np.shares_memory(n[s], n[t]), (s, t)
+            assert bc.may_share_memory(a[s], a[t]) == np.may_share_memory(n[s], n[t]), (s, t)
+    assert bc.shares_memory(a.view("int32")[:, ::2], a) and not bc.shares_memory(a.real[::2].view("int16")[:, 1::4], a[1::2])
+    with pytest.raises(np.exceptions.TooHardError):
+        bc.shares_memory(a[::3, ::5], a[1:, 2::3], max_work=1)
+
+
+def test_ndarray_with_strides_of_its_own(xp):
+    a = bc.ndarray((2, 3), "f8", strides=(8, 16))
+    assert a.strides == (8, 16)
+    a[:] = 1
+    assert a.sum() == 6
+    assert bc.ndarray((3,), "f4", strides=(-4,)).strides == (-4,)
+    assert bc.ndarray((0, 3), "f4", strides=(12, 4)).size == 0
+    with pytest.raises(ValueError, match="whole elements"):
+        bc.ndarray((2,), "f8", strides=(3,))
+
+
+@pytest.mark.parametrize("name", ["1", "", "a b", "f()"])
+def test_kernels_need_a_name_that_is_one(name):
+    with pytest.raises(ValueError, match="Invalid kernel name"):
+        bc.ElementwiseKernel("T x", "T y", "y = x", name)
+    with pytest.raises(ValueError, match="Invalid kernel name"):
+        bc.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name)
