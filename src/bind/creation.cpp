@@ -201,10 +201,12 @@ void init_convert(PyObject* module) {
           BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None, "
                       "blocking=False) A new array from "
                       "any array, number or nested list.",
-                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device, bool) {
+                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device,
+                         bool) {
                         return convert(o, dtype, copy_it, order, ndmin, device);
                       }),
-          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, number or nested "
+          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
+                      "number or nested "
                       "list; itself when it is one.",
                       [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
                         return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);

@@ -473,10 +473,14 @@ std::vector<PyMethodDef> joining_composites() {
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
                     return stack(joined(arrays, dtype, out), axis, dtype, casting, out);
                   }),
-      BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
-                                                                        Casting casting) { return hstack(joined(arrays, dtype), dtype, casting); }),
-      BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')", [](const std::vector<Array>& arrays, std::optional<DType> dtype,
-                                                                        Casting casting) { return vstack(joined(arrays, dtype), dtype, casting); }),
+      BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) {
+                    return hstack(joined(arrays, dtype), dtype, casting);
+                  }),
+      BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')",
+                  [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) {
+                    return vstack(joined(arrays, dtype), dtype, casting);
+                  }),
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
       BC_FUNCTION("append(arr, values, axis=None)", bc::append),

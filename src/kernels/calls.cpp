@@ -656,8 +656,8 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
       text += w;
       // Literal operands must not choose the template's type.
-      if (end < source.size() && source[end] == '(' && is_integer(loop.in[0]) && row.signature == Signature::same)
-        text += fmt::format("<{}>", cpp_name(loop.in[0]));
+      const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && row.signature == Signature::same;
+      if (end < source.size() && source[end] == '(' && chosen) text += fmt::format("<{}>", cpp_name(loop.out));
     }
     i = end;
   }

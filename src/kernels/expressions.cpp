@@ -363,6 +363,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::type:
     case Kind::dtype:
     case Kind::function: {
+      if (object.is(Kind::dtype) && name == "type") return object;
       if (object.type->object) try {
           if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
         } catch (const Error& e) {

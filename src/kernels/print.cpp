@@ -125,6 +125,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (v.is(Kind::literal)) return literal(Constant{v.type->value}, to);
   if (v.is_scalar() && to->is_scalar()) {
     const DType from = v.type->dtype, d = to->dtype;
+    if (is_complex(from) && is_bool(d)) return fmt::format("bc::nonzero({})", v.text);
     if (is_complex(from) && !is_complex(d)) {
       if (n) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling), {}, "use .real, .imag or abs()");
       refuse();

@@ -901,3 +901,31 @@ def test_in_place_operators_of_jitclasses():
         return changed, same.x, a.x
 
     assert f() == (9.0, 9.0, 7.0)
+
+
+def test_where_with_integer_literals():
+    a, x = np.array([3, 1, 2]), np.array([1.5, 0.5, 2.5], np.float32)
+    assert_array_equal(njit(lambda a: np.where(a > 1, a, 0))(a), [3, 0, 2])
+    assert_array_equal(njit(lambda a: np.where(a > 1, 0, a))(a.astype(np.int32)), [0, 1, 0])
+    assert_array_equal(njit(lambda x, a: np.where(x > 1, a, 0))(x, a), [3, 0, 2])
+    assert njit(lambda t, b: np.where(t, b, 0))(True, 3) == 3
+
+
+def test_complex_numbers_are_true_or_false():
+    f = njit(lambda z: (bool(z), np.bool_(z), not z, 1 if z else 2))
+    assert [f(1j), f(0j)] == [(True, True, False, 1), (False, False, True, 2)]
+
+
+def test_hashes_of_numbers_are_pythons():
+    f = njit(lambda x: hash(x))
+    values = [0, 1, -1, -2, 2**61 - 1, 2**61, -(2**61), -(2**63), True]
+    values += [2.5, -1.0, 0.1, -7e300, 5e-324, 1e-310, math.inf, -math.inf, 1e17, 123456.75]
+    assert [f(v) for v in values] == [hash(v) for v in values]
+    assert f(np.uint64(2**63 + 5)) == hash(2**63 + 5)
+    assert f(np.float32(0.1)) == hash(float(np.float32(0.1)))
+
+
+def test_dtypes_by_letter_and_their_type():
+    assert njit(lambda x: np.dtype("f").type(x))(0.1) == np.float32(0.1)
+    g = bc.vectorize(lambda x: np.dtype("b").type(x))
+    assert int(g(np.array([300]))[0]) == 44

@@ -90,13 +90,30 @@ BC_INLINE u64 hash_of(const Tuple<T, N>& t) {
   return h;
 }
 
-/// Python's hash of a number, as far as int64 and float64 go; of others, one of ours.
+/// Python's hash of a number: its value modulo 2^61 - 1, in which 2^61 is 1. Of what is no number, one of ours.
 template <class T>
 inline i64 python_hash(const T& x) {
-  if constexpr (is_int<T> || is_bool<T>) {
-    constexpr i64 kPrime = (i64{1} << 61) - 1;
-    const i64 v = static_cast<i64>(x);
-    const i64 h = v % kPrime;
+  constexpr u64 kPrime = (u64{1} << 61) - 1;
+  if constexpr (is_bool<T>) {
+    return x;
+  } else if constexpr (is_int<T>) {
+    const bool negative = x < T(0);
+    const u64 size = (negative ? u64{0} - static_cast<u64>(static_cast<i64>(x)) : static_cast<u64>(x)) % kPrime;
+    const i64 h = negative ? -static_cast<i64>(size) : static_cast<i64>(size);
+    return h == -1 ? -2 : h;
+  } else if constexpr (is_float<T>) {
+    const double v = static_cast<double>(x);
+    if (__builtin_isinf(v)) return v > 0 ? 314159 : -314159;
+    if (v != v) return 0;
+    // A whole number of 53 bits times a power of two, which turns the 61 bits around.
+    u64 bits;
+    __builtin_memcpy(&bits, &v, 8);
+    int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+    bits = (bits & 0xfffffffffffff) | (exponent ? u64{1} << 52 : 0);
+    if (exponent == 0) exponent = 1;
+    const int turn = ((exponent - 1075) % 61 + 61) % 61;
+    const i64 size = static_cast<i64>(((bits << turn) | (bits >> (61 - turn))) & kPrime);
+    const i64 h = v < 0 ? -size : size;
     return h == -1 ? -2 : h;
   } else {
     return static_cast<i64>(hash_of(x));
