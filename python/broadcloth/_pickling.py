@@ -27,8 +27,11 @@ def make_jit(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return jit(**options)(function)
 
 
-def make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def make_kernel(function: Callable[..., Any], options: dict[str, Any], signatures: list[Any]) -> Any:
     """A kernel as `cuda.jit` makes it."""
     from .cuda._jit import Dispatcher
 
-    return Dispatcher(function, **options)
+    made = Dispatcher(function, **options)
+    for signature in signatures:
+        made._declare(signature)
+    return made

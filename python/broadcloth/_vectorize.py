@@ -226,6 +226,9 @@ class DUFunc:
         ours = _is_ours(first)
         operand = first.get() if ours else np.asarray(first)
         self._needs(2, name)
+        stream = options.pop("stream", None)
+        if stream:
+            stream.synchronize()  # what it does to the operand comes first
         kind = _number(operand)
         ufunc = self._numpy(None) if self._eager else self._numpy((kind, kind))
         made = getattr(ufunc, name)(operand, *[a.get() if _is_ours(a) else a for a in args], **options)

@@ -30,6 +30,9 @@ struct Specialisation {
   std::vector<Loaded> loaded;  ///< guarded by the mutex
 };
 
+/// The program did not say how much shared memory it prefers; -1 would leave it to the driver.
+constexpr int kNoCarveout = -2;
+
 using Key = std::vector<Type>;
 struct KeyHash {
   size_t operator()(const Key& key) const {
@@ -44,6 +47,7 @@ struct CompilerState {
   std::string name;
   CompileOptions options;
   std::vector<std::string> flags;  ///< for the compiler, in NVRTC's spelling
+  int carveout = kNoCarveout;      ///< how many percent of a multiprocessor's memory are preferred as shared memory
   // Guarded by the compiler's lock.
   std::unordered_map<Key, std::unique_ptr<Specialisation>, KeyHash> known;
   std::vector<Key> order;
@@ -126,6 +130,8 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
   std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
   set_up(s.compiled.linked, made);
   ProgramKernel* kernel = &made->kernel(s.compiled.name);
+  constexpr int kCarveoutAttribute = 9;
+  if (k.carveout != kNoCarveout && device.type == DeviceType::cuda) kernel->set_attribute(kCarveoutAttribute, k.carveout);
   const std::lock_guard lock(s.mutex);
   if (ProgramKernel* known = find()) return *known;  // another thread was first
   if (program) *program = made;
@@ -269,9 +275,11 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     PyObject* flags = nullptr;
     int debug = 0, check_accesses = 0, bounds = 0;
     PyObject* link = nullptr;
-    static const char* names[] = {"function", "flags", "debug", "check", "bounds", "link", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpppO", const_cast<char**>(names), &function, &flags, &debug, &check_accesses,
-                                     &bounds, &link))
+    const char* launch_bounds = nullptr;
+    int carveout = kNoCarveout;
+    static const char* names[] = {"function", "flags", "debug", "check", "bounds", "link", "launch_bounds", "carveout", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpppOzi", const_cast<char**>(names), &function, &flags, &debug, &check_accesses,
+                                     &bounds, &link, &launch_bounds, &carveout))
       throw PythonError();
     auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyRef made = PyRef::steal(allocate(type, 0));
@@ -280,7 +288,8 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     k->s->function = PyRef::borrow(function);
     k->s->name = std::string(as_string(attr(function, "__name__").get()));
     k->s->options.debug = debug;
-    k->s->options.python_errors = debug;
+    if (launch_bounds) k->s->options.launch_bounds = launch_bounds;
+    k->s->carveout = carveout;
     k->s->options.check = check_accesses;
     if (check_accesses) mark_new_memory(kUnsetByte);
     k->s->options.bounds = bounds;
@@ -288,6 +297,8 @@ PyObject* kernel_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (link && PyObject_IsTrue(link) == 1) k->s->link = PyRef::borrow(link);
     if (flags)
       for (Py_ssize_t i = 0; i < PyList_Size(flags); ++i) k->s->flags.emplace_back(as_string(PyList_GetItem(flags, i)));
+    const auto& all = k->s->flags;
+    k->s->options.python_errors = debug && std::find(all.begin(), all.end(), "--use_fast_math") == all.end();
     return made.release();
   });
 }

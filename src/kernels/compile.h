@@ -34,6 +34,7 @@ struct CompileOptions {
   bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
   bool entered = true;             ///< host: there is an entry; else the function alone, for text behind it that calls it
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
+  std::string launch_bounds;       ///< kernel: the arguments of __launch_bounds__
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
   Type result = nullptr;           ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return
   Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback

@@ -460,3 +460,77 @@ def test_transposed_copies(xp):
     b = xp.zeros((3, 2))
     transpose(a, b)
     assert_array_equal(b, np.arange(6.0).reshape(2, 3).T)
+
+
+class Doubled:
+    """An extension: takes numbers in a list as an array, and tells when the launch is done."""
+
+    def __init__(self, xp, done):
+        self.xp, self.done = xp, done
+
+    def prepare_args(self, kind, value, stream, retr):
+        if isinstance(value, list):
+            value = self.xp.asarray(value, dtype="float64") * 2
+            retr.append(lambda: self.done.append(stream))
+        return kind, value
+
+
+def test_extensions_prepare_arguments(xp):
+    done = []
+
+    @cuda.jit(extensions=[Doubled(xp, done)])
+    def copy(out, x):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[i]
+
+    out = xp.zeros(3)
+    copy[1, 4](out, [1, 2, 3])
+    copy.forall(3)(out, [1, 2, 3])
+    assert_array_equal(out, [2, 4, 6])
+    assert done == [0, 0]
+    copy.extensions.clear()
+    copy[1, 4](out, xp.ones(3))
+    assert_array_equal(out, [1, 1, 1])
+
+
+def test_a_kernel_is_specialized_once(xp):
+    @cuda.jit
+    def f(x):
+        x[0] = 1
+
+    one = f.specialize(types.float32[::1])
+    assert f.specialize(types.float32[::1]) is one and f.specialize(types.int32[::1]) is not one
+    assert f.specialize(xp.zeros(2, dtype="float32")) is one
+    assert len(f.specializations) == 2 and one.specialized and not f.specialized
+    with pytest.raises(RuntimeError, match="specialized already"):
+        one.specialize(types.float32[::1])
+    x = xp.zeros(2, dtype="float32")
+    f[1, 1](x)
+    assert isinstance(f.get_max_threads_per_block(), dict) and isinstance(one.get_max_threads_per_block(), int)
+    assert f.get_max_threads_per_block()[f.signatures[0]] == f.overloads[f.signatures[0]].max_threads_per_block
+
+
+def test_launch_bounds_and_carveout(xp):
+    @cuda.jit("void(float32[::1])", launch_bounds=(128, 2), shared_memory_carveout="MaxShared")
+    def f(x):
+        x[cuda.grid(1)] = 1
+
+    assert "__launch_bounds__(128, 2)" in f.inspect_source(f.signatures[0])
+    assert ".maxntid 128" in f.inspect_asm(f.signatures[0])
+    x = xp.zeros(128, dtype="float32")
+    f[1, 128](x)
+    assert float(x.sum()) == 128
+    with pytest.raises(ValueError, match="launch_bounds takes up to three"):
+        cuda.jit(launch_bounds=(1, 2, 3, 4))(f.py_func)
+    with pytest.raises(ValueError, match="shared_memory_carveout"):
+        cuda.jit(shared_memory_carveout=101)(f.py_func)
+
+
+def test_ufuncs_reduce_on_a_stream(xp):
+    @bc.vectorize(["int32(int32, int32)"], target="cuda")
+    def joined(a, b):
+        return a + b
+
+    x = xp.arange(10, dtype="int32")
+    assert int(joined.reduce(x, stream=cuda.stream())) == 45

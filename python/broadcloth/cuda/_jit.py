@@ -88,6 +88,7 @@ class Dispatcher(_c.KernelDispatcher):
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         self._options = options
         self._declared: list[Any] = []
+        self._specialized: dict[tuple[str, ...], Dispatcher] = {}
         self.py_func = self.__wrapped__ = function
         self.__name__, self.__qualname__, self.__doc__ = function.__name__, function.__qualname__, function.__doc__
         self.__module__ = function.__module__
@@ -121,13 +122,37 @@ class Dispatcher(_c.KernelDispatcher):
     compile_device = compile
 
     def specialize(self, *args: Any) -> Dispatcher:
-        """A kernel that takes arguments of these types only."""
-        made = type(self)(self.py_func, **self._options)
-        made._declare(tuple(_c.type_handle(a) for a in args))
-        made.specialized = True
-        return made
+        """A kernel that takes arguments of these types only: the types, or values that have them."""
+        if self.specialized:
+            raise RuntimeError(f"specialize: kernel {self.__name__} is specialized already, for {self.signatures[0]}")
+        types = tuple(_c.annotation_handle(a) if _is_type(a) else _c.type_handle(a) for a in args)
+        key = tuple(_c.parse_type(t) for t in types)
+        if key not in self._specialized:
+            made = Dispatcher(self.py_func, **self._options)
+            made._declare(types)
+            self._specialized[key] = made
+        return self._specialized[key]
 
-    specialized = False
+    @property
+    def specialized(self) -> bool:
+        """Whether the kernel takes the arguments of one signature only."""
+        return len(self._declared) == 1
+
+    @property
+    def specializations(self) -> dict[tuple[str, ...], Dispatcher]:
+        """What `specialize` made so far, by the types."""
+        return dict(self._specialized)
+
+    @property
+    def extensions(self) -> list[Any]:
+        """What arguments go through before a launch: objects with ``prepare_args(type, value, stream=, retr=)``, which gives a type and a value;
+        the last one in the list comes first. Functions put into `retr` are called after the launch."""
+        made: list[Any] | None = self.__dict__.get("_extensions")
+        if made is None:
+            made = self._extensions = []
+            if type(self) is Dispatcher:
+                self.__class__ = _Extended
+        return made
 
     @property
     def signatures(self) -> list[tuple[str, ...]]:
@@ -157,7 +182,7 @@ class Dispatcher(_c.KernelDispatcher):
         self._start()
 
     def __reduce__(self) -> Any:
-        return reduced(self, make_kernel, self.py_func, self._options)
+        return reduced(self, make_kernel, self.py_func, self._options, self._declared)
 
     def inspect_source(self, signature: Any = None) -> Any:
         """The CUDA C++ text of one compiled form, or of all by their argument types."""
@@ -197,20 +222,65 @@ class Dispatcher(_c.KernelDispatcher):
         for key, text in self.inspect_source().items():
             print(f"{self.__name__}({', '.join(key)})\n{text}", file=file)
 
-    def get_regs_per_thread(self, signature: Any = None) -> int:
-        return self._compiler.attribute(4, signature)
+    def _attribute(self, number: int, signature: Any) -> Any:
+        if signature is not None or self.specialized:
+            return self._compiler.attribute(number, signature)
+        return {key: self._compiler.attribute(number, key) for key in self.signatures}
 
-    def get_const_mem_size(self, signature: Any = None) -> int:
-        return self._compiler.attribute(2, signature)
+    def get_regs_per_thread(self, signature: Any = None) -> int | dict[tuple[str, ...], int]:
+        """Registers of a thread: of one signature, or of all by their argument types where the kernel has no signature of its own."""
+        return self._attribute(4, signature)
 
-    def get_shared_mem_per_block(self, signature: Any = None) -> int:
-        return self._compiler.attribute(1, signature)
+    def get_const_mem_size(self, signature: Any = None) -> int | dict[tuple[str, ...], int]:
+        """Bytes of constant memory, as `get_regs_per_thread` gives them."""
+        return self._attribute(2, signature)
 
-    def get_local_mem_per_thread(self, signature: Any = None) -> int:
-        return self._compiler.attribute(3, signature)
+    def get_shared_mem_per_block(self, signature: Any = None) -> int | dict[tuple[str, ...], int]:
+        """Bytes of a block's static shared memory, as `get_regs_per_thread` gives them."""
+        return self._attribute(1, signature)
 
-    def get_max_threads_per_block(self, signature: Any = None) -> int:
-        return self._compiler.attribute(0, signature)
+    def get_local_mem_per_thread(self, signature: Any = None) -> int | dict[tuple[str, ...], int]:
+        """Bytes of a thread's local memory, as `get_regs_per_thread` gives them."""
+        return self._attribute(3, signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> int | dict[tuple[str, ...], int]:
+        """The most threads that a block may have, as `get_regs_per_thread` gives them."""
+        return self._attribute(0, signature)
+
+
+class _Launch:
+    """A configured launch of a kernel with extensions."""
+
+    def __init__(self, kernel: _Extended, launcher: Any, stream: Any) -> None:
+        self._kernel, self._launcher, self._stream = kernel, launcher, stream
+
+    def __call__(self, *args: Any) -> None:
+        from ..types import typeof
+
+        retr: list[Callable[[], Any]] = []
+        given = []
+        for value in args:
+            try:
+                kind: Any = typeof(value)
+            except TypeError:
+                kind = None  # an extension may know it
+            for extension in reversed(self._kernel._extensions):
+                kind, value = extension.prepare_args(kind, value, stream=self._stream, retr=retr)
+            given.append(value)
+        self._launcher(*given)
+        for write_back in retr:
+            write_back()
+
+
+class _Extended(Dispatcher):
+    """A kernel with extensions."""
+
+    def __getitem__(self, configuration: Any) -> Any:
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        return _Launch(self, super().__getitem__(configuration), parts[2] if len(parts) > 2 else 0)
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
+        return _Launch(self, super().forall(ntasks, tpb, stream, sharedmem), stream)
 
 
 class Overload:
@@ -245,11 +315,23 @@ class Overload:
         threads = int(np.prod(blockdim))
         return self._kernel._compiler.occupancy(threads, dynsmemsize, self.signature) * get_current_device().MULTIPROCESSOR_COUNT
 
-    regs_per_thread = property(lambda self: self._kernel.get_regs_per_thread(self.signature))
-    const_mem_size = property(lambda self: self._kernel.get_const_mem_size(self.signature))
-    shared_mem_per_block = property(lambda self: self._kernel.get_shared_mem_per_block(self.signature))
-    local_mem_per_thread = property(lambda self: self._kernel.get_local_mem_per_thread(self.signature))
-    max_threads_per_block = property(lambda self: self._kernel.get_max_threads_per_block(self.signature))
+    regs_per_thread = property(lambda self: self._kernel._attribute(4, self.signature))
+    const_mem_size = property(lambda self: self._kernel._attribute(2, self.signature))
+    shared_mem_per_block = property(lambda self: self._kernel._attribute(1, self.signature))
+    local_mem_per_thread = property(lambda self: self._kernel._attribute(3, self.signature))
+    max_threads_per_block = property(lambda self: self._kernel._attribute(0, self.signature))
+
+    def inspect_asm(self) -> str:
+        """The PTX. Needs NVRTC and no GPU."""
+        return self._kernel.inspect_asm(self.signature)
+
+    def inspect_llvm(self) -> str:
+        """LLVM's form, as the CPU has it."""
+        return self._kernel.inspect_llvm(self.signature)
+
+    def inspect_sass(self) -> str:
+        """The GPU's machine code."""
+        return self._kernel.inspect_sass(self.signature)
 
     def __repr__(self) -> str:
         return f"<{self._kernel.__name__}({', '.join(self.signature)})>"
@@ -277,6 +359,30 @@ class DeviceFunction:
         return f"<device function {self.__name__}>"
 
 
+def _is_type(o: Any) -> bool:
+    return hasattr(o, "__kernel_type__") or isinstance(o, (np.dtype, type))
+
+
+def _carveout(value: Any) -> int:
+    """How much of a multiprocessor's memory a kernel prefers as shared memory: percent, -1 leaves it to the driver."""
+    if isinstance(value, str):
+        known = {"default": -1, "maxl1": 0, "maxshared": 100}
+        if value.lower() not in known:
+            raise ValueError(f"cuda.jit: shared_memory_carveout is 'MaxL1', 'MaxShared', 'Default' or percent, not {value!r}")
+        return known[value.lower()]
+    if isinstance(value, bool) or not -1 <= int(value) <= 100:
+        raise ValueError(f"cuda.jit: shared_memory_carveout is a number from -1 to 100, not {value!r}")
+    return int(value)
+
+
+def _launch_bounds(value: Any) -> str:
+    """Most threads of a block, fewest blocks of a multiprocessor, most blocks of a cluster, as CUDA C++ has them."""
+    bounds = value if isinstance(value, tuple) else (value,)
+    if not 1 <= len(bounds) <= 3:
+        raise ValueError(f"cuda.jit: launch_bounds takes up to three numbers (threads, blocks, blocks of a cluster), got {len(bounds)}")
+    return ", ".join(str(int(b)) for b in bounds)
+
+
 def _is_signature(o: Any) -> bool:
     return isinstance(o, (str, tuple)) or hasattr(o, "__kernel_result__")
 
@@ -299,6 +405,8 @@ def jit(
     fast_compile: bool = False,
     argtypes: Any = None,
     boundscheck: bool | None = None,
+    shared_memory_carveout: Any = None,
+    extensions: list[Any] | None = None,
     **kwargs: Any,
 ) -> Any:
     """Compiles a Python function into a kernel, or with `device=True` into a function for kernels to call.
@@ -324,6 +432,12 @@ def jit(
         Files (.cu, .ptx, .cubin, .fatbin, .a, .o, .ltoir) or code in memory that holds functions of `cuda.declare_device`.
     boundscheck : bool
         An index out of bounds raises IndexError.
+    launch_bounds : int or tuple of int
+        The most threads that blocks will have; also the fewest blocks that a multiprocessor shall hold, and the most blocks of a cluster.
+    shared_memory_carveout : int or str
+        How many percent of a multiprocessor's memory the kernel prefers as shared memory; "MaxL1", "MaxShared".
+    extensions : list
+        What arguments go through before a launch: objects with a method ``prepare_args`` (see `Dispatcher.extensions`).
     cache : bool
         Accepted; compiled kernels are always kept on disk.
 
@@ -346,7 +460,6 @@ def jit(
     kwargs.pop("nopython", None)
     kwargs.pop("error_model", None)
     kwargs.pop("forceinline", None)
-    kwargs.pop("extensions", None)
     if kwargs:
         raise TypeError(f"cuda.jit: unknown option {next(iter(kwargs))!r}")
     if link:
@@ -382,7 +495,13 @@ def jit(
                 _c.parse_signature(signature)
             return DeviceFunction(f, bool(inline) and inline != "never", signatures)
         options = {"flags": flags, "debug": bool(debug), "check": bool(check), "bounds": bool(boundscheck), "link": link or None}
+        if launch_bounds is not None:
+            options["launch_bounds"] = _launch_bounds(launch_bounds)
+        if shared_memory_carveout is not None:
+            options["carveout"] = _carveout(shared_memory_carveout)
         made = Dispatcher(f, **options)
+        if extensions:
+            made.extensions.extend(extensions)
         for signature in signatures:
             made._declare(signature)
         return made
