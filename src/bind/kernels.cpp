@@ -214,19 +214,19 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     Key key;
     for (size_t i = 0; i < count; ++i) key.push_back(type_of(PyTuple_GetItem(all.get(), static_cast<Py_ssize_t>(i))));
     if (const PyLock lock(compiler_lock()); !k.signatures.empty()) {
-      // Only what the user declared: the first signature that the arguments convert to, one that they fit exactly before others.
+      // Only what the user declared: the signature that the arguments fit best, the first of several such.
       const FunctionSignature* chosen = nullptr;
+      int least = 0;
       for (const FunctionSignature& s : k.signatures) {
         if (s.arguments.size() != count) continue;
-        bool fits = true, exact = true;
-        for (size_t i = 0; i < count; ++i) {
+        int cost = 0;
+        for (size_t i = 0; i < count && cost >= 0; ++i) {
           // An address is a pointer to what the signature says.
           const bool address = s.arguments[i]->is(Kind::pointer) && key[i]->is_scalar() && is_integer(key[i]->dtype);
-          fits &= address || converts(key[i], s.arguments[i]);
-          exact &= key[i] == s.arguments[i];
+          const int one = address ? 1 : conversion_cost(key[i], s.arguments[i]);
+          cost = one < 0 ? one : cost + one;
         }
-        if (fits && (!chosen || exact)) chosen = &s;
-        if (exact) break;
+        if (cost >= 0 && (!chosen || cost < least)) chosen = &s, least = cost;
       }
       if (!chosen) {
         std::string there;

@@ -282,14 +282,8 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
     if (s.arguments.size() != types.size()) continue;
     int cost = 0;
     for (size_t i = 0; i < types.size() && cost >= 0; ++i) {
-      const Type from = types[i], to = s.arguments[i];
-      if (from == to) continue;
-      if (!converts(from, to))
-        cost = -1;
-      else if (!from->is_scalar() || !to->is_scalar() || can_cast(from->dtype, to->dtype, Casting::safe))
-        cost += 1;
-      else
-        cost += can_cast(from->dtype, to->dtype, Casting::same_kind) ? 100 : 10000;
+      const int one = conversion_cost(types[i], s.arguments[i]);
+      cost = one < 0 ? one : cost + one;
     }
     if (cost >= 0 && (!best || cost < least)) best = &s, least = cost;
   }

@@ -75,6 +75,7 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
     const bool own = t->is_scalar() && (is_complex(t->dtype) || t->dtype == DType::f16 || t->dtype == DType::bf16);
     texts.push_back(own ? fmt::format("py::foreign({})", convert(v, t, n)) : fmt::format("{}({})", cpp(t), convert(v, t, n)));
     if (!t->is_scalar()) texts.back() = convert(v, t, n);
+    if (t->is(Kind::pointer)) texts.back() = fmt::format("py::foreign_place({})", texts.back());
   }
   const auto joined = [](const std::vector<std::string>& list) {
     std::string text;
@@ -96,10 +97,7 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
   }
   const std::string place = temporary("returned");
   linef("{} {}{{}};", result->has_value() ? cpp(result) : "int", place);
-  texts[0] = result->has_value() && result->is_scalar() &&
-                     (is_complex(result->dtype) || result->dtype == DType::f16 || result->dtype == DType::bf16)
-                 ? fmt::format("py::foreign_place(&{})", place)
-                 : "&" + place;
+  texts[0] = fmt::format("py::foreign_place(&{})", place);
   linef("py::linked::{}({});", f.symbol, joined(texts));
   if (!result->has_value()) return r;
   r = Value::of(result, place);

@@ -416,6 +416,13 @@ bool converts(Type from, Type to) {
   return from->is(Kind::range) && to->is(Kind::range);
 }
 
+int conversion_cost(Type from, Type to) {
+  if (from == to) return 0;
+  if (!converts(from, to)) return -1;
+  if (!from->is_scalar() || !to->is_scalar() || can_cast(from->dtype, to->dtype, Casting::safe)) return 1;
+  return can_cast(from->dtype, to->dtype, Casting::same_kind) ? 100 : 10000;
+}
+
 const char* cpp_name(DType t) { return info(t).c_name; }
 
 // ---- signatures -------------------------------------------------------------------------------------------------------------------

@@ -534,3 +534,39 @@ def test_ufuncs_reduce_on_a_stream(xp):
 
     x = xp.arange(10, dtype="int32")
     assert int(joined.reduce(x, stream=cuda.stream())) == 45
+
+
+@cuda.jit(["void(float64[::1], float32, float32)", "void(float64[::1], float64, float64)"])
+def declared_sums(out, a, b):
+    out[0] = a + b
+
+
+def test_the_signature_that_loses_least_is_launched(xp):
+    out = xp.zeros(1)
+    declared_sums[1, 1](out, 1, 2**-25)
+    assert float(out[0]) == 1 + 2**-25
+    declared_sums[1, 1](out, np.float32(1), np.float32(2**-25))
+    assert float(out[0]) == 1.0
+
+
+SOURCE = r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __device__ int count_lanes(unsigned int* out, const void* values) {
+  cg::thread_block_tile<8> tile = cg::tiled_partition<8>(cg::this_thread_block());
+  *out = tile.size() + static_cast<const float*>(values)[tile.thread_rank()];
+  return 0;
+}
+"""
+
+
+def test_linked_functions_have_their_own_integers_and_pointers(xp):
+    count = cuda.declare_device("count_lanes", "int32(CPointer(float32))", link=cuda.CUSource(SOURCE))
+
+    @cuda.jit
+    def f(out, values):
+        out[cuda.grid(1)] = count(cuda.ffi.from_buffer(values))
+
+    out = xp.zeros(16)
+    f[1, 16](out, xp.arange(8, dtype="float32"))
+    assert_array_equal(out, 8 + np.arange(16) % 8)

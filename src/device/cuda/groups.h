@@ -206,6 +206,8 @@ class thread_block_tile : public __bc_lanes {
   static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 1024, "a tile has 1, 2, 4 … 1024 threads");
   BC_INLINE thread_block_tile() : __bc_lanes(Size == 32 ? 0xffffffffu : ((1u << (Size & 31u)) - 1u) << (__bc_lane() & ~(Size - 1u))) {}
   BC_INLINE explicit thread_block_tile(unsigned parent) : thread_block_tile() { parent_ = parent; }
+  /// A tile whose parent the program does not name.
+  template <class P> BC_INLINE thread_block_tile(const thread_block_tile<Size, P, true>& tile) : thread_block_tile(tile.parent_) {}
   BC_INLINE static constexpr unsigned size() { return Size; }
   BC_INLINE static constexpr unsigned num_threads() { return Size; }
   BC_INLINE unsigned thread_rank() const { return __bc_lane() & (Size - 1u); }
@@ -232,6 +234,8 @@ class thread_block_tile : public __bc_lanes {
     int lane = rank < 0 || rank >= static_cast<int>(Size) ? static_cast<int>(__bc_lane()) : static_cast<int>(first()) + rank;
     return __bc_shuffle_any(mask_, v, lane);
   }
+  template <unsigned, class, bool>
+  friend class thread_block_tile;
   unsigned parent_ = 0;  // threads of a tile that it is a part of; 0: of the block
 };
 template <unsigned Size, class Parent>
@@ -241,6 +245,8 @@ class thread_block_tile<Size, Parent, false> {
   BC_INLINE explicit thread_block_tile(const __bc_block_with_memory& block)
       : meeting_(block.meetings_ + meta_group_rank() * 6 + (__builtin_ctz(Size) - 6)),
         values_(block.values_ + meta_group_rank() * Size * 16) {}
+  template <class P>
+  BC_INLINE thread_block_tile(const thread_block_tile<Size, P, false>& tile) : meeting_(tile.meeting_), values_(tile.values_) {}
   BC_INLINE static constexpr unsigned size() { return Size; }
   BC_INLINE static constexpr unsigned num_threads() { return Size; }
   BC_INLINE static unsigned thread_rank() { return __bc_linear() & (Size - 1u); }
