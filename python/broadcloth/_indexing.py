@@ -199,6 +199,12 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
     _c.put_along_axis(arr, indices, values, axis)
 
 
+def _check_safe(values: Any, a: ndarray) -> None:
+    """putmask and place take arrays whose dtype fits that of `a`; numbers and lists are converted."""
+    if isinstance(values, ndarray | np.ndarray) and not _c.can_cast(values.dtype, a.dtype, "safe"):
+        raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('{a.dtype}') according to the rule 'safe'")
+
+
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
     """Writes where a mask holds; `values` are repeated over the flattened array when they are fewer.
 
@@ -209,6 +215,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
+    _check_safe(values, a)
     _c.putmask(a, mask, values)
 
 
@@ -222,6 +229,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
+    _check_safe(vals, arr)
     m, v = _asarray(mask, np.bool_), _asarray(vals).ravel()
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")

@@ -21,6 +21,16 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
   return o;
 }
 
+const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out) {
+  if (dtype || out) warn_of_lost_imaginary(a.dtype(), dtype ? *dtype : out.dtype());
+  return a;
+}
+
+void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options) {
+  if (op == Op::reduce_sum || op == Op::reduce_prod || op == Op::reduce_mean || op == Op::reduce_max || op == Op::reduce_min)
+    warned(a, options.dtype, options.out);
+}
+
 PyObject* finish_reduce(Array made, PyObject* out) {
   if (out && out != Py_None) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
   return wrap_value(std::move(made));
@@ -46,6 +56,7 @@ template <Op op>
 PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
   const Array& a = array_of(self);
   const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
+  warn_of_reduced(op, a, options);
   Array made = reduce(op, a, options);
   if constexpr (op == Op::reduce_mean) warn_of_short_slices(a, options, false, 1);
   return steal(finish_reduce(std::move(made), out));
@@ -458,11 +469,11 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("argmin(axis=None, out=None, *, keepdims=False) Where the smallest element is.", (arg_extreme<Op::reduce_argmin>)),
       BC_METHOD("cumsum(axis=None, dtype=None, out=None) The running sum along an axis.",
                 [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
-                  return cumsum(array_of(self), axis, dtype, out);
+                  return cumsum(warned(array_of(self), dtype, out), axis, dtype, out);
                 }),
       BC_METHOD("cumprod(axis=None, dtype=None, out=None) The running product along an axis.",
                 [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
-                  return cumprod(array_of(self), axis, dtype, out);
+                  return cumprod(warned(array_of(self), dtype, out), axis, dtype, out);
                 }),
       BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True) The elements limited to [min, max].",
                 clip_method),
@@ -473,11 +484,16 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("dot(b, out=None) The dot product with b.",
                 [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
       BC_METHOD("fill(value) Sets every element to one value.",
-                [](PyObject* self, const Arg& value) { assign(writable(self, "fill"), value); }),
+                [](PyObject* self, const Arg& value) {
+                  const Array& a = writable(self, "fill");
+                  if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
+                  assign(a, value);
+                }),
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",
                 [](PyObject* self, const Array& indices, const Arg& values, std::string_view mode) {
                   const Array& a = writable(self, "put");
+                  if (values.array) warn_of_lost_imaginary(values.array.dtype(), a.dtype());
                   if (mode == "raise") check_indices(indices, a.size(), 0);
                   put(a, indices, values, mode);
                 }),

@@ -398,6 +398,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
     }
     if (dtype && r.dtype() != *dtype) {
       if (never) cannot_avoid_copy();
+      warn_of_lost_imaginary(r.dtype(), *dtype);
       r = astype(r, *dtype);
       copied = true;
     }

@@ -133,6 +133,7 @@ Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char ord
   const std::optional<DType> t = to_dtype_or_none(dtype);
   const Arg value = to_arg(fill, device);
   if (value.array) {
+    if (t) warn_of_lost_imaginary(value.array.dtype(), *t);
     Array a = in_order(shape, order, [&](const Dims& s) { return empty(s, t.value_or(value.array.dtype()), device); });
     assign(a, value);
     return a;

@@ -60,6 +60,7 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   const Array array = to_array(a, device);
   ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, device);
   options.ddof = ddof;
+  warn_of_reduced(*row, array, options);
   if ((*row == Op::reduce_argmax || *row == Op::reduce_argmin) && axis == Py_None && array.size() == 0)
     raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(*row).name);
   Array made = reduce(*row, array, options);
@@ -340,8 +341,8 @@ int64_t diagonal(PyObject* k) {
 }
 
 /// Joining functions cast their parts to a dtype that is asked for.
-const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional<DType> dtype, const Array& out = Array()) {
-  if (dtype || out)
+const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting, const Array& out = Array()) {
+  if (casting == Casting::unsafe && (dtype || out))
     for (const Array& a : arrays) warn_of_lost_imaginary(a.dtype(), dtype ? *dtype : out.dtype());
   return arrays;
 }
@@ -467,19 +468,19 @@ std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return concatenate(joined(arrays, dtype, out), axis, dtype, casting, out);
+                    return concatenate(joined(arrays, dtype, casting, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return stack(joined(arrays, dtype, out), axis, dtype, casting, out);
+                    return stack(joined(arrays, dtype, casting, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("hstack(tup, *, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) {
-                    return hstack(joined(arrays, dtype), dtype, casting);
+                    return hstack(joined(arrays, dtype, casting), dtype, casting);
                   }),
       BC_FUNCTION("vstack(tup, *, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting) {
-                    return vstack(joined(arrays, dtype), dtype, casting);
+                    return vstack(joined(arrays, dtype, casting), dtype, casting);
                   }),
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
@@ -542,8 +543,14 @@ std::vector<PyMethodDef> value_composites() {
       BC_FUNCTION("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
       BC_FUNCTION("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
       BC_FUNCTION("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
-      BC_FUNCTION("cumsum(a, axis=None, dtype=None, out=None)", bc::cumsum),
-      BC_FUNCTION("cumprod(a, axis=None, dtype=None, out=None)", bc::cumprod),
+      BC_FUNCTION("cumsum(a, axis=None, dtype=None, out=None)",
+                  [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                    return cumsum(warned(a, dtype, out), axis, dtype, out);
+                  }),
+      BC_FUNCTION("cumprod(a, axis=None, dtype=None, out=None)",
+                  [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                    return cumprod(warned(a, dtype, out), axis, dtype, out);
+                  }),
       BC_FUNCTION("nancumsum(a, axis=None, dtype=None, out=None)", bc::nancumsum),
       BC_FUNCTION("nancumprod(a, axis=None, dtype=None, out=None)", bc::nancumprod),
       BC_FUNCTION("vdot(a, b)", bc::vdot),

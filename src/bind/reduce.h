@@ -7,6 +7,9 @@ namespace bc::bind {
 /// The options of a reduction from NumPy's arguments; a missing one is nullptr, `...` or NumPy's _NoValue.
 ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                              PyObject* where, Device device);
+/// NumPy's ComplexWarning where a complex array is reduced or scanned to a real dtype; `warned` gives its array back.
+const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out);
+void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
 /// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`; whether one was given. What

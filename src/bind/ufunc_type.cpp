@@ -136,6 +136,23 @@ PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* c
   return tuple_of({first.get(), second.get()}).release();
 }
 
+/// NumPy's ComplexWarning where unsafe casts make complex operands, or a complex result, real.
+void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
+  std::vector<OperandType> types;
+  bool complex = false;
+  for (int i = 0; i < operands.size(); ++i) {
+    const Arg& a = operands[i];
+    types.push_back(a.array ? OperandType{a.array.dtype()} : OperandType{default_dtype(a.weak), a.weak});
+    complex |= a.array && is_complex(a.array.dtype());
+  }
+  if (!complex) return;
+  const Loop loop = resolve(op, types, options.dtype, options.casting);
+  for (int i = 0; i < operands.size(); ++i)
+    if (operands[i].array && is_complex(operands[i].array.dtype()) && !is_complex(loop.in[i]))
+      return warn_of_lost_imaginary(operands[i].array.dtype(), loop.in[i]);
+  if (options.out) warn_of_lost_imaginary(loop.out, options.out.dtype());
+}
+
 PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
@@ -196,6 +213,8 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     }
     LineNote line;
     if (u->pair != Pair::none) return call_pair(u, &operands, options, outs);
+    if (options.casting == Casting::unsafe) [[unlikely]]
+      warn_of_unsafe(u->op, operands, options);
     Array made = apply(u->op, &operands, options);
     return options.out ? new_ref(outs[0]) : wrap_value(std::move(made));
   });

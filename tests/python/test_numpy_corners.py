@@ -183,3 +183,50 @@ def test_kernels_need_a_name_that_is_one(name):
         bc.ElementwiseKernel("T x", "T y", "y = x", name)
     with pytest.raises(ValueError, match="Invalid kernel name"):
         bc.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name)
+
+
+REAL = ["float32", "int32"]
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda m, t: m.add(m.ones(2, "c16"), 1, dtype=t, casting="unsafe"),
+        lambda m, t: m.add(m.ones(2, "c16"), 1, out=m.zeros(2, t), casting="unsafe"),
+        lambda m, t: m.sum(m.ones(2, "c16"), dtype=t),
+        lambda m, t: m.mean(m.ones(2, "c16"), out=m.zeros((), t)),
+        lambda m, t: m.cumsum(m.ones(2, "c16"), dtype=t),
+        lambda m, t: m.array(m.ones(2, "c16"), dtype=t),
+        lambda m, t: m.full(2, m.ones((), "c16"), dtype=t),
+    ],
+)
+def test_complex_results_made_real_are_warned_of(xp, loss, dtype):
+    with pytest.warns(ComplexWarning):
+        want = loss(np, dtype)
+    with pytest.warns(ComplexWarning):
+        got = loss(xp, dtype)
+    assert got.dtype == want.dtype
+    assert_array_equal(got.get(), want)
+
+
+def test_magnitudes_lose_nothing(xp):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.absolute(xp.ones(2, "c16"), out=xp.zeros(2, "f4"), casting="unsafe")
+        xp.ones(2, "c16").var(out=xp.zeros(()))
+        with pytest.raises(TypeError):
+            xp.concatenate([xp.ones(2, "c16")], dtype="f4")
+
+
+@pytest.mark.parametrize("name", ["place", "putmask"])
+def test_arrays_put_where_a_mask_holds_fit(xp, name):
+    def put(m, dtype, values):
+        a = m.ones(3, dtype=dtype)
+        getattr(m, name)(a, a > 0, values if not isinstance(values, np.ndarray) else m.asarray(values))
+        return a
+
+    for dtype in ("float32", "int8", "bool", "complex64"):
+        for values in (np.ones(2), np.ones((), "i8"), np.ones(2, "f4"), [1.5], 2, True, np.float64(1.0), np.ones(2, bool)):
+            want, got = both(xp, lambda m, d=dtype, v=values: put(m, d, v))
+            assert got == want, (dtype, values)
