@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+from ._broadcloth import compiled_texts, keep_compiled_texts
+
+keep_compiled_texts()
+
 _ONLY_AST = 0x400
 _FUTURES = 0x1FF0000
 _trees: dict[str, tuple[int, Any]] = {}
@@ -79,8 +83,10 @@ def _lines_of(code: CodeType, text: str) -> list[str] | None:
     return None
 
 
-def _known_texts() -> Iterator[str]:
-    """Texts that functions without a file may have been made of: strings of the program that runs, its command, its input, its history."""
+def _known_texts(file: str) -> Iterator[str]:
+    """Texts that functions without a file may have been made of: what was compiled under that name lately, strings of the program that
+    runs, its command, its input, its history."""
+    yield from compiled_texts(file)
     frame: Any = sys._getframe(1)
     while frame is not None:
         yield from (v for v in list(frame.f_locals.values()) if isinstance(v, str))
@@ -122,7 +128,7 @@ def remember(function: Any) -> bool:
     if len(linecache.getlines(code.co_filename, function.__globals__)) >= code.co_firstlineno:
         return True
     word = "lambda" if code.co_name == "<lambda>" else code.co_name
-    for text in _known_texts():
+    for text in _known_texts(code.co_filename):
         if word in text and (lines := _lines_of(code, text)) is not None:
             _texts[code] = lines
             return True

@@ -78,6 +78,7 @@ void init_kernels(PyObject* module);
 void init_kernel_records(PyObject* module);
 void init_jit(PyObject* module);
 void init_vectorize(PyObject* module);
+void init_compiled_texts(PyObject* module);
 void init_raw_kernel(PyObject* module);
 void init_kernel_dispatcher(PyObject* module);
 void init_user_kernels(PyObject* module);

@@ -51,9 +51,24 @@ def test_kernels_made_by_exec(xp):
     assert_array_equal(x, np.full(3, 5))
 
 
+def test_functions_of_texts_that_nobody_holds():
+    def made(k):
+        space: dict = {}
+        exec(f"def f(x):\n    return x + {k}\n", space)
+        return space["f"]
+
+    functions = [made(k) for k in range(3)]
+    assert [njit(f)(10) for f in functions] == [10, 11, 12]
+    kernel = cuda.jit(eval("lambda out: out.fill({})".format(7)))
+    out = np.zeros(2)
+    kernel[1, 1](out)
+    assert_array_equal(out, [7, 7])
+
+
 def test_a_text_that_is_lost_is_an_error_that_says_what_to_keep():
     space: dict = {}
     exec("".join(["def f(x):\n", "    return x\n"]), space)
+    space["f"].__code__ = space["f"].__code__.replace(co_name="g")  # which no text made
     with pytest.raises(TypeError, match=r"<string> does not keep; .*linecache\.cache\[file\]"):
         njit(space["f"])(1)
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from .._broadcloth import keep_compiled_texts as _keep_compiled_texts
+
 # The modules of this package and the names that programs find in them here.
 _TABLE: dict[str, str] = {
     "_device": """
@@ -92,6 +94,9 @@ _OTHERS: dict[str, str] = {
 }
 _ELSEWHERE: dict[str, str] = {name: module for module, names in _OTHERS.items() for name in names.split()}
 
+
+# Functions that the program makes from now on may become kernels.
+_keep_compiled_texts()
 
 # `import broadcloth.cuda.memory` finds them as well.
 from . import _aliases as _aliases_made  # noqa: E402, F401
