@@ -112,10 +112,14 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
   if (real && (is_integer(t) || is_bool(t))) {
     // The second element less the first, as integers, is the step.
     const auto a = static_cast<int64_t>(first.as_double()), b = static_cast<int64_t>(first.as_double() + by.as_double());
+    for (const int64_t v : {a, n > 1 ? b : a})
+      if (n > 0 && is_integer(t) && !Scalar::integer(v).fits(t))
+        raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}", v, info(t).name);
     return arange(Scalar::integer(a), Scalar::integer(b - a), n, t, device);
   }
   if (!real && n > 0 && is_integer(t)) {
-    const __int128 a = as_wide(first), b = as_wide(first) + as_wide(by) * (n - 1);
+    // The first two are numbers of Python to NumPy, the others sums of the dtype.
+    const __int128 a = as_wide(first), b = n > 1 ? a + as_wide(by) : a;
     for (__int128 v : {a, b})
       if (v < std::numeric_limits<int64_t>::min() || v > static_cast<__int128>(std::numeric_limits<uint64_t>::max()) || !narrow(v).fits(t))
         raise(ErrorKind::Overflow, "Python integer out of bounds for {}", info(t).name);

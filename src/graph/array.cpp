@@ -852,20 +852,28 @@ Array iota(const Dims& shape, Device device) {
 }
 
 Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device) {
-  const Array i = iota(Dims{n}, device);
+  Array values = iota(Dims{n}, device);
   if (is_integer(dtype) || is_bool(dtype)) {
-    const Array wide =
-        ufunc(Op::add, {ufunc(Op::multiply, {i, full(Dims(), step, DType::i64, device)}), full(Dims(), start, DType::i64, device)});
-    return astype(wide, dtype, false);
+    // Modulo 2^64, so that the bits are right for uint64 as well.
+    if (step.i != 1) values = ufunc(Op::multiply, {values, Arg(step.i)});
+    if (start.i != 0) values = ufunc(Op::add, {values, Arg(start.i)});
+    return astype(values, dtype, false);
   }
   // NumPy fills start + i * (second - first), with the two computed in the dtype.
-  const DType work = is_complex(dtype) ? DType::c128 : DType::f64;
-  const DType fill = (dtype == DType::f32 || dtype == DType::c64) ? dtype : work;
-  const Array first = astype(astype(full(Dims(), start, work, device), dtype), fill, false);
-  const Array second =
-      astype(astype(ufunc(Op::add, {full(Dims(), start, work, device), full(Dims(), step, work, device)}), dtype), fill, false);
-  const Array delta = ufunc(Op::subtract, {second, first});
-  return astype(ufunc(Op::add, {first, ufunc(Op::multiply, {astype(i, fill), delta})}), dtype, false);
+  const auto rounded = [dtype](double v) {
+    alignas(16) char element[16];
+    Scalar::real(v).store(dtype, element);
+    return Scalar::load(dtype, element).as_double();
+  };
+  const bool narrow = dtype == DType::f32 || dtype == DType::c64;
+  const double first = rounded(start.as_double()), second = rounded(start.as_double() + step.as_double());
+  const double delta = narrow ? static_cast<float>(second) - static_cast<float>(first) : second - first;
+  const Array index = values;
+  values = astype(values, narrow ? DType::f32 : DType::f64);
+  if (delta != 1) values = ufunc(Op::multiply, {values, Arg(delta)});
+  if (first != 0 || !(delta > 0)) values = ufunc(Op::add, {values, Arg(first)});
+  if (n > 1 && rounded(first + delta) != second) values = ufunc(Op::where, {ufunc(Op::equal, {index, Arg(1)}), Arg(second), values});
+  return astype(values, dtype, false);
 }
 
 Array from_host(const void* data, DType dtype, const Layout& layout, Device device) {

@@ -266,3 +266,21 @@ def test_tolist_gives_python_numbers_in_nested_lists(xp):
     for a in [*small, np.array(2 - 1j), np.ones((2, 0)), np.arange(300.0)]:
         given = xp.asarray(a).tolist()
         assert given == a.tolist() and repr(given) == repr(a.tolist())
+
+
+@pytest.mark.parametrize("dtype", [None, "float32", "uint8"])
+def test_arange_gives_the_bits_of_numpys(xp, dtype):
+    rng = np.random.default_rng(5)
+    for case in range(80):
+        args = [float(v) if case % 2 else int(v) for v in rng.uniform(-9, 9, 3).round(case % 8) * [1, 9, 1]]
+        args = args[: 1 + case % 3]
+        if len(args) == 3 and abs(args[2]) < 0.01:
+            continue
+        try:
+            expected = np.arange(*args, dtype=dtype)
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                xp.arange(*args, dtype=dtype)
+            continue
+        got = xp.asnumpy(xp.arange(*args, dtype=dtype))
+        assert got.dtype == expected.dtype and got.tobytes() == expected.tobytes(), args
