@@ -470,7 +470,11 @@ def _cumulative(op: str, x: Any, axis: int | None, dtype: Any, out: Any, include
     scanned = getattr(a, op)(axis, dtype)
     shape = list(scanned.shape)
     shape[axis] = 1
-    return _into(out, _c.concatenate([_c.full(shape, start, scanned.dtype, device=a.device), scanned], axis))
+    result = _c.concatenate([_c.full(shape, start, scanned.dtype, device=a.device), scanned], axis)
+    if out is None:
+        return result
+    _c.copyto(out, result, "unsafe")  # as scans write to any output
+    return out
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:

@@ -132,7 +132,10 @@ Array nan_to_num(const Array& a, const Arg& nan, const std::optional<Arg>& posin
   }
   Array r = choose_where(isnan(a), nan, a);
   r = choose_where(ufunc(Op::isposinf, {a}), posinf.value_or(Arg(most)), r);
-  return cast(choose_where(ufunc(Op::isneginf, {a}), neginf.value_or(Arg(-most)), r), a.dtype());
+  r = choose_where(ufunc(Op::isneginf, {a}), neginf.value_or(Arg(-most)), r);
+  if (r.ndim() > a.ndim() && r.size() == a.size()) r = reshape(r, a.shape());  // leading axes of extent 1
+  BC_CHECK(r.shape() == a.shape(), Value, "nan_to_num: could not broadcast what replaces the elements into shape {}", a.shape());
+  return cast(r, a.dtype());
 }
 
 Array select(Arrays conditions, Arrays choices, const Arg& otherwise) {

@@ -230,3 +230,32 @@ def test_arrays_put_where_a_mask_holds_fit(xp, name):
         for values in (np.ones(2), np.ones((), "i8"), np.ones(2, "f4"), [1.5], 2, True, np.float64(1.0), np.ones(2, bool)):
             want, got = both(xp, lambda m, d=dtype, v=values: put(m, d, v))
             assert got == want, (dtype, values)
+
+
+@pytest.mark.parametrize("order", "CFAK")
+def test_ravel_of_axes_that_do_not_move(xp, order):
+    sources = [
+        lambda m: m.broadcast_to(m.arange(2).reshape(2, 1), (3, 2, 4)),
+        lambda m: m.broadcast_to(m.arange(6).reshape(2, 3).T, (2, 3, 2)),
+        lambda m: m.broadcast_to(m.arange(6).reshape(3, 1, 2).transpose(2, 1, 0), (2, 4, 3)),
+        lambda m: m.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[:, :1],
+        lambda m: m.arange(24).reshape(2, 3, 4)[::-1].transpose(1, 2, 0),
+    ]
+    for source in sources:
+        for name in ("ravel", "flatten"):
+            assert getattr(source(xp), name)(order).tolist() == getattr(source(np), name)(order).tolist()
+
+
+def test_replacements_of_nan_fit(xp):
+    for given in ({"nan": 4}, {"nan": np.ones(3)}, {"nan": np.ones(4)}, {"posinf": np.ones((2, 2, 3))}, {"neginf": np.ones((1, 2, 3))}):
+
+        def replaced(m, given=given):
+            return m.nan_to_num(m.array([[0.0, np.nan, np.inf]] * 2), **{k: m.asarray(v) for k, v in given.items()})
+
+        want, got = both(xp, replaced)
+        assert got == want, given
+
+
+def test_scans_with_an_initial_element_write_to_any_output(xp):
+    want, got = both(xp, lambda m: m.cumulative_sum(m.arange(4), out=m.zeros(5, bool), include_initial=True))
+    assert got == want
