@@ -63,6 +63,21 @@ class Type:
         return int(self._spelling.rsplit(", ", 2)[-2].removesuffix("d")) if self._spelling.startswith("array(") else 0
 
     @property
+    def bitwidth(self) -> int:
+        """Bits of a number's type."""
+        return 8 * self.dtype.itemsize
+
+    @property
+    def signed(self) -> bool:
+        """Whether an integer's type has negative numbers."""
+        return self._spelling.startswith("int")
+
+    @property
+    def underlying_float(self) -> Type:
+        """The type of a complex type's parts."""
+        return Type(f"float{self.bitwidth // 2}")
+
+    @property
     def layout(self) -> str:
         """'C', 'F' or 'A' of an array's type."""
         return self._spelling.rstrip(")").rsplit(", ", 1)[-1]
@@ -210,7 +225,7 @@ Complex = _Family(_starts("complex"))
 Number = _Family(_starts("int", "uint", "float", "bfloat", "complex"))
 Boolean = _Family(_starts("bool"))
 UnicodeType = _Family(_starts("unicode_type", "str"))
-NoneType = _Family(_starts("none"))
+NoneType = _Family(_starts("none"), lambda name="none": Type("none"))
 
 _NAMES = """
     unicode_type boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128
@@ -219,9 +234,17 @@ _NAMES = """
 """
 globals().update({name: Type(name) for name in _NAMES.split()})
 string = Type("unicode_type")
+# Numba's sets of types.
+signed_domain = frozenset(Type(f"int{n}") for n in (8, 16, 32, 64))
+unsigned_domain = frozenset(Type(f"uint{n}") for n in (8, 16, 32, 64))
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset(Type(f"float{n}") for n in (32, 64))
+complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
+number_domain = integer_domain | real_domain | complex_domain
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "ListType",
-            "NoneType", "Number", "Optional", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple"]  # fmt: skip
+            "NoneType", "Number", "Optional", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple", "signed_domain",
+            "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 

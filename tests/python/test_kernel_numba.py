@@ -570,3 +570,27 @@ def test_linked_functions_have_their_own_integers_and_pointers(xp):
     out = xp.zeros(16)
     f[1, 16](out, xp.arange(8, dtype="float32"))
     assert_array_equal(out, 8 + np.arange(16) % 8)
+
+
+def test_atomic_extremes_do_not_take_nan(xp):
+    @cuda.jit
+    def extremes(out, v):
+        cuda.atomic.max(out, 0, v)
+        cuda.atomic.min(out, 1, v)
+        cuda.atomic.nanmax(out, 2, v)
+        cuda.atomic.nanmin(out, 3, v)
+
+    for dtype in ("float64", "float32"):
+        out = xp.full(4, 2.0, dtype=dtype)
+        extremes[1, 1](out, np.nan)
+        assert_array_equal(out, [2, 2, 2, 2])
+        out = xp.full(4, np.nan, dtype=dtype)
+        extremes[1, 1](out, 3.0)
+        assert_array_equal(out, [np.nan, np.nan, 3, 3])
+
+
+def test_types_tell_what_they_are():
+    assert types.int16.bitwidth == 16 and types.int16.signed and not types.uint8.signed
+    assert types.complex64.underlying_float == types.float32
+    assert types.NoneType("none") == types.none and isinstance(types.none, types.NoneType)
+    assert types.uint16 in types.integer_domain and types.float32 in types.real_domain and types.float32 not in types.integer_domain

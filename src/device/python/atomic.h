@@ -75,7 +75,7 @@ BC_INLINE T atomic_sub(T* at, T v) {
   return atomic_add(at, negative(v));
 }
 
-// Numba's: a NaN that is there stays, and a NaN that comes is taken by max and min, and left by nanmax and nanmin.
+// Numba's: a NaN that comes is never taken; one that is there stays for max and min, and goes for nanmax and nanmin.
 template <class T>
 BC_INLINE T atomic_max(T* at, T v) {
   if constexpr (is_same<T, i32> || is_same<T, u32>)
@@ -85,7 +85,7 @@ BC_INLINE T atomic_max(T* at, T v) {
   else
     return atomic_update(at, [=](T old) {
       const auto a = comparable(old), b = comparable(v);
-      return a != a ? old : (b != b || b > a ? v : old);
+      return b > a ? v : old;
     });
 }
 template <class T>
@@ -97,7 +97,7 @@ BC_INLINE T atomic_min(T* at, T v) {
   else
     return atomic_update(at, [=](T old) {
       const auto a = comparable(old), b = comparable(v);
-      return a != a ? old : (b != b || b < a ? v : old);
+      return b < a ? v : old;
     });
 }
 template <class T>
