@@ -911,9 +911,14 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
       shape = v;
     else if (name == "dtype")
       dtype = v;
-    else if (name == "alignment")
-      alignment = v.integer().value_or(0);
-    else
+    else if (name == "alignment") {
+      if (v.is_none()) continue;
+      if (!v.integer()) fail(n, fmt::format("cuda.{}.array: the alignment must be a constant integer", space), {{"alignment", v.type}});
+      alignment = *v.integer();
+      BC_CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0, Value,
+               "cuda.{}.array: the alignment must be a power of two, got {}\n  {}:{}, in {}", space, alignment, syntax_.file, n->line,
+               syntax_.name);
+    } else
       fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
   }
   if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));

@@ -594,3 +594,23 @@ def test_types_tell_what_they_are():
     assert types.complex64.underlying_float == types.float32
     assert types.NoneType("none") == types.none and isinstance(types.none, types.NoneType)
     assert types.uint16 in types.integer_domain and types.float32 in types.real_domain and types.float32 not in types.integer_domain
+
+
+def test_alignments_of_arrays_are_powers_of_two(xp):
+    def made(alignment):
+        @cuda.jit
+        def f(out):
+            x = cuda.local.array(3, "uint8", alignment=alignment)
+            out[0] = x.ctypes.data % 256
+
+        return f
+
+    out = xp.ones(1, dtype="int64")
+    made(256)[1, 1](out)
+    assert int(out[0]) == 0
+    made(None)[1, 1](out)
+    for wrong in (0, -1, 24):
+        with pytest.raises(ValueError, match=f"the alignment must be a power of two, got {wrong}"):
+            made(wrong)[1, 1](out)
+    with pytest.raises(bc.TypingError, match="the alignment must be a constant integer"):
+        made(2.0)[1, 1](out)

@@ -124,7 +124,7 @@ class Dispatcher(_c.KernelDispatcher):
     def specialize(self, *args: Any) -> Dispatcher:
         """A kernel that takes arguments of these types only: the types, or values that have them."""
         if self.specialized:
-            raise RuntimeError(f"specialize: kernel {self.__name__} is specialized already, for {self.signatures[0]}")
+            raise RuntimeError(f"specialize: the kernel {self.__name__} is specialized already, for {self.signatures[0]}")
         types = tuple(_c.annotation_handle(a) if _is_type(a) else _c.type_handle(a) for a in args)
         key = tuple(_c.parse_type(t) for t in types)
         if key not in self._specialized:
@@ -360,7 +360,7 @@ class DeviceFunction:
 
 
 def _is_type(o: Any) -> bool:
-    return hasattr(o, "__kernel_type__") or isinstance(o, (np.dtype, type))
+    return hasattr(o, "__kernel_type__") and not isinstance(o, type)
 
 
 def _carveout(value: Any) -> int:
