@@ -614,3 +614,14 @@ def test_alignments_of_arrays_are_powers_of_two(xp):
             made(wrong)[1, 1](out)
     with pytest.raises(bc.TypingError, match="the alignment must be a constant integer"):
         made(2.0)[1, 1](out)
+
+
+def test_contexts_give_streams_and_managed_memory(xp):
+    context = cuda.current_context()
+    for stream in (context.get_legacy_default_stream(), context.get_per_thread_default_stream(), context.create_external_stream(0)):
+        stream.synchronize()
+    assert context.memallocmanaged(64).mem.size >= 64
+    a, new = cuda.devicearray.auto_device(np.arange(3.0))
+    same, again = cuda.devicearray.auto_device(a)
+    assert new and same is a and not again
+    assert_array_equal(a.copy_to_host(), [0, 1, 2])

@@ -18,7 +18,7 @@ MODULES: dict[str, dict[str, str]] = {
     "graph": {},
     "function": {},
     "compiler": {"CompileException": "broadcloth.CompileError", "compile_using_nvrtc": "_compile.compile"},
-    "devicearray": {},
+    "devicearray": {"is_cuda_ndarray": "_memory.is_cuda_array", "auto_device": "_numba.auto_device"},
     "cudadrv": {},
     "cudadrv.driver": {"LinkerError": "broadcloth.CompileError"},
     "cudadrv.devices": {"reset": "_device.close"},

@@ -357,6 +357,34 @@ class Context:
 
         return Stream.null
 
+    def get_legacy_default_stream(self) -> Any:
+        """The stream that waits for all others, as CUDA's default one does."""
+        from ._stream import legacy_default_stream
+
+        with self.device:
+            return legacy_default_stream()
+
+    def get_per_thread_default_stream(self) -> Any:
+        """The default stream of this thread."""
+        from ._stream import per_thread_default_stream
+
+        with self.device:
+            return per_thread_default_stream()
+
+    def create_external_stream(self, ptr: int) -> Any:
+        """The stream of another library, by its handle."""
+        from ._stream import external_stream
+
+        with self.device:
+            return external_stream(ptr)
+
+    def memallocmanaged(self, bytesize: int, attach_global: bool = True) -> Any:
+        """Memory that the host and the device share."""
+        from ._memory import malloc_managed
+
+        with self.device:
+            return malloc_managed(bytesize)
+
     def create_event(self, timing: bool = True) -> Any:
         """A new event."""
         from ._event import Event
