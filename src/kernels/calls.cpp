@@ -296,6 +296,31 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
   return *best;
 }
 
+/// An inner function of this one that is given away takes along the constants that it reads here.
+void FunctionCompiler::note_closure(const Value& v, const Node* n) {
+  const auto found = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end();
+  if (found == unit_.inner.end()) return;
+  const FunctionSyntax& inner = *found->second.second;
+  if (inner.outer != &syntax_) return;
+  std::vector<std::string> names;
+  free_names(inner.body, inner, &names);
+  for (const std::string& name : names) {
+    const int index = syntax_.local_index(name);
+    if (index < 0 || name == inner.name) continue;
+    const std::optional<Local>& local = env_.locals[static_cast<size_t>(index)];
+    const auto key = std::pair<const void*, std::string>(&inner, name);
+    const auto known = unit_.closed_over.find(key);
+    if (known == unit_.closed_over.end()) {
+      if (local && local->constant) unit_.closed_over[key].value = *local->constant;
+    } else if (!local || !local->constant || !(*local->constant == known->second.value)) {
+      known->second.varies = true;
+      if (known->second.used)
+        fail(n, fmt::format("'{}' is given away and reads '{}', which has several values", inner.name, name), {},
+             "pass it as an argument");
+    }
+  }
+}
+
 Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
   if (syntax.rebinds_outer) fail(n, fmt::format("'{}' uses global or nonlocal, which compiled functions cannot", syntax.name));
   const std::vector<Parameter>& parameters = syntax.parameters;
@@ -349,6 +374,13 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
       const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
       if (!local) continue;
+      if (const auto known = unit_.closed_over.find({&syntax, name});
+          !mine && !passed_on && known != unit_.closed_over.end() && !known->second.varies) {
+        known->second.used = true;
+        captured.push_back(name);
+        values.push_back(constant_value(known->second.value));
+        continue;
+      }
       if (!mine && !passed_on)
         fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
       Node read;
@@ -373,6 +405,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       values.push_back(std::move(v));
     }
   }
+  for (const Value& v : values) note_closure(v, n);
   std::vector<Type> types;
   for (Value& v : values) {
     if (v.lazy && host()) v = bound(materialise(v, n));

@@ -103,6 +103,12 @@ class Unit {
   bool orders_blocks = false;  ///< fences or the grid's barrier are used: checked mode does not compare blocks
   /// Inner functions and lambdas by their syntax.
   std::unordered_map<const void*, std::pair<const Function*, const FunctionSyntax*>> inner;
+  /// What inner functions that were given away read of the functions around them: constants.
+  struct ClosedOver {
+    Constant value;
+    bool used = false, varies = false;
+  };
+  std::map<std::pair<const void*, std::string>, ClosedOver> closed_over;
   std::vector<std::string> trail;  ///< the calls that led here, for messages
 
  private:
@@ -232,6 +238,7 @@ class FunctionCompiler {
   Value boolean(const Node* n);
   Value if_else(const Node* n);
   Value inner_function(const Node* n);
+  void note_closure(const Value& v, const Node* n);
   Value number_limit(Type t, const std::string& name, const Node* n);
   Value tuple_of(std::vector<Value> items, bool displays = false);
   Value list_of(const Node* n);

@@ -625,3 +625,39 @@ def test_contexts_give_streams_and_managed_memory(xp):
     same, again = cuda.devicearray.auto_device(a)
     assert new and same is a and not again
     assert_array_equal(a.copy_to_host(), [0, 1, 2])
+
+
+@cuda.jit(device=True)
+def applied(f, *args):
+    return f(*args)
+
+
+def test_inner_functions_that_are_given_away_take_constants_along(xp):
+    @cuda.jit
+    def f(out, x):
+        y, half = 10, 0.5
+
+        def scaled(z, by=2):
+            return y + z * by * half
+
+        out[0] = applied(scaled, x)
+        out[1] = applied(scaled, x, 4)
+        out[2] = scaled(x)
+
+    out = xp.zeros(3)
+    f[1, 1](out, 6)
+    assert_array_equal(out, [16, 22, 16])
+
+    @cuda.jit
+    def several(out, x):
+        y = 1
+
+        def more(z):
+            return y + z
+
+        out[0] = applied(more, x)
+        y = 2
+        out[1] = applied(more, x)
+
+    with pytest.raises(bc.TypingError, match="'more' is given away and reads 'y', which has several values"):
+        several[1, 1](out, 6)
