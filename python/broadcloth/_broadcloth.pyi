@@ -995,7 +995,7 @@ def show_source(a: ndarray) -> str: ...
 def is_pending(a: ndarray) -> bool:
     """Tells whether the value waits to be computed."""
 
-def shares_memory(a: Any, b: Any) -> bool:
+def shares_memory(a: Any, b: Any, exact: bool = False, max_work: int | None = None) -> bool:
     """Tells whether two arrays may touch the same element (views of one storage); may say yes too often."""
 
 def get_config() -> dict[str, Any]:

@@ -65,7 +65,7 @@ _program: dict[str, Any] = {
     # Whether NumPy arrays as arguments of kernels on a GPU are warned of.
     "CUDA_WARN_ON_IMPLICIT_COPY": not _switched_off("NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"),
     "DISABLE_PERFORMANCE_WARNINGS": _switched_on("NUMBA_DISABLE_PERFORMANCE_WARNINGS"),
-    # Read and set by programs; nothing here depends on them: no warning is given of small grids, and kernels run on the CPU without a switch.
+    # Read and set by programs; nothing here depends on them: no warning is given of small grids; kernels run on the CPU without a switch.
     "CUDA_LOW_OCCUPANCY_WARNINGS": False,
     "ENABLE_CUDASIM": False,
     "CUDA_ENABLE_PYNVJITLINK": True,

@@ -1,5 +1,5 @@
-// Texts that the program compiled without a file (`exec` of a string, namedtuples, dataclasses): the compiler reads the text of functions that
-// were made of them, when the program itself has let go of it.
+// Texts that the program compiled without a file (`exec` of a string, namedtuples, dataclasses): the compiler reads the text of functions
+// that were made of them, when the program itself has let go of it.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -87,7 +87,8 @@ PyObject* compiled_texts(PyObject*, PyObject* file) {
   });
 }
 
-/// keep_compiled_texts(): from now on. Called where functions may come to be compiled, as Python has a little more to do while anyone listens.
+/// keep_compiled_texts(): from now on. Called where functions may come to be compiled, as Python has a little more to do while anyone
+/// listens.
 PyObject* keep_compiled_texts(PyObject*, PyObject*) {
   static bool listens = false;
   if (!std::exchange(listens, true)) {
@@ -99,9 +100,8 @@ PyObject* keep_compiled_texts(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef functions[] = {{"compiled_texts", compiled_texts, METH_O, nullptr},
-                           {"keep_compiled_texts", keep_compiled_texts, METH_NOARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"compiled_texts", compiled_texts, METH_O, nullptr}, {"keep_compiled_texts", keep_compiled_texts, METH_NOARGS, nullptr}, {}};
 
 }  // namespace
 

@@ -207,9 +207,7 @@ void init_convert(PyObject* module) {
                       "blocking=False) A new array from "
                       "any array, number or nested list.",
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device,
-                         bool) {
-                        return convert(o, dtype, copy_it, order, ndmin, device);
-                      }),
+                         bool) { return convert(o, dtype, copy_it, order, ndmin, device); }),
           BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
                       "number or nested "
                       "list; itself when it is one.",

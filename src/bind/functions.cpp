@@ -341,7 +341,8 @@ int64_t diagonal(PyObject* k) {
 }
 
 /// Joining functions cast their parts to a dtype that is asked for.
-const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting, const Array& out = Array()) {
+const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional<DType> dtype, Casting casting,
+                                 const Array& out = Array()) {
   if (casting == Casting::unsafe && (dtype || out))
     for (const Array& a : arrays) warn_of_lost_imaginary(a.dtype(), dtype ? *dtype : out.dtype());
   return arrays;

@@ -579,7 +579,8 @@ class Reader {
           return f;
       return Fit::maybe;
     }
-    if (kind != "MatchValue" && kind != "MatchSingleton") return unsupported(kind == "MatchClass" ? "a pattern of a class" : "such a pattern");
+    if (kind != "MatchValue" && kind != "MatchSingleton")
+      return unsupported(kind == "MatchClass" ? "a pattern of a class" : "such a pattern");
     if (s.display) return Fit::never;  // a tuple is no number and no string
     PyRef value = get(o, BC_INTERNED("value"));
     Node* n = make(o, NodeKind::compare);

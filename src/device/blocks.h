@@ -110,8 +110,8 @@ template <class Red> BC_INLINE bool looks_for_highest() {
   return Red::join(S{V(0), 0}, S{V(1), 1}).index == 1;
 }
 
-/// Where the extreme of a block is: the values alone walk in kStep vectors of lanes, which the block fills at least once; then its first place
-/// is looked for, unless `best`, the extreme of what came before (nullptr: nothing did), stays the better one.
+/// Where the extreme of a block is: the values alone walk in kStep vectors of lanes, which the block fills at least once; then its first
+/// place is looked for, unless `best`, the extreme of what came before (nullptr: nothing did), stays the better one.
 template <class Red, bool highest, int Bytes, int kStep>
 BC_INLINE typename Red::S block_extreme(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
   using T = typename Red::T;

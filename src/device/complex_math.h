@@ -274,7 +274,8 @@ BC_COMPLEX128 arctan(complex<R> z) { return over_i(arctanh(times_i(z))); }
 
 BC_COMPLEX128 exp2(complex<R> z) { return exp(z * 0x1.62e42fefa39efp-1); }
 
-/// The product of two complex numbers whose parts are both NaN by the formula: an infinity times what is not 0 stays one (C99, annex G.5.1).
+/// The product of two complex numbers whose parts are both NaN by the formula: an infinity times what is not 0 stays one (C99, annex
+/// G.5.1).
 BC_LONG complex128 recovered_product(complex128 a, complex128 b) {
   bool infinite = false;
   if (isinf(a.re) || isinf(a.im)) {

@@ -315,8 +315,7 @@ void FunctionCompiler::note_closure(const Value& v, const Node* n) {
     } else if (!local || !local->constant || !(*local->constant == known->second.value)) {
       known->second.varies = true;
       if (known->second.used)
-        fail(n, fmt::format("'{}' is given away and reads '{}', which has several values", inner.name, name), {},
-             "pass it as an argument");
+        fail(n, fmt::format("'{}' is given away and reads '{}', which has several values", inner.name, name), {}, "pass it as an argument");
     }
   }
 }

@@ -174,8 +174,8 @@ void FunctionCompiler::run() {
       declarations_ = fmt::format("  py::Checker bc_checker = py::checker(status, {});\n", !unit_.orders_blocks) + declarations_;
     }
     const std::string& bounds = unit_.options.launch_bounds;
-    spec_.declaration =
-        fmt::format("extern \"C\" __global__ void {}{}({})", bounds.empty() ? "" : fmt::format("__launch_bounds__({}) ", bounds), spec_.name, list);
+    spec_.declaration = fmt::format("extern \"C\" __global__ void {}{}({})",
+                                    bounds.empty() ? "" : fmt::format("__launch_bounds__({}) ", bounds), spec_.name, list);
   } else {
     if (fails_)
       list += fmt::format("{}int& failure", list.empty() ? "" : ", ");

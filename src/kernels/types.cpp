@@ -440,10 +440,10 @@ Type type_from_name(std::string_view name) {
         {"intc", DType::i32},     {"uintc", DType::u32},     {"byte", DType::u8},    {"char", DType::i8},      {"uchar", DType::u8},
         {"short", DType::i16},    {"short_", DType::i16},    {"ushort", DType::u16}, {"long_", DType::i64},    {"ulong", DType::u64},
         {"longlong", DType::i64}, {"ulonglong", DType::u64}, {"single", DType::f32}, {"complex", DType::c128}, {"ssize_t", DType::i64},
-        {"size_t", DType::u64},   {"long", DType::i64},      {"int_t", DType::i64},   {"?", DType::b1},         {"b", DType::i8},
-        {"B", DType::u8},         {"h", DType::i16},         {"H", DType::u16},       {"i", DType::i32},        {"I", DType::u32},
-        {"l", DType::i64},        {"L", DType::u64},         {"q", DType::i64},       {"Q", DType::u64},        {"e", DType::f16},
-        {"f", DType::f32},        {"d", DType::f64},         {"F", DType::c64},       {"D", DType::c128},
+        {"size_t", DType::u64},   {"long", DType::i64},      {"int_t", DType::i64},  {"?", DType::b1},         {"b", DType::i8},
+        {"B", DType::u8},         {"h", DType::i16},         {"H", DType::u16},      {"i", DType::i32},        {"I", DType::u32},
+        {"l", DType::i64},        {"L", DType::u64},         {"q", DType::i64},      {"Q", DType::u64},        {"e", DType::f16},
+        {"f", DType::f32},        {"d", DType::f64},         {"F", DType::c64},      {"D", DType::c128},
     };
     for (const auto& [text, t] : others) made.emplace(text, scalar_type(t));
     made.emplace("unicode_type", text_type());

@@ -144,7 +144,8 @@ Type unify(Type a, Type b);
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);
-/// How far a conversion goes, for a choice among signatures: 0 for none, 1 where nothing is lost, more where something may be; -1: there is none.
+/// How far a conversion goes, for a choice among signatures: 0 for none, 1 where nothing is lost, more where something may be; -1: there is
+/// none.
 int conversion_cost(Type from, Type to);
 
 // ---- C++ --------------------------------------------------------------------------------------------------------------------------

@@ -27,8 +27,12 @@ std::vector<int> axes_of(const Array& a, const std::optional<Axes>& axes, const 
 }  // namespace
 
 Array ptp(const Array& a, const ReduceOptions& options) {
-  const ReduceOptions o{
-      .axes = options.axes, .keepdims = options.keepdims, .dtype = options.dtype, .initial = options.initial, .no_identity = options.no_identity, .where = options.where};
+  const ReduceOptions o{.axes = options.axes,
+                        .keepdims = options.keepdims,
+                        .dtype = options.dtype,
+                        .initial = options.initial,
+                        .no_identity = options.no_identity,
+                        .where = options.where};
   return deliver("ptp", subtract(reduce(Op::reduce_max, a, o), reduce(Op::reduce_min, a, o)), options.out);
 }
 

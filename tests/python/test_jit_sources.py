@@ -59,7 +59,7 @@ def test_functions_of_texts_that_nobody_holds():
 
     functions = [made(k) for k in range(3)]
     assert [njit(f)(10) for f in functions] == [10, 11, 12]
-    kernel = cuda.jit(eval("lambda out: out.fill({})".format(7)))
+    kernel = cuda.jit(eval(f"lambda out: out.fill({len(functions) + 4})"))
     out = np.zeros(2)
     kernel[1, 1](out)
     assert_array_equal(out, [7, 7])

@@ -303,8 +303,8 @@ def test_a_variable_that_an_earlier_turn_of_the_loop_binds(xp):
     @cuda.jit
     def never(out):
         for i in range(3):
-            out[0] = s + i
-        s = 1
+            out[0] = s + i  # noqa: F821
+        s = 1  # noqa: F841
 
     with pytest.raises(bc.TypingError, match="'s' is read before it has a value"):
         never[1, 1](out)

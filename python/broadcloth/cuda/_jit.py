@@ -145,11 +145,11 @@ class Dispatcher(_c.KernelDispatcher):
 
     @property
     def extensions(self) -> list[Any]:
-        """What arguments go through before a launch: objects with ``prepare_args(type, value, stream=, retr=)``, which gives a type and a value;
-        the last one in the list comes first. Functions put into `retr` are called after the launch."""
+        """What arguments go through before a launch: objects with ``prepare_args(type, value, stream=, retr=)``, which gives a type and a
+        value; the last one in the list comes first. Functions put into `retr` are called after the launch."""
         made: list[Any] | None = self.__dict__.get("_extensions")
         if made is None:
-            made = self._extensions = []
+            made = self._extensions = list[Any]()
             if type(self) is Dispatcher:
                 self.__class__ = _Extended
         return made
