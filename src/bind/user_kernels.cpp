@@ -19,10 +19,7 @@ std::string text_of(PyObject* o, const char* parameter) {
 /// A kernel's name: what C++ can call a function.
 std::string kernel_name(PyObject* o) {
   std::string name = text_of(o, "name");
-  const auto letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  bool good = !name.empty() && letter(name[0]);
-  for (char c : name) good = good && (letter(c) || (c >= '0' && c <= '9'));
-  if (!good) raise(ErrorKind::Value, "Invalid kernel name: expected an identifier of C++, got '{}'", name);
+  if (name != identifier(name)) raise(ErrorKind::Value, "Invalid kernel name: expected an identifier of C++, got '{}'", name);
   return name;
 }
 

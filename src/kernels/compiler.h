@@ -203,7 +203,7 @@ class FunctionCompiler {
   void block(const std::vector<Node*>& body);
   void statement(const Node* n);
   void if_statement(const Node* n);
-  const char* rolled(const std::string& body);
+  const char* rolled(const std::string& body, bool steps_vary = false);
   void while_statement(const Node* n);
   void for_statement(const Node* n);
   void unrolled_for(const Node* n, const std::vector<Value>& items);

@@ -764,9 +764,12 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
 }
 
 /// What stands before a loop on a GPU. Turns that end at a barrier gain nothing by being unrolled, which costs a tree in shared memory a
-/// tenth of its compile; but in an array of the thread's, unrolled, each element is a register.
-const char* FunctionCompiler::rolled(const std::string& body) {
-  if (unit_.options.entry == Entry::host || body.find("__syncthreads();") == body.npos || body.find("local") != body.npos) return "";
+/// tenth of its compile; but in an array of the thread's, unrolled, each element is a register. `steps_vary`: nor does a loop around
+/// another gain, whose step is no constant.
+const char* FunctionCompiler::rolled(const std::string& body, bool steps_vary) {
+  if (unit_.options.entry == Entry::host) return "";
+  const bool stops = body.find("__syncthreads();") != body.npos && body.find("local") == body.npos;
+  if (!stops && !(steps_vary && unit_.loops(body))) return "";
   unit_.need("core");
   return "BC_ROLLED ";
 }
@@ -958,12 +961,7 @@ void FunctionCompiler::for_statement(const Node* n) {
         head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left,
                            start.text, stop.text, step.text, left, left, counter, step.text);
       }
-      const char* begin = rolled(body);
-      if (!constant_step && unit_.options.entry != Entry::host && unit_.loops(body)) {
-        unit_.need("core");
-        begin = "BC_ROLLED ";
-      }
-      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, begin, head, body, indent);
+      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, rolled(body, !constant_step), head, body, indent);
     };
     const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
     loop(n, nothing, print, before_body);

@@ -260,14 +260,13 @@ static llvm::FunctionCallee soft_barrier(Function& f) {
 }
 
 void part_barrier_loops(Function& f) {
+  if (llvm::none_of(f, stops_block)) return;  // most kernels: they need no analyses
   Analyses known(f);
   const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
   llvm::SmallSetVector<std::pair<BasicBlock*, BasicBlock*>, 8> edges;
   for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-    const auto stops = [](BasicBlock* at) {
-      return std::any_of(at->begin(), at->end(), [](const Instruction& i) { return word_of(&i) == Word::Barrier; });
-    };
-    if (parted.contains(loop->getHeader()) || std::none_of(loop->block_begin(), loop->block_end(), stops)) continue;
+    const auto stops = [](const BasicBlock* at) { return stops_block(*at); };
+    if (parted.contains(loop->getHeader()) || llvm::none_of(loop->blocks(), stops)) continue;
     llvm::SmallVector<BasicBlock*> exiting;
     loop->getExitingBlocks(exiting);
     if (std::any_of(exiting.begin(), exiting.end(), [&](BasicBlock* at) { return known.uniform->hasDivergentTerminator(*at); })) continue;

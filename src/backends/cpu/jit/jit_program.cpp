@@ -403,15 +403,13 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
 /// index an array of the thread's are unrolled, so that its elements become values.
 struct KeepBarrierLoops : llvm::PassInfoMixin<KeepBarrierLoops> {
   static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&, llvm::LoopStandardAnalysisResults&, llvm::LPMUpdater&) {
-    bool stops = false;
-    for (const llvm::BasicBlock* block : loop.blocks()) {
-      for (const llvm::Instruction& instruction : *block) {
-        const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
-        if (address != nullptr && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address))) return llvm::PreservedAnalyses::all();
-        stops |= word_of(&instruction) == Word::Barrier;
-      }
-    }
-    if (stops) loop.setLoopAlreadyUnrolled();
+    const auto stops = [](const BasicBlock* code) { return stops_block(*code); };
+    const auto indexes_own = [](const Instruction& instruction) {
+      const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+      return address != nullptr && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
+    };
+    const auto has_own = [&](const BasicBlock* code) { return llvm::any_of(*code, indexes_own); };
+    if (llvm::any_of(loop.blocks(), stops) && llvm::none_of(loop.blocks(), has_own)) loop.setLoopAlreadyUnrolled();
     return llvm::PreservedAnalyses::all();
   }
 };

@@ -74,6 +74,10 @@ inline bool is_barrier(Word word) {
   return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::ClusterBarrier ||
          word == Word::Yield || word == Word::SoftBarrier;
 }
+/// Whether all threads of a block meet somewhere in a piece of code.
+inline bool stops_block(const BasicBlock& code) {
+  return llvm::any_of(code, [](const Instruction& i) { return word_of(&i) == Word::Barrier; });
+}
 /// Words whose value a thread has from its place alone.
 inline bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
 /// Whether a value is a kernel's argument, or the pointer to its bytes: a load from the table of pointers to arguments or through one of
