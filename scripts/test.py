@@ -65,7 +65,7 @@ def run_cpp(scratch: Path) -> Count:
 
 
 def run_python(scratch: Path, arguments: list[str]) -> Count:
-    folders = [f for f in ("tests/python", "tests/null", "tests/cuda_compile") if any((ROOT / f).rglob("test_*.py"))]
+    folders = [f for f in ("tests/python", "tests/null", "tests/vector_clock", "tests/cuda_compile") if any((ROOT / f).rglob("test_*.py"))]
     if not folders:
         return Count()
     print("== Python tests", flush=True)
