@@ -114,6 +114,7 @@ def library() -> ctypes.CDLL:
     lib = ctypes.CDLL("libcuda.so.1")
     lib.vc_problem.restype = ctypes.c_char_p
     lib.vc_note.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64]
+    lib.vc_release.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int]
     lib.vc_agent.argtypes = [ctypes.c_void_p, ctypes.c_int]
     lib.vc_entry.argtypes = [ctypes.c_int, ctypes.POINTER(_Entry)]
     return lib
@@ -273,7 +274,7 @@ class Log:
             case "free":
                 blocks.remove(e.address)
             case "release":
-                out = self._ends(e, e.address, e.address + e.bytes, blocks)
+                out = self._ends(e, e.address, e.address + e.bytes, blocks, owner=e.source)
                 blocks.remove(e.address)
                 return out
             case "host read" | "host write":
@@ -315,11 +316,12 @@ class Log:
         memory.history = kept
         return out
 
-    def _ends(self, e: Entry, low: int, high: int, memory: Memory) -> list[str]:
+    def _ends(self, e: Entry, low: int, high: int, memory: Memory, owner: int = -1) -> list[str]:
+        """What still uses memory that ends; an owner's own stream is its own business."""
         out = [
             f"{e} takes the memory at {low:#x}, and does not wait for {other}, which uses it"
             for from_, to, other, _ in memory.history
-            if from_ < high and low < to and not self.ordered(other, e)
+            if from_ < high and low < to and other.agent != owner and not self.ordered(other, e)
         ]
         memory.history = [h for h in memory.history if not (h[0] < high and low < h[1])]
         return out
@@ -364,8 +366,7 @@ def start() -> None:
     import broadcloth as bc
 
     bc.config.background_compile = False
-    if hasattr(bc._c, "observe_launches"):
-        bc._c.observe_launches(ctypes.cast(library().vc_observe, ctypes.c_void_p).value)
+    bc._c.observe_launches(ctypes.cast(library().vc_observe, ctypes.c_void_p).value)
     bc._c.pool_add_hook(
         lambda event, device, ptr, count: (
             library().vc_note(event.encode(), ptr, max(count, 1)) if event in ("allocate", "free") and device != "cpu" else None
@@ -407,6 +408,7 @@ class OtherLibrary:
                 checked("cuStreamCreateWithPriority", ctypes.byref(handle), int(non_blocking), 0)
                 stream = handle.value
         self.stream = stream
+        self.agent = library().vc_agent(stream, device)
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -488,7 +490,7 @@ class OtherArray:
 
     def __del__(self) -> None:
         if not hasattr(self, "base"):
-            library().vc_note(b"release", self.address, 4 * self.size)
+            library().vc_release(self.address, 4 * self.size, self.owner.agent)
 
 
 def _child_main(path: str, name: str, argument: str = "") -> None:

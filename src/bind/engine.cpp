@@ -280,6 +280,8 @@ void init_engine(PyObject* module) {
                      }),
           BC_FUNCTION("library_status()", library_status),
           BC_FUNCTION("set_library_paths(folders)", set_paths),
+          BC_FUNCTION("observe_launches(address)",
+                      [](uint64_t address) { launch_observer.store(reinterpret_cast<LaunchObserver>(address)); }),  // NOLINT
           BC_FUNCTION("null_log()", null_launches),
           BC_FUNCTION("null_copies()", null_copy_list),
           BC_FUNCTION("null_order()", null_order_list),

@@ -1,4 +1,5 @@
 // Runs plans: makes the outputs, fills in addresses and constants, launches, and lets go of what is no longer read.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -218,6 +219,8 @@ class Runner {
     const auto start = begin_timing();
     for (const Launch& launch : step.launches) {
       if (!on_tier0_) {
+        if (const LaunchObserver observe = launch_observer.load(std::memory_order_relaxed)) [[unlikely]]
+          tell(observe, step, kept_partials ? kept_partials->ptr : partials);
         backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
         continue;
       }
@@ -232,6 +235,20 @@ class Runner {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
     }
+  }
+
+  /// Names the memory that a step's kernel uses.
+  void tell(LaunchObserver observe, const Step& step, const void* partials) {
+    const auto written = [&](int slot) {
+      if (std::find(step.allocate.begin(), step.allocate.end(), slot) != step.allocate.end()) return true;
+      return std::any_of(step.take.begin(), step.take.end(), [&](const auto& t) { return t.first == slot; });
+    };
+    for (const Step::Patch& patch : step.patches)
+      if (const Buffer* buffer = slots_.nodes[patch.slot]->buffer.get(); buffer && patch.kind != Step::Patch::Kind::constant)
+        observe(buffer->ptr, buffer->bytes, written(patch.slot));
+    if (partials) observe(partials, step.partial_bytes, true);
+    if (step.tickets) observe(tape_.words.tickets, tape_.words.count * sizeof(uint32_t), true);
+    if (step.ir.checked && tape_.words.error) observe(tape_.words.error, sizeof(uint32_t), true);
   }
 
   /// Writes a step's launches down, where the stream's work are calls of the host.

@@ -7,6 +7,8 @@
 
 namespace bc {
 
+std::atomic<LaunchObserver> launch_observer{nullptr};
+
 using Clock = std::chrono::steady_clock;
 
 namespace detail {

@@ -43,6 +43,11 @@ inline bool profiling() { return detail::active_recordings.load(std::memory_orde
 void profile_kernel(KernelRecord record);
 void profile_copy(CopyRecord record);
 
+/// Told of each piece of memory that the calling thread's next launch of an array kernel uses. Tests of the order between streams set it:
+/// a driver cannot tell from a pointer how far its memory reaches.
+using LaunchObserver = void (*)(const void* memory, size_t bytes, bool write);
+extern std::atomic<LaunchObserver> launch_observer;
+
 /// Collects what runs, in all threads, between start() and stop(). Recordings may overlap; each sees everything.
 class Recording {
  public:

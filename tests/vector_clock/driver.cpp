@@ -839,12 +839,6 @@ API int cuStreamCreateWithPriority(void** stream, unsigned flags, int) {
   const Guard lock(driver().mutex);
   return *stream = new_stream(current, !(flags & 1)), kSuccess;
 }
-API int cuStreamGetFlags(void* stream, unsigned* flags) {
-  const Guard lock(driver().mutex);
-  const Stream* s = stream_of(stream);
-  if (!s) return kInvalidHandle;
-  return *flags = s->legacy || s->blocking ? 0 : 1, kSuccess;
-}
 API int cuStreamDestroy_v2(void* stream) {
   const Guard lock(driver().mutex);
   Stream* s = stream_of(stream);
@@ -1139,6 +1133,11 @@ API int vc_ordered(int a, int b) {
 API int vc_note(const char* name, u64 address, u64 bytes) {
   const Guard lock(driver().mutex);
   return host_entry({.kind = Kind::note, .address = address, .bytes = bytes, .name = name});
+}
+/// Logs that memory of another library, whose own stream is `owner`, is the library's again.
+API int vc_release(u64 address, u64 bytes, int owner) {
+  const Guard lock(driver().mutex);
+  return host_entry({.kind = Kind::note, .address = address, .source = static_cast<u64>(owner), .bytes = bytes, .name = "release"});
 }
 /// What went wrong in the driver itself; nullptr past the last.
 API const char* vc_problem(int index) {
