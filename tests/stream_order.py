@@ -43,7 +43,7 @@ def driver_folder() -> Path:
         return Path(named)
     import broadcloth
 
-    return Path(broadcloth.__file__).resolve().parents[2] / "vector_clock"
+    return Path(broadcloth._c.__file__).parents[2] / "vector_clock"  # where files of the package may be links to the sources
 
 
 def child_environment(**settings: int) -> dict[str, str]:
