@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "graph/plan.h"
+
 namespace bc {
 namespace {
 
@@ -282,6 +284,29 @@ void Fusion::choose_roots() {
   }
 }
 
+namespace {
+
+/// Tells whether reading `seen` of a node can find what writing `region` of another, that shares memory with the first, has written
+/// elsewhere: in any other order than element by element.
+bool reads_region(const Buffer& from, const Layout& seen, DType read, const Buffer& to, const Layout& region, DType written) {
+  const auto first = [](const Buffer& b, const Layout& l, int item) { return static_cast<const char*>(b.ptr) + l.offset * item; };
+  const int r = itemsize(read), w = itemsize(written);
+  if (r == w && seen.shape == region.shape && seen.strides == region.strides && first(from, seen, r) == first(to, region, w)) return false;
+  int64_t seen_low, seen_high, region_low, region_high;
+  bounds(seen, &seen_low, &seen_high);
+  bounds(region, &region_low, &region_high);
+  if (seen_low > seen_high || region_low > region_high) return false;
+  const auto *a = static_cast<const char*>(from.ptr), *b = static_cast<const char*>(to.ptr);
+  return a + seen_low * r < b + (region_high + 1) * w && b + region_low * w < a + (seen_high + 1) * r;
+}
+
+bool share_memory(const Node& a, const Node& b) {
+  const Buffer *first = memory_of(a), *second = memory_of(b);
+  return first && second && share_memory(*first, *second);
+}
+
+}  // namespace
+
 void Fusion::choose_store(int i) {
   Node& node = *nodes_[i];
   Note& note = notes_[i];
@@ -303,6 +328,11 @@ void Fusion::choose_store(int i) {
                         o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
       reads_old |= o.dtype != node.dtype || (!(seen == region) && may_overlap(seen, region));
       return;
+    }
+    if (share_memory(*o.node, old)) {
+      const Layout seen{reader.op == Op::store ? region.shape : space_of(reader),
+                        o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
+      reads_old |= reads_region(*memory_of(*o.node), seen, o.dtype, *memory_of(old), region, node.dtype);
     }
     const int at = index(o.node.get());
     if (at < 0 || notes_[at].root || seen_node[at]) return;
@@ -384,11 +414,11 @@ void Fusion::protect_readers(int i) {
   for (int n = 0; n < i; ++n) {
     if (notes_[n].root) continue;
     for (const Operand& o : nodes_[n]->in) {
-      if (o.node.get() != old) continue;
-      const bool same_place = region && o.dtype == node.dtype && nodes_[n]->shape == region->shape && !o.identity &&
-                              o.strides == region->strides && o.offset == region->offset;
-      const bool whole_place = region && o.dtype == node.dtype && o.identity && nodes_[n]->shape == region->shape && region->offset == 0 &&
-                               is_contiguous(region->shape, region->strides);
+      const bool same = o.node.get() == old;
+      if (!same && !share_memory(*o.node, *old)) continue;
+      const bool walks_region = same && region && o.dtype == node.dtype && nodes_[n]->shape == region->shape;
+      const bool same_place = walks_region && !o.identity && o.strides == region->strides && o.offset == region->offset;
+      const bool whole_place = walks_region && o.identity && region->offset == 0 && is_contiguous(region->shape, region->strides);
       if ((same_place || whole_place) && pure_chain(n, i)) continue;
       if (last_root(n) >= i) notes_[n].root = true;
     }

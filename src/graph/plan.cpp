@@ -616,7 +616,8 @@ class KernelBuilder {
 
   bool base_aligned(int slot) const {
     const Node* node = slot < static_cast<int>(slots_.nodes.size()) ? slots_.nodes[slot].get() : nullptr;
-    return !node || !node->buffer || reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0;
+    const Buffer* memory = node ? memory_of(*node) : nullptr;
+    return !memory || reinterpret_cast<uintptr_t>(memory->ptr) % 16 == 0;
   }
 
   void set_launches(const ReduceShape& shape, const Dims& kept, int64_t m, int64_t n, Step* step) {
@@ -687,6 +688,16 @@ class KernelBuilder {
 Target target_of(Device device) {
   if (device.type == DeviceType::null) return backend(device).target().find("cuda") != std::string::npos ? Target::cuda : Target::cpu;
   return device.type == DeviceType::cuda ? Target::cuda : Target::cpu;
+}
+
+const Buffer* memory_of(const Node& node) {
+  const Node* at = &node;
+  while (!at->buffer) {
+    const bool in_place = at->op == Op::store || (at->op == Op::library && static_cast<const LibraryExtra&>(*at->extra).in_place);
+    if (!in_place || at->in.size() == 0) return nullptr;
+    at = at->in[0].node.get();
+  }
+  return at->buffer.get();
 }
 
 Plan make_plan(const Slots& slots, int pending, Target target) {
@@ -763,6 +774,14 @@ Hash128 tape_hash(size_t pending, Slots* slots) {
       node->slot = static_cast<uint32_t>(slots->nodes.size());
       slots->nodes.push_back(node);
       h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16);
+      if (node->buffer && node->buffer->exposed) {
+        // Imports of one array are buffers of their own, and which bytes they share decides what may be read when.
+        for (size_t i = pending; i + 1 < slots->nodes.size(); ++i) {
+          const Buffer *a = slots->nodes[i]->buffer.get(), *b = node->buffer.get();
+          if (a && a->exposed && share_memory(*a, *b))
+            h.add(i).add(static_cast<uint64_t>(static_cast<const char*>(b->ptr) - static_cast<const char*>(a->ptr)));
+        }
+      }
       if (node->buffer)
         h.add(uint64_t(node->buffer->exposed) | uint64_t(reinterpret_cast<uintptr_t>(node->buffer->ptr) % 16 == 0) << 1 |
               uint64_t(node->handles > 0) << 2)

@@ -68,6 +68,15 @@ void run_plan(Plan& plan, Slots& slots, Tape& tape);
 /// they read.
 Hash128 tape_hash(size_t pending, Slots* slots);
 
+/// The memory that a node's value lies in, or will lie in where it is another value changed in place; nullptr: memory that the flush makes.
+const Buffer* memory_of(const Node& node);
+
+/// Tells whether two buffers are different ones with memory in common: imports of other libraries' arrays.
+inline bool share_memory(const Buffer& a, const Buffer& b) {
+  const auto *from = static_cast<const char*>(a.ptr), *other = static_cast<const char*>(b.ptr);
+  return &a != &b && from < other + b.bytes && other < from + a.bytes;
+}
+
 /// The skeletons that a device runs.
 Target target_of(Device device);
 

@@ -340,3 +340,46 @@ def test_array_interface_and_ctypes_are_numpys(xp, device):
     ctypes.memset(b.ctypes, 0, 16)
     assert b.tolist() == [0, 0, 3, 4]
     assert not hasattr(xp.arange(3, dtype="bfloat16"), "ctypes")
+
+
+ALIASES = {
+    "shifted": lambda m, a, b: a.__setitem__(slice(1, None), b[:-1]),
+    "shifted back": lambda m, a, b: a.__setitem__(slice(None, -1), b[1:]),
+    "reversed": lambda m, a, b: a.__setitem__(slice(None), b[::-1]),
+    "converted": lambda m, a, b: a.__setitem__(slice(2, None), b[:-2].astype("f8")),
+    "computed": lambda m, a, b: a.__setitem__(slice(1, None), b[:-1] * 2 + a[1:]),
+    "in place": lambda m, a, b: a.__iadd__(b[::-1]),
+    "out": lambda m, a, b: m.multiply(b[:-1], 2, out=a[1:]),
+    "chosen": lambda m, a, b: a.__setitem__(slice(1, None), m.where(b[:-1] > 5, b[:-1], 0)),
+    "spread": lambda m, a, b: a.__setitem__(m.asarray(np.arange(a.size)[::-2]), b[: a.size // 2]),
+    "rows": lambda m, a, b: a.reshape(-1, 8)[:, 1:].__setitem__(slice(None), b.reshape(-1, 8)[:, :-1]),
+}
+
+
+@cpu_only
+@pytest.mark.parametrize("size", [8, 16384])
+@pytest.mark.parametrize("case", ALIASES)
+def test_two_imports_of_one_array_are_read_before_they_are_written(xp, device, mode, case, size):
+    """Each is an array of its own to the engine, but they have memory in common."""
+    memory = np.arange(size, dtype=np.float32)
+    expected = memory.copy()
+    ALIASES[case](np, expected, memory.copy())
+    ALIASES[case](bc, bc.from_dlpack(memory), bc.from_dlpack(memory))
+    bc.flush()
+    assert_same(memory, expected)
+
+
+@cpu_only
+def test_a_plan_for_separate_imports_is_not_used_for_overlapping_ones(xp, device):
+    memory = np.arange(100, dtype=np.float32)
+    for at in (50, 1, 49, 2, 0):
+        expected = memory.copy()
+        expected[:50] = memory[at : at + 50].copy()
+        bc.from_dlpack(memory[:50])[:] = bc.from_dlpack(memory[at : at + 50])
+        bc.flush()
+        assert_same(memory, expected)
+        expected = memory.copy()
+        expected[at : at + 50] = memory[:50].copy()
+        bc.from_dlpack(memory[at : at + 50])[:] = bc.from_dlpack(memory[:50])
+        bc.flush()
+        assert_same(memory, expected)
