@@ -379,12 +379,10 @@ PyObject* stream_wait_event(PyObject* self, PyObject* event) {
           t.join_capture(*mark.use.tape);
         }
       } else {
-        backend(t.device()).wait_event(t.stream(), *mark.event);
-        if (mark.use.tape) {
-          t.saw(mark.use);
-          // Waiting for a captured stream's event enters its capture.
-          if (mark.use.tape->capture() && !t.capture() && backend(t.device()).capturing(t.stream())) t.join_capture(*mark.use.tape);
-        }
+        t.wait_for(*mark.event, mark.use);
+        // Waiting for a captured stream's event enters its capture.
+        if (mark.use.tape && mark.use.tape->capture() && !t.capture() && backend(t.device()).capturing(t.stream()))
+          t.join_capture(*mark.use.tape);
       }
     });
     Py_RETURN_NONE;

@@ -7,6 +7,7 @@
 #include "bind/args.h"
 #include "bind/dlpack.h"
 #include "graph/tape.h"
+#include "runtime/pool.h"
 
 namespace bc::bind {
 namespace {
@@ -59,6 +60,7 @@ class Loan {
   }
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
+  const Ref<Buffer>& buffer() const { return buffer_; }
 
  private:
   Device device_;
@@ -161,18 +163,101 @@ DType from_dlpack_type(dlpack::DataType d) {
 
 dlpack::Device dlpack_device(Device d) { return {d.type == DeviceType::cuda ? dlpack::kCuda : dlpack::kCpu, d.index}; }
 
+/// Runs `f` without Python's lock, whether the thread has it or not.
+template <class F>
+void surely_without_gil(F&& f) {
+  if (!Py_IsInitialized()) return f();
+  const GilHold hold;
+  without_gil(std::forward<F>(f));
+}
+
+/// Memory that streams of other libraries may use, where nothing can be recorded on them: they may have been destroyed since. It is kept
+/// until the device has been waited for, which happens when there is much of it or the pool has no more.
+class Quarantine {
+ public:
+  void add(Ref<Buffer> buffer) {
+    constexpr size_t kMostBuffers = 64, kMostBytes = size_t{1} << 30;
+    static const int hook = pool_add_hook([this](PoolEvent event, Device device, void*, size_t) {
+      if (event == PoolEvent::Pressure && device.type == DeviceType::cuda) give_back(device);
+    });
+    (void)hook;
+    const Device device = buffer->device;
+    {
+      const std::lock_guard lock(mutex_);
+      bytes_ += buffer->bytes;
+      waiting_.push_back(std::move(buffer));
+      if (waiting_.size() <= kMostBuffers && bytes_ <= kMostBytes) return;
+    }
+    give_back(device);
+  }
+
+ private:
+  void give_back(Device device) {
+    std::vector<Ref<Buffer>> done;
+    {
+      const std::lock_guard lock(mutex_);
+      for (Ref<Buffer>& b : waiting_)
+        if (b->device == device) done.push_back(std::move(b));
+      std::erase_if(waiting_, [](const Ref<Buffer>& b) { return !b; });
+      for (const Ref<Buffer>& b : done) bytes_ -= b->bytes;
+    }
+    if (done.empty()) return;
+    try {
+      static_cast<CudaBackend&>(backend(device)).synchronize_device();
+    } catch (const Error&) {
+      // A capture forbids to wait, or the device is lost: a later call comes back to it.
+      const std::lock_guard lock(mutex_);
+      for (Ref<Buffer>& b : done) {
+        bytes_ += b->bytes;
+        waiting_.push_back(std::move(b));
+      }
+      return;
+    }
+    TapeLock lock(default_tape(device));  // the last owner of a buffer gives it back under the lock
+    done.clear();
+  }
+
+  std::mutex mutex_;
+  std::vector<Ref<Buffer>> waiting_;
+  size_t bytes_ = 0;
+};
+
+Quarantine& quarantine() {
+  static auto* q = new Quarantine;
+  return *q;
+}
+
 /// What an exported tensor owns.
 struct ExportContext {
   Loan loan;
   Array array;
   std::vector<int64_t> shape, strides;
+  Tape* consumer = nullptr;  ///< of the stream on which the consumer said that it works
   ExportContext(const Array& a, void** address) : loan(a, address), array(a) {}
+  ExportContext(const ExportContext&) = delete;
+  ExportContext& operator=(const ExportContext&) = delete;
+  /// The consumer lets go of the memory while its work may still use it.
+  ~ExportContext() {
+    if (!consumer) return;
+    if (consumer->lent()) {
+      surely_without_gil([&] { quarantine().add(loan.buffer()); });
+      return;
+    }
+    TapeLock lock(*consumer);
+    consumer->submit();
+    if (many_streams()) consumer->after(*loan.buffer(), true);
+  }
 };
 
 template <class Managed>
 void delete_managed(Managed* m) {
   delete static_cast<ExportContext*>(m->context);
   delete m;
+}
+
+template <class Managed>
+Tape*& consumer_of(Managed* m) {
+  return static_cast<ExportContext*>(m->context)->consumer;
 }
 
 template <class Managed>
@@ -209,12 +294,24 @@ PyRef capsule_of(Managed* m, const char* name) {
   return PyRef::steal(capsule);
 }
 
+constexpr int64_t kPerThread = 2;
+
+/// The native stream of DLPack's and the CUDA array interface's number: 0 is ambiguous and 1 the legacy default stream, 2 the driver's own
+/// per-thread stream.
+Stream stream_of_number(Device device, int64_t number) {
+  return {device, number <= 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number))};  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// Makes another library's stream wait for what ours have queued on an array's memory.
 void order_before(Stream consumer, const Array& a) {
   Tape& t = tape_of(consumer);
   TapeLock lock(t);
   data(a);
-  if (many_streams()) t.before(*a.storage()->current->buffer, true);
+  if (!many_streams()) return;
+  Buffer& buffer = *a.storage()->current->buffer;
+  t.before(buffer, true);
+  t.submit();
+  t.after(buffer, true);
 }
 
 /// Makes this thread's stream wait for what another library's has queued.
@@ -226,17 +323,20 @@ void order_after(Stream producer) {
   mine.wait_for({&theirs, theirs.submit()});
 }
 
-/// Makes the consumer's stream (DLPack's and the CUDA array interface's numbers) see what this array's stream has queued.
-void order_for(const Array& a, PyObject* stream) {
+/// Makes the consumer's stream see what this array's stream has queued. Returns that stream's tape; nullptr where the consumer told none.
+Tape* order_for(const Array& a, PyObject* stream) {
   if (a.device().type != DeviceType::cuda) {
     if (stream != Py_None) throw_python(PyExc_BufferError, "__dlpack__: expected stream=None for an array on the CPU");
-    return;
+    return nullptr;
   }
   const int64_t number = stream == Py_None ? 1 : to_int(stream, "stream");
-  if (number == -1) return;
-  // 0 is ambiguous and 1 the legacy default stream; 2 is the driver's own per-thread stream.
-  void* native = number <= 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
-  without_gil([&] { order_before({a.device(), native}, a); });
+  if (number == -1) return nullptr;
+  const Stream consumer = stream_of_number(a.device(), number);
+  return without_gil([&] {
+    order_before(consumer, a);
+    // The driver's per-thread streams, which share a number, and the default stream wait for each other.
+    return number == kPerThread ? &default_tape(a.device()) : &tape_of(consumer);
+  });
 }
 
 PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy_it) {
@@ -269,11 +369,12 @@ PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyO
     m->version = {1, 0};
     m->flags = (read_only ? dlpack::kReadOnly : 0) | (copied ? dlpack::kIsCopied : 0);
     PyRef capsule = capsule_of(m, "dltensor_versioned");
-    order_for(a, stream);
+    consumer_of(m) = order_for(a, stream);
     return capsule;
   }
-  PyRef capsule = capsule_of(manage<dlpack::ManagedTensor>(a), "dltensor");
-  order_for(a, stream);
+  auto* m = manage<dlpack::ManagedTensor>(a);
+  PyRef capsule = capsule_of(m, "dltensor");
+  consumer_of(m) = order_for(a, stream);
   return capsule;
 }
 
@@ -420,8 +521,7 @@ Array from_cuda_interface(PyObject* o, PyObject* dict) {
   if (stream && stream != Py_None) {
     // The producer's work is not in our stream's order.
     const int64_t number = to_int(stream, "stream");
-    void* native = number <= 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
-    without_gil([&] { order_after({device, native}); });
+    without_gil([&] { order_after(stream_of_number(device, number)); });
   }
   PyObject* owner = new_ref(o);
   return from_foreign(address, dtype, layout, device, read_only, [owner] { release_object(owner); });

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/error.h"
 #include "graph/tape.h"
 
 namespace bc {
@@ -22,8 +23,11 @@ ArrayAccess::~ArrayAccess() {
       if (!peer) continue;
       // What the array's own device does with it from now on comes after.
       TapeLock lock(*peer);
-      peer->wait_for(queued);
-      peer->submit();
+      try {
+        peer->wait_for(queued);
+      } catch (const Error&) {
+        // The work failed and its device is lost: who synchronises is told. A destructor must not throw.
+      }
       if (many_streams()) peer->after(*use(i).buffer, use(i).write);
       use(i).buffer = {};
     }

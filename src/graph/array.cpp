@@ -924,10 +924,13 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   if (low > high) low = 0, high = -1;
   Layout inside = layout;
   inside.offset -= low;
-  TapeLock lock(tape(device));
+  Tape& t = tape(device);
+  TapeLock lock(t);
   Ref<Buffer> buffer =
       Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
   buffer->read_only = read_only;
+  // This thread's stream waits for the owner's work, and the others for that.
+  if (device.type == DeviceType::cuda) buffer->uses.write = {&t, t.submit()};
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
   return {new Storage(std::move(leaf)), dtype, std::move(inside)};
 }
@@ -1108,6 +1111,7 @@ Array to_device(const Array& a, Device device) {
     const Use copied{&target, target.tick()};
     TapeLock lock(source);
     source.wait_for(copied);
+    if (many_streams()) source.after(*held.buffer, false);
   }
   return result;
 }

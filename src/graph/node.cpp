@@ -102,36 +102,50 @@ Ref<Buffer> Buffer::foreign(Device device, void* ptr, size_t bytes, std::functio
 
 namespace {
 
-/// Gives memory back to a stream that used it last; that one waits for the others where it does not yet.
-void free_in_order(Buffer& buffer) noexcept {
+/// The stream that used a buffer last: one of ours, on the buffer's device.
+Tape& last_user(const Buffer& buffer) {
   const Uses& uses = buffer.uses;
   Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
-  if (!(last->device() == buffer.device) || last->lent()) last = &default_tape(buffer.device);
-  if (last != uses.write.tape || uses.reads || (uses.read.tape && uses.read.tape != last)) {
-    TapeLock lock(*last);
-    try {
-      last->wait_for(uses.write);
-      if (uses.read.tape) last->wait_for(uses.read);
-      if (uses.reads)
-        for (const Use& use : *uses.reads) last->wait_for(use);
-    } catch (...) {
-      // The device is lost, and all work on it has ended; the owner of that work is told when it synchronises.
-    }
+  return last && last->device() == buffer.device && !last->lent() ? *last : default_tape(buffer.device);
+}
+
+/// Makes `last` wait for the other streams that use a buffer.
+void wait_for_others(Tape& last, const Buffer& buffer) noexcept {
+  try {
+    last.wait_for_uses(buffer);
+  } catch (...) {
+    // The device is lost, and all work on it has ended; the owner of that work is told when it synchronises.
   }
-  pool_free(buffer.device, buffer.ptr, last->stream().native);
+}
+
+/// Gives memory back to the pool for the stream that used it last.
+void free_in_order(Buffer& buffer) noexcept {
+  if (!buffer.uses.write.tape) return pool_free(buffer.device, buffer.ptr);
+  Tape& last = last_user(buffer);
+  const Uses& uses = buffer.uses;
+  if (&last != uses.write.tape || uses.reads || (uses.read.tape && uses.read.tape != &last)) {
+    TapeLock lock(last);
+    wait_for_others(last, buffer);
+  }
+  pool_free(buffer.device, buffer.ptr, last.stream().native);
+}
+
+/// Hands memory back to its owner, who knows nothing of our streams, when their work that uses it is done.
+void release_in_order(Buffer& buffer) noexcept {
+  if (buffer.device.type != DeviceType::cuda) return release_unlocked(std::move(buffer.release));
+  Tape& last = last_user(buffer);
+  TapeLock lock(last);
+  wait_for_others(last, buffer);
+  last.keep(std::move(buffer.release), true);
 }
 
 }  // namespace
 
 void destroy(Buffer* buffer) {
-  if (buffer->release) {
-    release_unlocked(std::move(buffer->release));
-  } else if (buffer->ptr) {
-    if (buffer->uses.write.tape)
-      free_in_order(*buffer);
-    else
-      pool_free(buffer->device, buffer->ptr);
-  }
+  if (buffer->release)
+    release_in_order(*buffer);
+  else if (buffer->ptr)
+    free_in_order(*buffer);
   delete buffer;
 }
 

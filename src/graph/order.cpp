@@ -7,6 +7,17 @@
 
 namespace bc {
 
+namespace {
+
+/// Tells whether a stream of the device is being captured. Called with the device's lock held.
+bool any_capture(Device device) {
+  if (!many_streams()) return false;
+  const std::vector<Tape*> all = tapes(device);
+  return std::any_of(all.begin(), all.end(), [](const Tape* t) { return t->capture() != nullptr; });
+}
+
+}  // namespace
+
 void Tape::before(Buffer& buffer, bool write) {
   Uses& uses = buffer.uses;
   if (!uses.write.tape) {
@@ -14,13 +25,19 @@ void Tape::before(Buffer& buffer, bool write) {
     Tape& usual = default_tape(buffer.device);
     uses.write = {&usual, usual.tick()};
   }
-  wait_for(uses.write);
-  if (write) {
-    if (uses.read.tape) wait_for(uses.read);
-    if (uses.reads)
-      for (const Use& use : *uses.reads) wait_for(use);
-  }
+  if (write)
+    wait_for_uses(buffer);
+  else
+    wait_for(uses.write);
   if (capture_) capture_->keep(buffer);
+}
+
+void Tape::wait_for_uses(const Buffer& buffer) {
+  const Uses& uses = buffer.uses;
+  wait_for(uses.write);
+  wait_for(uses.read);
+  if (uses.reads)
+    for (const Use& use : *uses.reads) wait_for(use);
 }
 
 void Tape::after(Buffer& buffer, bool write) {
@@ -105,7 +122,7 @@ void Tape::wait_for(Use use) {
     const std::unique_ptr<StreamEvent> edge = backend(other.device()).make_event({});
     edge->record(other.stream_);
     backend(device()).wait_event(stream_, *edge);
-    return saw(use);
+    return waited(use);
   }
   if (!other.event_) other.event_ = backend(other.device()).make_event({});
   if (other.event_tick_ >= use.tick) {
@@ -113,8 +130,8 @@ void Tape::wait_for(Use use) {
   } else if (other.capture_) {
     return;  // a part of a graph that has not been launched
   } else {
-    // Under one lock all that was counted is queued; another device may be in the middle of a submission.
-    if (&other.mutex_ == &mutex_) reached = other.tick();
+    // Another device's thread may be in the middle of a submission, which this thread cannot see.
+    reached = &other.mutex_ == &mutex_ ? other.queued() : use.tick;
     other.event_->record(other.stream_);
     other.event_tick_ = reached;
   }
@@ -122,30 +139,96 @@ void Tape::wait_for(Use use) {
     other.event_->synchronize();
   else
     backend(device()).wait_event(stream_, *other.event_);
-  saw({&other, reached});
+  waited({&other, reached});
 }
 
-void Tape::saw(const Use& use) {
-  const auto number = static_cast<size_t>(use.tape->number_);
-  if (number >= seen_.size()) seen_.resize(number + 1);
-  seen_[number] = std::max(seen_[number], use.tick);
+void Tape::wait_for(const StreamEvent& event, const Use& marked) {
+  if (device().type == DeviceType::cpu)
+    event.synchronize();
+  else
+    backend(device()).wait_event(stream_, event);
+  waited(marked);
+}
+
+/// Notes that a wait was queued.
+void Tape::waited(const Use& use) {
+  if (use.tape) {
+    const auto number = static_cast<size_t>(use.tape->number_);
+    if (number >= seen_.size()) seen_.resize(number + 1);
+    seen_[number] = std::max(seen_[number], use.tick);
+  }
+  submit();
 }
 
 void Tape::note_done(uint64_t tick) {
   uint64_t known = done_.load(std::memory_order_relaxed);
   while (known < tick && !done_.compare_exchange_weak(known, tick, std::memory_order_release, std::memory_order_relaxed)) {}
-  std::erase_if(kept_, [&](auto& k) {
-    if (k.first > tick) return false;
-    release_unlocked(std::move(k.second));
-    return true;
-  });
+  release_kept(static_cast<size_t>(std::count_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.tick <= tick; })));
 }
 
-void Tape::keep(std::function<void()> release) {
-  constexpr size_t kMostKept = 64;
+void Tape::keep(std::function<void()> release, bool soon) {
+  constexpr size_t kUnmarked = 16;  // an event for each would cost a launch a tenth of its time
   TapeLock lock(*this);
-  kept_.emplace_back(tick(), std::move(release));
-  if (kept_.size() > kMostKept && !capture_ && !lent() && backend(device()).query(stream_)) note_done(tick());
+  if (device().type != DeviceType::cuda) return release_unlocked(std::move(release));
+  if (capture_) {
+    capture_->owned.emplace_back(nullptr, [release = std::move(release)](void*) { release_unlocked(release); });
+    return;
+  }
+  if (soon && kept_.empty() && !any_capture(device())) {
+    bool idle = tick() <= done_.load(std::memory_order_relaxed);
+    try {
+      idle = idle || backend(device()).query(stream_);
+    } catch (const Error&) {
+      // Whose work failed is told at the next synchronisation.
+    }
+    if (idle) return release_unlocked(std::move(release));
+  }
+  kept_.push_back({tick(), queued(), nullptr, std::move(release)});
+  size_t unmarked = 0;
+  while (unmarked < kept_.size() && !kept_[kept_.size() - 1 - unmarked].event) ++unmarked;
+  if (soon || unmarked >= kUnmarked) release_kept();
+}
+
+/// Marks the end of what the last entries wait for, and releases the first ones, whose work is done.
+void Tape::release_kept() {
+  // The driver allows neither while it captures; a later call comes back to it.
+  if (kept_.empty() || any_capture(device())) return;
+  size_t count = 0;
+  uint64_t done = 0;
+  try {
+    if (backend(device()).capturing(stream_)) return;
+    if (Kept& last = kept_.back(); !last.event) {
+      std::unique_ptr<StreamEvent> event;
+      if (spare_events_.empty()) {
+        event = backend(device()).make_event({});
+      } else {
+        event = std::move(spare_events_.back());
+        spare_events_.pop_back();
+      }
+      event->record(stream_);
+      last.event = std::move(event);
+      last.done = queued();
+    }
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      if (!kept_[i].event) continue;
+      if (!kept_[i].event->query()) break;
+      count = i + 1;
+      done = kept_[i].done;
+    }
+  } catch (const Error&) {
+    // Whose work failed is told at the next synchronisation.
+  }
+  release_kept(count);
+  if (count) note_done(done);
+}
+
+void Tape::release_kept(size_t count) {
+  for (; count > 0; --count) {
+    Kept first = std::move(kept_.front());
+    kept_.pop_front();
+    if (first.event) spare_events_.push_back(std::move(first.event));
+    release_unlocked(std::move(first.release));
+  }
 }
 
 void Tape::synchronize() {

@@ -300,6 +300,8 @@ void Tape::flush() {
   std::optional<CurrentTape> current;
   if (many_streams()) [[unlikely]]
     current.emplace(*this);
+  if (!kept_.empty()) [[unlikely]]
+    release_kept();
   take(&slots_.nodes);
   const size_t count = slots_.nodes.size();
   if (count == 0) return;
@@ -307,6 +309,7 @@ void Tape::flush() {
   set_alive(0);
   pending_bytes_ = 0;
   set_work(0);
+  flush_tick_ = submit();
   flushing_ = true;
   // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises.
   struct Leave {
@@ -338,7 +341,6 @@ void Tape::flush() {
     if (cache.plans.size() >= kMaxPlans) cache.plans.clear();
     found = cache.plans.emplace(key, make_plan(slots_, static_cast<int>(count), target)).first;
   }
-  submit();
   run_plan(found->second, slots_, *this);
 }
 

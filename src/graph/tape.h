@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -88,17 +89,22 @@ class Tape {
   void before(Buffer& buffer, bool write);
   /// Notes that the stream's work up to tick() uses the buffer.
   void after(Buffer& buffer, bool write);
-  /// Makes the stream's next work wait for a tick of any device's stream.
+  /// Makes the stream's next work wait for a tick of any device's stream. A wait that is queued counts as a submission, so that whoever
+  /// waits for the stream's tick() waits for what the stream waits for.
   void wait_for(Use use);
+  /// The same for an event that marks a tick (or, with no tape, something else).
+  void wait_for(const StreamEvent& event, const Use& marked);
+  /// Makes the stream's next work wait for all that uses the buffer.
+  void wait_for_uses(const Buffer& buffer);
   /// Runs what waits, waits for the stream, and raises the errors of its work.
   void synchronize();
   /// Raises what kernels reported since the last call: an index out of range, on CUDA seen at a synchronisation.
   void check_errors();
-  /// Notes that the stream waits for a tick already, by an event of the user's.
-  void saw(const Use& use);
 
-  /// Calls `release` once the work queued until now is done, in a thread that holds no lock; at the latest at a synchronisation.
-  void keep(std::function<void()> release);
+  /// Calls `release` once the work queued until now is done, in a thread that holds no lock: at a later flush or call of keep(), at the
+  /// latest at a synchronisation. `soon`: somebody may wait for it, so that it is called at once where the stream is idle. What a capture
+  /// uses is kept as long as its graph.
+  void keep(std::function<void()> release, bool soon = false);
 
   /// The capture that the stream is in; nullptr: none.
   const std::shared_ptr<Capture>& capture() const { return capture_; }
@@ -136,9 +142,15 @@ class Tape {
   int64_t pending_bytes_ = 0;
   std::atomic<int64_t> pending_work_{0};  ///< elements that the pending nodes walk, about; changed under the lock, asked without
   bool flushing_ = false;
-  Slots slots_;  ///< of the flush that runs; kept for its memory
+  uint64_t flush_tick_ = 0;  ///< the submission of the flush that is under way
+  Slots slots_;              ///< of the flush that runs; kept for its memory
 
+  /// The last tick whose work is all queued: a flush that is under way goes on queueing work of its own tick.
+  uint64_t queued() const { return flushing_ ? flush_tick_ - 1 : tick(); }
+  void waited(const Use& use);
   void note_done(uint64_t tick);
+  void release_kept();
+  void release_kept(size_t count);
   const StreamEvent* last_event() {
     std::lock_guard lock(event_mutex_);
     return event_.get();
@@ -155,7 +167,16 @@ class Tape {
   std::vector<Tape*> graphs_;   ///< the origins of graphs that ran here and may have reported an error
   const char* file_ = nullptr;  ///< of the last op that was queued, where lines are noted
   int line_ = 0;
-  std::vector<std::pair<uint64_t, std::function<void()>>> kept_;  ///< by tick: hands back what queued copies use
+
+  /// What queued work uses and nobody else holds.
+  struct Kept {
+    uint64_t tick;                       ///< of the last submission that uses it
+    uint64_t done;                       ///< the tick that is done with the event
+    std::unique_ptr<StreamEvent> event;  ///< marks the end of that work; nullptr: a later entry's does
+    std::function<void()> release;
+  };
+  std::deque<Kept> kept_;  ///< in the stream's order
+  std::vector<std::unique_ptr<StreamEvent>> spare_events_;
 };
 
 // ---- Which tape ---------------------------------------------------------------------------------------------------------------------

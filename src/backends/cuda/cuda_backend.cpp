@@ -28,6 +28,18 @@ CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(
 CUstream native(Stream stream) { return static_cast<CUstream>(stream.native); }
 const CudaKernel& cuda_kernel(const LoadedKernel& kernel) { return static_cast<const CudaKernel&>(kernel); }
 
+/// Modules are loaded and events asked while another thread captures its stream, which by CUDA's default forbids it to all threads.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  int mode_ = cuda::kCaptureRelaxed;
+};
+
 }  // namespace
 
 int cuda_device_count() { return cuda::device_count(); }
@@ -265,22 +277,6 @@ std::vector<char> CudaBackend::compile(const KernelSource& source) { return cuda
 std::vector<char> CudaBackend::compile_quick(const KernelSource& source) {
   return source.quick ? cuda::compile_for(source, arch(), true) : std::vector<char>();
 }
-
-namespace {
-
-/// A module may be loaded while another thread captures its stream, which by CUDA's default forbids it to all threads.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  ~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  int mode_ = cuda::kCaptureRelaxed;
-};
-
-}  // namespace
 
 void CudaKernel::replace(std::unique_ptr<LoadedKernel> better) {
   better_.reset(static_cast<CudaKernel*>(better.release()));
@@ -621,6 +617,7 @@ std::pair<int, int> CudaBackend::stream_priorities() {
 
 bool CudaBackend::query(Stream stream) {
   make_current();
+  const RelaxedCapture relaxed;
   CUresult result = driver().cuStreamQuery(native(stream));
   if (result == cuda::kErrorNotReady) return false;
   check(result, "cuStreamQuery");
@@ -705,6 +702,7 @@ void CudaEvent::record(Stream stream) {
 
 bool CudaEvent::query() const {
   backend_->make_current();
+  const RelaxedCapture relaxed;
   CUresult result = driver().cuEventQuery(event_);
   if (result == cuda::kErrorNotReady) return false;
   check(result, "cuEventQuery");

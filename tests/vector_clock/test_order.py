@@ -1,0 +1,423 @@
+"""Which work waits for which: between streams, devices and other libraries. Each test ends with the question whether every two accesses to
+one piece of memory, of which one writes, are ordered."""
+
+from __future__ import annotations
+
+import gc
+
+from stream_order import Access, OtherArray, OtherLibrary, library, note, on_vector_clock, read_log, recorded
+
+SIZE = 4096
+
+
+def streams(count: int) -> list:
+    import broadcloth as bc
+
+    return [bc.cuda.Stream(non_blocking=True) for _ in range(count)]
+
+
+def on(stream, f, *arguments):
+    """Calls f with a stream as the current one, and queues what it recorded."""
+    import broadcloth as bc
+
+    with stream:
+        result = f(*arguments)
+        bc.flush()
+    return result
+
+
+def overwrite(a) -> None:
+    a[1:] = 5  # in its own memory; a store to the whole array would take memory of the stream's
+
+
+# ---- A wait that is queued counts as work of its stream --------------------------------------------------------------------------------
+
+
+@on_vector_clock()
+def test_memory_that_a_second_reader_still_reads_is_not_overwritten():
+    import broadcloth as bc
+
+    one, two, three = streams(3)
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda")
+        bc.flush()
+        y = on(one, lambda v: v + 1, x)
+        on(two, lambda v: v + 2, x)
+        on(three, lambda v: v * 2, y)  # has waited for all that the first stream has queued
+        del x  # the first stream waits for the second, and has the memory
+        z = on(one, lambda: bc.empty(SIZE, dtype="f4", device="cuda"))
+        on(three, overwrite, z)
+    log.check()
+
+
+@on_vector_clock()
+def test_an_event_that_the_program_waits_for_counts_too():
+    import broadcloth as bc
+
+    one, two, three = streams(3)
+    event = bc.cuda.Event()
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda")
+        bc.flush()
+        y = on(one, lambda v: v + 1, x)
+        on(two, lambda v: v + 2, x)
+        on(three, lambda v: v * 2, y)
+        event.record(two)
+        one.wait_event(event)
+        del x
+        z = on(one, lambda: bc.empty(SIZE, dtype="f4", device="cuda"))
+        on(three, overwrite, z)
+    log.check()
+
+
+@on_vector_clock()
+def test_memory_of_an_external_stream_goes_to_the_default_stream_in_order():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    (three,) = streams(1)
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda")
+        bc.flush()
+        on(three, lambda v: v * 2, x)  # has waited for all that the default stream has queued
+        with bc.cuda.ExternalStream(lib.stream):
+            y = x + 1
+            bc.flush()
+            del y
+        gc.collect()
+        z = bc.empty(SIZE, dtype="f4", device="cuda")
+        on(three, overwrite, z)
+    log.check()
+
+
+@on_vector_clock(devices=2)
+def test_a_copy_to_another_device_reads_before_its_source_is_used_again():
+    import broadcloth as bc
+
+    (three,) = streams(1)
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda:0")
+        bc.flush()
+        on(three, lambda v: v * 2, x)
+        y = bc.asarray(x, device="cuda:1")
+        del x
+        z = bc.empty(SIZE, dtype="f4", device="cuda:0")
+        on(three, overwrite, z)
+        del y
+    log.check()
+
+
+@on_vector_clock(devices=2)
+def test_a_stream_writes_after_another_device_has_read():
+    import broadcloth as bc
+
+    (three,) = streams(1)
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda:0")
+        bc.flush()
+        on(three, lambda v: v * 2, x)
+        y = bc.asarray(x, device="cuda:1")
+        on(three, overwrite, x)
+        del y
+    log.check()
+
+
+@on_vector_clock()
+def test_graphs_of_one_stream_share_its_scratch_memory_in_order():
+    import broadcloth as bc
+
+    one, two, three = streams(3)
+    x = bc.ones((4, 1 << 18), dtype="f4", device="cuda")
+    bc.synchronize()
+    graphs = []
+    with recorded() as log:
+        for _ in range(2):
+            with one:
+                one.begin_capture()
+                total = x.sum(axis=1)
+                bc.flush()
+                graphs.append((one.end_capture(), total))
+        graphs[0][0].launch(two)
+        graphs[1][0].launch(three)
+    assert len([e for e in log.launches() if e.launch >= 0]) == 2
+    log.check()
+
+
+@on_vector_clock()
+def test_what_is_freed_during_a_flush_is_marked_at_its_end():
+    import broadcloth as bc
+
+    one, two, three = streams(3)
+    with recorded() as log:
+        x = bc.ones(SIZE, dtype="f4", device="cuda")
+        w = bc.ones(SIZE, dtype="f4", device="cuda")
+        bc.flush()
+        # A temporary that two streams use, and whose last reference goes in the middle of the first one's flush.
+        with one:
+            t = x * 3
+            bc.flush()
+        on(two, lambda v: v + 1, t)
+        with one:
+            u = t * 2
+            del t
+            v = (u[::-1] + w).cumsum()
+            r = v + x
+            bc.flush()
+        on(three, lambda v: v + 1, r)
+        on(three, overwrite, x)
+    log.check()
+
+
+# ---- Other libraries' memory ---------------------------------------------------------------------------------------------------------
+
+
+@on_vector_clock()
+def test_every_stream_waits_for_the_producer_of_an_imported_array():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    (one,) = streams(1)
+    with recorded() as log:
+        x = bc.ones(8, device="cuda")
+        bc.flush()
+        on(one, lambda v: v + 1, x)
+        theirs = lib.array(SIZE)
+        theirs.write()
+        a = bc.asarray(theirs)
+        on(one, lambda v: v * 2, a)
+    log.check()
+
+
+class WithDlpack:
+    """An array of another library that speaks DLPack: the engine's own capsule stands for the library's."""
+
+    def __init__(self, array: OtherArray):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        import broadcloth as bc
+
+        made = bc.asarray(self.array).__dlpack__(stream=-1)
+        self.array.owner.order_before(stream)
+        return made
+
+
+@on_vector_clock()
+def test_every_stream_waits_for_the_producer_of_a_dlpack_tensor():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two = streams(2)
+    with recorded() as log:
+        x = bc.ones(8, device="cuda")
+        y = on(one, lambda v: v + 1, x)
+        on(two, lambda v: v + 1, y)
+        theirs = lib.array(SIZE)
+        theirs.write()
+        with one:
+            a = bc.from_dlpack(WithDlpack(theirs))
+        on(two, lambda v: v * 2, a)
+    log.check()
+
+
+@on_vector_clock()
+def test_another_librarys_memory_is_given_back_when_the_work_is_done():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        theirs.write()
+        a = bc.asarray(theirs)
+        b = a + 1
+        bc.flush()
+        del a, theirs
+        gc.collect()
+        assert not [e for e in read_log() if e.name == "release"]
+        bc.synchronize()
+        assert [e for e in read_log() if e.name == "release"]
+        del b
+    log.check()
+
+
+@on_vector_clock()
+def test_another_librarys_memory_that_two_streams_read_waits_for_both():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two = streams(2)
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a = bc.asarray(theirs)
+        on(one, lambda v: v + 1, a)
+        on(two, lambda v: v + 2, a)
+        del a, theirs
+        gc.collect()
+        one.synchronize()
+        two.synchronize()
+        bc.synchronize()
+        assert [e for e in read_log() if e.name == "release"]
+    log.check()
+
+
+@on_vector_clock(done=100)
+def test_another_librarys_memory_is_given_back_at_once_where_the_device_is_idle():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a = bc.asarray(theirs)
+        b = a + 1
+        bc.flush()
+        del a, theirs
+        gc.collect()
+        assert [e for e in read_log() if e.name == "release"]
+        del b
+    log.check()
+
+
+@on_vector_clock()
+def test_mapped_memory_is_not_handed_out_while_a_kernel_uses_it():
+    import broadcloth as bc
+
+    with recorded() as log:
+        mapped = bc.cuda.mapped_array(SIZE, dtype="f4")
+        place = mapped.__cuda_array_interface__["data"][0]
+        a = bc.cuda.as_cuda_array(mapped)
+        b = a + 1
+        bc.flush()
+        assert Access(place, 4 * SIZE, False) in read_log()[-1].uses
+        del a, mapped
+        gc.collect()
+        again = bc.cuda.mapped_array(SIZE, dtype="f4")
+        note("host write", again.__cuda_array_interface__["data"][0], 4 * SIZE)
+        del b
+    log.check()
+
+
+@on_vector_clock()
+def test_the_consumer_of_an_exported_array_reads_before_its_memory_is_used_again():
+    import broadcloth as bc
+
+    for stream in (OtherLibrary(), OtherLibrary(non_blocking=False), OtherLibrary(stream=0)):
+        with recorded() as log:
+            x = bc.ones(SIZE, dtype="f4", device="cuda")
+            capsule = x.__dlpack__(stream=stream.stream or 1)
+            place = x.data.ptr
+            stream.read(place, 4 * SIZE)
+            del x, capsule  # a capsule that nobody takes frees its tensor, as a consumer does
+            gc.collect()
+            made = [bc.full(SIZE, i, dtype="f4", device="cuda") for i in range(4)]
+            bc.flush()
+            del made
+        log.check()
+
+
+@on_vector_clock()
+def test_exported_memory_comes_back_when_there_is_much_of_it():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    with recorded() as log:
+        for _ in range(200):
+            x = bc.ones(SIZE, dtype="f4", device="cuda")
+            capsule = x.__dlpack__(stream=lib.stream)
+            lib.read(x.data.ptr, 4 * SIZE)
+            del x, capsule
+    noted = [e.name for e in log.entries if e.kind == "note"]
+    assert noted.count("allocate") - noted.count("free") <= 70
+    log.check()
+
+
+@on_vector_clock(done=100)
+def test_arguments_on_another_librarys_stream_are_given_back_while_it_works():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    kernel = bc.RawKernel('extern "C" __global__ void twice(float* a, int n) { a[0] *= 2; }', "twice")
+    with recorded() as log, bc.cuda.ExternalStream(lib.stream):
+        for _ in range(100):
+            kernel((1,), (32,), (lib.array(SIZE), SIZE))
+        released = len([e for e in read_log() if e.name == "release"])
+        assert released >= 80, released
+    log.check()
+
+
+# ---- Two imports of one array ----------------------------------------------------------------------------------------------------------
+
+
+@on_vector_clock()
+def test_two_imports_of_one_array_are_read_before_they_are_written():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a, b = bc.asarray(theirs), bc.asarray(theirs)
+        a[1:] = b[:-1]
+    # In one kernel, threads would read what others have written.
+    for e in log.launches():
+        read = {use.address for use in e.uses if not use.write}
+        assert not (theirs.address in read and theirs.address in {use.address for use in e.uses if use.write})
+    log.check()
+
+
+@on_vector_clock()
+def test_imports_at_the_same_place_need_no_copy():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a, b = bc.asarray(theirs), bc.asarray(theirs)
+        a[:] = b
+    assert len(log.launches()) == 1
+
+
+# ---- Alignment -------------------------------------------------------------------------------------------------------------------------
+
+
+@on_vector_clock()
+def test_memory_at_an_odd_address_is_not_written_by_vectors():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    for offset, vectors in ((1, False), (0, True)):
+        theirs = lib.array(SIZE + offset, offset)
+        with recorded() as log:
+            b = bc.asarray(theirs)
+            x = bc.ones(SIZE, dtype="f4", device="cuda")
+            b += x
+            b[:] = x
+        stores = [e for e in log.launches() if Access(theirs.address, 4 * SIZE, True) in e.uses]
+        assert len(stores) == 2
+        for e in stores:
+            assert ("*reinterpret_cast<Vec<float, 4>*>" in e.text) == vectors, e.text
+
+
+# ---- Failures --------------------------------------------------------------------------------------------------------------------------
+
+
+@on_vector_clock(devices=2)
+def test_a_failing_kernel_with_another_devices_array_raises():
+    import broadcloth as bc
+
+    kernel = bc.RawKernel('extern "C" __global__ void twice(float* a, int n) { a[0] *= 2; }', "twice")
+    a = bc.ones(SIZE, dtype="f4", device="cuda:1")
+    with bc.device("cuda:0"):
+        kernel((1,), (32,), (a, SIZE))
+        library().vc_fail(b"cuLaunchKernel", 719, 1000)
+        library().vc_fail(b"cuStreamWaitEvent", 719, 1000)
+        library().vc_fail(b"cuEventRecord", 719, 1000)
+        try:
+            kernel((1,), (32,), (a, SIZE))
+        except RuntimeError as error:
+            assert "719" in str(error)
+        else:
+            raise AssertionError("the launch failed without an error")
+        for call in (b"cuLaunchKernel", b"cuStreamWaitEvent", b"cuEventRecord"):
+            library().vc_fail(call, 0, 0)
