@@ -23,7 +23,7 @@ from . import _broadcloth as _c
 # isort: split
 import numpy as _np
 
-from . import _cuda_paths, _docs
+from . import _cuda_paths, _docs, _docs_functions, _json
 from ._broadcloth import (
     CompileError,
     TypingError,
@@ -60,13 +60,10 @@ from ._creation import (
     fromiter,
     full,
     full_like,
-    genfromtxt,
     geomspace,
     identity,
     indices,
     linspace,
-    load,
-    loadtxt,
     logspace,
     mask_indices,
     meshgrid,
@@ -75,10 +72,6 @@ from ._creation import (
     ones,
     ones_like,
     r_,
-    save,
-    savetxt,
-    savez,
-    savez_compressed,
     tri,
     tril,
     tril_indices,
@@ -100,6 +93,7 @@ from ._device import (
     show_source,
     trim_memory,
 )
+from ._files import NpzFile, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
 from ._indexing import (
     argwhere,
     array2string,
@@ -208,6 +202,7 @@ from ._math import (
     unwrap,
     where,
 )
+from ._namespace import missing as _missing
 from ._products import (
     dot,
     inner,
@@ -323,8 +318,7 @@ from ._types import (
 # ---- The ufuncs, by their names ----------------------------------------------------------------------------------------------------------
 
 _docs.document()
-# Rows that NumPy spells as functions of its own; the modules above hold those.
-_FUNCTIONS = {"angle", "clip", "i0", "imag", "isneginf", "isposinf", "real", "sinc", "where"}
+_docs_functions.document()
 _ALIASES = {
     "abs": "absolute",
     "acos": "arccos",
@@ -345,7 +339,8 @@ _ALIASES = {
     "radians": "deg2rad",
     "true_divide": "divide",
 }
-_ufunc_names = {name for name in _c.ufuncs if name not in _FUNCTIONS}
+# Rows without a line in the table of documentation are parts of other functions.
+_ufunc_names = {name for name in _docs.TABLE if name in _c.ufuncs}
 globals().update({name: _c.ufuncs[name] for name in _ufunc_names})
 globals().update({alias: _c.ufuncs[name] for alias, name in _ALIASES.items() if name in _c.ufuncs})
 
@@ -358,10 +353,11 @@ bool = _np.bool_
 True_, False_ = _np.True_, _np.False_
 
 _cuda_paths.install()
+_json.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("core", "cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types")
+_MODULES = ("core", "cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types", "typing")
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
@@ -384,9 +380,7 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_import_module(f"{__name__}.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
-    if not name.startswith("_") and hasattr(_np, name):
-        raise AttributeError(f"broadcloth has no {name!r} yet; numpy.{name} takes the host copy that x.get() gives")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _missing(__name__, name, _np, f"numpy.{name} takes the array too: it computes on a host copy and gives NumPy's array")
 
 
 def __dir__() -> list[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, DeviceLike, DTypeLike, Order, ShapeLike
 
 array = _c.array
 asarray = _c.asarray
@@ -24,7 +27,7 @@ eye, tri = _c.eye, _c.tri
 _ufuncs = _c.ufuncs
 
 
-def copy(a: Any, order: Any = "K", subok: bool = False) -> ndarray:
+def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> ndarray:
     """A new array with the same elements.
 
     Examples
@@ -39,7 +42,13 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> ndarray:
 
 
 def empty_like(
-    prototype: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    prototype: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: DeviceLike = None,
 ) -> ndarray:
     """An uninitialised array with the shape, type and device of `prototype`, unless others are given.
 
@@ -51,7 +60,15 @@ def empty_like(
     return _c.full_like(prototype, None, dtype, shape, device=device, order=order)
 
 
-def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None) -> ndarray:
+def zeros_like(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: DeviceLike = None,
+) -> ndarray:
     """Zeros with the shape, type and device of `a`, unless others are given.
 
     Examples
@@ -62,7 +79,15 @@ def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, 
     return _c.full_like(a, 0, dtype, shape, device=device, order=order)
 
 
-def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None) -> ndarray:
+def ones_like(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: DeviceLike = None,
+) -> ndarray:
     """Ones with the shape, type and device of `a`, unless others are given.
 
     Examples
@@ -74,7 +99,14 @@ def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, s
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: DeviceLike = None,
 ) -> ndarray:
     """`fill_value` in an array with the shape, type and device of `a`, unless others are given.
 
@@ -88,7 +120,7 @@ def full_like(
     return result
 
 
-def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> ndarray:
     """The array itself when its first axis is the one that lies closest in memory, else such a copy.
 
     Examples
@@ -102,7 +134,9 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
     return x if x.flags.f_contiguous else x.copy("F")
 
 
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, device: Any = None, **kwargs: Any) -> Any:
+def fromfunction(
+    function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
+) -> Any:
     """Calls `function` once with the coordinates of every element, one array an axis.
 
     Examples
@@ -114,7 +148,7 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
     return function(*indices(shape, dtype=dtype, device=device), **kwargs)
 
 
-def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, device: Any = None, like: Any = None) -> ndarray:
+def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, device: DeviceLike = None, like: Any = None) -> ndarray:
     """A 1-d array from an iterable.
 
     Examples
@@ -125,16 +159,40 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, device: Any = 
     return _c.asarray(np.fromiter(iter, _c.get_dtype(dtype), count), device=device)
 
 
+@overload
 def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
     endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike = None,
     axis: int = 0,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
+) -> ndarray: ...
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    device: DeviceLike = None,
+) -> tuple[ndarray, Any]: ...
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
 ) -> Any:
     """`num` values from `start` to `stop`, evenly spaced.
 
@@ -171,12 +229,20 @@ def linspace(
         return values
     div = num - 1 if endpoint else num
     plain = isinstance(start, (int, float)) and isinstance(stop, (int, float))
-    width = stop - start if plain else _c.asarray(stop) * 1.0 - start
+    width: Any = stop - start if plain else _c.asarray(stop) * 1.0 - start  # type: ignore[operator]
     return values, width / div if div > 0 else np.nan
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *, device: Any = None
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
 ) -> ndarray:
     """`base` to the power of evenly spaced exponents.
 
@@ -189,7 +255,14 @@ def logspace(
 
 
 def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *, device: Any = None
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
 ) -> ndarray:
     """`num` values from `start` to `stop`, each the same multiple of the one before.
 
@@ -206,7 +279,7 @@ def geomspace(
     return _c.geomspace(start, stop, num, endpoint, dtype, axis, device=device)
 
 
-def identity(n: int, dtype: Any = None, *, device: Any = None, like: Any = None) -> ndarray:
+def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None, like: Any = None) -> ndarray:
     """The n by n identity matrix.
 
     Examples
@@ -218,7 +291,7 @@ def identity(n: int, dtype: Any = None, *, device: Any = None, like: Any = None)
     return _c.identity(n, dtype, device=device)
 
 
-def diag(v: Any, k: int = 0) -> ndarray:
+def diag(v: ArrayLike, k: int = 0) -> ndarray:
     """A matrix with `v` on its k-th diagonal, or the k-th diagonal of a matrix.
 
     Raises
@@ -235,7 +308,7 @@ def diag(v: Any, k: int = 0) -> ndarray:
     return _c.diag(v, k)
 
 
-def diagflat(v: Any, k: int = 0) -> ndarray:
+def diagflat(v: ArrayLike, k: int = 0) -> ndarray:
     """A matrix with the flattened `v` on its k-th diagonal.
 
     Examples
@@ -247,7 +320,7 @@ def diagflat(v: Any, k: int = 0) -> ndarray:
     return _c.diagflat(v, k)
 
 
-def tril(m: Any, k: int = 0) -> ndarray:
+def tril(m: ArrayLike, k: int = 0) -> ndarray:
     """A copy with zeros above the k-th diagonal of the last two axes.
 
     Examples
@@ -259,7 +332,7 @@ def tril(m: Any, k: int = 0) -> ndarray:
     return _c.tril(m, k)
 
 
-def triu(m: Any, k: int = 0) -> ndarray:
+def triu(m: ArrayLike, k: int = 0) -> ndarray:
     """A copy with zeros below the k-th diagonal of the last two axes.
 
     Examples
@@ -271,7 +344,7 @@ def triu(m: Any, k: int = 0) -> ndarray:
     return _c.triu(m, k)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndarray:
     """Powers of `x` as columns, the highest first unless `increasing`.
 
     Examples
@@ -284,7 +357,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
     return _c.vander(x, N, increasing)
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
     """Coordinate arrays over the grid that 1-d arrays span.
 
     Raises
@@ -301,7 +374,11 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(_c.meshgrid(xi, indexing, sparse, copy))
 
 
-def indices(dimensions: Any, dtype: Any = int, sparse: bool = False, *, device: Any = None) -> Any:
+@overload
+def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: Literal[False] = False, *, device: DeviceLike = None) -> ndarray: ...
+@overload
+def indices(dimensions: ShapeLike, dtype: DTypeLike = int, *, sparse: Literal[True], device: DeviceLike = None) -> tuple[ndarray, ...]: ...
+def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None) -> Any:
     """The coordinates of every element of a grid: one array, its first axis counts the dimensions (or a tuple of thin ones).
 
     Examples
@@ -388,7 +465,7 @@ def _tri_indices_from(arr: Any, k: int, upper: bool) -> tuple[ndarray, ...]:
     return tri_indices(shape[0], k, shape[1], upper)
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[ndarray, ...]:
     """The indices of the lower triangle of a matrix of this shape.
 
     Examples
@@ -399,7 +476,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     return _tri_indices_from(arr, k, False)
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[ndarray, ...]:
     """The indices of the upper triangle of a matrix of this shape.
 
     Examples
@@ -410,7 +487,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
     return _tri_indices_from(arr, k, True)
 
 
-def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
     """The indices of the main diagonal of an array whose axes are equally long.
 
     Raises
@@ -423,7 +500,7 @@ def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
     >>> bc.diag_indices_from(bc.zeros((2, 2)))
     (array([0, 1]), array([0, 1]))
     """
-    shape = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
+    shape = arr.shape if isinstance(arr, ndarray) else np.shape(arr)  # type: ignore[arg-type]
     if len(shape) < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(shape)) != 1:
@@ -482,102 +559,3 @@ class _Joiner:
 
 r_ = _Joiner(0, 1, -1)
 c_ = _Joiner(-1, 2, 0)
-
-
-# ---- Files ------------------------------------------------------------------------------------------------------------------------------
-
-
-def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
-    """Writes an array to a .npy file, which numpy.load reads too.
-
-    Examples
-    --------
-    >>> import io
-    >>> f = io.BytesIO()
-    >>> bc.save(f, bc.arange(3))
-    >>> _ = f.seek(0)
-    >>> bc.load(f)
-    array([0, 1, 2])
-    """
-    np.save(file, _c.asnumpy(arr), allow_pickle=allow_pickle)
-
-
-def savez(file: Any, *args: Any, **kwds: Any) -> None:
-    """Writes arrays to an uncompressed .npz file.
-
-    Examples
-    --------
-    >>> import io
-    >>> bc.savez(io.BytesIO(), a=bc.arange(3))
-    """
-    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
-    np.savez(file, *map(_c.asnumpy, args), **arrays)
-
-
-def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
-    """Writes arrays to a compressed .npz file.
-
-    Examples
-    --------
-    >>> import io
-    >>> bc.savez_compressed(io.BytesIO(), a=bc.arange(3))
-    """
-    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
-    np.savez_compressed(file, *map(_c.asnumpy, args), **arrays)
-
-
-def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device: Any = None) -> Any:
-    """Reads a .npy file as an array, or a .npz file as a dictionary of arrays.
-
-    Examples
-    --------
-    >>> import io
-    >>> f = io.BytesIO()
-    >>> bc.savez(f, a=bc.arange(3))
-    >>> _ = f.seek(0)
-    >>> bc.load(f)["a"]
-    array([0, 1, 2])
-    """
-    found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
-    if isinstance(found, np.ndarray):
-        return _c.asarray(found, device=device)
-    with found:
-        return {name: _c.asarray(found[name], device=device) for name in found.files}
-
-
-def loadtxt(fname: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-    """Reads numbers from a text file, with numpy.loadtxt's options.
-
-    Examples
-    --------
-    >>> bc.loadtxt(["1,2", "3,4"], delimiter=",")
-    array([[1., 2.],
-           [3., 4.]])
-    """
-    found = np.loadtxt(fname, *args, **kwargs)
-    return [_c.asarray(f, device=device) for f in found] if isinstance(found, list) else _c.asarray(found, device=device)
-
-
-def genfromtxt(fname: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options.
-
-    Examples
-    --------
-    >>> bc.genfromtxt(["1,", "3,4"], delimiter=",")
-    array([[ 1., nan],
-           [ 3.,  4.]])
-    """
-    return _c.asarray(np.genfromtxt(fname, *args, **kwargs), device=device)
-
-
-def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
-    """Writes a 1-d or 2-d array as text, with numpy.savetxt's options.
-
-    Examples
-    --------
-    >>> import sys
-    >>> bc.savetxt(sys.stdout, bc.arange(2), fmt="%d")
-    0
-    1
-    """
-    np.savetxt(fname, _c.asnumpy(X), *args, **kwargs)

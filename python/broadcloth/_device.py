@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from . import _broadcloth as _c
+
+if TYPE_CHECKING:
+    from .typing import DeviceLike
 
 
 class Config:
@@ -29,19 +32,34 @@ class Config:
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return _program[name] if name in _program else _c.get_config()[name]
-        except KeyError:
-            raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}") from None
+    if TYPE_CHECKING:
+        lazy: bool
+        jit: bool
+        background_compile: bool
+        DISABLE_JIT: bool
+        NUMBA_NUM_THREADS: int
+        CUDA_WARN_ON_IMPLICIT_COPY: bool
+        DISABLE_PERFORMANCE_WARNINGS: bool
+        CUDA_LOW_OCCUPANCY_WARNINGS: bool
+        ENABLE_CUDASIM: bool
+        CUDA_ENABLE_PYNVJITLINK: bool
+        CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY: bool
+        CUDA_USE_NVIDIA_BINDING: bool
+    else:
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _program and name != "NUMBA_NUM_THREADS":
-            _program[name] = type(_program[name])(value)
-            return
-        if name not in _c.get_config():
-            raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}")
-        _c.set_config(**{name: value})
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return _program[name] if name in _program else _c.get_config()[name]
+            except KeyError:
+                raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}") from None
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _program and name != "NUMBA_NUM_THREADS":
+                _program[name] = type(_program[name])(value)
+                return
+            if name not in _c.get_config():
+                raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}")
+            _c.set_config(**{name: value})
 
     def __dir__(self) -> list[str]:
         return [*_c.get_config()]
@@ -104,7 +122,7 @@ def show_source(a: _c.ndarray, file: IO[str] | None = None) -> None:
     print(text if text.strip() else "// computed already: no kernel waits for this array", file=file or sys.stdout)
 
 
-def device_info(device: Any = None) -> dict[str, Any]:
+def device_info(device: DeviceLike = None) -> dict[str, Any]:
     """Facts about a device: name, target, multiprocessors, memory_free, memory_total.
 
     Examples
@@ -126,7 +144,7 @@ def devices() -> list[_c.device]:
     return [_c.device(f"cuda:{i}") for i in range(_c.device_count("cuda"))] + [_c.device("cpu")]
 
 
-def memory_stats(device: Any = None) -> dict[str, int]:
+def memory_stats(device: DeviceLike = None) -> dict[str, int]:
     """What the memory pool of a device holds, in bytes and counts.
 
     Examples
@@ -137,7 +155,7 @@ def memory_stats(device: Any = None) -> dict[str, int]:
     return _c.pool_stats(device)
 
 
-def set_memory_limit(bytes: int, device: Any = None) -> int:
+def set_memory_limit(bytes: int, device: DeviceLike = None) -> int:
     """Sets how much memory the pool of a device may take (0: all of it) and returns the limit.
 
     Examples
@@ -148,7 +166,7 @@ def set_memory_limit(bytes: int, device: Any = None) -> int:
     return _c.pool_limit(device, bytes)
 
 
-def trim_memory(device: Any = None, keep: int = 0) -> int:
+def trim_memory(device: DeviceLike = None, keep: int = 0) -> int:
     """Gives the pool's unused memory back to the device, all but `keep` bytes; returns how many bytes went back.
 
     Examples

@@ -1,9 +1,10 @@
-"""NumPy's functions, called with broadcloth arrays, go to broadcloth's of the same name."""
+"""NumPy's functions and ufuncs, called with broadcloth arrays: broadcloth's of the same name, or NumPy's on host copies."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ import numpy as np
 from . import _broadcloth as _c
 
 _NoValue = getattr(np, "_NoValue", None)
-_MODULES = {"numpy": "broadcloth", "numpy.linalg": "broadcloth.linalg", "numpy.fft": "broadcloth.fft"}
+_MODULES = {"numpy": "broadcloth", "numpy.linalg": "broadcloth.linalg"}
 
-# Called with arrays of ours, these answer about NumPy's object protocol or print: NumPy's own code does, on the array's host copy.
-_ON_HOST = {"array_repr", "array_str", "array2string", "save", "savez", "savez_compressed", "savetxt"}
+# Functions that write into their first argument.
+_WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+# Functions that print or save: what they need is the host copy, and nobody is warned of it.
+_ABOUT_VALUES = {"array_repr", "array_str", "array2string", "save", "savez", "savez_compressed", "savetxt"}
 
 _found: dict[Callable[..., Any], Callable[..., Any] | None] = {}
 
@@ -24,44 +27,72 @@ def _look_up(func: Callable[..., Any]) -> Callable[..., Any] | None:
     name = getattr(func, "__name__", "")
     theirs = getattr(func, "__module__", None) or "numpy"
     ours = _MODULES.get(theirs)
-    if ours is None:
-        return None
-    try:
-        module = importlib.import_module(ours)
-    except ImportError:
+    if ours is None or name in _ABOUT_VALUES:
         return None
     # Only public names: numpy.foo.bar may share its name with something else here.
     if getattr(importlib.import_module(theirs), name, None) is not func:
         return None
-    try:
-        return getattr(module, name)
-    except AttributeError:
-        return None
+    return getattr(importlib.import_module(ours), name, None)
 
 
 def _to_host(value: Any) -> Any:
+    """The value with arrays of ours as NumPy's. They are read-only: what NumPy wrote into a copy would be lost."""
     if isinstance(value, _c.ndarray):
-        return value.get()
-    if isinstance(value, (list, tuple)):
+        host = value.get()
+        host.flags.writeable = False
+        return host
+    if type(value) in (list, tuple):
         return type(value)(map(_to_host, value))
     if isinstance(value, dict):
         return {k: _to_host(v) for k, v in value.items()}
     return value
 
 
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for v in value:
+            yield from _leaves(v)
+    elif isinstance(value, dict):
+        yield from _leaves(list(value.values()))
+    else:
+        yield value
+
+
+def _warn_of_copies(name: str, values: Any, level: int) -> None:
+    """Tells once for each line that arrays come from a GPU; memory of the CPU is copied as fast as NumPy reads it."""
+    if any(isinstance(v, _c.ndarray) and v.device.type == "cuda" for v in _leaves(values)):
+        from .exceptions import PerformanceWarning
+
+        text = f"{name} has no equal in broadcloth yet: NumPy computes it on copies in host memory"
+        warnings.warn(text, PerformanceWarning, stacklevel=level)
+
+
+def _only_numpy_can(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the result goes into NumPy's memory, or an operand's type (objects, text, dates) is not one of ours."""
+    target = args[0] if getattr(func, "__name__", "") in _WRITERS and args else kwargs.get("out")
+    if any(isinstance(t, np.ndarray) for t in _leaves(target)):
+        return True
+    return any(isinstance(v, np.ndarray) and v.dtype.kind in "OUSMmV" for v in _leaves((args, kwargs)))
+
+
 def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `ndarray.__array_function__` calls.
 
+    A function that broadcloth has gives arrays of broadcloth. NumPy computes the others, and what only it can write or hold, on host
+    copies, and gives arrays of NumPy.
+
     Raises
     ------
-    TypeError
-        broadcloth has no function of that name; the message says how to go on with NumPy's.
+    ValueError
+        A function of NumPy's tried to write into an array of broadcloth.
 
     Examples
     --------
     >>> import numpy as np
     >>> np.concatenate([bc.arange(2), bc.arange(2)])
     array([0, 1, 0, 1])
+    >>> type(np.median(bc.arange(5.0))).__name__
+    'float64'
     """
     for kind in types:
         if not (issubclass(kind, _c.ndarray) or issubclass(kind, np.ndarray)):
@@ -70,14 +101,24 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
         ours = _found[func]
     except KeyError:
         ours = _found[func] = _look_up(func)
+    if ours is not None and not _only_numpy_can(func, args, kwargs):
+        return ours(*args, **{k: v for k, v in kwargs.items() if v is not _NoValue})
     name = getattr(func, "__name__", str(func))
-    if ours is None:
-        if name in _ON_HOST:
-            return func(*_to_host(args), **_to_host(kwargs))
-        module = getattr(func, "__module__", "numpy") or "numpy"
-        raise TypeError(
-            f"{module}.{name}: broadcloth has no function of this name that takes a broadcloth.ndarray; "
-            f"call .get() on the array to use NumPy's on the host"
-        )
-    given = {k: v for k, v in kwargs.items() if v is not _NoValue}
-    return ours(*args, **given)
+    if ours is None and name not in _ABOUT_VALUES:
+        _warn_of_copies(f"{getattr(func, '__module__', 'numpy')}.{name}", (args, kwargs), 4)
+    return func(*_to_host(args), **_to_host(kwargs))
+
+
+def ufunc_on_host(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A ufunc that has no equal here (SciPy's), or one that writes into NumPy's memory, on host copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.zeros(3)
+    >>> np.add.at(counts, bc.array([0, 2, 2]), 1.0)
+    >>> counts
+    array([1., 0., 2.])
+    """
+    _warn_of_copies(ufunc.__name__, (inputs, kwargs), 3)
+    return getattr(ufunc, method)(*_to_host(inputs), **_to_host(kwargs))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _broadcloth as _c
+
+if TYPE_CHECKING:
+    import inspect
 
 # name: (summary, example, result)
 TABLE: dict[str, tuple[str, str, str]] = {
@@ -107,7 +112,9 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "fmin": ("The smaller; the other where one is NaN.", "bc.fmin([1.0, bc.nan], [4.0, 2.0])", "array([1., 2.])"),
 }
 
-_FORM = """{name}({inputs}, /, {outs}*, where=True, dtype=None, casting="same_kind")
+_SIGNATURE = "({inputs}, /, {outs}*, where=True, dtype=None, casting='same_kind', order='K', subok=True, device=None)"
+
+_FORM = """{name}{signature}
 
 {summary}
 
@@ -123,6 +130,10 @@ dtype : dtype, optional
     The type to compute in.
 casting : {{'no', 'equiv', 'safe', 'same_kind', 'unsafe'}}
     Which casts of the inputs and of the result are allowed.
+order, subok
+    For programs written for NumPy.
+device : device or str, optional
+    Where the result of numbers and lists lives.
 
 Returns
 -------
@@ -143,6 +154,20 @@ Examples
 """
 
 
+def _parts(f: _c.ufunc) -> tuple[str, str]:
+    """The names of a ufunc's inputs and its signature."""
+    inputs = "x" if f.nin == 1 else ", ".join(f"x{i + 1}" for i in range(f.nin))
+    outs = "out1=None, out2=None, " if f.nout == 2 else "out=None, "
+    return inputs, _SIGNATURE.format(inputs=inputs, outs=outs)
+
+
+def signature(f: _c.ufunc) -> inspect.Signature:
+    """What `inspect.signature` tells of a ufunc."""
+    import inspect
+
+    return inspect.signature(eval(f"lambda {_parts(f)[1][1:-1]}: None"))
+
+
 def document() -> None:
     """Writes the docstring of every ufunc in the table."""
     for name, (summary, example, result) in TABLE.items():
@@ -150,10 +175,11 @@ def document() -> None:
         if f is None:
             continue
         two = f.nout == 2
+        inputs, call = _parts(f)
         f.__doc__ = _FORM.format(
             name=name,
-            inputs="x" if f.nin == 1 else ", ".join(f"x{i + 1}" for i in range(f.nin)),
-            outs="out1=None, out2=None, " if two else "out=None, ",
+            inputs=inputs,
+            signature=call,
             summary=summary,
             shapes="Any shape." if f.nin == 1 else "Shapes that broadcast.",
             tuple_of=" or tuple of two" if two else "",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, DeviceLike, DTypeLike, ShapeLike
 
 _asarray = _c.asarray
 _ufuncs = _c.ufuncs
@@ -20,7 +23,7 @@ s_, index_exp = np.s_, np.index_exp
 ndindex = np.ndindex
 
 
-def isfortran(a: Any) -> bool:
+def isfortran(a: ndarray) -> bool:
     """Tells whether the first axis lies closest in memory, and not the last.
 
     Examples
@@ -31,7 +34,7 @@ def isfortran(a: Any) -> bool:
     return bool(a.flags.fnc)
 
 
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """The number of dimensions.
 
     Examples
@@ -39,10 +42,10 @@ def ndim(a: Any) -> int:
     >>> bc.ndim(bc.zeros((2, 3)))
     2
     """
-    return a.ndim if isinstance(a, ndarray) else int(np.ndim(a))
+    return a.ndim if isinstance(a, ndarray) else int(np.ndim(a))  # type: ignore[arg-type]
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """The extents.
 
     Examples
@@ -50,10 +53,10 @@ def shape(a: Any) -> tuple[int, ...]:
     >>> bc.shape(bc.zeros((2, 3)))
     (2, 3)
     """
-    return a.shape if isinstance(a, ndarray) else tuple(np.shape(a))
+    return a.shape if isinstance(a, ndarray) else tuple(np.shape(a))  # type: ignore[arg-type]
 
 
-def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
+def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
     """The number of elements, or along some axes.
 
     Examples
@@ -68,7 +71,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     return int(np.prod([extents[normalize_axis_index(d, len(extents))] for d in axes], dtype=np.int64))
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> ndarray:
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> ndarray:
     """The elements as another type.
 
     Raises
@@ -136,7 +139,7 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     return _c.shares_memory(a, b, True, max_work)
 
 
-def flatnonzero(a: Any) -> ndarray:
+def flatnonzero(a: ArrayLike) -> ndarray:
     """The indices into the flattened array where it is not zero.
 
     Examples
@@ -147,7 +150,7 @@ def flatnonzero(a: Any) -> ndarray:
     return _c.flatnonzero(a)
 
 
-def argwhere(a: Any) -> ndarray:
+def argwhere(a: ArrayLike) -> ndarray:
     """The indices of the elements that are not zero, one row each.
 
     Examples
@@ -159,7 +162,7 @@ def argwhere(a: Any) -> ndarray:
     return _c.argwhere(a)
 
 
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: ndarray | None = None, mode: str = "raise") -> ndarray:
     """Elements at integer indices, along an axis or of the flattened array.
 
     Raises
@@ -175,7 +178,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return _c.take(a, indices, axis, out, mode)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> ndarray:
     """Elements at one index for each place along an axis, as argmax gives them.
 
     Examples
@@ -186,7 +189,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> ndarray:
     return _c.take_along_axis(arr, indices, axis)
 
 
-def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) -> None:
+def put_along_axis(arr: ndarray, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Writes values at one index for each place along an axis.
 
     Examples
@@ -205,7 +208,7 @@ def _check_safe(values: Any, a: ndarray) -> None:
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('{a.dtype}') according to the rule 'safe'")
 
 
-def putmask(a: ndarray, mask: Any, values: Any) -> None:
+def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes where a mask holds; `values` are repeated over the flattened array when they are fewer.
 
     Examples
@@ -219,7 +222,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     _c.putmask(a, mask, values)
 
 
-def place(arr: ndarray, mask: Any, vals: Any) -> None:
+def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Writes the first of `vals` where a mask first holds, and so on, starting again when they run out.
 
     Examples
@@ -242,7 +245,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     arr[at] = v[_c.arange(count, device=arr.device) % v.size]
 
 
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> ndarray:
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """The slices along an axis (elements of the flattened array) whose condition holds.
 
     Examples
@@ -253,7 +256,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     return _c.compress(condition, a, axis, out)
 
 
-def extract(condition: Any, arr: Any) -> ndarray:
+def extract(condition: ArrayLike, arr: ArrayLike) -> ndarray:
     """The elements of the flattened array whose condition holds.
 
     Examples
@@ -265,7 +268,7 @@ def extract(condition: Any, arr: Any) -> ndarray:
     return _c.extract(condition, arr)
 
 
-def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> ndarray:
+def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ndarray, out: ndarray | None = None, mode: str = "raise") -> ndarray:
     """Elements of the choice whose number the index array holds.
 
     Raises
@@ -281,7 +284,7 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     return _c.choose(a, choices, out, mode)
 
 
-def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: ndarray, val: ArrayLike, wrap: bool = False) -> None:
     """Writes the main diagonal of an array with at least two dimensions.
 
     Examples
@@ -315,7 +318,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
     return tuple(made)
 
 
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
+def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tuple[ndarray, ...]:
     """The coordinates of flat indices.
 
     Raises
@@ -332,7 +335,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     return tuple(_asarray(f) for f in found)
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> ndarray:
+def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", order: str = "C") -> ndarray:
     """The flat indices of coordinates.
 
     Examples
@@ -344,7 +347,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return _asarray(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
 
 
-def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Pairs of index and element, read on the host.
 
     Examples
@@ -355,7 +358,7 @@ def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
     return iter(np.ndenumerate(_c.asnumpy(arr)))
 
 
-def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
+def array2string(a: ArrayLike, *args: Any, **kwargs: Any) -> str:
     """The elements as text, with numpy.array2string's options.
 
     Examples
@@ -366,7 +369,7 @@ def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
     return np.array2string(_c.asnumpy(a), *args, **kwargs)
 
 
-def array_repr(arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+def array_repr(arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
     """What repr() gives, with options.
 
     Examples
@@ -377,7 +380,7 @@ def array_repr(arr: Any, max_line_width: int | None = None, precision: int | Non
     return np.array_repr(_c.asnumpy(arr), max_line_width, precision, suppress_small)
 
 
-def array_str(a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+def array_str(a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
     """What str() gives, with options.
 
     Examples

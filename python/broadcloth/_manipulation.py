@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, AxisLike, Casting, DTypeLike, Order, ShapeLike
 
 transpose = permute_dims = _c.transpose
 broadcast_to, broadcast_arrays, broadcast_shapes = _c.broadcast_to, _c.broadcast_arrays, _c.broadcast_shapes
@@ -20,7 +23,9 @@ copyto = _c.copyto
 _ufuncs = _c.ufuncs
 
 
-def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, newshape: Any = None, copy: bool | None = None) -> ndarray:
+def reshape(
+    a: ArrayLike, /, shape: Any = None, order: Order = "C", *, newshape: ShapeLike | None = None, copy: bool | None = None
+) -> ndarray:
     """The same elements under another shape: a view where that is possible.
 
     Parameters
@@ -51,7 +56,7 @@ def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, newshape: Any = N
     return _c.reshape(a, shape, order, copy=copy)
 
 
-def ravel(a: Any, order: Any = "C") -> ndarray:
+def ravel(a: ArrayLike, order: Order = "C") -> ndarray:
     """The elements along one axis, as a view where that is possible.
 
     Examples
@@ -62,7 +67,7 @@ def ravel(a: Any, order: Any = "C") -> ndarray:
     return _c.ravel(a, order)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray:
     """A view with two axes exchanged.
 
     Examples
@@ -73,7 +78,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
     return _c.swapaxes(a, axis1, axis2)
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> ndarray:
     """A view with one axis moved before another.
 
     Examples
@@ -84,7 +89,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
     return _c.rollaxis(a, axis, start)
 
 
-def matrix_transpose(x: Any, /) -> ndarray:
+def matrix_transpose(x: ArrayLike, /) -> ndarray:
     """A view with the last two axes exchanged.
 
     Raises
@@ -100,7 +105,7 @@ def matrix_transpose(x: Any, /) -> ndarray:
     return _c.matrix_transpose(x)
 
 
-def fliplr(m: Any) -> ndarray:
+def fliplr(m: ArrayLike) -> ndarray:
     """A view with the second axis reversed.
 
     Examples
@@ -115,7 +120,7 @@ def fliplr(m: Any) -> ndarray:
     return x[:, ::-1]
 
 
-def flipud(m: Any) -> ndarray:
+def flipud(m: ArrayLike) -> ndarray:
     """A view with the first axis reversed.
 
     Examples
@@ -129,7 +134,7 @@ def flipud(m: Any) -> ndarray:
     return x[::-1]
 
 
-def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
+def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
     """A view turned by k times 90 degrees in the plane of two axes.
 
     Examples
@@ -146,7 +151,11 @@ def _each(make: Any, arrays: tuple[Any, ...]) -> Any:
     return made[0] if len(made) == 1 else made
 
 
-def atleast_1d(*arys: Any) -> Any:
+@overload
+def atleast_1d(ary: ArrayLike, /) -> ndarray: ...
+@overload
+def atleast_1d(*arys: ArrayLike) -> Any: ...
+def atleast_1d(*arys: ArrayLike) -> Any:
     """Arrays with at least one dimension.
 
     Examples
@@ -157,7 +166,11 @@ def atleast_1d(*arys: Any) -> Any:
     return _each(_c.atleast_1d, arys)
 
 
-def atleast_2d(*arys: Any) -> Any:
+@overload
+def atleast_2d(ary: ArrayLike, /) -> ndarray: ...
+@overload
+def atleast_2d(*arys: ArrayLike) -> Any: ...
+def atleast_2d(*arys: ArrayLike) -> Any:
     """Arrays with at least two dimensions.
 
     Examples
@@ -168,7 +181,11 @@ def atleast_2d(*arys: Any) -> Any:
     return _each(_c.atleast_2d, arys)
 
 
-def atleast_3d(*arys: Any) -> Any:
+@overload
+def atleast_3d(ary: ArrayLike, /) -> ndarray: ...
+@overload
+def atleast_3d(*arys: ArrayLike) -> Any: ...
+def atleast_3d(*arys: ArrayLike) -> Any:
     """Arrays with at least three dimensions.
 
     Examples
@@ -185,7 +202,7 @@ def _sequence(arrays: Any) -> Any:
     return arrays
 
 
-def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
+def hstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> ndarray:
     """Joins arrays side by side: along the second axis, or the first of 1-d arrays.
 
     Examples
@@ -196,7 +213,7 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     return _c.hstack(_sequence(tup), dtype=dtype, casting=casting)
 
 
-def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind") -> ndarray:
+def vstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> ndarray:
     """Joins arrays one below the other.
 
     Examples
@@ -208,7 +225,7 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: Any = "same_kind")
     return _c.vstack(_sequence(tup), dtype=dtype, casting=casting)
 
 
-def dstack(tup: Sequence[Any]) -> ndarray:
+def dstack(tup: Sequence[ArrayLike] | ndarray) -> ndarray:
     """Joins arrays along the third axis.
 
     Examples
@@ -219,7 +236,7 @@ def dstack(tup: Sequence[Any]) -> ndarray:
     return _c.dstack(_sequence(tup))
 
 
-def column_stack(tup: Sequence[Any]) -> ndarray:
+def column_stack(tup: Sequence[ArrayLike] | ndarray) -> ndarray:
     """Joins 1-d arrays as the columns of a matrix; 2-d ones are joined as they are.
 
     Examples
@@ -231,7 +248,7 @@ def column_stack(tup: Sequence[Any]) -> ndarray:
     return _c.column_stack(_sequence(tup))
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarray:
     """A new array with `values` at the end; both are flattened when no axis is given.
 
     Examples
@@ -242,7 +259,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
     return _c.append(arr, values, axis)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     """Views of nearly equal parts, or of the parts between indices.
 
     Examples
@@ -253,7 +270,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarr
     return _c.array_split(ary, indices_or_sections, axis)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     """Views of equal parts, or of the parts between indices.
 
     Raises
@@ -269,7 +286,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     return _c.split(ary, indices_or_sections, axis)
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     """Splits along the second axis (the first of a 1-d array).
 
     Examples
@@ -283,7 +300,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     """Splits along the first axis.
 
     Examples
@@ -297,7 +314,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     return split(x, indices_or_sections, 0)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     """Splits along the third axis.
 
     Examples
@@ -311,7 +328,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     return split(x, indices_or_sections, 2)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[ndarray, ...]:
     """Views of the parts along an axis, without that axis.
 
     Examples
@@ -322,7 +339,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[ndarray, ...]:
     return tuple(_c.unstack(x, axis=axis))
 
 
-def resize(a: Any, new_shape: Any) -> ndarray:
+def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
     """A new array of the given shape, filled with repeated copies of `a`.
 
     Examples
@@ -357,7 +374,7 @@ def _places(name: str, arr: Any, obj: Any, axis: int | None) -> Any:
     return found.tolist() if found.ndim < 2 else found.ravel().tolist()
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
     """A new array without the elements (or the sub-arrays along an axis) at the given indices.
 
     Examples
@@ -368,7 +385,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
     return _c.delete(arr, _places("delete", arr, obj, axis), axis)
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> ndarray:
     """A new array with `values` put in before the given indices.
 
     Examples
@@ -379,7 +396,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     return _c.insert(arr, _places("insert", arr, obj, axis), values, axis)
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
     """A new array with a border: constants, ramps, statistics, or the array's own elements repeated, mirrored or wrapped around.
 
     Parameters
@@ -569,7 +586,7 @@ def _odd(x: ndarray, axis: int, widths: Any, skipped: int) -> ndarray:
     return x
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     """A view without the zeros at the front and the back: of one axis, or the box around everything that is not zero.
 
     Parameters
@@ -611,6 +628,6 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return x[tuple(cuts)]
 
 
-def normalized_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+def normalized_axes(axis: AxisLike, ndim: int) -> tuple[int, ...]:
     """The axes as a tuple of non-negative ints; all of them for None."""
-    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
+    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)  # type: ignore[arg-type]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._manipulation import normalized_axes
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, AxisLike
 
 _NoValue: Any = np._NoValue  # type: ignore[attr-defined]
 _ufuncs = _c.ufuncs
@@ -22,7 +26,14 @@ angle_row = _ufuncs["angle"]
 
 
 def clip(
-    a: Any, a_min: Any = _NoValue, a_max: Any = _NoValue, out: Any = None, *, min: Any = _NoValue, max: Any = _NoValue, **kwargs: Any
+    a: ArrayLike,
+    a_min: ArrayLike | None = _NoValue,
+    a_max: ArrayLike | None = _NoValue,
+    out: ndarray | None = None,
+    *,
+    min: ArrayLike | None = _NoValue,
+    max: ArrayLike | None = _NoValue,
+    **kwargs: Any,
 ) -> ndarray:
     """Values limited to an interval.
 
@@ -56,7 +67,7 @@ def clip(
     return _c.clip(a, a_min, a_max, out, **kwargs)
 
 
-def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
+def round(a: ArrayLike, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """Values rounded to a number of decimals, halves to even.
 
     Examples
@@ -70,7 +81,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
 around = round
 
 
-def fix(x: Any, out: Any = None) -> ndarray:
+def fix(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Values rounded towards zero.
 
     Examples
@@ -81,7 +92,7 @@ def fix(x: Any, out: Any = None) -> ndarray:
     return _ufuncs["trunc"](x, out=out)
 
 
-def sinc(x: Any) -> ndarray:
+def sinc(x: ArrayLike) -> ndarray:
     """sin(pi x) / (pi x), and 1 at 0.
 
     Examples
@@ -92,7 +103,7 @@ def sinc(x: Any) -> ndarray:
     return _ufuncs["sinc"](x)
 
 
-def i0(x: Any) -> ndarray:
+def i0(x: ArrayLike) -> ndarray:
     """The modified Bessel function of the first kind, order 0.
 
     Examples
@@ -103,7 +114,7 @@ def i0(x: Any) -> ndarray:
     return _ufuncs["i0"](x)
 
 
-def real(val: Any) -> ndarray:
+def real(val: ArrayLike) -> ndarray:
     """The real part: a view of a complex array, the array itself otherwise.
 
     Examples
@@ -114,7 +125,7 @@ def real(val: Any) -> ndarray:
     return _asarray(val).real
 
 
-def imag(val: Any) -> ndarray:
+def imag(val: ArrayLike) -> ndarray:
     """The imaginary part: a view of a complex array, zeros otherwise.
 
     Examples
@@ -125,7 +136,7 @@ def imag(val: Any) -> ndarray:
     return _asarray(val).imag
 
 
-def angle(z: Any, deg: bool = False) -> ndarray:
+def angle(z: ArrayLike, deg: bool = False) -> ndarray:
     """The angle of complex numbers, in radians unless `deg`.
 
     Examples
@@ -136,7 +147,7 @@ def angle(z: Any, deg: bool = False) -> ndarray:
     return _c.angle(z, deg)
 
 
-def real_if_close(a: Any, tol: float = 100) -> ndarray:
+def real_if_close(a: ArrayLike, tol: float = 100) -> ndarray:
     """The real part where all imaginary parts are close to zero (which looks), else the array itself.
 
     Examples
@@ -151,7 +162,7 @@ def real_if_close(a: Any, tol: float = 100) -> ndarray:
     return x.real if bool(_reduce("all", _ufuncs["absolute"](x.imag) < limit)) else x
 
 
-def iscomplex(x: Any) -> ndarray:
+def iscomplex(x: ArrayLike) -> ndarray:
     """Tells for each element whether its imaginary part is not zero.
 
     Examples
@@ -162,7 +173,7 @@ def iscomplex(x: Any) -> ndarray:
     return _c.iscomplex(x)
 
 
-def isreal(x: Any) -> ndarray:
+def isreal(x: ArrayLike) -> ndarray:
     """Tells for each element whether its imaginary part is zero.
 
     Examples
@@ -173,7 +184,7 @@ def isreal(x: Any) -> ndarray:
     return _c.isreal(x)
 
 
-def isposinf(x: Any, out: Any = None) -> ndarray:
+def isposinf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Tells for each element whether it is positive infinity.
 
     Examples
@@ -184,7 +195,7 @@ def isposinf(x: Any, out: Any = None) -> ndarray:
     return _ufuncs["isposinf"](x, out=out)
 
 
-def isneginf(x: Any, out: Any = None) -> ndarray:
+def isneginf(x: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Tells for each element whether it is negative infinity.
 
     Examples
@@ -195,7 +206,9 @@ def isneginf(x: Any, out: Any = None) -> ndarray:
     return _ufuncs["isneginf"](x, out=out)
 
 
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> ndarray:
+def nan_to_num(
+    x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+) -> ndarray:
     """NaN and infinities replaced by numbers.
 
     Parameters
@@ -222,7 +235,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 # ---- Closeness --------------------------------------------------------------------------------------------------------------------------
 
 
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> ndarray:
+def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> ndarray:
     """Tells for each pair whether abs(a - b) <= atol + rtol * abs(b).
 
     Examples
@@ -241,7 +254,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     return result | (_ufuncs["isnan"](x) & _ufuncs["isnan"](y)) if equal_nan else result
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
     """Tells whether all pairs are close (see isclose).
 
     Examples
@@ -254,7 +267,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     return builtins.bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     """Tells whether two arrays have the same shape and elements.
 
     Examples
@@ -268,7 +281,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
         return False
 
 
-def array_equiv(a1: Any, a2: Any) -> bool:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
     """Tells whether two arrays have the same elements once they are broadcast.
 
     Examples
@@ -285,7 +298,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 # ---- Differences ------------------------------------------------------------------------------------------------------------------------
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: Any = _NoValue) -> ndarray:
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = _NoValue, append: ArrayLike = _NoValue) -> ndarray:
     """The n-th differences along an axis.
 
     Parameters
@@ -308,11 +321,11 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = _NoValue, append: An
     array([1, 2, 3])
     """
     if n == 0:
-        return a
+        return _asarray(a)
     return _c.diff(a, n, axis, None if prepend is _NoValue else prepend, None if append is _NoValue else append)
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> ndarray:
     """Differences between neighbours of the flattened array, with values joined to the ends.
 
     Examples
@@ -323,7 +336,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     return _c.ediff1d(ary, to_end, to_begin)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> ndarray:
     """The integral along an axis by the trapezoidal rule.
 
     Examples
@@ -334,7 +347,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> ndarray:
     return _c.trapezoid(y, x, dx, axis)
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Any:
     """Differences of second order inside, one-sided ones at the ends, over unit, constant or uneven spacings.
 
     Parameters
@@ -362,9 +375,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     array([0., 2., 6.])
     """
     x = _asarray(f)
-    axes = (
-        tuple(range(x.ndim)) if axis is None else tuple(normalize_axis_index(a, x.ndim) for a in ((axis,) if np.ndim(axis) == 0 else axis))
-    )
+    axes = normalized_axes(axis, x.ndim)
     given: Sequence[Any] = [s if isinstance(s, ndarray) else np.asarray(s) for s in varargs] or [np.asarray(1.0)] * len(axes)
     if len(given) == 1 and given[0].ndim == 0:
         given = list(given) * len(axes)
@@ -426,7 +437,7 @@ def _uneven(g: ndarray, v: ndarray, h: ndarray, edge_order: int) -> None:
     g[-1] = q / (p * (p + q)) * v[-3] - (q + p) / (p * q) * v[-2] + (2.0 * q + p) / (q * (p + q)) * v[-1]
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
+def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
     """The cross product of vectors with three components.
 
     Raises
@@ -444,7 +455,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return _c.cross(a, b, axisa, axisb, axisc)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> ndarray:
     """Elements of the first choice whose condition holds.
 
     Examples
@@ -456,7 +467,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return _c.select(condlist, choicelist, default)
 
 
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> ndarray:
+def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> ndarray:
     """Angles without jumps of more than half a period between neighbours.
 
     Examples

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
 from ._manipulation import normalized_axes
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, DTypeLike
 
 _asarray = _c.asarray
 _reduce = _c.reduce
@@ -28,7 +31,7 @@ def _finish(result: ndarray, out: Any, dtype: Any = None, casting: Any = "same_k
     return out
 
 
-def vdot(a: Any, b: Any, /) -> ndarray:
+def vdot(a: ArrayLike, b: ArrayLike, /) -> ndarray:
     """The dot product of two flattened arrays, the first one conjugated.
 
     Examples
@@ -39,7 +42,7 @@ def vdot(a: Any, b: Any, /) -> ndarray:
     return _c.vdot(a, b)
 
 
-def inner(a: Any, b: Any, /) -> ndarray:
+def inner(a: ArrayLike, b: ArrayLike, /) -> ndarray:
     """Sums of products over the last axes.
 
     Examples
@@ -50,7 +53,7 @@ def inner(a: Any, b: Any, /) -> ndarray:
     return _c.inner(a, b)
 
 
-def outer(a: Any, b: Any, out: Any = None) -> ndarray:
+def outer(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     """All products of the elements of two flattened arrays.
 
     Examples
@@ -62,7 +65,7 @@ def outer(a: Any, b: Any, out: Any = None) -> ndarray:
     return _c.outer(a, b, out)
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray:
     """Sums of products over chosen axes.
 
     Parameters
@@ -84,7 +87,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     return _c.tensordot(a, b, axes)
 
 
-def kron(a: Any, b: Any) -> ndarray:
+def kron(a: ArrayLike, b: ArrayLike) -> ndarray:
     """The Kronecker product.
 
     Examples
@@ -95,7 +98,7 @@ def kron(a: Any, b: Any) -> ndarray:
     return _c.kron(a, b)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> ndarray:
+def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
     """The sum of a diagonal.
 
     Examples
@@ -169,7 +172,7 @@ class _Placed:
         return _c.moveaxis(r, self.last, self.places) if self.places else r
 
 
-def matrices_of(x1: ndarray, x2: ndarray, out: Any, axes: Any) -> tuple[Any, ...]:
+def matrices_of(x1: ndarray, x2: ndarray, out: ndarray | None, axes: Any) -> tuple[Any, ...]:
     """Operands and output of a matmul with `axes`, their matrices last, and what places the result."""
     cores = (min(x1.ndim, 2), min(x2.ndim, 2))
     p = _Placed("matmul", (x1, x2), out, (*cores, sum(cores) - 2), axes, None, False)
@@ -188,7 +191,15 @@ def _product(
 
 
 def vecdot(
-    x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False, **options: Any
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    axes: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    **options: Any,
 ) -> ndarray:
     """Sums of products along one axis, the first operand conjugated.
 
@@ -211,7 +222,7 @@ def vecdot(
     return _product("vecdot", (1, 1, 0), x1, x2, out, axes, axis, keepdims, options)
 
 
-def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, **options: Any) -> ndarray:
+def matvec(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axes: Any = None, **options: Any) -> ndarray:
     """Matrices times vectors, over leading axes that broadcast.
 
     `axes` lists where the dimensions of matrix, vector and result are.
@@ -226,7 +237,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, **options:
     return _product("matvec", (2, 1, 1), x1, x2, out, axes, None, False, options)
 
 
-def vecmat(x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, **options: Any) -> ndarray:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axes: Any = None, **options: Any) -> ndarray:
     """Vectors (conjugated) times matrices, over leading axes that broadcast.
 
     `axes` lists where the dimensions of vector, matrix and result are.

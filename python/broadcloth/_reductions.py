@@ -5,12 +5,15 @@ from __future__ import annotations
 import builtins
 import operator
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, AxisLike, DTypeLike
 
 _NoValue: Any = np._NoValue  # type: ignore[attr-defined]
 _reduce = _c.reduce
@@ -65,7 +68,13 @@ def _document(function: Any, summary: str, example: str, more: str = "", tail: s
 
 
 def sum(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
 ) -> ndarray:
     if initial is _NoValue:
         return _reduce("sum", a, axis, dtype, out, False if keepdims is _NoValue else keepdims, where=True if where is _NoValue else where)
@@ -73,31 +82,59 @@ def sum(
 
 
 def prod(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
 ) -> ndarray:
     return _run("prod", a, axis, dtype, out, keepdims, initial, where)
 
 
-def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+def max(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
+) -> ndarray:
     return _run("max", a, axis, None, out, keepdims, initial, where)
 
 
-def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+def min(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
+) -> ndarray:
     return _run("min", a, axis, None, out, keepdims, initial, where)
 
 
 amax, amin = max, min
 
 
-def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+def any(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
     return _run("any", a, axis, None, out, keepdims, _NoValue, where)
 
 
-def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+def all(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
     return _run("all", a, axis, None, out, keepdims, _NoValue, where)
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+def mean(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
+) -> ndarray:
     return _run("mean", a, axis, dtype, out, keepdims, _NoValue, where)
 
 
@@ -120,14 +157,14 @@ def _spread(
 
 
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
     ddof: float = 0,
-    keepdims: Any = False,
+    keepdims: bool = False,
     *,
-    where: Any = True,
+    where: ArrayLike = True,
     mean: Any = _NoValue,
     correction: Any = _NoValue,
 ) -> ndarray:
@@ -135,33 +172,33 @@ def var(
 
 
 def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
     ddof: float = 0,
-    keepdims: Any = False,
+    keepdims: bool = False,
     *,
-    where: Any = True,
+    where: ArrayLike = True,
     mean: Any = _NoValue,
     correction: Any = _NoValue,
 ) -> ndarray:
     return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+def argmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     return _run("argmax", a, axis, None, out, keepdims, _NoValue, True)
 
 
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+def argmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     return _run("argmin", a, axis, None, out, keepdims, _NoValue, True)
 
 
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> ndarray:
+def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> ndarray:
     return _run("count_nonzero", a, axis, None, None, keepdims, _NoValue, True)
 
 
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> ndarray:
+def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
     return _asarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
     return _c.ptp(a, axis, out, False if keepdims is _NoValue else keepdims)
 
@@ -209,7 +246,17 @@ _document(count_nonzero, "How many elements are not zero.", ">>> bc.count_nonzer
 _document(ptp, "The largest element minus the smallest.", ">>> bc.ptp([3, 9, 5])\narray(6)", "", "", _EMPTY)
 
 
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+@overload
+def average(
+    a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, returned: Literal[False] = False, *, keepdims: bool = False
+) -> ndarray: ...
+@overload
+def average(
+    a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, *, returned: Literal[True], keepdims: bool = False
+) -> tuple[ndarray, ndarray]: ...
+def average(
+    a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
     """The weighted mean.
 
     Parameters
@@ -249,7 +296,13 @@ def _run_nan(function: Any, a: Any, axis: Any, dtype: Any, out: Any, keepdims: A
 
 
 def nansum(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
 ) -> ndarray:
     """Sum of the elements that are not NaN.
 
@@ -262,7 +315,13 @@ def nansum(
 
 
 def nanprod(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
 ) -> ndarray:
     """Product of the elements that are not NaN.
 
@@ -274,7 +333,14 @@ def nanprod(
     return _run_nan(_c.nanprod, a, axis, dtype, out, keepdims, initial, where)
 
 
-def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+def nanmax(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
+) -> ndarray:
     """The largest element that is not NaN; NaN where there is none, without a warning (which would have to look).
 
     Examples
@@ -285,7 +351,14 @@ def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, ini
     return _run_nan(_c.nanmax, a, axis, None, out, keepdims, initial, where)
 
 
-def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = _NoValue, where: Any = True) -> ndarray:
+def nanmin(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = _NoValue,
+    where: ArrayLike = True,
+) -> ndarray:
     """The smallest element that is not NaN; NaN where there is none, without a warning (which would have to look).
 
     Examples
@@ -325,7 +398,15 @@ def _into(out: Any, result: ndarray) -> ndarray:
     return out
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> ndarray:
+def nanmean(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
+) -> ndarray:
     """The mean of the elements that are not NaN; NaN where there is none.
 
     Examples
@@ -337,14 +418,14 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 
 
 def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
     ddof: float = 0,
-    keepdims: Any = False,
+    keepdims: bool = False,
     *,
-    where: Any = True,
+    where: ArrayLike = True,
     mean: Any = _NoValue,
     correction: Any = _NoValue,
 ) -> ndarray:
@@ -359,14 +440,14 @@ def nanvar(
 
 
 def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
     ddof: float = 0,
-    keepdims: Any = False,
+    keepdims: bool = False,
     *,
-    where: Any = True,
+    where: ArrayLike = True,
     mean: Any = _NoValue,
     correction: Any = _NoValue,
 ) -> ndarray:
@@ -380,7 +461,7 @@ def nanstd(
     return _nan_spread(_c.nanstd, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+def nanargmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     """The index of the first largest element that is not NaN.
 
     Raises
@@ -396,7 +477,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
     return _c.nanargmax(a, axis, False if keepdims is _NoValue else keepdims, out)
 
 
-def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> ndarray:
+def nanargmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
     """The index of the first smallest element that is not NaN.
 
     Raises
@@ -415,7 +496,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any
 # ---- Scans ------------------------------------------------------------------------------------------------------------------------------
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
     """Running sums along an axis; over the flattened array unless one is given.
 
     Examples
@@ -426,7 +507,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     return _c.cumsum(a, axis, dtype, out)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
     """Running products along an axis; over the flattened array unless one is given.
 
     Examples
@@ -437,7 +518,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     return _c.cumprod(a, axis, dtype, out)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
     """Running sums in which NaN counts as zero.
 
     Examples
@@ -448,7 +529,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
     return _c.nancumsum(a, axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray:
     """Running products in which NaN counts as one.
 
     Examples
@@ -477,7 +558,9 @@ def _cumulative(op: str, x: Any, axis: int | None, dtype: Any, out: Any, include
     return out
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
+def cumulative_sum(
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None, include_initial: bool = False
+) -> ndarray:
     """Running sums along an axis, with a leading zero when asked.
 
     Examples
@@ -488,7 +571,9 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out
     return _cumulative("cumsum", x, axis, dtype, out, include_initial, 0)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
+def cumulative_prod(
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None, include_initial: bool = False
+) -> ndarray:
     """Running products along an axis, with a leading one when asked.
 
     Examples
@@ -509,15 +594,15 @@ def _check_moments(dtype: Any) -> None:
 
 
 def cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
 ) -> ndarray:
     """The covariance matrix of variables in rows (columns unless `rowvar`).
 
@@ -611,7 +696,7 @@ def _weighted_cov(m: Any, y: Any, rowvar: bool, ddof: float, fweights: Any, awei
     return (c * (np.inf if left == 0 else 1 / left)).squeeze()
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> ndarray:
     """The matrix of Pearson's correlation coefficients.
 
     Examples
@@ -625,7 +710,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> ndarray:
     """How often each value occurs among non-negative integers, or the sum of their weights.
 
     Parameters

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _broadcloth as _c
+
+if TYPE_CHECKING:
+    from .types import Type
+    from .typing import ArrayLike, DTypeLike
 
 
 class _ScalarType(type):
@@ -55,10 +59,46 @@ def _scalar(name: str) -> Any:
 
 
 bool_ = np.bool_
-int8, int16, int32, int64 = map(_scalar, ("int8", "int16", "int32", "int64"))
-uint8, uint16, uint32, uint64 = map(_scalar, ("uint8", "uint16", "uint32", "uint64"))
-float16, float32, float64 = map(_scalar, ("float16", "float32", "float64"))
-complex64, complex128 = map(_scalar, ("complex64", "complex128"))
+if TYPE_CHECKING:
+
+    class _Declared(type):
+        def __getitem__(cls, key: Any) -> Type: ...
+
+    class _Scalar:
+        # A number of the type, or with types for arguments a signature.
+        def __new__(cls, *args: Any) -> Any: ...
+
+    class int8(_Scalar, np.int8, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class int16(_Scalar, np.int16, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class int32(_Scalar, np.int32, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class int64(_Scalar, np.int64, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class uint8(_Scalar, np.uint8, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class uint16(_Scalar, np.uint16, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class uint32(_Scalar, np.uint32, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class uint64(_Scalar, np.uint64, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class float16(_Scalar, np.float16, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class float32(_Scalar, np.float32, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class float64(_Scalar, np.float64, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class complex64(_Scalar, np.complex64, metaclass=_Declared): ...  # type: ignore[misc]
+
+    class complex128(_Scalar, np.complex128, metaclass=_Declared): ...  # type: ignore[misc]
+
+else:
+    int8, int16, int32, int64 = map(_scalar, ("int8", "int16", "int32", "int64"))
+    uint8, uint16, uint32, uint64 = map(_scalar, ("uint8", "uint16", "uint32", "uint64"))
+    float16, float32, float64 = map(_scalar, ("float16", "float32", "float64"))
+    complex64, complex128 = map(_scalar, ("complex64", "complex128"))
 half, single, double, csingle, cdouble = float16, float32, float64, complex64, complex128
 byte, ubyte, short, ushort, intc, uintc = int8, uint8, int16, uint16, int32, uint32
 int_, intp, uint, uintp, longlong, ulonglong = int64, int64, uint64, uint64, np.longlong, np.ulonglong
@@ -106,7 +146,7 @@ class _BFloat16Info:
         return f"finfo(resolution={self.resolution}, min={self.min:.7g}, max={self.max:.7g}, dtype=bfloat16)"
 
 
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     """Machine limits of a floating-point type, or of an array's type.
 
     Parameters
@@ -132,7 +172,7 @@ def finfo(dtype: Any) -> Any:
     return np.finfo(found)
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Tells whether a type is of a kind: a type, a kind's name ('bool', 'signed integer', 'real floating', 'numeric' …) or a tuple of them.
 
     Examples
@@ -146,7 +186,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return np.isdtype(_c.get_dtype(dtype), kind)
 
 
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: ArrayLike) -> Any:
     """The inexact scalar type that holds all the arrays; integers count as float64.
 
     Examples
@@ -164,7 +204,7 @@ def common_type(*arrays: Any) -> Any:
     return together if bfloat16 == together else together.type
 
 
-def min_scalar_type(a: Any) -> Any:
+def min_scalar_type(a: ArrayLike) -> Any:
     """The smallest type that holds a scalar's value; an array's own type.
 
     Examples
@@ -172,7 +212,7 @@ def min_scalar_type(a: Any) -> Any:
     >>> bc.min_scalar_type(300)
     dtype('uint16')
     """
-    return a.dtype if isinstance(a, _c.ndarray) and a.ndim else np.min_scalar_type(a.get() if isinstance(a, _c.ndarray) else a)
+    return a.dtype if isinstance(a, _c.ndarray) and a.ndim else np.min_scalar_type(a.get() if isinstance(a, _c.ndarray) else a)  # type: ignore[arg-type]
 
 
 def iscomplexobj(x: Any) -> bool:
@@ -197,7 +237,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: object) -> bool:
     """Tells whether `element` is a scalar; arrays, 0-d ones too, are not.
 
     Examples

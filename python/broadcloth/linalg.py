@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -13,8 +13,12 @@ from . import _broadcloth as _c
 from ._broadcloth import ndarray
 from ._manipulation import matrix_transpose, normalized_axes
 from ._math import cross as _cross
+from ._namespace import face
 from ._products import matmul, tensordot, vecdot
 from ._products import outer as _outer
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, AxisLike, DTypeLike
 
 __all__ = [
     "LinAlgError",
@@ -38,10 +42,8 @@ _ufuncs = _c.ufuncs
 _asarray = _c.asarray
 
 
-def __getattr__(name: str) -> Any:
-    if not name.startswith("_") and hasattr(np.linalg, name):
-        raise AttributeError(f"broadcloth.linalg has no {name!r} yet; numpy.linalg.{name}(x.get(), …) computes it on the host")
-    raise AttributeError(f"module 'broadcloth.linalg' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = face(__name__, __all__, np.linalg, "numpy.linalg.{name}(x.get(), …) computes it on the host")
 
 
 def _floating(x: Any) -> ndarray:
@@ -96,7 +98,7 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
     raise ValueError("Invalid norm order for matrices.")
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ndarray:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, keepdims: bool = False) -> ndarray:
     """The norm of vectors or matrices.
 
     Parameters
@@ -142,7 +144,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> n
     raise ValueError("Improper number of dimensions to norm.")
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> ndarray:
+def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: float | str = 2) -> ndarray:
     """The norm of vectors, which may lie over several axes.
 
     Examples
@@ -154,7 +156,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _vector(a, ord, None if axis is None else normalized_axes(axis, a.ndim), keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> ndarray:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> ndarray:
     """The norm of the matrices in the last two axes.
 
     Examples
@@ -168,7 +170,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> ndarr
     return _matrix(a, ord, (a.ndim - 2, a.ndim - 1), keepdims)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> ndarray:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> ndarray:
     """The cross product of vectors with three components.
 
     Examples
@@ -179,7 +181,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> ndarray:
     return _cross(x1, x2, axis=axis)
 
 
-def outer(x1: Any, x2: Any, /) -> ndarray:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
     """All products of the elements of two vectors.
 
     Raises
@@ -199,7 +201,7 @@ def outer(x1: Any, x2: Any, /) -> ndarray:
     return _outer(a, b)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> ndarray:
     """A view of the diagonals of the matrices in the last two axes.
 
     Examples
@@ -210,7 +212,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> ndarray:
     return _c.diagonal(x, offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ndarray:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> ndarray:
     """The sums of the diagonals of the matrices in the last two axes.
 
     Examples
@@ -221,7 +223,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> ndarray:
     return _asarray(x).trace(offset, -2, -1, dtype)
 
 
-def matrix_power(a: Any, n: int) -> ndarray:
+def matrix_power(a: ArrayLike, n: int) -> ndarray:
     """A square matrix to an integer power, by repeated squaring. Negative powers are those of the inverse, which the host computes.
 
     Raises
@@ -258,7 +260,7 @@ def matrix_power(a: Any, n: int) -> ndarray:
     return result.copy() if result is m else result  # type: ignore[union-attr, return-value]
 
 
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> ndarray:
+def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> ndarray:
     """The product of several matrices, in the order that takes the fewest multiplications.
 
     Examples

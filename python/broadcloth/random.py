@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import SeedSequence
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._namespace import face
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, DeviceLike, DTypeLike, ShapeLike
 
 __all__ = ["Generator", "Philox", "SeedSequence", "default_rng"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = face(
+        __name__, __all__, np.random, "default_rng(seed) makes a generator, whose methods draw; numpy.random.{name} is the host's"
+    )
 
 _ufuncs = _c.ufuncs
 _MASK = (1 << 64) - 1
@@ -183,7 +193,9 @@ class Generator:
         shape = out.shape if out is not None and size is None else _shape(size)
         return self._draw(kind, shape, kept, out, device)
 
-    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None, *, device: Any = None) -> ndarray:
+    def random(
+        self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: ndarray | None = None, *, device: DeviceLike = None
+    ) -> ndarray:
         """Numbers in [0, 1), evenly distributed.
 
         Parameters
@@ -206,7 +218,9 @@ class Generator:
         """
         return self._float("uniform", "random", size, dtype, out, device)
 
-    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None, *, device: Any = None) -> ndarray:
+    def standard_normal(
+        self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: ndarray | None = None, *, device: DeviceLike = None
+    ) -> ndarray:
         """Normally distributed numbers with mean 0 and standard deviation 1.
 
         Examples
@@ -216,7 +230,7 @@ class Generator:
         """
         return self._float("normal", "standard_normal", size, dtype, out, device)
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None, *, device: Any = None) -> ndarray:
+    def uniform(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: DeviceLike = None) -> ndarray:
         """Numbers in [low, high), evenly distributed.
 
         Examples
@@ -225,13 +239,13 @@ class Generator:
         >>> bool(((x >= 5) & (x < 6)).all())
         True
         """
-        low, high = _parameter(low), _parameter(high)
-        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and not np.isfinite(high - low):
+        first, last = _parameter(low), _parameter(high)
+        if isinstance(first, (int, float)) and isinstance(last, (int, float)) and not np.isfinite(last - first):
             raise OverflowError("high - low range exceeds valid bounds")
-        u = self._draw("uniform", _shape(size, low, high), np.float64, None, device)
-        return low + (high - low) * u
+        u = self._draw("uniform", _shape(size, first, last), np.float64, None, device)
+        return first + (last - first) * u
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, *, device: Any = None) -> ndarray:
+    def normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: DeviceLike = None) -> ndarray:
         """Normally distributed numbers.
 
         Raises
@@ -249,7 +263,9 @@ class Generator:
         z = self._draw("normal", _shape(size, loc, scale), np.float64, None, device)
         return loc + scale * z
 
-    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, *, device: Any = None) -> ndarray:
+    def lognormal(
+        self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: DeviceLike = None
+    ) -> ndarray:
         """Numbers whose logarithm is normally distributed.
 
         Examples
@@ -261,7 +277,13 @@ class Generator:
         return _ufuncs["exp"](self.normal(mean, sigma, size, device=device))
 
     def standard_exponential(
-        self, size: Any = None, dtype: Any = np.float64, method: str = "zig", out: Any = None, *, device: Any = None
+        self,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = np.float64,
+        method: str = "zig",
+        out: ndarray | None = None,
+        *,
+        device: DeviceLike = None,
     ) -> ndarray:
         """Exponentially distributed numbers with scale 1.
 
@@ -278,7 +300,7 @@ class Generator:
         out[...] = values
         return out
 
-    def exponential(self, scale: Any = 1.0, size: Any = None, *, device: Any = None) -> ndarray:
+    def exponential(self, scale: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: DeviceLike = None) -> ndarray:
         """Exponentially distributed numbers.
 
         Examples
@@ -291,7 +313,14 @@ class Generator:
         return scale * self.standard_exponential(_shape(size, scale), device=device)
 
     def integers(
-        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False, *, device: Any = None
+        self,
+        low: ArrayLike,
+        high: ArrayLike | None = None,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = np.int64,
+        endpoint: bool = False,
+        *,
+        device: DeviceLike = None,
     ) -> ndarray:
         """Integers from `low` up to, but without, `high` (with it when `endpoint`); from 0 up to `low` without `high`.
 
@@ -353,7 +382,15 @@ class Generator:
         return words.tobytes()[:length]
 
     def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True, *, device: Any = None
+        self,
+        a: ArrayLike,
+        size: ShapeLike | None = None,
+        replace: bool = True,
+        p: ArrayLike | None = None,
+        axis: int = 0,
+        shuffle: bool = True,
+        *,
+        device: DeviceLike = None,
     ) -> ndarray:
         """Elements drawn with or without replacement, all with the same probability or with those in `p`.
 
@@ -422,7 +459,7 @@ class Generator:
             raise ValueError(f"{name} < 0")
 
 
-def default_rng(seed: Any = None) -> Generator:
+def default_rng(seed: int | Sequence[int] | SeedSequence | Philox | Generator | None = None) -> Generator:
     """A generator of random numbers.
 
     Parameters

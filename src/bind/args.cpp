@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "bind/documentation.h"
+
 namespace bc::bind {
 namespace {
 
@@ -167,6 +169,7 @@ void add_functions(PyObject* module, std::vector<PyMethodDef> functions) {
   // The interpreter keeps pointers to the definitions.
   auto* kept = new std::vector<PyMethodDef>(std::move(functions));
   check(PyModule_AddFunctions(module, kept->data()));
+  keep_documented("", kept->data());
 }
 
 }  // namespace bc::bind

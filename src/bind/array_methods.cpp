@@ -377,6 +377,17 @@ PyRef trunc_dunder(PyObject* self) {
   return steal(PyNumber_Long(value.get()));
 }
 
+/// Methods of Python's and NumPy's numbers, which 0-d arrays stand for.
+template <int Which>
+PyRef number_method(PyObject* self) {
+  static constexpr const char* names[] = {"as_integer_ratio", "is_integer"};
+  const Array& a = array_of(self);
+  if (a.ndim() > 0) raise(ErrorKind::Type, "{}: expected a 0-dimensional array, got shape {}", names[Which], a.shape());
+  const PyRef value = to_python(look(a), a.dtype());
+  const PyRef method = attr(value.get(), names[Which]);
+  return steal(PyObject_CallNoArgs(method.get()));
+}
+
 PyRef complex_dunder(PyObject* self) {
   const Array& a = array_of(self);
   if (a.size() != 1) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
@@ -508,10 +519,13 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   return trace(array_of(self), offset, axis1, axis2, dtype, out);
                 }),
       raw("reshape", reshape_method,
-          "reshape(*shape, order='C', copy=None): the same elements under another shape; a view where that is possible."),
-      raw("transpose", transpose_method, "transpose(*axes): the axes reversed or in the given order; a view."),
-      raw("resize", resize_method, "resize(*shape, refcheck=True): changes the array's shape and size in place; new elements are 0."),
-      raw("item", item_method, "item(*index): one element as a Python number."),
+          "reshape($self, /, *shape, order='C', copy=None)\n--\n\nthe same elements under another shape; a view where that is possible."),
+      raw("transpose", transpose_method, "transpose($self, /, *axes)\n--\n\nthe axes reversed or in the given order; a view."),
+      raw("resize", resize_method,
+          "resize($self, /, *shape, refcheck=True)\n--\n\nchanges the array's shape and size in place; new elements are 0."),
+      BC_METHOD("as_integer_ratio() The number of a 0-d array as a pair of integers.", number_method<0>),
+      BC_METHOD("is_integer() Whether the number of a 0-d array is a whole one.", number_method<1>),
+      raw("item", item_method, "item($self, /, *index)\n--\n\none element as a Python number."),
       BC_METHOD("ravel(order='C') The elements in one axis; a view where that is possible.",
                 [](PyObject* self, char order) { return contiguous_ravel(array_of(self), order); }),
       BC_METHOD("flatten(order='C') The elements in one axis, copied.",
@@ -533,17 +547,22 @@ void add_methods(std::vector<PyMethodDef>* list) {
           "Examples\n--------\n>>> bc.array([1, 256], dtype='int16').byteswap()\narray([256,   1], dtype=int16)",
           byteswap_method),
       BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
-      variadic("tobytes", host_method<0>, "tobytes(order='C'): the elements' bytes."),
-      variadic("tofile", host_method<1>, "tofile(fid, sep='', format='%s'): writes the elements, as numpy.ndarray.tofile."),
-      variadic("dump", host_method<2>, "dump(file): pickles a NumPy copy to a file."),
-      variadic("dumps", host_method<3>, "dumps(): a NumPy copy, pickled."),
-      variadic("argpartition", package_method<0>, "See broadcloth.argpartition."),
-      variadic("argsort", package_method<1>, "See broadcloth.argsort."),
-      variadic("choose", package_method<2>, "See broadcloth.choose."),
-      variadic("compress", package_method<3>, "See broadcloth.compress."),
-      variadic("searchsorted", package_method<4>, "See broadcloth.searchsorted."),
-      variadic("partition", package_method<5>, "Partitions in place; see broadcloth.partition."),
-      variadic("sort", package_method<6>, "Sorts in place; see broadcloth.sort."),
+      variadic("tobytes", host_method<0>, "tobytes($self, /, order='C')\n--\n\nthe elements' bytes."),
+      variadic("tofile", host_method<1>, "tofile($self, /, fid, sep='', format='%s')\n--\n\nwrites the elements, as numpy.ndarray.tofile."),
+      variadic("dump", host_method<2>, "dump($self, /, file)\n--\n\npickles a NumPy copy to a file."),
+      variadic("dumps", host_method<3>, "dumps($self, /)\n--\n\na NumPy copy, pickled."),
+      variadic("argpartition", package_method<0>,
+               "argpartition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nSee broadcloth.argpartition."),
+      variadic("argsort", package_method<1>,
+               "argsort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSee broadcloth.argsort."),
+      variadic("choose", package_method<2>, "choose($self, /, choices, out=None, mode='raise')\n--\n\nSee broadcloth.choose."),
+      variadic("compress", package_method<3>, "compress($self, /, condition, axis=None, out=None)\n--\n\nSee broadcloth.compress."),
+      variadic("searchsorted", package_method<4>,
+               "searchsorted($self, /, v, side='left', sorter=None)\n--\n\nSee broadcloth.searchsorted."),
+      variadic("partition", package_method<5>,
+               "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nPartitions in place; see broadcloth.partition."),
+      variadic("sort", package_method<6>,
+               "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSorts in place; see broadcloth.sort."),
       BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self), 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),

@@ -1,4 +1,6 @@
 // ndarray's operators.
+#include <algorithm>
+
 #include "bind/convert.h"
 
 namespace bc::bind {
@@ -13,6 +15,26 @@ bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
   return args->size() == 2 || push_operand(args, y, device);
 }
 
+/// An operator between a 0-d array and an object that is neither array nor number (a timedelta, a Fraction) is that of the array's number.
+PyObject* number_op(Op op, PyObject* x, PyObject* y) {
+  static constexpr std::pair<Op, const char*> kOperators[] = {
+      {Op::add, "add"},       {Op::subtract, "sub"},    {Op::multiply, "mul"},  {Op::divide, "truediv"}, {Op::floor_divide, "floordiv"},
+      {Op::remainder, "mod"}, {Op::less, "lt"},         {Op::less_equal, "le"}, {Op::equal, "eq"},       {Op::not_equal, "ne"},
+      {Op::greater, "gt"},    {Op::greater_equal, "ge"}};
+  PyObject* array = is_array(x) ? x : y;
+  PyObject* other = is_array(x) ? y : x;
+  const auto* found = std::ranges::find(kOperators, op, &std::pair<Op, const char*>::first);
+  // Text and None have no arithmetic with numbers, and most other objects do not either: they keep the error that names the array.
+  if (found == std::end(kOperators) || array_of(array).ndim() > 0 || other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other))
+    Py_RETURN_NOTIMPLEMENTED;
+  const PyRef number = to_python(look(array_of(array)), array_of(array).dtype());
+  const PyRef function = import_attr("operator", found->second);
+  PyObject* made = PyObject_CallFunctionObjArgs(function.get(), array == x ? number.get() : x, array == x ? y : number.get(), nullptr);
+  if (made || !PyErr_ExceptionMatches(PyExc_TypeError)) return made;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
   return guard([&]() -> PyObject* {
     // Nearly every operator has arrays of ours and Python numbers. (Exponents may have to be looked at.)
@@ -21,7 +43,7 @@ PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
       return wrap_value(ufunc(op, terms, UfuncOptions()));
     }
     ArgList args;
-    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (!push_pair(&args, x, y)) return number_op(op, x, y);
     LineNote line;
     return wrap_value(apply(op, &args));
   });

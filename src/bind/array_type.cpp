@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "bind/args.h"
+#include "bind/documentation.h"
 #include "bind/launch.h"
 #include "runtime/profiler.h"
 
@@ -305,7 +306,9 @@ PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, we
 
 constexpr const char* kDoc =
     "ndarray(shape, dtype=float64, memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
-    "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.";
+    "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.\n\n"
+    "Called, it makes an array whose elements are not set; `array`, `zeros` and their kin make most.\n\n"
+    "Examples\n--------\n>>> bc.ndarray((2, 3), dtype='float32').shape\n(2, 3)\n";
 
 /// Elements and sums are dictionary keys and members of sets, as NumPy's scalars are; arrays are not.
 Py_hash_t hash_of_element(PyObject* self) {
@@ -340,6 +343,7 @@ void init_array(PyObject* module) {
   add_holder_methods(&all_methods);
   add_interop_methods(&all_methods);
   all_methods.push_back({});
+  keep_documented("ndarray.", all_methods.data());
 
   std::vector<PyType_Slot> slots = {
       {Py_tp_new, reinterpret_cast<void*>(array_new)},

@@ -345,7 +345,7 @@ void add_holder_attributes(std::vector<PyGetSetDef>* list) {
 
 void add_holder_methods(std::vector<PyMethodDef>* list) {
   list->push_back({"setflags", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(setflags)), METH_FASTCALL | METH_KEYWORDS,
-                   "setflags(write=None): makes the array read-only, or writable again."});
+                   "setflags($self, /, write=None, align=None, uic=None)\n--\n\nmakes the array read-only, or writable again."});
 }
 
 void init_attributes(PyObject* module) {

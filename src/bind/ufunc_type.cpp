@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bind/args.h"
+#include "bind/documentation.h"
 #include "bind/reduce.h"
 #include "bind/vectorcall.h"
 
@@ -355,7 +356,7 @@ PyRef identity_of(const PyUfunc* u) {
   }
 }
 
-enum class Attribute : intptr_t { name, nin, nout, nargs, ntypes, types, identity, signature, doc };
+enum class Attribute : intptr_t { name, nin, nout, nargs, ntypes, types, identity, signature, doc, call_signature };
 
 PyObject* get_attribute(PyObject* self, void* which) {
   return guard([&]() -> PyObject* {
@@ -370,6 +371,7 @@ PyObject* get_attribute(PyObject* self, void* which) {
       case Attribute::identity: return identity_of(u).release();
       case Attribute::signature: Py_RETURN_NONE;
       case Attribute::doc: return new_ref(u->doc ? u->doc : Py_None);
+      case Attribute::call_signature: return call(import_attr("broadcloth._docs", "signature").get(), {self}).release();
     }
     Py_RETURN_NONE;
   });
@@ -396,6 +398,7 @@ PyGetSetDef attributes[] = {BC_ATTRIBUTE("__name__", name, nullptr),
                             BC_ATTRIBUTE("identity", identity, nullptr),
                             BC_ATTRIBUTE("signature", signature, nullptr),
                             BC_ATTRIBUTE("__doc__", doc, set_doc),
+                            BC_ATTRIBUTE("__signature__", call_signature, nullptr),
                             {}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr}, {}};
 
@@ -440,6 +443,11 @@ void add_ufunc(std::string_view name, Op op, Pair pair, int nin, int nout) {
   check(PyDict_SetItem(state().ufuncs, u->name, owned.get()));
 }
 
+/// What has no equal here, a ufunc of SciPy's or an update of NumPy's own memory, is done by NumPy on host copies.
+PyObject* ufunc_on_host(PyObject* args, PyObject* kwargs) {
+  return PyObject_Call(import_attr("broadcloth._dispatch", "ufunc_on_host").get(), args, kwargs);
+}
+
 /// numpy.ufunc's way to call us: the ufunc of the same name, with NumPy outputs filled from ours.
 PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
@@ -449,14 +457,15 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     PyObject* method = PyTuple_GetItem(args, 1);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {
-      if (!function) Py_RETURN_NOTIMPLEMENTED;
+      const bool at = PyUnicode_CompareWithASCIIString(method, "at") == 0;
+      if (!function || (at && n > 2 && is_numpy_array(PyTuple_GetItem(args, 2)))) return ufunc_on_host(args, kwargs);
       function = PyRef::steal(PyObject_GetAttr(function.get(), method));
     } else if (!function) {
       // matmul and its kin are no rows but functions of the package.
       function = PyRef::maybe(PyObject_GetAttr(import("broadcloth").get(), name.get()));
       if (!function) {
         PyErr_Clear();
-        Py_RETURN_NOTIMPLEMENTED;
+        return ufunc_on_host(args, kwargs);
       }
     }
     PyRef inputs = PyRef::steal(PyTuple_GetSlice(args, 2, n));
@@ -532,14 +541,19 @@ void init_ufunc(PyObject* module) {
       BC_METHOD("reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=..., where=True)", reduce_method),
       BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method),
       BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method),
-      {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
+       "outer($self, A, B, /, **kwargs)\n--\n\n"},
       BC_METHOD("at(a, indices, b=..., /)", at_method),
       BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)",
                 [](PyObject* self, PyObject* dtypes, PyObject*, PyObject* casting, bool) { return resolve_method(self, dtypes, casting); }),
       {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
       {},
   };
+  keep_documented("ufunc.", methods.data());
   PyType_Slot slots[] = {
+      {Py_tp_doc,
+       const_cast<char*>("A function of elements, as numpy.ufunc: it broadcasts, casts, and takes `out=`, `where=` and `dtype=`.\n\n"
+                         "Examples\n--------\n>>> bc.add(bc.arange(3), 10, dtype='float32')\narray([10., 11., 12.], dtype=float32)\n")},
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
       {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_ufunc>)},

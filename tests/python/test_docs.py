@@ -1,9 +1,10 @@
-"""Every example in the docstrings and in the README runs; every public name has a docstring."""
+"""Every example in docstrings, README and guides runs; every public callable has a docstring, a signature and an example."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import linecache
 import operator
@@ -31,6 +32,8 @@ MODULES = [
     "typed",
     "profiler",
     "_dispatch",
+    "_files",
+    "typing",
     "_user_kernels",
     "cuda.pycuda.curandom",
     "cuda.pycuda.elementwise",
@@ -51,8 +54,8 @@ MODULES = [
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def run_examples(text: str, name: str, extra: dict | None = None) -> None:
-    globs = {"bc": bc, "np": np, **(extra or {})}
+def run_examples(text: str, name: str, extra: dict | None = None, given: bool = True) -> None:
+    globs = {**({"bc": bc, "np": np} if given else {}), **(extra or {})}
     test = doctest.DocTestParser().get_doctest(text, globs, name, name, 0)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
@@ -112,19 +115,120 @@ def test_the_package_says_what_it_is():
         assert getattr(bc, name, None) is not None or name == "newaxis", name
 
 
-@pytest.mark.parametrize("path", [*sorted(p.name for p in ROOT.glob("*.md")), "docs/kernels.md"])
-def test_code_blocks_of_the_readme(path, tmp_path, monkeypatch):
-    file = ROOT / path
-    if not file.exists():
-        pytest.skip(f"no {path}")
+BLOCK = re.compile(r"```(python|pycon)( gpus=\d)?\n(.*?)```", re.S)
+PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/kernels.md"]
+SECTIONS = [
+    pytest.param(path, number, section, id=f"{path}-{section.splitlines()[0].strip('# ')}")
+    for path in PAGES
+    for number, section in enumerate(re.split(r"(?m)^(?=## )", (ROOT / path).read_text()))
+    if BLOCK.search(section)
+]
+
+
+def lacks(block: str) -> str | None:
+    """A library that a block imports and this machine has not."""
+    names = re.findall(r"^(?:>>> )?import (\w+)", block, re.M)
+    return next((name for name in names if importlib.util.find_spec(name) is None), None)
+
+
+@pytest.mark.parametrize(("path", "number", "section"), SECTIONS)
+def test_code_of_a_section_runs_by_itself(path, number, section, tmp_path, monkeypatch):
+    """A section is what a reader pastes: its code imports and makes all that it uses."""
     monkeypatch.chdir(tmp_path)
     names: dict = {"__name__": "__readme__"}
-    for number, block in enumerate(re.findall(r"```(?:python|pycon|py)\n(.*?)```", file.read_text(), re.S), 1):
-        if ">>>" in block:
-            run_examples(block, f"{path} block {number}", names)
+    for found in BLOCK.finditer(section):
+        kind, gpus, block = found.groups()
+        if gpus and bc.device_count("cuda") < int(gpus.split("=")[1]):
+            continue
+        if missing := lacks(block):
+            pytest.skip(f"no {missing}")
+        name = f"{path} section {number} at {found.start()}"
+        if kind == "pycon":
+            run_examples(block, name, names, given=False)
         else:
-            name = f"{path} block {number}"
             linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)  # compiled functions read their source
             exec(compile(block, name, "exec"), names)
-    import_numbers = sum("import broadcloth" in b for b in re.findall(r"```python\n(.*?)```", file.read_text(), re.S))
-    assert path != "README.md" or import_numbers
+
+
+def test_the_readme_says_how_to_begin():
+    text = (ROOT / "README.md").read_text()
+    assert "import broadcloth as bc" in text.split("## ")[0] and "synchronize" in text.split("## Programs")[0]
+
+
+# ---- Every public callable ---------------------------------------------------------------------------------------------------------------
+
+# NumPy's own, Numba's types and exceptions need no example here.
+THEIRS = ("numpy", "builtins")
+WITHOUT_EXAMPLE = {"CompileError", "TypingError", "bfloat16"}
+PUBLIC = ["", "linalg", "random", "profiler"]
+
+
+def public_callables():
+    """(name, object) of the functions and classes of the namespace and its modules, and of methods of arrays, ufuncs and generators."""
+    for module in PUBLIC:
+        found = importlib.import_module(f"broadcloth.{module}".rstrip("."))
+        for name in found.__all__ if hasattr(found, "__all__") else dir(found):
+            thing = getattr(found, name)
+            home = getattr(thing, "__module__", None) or "broadcloth"
+            if callable(thing) and not home.startswith(THEIRS) and not isinstance(thing, bc.types.Type | bc._types._ScalarType):
+                yield f"{module}.{name}".lstrip("."), thing
+    for owner in (bc.ndarray, bc.ufunc, bc.random.Generator, bc.random.Philox):
+        for name in dir(owner):
+            if not name.startswith("_") and callable(getattr(owner, name)):
+                yield f"{owner.__name__}.{name}", getattr(owner, name)
+
+
+def signature_of(thing) -> inspect.Signature | None:
+    try:
+        return inspect.signature(thing)
+    except (TypeError, ValueError):
+        return None
+
+
+CALLABLES = dict(public_callables())
+
+
+def test_every_public_callable_has_a_signature():
+    classes = {"CompileError", "TypingError", "ufunc", "bfloat16"}
+    assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
+
+
+def test_every_public_callable_has_a_docstring_with_an_example():
+    later = {f"ndarray.{name}" for name in ("argpartition", "argsort", "partition", "searchsorted", "sort")}
+    documented = {name: inspect.getdoc(thing) or "" for name, thing in CALLABLES.items()}
+    assert not [name for name, text in documented.items() if len(text) < 10]
+    without = {name for name, text in documented.items() if ">>>" not in text}
+    assert without == later | (WITHOUT_EXAMPLE & documented.keys())
+
+
+@pytest.mark.parametrize("owner", ["functions", "ndarray", "ufunc", "Generator", "Philox"])
+def test_examples_of_public_callables(owner, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with bc.device("cpu"):
+        for name, thing in CALLABLES.items():
+            if name.partition(".")[0] == owner or (
+                owner == "functions" and name.partition(".")[0] not in ("ndarray", "ufunc", "Generator", "Philox")
+            ):
+                if ">>>" in (text := inspect.getdoc(thing) or ""):
+                    run_examples(text, name)
+
+
+@pytest.mark.parametrize("module", ["linalg", "random"])
+def test_modules_show_what_is_public(module):
+    found = importlib.import_module(f"broadcloth.{module}")
+    assert dir(found) == sorted(found.__all__)
+
+
+def test_missing_names_say_what_to_do_and_suggest_nothing_wrong():
+    for text, words in (("median", "numpy.median"), ("linalg.svd", "numpy.linalg.svd"), ("random.seed", "default_rng")):
+        with pytest.raises(AttributeError, match=words) as caught:
+            operator.attrgetter(text)(bc)
+        # Python suggests names of `obj` that are like `name`.
+        assert caught.value.name == text.split(".")[-1] and caught.value.obj is None
+    with pytest.raises(AttributeError) as caught:
+        bc.arrange  # noqa: B018
+    assert caught.value.obj is bc
+
+
+def test_rows_that_are_parts_of_other_functions_are_not_public():
+    assert not {"bessel_i1", "frexp_exponent", "frexp_mantissa", "modf_fraction", "modf_integer"} & set(bc.__all__)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
+import math
 import pickle
+import random
+import statistics
+import struct
+import warnings
+from datetime import timedelta
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -229,18 +237,91 @@ def test_numpy_functions_with_plain_answers(xp):
     assert np.iscomplexobj(x) is False and np.may_share_memory(x, x[1:]) is True
 
 
-def test_numpy_functions_that_are_missing_say_what_to_do(xp):
-    x = xp.arange(6.0)
-    with pytest.raises(TypeError, match=r"numpy\.sort.*\.get\(\)|numpy\.unique.*\.get\(\)"):
-        np.unique(x)
-    with pytest.raises(TypeError, match=r"\.get\(\)"):
-        np.linalg.svd(x.reshape(2, 3))
+def test_numpy_functions_that_are_missing_compute_on_a_host_copy(xp):
+    x = xp.array([3.0, 1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xp.exceptions.PerformanceWarning)
+        made = np.sort(x)
+        assert type(made) is np.ndarray and made.tolist() == [1, 2, 3] and x.tolist() == [3, 1, 2]
+        assert np.median(x) == 2 and np.percentile([x, x], 50) == 2
+        assert np.linalg.svd(xp.eye(2)).S.tolist() == [1, 1]
+        assert [a.tolist() for a in np.histogram(x, bins=xp.array([0.0, 2.0, 4.0]))] == [[1, 2], [0, 2, 4]]
+        with pytest.raises(ValueError, match="read-only"):
+            np.median(x, out=xp.zeros(()))
     with pytest.raises(AttributeError, match="numpy.unique"):
         xp.unique  # noqa: B018
     with pytest.raises(AttributeError, match="numpy.linalg.svd"):
         xp.linalg.svd  # noqa: B018
     with pytest.raises(AttributeError):
         xp.no_such_name  # noqa: B018
+
+
+def test_a_copy_from_the_gpu_for_numpy_is_warned_of(xp):
+    x = xp.array([3.0, 1.0])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        np.sort(x)
+    assert [w.category for w in seen] == ([xp.exceptions.PerformanceWarning] if x.device.type == "cuda" else [])
+    assert all(w.filename == __file__ for w in seen)
+
+
+def test_numpy_functions_write_into_numpy_arrays(xp):
+    x, at = xp.array([1.0, 2.0]), xp.array([0, 2])
+    made = np.zeros(3)
+    np.put(made, at, x)
+    assert made.tolist() == [1, 0, 2]
+    np.add.at(made, at, x)
+    assert made.tolist() == [2, 0, 4]
+    np.copyto(made[:2], x)
+    assert made.tolist() == [1, 2, 4]
+    assert np.concatenate([x, x[:1]], out=made) is made and made.tolist() == [1, 2, 1]
+
+
+def test_numpy_functions_with_objects_and_text_beside_arrays(xp):
+    x, names = np.broadcast_arrays(xp.array([1.0, 2.0]), np.array(["a"]))
+    assert type(x) is np.ndarray and x.tolist() == [1, 2] and names.tolist() == ["a", "a"]
+
+
+def test_ufuncs_of_scipy_take_arrays(xp):
+    special = pytest.importorskip("scipy.special")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xp.exceptions.PerformanceWarning)
+        made = special.erf(xp.array([0.0, 10.0]))
+    assert type(made) is np.ndarray and made.tolist() == [0, 1]
+
+
+def test_elements_calculate_with_other_numbers(xp):
+    half, three = xp.array(0.5), xp.array(3)
+    assert timedelta(days=1) * half == half * timedelta(days=1) == timedelta(hours=12)
+    assert timedelta(days=3) / three == timedelta(days=1)
+    assert Fraction(1, 4) + half == 0.75 and half - Fraction(1, 4) == 0.25 and Fraction(1, 2) == half and bool(half == Fraction(1, 2))
+    assert half.as_integer_ratio() == (1, 2) and not half.is_integer() and three.is_integer()
+    with pytest.raises(TypeError):
+        half + object()
+    with pytest.raises(TypeError):
+        xp.ones(2) * timedelta(1)
+    with pytest.raises(TypeError, match="0-dimensional"):
+        xp.ones(2).is_integer()
+
+
+def test_elements_where_python_asks_for_numbers(xp):
+    x, k = xp.array([0.5, 1.5]), xp.array([1, 2])
+    assert [10, 20, 30][k[1]] == 30 and list(range(k[1])) == [0, 1] and [1, 2].index(k[1]) == 1 and "ab" * k[1] == "abab"
+    assert f"{x[0]:.2f} {k[0]:03d} {x.sum():>5}" == "0.50 001   2.0" and "%.1f" % x[1] == "1.5"  # noqa: UP031
+    assert math.floor(x[1]) == 1 and math.sqrt(x[0] + x[0]) == 1 and math.fsum(x) == 2 and round(x[1], 0) == 2
+    assert struct.pack("<di", x[0], k[0]) == struct.pack("<di", 0.5, 1)
+    assert statistics.fmean(x) == 1 and sorted(range(2), key=lambda i: -x[i]) == [1, 0]
+    assert random.Random(1).choice(x) in (0.5, 1.5) and {1: "one"}[k[0]] == "one"
+    assert copy.deepcopy({"a": x})["a"].tolist() == pickle.loads(pickle.dumps(x)).tolist() == [0.5, 1.5]
+
+
+def test_json_writes_elements_as_numbers(xp):
+    x = xp.array([0.5, 1.5])
+    assert json.dumps({"mean": x.mean(), "n": xp.array([2]).sum(), "any": (x > 1).any()}) == '{"mean": 1.0, "n": 2, "any": true}'
+    with pytest.raises(TypeError, match=r"tolist\(\)"):
+        json.dumps(x)
+    with pytest.raises(TypeError, match="object"):
+        json.dumps(object())
 
 
 def test_other_array_types_keep_their_say(xp):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,6 +38,14 @@ class Intrinsic:
 
     def __reduce__(self) -> Any:
         return Intrinsic, (self.__kernel_name__,)
+
+
+class Dim3(Protocol):
+    """What `threadIdx` and its kin are for type checkers."""
+
+    x: int
+    y: int
+    z: int
 
 
 _names: frozenset[str] = frozenset()

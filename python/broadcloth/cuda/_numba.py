@@ -71,7 +71,7 @@ class deferred_type(_Named):
             raise RuntimeError("deferred_type: it is not defined")
         return self._type
 
-    __eq__ = object.__eq__
+    __eq__ = object.__eq__  # type: ignore[assignment]
     __hash__ = object.__hash__
 
 

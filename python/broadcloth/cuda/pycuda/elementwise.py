@@ -59,7 +59,13 @@ class ElementwiseKernel:
         arrays = [a for a in self.arguments if a.vector]
         if not arrays:
             raise ValueError(f"{name}: expected a pointer among the arguments, got {arguments!r}")
-        extra = {"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop, "options": tuple(options or ()), "no_return": True}
+        extra: dict[str, Any] = {
+            "preamble": preamble,
+            "loop_prep": loop_prep,
+            "after_loop": after_loop,
+            "options": tuple(options or ()),
+            "no_return": True,
+        }
         written = {a.name for a in arrays if not a.const and _args.is_written(operation, a.name)}
         self._own = (
             written and all(_args.only_own_element(operation, a.name) for a in arrays) and not (loop_prep or after_loop or extra["options"])

@@ -64,7 +64,7 @@ class ReductionKernel:
         if not arrays:
             raise ValueError(f"{name}: expected a pointer among the arguments, got {arguments!r}")
         reduce_expr = _args.c_spelling(reduce_expr)
-        extra = {"preamble": preamble, "options": tuple(options or ())}
+        extra: dict[str, Any] = {"preamble": preamble, "options": tuple(options or ())}
         self._map = None
         if all(_args.only_own_element(map_expr, a.name) for a in arrays):
             inputs = ", ".join(f"{a.dtype} {a.name}" for a in self.arguments)

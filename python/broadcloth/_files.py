@@ -1,0 +1,176 @@
+"""Arrays in files: NumPy's .npy and .npz, and text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _broadcloth as _c
+from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike, DeviceLike
+
+
+def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
+    """Writes an array to a .npy file, which numpy.load reads too.
+
+    Examples
+    --------
+    >>> import io
+    >>> f = io.BytesIO()
+    >>> bc.save(f, bc.arange(3))
+    >>> _ = f.seek(0)
+    >>> bc.load(f)
+    array([0, 1, 2])
+    """
+    np.save(file, _c.asnumpy(arr), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+    """Writes arrays to an uncompressed .npz file.
+
+    Examples
+    --------
+    >>> import io
+    >>> bc.savez(io.BytesIO(), a=bc.arange(3))
+    """
+    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
+    np.savez(file, *map(_c.asnumpy, args), **arrays)
+
+
+def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+    """Writes arrays to a compressed .npz file.
+
+    Examples
+    --------
+    >>> import io
+    >>> bc.savez_compressed(io.BytesIO(), a=bc.arange(3))
+    """
+    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
+    np.savez_compressed(file, *map(_c.asnumpy, args), **arrays)
+
+
+class NpzFile(Mapping[str, ndarray]):
+    """The arrays of an .npz file by name, each read when it is asked for; `load` makes one.
+
+    Parameters
+    ----------
+    found : numpy.lib.npyio.NpzFile
+        The open file.
+    device : device or str, optional
+        Where the arrays go.
+
+    Examples
+    --------
+    >>> import io
+    >>> f = io.BytesIO()
+    >>> bc.savez(f, a=bc.arange(3), b=bc.ones(2))
+    >>> _ = f.seek(0)
+    >>> with bc.load(f) as arrays:
+    ...     print(arrays.files, arrays["a"])
+    ['a', 'b'] [0 1 2]
+    """
+
+    def __init__(self, found: Any, device: DeviceLike = None) -> None:
+        self._found, self._device = found, device
+
+    @property
+    def files(self) -> list[str]:
+        """The arrays' names."""
+        return self._found.files
+
+    def __getitem__(self, key: str) -> ndarray:
+        return _c.asarray(self._found[key], device=self._device)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._found
+
+    def close(self) -> None:
+        """Closes the file; its arrays cannot be read after that."""
+        self._found.close()
+
+    def __enter__(self) -> NpzFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"NpzFile with keys: {', '.join(self.files)}"
+
+
+def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device: DeviceLike = None) -> Any:
+    """Reads a .npy file as an array, or opens an .npz file, whose arrays are then found by their names.
+
+    Parameters
+    ----------
+    file : path or binary file
+    mmap_mode : {None, 'r', 'r+', 'w+', 'c'}
+        How NumPy opens a .npy file; the array is a copy in any case.
+    allow_pickle : bool
+        Whether a pickled object may be loaded; only for files that are trusted.
+    device : device or str, optional
+        Where the arrays go.
+
+    Returns
+    -------
+    ndarray or NpzFile
+
+    Examples
+    --------
+    >>> import io
+    >>> f = io.BytesIO()
+    >>> bc.savez(f, a=bc.arange(3))
+    >>> _ = f.seek(0)
+    >>> bc.load(f)["a"]
+    array([0, 1, 2])
+    """
+    found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
+    return NpzFile(found, device) if hasattr(found, "files") else _c.asarray(found, device=device)
+
+
+def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
+    """Reads numbers from a text file, with numpy.loadtxt's options.
+
+    Examples
+    --------
+    >>> bc.loadtxt(["1,2", "3,4"], delimiter=",")
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    found = np.loadtxt(fname, *args, **kwargs)
+    return [_c.asarray(f, device=device) for f in found] if isinstance(found, list) else _c.asarray(found, device=device)
+
+
+def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
+    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options.
+
+    Examples
+    --------
+    >>> bc.genfromtxt(["1,", "3,4"], delimiter=",")
+    array([[ 1., nan],
+           [ 3.,  4.]])
+    """
+    return _c.asarray(np.genfromtxt(fname, *args, **kwargs), device=device)
+
+
+def savetxt(fname: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> None:
+    """Writes a 1-d or 2-d array as text, with numpy.savetxt's options.
+
+    Examples
+    --------
+    >>> import sys
+    >>> bc.savetxt(sys.stdout, bc.arange(2), fmt="%d")
+    0
+    1
+    """
+    np.savetxt(fname, _c.asnumpy(X), *args, **kwargs)

@@ -1,0 +1,26 @@
+"""What a module shows to `dir` and says of a name that it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+
+
+def missing(module: str, name: str, numpy_module: ModuleType | None = None, instead: str = "") -> AttributeError:
+    """The error for a name that a module has not; for one of NumPy's it says what to do `instead`."""
+    if name.startswith("_") or not hasattr(numpy_module, name):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    # With an object of its own the error gets no "Did you mean": the name is right, and a similar one computes something else.
+    return AttributeError(f"{module} has no {name!r} yet; {instead}", name=name, obj=None)
+
+
+def face(
+    module: str, public: Iterable[str], numpy_module: ModuleType | None = None, instead: str = ""
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` for a module with these public names; `{name}` in `instead` is the name that was asked for."""
+    names = sorted(public)
+
+    def getattr_of_module(name: str) -> object:
+        raise missing(module, name, numpy_module, instead.format(name=name))
+
+    return getattr_of_module, lambda: names

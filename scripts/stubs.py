@@ -1,0 +1,98 @@
+"""Writes the type stubs that come from tables: python scripts/stubs.py [--check]
+
+The packages `broadcloth` and `broadcloth.cuda` find most of their names at run time (rows of ufuncs, modules that are loaded when they
+are used), which no type checker can follow. Their stubs say of every public name where it is; the types themselves stand in the modules'
+annotations and, for the extension, in `_broadcloth.pyi`. `--check` writes nothing and fails when a stub is not what would be written.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import broadcloth
+import broadcloth.cuda
+from broadcloth.cuda._jit import Intrinsic
+
+PACKAGE = Path(__file__).resolve().parent.parent / "python" / "broadcloth"
+_KINDS = {(1, 1): "_UnaryUfunc", (2, 1): "_BinaryUfunc", (1, 2): "_UnaryPairUfunc", (2, 2): "_BinaryPairUfunc"}
+# Names of the kernel language that are values; the others are functions, and modules of functions.
+_LANGUAGE = {"threadIdx": "_Dim3", "blockIdx": "_Dim3", "blockDim": "_Dim3", "gridDim": "_Dim3", "laneid": "int", "warpsize": "int"}
+_HEADER = '# ruff: noqa\n"""Written by scripts/stubs.py from the tables of the package."""\n'
+
+
+def imports(modules: dict[str, set[str]]) -> list[str]:
+    """`from .module import name as name`: what a stub gives on."""
+    lines = []
+    for module, names in sorted((m, n) for m, n in modules.items() if n):
+        together = ", ".join(f"{name} as {name}" for name in sorted(names))
+        one = f"from {module} import {together}"
+        lines.append(one if len(one) <= 120 else f"from {module} import (\n    " + together.replace(", ", ",\n    ") + ",\n)")
+    return lines
+
+
+def written(lines: list[str], names: Any) -> str:
+    exported = "__all__ = [\n" + "".join(f'    "{name}",\n' for name in sorted(names)) + "]\n"
+    return "\n".join([_HEADER, *lines, "", exported])
+
+
+def main_namespace() -> str:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    public = set(broadcloth.__all__)
+    modules: dict[str, set[str]] = defaultdict(set)
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            modules[f".{node.module}"] |= {a.name for a in node.names if a.name in public}
+    for name, module in broadcloth._LAZY.items():
+        modules[f".{module}"].add(name)
+    modules["."] |= set(broadcloth._MODULES)
+    lines = ["import numpy as _np", *imports(modules), "from ._broadcloth import __version__ as __version__"]
+    kinds = sorted(set(_KINDS.values()))
+    lines += [f"from ._broadcloth import {', '.join(kinds)}", ""]
+    placed = set().union(*modules.values())
+    for name in sorted(public - placed):
+        value = getattr(broadcloth, name)
+        if isinstance(value, broadcloth.ufunc):
+            lines.append(f"{name}: {_KINDS[value.nin, value.nout]}")
+        elif name in ("True_", "False_"):
+            lines.append(f"{name}: _np.bool_")
+        else:
+            lines.append(f"{name} = _np.{'bool_' if name == 'bool' else name}")
+    return written(lines, public)
+
+
+def cuda_namespace() -> str:
+    cuda = broadcloth.cuda
+    modules: dict[str, set[str]] = defaultdict(set)
+    for name, module in cuda._NAMES.items():
+        modules[f".{module}"].add(name)
+    for name, module in cuda._ELSEWHERE.items():
+        if name not in cuda._NAMES:
+            modules[".." + module.removeprefix("broadcloth.")].add(name)
+    modules["."] |= set(cuda._MODULES)
+    language = {name for name in modules["._jit"] if isinstance(getattr(cuda, name), Intrinsic)}
+    modules["._jit"] -= language
+    names = set().union(*modules.values()) | language | set(cuda._ALIASES)
+    lines = [*imports(modules), "", *(f"{name}: _ModuleType" for name in sorted(set(cuda._ALIASES) - set(cuda._NAMES)))]
+    lines += [f"{name}: {_LANGUAGE.get(name, '_Intrinsic')}" for name in sorted(language)]
+    lines = ["from types import ModuleType as _ModuleType", "", "from ._jit import Dim3 as _Dim3, Intrinsic as _Intrinsic", *lines]
+    return written(lines, names)
+
+
+def main() -> int:
+    stubs = {PACKAGE / "__init__.pyi": main_namespace(), PACKAGE / "cuda" / "__init__.pyi": cuda_namespace()}
+    if "--check" not in sys.argv:
+        for path, text in stubs.items():
+            path.write_text(text)
+        return 0
+    stale = [path for path, text in stubs.items() if not path.exists() or path.read_text() != text]
+    for path in stale:
+        print(f"{path.relative_to(PACKAGE.parent.parent)} is not what scripts/stubs.py writes: run it", file=sys.stderr)
+    return len(stale) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

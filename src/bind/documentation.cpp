@@ -1,0 +1,43 @@
+// Docstrings of the extension's functions and methods: the package keeps them in Python, beside the examples that run as tests.
+#include "bind/documentation.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "bind/args.h"
+
+namespace bc::bind {
+namespace {
+
+std::unordered_map<std::string, PyMethodDef*>& documented() {
+  static auto* table = new std::unordered_map<std::string, PyMethodDef*>;
+  return *table;
+}
+
+/// Replaces what a function says of itself behind its signature.
+void document(std::string_view name, std::string_view text) {
+  const auto found = documented().find(std::string(name));
+  if (found == documented().end()) raise(ErrorKind::Value, "document: expected a function of the extension, got {}", name);
+  PyMethodDef* def = found->second;
+  const std::string_view old = def->ml_doc ? def->ml_doc : "";
+  constexpr std::string_view kEnd = "\n--\n\n";
+  const size_t end = old.find(kEnd);
+  // The interpreter reads the text whenever somebody asks, so it is kept for ever.
+  auto* kept = new std::string(end == std::string_view::npos ? std::string_view() : old.substr(0, end + kEnd.size()));
+  *kept += text;
+  def->ml_doc = kept->c_str();
+}
+
+}  // namespace
+
+void keep_documented(const std::string& prefix, PyMethodDef* first) {
+  for (PyMethodDef* def = first; def->ml_name; ++def) documented().insert_or_assign(prefix + def->ml_name, def);
+}
+
+void init_documentation(PyObject* module) {
+  add_functions(module, {BC_FUNCTION("document(name, text, /) Replaces the documentation of a function ('dot') or method ('ndarray.sum') "
+                                     "of the extension, all but its signature.",
+                                     document)});
+}
+
+}  // namespace bc::bind
