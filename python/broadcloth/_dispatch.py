@@ -16,6 +16,8 @@ _MODULES = {"numpy": "broadcloth", "numpy.linalg": "broadcloth.linalg"}
 
 # Functions that write into their first argument.
 _WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+# Functions whose arguments are operands, all of them: NumPy makes arrays of objects of None and text.
+_OPERANDS = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays"}
 # Functions that print or save: what they need is the host copy, and nobody is warned of it.
 _ABOUT_VALUES = {"array_repr", "array_str", "array2string", "save", "savez", "savez_compressed", "savetxt"}
 
@@ -69,8 +71,11 @@ def _warn_of_copies(name: str, values: Any, level: int) -> None:
 
 def _only_numpy_can(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the result goes into NumPy's memory, or an operand's type (objects, text, dates) is not one of ours."""
-    target = args[0] if getattr(func, "__name__", "") in _WRITERS and args else kwargs.get("out")
+    name = getattr(func, "__name__", "")
+    target = args[0] if name in _WRITERS and args else kwargs.get("out")
     if any(isinstance(t, np.ndarray) for t in _leaves(target)):
+        return True
+    if name in _OPERANDS and any(v is None or isinstance(v, str) for v in _leaves(args)):
         return True
     return any(isinstance(v, np.ndarray) and v.dtype.kind in "OUSMmV" for v in _leaves((args, kwargs)))
 

@@ -558,6 +558,22 @@ METHODS: dict[str, tuple[str, str, str]] = {
     "argmin": ("Where the smallest element is, along an axis or in the flattened array.", "bc.array([4, 2, 3]).argmin()", "array(1)"),
     "as_integer_ratio": ("The number of a 0-d array as a pair of integers.", "bc.array(0.5).as_integer_ratio()", "(1, 2)"),
     "astype": ("The elements cast to another type.", "bc.array([1.7]).astype(int)", "array([1])"),
+    "bind": (
+        "The array itself, for programs that bind a stream to it; each call says which one it uses.",
+        "bc.arange(2).bind()",
+        "array([0, 1])",
+    ),
+    "copy_to_device": (
+        "Sets the elements from an array of the same shape.",
+        "x = bc.empty(2)\n>>> _ = x.copy_to_device(np.ones(2))\n>>> x",
+        "array([1., 1.])",
+    ),
+    "copy_to_host": ("A NumPy array with the elements, or `ary` filled with them.", "bc.ones(2).copy_to_host().tolist()", "[1.0, 1.0]"),
+    "getitem": ("self[item], as a stream's work.", "bc.arange(3).getitem(1).item()", "1"),
+    "is_c_contiguous": ("Whether the elements lie in C's order without gaps.", "bc.ones((2, 3)).is_c_contiguous()", "True"),
+    "is_f_contiguous": ("Whether the elements lie in Fortran's order without gaps.", "bc.ones((2, 3)).T.is_f_contiguous()", "True"),
+    "setitem": ("self[key] = value, as a stream's work.", "x = bc.zeros(2)\n>>> x.setitem(0, 5)\n>>> x", "array([5., 0.])"),
+    "split": ("Views of `section` elements each.", "[part.tolist() for part in bc.arange(4).split(2)]", "[[0, 1], [2, 3]]"),
     "choose": ("Elements of the choice whose number the array holds.", "bc.array([1, 0]).choose([[1, 2], [3, 4]])", "array([3, 2])"),
     "clip": ("The elements limited to an interval.", "bc.arange(5).clip(1, 3)", "array([1, 1, 2, 3, 3])"),
     "compress": (

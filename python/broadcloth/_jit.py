@@ -182,7 +182,19 @@ pndindex = np.ndindex
 
 
 def literal_unroll(values: Any) -> Any:
-    """In a compiled function: a loop over a tuple of values of several types, one copy of the body for each."""
+    """In a compiled function: a loop over a tuple of values of several types, one copy of the body for each.
+
+    Examples
+    --------
+    >>> @bc.njit
+    ... def total():
+    ...     s = 0.0
+    ...     for v in bc.literal_unroll((1, 2.5)):
+    ...         s += v
+    ...     return s
+    >>> total()
+    3.5
+    """
     return values
 
 
@@ -242,7 +254,13 @@ class objmode:
 
 
 class parallel_chunksize:
-    """A context in which loops deal out that many turns at once: taken for Numba's sake, as the library balances the threads itself."""
+    """A context in which loops deal out that many turns at once: taken for Numba's sake, as the library balances the threads itself.
+
+    Examples
+    --------
+    >>> with bc.parallel_chunksize(4):
+    ...     x = bc.ones(2) + 1
+    """
 
     __kernel_name__ = "numba.parallel_chunksize"
 

@@ -34,6 +34,13 @@ class Record:
         name, device, elements, bytes (read and written), time (seconds), file and line of the program, in the order of launch.
     copies : list of CopyRecord
         kind, device, bytes, time.
+
+    Examples
+    --------
+    >>> with bc.profiler.Record() as r:
+    ...     total = float(bc.ones(1000).sum())
+    >>> r.time > 0
+    True
     """
 
     def __init__(self) -> None:

@@ -64,22 +64,47 @@ class Philox:
         self._counter = operator.index(value["state"]["counter"]) & _MASK
 
     def advance(self, delta: int) -> Philox:
-        """Goes `delta` numbers on (or back)."""
+        """Goes `delta` numbers on (or back).
+
+        Examples
+        --------
+        >>> bc.random.Philox(1).advance(3).state["state"]["counter"]
+        3
+        """
         self._counter = (self._counter + operator.index(delta)) & _MASK
         return self
 
     def jumped(self, jumps: int = 1) -> Philox:
-        """A new generator, `jumps` times 2**48 numbers further on, for work in parallel."""
+        """A new generator, `jumps` times 2**48 numbers further on, for work in parallel.
+
+        Examples
+        --------
+        >>> bc.random.Philox(1).jumped().state["state"]["counter"] == 2**48
+        True
+        """
         other = Philox.__new__(Philox)
         other.seed_seq, other._key, other._counter = self.seed_seq, self._key, self._counter
         return other.advance(jumps * _JUMP)
 
     def spawn(self, n_children: int) -> list[Philox]:
-        """New generators with keys of their own, independent of this one."""
+        """New generators with keys of their own, independent of this one.
+
+        Examples
+        --------
+        >>> len(bc.random.Philox(1).spawn(2))
+        2
+        """
         return [Philox(child) for child in self.seed_seq.spawn(n_children)]
 
     def take(self, count: int) -> tuple[int, int]:
-        """The key and the index of the first of the next `count` numbers, which now belong to the caller."""
+        """The key and the index of the first of the next `count` numbers, which now belong to the caller.
+
+        Examples
+        --------
+        >>> bits = bc.random.Philox(1)
+        >>> bits.take(5)[1], bits.take(5)[1]
+        (0, 5)
+        """
         start = self._counter
         self.advance(count)
         return self._key, start

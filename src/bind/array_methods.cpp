@@ -384,6 +384,7 @@ PyRef number_method(PyObject* self) {
   const Array& a = array_of(self);
   if (a.ndim() > 0) raise(ErrorKind::Type, "{}: expected a 0-dimensional array, got shape {}", names[Which], a.shape());
   const PyRef value = to_python(look(a), a.dtype());
+  if (Which == 1 && PyLong_Check(value.get())) return PyRef::borrow(Py_True);  // Python's int has the method from 3.12 on
   const PyRef method = attr(value.get(), names[Which]);
   return steal(PyObject_CallNoArgs(method.get()));
 }

@@ -305,7 +305,7 @@ PyGetSetDef attributes[] = {
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr}, {}};
 
 constexpr const char* kDoc =
-    "ndarray(shape, dtype=float64, memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
+    "ndarray(shape, dtype='float64', memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
     "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.\n\n"
     "Called, it makes an array whose elements are not set; `array`, `zeros` and their kin make most.\n\n"
     "Examples\n--------\n>>> bc.ndarray((2, 3), dtype='float32').shape\n(2, 3)\n";

@@ -149,7 +149,8 @@ PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_doc,
      const_cast<char*>("device(spec=None, /)\n--\n\nA device by name ('cpu', 'cuda', 'cuda:1'); `with device('cpu'):` makes it the "
-                       "default of this thread.")},
+                       "default of this thread.\n\n"
+                       "Examples\n--------\n>>> with bc.device('cpu'):\n...     bc.zeros(2).device\ndevice('cpu')\n")},
     {0, nullptr}};
 PyType_Spec spec = {"broadcloth.device", sizeof(PyDevice), 0, Py_TPFLAGS_DEFAULT, slots};
 

@@ -551,9 +551,6 @@ void init_ufunc(PyObject* module) {
   };
   keep_documented("ufunc.", methods.data());
   PyType_Slot slots[] = {
-      {Py_tp_doc,
-       const_cast<char*>("A function of elements, as numpy.ufunc: it broadcasts, casts, and takes `out=`, `where=` and `dtype=`.\n\n"
-                         "Examples\n--------\n>>> bc.add(bc.arange(3), 10, dtype='float32')\narray([10., 11., 12.], dtype=float32)\n")},
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
       {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_ufunc>)},

@@ -280,6 +280,8 @@ def test_numpy_functions_write_into_numpy_arrays(xp):
 def test_numpy_functions_with_objects_and_text_beside_arrays(xp):
     x, names = np.broadcast_arrays(xp.array([1.0, 2.0]), np.array(["a"]))
     assert type(x) is np.ndarray and x.tolist() == [1, 2] and names.tolist() == ["a", "a"]
+    x, nothing = np.broadcast_arrays(xp.array([1.0, 2.0]), None)
+    assert x.tolist() == [1, 2] and nothing.tolist() == [None, None]
 
 
 def test_ufuncs_of_scipy_take_arrays(xp):

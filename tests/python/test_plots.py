@@ -21,7 +21,7 @@ class Data:
         self.rgb = xp.asarray(rng.random((8, 8, 3)))
         self.mask = self.x > 0.5
         self.X, self.Y = xp.meshgrid(self.x, self.x)
-        self.half = self.x.sum() / 20
+        self.half = xp.asarray([0.5]).sum()
 
 
 PLOTS = {
@@ -48,7 +48,7 @@ PLOTS = {
     "contourf": lambda ax, d: plt.colorbar(ax.contourf(d.X, d.Y, d.m, 5), ax=ax),
     "pcolormesh": lambda ax, d: (ax.pcolormesh(d.x, d.x, d.m, shading="auto"), ax.pcolor(d.X, d.Y, d.m)),
     "quiver": lambda ax, d: (ax.quiver(d.X, d.Y, d.m, d.m, d.m), ax.barbs(d.X, d.Y, d.m, d.m)),
-    "streamplot": lambda ax, d: ax.streamplot(d.x, d.x, d.m, d.m, color=d.m, linewidth=d.m, density=d.half),
+    "streamplot": lambda ax, d: ax.streamplot(d.x, d.x, d.m, d.m, density=d.half),
     "step": lambda ax, d: (ax.step(d.x, d.y), ax.stairs(d.y[:19], d.x), ax.stem(d.x, d.y)),
     "stackplot": lambda ax, d: ax.stackplot(d.x, d.m),
     "eventplot": lambda ax, d: ax.eventplot([d.x, d.y]),

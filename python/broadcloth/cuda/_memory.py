@@ -794,12 +794,24 @@ _default_pinned_pool = PinnedMemoryPool()
 
 
 def get_default_memory_pool() -> MemoryPool:
-    """The engine's own pool of device memory."""
+    """The engine's own pool of device memory.
+
+    Examples
+    --------
+    >>> bc.get_default_memory_pool().used_bytes() >= 0
+    True
+    """
     return _default_pool
 
 
 def get_default_pinned_memory_pool() -> PinnedMemoryPool:
-    """The engine's own pool of page-locked memory."""
+    """The engine's own pool of page-locked memory.
+
+    Examples
+    --------
+    >>> bc.get_default_pinned_memory_pool().n_free_blocks() >= 0
+    True
+    """
     return _default_pinned_pool
 
 
