@@ -380,7 +380,8 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_import_module(f"{__name__}.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
-    raise _missing(__name__, name, _np, f"numpy.{name} takes the array too: it computes on a host copy and gives NumPy's array")
+    what = f"numpy.{name} takes" if callable(getattr(_np, name, None)) else f"the functions of numpy.{name} take"
+    raise _missing(__name__, name, _np, f"{what} the array too, on a host copy, and the result is NumPy's")
 
 
 def __dir__() -> list[str]:

@@ -43,7 +43,9 @@ _asarray = _c.asarray
 
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = face(__name__, __all__, np.linalg, "numpy.linalg.{name}(x.get(), …) computes it on the host")
+    __getattr__, __dir__ = face(
+        __name__, __all__, np.linalg, "numpy.linalg.{name} takes the array too: it computes on a host copy and gives NumPy's array"
+    )
 
 
 def _floating(x: Any) -> ndarray:
