@@ -197,6 +197,7 @@ struct Driver {
   std::vector<u64> used;                                ///< by device
   std::deque<int> pending;                              ///< entries with something to do that the host has not waited for
   std::map<std::string, std::pair<int, int>> failures;  ///< by call: {result, how often}
+  int lost = 0;                                         ///< the error that every call returns since a kernel failed
   std::mt19937 random{1};
   int devices = static_cast<int>(setting("VECTOR_CLOCK_DEVICES", 1));
   u64 limit = static_cast<u64>(setting("VECTOR_CLOCK_MEMORY", int64_t{4} << 30));
@@ -239,13 +240,16 @@ __attribute__((format(printf, 1, 2))) void problem(const char* format, ...) {
   if (driver().verbose) std::fprintf(stderr, "[driver] PROBLEM %s\n", text);
 }
 
-/// Fails a call that a test has asked to fail.
+/// Fails a call that a test has asked to fail, and all later ones where the error is one after which the context is lost.
 int injected(const char* call) {
+  if (driver().lost) return driver().lost;
   auto& failures = driver().failures;
   const auto found = failures.find(call);
   if (found == failures.end() || found->second.second == 0) return kSuccess;
   --found->second.second;
-  return found->second.first;
+  const int result = found->second.first;
+  if (result >= 700 && result <= 719) driver().lost = result;
+  return result;
 }
 
 // ---- Memory -------------------------------------------------------------------------------------------------------------------------
@@ -1144,7 +1148,7 @@ API const char* vc_problem(int index) {
   const Guard lock(driver().mutex);
   return static_cast<size_t>(index) < driver().problems.size() ? driver().problems[static_cast<size_t>(index)].c_str() : nullptr;
 }
-/// The next `count` calls of a function fail.
+/// The next `count` calls of a function fail, and with the error of a failed kernel (700 to 719) all calls after them.
 API void vc_fail(const char* call, int result, int count) {
   const Guard lock(driver().mutex);
   driver().failures[call] = {result, count};
