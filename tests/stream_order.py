@@ -114,6 +114,8 @@ def library() -> ctypes.CDLL:
     lib = ctypes.CDLL("libcuda.so.1")
     lib.vc_problem.restype = ctypes.c_char_p
     lib.vc_note.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64]
+    lib.vc_allocate.restype = ctypes.c_uint64
+    lib.vc_allocate.argtypes = [ctypes.c_uint64, ctypes.c_int]
     lib.vc_release.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int]
     lib.vc_agent.argtypes = [ctypes.c_void_p, ctypes.c_int]
     lib.vc_entry.argtypes = [ctypes.c_int, ctypes.POINTER(_Entry)]
@@ -418,12 +420,15 @@ class OtherLibrary:
         yield
         checked("cuCtxSetCurrent", before)
 
+    spare: dict[tuple[int, int], list[int]] = {}  # memory that came back, by device and bytes
+
     def allocate(self, count: int) -> int:
-        with self.entered():
-            address = ctypes.c_uint64()
-            checked("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(count))
-        library().vc_note(b"foreign", address.value, count)
-        return address.value
+        if waiting := self.spare.get((self.device, count)):
+            library().vc_note(b"foreign", waiting[-1], count)
+            return waiting.pop()
+        address = library().vc_allocate(count, self.device)
+        library().vc_note(b"foreign", address, count)
+        return address
 
     def write(self, address: int, count: int) -> Entry:
         """A kernel of the library's that writes memory, in its stream's order."""
@@ -435,7 +440,7 @@ class OtherLibrary:
         """A kernel of the library's that reads memory, in its stream's order."""
         with self.entered():
             if not hasattr(self, "scratch"):
-                self.scratch = self.allocate(1 << 20)
+                self.scratch = self.allocate(1 << 19)
             checked(
                 "cuMemcpyAsync",
                 ctypes.c_uint64(self.scratch),
@@ -456,15 +461,16 @@ class OtherLibrary:
 
     def array(self, count: int, offset: int = 0) -> OtherArray:
         """`count` elements of float32, of which the last `count - offset` are offered."""
-        return OtherArray(self, self.allocate(4 * count) + 4 * offset, count - offset)
+        return OtherArray(self, self.allocate(4 * count), count, offset)
 
 
 class OtherArray:
     """A float32 vector of another library, with the CUDA array interface. When nobody has it any more, its memory is the library's again:
     that is logged, and must come after all work that uses it."""
 
-    def __init__(self, owner: OtherLibrary, address: int, size: int):
-        self.owner, self.address, self.size = owner, address, size
+    def __init__(self, owner: OtherLibrary, memory: int, count: int, offset: int):
+        self.owner, self.memory, self.bytes = owner, memory, 4 * count
+        self.address, self.size = memory + 4 * offset, count - offset
 
     @property
     def __cuda_array_interface__(self) -> dict:
@@ -477,11 +483,6 @@ class OtherArray:
             "stream": self.owner.stream or 1,
         }
 
-    def view(self, start: int, stop: int) -> OtherArray:
-        view = OtherArray(self.owner, self.address + 4 * start, stop - start)
-        view.base = self
-        return view
-
     def write(self) -> Entry:
         return self.owner.write(self.address, 4 * self.size)
 
@@ -489,8 +490,8 @@ class OtherArray:
         return self.owner.read(self.address, 4 * self.size)
 
     def __del__(self) -> None:
-        if not hasattr(self, "base"):
-            library().vc_release(self.address, 4 * self.size, self.owner.agent)
+        library().vc_release(self.memory, self.bytes, self.owner.agent)
+        self.owner.spare.setdefault((self.owner.device, self.bytes), []).append(self.memory)
 
 
 def _child_main(path: str, name: str, argument: str = "") -> None:

@@ -1138,6 +1138,14 @@ API int vc_note(const char* name, u64 address, u64 bytes) {
   const Guard lock(driver().mutex);
   return host_entry({.kind = Kind::note, .address = address, .bytes = bytes, .name = name});
 }
+/// Device memory of another library, which the device's limit does not count.
+API u64 vc_allocate(u64 bytes, int device) {
+  const Guard lock(driver().mutex);
+  const u64 address = take_pages(bytes);
+  driver().memory[address] = {bytes, 'd', device};
+  host_entry({.kind = Kind::allocate, .device = device, .address = address, .bytes = bytes, .name = "vc_allocate"});
+  return address;
+}
 /// Logs that memory of another library, whose own stream is `owner`, is the library's again.
 API int vc_release(u64 address, u64 bytes, int owner) {
   const Guard lock(driver().mutex);

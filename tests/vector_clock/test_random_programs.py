@@ -220,5 +220,5 @@ def run_programs(seeds: str) -> None:
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs_are_ordered(group: int):
     each = PROGRAMS // GROUPS
-    settings = {"devices": 2 if group % 2 else 1, "vmm": int(group < 2)}
+    settings = {"devices": 2 if group % 2 else 1, "vmm": int(group < 2), "memory": (4 << 30, 4 << 30, 4 << 30, 16 << 20)[group]}
     run_child(__file__, "run_programs", f"{group * each}:{(group + 1) * each}", timeout=1200, **settings)
