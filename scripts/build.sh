@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Configures FOLDER when it is new and builds it:  scripts/build.sh FOLDER [-jN] [-DNAME=VALUE ...]
+# Configures FOLDER when it is new and builds it, or the targets that are named:  scripts/build.sh FOLDER [-jN] [-DNAME=VALUE ...] [TARGET ...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder="$1"; shift
-jobs="-j$(nproc)"; defines=()
-for a in "$@"; do case "$a" in -j*) jobs="$a";; *) defines+=("$a");; esac; done
+jobs="-j$(nproc)"; defines=(); targets=()
+for a in "$@"; do case "$a" in -j*) jobs="$a";; -*) defines+=("$a");; *) targets+=("$a");; esac; done
 
 if [ ! -f "$folder/build.ninja" ]; then
   cmake -S . -B "$folder" -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" "${defines[@]}" >"$folder.log" 2>&1 ||
@@ -12,4 +12,4 @@ if [ ! -f "$folder/build.ninja" ]; then
   mv "$folder.log" "$folder/configure.log"
 fi
 # Says nothing when nothing was to be done.
-exec ninja -C "$folder" "$jobs" --quiet
+exec ninja -C "$folder" "$jobs" --quiet "${targets[@]}"
