@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -148,6 +149,40 @@ def assert_same(got, want, context: str = "") -> None:
     else:
         same = got == want
     _fail_unless(same, got, want, context)
+
+
+def outcome(code: str, xp, **names):
+    """What the last expression of statements parted by ";" gives, or the exception that one of them raises."""
+    *statements, last = (part.strip() for part in code.split(";"))
+    scope = {"xp": xp, "np": np, **names}
+    try:
+        exec("\n".join(statements), scope)
+        return eval(last, scope)
+    except Exception as error:
+        return error
+
+
+def builtin_class(error: BaseException) -> type:
+    """The built-in exception that NumPy's own classes are kinds of."""
+    return next(c for c in type(error).__mro__ if c.__module__ == "builtins")
+
+
+def assert_like_numpy(xp, code: str) -> None:
+    """Statements parted by ";" end in the same value, type and writeability, or the same built-in exception, as with NumPy."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want, got = outcome(code, np), outcome(code, xp)
+    if isinstance(want, Exception):
+        assert isinstance(got, Exception), f"{code}: gives {got!r}, NumPy raises {want!r}"
+        assert isinstance(got, builtin_class(want)), f"{code}: raises {got!r}, NumPy {want!r}"
+        return
+    assert not isinstance(got, Exception), f"{code}: raises {got!r}, NumPy gives {want!r}"
+    if not isinstance(want, np.ndarray | np.generic):
+        assert type(got) is type(want) and got == want, f"{code}: gives {got!r}, NumPy {want!r}"
+        return
+    assert_same(got, want, code)
+    if isinstance(want, np.ndarray):
+        assert got.flags.writeable == want.flags.writeable, f"{code}: writeable is {got.flags.writeable}"
 
 
 def assert_ulp(got, want, ulp: float, dtype=None, context: str = "", loose_sign: bool = False, floor: float = 0.0) -> None:

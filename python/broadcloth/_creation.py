@@ -116,7 +116,7 @@ def full_like(
     array([7, 7, 7])
     """
     result = _c.full_like(a, None, dtype, shape, device=device, order=order)
-    result[...] = fill_value
+    _c.copyto(result, fill_value, casting="unsafe")
     return result
 
 

@@ -233,9 +233,15 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     array([0, 1, 7, 8])
     """
     _check_safe(vals, arr)
-    m, v = _asarray(mask, np.bool_), _asarray(vals).ravel()
+    m = _asarray(mask, np.bool_)
+    v = (_asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)).ravel()
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if arr.ndim == 0:
+        if v.size or not m:
+            putmask(arr, m, v[:1])
+            return
+        raise ValueError("Cannot insert from an empty array!")
     at = _c.nonzero(m.reshape(arr.shape))
     count = at[0].size if at else 0
     if count == 0:

@@ -384,7 +384,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     spacings = [_spacing(s, x.shape[a], x.device) for s, a in zip(given, axes)]
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    if x.dtype.kind in "biu":
+    if x.dtype.kind in "iu":
         x = x.astype(np.float64)
     results = []
     for a, h in zip(axes, spacings):

@@ -3,6 +3,7 @@
 #include "bind/cuda_stream.h"
 #include "bind/jit_values.h"
 #include "bind/reduce.h"
+#include "bind/values.h"
 
 namespace bc::bind {
 
@@ -29,6 +30,13 @@ const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out
 void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options) {
   if (op == Op::reduce_sum || op == Op::reduce_prod || op == Op::reduce_mean || op == Op::reduce_max || op == Op::reduce_min)
     warned(a, options.dtype, options.out);
+}
+
+void check_arg_extreme(Op op, const Array& a, PyObject* axis) {
+  if (op != Op::reduce_argmax && op != Op::reduce_argmin) return;
+  if (axis != Py_None && !PyIndex_Check(axis))
+    raise(ErrorKind::Type, "{}: expected an integer or None for 'axis', got {}", info(op).name, type_name(axis));
+  if (a.size() == 0 && axis == Py_None) raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(op).name);
 }
 
 PyObject* finish_reduce(Array made, PyObject* out) {
@@ -96,9 +104,7 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
 
 template <Op op>
 PyRef arg_extreme(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
-  if (axis != Py_None && !PyIndex_Check(axis))
-    raise(ErrorKind::Type, "{}: expected an integer or None for 'axis', got {}", info(op).name, type_name(axis));
-  if (array_of(self).size() == 0 && axis == Py_None) raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(op).name);
+  check_arg_extreme(op, array_of(self), axis);
   return reduction<op>(self, axis, nullptr, out, keepdims, nullptr, nullptr);
 }
 
@@ -151,18 +157,29 @@ PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     const Array& a = writable(self, "resize");
     if (n == 0 || (n == 1 && args[0] == Py_None)) Py_RETURN_NONE;
     const Dims shape = shape_arguments(args, n, "resize");
-    if (product(shape) == a.size() && a.contiguous()) {
-      array_of(self) = reshape(a, shape);  // also of a view
+    const bool fortran = !a.contiguous() && is_f_contiguous(a.shape(), a.strides());
+    if (!fortran && !a.contiguous()) throw_python(PyExc_ValueError, "resize only works on single-segment arrays");
+    // Elements stay in their order in memory.
+    const Array line = fortran ? ravel(transpose(a)) : ravel(a);
+    const auto shaped = [&](const Array& v) { return fortran ? reshape_fortran(v, shape) : reshape(v, shape); };
+    const int64_t size = product(shape);
+    if (size == a.size()) {
+      array_of(self) = shaped(line);  // also of a view
       Py_RETURN_NONE;
     }
     if (as_py_array(self)->base) throw_python(PyExc_ValueError, "cannot resize this array: it does not own its data");
-    Array bigger = zeros(Dims{product(shape)}, a.dtype(), a.device());
-    const int64_t kept = std::min(product(shape), a.size());
+    // `line` is the second owner of the storage; views and exports are others, and would keep the old elements.
+    if (to_bool(v[0]) && a.storage()->refs() > 2)
+      throw_python(
+          PyExc_ValueError,
+          "cannot resize an array that references or is referenced\nby another object in this way.\nUse the np.resize function to get "
+          "a new resized copy or\n set refcheck=False to disable this check");
+    const Array bigger = zeros(Dims{size}, a.dtype(), a.device());
     SliceItem front;
     front.has_stop = true;
-    front.stop = kept;
-    assign(slice(bigger, {&front, 1}), slice(ravel(a), {&front, 1}));
-    array_of(self) = reshape(bigger, shape);
+    front.stop = std::min(size, a.size());
+    assign(slice(bigger, {&front, 1}), slice(line, {&front, 1}));
+    array_of(self) = shaped(bigger);
     Py_RETURN_NONE;
   });
 }
@@ -353,10 +370,15 @@ PyRef format_method(PyObject* self, PyObject* spec) {
   throw_python(PyExc_TypeError, "unsupported format string passed to broadcloth.ndarray.__format__");
 }
 
+/// A pickle holds the elements' bytes, the dtype's name, the shape and the order, which _rebuild checks against each other.
 PyRef reduce_dunder(PyObject* self) {
   const Array& a = array_of(self);
-  PyRef host = to_numpy(a.dtype() == DType::bf16 ? view_dtype(ascontiguous(a), DType::u16) : a, 'A');
-  PyRef args = tuple_of({host.get(), to_py(info(a.dtype()).name).get()});
+  const bool fortran = !a.contiguous() && is_f_contiguous(a.shape(), a.strides());
+  const Array line = fortran ? transpose(a) : a;
+  PyRef bytes = steal(PyBytes_FromStringAndSize(nullptr, a.size() * itemsize(a.dtype())));
+  char* to = PyBytes_AsString(bytes.get());
+  without_gil_unless(few_elements(a), [&] { to_host(line, to); });
+  PyRef args = tuple_of({bytes.get(), to_py(info(a.dtype()).name).get(), shape_tuple(a.shape()).get(), to_py(fortran ? "F" : "C").get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
 }
 
@@ -391,7 +413,7 @@ PyRef number_method(PyObject* self) {
 
 PyRef complex_dunder(PyObject* self) {
   const Array& a = array_of(self);
-  if (a.size() != 1) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  if (a.ndim() != 0) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
   PyRef v = to_python(look(a), a.dtype());
   if (PyComplex_Check(v.get())) return v;
   const double re = PyFloat_AsDouble(v.get());
@@ -496,15 +518,18 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("dot(b, out=None) The dot product with b.",
                 [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
       BC_METHOD("fill(value) Sets every element to one value.",
-                [](PyObject* self, const Arg& value) {
+                [](PyObject* self, PyObject* given) {
                   const Array& a = writable(self, "fill");
+                  const Arg value = to_value(given, a.dtype(), a.device());
+                  if (value.array && value.array.ndim() > 0) raise_no_element(a.dtype(), PyList_Check(given) || PyTuple_Check(given));
                   if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
                   assign(a, value);
                 }),
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",
-                [](PyObject* self, const Array& indices, const Arg& values, std::string_view mode) {
+                [](PyObject* self, const Array& indices, PyObject* given, std::string_view mode) {
                   const Array& a = writable(self, "put");
+                  const Arg values = to_value(given, a.dtype(), a.device());
                   if (values.array) warn_of_lost_imaginary(values.array.dtype(), a.dtype());
                   if (mode == "raise") check_indices(indices, a.size(), 0);
                   put(a, indices, values, mode);

@@ -66,6 +66,16 @@ template <Op op>
 PyObject* binary(PyObject* x, PyObject* y) {
   return binary_op(op, x, y);
 }
+bool is_text_or_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o); }
+bool is_element(PyObject* o) { return is_array(o) && as_py_array(o)->scalar; }
+
+/// A list times an element repeats the list, as with NumPy's scalars: Python does that where the operands' own `*` is not implemented.
+PyObject* multiply_op(PyObject* x, PyObject* y) {
+  if ((is_element(x) && is_text_or_list(y)) || (is_element(y) && is_text_or_list(x))) [[unlikely]]
+    Py_RETURN_NOTIMPLEMENTED;
+  return binary_op(Op::multiply, x, y);
+}
+
 template <Op op>
 PyObject* inplace(PyObject* x, PyObject* y) {
   return inplace_op(op, x, y);
@@ -88,7 +98,7 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
     int overflow = 0;
     e = static_cast<double>(PyLong_AsLongLongAndOverflow(y, &overflow));
     if (overflow) return std::nullopt;  // not the -1 that stands for it
-    if (is_integer(t)) return e == 2 ? std::optional(Op::square) : std::nullopt;
+    if (!is_inexact(t)) return e == 2 ? std::optional(Op::square) : std::nullopt;
   } else if (PyFloat_CheckExact(y)) {
     e = PyFloat_AsDouble(y);
   } else {
@@ -227,8 +237,11 @@ int truth(PyObject* self) {
 /// The value of an array of one element.
 PyRef only_value(PyObject* self) {
   const Array& a = array_of(self);
-  if (a.size() != 1) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
-  return to_python(look(a), a.dtype());
+  if (a.ndim() != 0) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  if (!is_complex(a.dtype()) || !as_py_array(self)->scalar) return to_python(look(a), a.dtype());
+  // As NumPy's complex scalars, an element gives its real part.
+  warn_of_lost_imaginary(a.dtype(), real_type(a.dtype()));
+  return to_py(look(a).f);
 }
 
 PyObject* to_float(PyObject* self) {
@@ -260,11 +273,6 @@ PyObject* to_index(PyObject* self) {
 }  // namespace
 
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
-  for (int i = 0; i < args->size(); ++i)
-    if ((*args)[i].weak == Weak::integer && (*args)[i].value.dtype == DType::f64) {
-      settle_big_integers(op, args);
-      break;
-    }
   if (op == Op::power && (*args)[1].array && is_signed_int((*args)[1].array.dtype())) [[unlikely]] {
     const Arg& base = (*args)[0];
     const bool integers = base.array ? !is_inexact(base.array.dtype()) : base.weak == Weak::integer || base.weak == Weak::boolean;
@@ -282,7 +290,7 @@ void add_number_slots(std::vector<PyType_Slot>* slots) {
   auto add = [&](int slot, auto* f) { slots->push_back({slot, reinterpret_cast<void*>(f)}); };
   add(Py_nb_add, binary<Op::add>);
   add(Py_nb_subtract, binary<Op::subtract>);
-  add(Py_nb_multiply, binary<Op::multiply>);
+  add(Py_nb_multiply, multiply_op);
   add(Py_nb_true_divide, divide_op);
   add(Py_nb_floor_divide, binary<Op::floor_divide>);
   add(Py_nb_remainder, binary<Op::remainder>);

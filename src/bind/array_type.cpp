@@ -273,14 +273,20 @@ PyRef get_imag(PyObject* self) {
   if (!is_complex(array_of(self).dtype())) as_py_array(made)->read_only = true;
   return PyRef::steal(made);
 }
+/// What is assigned to a part of complex numbers: numbers come as arrays, which are cast unchecked.
+Array part_value(PyObject* value, const Array& a) {
+  const Array made = bc::as_array(to_arg(value, a.device()), a.device());
+  warn_of_lost_imaginary(made.dtype(), real_type(a.dtype()));
+  return made;
+}
 void set_real(PyObject* self, PyObject* value) {
   const Array& a = writable(self, "real");
-  assign(real(a), to_arg(value, a.device()));
+  assign(real(a), part_value(value, a));
 }
 void set_imag(PyObject* self, PyObject* value) {
+  if (!is_complex(array_of(self).dtype())) throw_python(PyExc_TypeError, "array does not have imaginary part to set");
   const Array& a = writable(self, "imag");
-  if (!is_complex(a.dtype())) throw_python(PyExc_TypeError, "array does not have imaginary part to set");
-  assign(imag(a), to_arg(value, a.device()));
+  assign(imag(a), part_value(value, a));
 }
 PyRef get_device(PyObject* self) { return device_object(array_of(self).device()); }
 PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }

@@ -1,5 +1,7 @@
 // The small objects behind ndarray's attributes: flags, data, flat and device.
 #include "bind/args.h"
+#include "bind/values.h"
+#include "graph/record.h"
 
 namespace bc::bind {
 
@@ -317,7 +319,7 @@ int set_flat(PyObject* self, PyObject* value, void*) {
     if (!value) throw_python(PyExc_AttributeError, "attributes of an array cannot be deleted");
     const Array& a = writable(self, "flat");
     // NumPy repeats the values until the array is full.
-    const Array v = ravel(bc::as_array(to_arg(value, a.device()), a.device()));
+    const Array v = ravel(stored(to_value(value, a.dtype(), a.device()), a.dtype(), a.device()));
     if (v.size() == 0) throw_python(PyExc_ValueError, "Cannot copy from an empty array to a flat iterator");
     assign(a, v.size() == 1 ? v : resize(v, a.shape()));
     return 0;

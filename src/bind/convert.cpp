@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include "bind/values.h"
+#include "graph/record.h"
+
 namespace bc::bind {
 namespace {
 
@@ -111,15 +114,8 @@ class PlainNumbers {
 
 Array scalar_array(const std::pair<Weak, Scalar>& v, std::optional<DType> dtype, Device device) {
   const auto& [weak, value] = v;
-  if (weak == Weak::integer && value.dtype == DType::f64 && !(dtype && is_inexact(*dtype)))
-    throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
-  DType t = dtype ? *dtype : weak == Weak::integer && value.dtype == DType::u64 ? DType::u64 : default_dtype(weak);
-  if (weak == Weak::integer && value.dtype != DType::f64 && !value.fits(t))
-    raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}",
-          value.dtype == DType::u64 ? std::to_string(value.u) : std::to_string(value.i), info(t).name);
-  if (weak == Weak::complex && !is_complex(t))
-    raise(ErrorKind::Type, "array: expected a real number for dtype {}, got a complex one", info(t).name);
-  return full(Dims(), value, t, device);
+  const DType t = dtype ? *dtype : weak == Weak::integer && value.dtype == DType::u64 ? DType::u64 : default_dtype(weak);
+  return stored(Arg(weak, value), t, device);
 }
 
 Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
@@ -207,20 +203,35 @@ bool to_bool(PyObject* o) {
   return v != 0;
 }
 
+namespace {
+
+int64_t to_extent(PyObject* o) {
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow)
+      throw_python(PyExc_ValueError, overflow < 0 ? "negative dimensions are not allowed" : "Maximum allowed dimension exceeded");
+    return v;
+  }
+  return to_int(o, "shape");
+}
+
+}  // namespace
+
 Dims to_shape(PyObject* o) {
   Dims d;
   if (is_sequence(o)) {
     const Py_ssize_t n = sequence_size(o);
     if (n > kMaxDims) raise(ErrorKind::Value, "maximum supported dimension for an array is currently {}, found {}", kMaxDims, n);
     d.resize(static_cast<int>(n));
-    for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_int(sequence_at(o, i).get(), "shape");
+    for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_extent(sequence_at(o, i).get());
     return d;
   }
   // Arrays of some dimension are sequences of extents, although they have __index__.
   const bool sequence = (is_numpy_array(o) || is_array(o)) && PySequence_Size(o) >= 0;
   PyErr_Clear();
   if (PyIndex_Check(o) && !sequence) {
-    d.push_back(to_int(o, "shape"));
+    d.push_back(to_extent(o));
     return d;
   }
   PyRef items = PyRef::steal(PySequence_Tuple(o));
@@ -340,31 +351,32 @@ void push_any(ArgList* args, PyObject* o, Device device) {
   if (!push_operand(args, o, device)) args->emplace(to_array(o, device));
 }
 
-void settle_big_integers(Op op, ArgList* args) {
-  for (int i = 0; i < args->size(); ++i) {
-    const Arg& arg = (*args)[i];
-    if (arg.weak != Weak::integer || arg.value.dtype != DType::f64) continue;
-    OperandType types[4];
-    for (int k = 0; k < args->size(); ++k) {
-      const Arg& other = (*args)[k];
-      types[k] = other.array ? OperandType{other.array.dtype(), Weak::none} : OperandType{default_dtype(other.weak), other.weak};
-    }
-    const Loop loop = resolve(op, std::span<const OperandType>(types, args->size()), std::nullopt, Casting::unsafe);
-    if (is_inexact(loop.in[i])) continue;
-    BC_CHECK(info(op).result == Result::BOOL, Overflow, "Python int too large to convert to C long");
-    // An integer past every integer type compares as infinity does.
-    Arg& big = (*args)[i];
-    big = Arg(Weak::real, Scalar::real(big.value.f > 0 ? __builtin_inf() : -__builtin_inf()));
-  }
-}
-
 Arg to_arg(PyObject* o, Device device) {
   ArgList args;
   push_any(&args, o, device);
-  Arg& a = args[0];
-  if (a.weak == Weak::integer && a.value.dtype == DType::f64)
-    throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
-  return std::move(a);
+  return std::move(args[0]);
+}
+
+Arg to_value(PyObject* o, DType dtype, Device device) {
+  ArgList args;
+  if (push_fast(&args, o)) return std::move(args[0]);
+  const bool sequence = is_sequence(o);
+  if (!sequence && o != Py_None && !PyUnicode_Check(o) && !PyBytes_Check(o)) return to_arg(o, device);
+  bool same = false;
+  return Arg(as_array(o, dtype, std::nullopt, device, &same));
+}
+
+void raise_no_element(DType dtype, bool list) {
+  if (is_complex(dtype) || (list && is_integer(dtype)))
+    throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  throw_python(PyExc_ValueError, "setting an array element with a sequence.");
+}
+
+Arg to_cast_value(PyObject* o, DType dtype, Device device) {
+  const bool text = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o);
+  Arg value = text ? to_value(o, dtype, device) : to_arg(o, device);
+  const bool lossy = value.weak == Weak::real || value.weak == Weak::complex;
+  return lossy && promote_weak(dtype, value.weak) != dtype ? Arg(bc::as_array(value, device)) : value;
 }
 
 Device device_of(PyObject* const* objects, Py_ssize_t n) {

@@ -4,6 +4,9 @@
 
 #include "bind/args.h"
 #include "bind/reduce.h"
+#include "bind/values.h"
+#include "core/extents.h"
+#include "core/stored_value.h"
 
 namespace bc::bind {
 namespace {
@@ -135,7 +138,7 @@ Array in_order(const Dims& shape, char order, Make make) {
 
 Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char order, Device device) {
   const std::optional<DType> t = to_dtype_or_none(dtype);
-  const Arg value = to_arg(fill, device);
+  const Arg value = t ? to_cast_value(fill, *t, device) : to_arg(fill, device);
   if (value.array) {
     if (t) warn_of_lost_imaginary(value.array.dtype(), *t);
     Array a = in_order(shape, order, [&](const Dims& s) { return empty(s, t.value_or(value.array.dtype()), device); });
@@ -143,9 +146,8 @@ Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char ord
     return a;
   }
   const DType made = t.value_or(value.value.dtype == DType::u64 ? DType::u64 : default_dtype(value.weak));
-  // The engine's assignment knows which Python numbers fit which dtype.
-  if ((value.weak == Weak::integer && is_integer(made)) || value.weak == Weak::complex) assign(empty(Dims(), made, device), value);
-  return in_order(shape, order, [&](const Dims& s) { return full(s, value.value, made, device); });
+  const Scalar element = stored_value(value.weak, value.value, made);
+  return in_order(shape, order, [&](const Dims& s) { return full(s, element, made, device); });
 }
 
 Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device, char order) {
@@ -158,14 +160,28 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
       d, axes, [&](const Dims& s) { return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where); });
 }
 
-Array from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
+PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
   PyRef f = attr(state().numpy, "frombuffer");
   const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
   const DType host = t == DType::bf16 ? DType::u16 : t;
   PyRef made = call(f.get(), {buffer, dtype_object(host), to_py(count).get(), to_py(offset).get()});
   bool same = false;
   const Array a = as_array(made.get(), std::nullopt, std::nullopt, device, &same);
-  return t == host ? a : view_dtype(a, t);
+  PyObject* array = wrap(t == host ? a : view_dtype(a, t));
+  PyRef flags = attr(made.get(), "flags");
+  as_py_array(array)->read_only = !to_bool(attr(flags.get(), "writeable").get());
+  return PyRef::steal(array);
+}
+
+/// What ndarray.__reduce__ took apart.
+Array rebuild(PyObject* data, std::string_view name, const Dims& shape, char order) {
+  if (!PyBytes_Check(data)) raise(ErrorKind::Type, "unpickling an array: expected its elements as bytes, got {}", type_name(data));
+  const std::optional<DType> dtype = dtype_from_name(name);
+  if (!dtype) raise(ErrorKind::Value, "unpickling an array: no dtype is called '{}'", name);
+  const int64_t bytes = element_count(shape, itemsize(*dtype)) * itemsize(*dtype), have = PyBytes_Size(data);
+  if (bytes != have) raise(ErrorKind::Value, "unpickling an array: expected {} bytes for shape {} of {}, got {}", bytes, shape, name, have);
+  const char* from = PyBytes_AsString(data);
+  return in_order(shape, order, [&](const Dims& s) { return from_host(from, *dtype, contiguous_layout(s), default_device()); });
 }
 
 // ---- Questions about dtypes ------------------------------------------------------------------------------------------------------
@@ -209,8 +225,8 @@ void init_convert(PyObject* module) {
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device,
                          bool) { return convert(o, dtype, copy_it, order, ndmin, device); }),
           BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
-                      "number or nested "
-                      "list; itself when it is one.",
+                      "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
+                      "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere.",
                       [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
                         return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
                       }),
@@ -224,7 +240,9 @@ void init_convert(PyObject* module) {
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),
-          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None) An array with a buffer's elements.", from_buffer),
+          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None) An array with a copy of a buffer's "
+                      "elements, read-only where the buffer is.",
+                      from_buffer),
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
                       [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
                         return in_order(shape, order, [&](const Dims& s) { return unset(s, dtype, device); });
@@ -269,12 +287,7 @@ void init_convert(PyObject* module) {
                                        "on the value.");
                         return can_cast(dtype_of(from), to_dtype(to), casting);
                       }),
-          BC_FUNCTION("_rebuild(host, dtype_name)",
-                      [](PyObject* host, std::string_view name) {
-                        bool same = false;
-                        const Array a = as_array(host, std::nullopt, std::nullopt, std::nullopt, &same);
-                        return name == "bfloat16" && a.dtype() == DType::u16 ? view_dtype(a, DType::bf16) : a;
-                      }),
+          BC_FUNCTION("_rebuild(data, dtype_name, shape, order)", rebuild),
           BC_FUNCTION("_ufunc(name)",
                       [](PyObject* name) {
                         PyObject* u = PyDict_GetItem(state().ufuncs, name);

@@ -4,6 +4,9 @@
 
 #include "bind/args.h"
 #include "bind/reduce.h"
+#include "bind/values.h"
+#include "graph/record.h"
+#include "ops/compose.h"
 
 namespace bc::bind {
 
@@ -61,8 +64,7 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, device);
   options.ddof = ddof;
   warn_of_reduced(*row, array, options);
-  if ((*row == Op::reduce_argmax || *row == Op::reduce_argmin) && axis == Py_None && array.size() == 0)
-    raise(ErrorKind::Value, "attempt to get {} of an empty sequence", info(*row).name);
+  check_arg_extreme(*row, array, axis);
   Array made = reduce(*row, array, options);
   if (*row == Op::reduce_mean || *row == Op::reduce_var || *row == Op::reduce_std)
     warn_of_short_slices(array, options, *row != Op::reduce_mean, 3);
@@ -103,7 +105,7 @@ PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
 
 void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
   const Array& to = writable(dst, "copyto");
-  const Arg value = to_arg(src, to.device());
+  const Arg value = casting == Casting::unsafe ? to_cast_value(src, to.dtype(), to.device()) : to_arg(src, to.device());
   const DType from = value.array ? value.array.dtype() : default_dtype(value.weak);
   const bool fits = can_cast(from, to.dtype(), casting) || (!value.array && promote_weak(to.dtype(), value.weak) == to.dtype());
   if (!fits)
@@ -318,6 +320,23 @@ std::vector<int64_t> shifts(PyObject* o, const Array& a) {
   return all;
 }
 
+/// The choices of choose(): Python numbers among them take the others' dtype.
+std::vector<Array> choices_of(PyObject* given_choices, Device device) {
+  if (is_array(given_choices)) {
+    const Array& all = array_of(given_choices);
+    if (all.ndim() == 0) throw_python(PyExc_TypeError, "choose: expected a sequence of choices, got a 0-d array");
+    return unstack(all, 0);
+  }
+  PyRef items = steal(PySequence_Tuple(given_choices));
+  std::vector<Arg> choices;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.get()); ++i) choices.push_back(to_arg(PyTuple_GetItem(items.get(), i), device));
+  std::vector<Array> arrays;
+  if (choices.empty()) return arrays;
+  const DType t = compose::result_type(choices);
+  for (const Arg& choice : choices) arrays.push_back(stored(choice, t, device));
+  return arrays;
+}
+
 Array matmul_function(const Array& a, const Array& b, const Array& out, Casting casting, char, std::optional<DType> dtype, bool,
                       PyObject* axes) {
   if (axes == Py_None) return matmul(a, b, dtype, out, casting);
@@ -443,7 +462,12 @@ std::vector<PyMethodDef> creation_composites() {
                     return order == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
                   }),
       BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
-      BC_FUNCTION("diag(v, k=0)", bc::diag),
+      BC_FUNCTION("diag(v, k=0)",
+                  [](PyObject* v, int64_t k) {
+                    const Array a = given(v);
+                    // The diagonal of a matrix is a view, which NumPy lets nobody write through.
+                    return a.ndim() == 2 ? view_of(v, diag(a, k), true) : steal(wrap(diag(a, k)));
+                  }),
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
       BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
       BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
@@ -572,11 +596,11 @@ std::vector<PyMethodDef> selection_composites() {
                     return take_checked(a, indices, axis, mode, out);
                   }),
       BC_FUNCTION("put(a, ind, v, mode='raise')",
-                  [](PyObject* a, const Array& indices, const Arg& values, std::string_view mode) {
+                  [](PyObject* a, const Array& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
                     const Array& target = writable(a, "put");
                     if (mode == "raise") check_indices(indices, target.size(), 0);
-                    put(target, indices, values, mode);
+                    put(target, indices, to_value(values, target.dtype(), target.device()), mode);
                   }),
       BC_FUNCTION("take_along_axis(arr, indices, axis=-1)",
                   [](const Array& a, const Array& indices, const Axis& axis) {
@@ -584,17 +608,21 @@ std::vector<PyMethodDef> selection_composites() {
                     return take_along_axis(a, indices, axis);
                   }),
       BC_FUNCTION("put_along_axis(arr, indices, values, axis)",
-                  [](PyObject* a, const Array& indices, const Arg& values, const Axis& axis) {
+                  [](PyObject* a, const Array& indices, PyObject* values, const Axis& axis) {
                     LineNote line(true);
-                    put_along_axis(writable(a, "put_along_axis"), indices, values, axis);
+                    const Array& target = writable(a, "put_along_axis");
+                    put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
                   }),
       BC_FUNCTION("putmask(a, mask, values)",
-                  [](PyObject* a, const Array& mask, const Array& values) { putmask(writable(a, "putmask"), mask, values); }),
+                  [](PyObject* a, const Array& mask, PyObject* values) {
+                    const Array& target = writable(a, "putmask");
+                    putmask(target, mask, stored(to_value(values, target.dtype(), target.device()), target.dtype(), target.device()));
+                  }),
       BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),
       BC_LOOKING("extract(condition, arr)", bc::extract),
       BC_FUNCTION("choose(a, choices, out=None, mode='raise')",
-                  [](const Array& a, const std::vector<Array>& choices, const Array& out, std::string_view mode) {
-                    Array made = choose(a, choices, mode);
+                  [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {
+                    Array made = choose(a, choices_of(given_choices, a.device()), mode);
                     if (!out) return made;
                     assign(out, made);
                     return out;
@@ -602,7 +630,10 @@ std::vector<PyMethodDef> selection_composites() {
       BC_LOOKING("argwhere(a)", bc::argwhere),
       BC_LOOKING("flatnonzero(a)", bc::flatnonzero),
       BC_FUNCTION("fill_diagonal(a, val, wrap=False)",
-                  [](PyObject* a, const Arg& value, bool wrap_around) { fill_diagonal(writable(a, "fill_diagonal"), value, wrap_around); }),
+                  [](PyObject* a, PyObject* value, bool wrap_around) {
+                    const Array& target = writable(a, "fill_diagonal");
+                    fill_diagonal(target, to_value(value, target.dtype(), target.device()), wrap_around);
+                  }),
   };
 }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "bind/convert.h"
+#include "bind/values.h"
 #include "graph/few.h"
 #include "graph/tape.h"
 
@@ -122,7 +123,8 @@ bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high
   if (index.size() > kFewIndices && !index.contiguous()) return false;
   TapeLock lock(tape(index.device()));
   const Node& node = *index.storage()->current;
-  if (node.op == Op::cast && node.in.size() == 1 && node.in[0].node->op == Op::constant && is_integer(node.in[0].node->value.dtype)) {
+  if (index.dtype() == node.dtype && node.op == Op::cast && node.in.size() == 1 && node.in[0].node->op == Op::constant &&
+      is_integer(node.in[0].node->value.dtype)) {
     const Scalar& s = node.in[0].node->value;
     *low = *high = s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i;
     return true;
@@ -367,33 +369,51 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   return wrap_value(without_gil_unless(few_elements(a), [&] { return getitem(a, items); }));
 }
 
+namespace {
+
+/// NumPy's errors where what is assigned has axes that its place does not: an element takes no array at all, and other places take those
+/// leading axes of extent 1 only that arrays have, not lists.
+void check_depth(const Array& a, const Array& target, std::span<const SliceItem> items, const Array& v, PyObject* value) {
+  const bool list = PyList_Check(value) || PyTuple_Check(value);
+  const bool element =
+      target.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; });
+  if (!element && !list) return;
+  if (element) raise_no_element(a.dtype(), list);
+  raise(ErrorKind::Value,
+        "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of {}. (It has {}.)",
+        target.ndim(), v.ndim());
+}
+
+void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
+  const Arg v = to_value(value, a.dtype(), a.device());
+  if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
+  if (put_one(a, items, v)) return;
+  const Array target = slice(a, items);
+  if (v.array && v.array.ndim() > target.ndim()) check_depth(a, target, items, v.array, value);
+  LineNote line;
+  assign(target, v);
+}
+
+}  // namespace
+
 void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only");
   const Array& a = array_of(self);
   SliceItem few[kFew];
   const int n = few_basic(key, few);
-  if (n >= 0) {
-    const std::span<const SliceItem> basic(few, static_cast<size_t>(n));
-    const Arg v = to_arg(value, a.device());
-    if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
-    if (put_one(a, basic, v)) return;
-    const Array target = slice(a, basic);
-    LineNote line;
-    assign(target, v);
-    return;
-  }
+  if (n >= 0) return set_basic(a, {few, static_cast<size_t>(n)}, value);
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
-  if (is_array(key) && !complex && put_few(a, array_of(key), to_arg(value, a.device()))) return;
+  if (is_array(key) && !complex && put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
-  const Arg v = to_arg(value, a.device());
-  if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
-  LineNote line(true);
   if (plain) {
     std::vector<SliceItem> basic;
     for (const IndexItem& i : items) basic.push_back(i.basic);
-    assign(slice(a, basic), v);
+    set_basic(a, basic, value);
   } else {
+    const Arg v = to_value(value, a.dtype(), a.device());
+    if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
+    LineNote line(true);
     without_gil_unless(few_elements(a), [&] { setitem(a, items, v); });
   }
 }

@@ -10,6 +10,8 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
 /// NumPy's ComplexWarning where a complex array is reduced or scanned to a real dtype; `warned` gives its array back.
 const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out);
 void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options);
+/// The checks of argmax and argmin alone: one axis, and something to look at. Other reductions pass.
+void check_arg_extreme(Op op, const Array& a, PyObject* axis);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
 /// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`; whether one was given. What

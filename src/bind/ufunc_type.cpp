@@ -125,7 +125,6 @@ void follow_signature(const PyUfunc* u, PyObject* signature, ArgList* operands, 
 PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2]) {
   Array out[2];
   for (int i = 0; i < 2; ++i) out[i] = outs[i] ? output(outs[i], info(u->op).name) : Array();
-  settle_big_integers(u->op, args);
   ArrayPair made;
   switch (u->pair) {
     case Pair::divmod: made = divmod((*args)[0], (*args)[1], options, out[0], out[1]); break;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/extents.h"
+
 namespace bc {
 
 int64_t detail::checked_product(const Dims& shape) {
@@ -13,11 +15,11 @@ int64_t detail::checked_product(const Dims& shape) {
   for (int64_t d : shape) {
     BC_CHECK(d >= 0, Value, "negative dimensions are not allowed");
     empty |= d == 0;
-    overflow |= __builtin_mul_overflow(n, d, &n);
+    // Strides are products of the extents beside those of 0.
+    if (d > 0) overflow |= __builtin_mul_overflow(n, d, &n);
   }
-  if (empty) return 0;
-  BC_CHECK(!overflow, Value, "array: expected a size that fits 63 bits, got shape {}", shape);
-  return n;
+  if (overflow) raise_too_big();
+  return empty ? 0 : n;
 }
 
 std::string to_string(const Dims& dims) {
@@ -142,8 +144,9 @@ void bounds(const Layout& layout, int64_t* low, int64_t* high) {
       *high = 0;
       return;
     }
-    const int64_t reach = (layout.shape[i] - 1) * layout.strides[i];
-    (reach < 0 ? *low : *high) += reach;
+    const int64_t reach = extent_product(layout.shape[i] - 1, layout.strides[i]);
+    int64_t& end = reach < 0 ? *low : *high;
+    end = extent_sum(end, reach);
   }
 }
 

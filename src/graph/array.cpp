@@ -8,6 +8,8 @@
 #include <mutex>
 #include <set>
 
+#include "core/extents.h"
+#include "core/stored_value.h"
 #include "graph/plan.h"
 #include "graph/record.h"
 #include "graph/tape.h"
@@ -30,7 +32,7 @@ Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
   node->dtype = dtype;
   node->device = device;
   node->shape = shape;
-  node->size = product(shape);
+  node->size = element_count(shape, itemsize(dtype));
   node->file = source_file;
   node->line = source_line;
   node->label = kernel_label;
@@ -304,6 +306,20 @@ Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& opti
   return options.out ? options.out : transposed(made, inverse_axes(order));
 }
 
+bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
+
+/// A logical op on Python numbers: each counts by its truth, whatever the dtype of the array beside it can hold.
+Array logical_of_numbers(Op op, std::span<const Term> args, const UfuncOptions& options) {
+  Term terms[2];
+  for (size_t i = 0; i < args.size(); ++i) {
+    terms[i] = args[i];
+    if (args[i].weak == Weak::none) continue;
+    terms[i].weak = Weak::boolean;
+    terms[i].value = stored_value(args[i].weak, args[i].value, DType::b1);
+  }
+  return ufunc(op, std::span<const Term>(terms, args.size()), options);
+}
+
 // The row takes exponents of 32 bits. Wider ones are brought into a range whose ends already overflow and vanish for every float.
 Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
   constexpr int64_t kMost = 5000;
@@ -330,6 +346,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const OpInfo& row = info(op);
   const int n = static_cast<int>(args.size());
   BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
+  if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
+    return logical_of_numbers(op, args, options);
   if (op == Op::ldexp && (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
                                         : args[1].weak == Weak::integer && !args[1].value.fits(DType::i32))) [[unlikely]]
     return ldexp_of_wide(args, options);
@@ -406,18 +424,15 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       else
         node->in.push_back(make_operand(row.name, a, *shape));
     } else {
-      if (args[i].weak == Weak::integer && !args[i].value.fits(loop.in[i])) {
-        const bool negative = args[i].value.dtype == DType::i64 && args[i].value.i < 0;
-        BC_CHECK(is_comparison(op), Overflow, "Python integer {} out of bounds for {}",
-                 args[i].value.dtype == DType::u64 ? std::to_string(args[i].value.u) : std::to_string(args[i].value.i),
-                 info(loop.in[i]).name);
-        const Array constant = full(*shape, Scalar::boolean(compare_out_of_range(op, i == 1, negative)), DType::b1, device);
-        if (!options.out) return constant;
-        assign(options.out, constant);
-        return options.out;
+      if (args[i].weak == Weak::integer && !integer_fits(args[i].value, loop.in[i])) {
+        const Scalar& v = args[i].value;
+        const bool negative = v.dtype == DType::f64 ? v.f < 0 : v.dtype == DType::i64 && v.i < 0;
+        if (!is_comparison(op)) raise_out_of_bounds(v, loop.in[i]);
+        return deliver(full(*shape, Scalar::boolean(compare_out_of_range(op, i == 1, negative)), DType::b1, device), options);
       }
-      BC_CHECK(!(op == Op::power && i == 1 && is_integer(loop.in[1]) && args[i].value.dtype == DType::i64 && args[i].value.i < 0), Value,
-               "Integers to negative integer powers are not allowed.");
+      BC_CHECK(!(op == Op::power && i == 1 && is_integer(loop.in[1]) && args[i].value.dtype == DType::i64 && args[i].value.i < 0 &&
+                 node->size > 0),
+               Value, "Integers to negative integer powers are not allowed.");
       node->in.push_back(make_constant(args[i].value, loop.in[i], device));
     }
   }
@@ -510,6 +525,22 @@ Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Products of fewer factors are taken one after the other.
+constexpr int64_t kFactorsInOrder = 32;
+
+/// A product of finite factors, zeros among them, that is NaN since some of the others multiplied to infinity before a zero came, is 0.
+Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOptions& over) {
+  const Array overflowed = ufunc(Op::isnan, {product});
+  const Array zeros = ufunc(Op::logical_not, {reduce(Op::reduce_all, factors, over)});
+  const Array finite = reduce(Op::reduce_all, ufunc(Op::isfinite, {factors}), over);
+  const Array wrong = ufunc(Op::bitwise_and, {ufunc(Op::bitwise_and, {overflowed, zeros}), finite});
+  return ufunc(Op::where, {wrong, Arg(0.0), product});
+}
+
+}  // namespace
+
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
   if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
@@ -557,7 +588,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     if (!identity) {
       BC_CHECK(options.initial, Value,
                "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", row.name);
-      return reduce(op, ufunc(Op::where, {options.where, wide, *options.initial}), rest);
+      return reduce(
+          op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
     }
     return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
   }
@@ -611,18 +643,19 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   TapeLock lock(tape(a.device()));
   Array result;
   if (!identity && reduced == 0 && !options.join) {
-    result = full(shown, Scalar::integer(0), loop.out, a.device());
-    result = ufunc(Op::where, {full(Dims(), Scalar::boolean(true), DType::b1, a.device()), *options.initial, result});
+    result = astype(broadcast_to(stored(*options.initial, loop.out, a.device()), shown), loop.out);
   } else {
     Ref<Node> node = new_node(op, loop.out, a.device(), shown);
     node->loop[0] = loop.in[0];
     node->in.push_back(make_operand(row.name, a, a.shape()));
     node->extra = std::move(extra);
     result = record(std::move(node));
+    if (op == Op::reduce_prod && is_real_float(loop.out) && reduced >= kFactorsInOrder)
+      result = zero_for_zeros(result, a, {.axes = options.axes, .keepdims = options.keepdims});
     if (options.initial) {
       const std::optional<Op> join = joiner(op);
       BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", row.name);
-      result = ufunc(*join, {result, *options.initial}, {.dtype = loop.out, .casting = Casting::unsafe});
+      result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
     }
   }
   if (!options.out) return result;
@@ -669,6 +702,11 @@ Array copy(const Array& a, char order) {
 }
 
 Array ascontiguous(const Array& a) { return a.contiguous() ? a : copy(a); }
+
+Array stored(const Arg& value, DType dtype, Device device) {
+  if (value.weak == Weak::none) return value.array;
+  return full(Dims(), stored_value(value.weak, value.value, dtype), dtype, device);
+}
 
 void assign(const Array& dst, const Array& src_in) {
   check_writable("assign", dst);
@@ -732,21 +770,12 @@ void assign(const Array& dst, const Array& src_in) {
   settle(t, *node);
 }
 
-void assign(const Array& dst, const Arg& value) {
-  if (value.array) return assign(dst, value.array);
-  BC_CHECK(value.weak != Weak::integer || value.value.fits(dst.dtype()), Overflow, "Python integer {} out of bounds for {}",
-           value.value.dtype == DType::u64 ? std::to_string(value.value.u) : std::to_string(value.value.i), info(dst.dtype()).name);
-  BC_CHECK(value.weak != Weak::complex || is_complex(dst.dtype()), Type,
-           "assign: expected a real number for an array of {}, got a complex one", info(dst.dtype()).name);
-  assign(dst, full(Dims(), value.value, dst.dtype(), dst.device()));
-}
+void assign(const Array& dst, const Arg& value) { assign(dst, stored(value, dst.dtype(), dst.device())); }
 
 void assign_where(const Array& dst, const Array& mask, const Arg& value) {
-  if (!value.array) {
-    const Array scalar = full(Dims(), value.value, dst.dtype(), dst.device());
-    return assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), scalar, dst}));
-  }
-  const Array same = astype(value.array.device() == dst.device() ? value.array : to_device(value.array, dst.device()), dst.dtype(), false);
+  Array same = stored(value, dst.dtype(), dst.device());
+  if (same.device() != dst.device()) same = to_device(same, dst.device());
+  same = astype(same, dst.dtype(), false);
   assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), same, dst}));
 }
 
@@ -808,7 +837,7 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
 // ---- Creation -------------------------------------------------------------------------------------------------------------------
 
 Array empty(const Dims& shape, DType dtype, Device device) {
-  const int64_t n = product(shape);
+  const int64_t n = element_count(shape, itemsize(dtype));
   TapeLock lock(tape(device));
   Ref<Node> leaf = new_leaf(Buffer::allocate(device, static_cast<size_t>(n) * itemsize(dtype)), dtype, shape);
   return {new Storage(std::move(leaf)), dtype, contiguous_layout(shape)};
@@ -1042,6 +1071,22 @@ void to_host(const Array& a, void* host) {
   t.check_errors();
 }
 
+namespace {
+
+/// Where element `at` of a node, counted in C's order, lies in its first operand.
+int64_t place_in_operand(const Node& node, int64_t at) {
+  const Operand& from = node.in[0];
+  if (from.identity) return from.offset + at;
+  int64_t place = from.offset;
+  for (int d = node.shape.size() - 1; d >= 0; --d) {
+    place += at % node.shape[d] * from.strides[d];
+    at /= node.shape[d];
+  }
+  return place;
+}
+
+}  // namespace
+
 Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
   alignas(16) char bytes[16];
@@ -1053,10 +1098,11 @@ Scalar item(const Array& a) {
   {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
-    if (node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && node.in[0].node->buffer && !node.in[0].node->pending()) {
+    const bool copied = node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
+    if (copied && node.in[0].node->buffer && !node.in[0].node->pending()) {
+      // The element of a pending copy is read where it is copied from.
       if (on_gpu) buffer = node.in[0].node->buffer;
-      p = static_cast<const char*>(node.in[0].node->buffer->ptr) +
-          node.in[0].offset * itemsize(a.dtype());  // one element of memory that is there
+      p = static_cast<const char*>(node.in[0].node->buffer->ptr) + place_in_operand(node, a.offset()) * itemsize(a.dtype());
     } else {
       p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
       if (on_gpu) buffer = a.storage()->current->buffer;

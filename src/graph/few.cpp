@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/stored_value.h"
 #include "graph/tape.h"
 #include "runtime/profiler.h"
 
@@ -133,7 +134,7 @@ bool sole_owner(const Array& a) {
 
 /// Writes a Python number as an element, where that is what a plain cast of it does; the rest has rules and warnings of its own.
 bool store_number(const Arg& value, DType dtype, char* to) {
-  const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && (!is_integer(dtype) || value.value.fits(dtype))) ||
+  const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && integer_fits(value.value, dtype)) ||
                     (value.weak == Weak::real && is_inexact(dtype));
   if (fits) value.value.store(dtype, to);
   return fits;

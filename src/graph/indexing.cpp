@@ -332,9 +332,7 @@ bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& 
 
 /// The value as an array of `dtype` that broadcasts to the index space.
 Array value_for(const Array& target, const Advanced& x, const Arg& value, bool by_mask, DType dtype) {
-  BC_CHECK(value.weak != Weak::integer || value.value.fits(dtype), Overflow, "Python integer {} out of bounds for {}", value.value.i,
-           info(dtype).name);
-  Array v = value.weak == Weak::none ? value.array : full(Dims{}, value.value, dtype, target.device());
+  Array v = stored(value, dtype, target.device());
   if (v.device() != target.device()) v = to_device(v, target.device());
   Layout l = v.layout();
   while (l.ndim() > x.shape.size() && l.shape[0] == 1) l.shape.erase(0), l.strides.erase(0);

@@ -6,6 +6,9 @@
 
 namespace bc {
 
+/// What assignment to an array of `dtype` stores of a value: an array as it is, a Python number as a 0-d array by stored_value's rules.
+Array stored(const Arg& value, DType dtype, Device device);
+
 /// Records a gather: source elements at the index arrays (int64, broadcastable to `result_shape`).
 Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape);
 

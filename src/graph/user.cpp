@@ -1,5 +1,6 @@
 #include "graph/user.h"
 
+#include "core/stored_value.h"
 #include "graph/record.h"
 #include "graph/tape.h"
 
@@ -81,8 +82,7 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
       in.push_back(make_operand(name, args[i].array, shape));
       continue;
     }
-    BC_CHECK(args[i].weak != Weak::integer || args[i].value.fits(op->in[i]), Overflow, "{}: Python integer {} out of bounds for {}", name,
-             args[i].value.dtype == DType::u64 ? std::to_string(args[i].value.u) : std::to_string(args[i].value.i), info(op->in[i]).name);
+    if (args[i].weak == Weak::integer && !integer_fits(args[i].value, op->in[i])) raise_out_of_bounds(args[i].value, op->in[i]);
     in.push_back(make_constant(args[i].value, op->in[i], device));
   }
   std::vector<Ref<Node>> nodes;

@@ -1,4 +1,5 @@
 // Views: new layouts over the same storage. Nothing here copies, except reshape where NumPy's does.
+#include "core/extents.h"
 #include "graph/array.h"
 
 namespace bc {
@@ -26,6 +27,7 @@ Array transpose(const Array& a) {
 
 Array broadcast_to(const Array& a, const Dims& shape) {
   if (a.shape() == shape) return a;
+  product(shape);  // Raises where the elements of the view cannot be counted.
   return a.with_layout({shape, broadcast_strides("broadcast_to", a.layout(), shape), a.offset()});
 }
 
@@ -36,25 +38,7 @@ std::optional<Array> reshape_view(const Array& a, const Dims& shape) {
 }
 
 Array reshape(const Array& a, const Dims& shape) {
-  Dims full = shape;
-  int unknown = -1;
-  int64_t known = 1;
-  for (int d = 0; d < full.size(); ++d) {
-    if (full[d] == -1) {
-      BC_CHECK(unknown < 0, Value, "can only specify one unknown dimension");
-      unknown = d;
-    } else {
-      BC_CHECK(full[d] >= 0, Value, "reshape: negative dimensions are not allowed, got {}", shape);
-      known *= full[d];
-    }
-  }
-  const int64_t size = a.size();
-  if (unknown >= 0) {
-    BC_CHECK(known > 0 && size % known == 0, Value, "cannot reshape array of size {} into shape {}", size, shape);
-    full[unknown] = size / known;
-    known *= full[unknown];
-  }
-  BC_CHECK(known == size, Value, "cannot reshape array of size {} into shape {}", size, shape);
+  const Dims full = reshaped_extents(a.size(), shape);
   if (auto view = reshape_view(a, full)) return *view;
   const Array packed = copy(a);
   return packed.with_layout(contiguous_layout(full));
@@ -84,7 +68,9 @@ Array view_dtype(const Array& a, DType dtype) {
   Layout l = a.layout();
   const int last = l.ndim() - 1;
   BC_CHECK(last >= 0, Value, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged");
-  BC_CHECK(l.shape[last] <= 1 || l.strides[last] == 1, Value, "To change to a dtype of a different size, the last axis must be contiguous");
+  const bool empty = l.size() == 0;
+  BC_CHECK(empty || l.shape[last] <= 1 || l.strides[last] == 1, Value,
+           "To change to a dtype of a different size, the last axis must be contiguous");
   if (from > to) {
     const int64_t ratio = from / to;
     for (int d = 0; d < last; ++d) l.strides[d] *= ratio;
@@ -97,7 +83,10 @@ Array view_dtype(const Array& a, DType dtype) {
              "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.");
     bool aligned = l.offset % ratio == 0;
     for (int d = 0; d < last; ++d) aligned &= l.shape[d] <= 1 || l.strides[d] % ratio == 0;
-    if (!aligned) return view_dtype(copy(a), dtype);
+    BC_CHECK(aligned || empty, Value,
+             "view: expected an array whose offset and strides are multiples of {} bytes for a view as {}, got an offset of {} and strides "
+             "of {} elements of {}; view a copy() of it",
+             to, info(dtype).name, l.offset, l.strides, from);
     for (int d = 0; d < last; ++d) l.strides[d] /= ratio;
     l.offset /= ratio;
     l.shape[last] /= ratio;

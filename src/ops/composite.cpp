@@ -1,6 +1,7 @@
 // Elementwise functions that take more than one row.
 #include <cmath>
 
+#include "graph/record.h"
 #include "ops/compose.h"
 
 namespace bc {
@@ -149,7 +150,7 @@ Array select(Arrays conditions, Arrays choices, const Arg& otherwise) {
     BC_CHECK(is_bool(conditions[i].dtype()), Type, "invalid entry {} in condlist: should be boolean ndarray", i);
     shape = broadcast_shapes("select", broadcast_shapes("select", shape, conditions[i].shape()), choices[i].shape());
   }
-  Array r = cast(as_array(otherwise, choices[0].device()), t);
+  Array r = cast(stored(otherwise, t, choices[0].device()), t);
   r = broadcast_to(r, broadcast_shapes("select", shape, r.shape()));
   for (size_t i = conditions.size(); i-- > 0;) r = choose_where(conditions[i], choices[i], r);
   return r;

@@ -1,6 +1,8 @@
 // Arrays made from numbers, and matrices with a diagonal.
 #include <cmath>
 
+#include "core/stored_value.h"
+#include "graph/record.h"
 #include "ops/compose.h"
 
 namespace bc {
@@ -22,16 +24,13 @@ Array ones_like(const Array& a, std::optional<DType> dtype, std::optional<Dims> 
 Array full_like(const Array& a, const Arg& value, std::optional<DType> dtype, std::optional<Dims> shape) {
   const Dims to = shape.value_or(a.shape());
   const DType t = dtype.value_or(a.dtype());
-  if (value.weak != Weak::none) {
-    BC_CHECK(value.weak != Weak::integer || value.value.fits(t), Overflow, "Python integer {} out of bounds for {}", value.value.i,
-             info(t).name);
-    return full(to, value.value, t, a.device());
-  }
+  if (value.weak != Weak::none) return full(to, stored_value(value.weak, value.value, t), t, a.device());
   return copy(broadcast_to(cast(value.array, t), to));
 }
 
 Array as_array(const Arg& a, Device device) {
-  return a.weak == Weak::none ? a.array : full(Dims(), a.value, default_dtype(a.weak), device);
+  const bool past_int64 = a.weak == Weak::integer && a.value.dtype == DType::u64;
+  return stored(a, past_int64 ? DType::u64 : default_dtype(a.weak), device);
 }
 
 namespace {

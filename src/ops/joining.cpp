@@ -1,4 +1,5 @@
 // Joining, splitting and rearranging. What NumPy gives as a view is a view here.
+#include "core/extents.h"
 #include "graph/few.h"
 #include "ops/compose.h"
 
@@ -33,7 +34,7 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
                d, first.shape()[d], i, a.shape()[d]);
     BC_CHECK(a.device() == first.device(), Value, "concatenate: expected all arrays on one device, got {} and {}; use to_device()",
              to_string(first.device()), to_string(a.device()));
-    shape[at] += a.shape()[at];
+    shape[at] = extent_sum(shape[at], a.shape()[at]);
     types.push_back(a.dtype());
   }
   if (out) {
@@ -137,13 +138,13 @@ std::vector<Array> unstack(const Array& a, int64_t axis) {
 }
 
 Array repeat(const Array& a_in, int64_t count, Axis axis) {
-  const Array a = axis ? a_in : ravel(a_in);
+  const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
   const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
   BC_CHECK(count >= 0, Value, "repeats may not contain negative values.");
   Dims wide = a.shape();
   wide.insert(at + 1, count);
   Dims shape = a.shape();
-  shape[at] *= count;
+  shape[at] = extent_product(shape[at], count);
   return reshape(copy(broadcast_to(insert_axis(a, at + 1), wide)), shape);
 }
 
@@ -154,7 +155,7 @@ Array repeat(const Array& a_in, const Array& counts, Axis axis) {
   std::vector<int64_t> n(counts.size());
   to_host(astype(counts, DType::i64, false), n.data());
   if (counts.ndim() == 0 || n.size() == 1) return repeat(a_in, n[0], axis);
-  const Array a = axis ? a_in : ravel(a_in);
+  const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
   const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
   BC_CHECK(static_cast<int64_t>(n.size()) == a.shape()[at], Value, "operands could not be broadcast together with shape ({},) ({},)",
            a.shape()[at], n.size());
@@ -178,7 +179,7 @@ Array tile(const Array& a_in, const Dims& reps_in) {
     BC_CHECK(reps[d] >= 0, Value, "negative dimensions are not allowed");
     if (reps[d] != 1) l.shape.push_back(reps[d]), l.strides.push_back(0);
     l.shape.push_back(a.shape()[d]), l.strides.push_back(a.strides()[d]);
-    shape.push_back(reps[d] * a.shape()[d]);
+    shape.push_back(extent_product(reps[d], a.shape()[d]));
   }
   return reshape(copy(a.with_layout(std::move(l))), shape);
 }
@@ -382,7 +383,7 @@ Array resize(const Array& a_in, const Dims& shape) {
   const Array a = ravel(a_in);
   const int64_t n = product(shape);
   if (a.size() == 0 || n == 0) return zeros(shape, a.dtype(), a.device());
-  const int64_t times = (n + a.size() - 1) / a.size();
+  const int64_t times = n / a.size() + (n % a.size() != 0);
   return reshape(narrow(tile(a, Dims{times}), 0, 0, n), shape);
 }
 

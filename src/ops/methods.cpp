@@ -47,7 +47,7 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
   Dims shape = a.shape();
   shape.erase(axis);
   Array r;
-  if (options.initial) r = broadcast_to(cast(as_array(*options.initial, a.device()), t), shape);
+  if (options.initial) r = broadcast_to(cast(stored(*options.initial, t, a.device()), t), shape);
   if (n <= kUnrolledFold || mask) {
     int64_t i = 0;
     if (!r) r = n > 0 ? pick(x, axis, i++) : empty(shape, t, a.device());
@@ -63,6 +63,15 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
     x = concatenate(both, axis);
   }
   return cast(record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, true), shape, t, a.device()), result);
+}
+
+/// A fold along no axis: each element is met by `initial`, if there is one.
+Array fold_nothing(Op op, const Array& a, const ReduceOptions& options) {
+  const DType t = fold_dtype(op, a.dtype(), options.dtype);
+  if (!options.initial) return astype(a, t);
+  const Array first = broadcast_to(cast(stored(*options.initial, t, a.device()), t), a.shape());
+  const Array met = ufunc(op, {first, cast(a, t)}, {.dtype = t, .casting = Casting::unsafe});
+  return options.where ? choose_where(broadcast_to(options.where, a.shape()), met, first) : met;
 }
 
 }  // namespace
@@ -81,11 +90,11 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   int axis = 0;
   if (options.axes) {
     BC_CHECK(options.axes->size() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
-    if (options.axes->empty()) return deliver(name, astype(a, fold_dtype(op, a.dtype(), options.dtype)), options.out);
+    if (options.axes->empty()) return deliver(name, fold_nothing(op, a, options), options.out);
     axis = normalize_axis((*options.axes)[0], a.ndim(), name);
   } else {
     BC_CHECK(a.ndim() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
-    if (a.ndim() == 0) return deliver(name, astype(a, fold_dtype(op, a.dtype(), options.dtype)), options.out);
+    if (a.ndim() == 0) return deliver(name, fold_nothing(op, a, options), options.out);
   }
   Array r = fold(op, a, axis, options);
   if (options.keepdims) r = insert_axis(r, axis);

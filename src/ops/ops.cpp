@@ -183,6 +183,15 @@ std::optional<Op> reduction_of(Op ufunc) {
 
 namespace {
 
+bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
+
+/// Whether a casting rule lets an operand be read as `to`. A Python number has no dtype of its own, only a kind, which is never equivalent.
+bool operand_casts(const OperandType& operand, DType to, Casting casting) {
+  if (operand.weak == Weak::none || operand.weak == Weak::boolean) return can_cast(operand.dtype, to, casting);
+  const bool holds = promote_weak(to, operand.weak) == to;
+  return casting == Casting::unsafe || (holds && casting != Casting::equiv);
+}
+
 Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
   const OpInfo& row = info(op);
   Loop loop{};
@@ -216,16 +225,17 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
   DType t = *common;
   if (row.signature == Signature::divide && !is_inexact(t) && !dtype) t = DType::f64;
 
+  BC_CHECK(!dtype || row.result != Result::BOOL || is_bool(*dtype), UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", row.name);
   std::optional<DType> found;
   if (dtype && row.result != Result::BOOL) {
-    // `dtype=` names the result; a row whose result is the loop's type runs in it.
-    found = first_loop(op, *dtype);
-    if (found && *found != *dtype) found.reset();
+    // `dtype=` names the result; a row whose result is the loop's type runs in it. The size of a complex number is of the loop's real type.
+    const bool of_complex = row.result == Result::REAL && is_complex(t);
+    const DType wanted = of_complex && is_inexact(*dtype) ? complex_type(*dtype) : *dtype;
+    const bool real = !is_complex(*dtype) && (!of_complex || (real_type(wanted) == *dtype && can_cast(t, wanted, Casting::safe)));
+    if (row.result != Result::REAL || real) found = first_loop(op, wanted);
+    if (found && *found != wanted) found.reset();
     BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", row.name, info(*dtype).name);
-    for (int i = first; i < last; ++i)
-      BC_CHECK(operands[i].weak != Weak::none || can_cast(operands[i].dtype, *found, casting), UFuncTypeError,
-               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
-               info(operands[i].dtype).name, info(*found).name, to_string(casting));
   } else {
     found = first_loop(op, t);
     // NumPy takes the first loop that each operand casts to: int8 with uint8 is int16 as a sum, but float16 as an arctan2.
@@ -239,6 +249,12 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
       for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);
     BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", row.name, types);
   }
+  // Without `dtype=` operands meet their loop safely. The truth of logical operands is taken in their own dtypes.
+  if ((dtype || casting != Casting::same_kind) && !is_logical(op))
+    for (int i = first; i < last; ++i)
+      BC_CHECK(operand_casts(operands[i], *found, casting), UFuncTypeError,
+               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
+               info(operands[i].dtype).name, info(*found).name, to_string(casting));
   for (int i = 0; i < n; ++i) loop.in[i] = *found;
   if (row.signature == Signature::where) loop.in[0] = DType::b1;
   if (row.signature == Signature::ldexp) loop.in[1] = DType::i32;
@@ -260,7 +276,7 @@ int operand_kind(const OperandType& t) {
 
 Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
   const size_t n = operands.size();
-  if (dtype || n > 2 || n == 0) return resolve_anew(op, operands, dtype, casting);
+  if (dtype || casting != Casting::same_kind || n > 2 || n == 0) return resolve_anew(op, operands, dtype, casting);
   std::atomic<uint32_t>& place = resolved[static_cast<int>(op)][operand_kind(operands[0])][n == 2 ? operand_kind(operands[1]) : 0];
   if (const uint32_t word = place.load(std::memory_order_relaxed)) [[likely]]
     return {{DType((word & 255) - 1), DType((word >> 8 & 255) - 1), DType((word >> 16 & 255) - 1)}, DType((word >> 24) - 1)};

@@ -88,14 +88,16 @@ void put_along_axis(const Array& a, const Array& indices, const Arg& values, Axi
     return assign(a, reshape(flat, a.shape()));
   }
   const Along s = along(a, indices, axis);
-  const Array v =
-      values.weak == Weak::none ? cast(on_device(values.array, a.device()), a.dtype()) : full(Dims(), values.value, a.dtype(), a.device());
-  scatter(Op::leaf, s.a, s.shape, s.walks, {s.indices}, Dims{s.axis}, v);
+  const Array v = on_device(stored(values, a.dtype(), a.device()), a.device());
+  scatter(Op::leaf, s.a, s.shape, s.walks, {s.indices}, Dims{s.axis}, cast(v, a.dtype()));
 }
 
 void put(const Array& a, const Array& indices, const Arg& values, std::string_view mode) {
+  if (indices.size() == 0) {
+    stored(values, a.dtype(), a.device());  // raises where the value cannot be stored
+    return;                                 // an empty list of indices has no dtype of its own
+  }
   check_integers(indices, "put");
-  if (indices.size() == 0) return;
   BC_CHECK(a.size() > 0, Index, "cannot replace elements of an empty array");
   auto view = reshape_view(a, Dims{a.size()});
   const Array flat = view ? *view : flatten(a);
@@ -121,6 +123,9 @@ Array compress(const Array& condition, const Array& a_in, Axis axis, Array out) 
   BC_CHECK(condition.ndim() == 1, Value, "condition must be a 1-d array");
   const Array a = axis ? a_in : ravel(a_in);
   const int d = normalize_axis(axis.value_or(0), a.ndim(), "compress");
+  const int64_t n = a.shape()[d], beyond = condition.size() - n;
+  if (beyond > 0 && truth_of(reduce(Op::reduce_any, narrow(condition, 0, n, beyond))))
+    raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", n, d, n);
   return take(a, nonzero(on_device(condition, a.device()))[0], d, "raise", std::move(out));
 }
 
@@ -131,15 +136,17 @@ Array extract(const Array& condition, const Array& a) {
 
 Array choose(const Array& a, Arrays choices, std::string_view mode) {
   BC_CHECK(!choices.empty(), Value, "choose: expected at least one choice, got none");
+  BC_CHECK(can_cast(a.dtype(), DType::i64, Casting::safe), Type,
+           "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(a.dtype()).name);
   const int64_t n = static_cast<int64_t>(choices.size());
   const Array at = folded(a, n, mode);
-  if (mode == "raise" && a.size() > 0) {
-    const Array outside = ufunc(Op::logical_or, {ufunc(Op::less, {at, Arg(0)}), ufunc(Op::greater_equal, {at, Arg(n)})});
-    BC_CHECK(!truth_of(reduce(Op::reduce_any, outside)), Value, "invalid entry in choice array");
-  }
   std::vector<DType> types;
   Dims shape = a.shape();
   for (const Array& c : choices) types.push_back(c.dtype()), shape = broadcast_shapes("choose", shape, c.shape());
+  if (mode == "raise" && product(shape) > 0) {
+    const Array outside = ufunc(Op::logical_or, {ufunc(Op::less, {at, Arg(0)}), ufunc(Op::greater_equal, {at, Arg(n)})});
+    BC_CHECK(!truth_of(reduce(Op::reduce_any, outside)), Value, "invalid entry in choice array");
+  }
   const DType t = promote(types);
   Array r = broadcast_to(cast(choices.back(), t), shape);
   for (int64_t i = n - 1; i-- > 0;) r = choose_where(equal(at, Arg(i)), cast(choices[static_cast<size_t>(i)], t), r);

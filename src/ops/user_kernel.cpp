@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cuda/program.h"
+#include "core/stored_value.h"
 #include "graph/access.h"
 #include "graph/tape.h"
 
@@ -330,8 +331,8 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   for (size_t k = 0; k < in_.size(); ++k) {
     Use u{&in_[k], types.in[k], call.in[k].array, call.in[k].value, {}, {}};
     if (!u.array)
-      BC_CHECK(call.in[k].weak != Weak::integer || u.value.fits(u.dtype), Overflow, "{}: Python integer out of bounds for '{}' of {}", name,
-               in_[k].name, info(u.dtype).name);
+      BC_CHECK(call.in[k].weak != Weak::integer || integer_fits(u.value, u.dtype), Overflow,
+               "{}: Python integer out of bounds for '{}' of {}", name, in_[k].name, info(u.dtype).name);
     else if (u.array.dtype() != u.dtype)
       u.array = astype(u.array, u.dtype);
     uses.push_back(std::move(u));

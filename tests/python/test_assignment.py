@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_same, configured, host
+from support import assert_like_numpy, assert_same, configured, host
 
 
 def test_shifted_self_assignment_reads_before_it_writes(xp, mode):
@@ -266,3 +266,89 @@ def test_results_do_not_depend_on_when_somebody_looks(xp):
     with configured(lazy=False):
         results.add(program(lambda v: None))
     assert len(results) == 1
+
+
+STORES = [
+    "a[:] = {v}",
+    "a[1] = {v}",
+    "a[-1:] = {v}",
+    "a[[0, 1]] = {v}",
+    "a[xp.array([True, False, True])] = {v}",
+    "a[xp.array([0, 2])] = {v}",
+    "a.fill({v})",
+    "a.flat = {v}",
+    "xp.putmask(a, xp.array([True, False, True]), {v})",
+    "xp.put(a, [0, 2], {v})",
+    "xp.put_along_axis(a, xp.array([0, 2]), {v}, 0)",
+    "xp.place(a, xp.array([True, False, True]), {v})",
+    "a = xp.full(3, {v}, dtype=a.dtype)",
+    "a = xp.full_like(a, {v})",
+    "a = xp.array({v}, dtype=a.dtype)",
+]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "uint64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("store", STORES)
+def test_numbers_are_stored_or_refused_as_numpy_does(xp, dtype, store):
+    values = ["1", "-1", "300", "3.7", "-1.0", "1e10", "float('nan')", "float('-inf')", "True", "2**63", "10**30", "1j"]
+    if "put" not in store and "place" not in store:
+        values += ["None", "'3'", "'3.5'", "'x'"]
+    if "place" in store:
+        values = [f"[{v}]" for v in values]
+    for value in values:
+        if "full" in store and dtype == "bool" and value in ("2**63", "10**30"):
+            continue  # NumPy refuses them here alone
+        assert_like_numpy(xp, f"a = xp.zeros(3, {dtype!r}); {store.format(v=value)}; a")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a = xp.zeros(3, {t}); a[1] = [3]; a",
+        "a = xp.zeros(3, {t}); a[1] = (3,); a",
+        "a = xp.zeros(3, {t}); a[1] = xp.array([3]); a",
+        "a = xp.zeros((2, 2), {t}); a[1, 1] = [3]; a",
+        "a = xp.zeros((2, 2), {t}); a[1] = [[3]]; a",
+        "a = xp.zeros((2, 2), {t}); a[1] = xp.array([[3]]); a",
+        "a = xp.array(5, {t}); a[()] = [3]; a",
+        "a = xp.array(5, {t}); a[...] = [3]; a",
+        "a = xp.array(5, {t}); a[...] = xp.array([3]); a",
+        "a = xp.zeros(3, {t}); a[1:2] = [[1]]; a",
+        "a = xp.zeros(3, {t}); a[[1]] = [[1]]; a",
+        "a = xp.zeros(3, {t}); a.fill([1]); a",
+        "a = xp.zeros(3, {t}); a[:] = ['1', '2', '3']; a",
+        "a = xp.zeros(3, {t}); a[:2] = [1, 300]; a",
+        "a = xp.zeros(3, {t}); a[[0, 1]] = [1.5, float('nan')]; a",
+        "a = xp.zeros(3, {t}); a[a == 0] = [1, '2', 3]; a",
+        "a = xp.zeros(3, {t}); a[1:] = [1j, 2]; a",
+        "a = xp.zeros(3, {t}); a[1] = np.float32(3.5); a",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "complex128"])
+def test_lists_are_stored_or_refused_as_numpy_does(xp, code, dtype):
+    assert_like_numpy(xp, code.format(t=repr(dtype)))
+
+
+def test_resize_refuses_arrays_that_have_views(xp):
+    a = xp.arange(6)
+    view = a[2:]
+    with pytest.raises(ValueError, match="referenced"):
+        a.resize(8)
+    assert a.shape == (6,)
+    a.resize((2, 3))  # as many elements: views stay
+    view[0] = 9
+    assert int(a[0, 2]) == 9
+    a.resize(8, refcheck=False)
+    assert_same(a, np.array([0, 1, 9, 3, 4, 5, 0, 0]))
+    del view
+    a.resize(2)
+    assert_same(a, np.array([0, 1]))
+
+
+def test_resize_keeps_the_order_in_memory(xp):
+    for shape in ((3, 2), (4, 4), (1, 2)):
+        n, x = np.asfortranarray(np.arange(6).reshape(2, 3)), xp.asfortranarray(xp.arange(6).reshape(2, 3))
+        n.resize(shape, refcheck=False)
+        x.resize(shape)
+        assert_same(x, n)
+    assert_like_numpy(xp, "a = xp.arange(6)[::2]; a.resize(2); a")

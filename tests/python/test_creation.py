@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from support import DTYPES, assert_same, assert_ulp
+from support import DTYPES, assert_like_numpy, assert_same, assert_ulp
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -284,3 +284,69 @@ def test_arange_gives_the_bits_of_numpys(xp, dtype):
             continue
         got = xp.asnumpy(xp.arange(*args, dtype=dtype))
         assert got.dtype == expected.dtype and got.tobytes() == expected.tobytes(), args
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.empty(2**61)",
+        "xp.zeros(2**62, 'u1').shape == xp.zeros(2**61, 'u2')",
+        "xp.empty(2**63)",
+        "xp.empty((2**40, 2**40))",
+        "xp.ones((2**31, 2**31), 'f8')",
+        "xp.zeros((0, 2**40, 2**40))",
+        "xp.zeros(0).reshape(2**32, 2**32)",
+        "xp.zeros(0).reshape(2**32, 2**32, -1)",
+        "xp.zeros(0).reshape(0, 2**40, 2**40)",
+        "xp.zeros(4).reshape(2**62, 4)",
+        "xp.zeros(4).reshape(-1, 0)",
+        "xp.zeros(0).reshape(-1, 0)",
+        "xp.broadcast_to(xp.zeros(1), (2**40, 2**40))",
+        "xp.broadcast_to(xp.zeros(1), (2**40, 2**23))",
+        "xp.tile(xp.zeros(3), 2**62)",
+        "xp.repeat(xp.zeros(3), 2**62)",
+        "xp.arange(2**62)",
+        "xp.full(2**61, 1.5)",
+        "a = xp.broadcast_to(xp.zeros(1, 'u1'), 2**62); xp.concatenate([a, a, a])",
+    ],
+)
+def test_sizes_that_do_not_fit_raise(xp, code):
+    assert_like_numpy(xp, code)
+
+
+def test_expressions_too_big_to_count_raise(xp):
+    wide, line = xp.broadcast_to(xp.zeros(1), (2**40, 2**20)), xp.broadcast_to(xp.zeros(1), 2**40)
+    for make in (
+        lambda: wide + 1,
+        lambda: xp.add.outer(line, line),
+        lambda: xp.resize(line, 2**62),
+        lambda: xp.zeros(3).resize((2**40, 2**40)),
+    ):
+        with pytest.raises(ValueError, match="too big"):
+            make()
+
+
+@pytest.mark.parametrize("buffer", ["b'12345678'", "bytearray(b'12345678')", "b''", "memoryview(b'1234')"])
+def test_frombuffer_is_as_writable_as_the_buffer(xp, buffer):
+    assert_like_numpy(xp, f"xp.frombuffer({buffer}, 'u1')")
+
+
+def test_frombuffer_of_bytes_cannot_be_written(xp):
+    a = xp.frombuffer(b"1234", "u1")
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        a[1:][0] = 1
+
+
+@pytest.mark.parametrize("k", [0, 1, -1])
+def test_diagonals_of_matrices_are_read_only_views(xp, k):
+    assert_like_numpy(xp, f"xp.diag(xp.arange(9).reshape(3, 3), {k})")
+    assert_like_numpy(xp, f"xp.diag([[1, 2], [3, 4]], {k})")
+    assert_like_numpy(xp, f"xp.diag(xp.arange(3), {k})")
+    a = xp.zeros((3, 3))
+    view = xp.diag(a)
+    a[1, 1] = 5
+    assert float(view[1]) == 5
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 1

@@ -10,6 +10,7 @@ import pickle
 import random
 import statistics
 import struct
+import textwrap
 import warnings
 from datetime import timedelta
 from fractions import Fraction
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
-from support import DTYPES, assert_same, base_values
+from support import DTYPES, assert_same, base_values, run_python
 
 cpu_only = pytest.mark.parametrize("device", ["cpu"], indirect=True)
 
@@ -466,3 +467,49 @@ def test_a_plan_for_separate_imports_is_not_used_for_overlapping_ones(xp, device
         bc.from_dlpack(memory[at : at + 50])[:] = bc.from_dlpack(memory[:50])
         bc.flush()
         assert_same(memory, expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_pickles_hold_bytes_that_are_checked(xp, order):
+    n = np.asarray(np.arange(6.0).reshape(2, 3), order=order)
+    a = xp.array(n)
+    text = pickle.dumps(a)
+    assert b"numpy" not in text  # whose own __setstate__ trusts what it reads
+    back = pickle.loads(text)
+    assert_same(back, n)
+    assert back.flags.f_contiguous == n.flags.f_contiguous
+    rebuild, (data, dtype, shape, kept) = a.__reduce__()
+    damaged = [
+        (data[:-1], dtype, shape, kept),
+        (data, "float32", shape, kept),
+        (data, "record", shape, kept),
+        (data, dtype, (2, 4), kept),
+        (data, dtype, (2**40, 2**40), kept),
+        (data, dtype, (-2, -3), kept),
+        (data, dtype, shape, "X"),
+        (n, dtype, shape, kept),
+    ]
+    for wrong in damaged:
+        with pytest.raises((ValueError, TypeError)):
+            rebuild(*wrong)
+
+
+def test_corrupt_pickles_raise(device):
+    """In a process of its own, which must end well."""
+    program = """
+        import pickle, random
+        import numpy as np, broadcloth as bc
+        rng = random.Random(5)
+        texts = [pickle.dumps(a, p) for p in (2, 4, 5) for a in (bc.arange(7), bc.ones((3, 4), "f4"), bc.zeros((2, 0)), bc.array([True]))]
+        for _ in range(1500):
+            text = bytearray(rng.choice(texts))
+            for _ in range(rng.randint(1, 4)):
+                text[rng.randrange(len(text))] = rng.randrange(256)
+            try:
+                made = pickle.loads(bytes(text))
+            except BaseException:
+                continue
+            if isinstance(made, bc.ndarray):
+                (made + 1).tolist()
+        """
+    run_python(textwrap.dedent(program))

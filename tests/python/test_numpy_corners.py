@@ -10,6 +10,7 @@ from numpy.exceptions import ComplexWarning
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
+from support import assert_like_numpy
 
 
 def both(xp, function):
@@ -259,3 +260,39 @@ def test_replacements_of_nan_fit(xp):
 def test_scans_with_an_initial_element_write_to_any_output(xp):
     want, got = both(xp, lambda m: m.cumulative_sum(m.arange(4), out=m.zeros(5, bool), include_initial=True))
     assert got == want
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[1] * xp.arange(4)[3]",
+        "xp.arange(4)[3] * [1]",
+        "(1, 2) * xp.arange(4)[2]",
+        "'ab' * xp.arange(4)[3]",
+        "xp.arange(4)[3] * b'ab'",
+        "[1] * xp.arange(4).sum()",
+        "[1] * xp.array(3)",
+        "[1] * xp.arange(4.0)[3]",
+        "x = [1]; x *= xp.arange(4)[3]; x",
+        "list(range(xp.arange(4)[3]))",
+        "[10, 20, 30][xp.arange(4)[2]]",
+        "'%d %s' % (xp.arange(4)[3], xp.arange(4)[2])",
+        "xp.arange(4)[3] + [1]",
+        "int(xp.array([[3]]))",
+        "float(xp.array([1.5]))",
+        "complex(xp.array([1.5]))",
+        "int(xp.array(3.7))",
+        "float(xp.arange(4)[3])",
+        "bool(xp.array([[3]]))",
+        "xp.array([[3]]).__index__()",
+        "xp.array([[3]]).item()",
+        "xp.choose([0, 1], [xp.array([1, 2], 'f4'), -1.5])",
+        "xp.choose([0, 1], [xp.array([1, 2], 'i1'), 3])",
+        "xp.choose([0, 1], [1.5, 2])",
+        "xp.choose([0, 1], xp.arange(4).reshape(2, 2))",
+        "xp.gradient(xp.array([True, False, True]))",
+        "xp.gradient(xp.array([1, 2, 4], 'u1'))",
+    ],
+)
+def test_elements_act_as_numpys_scalars(xp, code):
+    assert_like_numpy(xp, code)

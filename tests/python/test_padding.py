@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support import assert_same
+
 DTYPES = ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 STATISTICS = ["maximum", "mean", "median", "minimum"]
 
@@ -180,3 +182,21 @@ def test_weighted_cov_errors(xp, weights, error):
 def test_weighted_cov_without_freedom(xp):
     with pytest.warns(RuntimeWarning, match="Degrees of freedom <= 0 for slice"):
         assert np.isnan(float(xp.cov(xp.array([1.0, 2.0, 3.0]), fweights=[1, 0, 0])))
+
+
+MODES = ["constant", "empty", "edge", "reflect", "symmetric", "wrap", "mean", "median", "maximum", "minimum", "linear_ramp"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape, width", [((3,), 0), ((2, 2), ((0, 0), (0, 0))), ((), 0), ((), 2), ((0,), 0)])
+def test_padding_by_nothing_is_a_copy(xp, mode, shape, width):
+    a = xp.ones(shape)
+    b = xp.pad(a, width, mode=mode)
+    b[...] = 7
+    assert_same(a, np.ones(shape))
+
+
+def test_padding_odd_by_nothing_is_a_copy(xp):
+    a = xp.ones(3)
+    xp.pad(a, 0, mode="reflect", reflect_type="odd")[0] = 7
+    assert_same(a, np.ones(3))

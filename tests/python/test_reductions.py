@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from support import DTYPES, INTS, LAYOUTS, REALS, assert_same, base_values, configured, host
+from support import DTYPES, INTS, LAYOUTS, REALS, assert_like_numpy, assert_same, base_values, configured, host
 
 AXES = [None, 0, 1, -1, (0, 1), ()]
 EXACT = ["max", "min", "any", "all", "argmax", "argmin", "count_nonzero", "ptp"]
@@ -558,3 +558,58 @@ def test_initial_of_none_asks_for_an_element(xp, name):
         with pytest.raises(ValueError, match="zero-size array"):
             xp.sum(xp.asarray(none), axis=0, initial=None)
         assert_same(xp.sum(xp.asarray(none), axis=0), np.sum(none, axis=0))
+
+
+@pytest.mark.parametrize("op", ["add", "multiply", "maximum", "minimum", "logical_and", "bitwise_or", "subtract", "divide", "power"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32"])
+@pytest.mark.parametrize("options", ["axis=()", "axis=(), initial=1", "initial=1", "axis=(), initial=1, where=m", "initial=1, where=m", ""])
+def test_reductions_along_no_axis_and_from_a_start(xp, op, dtype, options):
+    assert_like_numpy(
+        xp, f"a = xp.array([[1, 0, 3], [4, 5, 6]], {dtype!r}); m = xp.array([[True, False, True]]); xp.{op}.reduce(a, {options})"
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.min(xp.zeros(0, int), initial=2.5)",
+        "xp.min(xp.array([3, 4]), initial=2.5)",
+        "xp.max(xp.array([3, 4]), initial=-2.5)",
+        "xp.max(xp.zeros((2, 0), int), axis=1, initial=7.9)",
+        "xp.max(xp.array([3, 4], 'i1'), initial=300)",
+        "xp.sum(xp.array([3, 4]), initial=2.5)",
+        "xp.sum(xp.array([3, 4], 'i1'), initial=300)",
+        "xp.prod(xp.array([3, 4]), initial=2.5)",
+        "xp.max(xp.array([3, 4]), initial=np.float64(7.5))",
+        "xp.max(xp.array([3, 4]), initial=float('nan'))",
+        "xp.max(xp.array([3, 4]), initial=2.5, where=xp.array([False, True]))",
+        "xp.maximum.reduce(xp.array([True, False]), initial=1)",
+        "xp.maximum.reduce(xp.array([True, False]), initial=2)",
+        "xp.minimum.reduce(xp.array([], bool), initial=2)",
+        "xp.argmax(xp.arange(4).reshape(2, 2), axis=())",
+        "xp.arange(4).reshape(2, 2).argmax(axis=())",
+        "xp.argmin(xp.arange(4).reshape(2, 2), axis=(0,))",
+        "xp.argmin(xp.zeros(0))",
+        "xp.argmax(xp.arange(4), axis=None)",
+    ],
+)
+def test_starts_and_axes_of_reductions(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape, axis", [((40_000,), None), ((3, 5000), 1), ((5000, 3), 0)])
+def test_products_with_a_zero_are_zero_though_the_other_factors_overflow(xp, mode, dtype, shape, axis):
+    n = np.full(shape, 10, dtype)
+    n[(slice(None, 2),) * n.ndim] = 0
+    assert_same(xp.prod(xp.array(n), axis), np.prod(n, axis))
+    n[...] = 10
+    n.flat[-1] = 0  # NumPy's order passes infinity first here
+    got = host(xp.prod(xp.array(n), axis))
+    assert not np.isnan(got).any() and (np.isinf(got) | (got == 0)).all()
+    n.flat[0] = np.inf
+    assert np.isnan(host(xp.prod(xp.array(n)))).all()
+    n.flat[-1] = 1
+    assert np.isinf(host(xp.prod(xp.array(n)))).all()
+    n.flat[5] = np.nan
+    assert np.isnan(host(xp.prod(xp.array(n)))).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_same
+from support import assert_like_numpy, assert_same
 
 VIEWS = {
     "slice": lambda a, xp: a[1:4],
@@ -228,3 +228,64 @@ def test_byteswap_turns_the_bytes_of_each_number(xp, dtype):
     part_n.byteswap(inplace=True)
     assert x.tobytes() == n.tobytes()
     assert (x + x).byteswap().byteswap().tobytes() == (n + n).tobytes()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda m: m.T.copy(),
+        lambda m: m.T.flatten(),
+        lambda m: m[::-1].ravel(),
+        lambda m: m.T.astype("f8"),
+        lambda m: m[1:, ::-1].copy(),
+        lambda m: m.T.reshape(3, 4),
+    ],
+    ids=["copy", "flatten", "ravel", "astype", "part", "reshape"],
+)
+def test_elements_of_pending_copies(xp, make):
+    n = np.arange(12.0).reshape(4, 3) ** 2
+    m = xp.asarray(n)
+    xp.synchronize()
+    want = make(n).ravel().tolist()
+    assert [make(m).ravel()[k:].ravel()[:1].item() for k in range(len(want))] == want
+    assert [make(m).item(k) for k in range(len(want))] == want
+    assert [float(make(m).ravel()[k, ...]) for k in range(len(want))] == want
+
+
+def test_elements_of_joined_and_assigned_arrays(xp):
+    a = xp.asarray(np.arange(6.0))
+    xp.synchronize()
+    joined = xp.concatenate([a[2:5]])
+    assert [joined.item(k) for k in range(3)] == [2, 3, 4]
+    copied = xp.array(a[1:4])
+    assert float(copied[2, ...]) == 3
+    a[...] = a[::-1]
+    assert [a.item(k) for k in range(6)] == [5, 4, 3, 2, 1, 0]
+    assert [a[k : k + 1].item() for k in range(6)] == [5, 4, 3, 2, 1, 0]
+    square = xp.asarray(np.arange(9.0).reshape(3, 3)).T.copy()
+    assert square.diagonal()[1:2].item() == 4
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.zeros((3, 0), 'f4').view('c8')",
+        "xp.zeros((0, 2), 'f4')[:, ::-1].view('f8')",
+        "xp.zeros((0, 3), 'f4').T.view('f8')",
+        "xp.zeros((0, 3), 'f4').view('c8')",
+        "xp.zeros((5, 1), 'f4')[::2].view('f8')",
+        "xp.zeros(5, 'f4')[::2].view('f8')",
+        "a = xp.zeros(8, 'f4'); a[2:6].view('f8')[:] = 1; a",
+        "a = xp.zeros((3, 4), 'f4'); a[:, 2:].view('f8')[:] = 1; a",
+    ],
+)
+def test_views_of_another_size(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("part", [lambda a: a[1:5], lambda a: a[:10].reshape(2, 5)[:, :4], lambda a: a[1:3]])
+def test_misaligned_wider_view_is_refused(xp, part):
+    a = xp.zeros(12, "f4")
+    with pytest.raises(ValueError, match="multiples of 8 bytes"):
+        part(a).view("f8")
+    assert part(a).copy().view("f8").dtype == np.float64
