@@ -13,14 +13,9 @@ equal NumPy's.
 
 from __future__ import annotations
 
-import argparse
-import faulthandler
-import json
 import random
 import re
-import subprocess
 import sys
-import threading
 import warnings
 from pathlib import Path
 
@@ -29,14 +24,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
-from support import child_environment, configured, host
+from program_harness import Programs
+from support import configured, host
 
 WAYS = {
     "fused": {"lazy": True, "jit": True, "background_compile": False},
     "plain": {"lazy": False, "jit": True, "background_compile": False},
     "tier0": {"lazy": True, "jit": False, "background_compile": False},
 }
-HANG = 120  # seconds in which one program must end
 # The same planner without the compiler: many more programs a second.
 LOOPS = {
     "fused": {"lazy": True, "jit": False, "background_compile": False},
@@ -575,136 +570,25 @@ def make(seed: int) -> tuple[list[str], set[str]]:
     return maker.statements, {v for v in maker.group if maker.group[v] in maker.rounded}
 
 
-def shrink(statements: list[str], fails) -> list[str]:
-    """A program that still fails, from which no statement can be taken."""
-    changed = True
-    while changed:
-        changed = False
-        for k in range(len(statements) - 1, -1, -1):
-            shorter = statements[:k] + statements[k + 1 :]
-            if shorter and fails(shorter):
-                statements, changed = shorter, True
-    return statements
+def wrong(statements: list[str], seed: int | None, device: str, every: int) -> str | None:
+    """What is wrong with the program of a seed, or with a part of it."""
+    rounded = {f"v{k}" for k in range(1000)} if seed is None else make(seed)[1]
+    ways = WAYS if device != "cpu" or seed is None or seed % every == 0 else LOOPS
+    return difference(statements, rounded, device, ways)
 
 
-def listing(statements: list[str]) -> str:
-    head = [
+PROGRAMS = Programs(
+    __file__,
+    lambda seed: make(seed)[0],
+    wrong,
+    [
         "import sys; sys.path.insert(0, 'tests')",
         "import broadcloth as bc",
         "from differential import data, expose",
         "lib, asarray, look = bc, bc.asarray, lambda v: v.tobytes()",
-    ]
-    return "\n".join(head + statements)
-
-
-def report(seed: int, device: str, wrong: str, minimal: list[str]) -> str:
-    return f"seed {seed} on {device}: {wrong}\n--- minimal program\n{listing(minimal)}\n---"
-
-
-def check(seed: int, device: str = "cpu", every: int = 1) -> str | None:
-    """The report of a failing seed, with a minimal program; None when it is fine. Only each `every`-th program is compiled."""
-    statements, rounded = make(seed)
-    ways = WAYS if device != "cpu" or seed % every == 0 else LOOPS
-    wrong = difference(statements, rounded, device, ways)
-    if wrong is None:
-        return None
-    minimal = shrink(statements, lambda s: difference(s, rounded, device, ways) is not None)
-    return report(seed, device, difference(minimal, rounded, device, ways) or wrong, minimal)
-
-
-# ---- In a process of its own, so that a crash or a hang is one failing program --------------------------------------------------------
-
-
-def child(*arguments: str) -> subprocess.Popen:
-    pipe = subprocess.PIPE
-    stdin = pipe if "--program" in arguments else subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, __file__, *arguments], stdin=stdin, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=child_environment()
-    )
-
-
-def ends_badly(statements: list[str], device: str) -> str | None:
-    """How a process that runs the program ends, unless it ends well."""
-    process = child("--program", "--device", device)
-    try:
-        out, _ = process.communicate(json.dumps(statements), timeout=HANG)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return f"hangs for more than {HANG} s"
-    if process.returncode == 0:
-        return None
-    return f"ends with status {process.returncode}\n{out[-1500:]}" if process.returncode < 0 else None
-
-
-def check_all(start: int, count: int, device: str = "cpu", every: int = 1, show: bool = False) -> list[str]:
-    """The reports of all failing seeds of a range."""
-    reports: list[str] = []
-    stop = start + count
-    while start < stop:
-        arguments = {"--start": start, "--count": stop - start, "--device": device, "--every": every}
-        process = child("--worker", *(str(a) for pair in arguments.items() for a in pair))
-        killer = None
-        assert process.stdout is not None
-        tail: list[str] = []
-        for line in process.stdout:
-            if killer:
-                killer.cancel()
-            killer = threading.Timer(HANG, process.kill)
-            killer.start()
-            if line.startswith("@"):
-                start = int(line[1:])
-                tail = []
-                if show:
-                    print(line, end="", flush=True)
-            elif line.startswith("!"):
-                reports.append(json.loads(line[1:]))
-            else:
-                tail.append(line)
-        if killer:
-            killer.cancel()
-        process.stdout.close()
-        if process.wait() == 0:
-            break
-        statements, _ = make(start)
-        first = f"ends with status {process.returncode}\n{''.join(tail)[-1500:]}"
-        minimal = shrink(statements, lambda s: ends_badly(s, device) is not None) if ends_badly(statements, device) else statements
-        reports.append(report(start, device, ends_badly(minimal, device) or first, minimal))
-        start += 1
-    return reports
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, help="run one program")
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--every", type=int, default=1, help="compile each so many-th program only; the others run by the built-in loops")
-    parser.add_argument("--show", action="store_true", help="print the program of --seed, or each seed")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--program", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.program:
-        faulthandler.enable()
-        return 1 if difference(json.load(sys.stdin), {f"v{k}" for k in range(1000)}, options.device) else 0
-    if options.worker:
-        faulthandler.enable()
-        for seed in range(options.start, options.start + options.count):
-            print(f"@{seed}", flush=True)
-            found = check(seed, options.device, options.every)
-            if found:
-                print("!" + json.dumps(found), flush=True)
-        return 0
-    if options.seed is not None:
-        options.start, options.count = options.seed, 1
-        if options.show:
-            print("\n".join(make(options.seed)[0]))
-    reports = check_all(options.start, options.count, options.device, options.every, options.show and options.seed is None)
-    print("\n\n".join(reports))
-    print(f"{options.count} programs, {len(reports)} failures")
-    return 1 if reports else 0
-
+    ],
+)
+check, check_all = PROGRAMS.check, PROGRAMS.check_all
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PROGRAMS.main(__doc__))
