@@ -237,6 +237,8 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     v = (_asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)).ravel()
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    if not arr.flags.writeable:
+        raise ValueError("assignment destination is read-only")
     if arr.ndim == 0:
         if v.size or not m:
             putmask(arr, m, v[:1])

@@ -393,7 +393,11 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     >>> bc.insert([1, 2, 3], 1, 9)
     array([1, 9, 2, 3])
     """
-    return _c.insert(arr, _places("insert", arr, obj, axis), values, axis)
+    at = _places("insert", arr, obj, axis)
+    if not isinstance(values, (ndarray, np.ndarray)):
+        arr = _c.asarray(arr)
+        values = _c.asarray(values, arr.dtype)
+    return _c.insert(arr, at, values, axis)
 
 
 def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:

@@ -17,7 +17,10 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
   if (out && out != Py_None) o.out = writable(PyTuple_Check(out) && PyTuple_Size(out) == 1 ? PyTuple_GetItem(out, 0) : out, name);
   o.keepdims = !is_missing(keepdims) && to_bool(keepdims);
   o.no_identity = initial == Py_None;
-  if (!is_missing(initial) && initial != Py_None) o.initial = to_arg(initial, device);
+  if (!is_missing(initial) && initial != Py_None) {
+    o.initial = to_arg(initial, device);
+    if (o.initial->array && o.initial->array.ndim() > 0) throw_python(PyExc_ValueError, "setting an array element with a sequence.");
+  }
   o.where = where_mask(where, device);
   return o;
 }

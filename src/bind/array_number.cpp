@@ -241,7 +241,7 @@ PyRef only_value(PyObject* self) {
   if (!is_complex(a.dtype()) || !as_py_array(self)->scalar) return to_python(look(a), a.dtype());
   // As NumPy's complex scalars, an element gives its real part.
   warn_of_lost_imaginary(a.dtype(), real_type(a.dtype()));
-  return to_py(look(a).f);
+  return PyRef::steal(PyFloat_FromDouble(look(a).f));
 }
 
 PyObject* to_float(PyObject* self) {

@@ -580,6 +580,7 @@ def test_reductions_along_no_axis_and_from_a_start(xp, op, dtype, options):
         "xp.sum(xp.array([3, 4]), initial=2.5)",
         "xp.sum(xp.array([3, 4], 'i1'), initial=300)",
         "xp.prod(xp.array([3, 4]), initial=2.5)",
+        "xp.prod(xp.array([3, 4]), initial=xp.array([2]))",
         "xp.max(xp.array([3, 4]), initial=np.float64(7.5))",
         "xp.max(xp.array([3, 4]), initial=float('nan'))",
         "xp.max(xp.array([3, 4]), initial=2.5, where=xp.array([False, True]))",
