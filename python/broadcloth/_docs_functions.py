@@ -109,7 +109,7 @@ Examples
 >>> shared
 array([7, 1, 2])
 """,
-    "frombuffer": """A 1-d array of the values in an object with the buffer protocol.
+    "frombuffer": """A 1-d array of the values in an object with the buffer protocol: a copy, read-only where the buffer is.
 
 Parameters
 ----------
