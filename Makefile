@@ -6,10 +6,10 @@ BUILD := build
 # Extra arguments: make test ARGS="-k hypot", make bench ARGS="--only chain10_1e8"
 ARGS ?=
 
-.PHONY: help setup build demo test ctest wheel asan ubsan tsan lint format tidy bench clean distclean
+.PHONY: help setup build demo test levels ctest wheel asan ubsan tsan lint format tidy bench clean distclean
 
 help:
-	@echo "make demo | test | build | bench | wheel | lint | format | tidy | asan | ubsan | tsan | clean"
+	@echo "make demo | test | levels | build | bench | wheel | lint | format | tidy | asan | ubsan | tsan | clean"
 
 setup:
 	@scripts/setup.sh
@@ -22,6 +22,10 @@ demo: build
 
 test: build
 	@$(PY) scripts/test.py $(ARGS)
+
+# The numeric tests at every instruction set of this machine: the embedded compiler's, tier 0's, OpenBLAS's.
+levels: build
+	@$(PY) scripts/test.py --levels $(ARGS)
 
 ctest: build
 	@ctest --test-dir $(BUILD) --output-on-failure

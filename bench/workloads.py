@@ -210,6 +210,26 @@ def jax_softmax(xp, a):
 
 PEERS = Bar("peers", 1.0)
 
+
+def stack(count: int) -> Callable[[int], tuple[int, ...]]:
+    return lambda n: (count, n, n)
+
+
+def products() -> list[Workload]:
+    """Matrix products on the CPU beside NumPy's, from 8 to 4096: one at a time, each waited for, and batches of small ones."""
+    rows = []
+    for dtype in ("float32", "float64"):
+        bits, item = dtype[5:], int(dtype[5:]) // 8
+        for count, n in ((1, 8), (1, 32), (1, 128), (1, 512), (1, 4096), (1000, 8), (500, 16), (200, 32), (100, 64), (16, 256)):
+            shape = square if count == 1 else stack(count)
+            rows.append(Workload(
+                f"matmul_{f'{count}x' if count > 1 else ''}{n}_f{bits}",
+                f"matrix product{f's, a batch of {count},' if count > 1 else ''} {n} x {n}, {dtype}", matmul,
+                uniform(shape, shape, dtype=dtype), cpu=n, quick=64, bytes=lambda n, c=count, i=item: 3 * c * i * n * n,
+                operations=lambda n, c=count: 2 * c * n**3, style="wait", library_bound=True, bars={"cpu": Bar("numpy", 1.0)},
+            ))  # fmt: skip
+    return rows
+
 WORKLOADS: tuple[Workload, ...] = (
     Workload(
         "ewise_10000", "a*b + sin(a) + cos(b), float32, 10000 x 10000", ewise, uniform(square, square),
@@ -312,6 +332,7 @@ WORKLOADS: tuple[Workload, ...] = (
         "matmul_1024", "matrix product 1024 x 1024, float64", matmul, uniform(square, square, dtype="float64"),
         cpu=1024, quick=64, bytes=lambda n: 24 * n * n, operations=lambda n: 2 * n**3, library_bound=True,
     ),
+    *products(),
 )  # fmt: skip
 
 BY_NAME = {w.name: w for w in WORKLOADS}

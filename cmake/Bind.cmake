@@ -12,6 +12,7 @@ else()
   target_compile_definitions(_broadcloth PRIVATE Py_LIMITED_API=0x030B0000)
 endif()
 target_link_libraries(_broadcloth PRIVATE broadcloth_core)
+broadcloth_portable(_broadcloth hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
 # The same build switches as the core: nothing may differ in what a header of the core gives.
 target_compile_options(_broadcloth PRIVATE -fvisibility-inlines-hidden)
 target_link_options(_broadcloth PRIVATE -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/bind.map")

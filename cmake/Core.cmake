@@ -76,9 +76,25 @@ target_link_options(broadcloth_core PRIVATE
   -Wl,-Bsymbolic-functions -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 
+broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2).
 file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/backends/cpu/tier0/*.cpp")
 if(tier0_sources)
   set_source_files_properties(${tier0_sources} PROPERTIES
     COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c;-ffp-contract=off;-fno-math-errno;-fno-trapping-math")
 endif()
+
+# OpenBLAS lies beside the engine, in the build as in a wheel. Its soname is its own: another library of the process that asks for
+# "libscipy_openblas.so" must not be given this one, which runs on one thread.
+set(bundled_openblas "${PACKAGE_DIR}/libbroadcloth_openblas.so")
+add_custom_command(
+  OUTPUT "${bundled_openblas}"
+  COMMAND ${CMAKE_COMMAND} -E copy "${openblas_file}" "${bundled_openblas}.part"
+  COMMAND "${PATCHELF}" --set-soname libbroadcloth_openblas.so "${bundled_openblas}.part"
+  COMMAND ${CMAKE_COMMAND} -E rename "${bundled_openblas}.part" "${bundled_openblas}"
+  DEPENDS "${openblas_file}"
+  COMMENT "Copying OpenBLAS beside the engine"
+  VERBATIM)
+add_custom_target(bundled_openblas DEPENDS "${bundled_openblas}")
+add_dependencies(broadcloth_core bundled_openblas)

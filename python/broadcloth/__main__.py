@@ -1,4 +1,4 @@
-"""`python -m broadcloth`: what is installed and what is missing, and the kernel cache."""
+"""`broadcloth`, or `python -m broadcloth`: what is installed and what is missing, and the kernel cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import Any
 
-USAGE = """usage: python -m broadcloth COMMAND
+USAGE = """usage: broadcloth COMMAND      (or python -m broadcloth COMMAND)
 
   doctor               devices, libraries, versions, the cache; what is missing and the command that installs it
   cache [info]         where the compiled kernels are kept, how many and how large
@@ -236,7 +236,10 @@ def cache(arguments: list[str]) -> int:
     return 2
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command; `broadcloth` and `python -m broadcloth` call it with the words of the command line."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(USAGE, end="")
         return 0 if arguments else 2
@@ -254,4 +257,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

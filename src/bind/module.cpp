@@ -3,6 +3,7 @@
 
 #include "bind/array.h"
 #include "bind/documentation.h"
+#include "core/cpu_level.h"
 
 namespace bc::bind {
 
@@ -47,6 +48,7 @@ int exec_module(PyObject* module) {
       check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
       return 0;
     }
+    cpu_level();  // a wrong BROADCLOTH_CPU ends the import, not the first computation
     init_state(module);
     for (auto* init :
          {init_errors,       init_dtype,     init_device,     init_attributes,        init_array,   init_ufunc,     init_convert,

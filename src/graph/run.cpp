@@ -274,7 +274,7 @@ class Runner {
 
   /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.
   void choose_engine(Step& step) {
-    static const bool loops = Tier0Program::supported();
+    const bool loops = Tier0Program::supported();
     if (step.ir.needs_compiler()) {
       compile_user_step(step);
       return;

@@ -10,29 +10,27 @@ from support import assert_same, host
 
 
 def values(shape, dtype, seed=0):
+    """Small whole numbers: every sum is exact in every dtype, whatever the order, so that products are NumPy's to the last bit."""
     rng = np.random.default_rng(seed)
-    if np.dtype(dtype).kind in "biu":
-        return rng.integers(0, 2 if dtype == "bool" else 5, shape).astype(dtype)
-    a = rng.standard_normal(shape)
-    return (a + 1j * rng.standard_normal(shape)).astype(dtype) if np.dtype(dtype).kind == "c" else a.astype(dtype)
+    kind = np.dtype(dtype).kind
+    if kind in "bu":
+        return rng.integers(0, 2 if kind == "b" else 5, shape).astype(dtype)
+    a = rng.integers(-4, 5, shape)
+    return (a + 1j * rng.integers(-4, 5, shape)).astype(dtype) if kind == "c" else a.astype(dtype)
 
 
-def close(got, want, context=""):
+def same(got, want, context=""):
     got, want = host(got), np.asarray(want)
     assert got.dtype == want.dtype, f"{context}: {got.dtype}, NumPy's is {want.dtype}"
     assert got.shape == want.shape, context
-    if want.dtype.kind in "biu":
-        np.testing.assert_array_equal(got, want, context)
-    else:
-        eps = float(np.finfo(want.dtype).eps)
-        wide = np.complex128 if want.dtype.kind == "c" else np.float64
-        np.testing.assert_allclose(
-            got.astype(wide),
-            want.astype(wide),
-            rtol=64 * eps,
-            atol=64 * eps * max(1, np.abs(want.astype(wide)).max(initial=0)),
-            err_msg=context,
-        )
+    np.testing.assert_array_equal(got, want, context)
+
+
+def bound(a, b):
+    """The largest error of each element of a product in the operands' precision, for any order of the sums (Higham 2002, section 3.5)."""
+    eps = np.finfo(a.dtype).eps / 2
+    k = a.shape[-1] * (2 if a.dtype.kind == "c" else 1)
+    return k * eps / (1 - k * eps) * (np.abs(a).astype(float) @ np.abs(b).astype(float)) * (2**0.5 if a.dtype.kind == "c" else 1)
 
 
 SHAPES = [
@@ -45,7 +43,7 @@ SHAPES = [
 def test_matmul_matches_numpy(xp, dtype):
     for a, b in SHAPES:
         n, m = values(a, dtype), values(b, dtype, 1)
-        close(xp.asarray(n) @ xp.asarray(m), n @ m, f"{a} @ {b}")
+        same(xp.asarray(n) @ xp.asarray(m), n @ m, f"{a} @ {b}")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
@@ -56,55 +54,56 @@ def test_matmul_of_views(xp, dtype):
               lambda a, b: a[1:5, 2:6] @ b[3:7, 1:9], lambda a, b: (a + 1) @ (b * 2).T,
               lambda a, b: a[:, None] @ b[:, :, None]):  # fmt: skip
         if f(n, m) is not None:
-            close(f(x, y), f(n, m))
+            same(f(x, y), f(n, m))
 
 
 def test_types_are_promoted(xp):
     for a in ("int8", "float32", "complex64", "bool"):
         for b in ("int64", "float64", "uint8", "float16"):
             n, m = values((3, 4), a), values((4, 2), b)
-            close(xp.asarray(n) @ xp.asarray(m), n @ m, f"{a} @ {b}")
+            same(xp.asarray(n) @ xp.asarray(m), n @ m, f"{a} @ {b}")
 
 
 def test_products_by_name(xp):
     n, m, v, w = values((3, 4), "float64"), values((4, 5), "float64", 1), values(4, "float64", 2), values(4, "float64", 3)
     x, y, s, t = map(xp.asarray, (n, m, v, w))
-    close(xp.dot(x, y), np.dot(n, m))
-    close(xp.dot(x, s), np.dot(n, v))
-    close(xp.dot(s, t), np.asarray(np.dot(v, w)))
-    close(xp.dot(x, 2.0), np.dot(n, 2.0))
-    close(x.dot(y), n.dot(m))
-    close(xp.vdot(x, x), np.asarray(np.vdot(n, n)))
-    close(xp.inner(x, s), np.inner(n, v))
-    close(xp.inner(x, x), np.inner(n, n))
-    close(xp.outer(s, x), np.outer(v, n))
-    close(xp.tensordot(x, y, 1), np.tensordot(n, m, 1))
-    close(xp.tensordot(x, x, ([0, 1], [0, 1])), np.asarray(np.tensordot(n, n, ([0, 1], [0, 1]))))
-    close(xp.tensordot(x, s, ((1,), (0,))), np.tensordot(n, v, ((1,), (0,))))
-    close(xp.tensordot(s, t, 0), np.tensordot(v, w, 0))
-    close(xp.kron(x, s), np.kron(n, v))
-    close(xp.trace(x), np.asarray(np.trace(n)))
-    close(xp.cross(xp.asarray(n[:, :3]), xp.asarray(m[:3, :3])), np.cross(n[:, :3], m[:3, :3]))
+    same(xp.dot(x, y), np.dot(n, m))
+    same(xp.dot(x, s), np.dot(n, v))
+    same(xp.dot(s, t), np.asarray(np.dot(v, w)))
+    same(xp.dot(x, 2.0), np.dot(n, 2.0))
+    same(x.dot(y), n.dot(m))
+    same(xp.vdot(x, x), np.asarray(np.vdot(n, n)))
+    same(xp.inner(x, s), np.inner(n, v))
+    same(xp.inner(x, x), np.inner(n, n))
+    same(xp.outer(s, x), np.outer(v, n))
+    same(xp.tensordot(x, y, 1), np.tensordot(n, m, 1))
+    same(xp.tensordot(x, x, ([0, 1], [0, 1])), np.asarray(np.tensordot(n, n, ([0, 1], [0, 1]))))
+    same(xp.tensordot(x, s, ((1,), (0,))), np.tensordot(n, v, ((1,), (0,))))
+    same(xp.tensordot(s, t, 0), np.tensordot(v, w, 0))
+    same(xp.kron(x, s), np.kron(n, v))
+    same(xp.trace(x), np.asarray(np.trace(n)))
+    same(xp.cross(xp.asarray(n[:, :3]), xp.asarray(m[:3, :3])), np.cross(n[:, :3], m[:3, :3]))
     three = values((2, 3, 4), "float64")
-    close(xp.dot(xp.asarray(three), y), np.dot(three, m))
-    close(xp.dot(xp.asarray(three), xp.asarray(values((5, 4, 2), "float64"))), np.dot(three, values((5, 4, 2), "float64")))
+    same(xp.dot(xp.asarray(three), y), np.dot(three, m))
+    same(xp.dot(xp.asarray(three), xp.asarray(values((5, 4, 2), "float64"))), np.dot(three, values((5, 4, 2), "float64")))
     if hasattr(np, "vecdot"):
-        close(xp.vecdot(x, s), np.vecdot(n, v))
+        same(xp.vecdot(x, s), np.vecdot(n, v))
     if hasattr(np, "matvec"):
-        close(xp.matvec(x, s), np.matvec(n, v))
-        close(xp.vecmat(s, y), np.vecmat(v, m))
+        same(xp.matvec(x, s), np.matvec(n, v))
+        same(xp.vecmat(s, y), np.vecmat(v, m))
 
 
 def test_linalg_products(xp):
     n = values((4, 4), "float64")
     x = xp.asarray(n)
     for k in (0, 1, 2, 5):
-        close(xp.linalg.matrix_power(x, k), np.linalg.matrix_power(n, k))
+        same(xp.linalg.matrix_power(x, k), np.linalg.matrix_power(n, k))
     parts = [values(s, "float64", k) for k, s in enumerate([(3, 10), (10, 2), (2, 8)])]
-    close(xp.linalg.multi_dot([xp.asarray(p) for p in parts]), np.linalg.multi_dot(parts))
-    close(xp.linalg.trace(x), np.asarray(np.trace(n)))
+    same(xp.linalg.multi_dot([xp.asarray(p) for p in parts]), np.linalg.multi_dot(parts))
+    same(xp.linalg.trace(x), np.asarray(np.trace(n)))
+    n = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0] * 2  # well-conditioned: an inverse's error is a few eps
     for k in (-1, -3):
-        close(xp.linalg.matrix_power(x, k), np.linalg.matrix_power(n, k))
+        np.testing.assert_allclose(host(xp.linalg.matrix_power(xp.asarray(n), k)), np.linalg.matrix_power(n, k), rtol=0, atol=1e-14)
     with pytest.raises(xp.linalg.LinAlgError, match="Singular"):
         xp.linalg.matrix_power(xp.zeros((2, 2)), -1)
     with pytest.raises(xp.linalg.LinAlgError):
@@ -115,15 +114,15 @@ def test_out_and_the_operator_in_place(xp):
     n, m = values((3, 4), "float64"), values((4, 5), "float64", 1)
     out = xp.zeros((3, 5))
     assert xp.matmul(xp.asarray(n), xp.asarray(m), out=out) is out
-    close(out, n @ m)
+    same(out, n @ m)
     a, b = values((4, 4), "float64"), values((4, 4), "float64", 1)
     x = xp.asarray(a)
     x @= xp.asarray(b)
     a @= b
-    close(x, a)
+    same(x, a)
     y = xp.asarray(a)
     xp.matmul(y, y, out=y)
-    close(y, a @ a)
+    same(y, a @ a)
 
 
 def test_shapes_that_do_not_fit(xp):
@@ -137,14 +136,43 @@ def test_products_inside_expressions(xp):
     x, y = xp.asarray(n), xp.asarray(m)
     z = (x * 2) @ (y + 1) + 1
     x += 1  # the product reads the old values
-    close(z, (n * 2) @ (m + 1) + 1)
-    close(((x @ y) ** 2).sum(axis=0), (((n + 1) @ m) ** 2).sum(axis=0))
+    same(z, (n * 2) @ (m + 1) + 1)
+    same(((x @ y) ** 2).sum(axis=0), (((n + 1) @ m) ** 2).sum(axis=0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_errors_of_products_are_within_the_theorem(xp, dtype):
+    rng = np.random.default_rng(0)
+    wide = np.clongdouble if dtype == "complex64" else np.longdouble
+    sizes = [(257, 129, 300), (1, 1000, 513), (1000, 3, 1), (7, 9, 11), (33, 31, 40), (64, 64, 64), (2, 50_000, 3)]
+    for m, k, n in sizes:
+        a, b = (rng.standard_normal(s) + (1j * rng.standard_normal(s) if dtype[0] == "c" else 0) for s in ((m, k), (k, n)))
+        a, b = a.astype(dtype), b.astype(dtype)
+        error = np.abs(host(xp.asarray(a) @ xp.asarray(b)).astype(wide) - a.astype(wide) @ b.astype(wide))
+        assert (error <= 1.01 * bound(a, b)).all(), (m, k, n, float((error / bound(a, b)).max()))
 
 
 def test_larger_products(xp):
-    for shape in ((257, 129, 300), (1, 1000, 513), (1000, 3, 1)):
-        n, m = values(shape[:2], "float32"), values(shape[1:], "float32", 1)
-        np.testing.assert_allclose(host(xp.asarray(n) @ xp.asarray(m)), n.astype(float) @ m.astype(float), rtol=1e-3, atol=1e-3)
+    for shape in ((257, 129, 300), (1, 1000, 513), (1000, 3, 1), (64, 64, 64), (49, 48, 50), (33, 64, 17)):
+        same(xp.asarray(values(shape[:2], "float32")) @ xp.asarray(values(shape[1:], "float32", 1)),
+             values(shape[:2], "float32") @ values(shape[1:], "float32", 1))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_batches_of_small_matrices(xp, dtype):
+    """About the sizes of vectors and blocks of the kernels, in the layouts that a batch can have."""
+    for m, k, n in ((1, 5, 8), (8, 8, 8), (5, 3, 9), (16, 16, 16), (17, 2, 31), (32, 33, 47), (49, 64, 65)):
+        a, b = values((20, m, k), dtype), values((20, k, n), dtype, 1)
+        x, y = xp.asarray(a), xp.asarray(b)
+        same(x @ y, a @ b)
+        same(x[::-2] @ y[::-2], a[::-2] @ b[::-2])
+        same(x @ y[3], a @ b[3])
+        same(x[3] @ y, a[3] @ b)
+        same(xp.asarray(a.swapaxes(1, 2).copy()).swapaxes(1, 2) @ y, a @ b)
+        same(x @ xp.asarray(b.swapaxes(1, 2).copy()).swapaxes(1, 2), a @ b)
+        same(x[:, :, ::-1] @ y[:, ::-1], a @ b)
+
+
     n = np.arange(12).reshape(3, 4)
     assert_same(xp.asarray(n) @ xp.asarray(n.T), n @ n.T)
 
@@ -183,7 +211,7 @@ def test_axes_of_products_are_numpys(xp, name, left, right, options):
         assert got is want
         return
     assert got.shape == want.shape
-    np.testing.assert_allclose(got.get() if isinstance(got, bc.ndarray) else got, want, rtol=1e-12)
+    np.testing.assert_allsame(got.get() if isinstance(got, bc.ndarray) else got, want, rtol=1e-12)
     out = xp.zeros(want.shape, dtype=want.dtype)
     assert getattr(bc, name)(xp.asarray(a), xp.asarray(b), out=out, **options) is out
-    np.testing.assert_allclose(out.get(), want, rtol=1e-12)
+    np.testing.assert_allsame(out.get(), want, rtol=1e-12)

@@ -11,6 +11,7 @@
 #include "backends/cpu/block_product.h"
 #include "backends/cpu/openblas.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/small_product.h"
 #include "core/error.h"
 
 namespace bc::cpu {
@@ -136,7 +137,7 @@ Pair<R> plus(Pair<R> a, Pair<R> b) {
   return {a.re + b.re, a.im + b.im};
 }
 
-/// A handful of multiplications: the call of BLAS alone takes 100 ns.
+/// A few multiplications that small_product() does not take: the call of BLAS alone takes 100 ns.
 template <class Type>
 void small_tile(const TileShape& s, const void* a_data, const void* b_data, void* c_data) {
   using T = typename Type::Element;
@@ -157,11 +158,15 @@ bool is_small(int64_t m, int64_t n, int64_t k) { return m <= kSmallWork && n <= 
 
 template <class Type>
 TileFunction blas_or_small(bool small) {
-  return small ? &small_tile<Type> : &blas_tile<Type>;
+  if (small) return &small_tile<Type>;
+  openblas();  // throws here rather than in a thread
+  return &blas_tile<Type>;
 }
 
-/// `small`: one product has at most kSmallWork multiplications.
-TileFunction tile_function(DType dtype, bool small) {
+/// What multiplies the tiles of a product, each of which may be all of it.
+TileFunction tile_function(DType dtype, const TileShape& whole) {
+  if (const TileFunction tile = small_product(dtype, whole)) return tile;
+  const bool small = is_small(whole.m, whole.n, whole.k);
   switch (dtype) {
     case DType::f32: return blas_or_small<BlasType<float, 0>>(small);
     case DType::f64: return blas_or_small<BlasType<double, 1>>(small);
@@ -271,7 +276,9 @@ void split_depth(const Problem& p, TileFunction tile) {
   }
 }
 
-void run(const Problem& p, TileFunction tile) {
+void run(const Problem& p) {
+  const TileShape whole{p.m, p.n, p.k, p.sa[1], p.sa[2], p.sb[1], p.sb[2], p.n};
+  const TileFunction tile = tile_function(p.dtype, whole);
   const int item = itemsize(p.dtype);
   const int64_t outputs = p.m * p.n;
   if ((outputs <= kSplitOutputs && p.k >= 2 * kSplitDepth) || p.k > kIntMax) return split_depth(p, tile);
@@ -286,6 +293,13 @@ void run(const Problem& p, TileFunction tile) {
   grid.columns = std::max(grid.columns, (p.n + kIntMax - 1) / kIntMax);
   const int64_t tiles = grid.rows * grid.columns;
   const auto grain = static_cast<int64_t>(std::max(1.0, kParallelWork / std::max(1.0, work / static_cast<double>(tiles))));
+  if (tiles == 1) {
+    parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t z = begin; z < end; ++z)
+        tile(whole, at(p.a, z * p.sa[0], item), at(p.b, z * p.sb[0], item), const_cast<char*>(at(p.c, z * outputs, item)));
+    });
+    return;
+  }
   parallel_for(p.batch * tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t z = i / tiles, row = i % tiles / grid.columns, column = i % grid.columns;
@@ -353,7 +367,7 @@ void run_small_floats(const Problem& p) {
   const auto b = widen(bfloat, p.b, p.batch, p.k, p.n, p.sb, sb);
   const int64_t count = p.batch * p.m * p.n;
   const auto c = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count));
-  run({DType::f32, p.batch, p.m, p.n, p.k, a.get(), sa, b.get(), sb, c.get()}, tile_function(DType::f32, is_small(p.m, p.n, p.k)));
+  run({DType::f32, p.batch, p.m, p.n, p.k, a.get(), sa, b.get(), sb, c.get()});
   auto* out = static_cast<uint16_t*>(p.c);
   parallel_for(count, 65536, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) out[i] = bfloat ? float_to_bfloat16(c[i]) : float_to_half(c[i]);
@@ -373,9 +387,7 @@ void matmul(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, const v
   }
   const Problem problem{dtype, batch, m, n, k, a, a_strides, b, b_strides, c};
   if (dtype == DType::f16 || dtype == DType::bf16) return run_small_floats(problem);
-  const bool small = is_small(m, n, k);
-  if (is_inexact(dtype) && !small) openblas();  // throws here rather than in a thread
-  run(problem, tile_function(dtype, small));
+  run(problem);
 }
 
 std::string blas_description() { return openblas().description; }

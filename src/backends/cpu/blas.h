@@ -14,7 +14,7 @@ void matmul(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, const v
             const int64_t b_strides[3], void* c);
 using MatmulFunction = decltype(&matmul);
 
-/// OpenBLAS as it was opened ("libopenblas.so.0, OpenBLAS 0.3.21 … SkylakeX"). Throws ErrorKind::Runtime when it is not there.
+/// OpenBLAS as it was opened ("…/libbroadcloth_openblas.so, OpenBLAS 0.3.34 … SkylakeX"). Throws ErrorKind::Runtime when it is not there.
 std::string blas_description();
 
 }  // namespace bc::cpu

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/cpu_level.h"
+
 namespace bc::cpu {
 namespace {
 
@@ -79,11 +81,9 @@ namespace avx512 {
 
 TileFunction block_product(DType dtype) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return avx512::pick(dtype);
-  }
-  if (__builtin_cpu_supports("avx2")) return avx2::pick(dtype);
+  const CpuLevel level = cpu_level();
+  if (level >= CpuLevel::v4) return avx512::pick(dtype);
+  if (level >= CpuLevel::v3) return avx2::pick(dtype);
 #endif
   return base::pick(dtype);
 }

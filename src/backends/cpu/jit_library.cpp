@@ -23,6 +23,7 @@
 #include "backends/cpu/support_object.h"
 #include "backends/cpu/tier0/tier0.h"
 #include "codegen/device_library.h"
+#include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/fork.h"
 
@@ -236,6 +237,7 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
     }
   };
   find(abi_, "bc_jit_abi");
+  find(set_cpu_, "bc_jit_set_cpu");
   find(version_, "bc_jit_version");
   find(cpu_, "bc_jit_cpu");
   find(features_, "bc_jit_features");
@@ -256,6 +258,7 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
     raise(ErrorKind::Runtime, "compile for the CPU: expected interface {} in {}, got {}; install both libraries from one build", BC_JIT_ABI,
           path_, found);
   }
+  if (const char* cpu = requested_cpu()) set_cpu_(cpu);
   // LLVM's statics go when the process ends; they were registered when the library was loaded.
   arm_exit_barrier();
 }

@@ -74,6 +74,7 @@ class JitLibrary {
 
   std::string path_;
   LibraryFunction<decltype(bc_jit_abi)> abi_;
+  LibraryFunction<decltype(bc_jit_set_cpu)> set_cpu_;
   LibraryFunction<decltype(bc_jit_version)> version_;
   LibraryFunction<decltype(bc_jit_cpu)> cpu_;
   LibraryFunction<decltype(bc_jit_features)> features_;

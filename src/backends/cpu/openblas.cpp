@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/cpu_level.h"
 #include "core/error.h"
 
 namespace bc::cpu {
@@ -40,65 +40,72 @@ class EnvironmentGuard {
 
 constexpr const char* kCoreVariable = "OPENBLAS_CORETYPE";
 
+constexpr const char* kLibraryName = "libbroadcloth_openblas.so";
+
 struct Opened {
   void* handle = nullptr;
+  std::string prefix;  ///< of every name: "scipy_" in the builds for NumPy and SciPy
   OpenBlas functions;
+
+  void* find(const std::string& name) const { return dlsym(handle, (prefix + name).c_str()); }
+  std::string text(const char* name) const {
+    auto* function = reinterpret_cast<char* (*)()>(find(name));
+    return function ? function() : "";
+  }
 };
 
-void* open_library(std::string& path, std::string& problems) {
+/// Where the library may be, in order: BROADCLOTH_OPENBLAS alone if it is set; beside the engine, where wheels and builds have it; the
+/// system's.
+std::vector<std::string> candidates() {
+  if (const char* set = std::getenv("BROADCLOTH_OPENBLAS"); set != nullptr && *set != 0) return {set};
   std::vector<std::string> names;
-  if (const char* set = std::getenv("BROADCLOTH_OPENBLAS"); set != nullptr && *set != 0) {
-    names = {set};
-  } else {
-    Dl_info here;
-    if (dladdr(reinterpret_cast<const void*>(&openblas), &here) != 0 && here.dli_fname != nullptr) {
-      std::error_code ignored;
-      const std::filesystem::path own = std::filesystem::weakly_canonical(here.dli_fname, ignored);
-      if (own.has_parent_path()) names.push_back((own.parent_path() / "libopenblas.so.0").string());
-    }
-    names.emplace_back("libopenblas.so.0");
-    names.emplace_back("libopenblas.so");
+  Dl_info here;
+  if (dladdr(reinterpret_cast<const void*>(&openblas), &here) != 0 && here.dli_fname != nullptr) {
+    std::error_code ignored;
+    const std::filesystem::path own = std::filesystem::weakly_canonical(here.dli_fname, ignored);
+    if (own.has_parent_path()) names.push_back((own.parent_path() / kLibraryName).string());
   }
-  for (const std::string& name : names) {
-    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  names.emplace_back("libopenblas.so.0");
+  names.emplace_back("libopenblas.so");
+  return names;
+}
+
+bool open_first(Opened& opened, std::string& path, std::string& problems) {
+  for (const std::string& name : path.empty() ? candidates() : std::vector<std::string>{path}) {
+    opened.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened.handle != nullptr) {
       path = name;
-      return handle;
+      opened.prefix = dlsym(opened.handle, "scipy_sgemm_") != nullptr ? "scipy_" : "";
+      return true;
     }
     if (const char* reason = dlerror()) problems += std::string(problems.empty() ? "" : "; ") + reason;
   }
-  return nullptr;
-}
-
-std::string core_name(void* library) {
-  auto* name = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_corename"));
-  return name ? name() : "";
+  return false;
 }
 
 Opened open_openblas() {
   // Its own threads would spin beside the pool's for 25 ms after each call.
   const EnvironmentGuard threads("OPENBLAS_NUM_THREADS", "1");
+  const bool chosen_by_user = std::getenv(kCoreVariable) != nullptr;
+  std::optional<EnvironmentGuard> core;
+  if (requested_cpu() != nullptr && !chosen_by_user) core.emplace(kCoreVariable, openblas_core(cpu_level()));
   Opened opened;
   std::string path;
   std::string problems;
-  opened.handle = open_library(path, problems);
-  if (opened.handle && !std::getenv(kCoreVariable)) {
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512vl");
-    if (const char* core = openblas_core(core_name(opened.handle), __builtin_cpu_supports("avx2"), avx512)) {
-      const EnvironmentGuard type(kCoreVariable, core);
-      dlclose(opened.handle);
-      opened.handle = open_library(path, problems);
-    }
+  bool found = open_first(opened, path, problems);
+  if (found && !core && !chosen_by_user && cpu_level() != CpuLevel::baseline && opened.text("openblas_get_corename") == "Prescott") {
+    // A processor newer than the library gets the kernels of 2004.
+    core.emplace(kCoreVariable, openblas_core(cpu_level()));
+    dlclose(opened.handle);
+    found = open_first(opened, path, problems);
   }
-  if (opened.handle == nullptr) {
-    raise(
-        ErrorKind::Runtime,
-        "matmul: expected OpenBLAS, got: {}. Install the wheel of broadcloth, which brings it, or apt-get install libopenblas0-pthread, or "
-        "set BROADCLOTH_OPENBLAS to its path",
-        problems);
-  }
+  BC_CHECK(
+      found, Runtime,
+      "matmul: expected OpenBLAS, got: {}. The wheel of broadcloth brings it (python -m pip install --force-reinstall broadcloth); else "
+      "apt-get install libopenblas0-pthread, or set BROADCLOTH_OPENBLAS to its path",
+      problems);
   const auto find = [&](const std::string& name) {
-    void* address = dlsym(opened.handle, name.c_str());
+    void* address = opened.find(name);
     BC_CHECK(address != nullptr, Runtime, "matmul: expected the function {} in {}, got a library without it", name, path);
     return address;
   };
@@ -110,10 +117,8 @@ Opened open_openblas() {
   opened.functions.sdot = reinterpret_cast<decltype(OpenBlas::sdot)>(find("sdot_"));
   opened.functions.ddot = reinterpret_cast<decltype(OpenBlas::ddot)>(find("ddot_"));
   opened.functions.description = path;
-  if (auto* config = reinterpret_cast<char* (*)()>(dlsym(opened.handle, "openblas_get_config"))) {
-    opened.functions.description += std::string(", ") + config();
-  }
-  if (const std::string name = core_name(opened.handle); !name.empty()) opened.functions.description += ", " + name;
+  for (const char* name : {"openblas_get_config", "openblas_get_corename"})
+    if (const std::string text = opened.text(name); !text.empty()) opened.functions.description += ", " + text;
   return opened;
 }
 
@@ -124,13 +129,17 @@ const Opened& opened() {
 
 }  // namespace
 
-const char* openblas_core(std::string_view chosen, bool avx2, bool avx512) {
-  if (chosen != "Prescott" || !avx2) return nullptr;
-  return avx512 ? "SkylakeX" : "Haswell";
+const char* openblas_core(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::baseline: return "Prescott";
+    case CpuLevel::v3: return "Haswell";
+    case CpuLevel::v4: return "SkylakeX";
+  }
+  return "Prescott";
 }
 
 const OpenBlas& openblas() { return opened().functions; }
 
-void* openblas_symbol(const char* name) { return dlsym(opened().handle, name); }
+void* openblas_symbol(const char* name) { return opened().find(name); }
 
 }  // namespace bc::cpu

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
-#include <string_view>
+
+#include "core/cpu_level.h"
 
 namespace bc::cpu {
 
@@ -18,15 +19,15 @@ struct OpenBlas {
   std::string description;
 };
 
-/// The kernels (OPENBLAS_CORETYPE) to ask for where the library `chose` those of 2004, as it does for processors that are newer than it;
-/// nullptr where its choice is good.
-const char* openblas_core(std::string_view chosen, bool avx2, bool avx512);
+/// OpenBLAS's kernels (OPENBLAS_CORETYPE) for a level: what BROADCLOTH_CPU asks for, and what runs where the library does not know the
+/// processor.
+const char* openblas_core(CpuLevel level);
 
 /// Opens the library at the first call, with one thread of its own: the callers share work out to the pool's threads (parallel.h).
 /// Throws ErrorKind::Runtime when it is not there; a later call tries again.
 const OpenBlas& openblas();
 
-/// An entry point of the library (LAPACK's too), or nullptr.
+/// A function of the library by its plain name ("sgemm_", LAPACK's too), or nullptr.
 void* openblas_symbol(const char* name);
 
 }  // namespace bc::cpu

@@ -70,6 +70,8 @@ int bc_jit_abi(void) { return BC_JIT_ABI; }
 
 const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-6"; }  // the last number counts changes of how we use it
 
+void bc_jit_set_cpu(const char* cpu) { bc::jit::set_cpu(cpu); }
+
 const char* bc_jit_cpu(void) {
   const Gate gate;
   return bc::jit::host().cpu.c_str();

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define BC_JIT_ABI 5
+#define BC_JIT_ABI 6
 #define BC_JIT_EXPORT __attribute__((visibility("default")))
 
 /// Bytes that the library allocated; `bc_jit_free` gives them back. An empty buffer has data == NULL.
@@ -79,9 +79,11 @@ typedef struct bc_jit_object bc_jit_object;
 BC_JIT_EXPORT int bc_jit_abi(void);
 /// The compiler's name and version: "clang-19.1.7".
 BC_JIT_EXPORT const char* bc_jit_version(void);
+/// Has code made for a CPU by LLVM's name ("x86-64-v3") in place of this machine's. Comes before every other call but bc_jit_abi.
+BC_JIT_EXPORT void bc_jit_set_cpu(const char* cpu);
 /// The CPU that code is made for: LLVM's name of this machine's CPU, or "x86-64" where LLVM does not know it.
 BC_JIT_EXPORT const char* bc_jit_cpu(void);
-/// LLVM's feature list of this machine: "+avx2,-avx512f,…".
+/// What that CPU has beside what its name says, as LLVM's feature list: "+avx2,-avx512f,…".
 BC_JIT_EXPORT const char* bc_jit_features(void);
 /// The command line of the compiler for these flags, without input and output: belongs in a cache key.
 BC_JIT_EXPORT int bc_jit_command_line(const bc_jit_flags* flags, bc_jit_buffer* out);

@@ -118,6 +118,45 @@ class LogHandler : public llvm::DiagnosticHandler {
 
 }  // namespace
 
+namespace {
+
+std::string& requested_cpu() {
+  static std::string& name = *new std::string;
+  return name;
+}
+
+/// This machine's name and features. Features are only what the CPU's name does not already say: every subtarget of every compile parses
+/// this list. Additions come first, because a feature brings those it is built on, and a virtual machine may have taken one of them away.
+void find_machine(Host& host) {
+  host.cpu = llvm::sys::getHostCPUName().str();
+  if (host.cpu.empty() || host.cpu == "generic") host.cpu = "x86-64";
+  llvm::StringMap<bool> known;
+  llvm::SmallVector<llvm::StringRef, 64> named;
+  llvm::X86::getFeaturesForCPU(host.cpu, named);
+  for (const llvm::StringRef name : named) {
+    known[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, known);
+  }
+  // A StringMap has no order; the list is a part of cache keys.
+  std::map<std::string, bool> features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features[feature.first().str()] = feature.second;
+  for (const auto& [name, there] : features) {
+    if (!there || known.lookup(name)) continue;
+    host.feature_list.push_back("+" + name);
+    known[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, known);
+  }
+  for (const auto& [name, there] : features) {
+    if (!there && known.lookup(name)) host.feature_list.push_back("-" + name);
+  }
+  const auto wide = features.find("avx512vl");
+  host.wide_vectors = wide != features.end() && wide->second;
+}
+
+}  // namespace
+
+void set_cpu(const char* cpu) { requested_cpu() = cpu; }
+
 const Host& host() {
   static const Host& machine = *[] {
     LLVMInitializeX86TargetInfo();
@@ -133,32 +172,12 @@ const Host& host() {
       option->addOccurrence(1, "force-ordered-reductions", "true");  // LLVM asks whether it was given
     auto* made = new Host;
     made->triple = "x86_64-pc-linux-gnu";
-    made->cpu = llvm::sys::getHostCPUName().str();
-    if (made->cpu.empty() || made->cpu == "generic") made->cpu = "x86-64";
-    // Only what the CPU's name does not already say: every subtarget of every compile parses this list. Additions come first, because a
-    // feature brings those it is built on, and a virtual machine may have taken one of them away.
-    llvm::StringMap<bool> known;
-    llvm::SmallVector<llvm::StringRef, 64> named;
-    llvm::X86::getFeaturesForCPU(made->cpu, named);
-    for (const llvm::StringRef name : named) {
-      known[name] = true;
-      llvm::X86::updateImpliedFeatures(name, true, known);
-    }
-    // A StringMap has no order; the list is a part of cache keys.
-    std::map<std::string, bool> features;
-    for (const auto& feature : llvm::sys::getHostCPUFeatures()) features[feature.first().str()] = feature.second;
-    for (const auto& [name, there] : features) {
-      if (!there || known.lookup(name)) continue;
-      made->feature_list.push_back("+" + name);
-      known[name] = true;
-      llvm::X86::updateImpliedFeatures(name, true, known);
-    }
-    for (const auto& [name, there] : features) {
-      if (!there && known.lookup(name)) made->feature_list.push_back("-" + name);
-    }
+    made->cpu = requested_cpu();
+    if (made->cpu.empty())
+      find_machine(*made);
+    else
+      made->wide_vectors = made->cpu == "x86-64-v4";
     for (const std::string& feature : made->feature_list) made->features += (made->features.empty() ? "" : ",") + feature;
-    const auto wide = features.find("avx512vl");
-    made->wide_vectors = wide != features.end() && wide->second;
     return made;
   }();
   return machine;

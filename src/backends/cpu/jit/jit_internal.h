@@ -26,7 +26,7 @@ struct Unit {
   std::unique_ptr<llvm::Module> module;
 };
 
-/// The machine that code is made for, found once.
+/// The machine that code is made for, found once: this one, or the CPU that set_cpu() named before.
 struct Host {
   std::string triple;
   std::string cpu;
@@ -35,6 +35,7 @@ struct Host {
   bool wide_vectors = false;              ///< AVX-512 is there
 };
 const Host& host();
+void set_cpu(const char* cpu);
 
 /// What a text may include.
 struct Includes {

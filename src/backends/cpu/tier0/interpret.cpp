@@ -6,6 +6,7 @@
 
 #include "backends/cpu/tier0/program.h"
 #include "backends/cpu/tier0/tier0.h"
+#include "core/cpu_level.h"
 
 namespace bc {
 namespace tier0 {
@@ -629,8 +630,7 @@ Tier0Program& Tier0Program::operator=(Tier0Program&&) noexcept = default;
 void Tier0Program::run(int entry, const int64_t* words, int64_t begin, int64_t end) const { program_->run(entry, words, begin, end); }
 
 bool Tier0Program::supported() {
-  static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  return yes;
+  return cpu_level() >= CpuLevel::v3;
 }
 
 void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end) {

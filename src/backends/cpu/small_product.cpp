@@ -1,0 +1,133 @@
+#include "backends/cpu/small_product.h"
+
+#include "core/cpu_level.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace bc::cpu {
+
+#if defined(__x86_64__)
+namespace {
+
+#if defined(__clang__)
+#define BC_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define BC_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/// The masks of the first 0 to 8 of eight lanes begin at 8 - count.
+alignas(64) constexpr int kFirst[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+// The pragmas, not an attribute on each function: vectors are lowered for the target of the function they are written in.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+namespace avx2 {
+template <class T>
+struct Vectors;
+template <>
+struct Vectors<float> {
+  using Vector = __m256;
+  using Mask = __m256i;
+  static constexpr int64_t kLanes = 8;
+  static Vector zero() { return _mm256_setzero_ps(); }
+  static Vector broadcast(float x) { return _mm256_set1_ps(x); }
+  static Mask first(int64_t count) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFirst + 8 - count)); }
+  static Vector load(const float* from) { return _mm256_loadu_ps(from); }
+  static Vector load(const float* from, Mask mask) { return _mm256_maskload_ps(from, mask); }
+  static void store(float* to, Vector x) { _mm256_storeu_ps(to, x); }
+  static void store(float* to, Vector x, Mask mask) { _mm256_maskstore_ps(to, mask, x); }
+  static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
+};
+template <>
+struct Vectors<double> {
+  using Vector = __m256d;
+  using Mask = __m256i;
+  static constexpr int64_t kLanes = 4;
+  static Vector zero() { return _mm256_setzero_pd(); }
+  static Vector broadcast(double x) { return _mm256_set1_pd(x); }
+  static Mask first(int64_t count) { return _mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(kFirst + 8 - count))); }
+  static Vector load(const double* from) { return _mm256_loadu_pd(from); }
+  static Vector load(const double* from, Mask mask) { return _mm256_maskload_pd(from, mask); }
+  static void store(double* to, Vector x) { _mm256_storeu_pd(to, x); }
+  static void store(double* to, Vector x, Mask mask) { _mm256_maskstore_pd(to, mask, x); }
+  static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_pd(a, b, c); }
+};
+#include "backends/cpu/small_product.inc.h"
+}  // namespace avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,prefer-512-bit"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,prefer-vector-width=512")
+#endif
+namespace avx512 {
+template <class T>
+struct Vectors;
+template <>
+struct Vectors<float> {
+  using Vector = __m512;
+  using Mask = __mmask16;
+  static constexpr int64_t kLanes = 16;
+  static Vector zero() { return _mm512_setzero_ps(); }
+  static Vector broadcast(float x) { return _mm512_set1_ps(x); }
+  static Mask first(int64_t count) { return static_cast<Mask>((1u << count) - 1); }
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static Vector load(const float* from, Mask mask) { return _mm512_maskz_loadu_ps(mask, from); }
+  static void store(float* to, Vector x) { _mm512_storeu_ps(to, x); }
+  static void store(float* to, Vector x, Mask mask) { _mm512_mask_storeu_ps(to, mask, x); }
+  static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
+};
+template <>
+struct Vectors<double> {
+  using Vector = __m512d;
+  using Mask = __mmask8;
+  static constexpr int64_t kLanes = 8;
+  static Vector zero() { return _mm512_setzero_pd(); }
+  static Vector broadcast(double x) { return _mm512_set1_pd(x); }
+  static Mask first(int64_t count) { return static_cast<Mask>((1u << count) - 1); }
+  static Vector load(const double* from) { return _mm512_loadu_pd(from); }
+  static Vector load(const double* from, Mask mask) { return _mm512_maskz_loadu_pd(mask, from); }
+  static void store(double* to, Vector x) { _mm512_storeu_pd(to, x); }
+  static void store(double* to, Vector x, Mask mask) { _mm512_mask_storeu_pd(to, mask, x); }
+  static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm512_fmadd_pd(a, b, c); }
+};
+#include "backends/cpu/small_product.inc.h"
+}  // namespace avx512
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+template <class T>
+TileFunction choose(const TileShape& s) {
+  // OpenBLAS does better with vectors by matrices, with matrices that are read down their columns, and with much work.
+  if (s.m < 2 || s.n < 2 || s.b_column != 1) return nullptr;
+  const CpuLevel level = cpu_level();
+  const int64_t most = level >= CpuLevel::v4 ? 64 : level >= CpuLevel::v3 ? 48 : 0;
+  if (s.m > most || s.n > most || s.k > most) return nullptr;
+  // Half a wide vector would be idle.
+  if (level >= CpuLevel::v4 && s.n > avx2::Vectors<T>::kLanes) return &avx512::SmallProduct<T>::run;
+  return &avx2::SmallProduct<T>::run;
+}
+
+}  // namespace
+
+TileFunction small_product(DType dtype, const TileShape& shape) {
+  if (dtype == DType::f32) return choose<float>(shape);
+  if (dtype == DType::f64) return choose<double>(shape);
+  return nullptr;
+}
+#else
+TileFunction small_product(DType, const TileShape&) { return nullptr; }
+#endif
+
+}  // namespace bc::cpu
