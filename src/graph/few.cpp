@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/blas.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
 #include "runtime/profiler.h"
@@ -254,6 +255,25 @@ std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
     }
     for (int64_t k = 0; k < from.count; ++k, to += from.item) std::memcpy(to, from.at(k), from.item);
   }
+  return made;
+}
+
+std::optional<Array> multiply_few(const Array& a, const Array& b) {
+  // Products of more multiplications take longer than recording them.
+  constexpr int64_t kMostWork = 32 * 32 * 32;
+  const DType dtype = a.dtype();
+  if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype || a.ndim() != 2 || b.ndim() != 2) return std::nullopt;
+  const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
+  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
+  if (!open(a.device()) || !(b.device() == a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const Node &left = *a.storage()->current, &right = *b.storage()->current;
+  if (left.pending() || !left.buffer || right.pending() || !right.buffer) return std::nullopt;
+  Array made = empty(Dims{m, n}, dtype, a.device());
+  const int item = itemsize(dtype);
+  const int64_t sa[] = {0, a.strides()[0], a.strides()[1]}, sb[] = {0, b.strides()[0], b.strides()[1]};
+  cpu::matmul(dtype, 1, m, n, k, static_cast<const char*>(left.buffer->ptr) + a.offset() * item, sa,
+              static_cast<const char*>(right.buffer->ptr) + b.offset() * item, sb, made.storage()->current->buffer->ptr);
   return made;
 }
 

@@ -6,9 +6,9 @@
 
 namespace bc {
 
-// Selections of a few elements that lie computed in host memory. Recording and running a kernel would take longer than they do, so they are
-// made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the usual way is
-// taken, which says what.
+// Selections and products of a few elements that lie computed in host memory. Recording and running a kernel would take longer than they
+// do, so they are made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the
+// usual way is taken, which says what.
 
 /// The element that an index of an integer for each axis names, as an array of its own.
 std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items);
@@ -22,5 +22,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value);
 std::optional<Array> places_few(const Array& a);
 /// 1-d arrays of one type, one after the other.
 std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
+/// a · b of two small matrices of float32 or of float64.
+std::optional<Array> multiply_few(const Array& a, const Array& b);
 
 }  // namespace bc

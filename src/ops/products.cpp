@@ -1,4 +1,5 @@
 // Sums of products.
+#include "graph/few.h"
 #include "graph/record.h"
 #include "ops/compose.h"
 #include "ops/library.h"
@@ -63,6 +64,8 @@ void check_device(const char* op, const Array& a, const Array& b) {
 }  // namespace
 
 Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, Array out, Casting casting) {
+  if (!out && !dtype)
+    if (std::optional<Array> made = multiply_few(a_in, b_in)) return std::move(*made);
   check_device("matmul", a_in, b_in);
   for (const Array* x : {&a_in, &b_in})
     BC_CHECK(x->ndim() > 0, Value,

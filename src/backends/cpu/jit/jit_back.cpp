@@ -177,6 +177,7 @@ const Host& host() {
       find_machine(*made);
     else
       made->wide_vectors = made->cpu == "x86-64-v4";
+    made->tune = requested_cpu().empty() ? made->cpu : "generic";
     for (const std::string& feature : made->feature_list) made->features += (made->features.empty() ? "" : ",") + feature;
     return made;
   }();

@@ -154,7 +154,7 @@ bool loadable(const llvm::Module& module, std::string& log) {
 
 std::vector<std::string> command_line(const bc_jit_flags& flags) {
   const Host& machine = host();
-  std::vector<std::string> options = {"-triple", machine.triple, "-target-cpu", machine.cpu, "-tune-cpu", machine.cpu};
+  std::vector<std::string> options = {"-triple", machine.triple, "-target-cpu", machine.cpu, "-tune-cpu", machine.tune};
   for (const std::string& feature : machine.feature_list) {
     options.emplace_back("-target-feature");
     options.push_back(feature);

@@ -30,6 +30,7 @@ struct Unit {
 struct Host {
   std::string triple;
   std::string cpu;
+  std::string tune;                       ///< whose times instructions are chosen by: the CPU's, or generic for a level
   std::string features;                   ///< "+sse2,+avx,…", sorted
   std::vector<std::string> feature_list;  ///< the same, one at a time
   bool wide_vectors = false;              ///< AVX-512 is there
