@@ -259,8 +259,8 @@ std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
 }
 
 std::optional<Array> multiply_few(const Array& a, const Array& b) {
-  // Products of more multiplications take longer than recording them.
-  constexpr int64_t kMostWork = 32 * 32 * 32;
+  // To record a product and to run it takes 2 us; of more multiplications than these that is little.
+  constexpr int64_t kMostWork = 64 * 64 * 64;
   const DType dtype = a.dtype();
   if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype || a.ndim() != 2 || b.ndim() != 2) return std::nullopt;
   const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];

@@ -1,5 +1,7 @@
 #include "backends/cpu/small_product.h"
 
+#include <algorithm>
+
 #include "core/cpu_level.h"
 
 #if defined(__x86_64__)
@@ -14,7 +16,7 @@ namespace {
 #if defined(__clang__)
 #define BC_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define BC_UNROLL _Pragma("GCC unroll 16")
+#define BC_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 /// The masks of the first 0 to 8 of eight lanes begin at 8 - count.
@@ -35,6 +37,7 @@ struct Vectors<float> {
   using Vector = __m256;
   using Mask = __m256i;
   static constexpr int64_t kLanes = 8;
+  static constexpr int kRows = 4;  // with three vectors of b, all 16 registers
   static Vector zero() { return _mm256_setzero_ps(); }
   static Vector broadcast(float x) { return _mm256_set1_ps(x); }
   static Mask first(int64_t count) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kFirst + 8 - count)); }
@@ -49,6 +52,7 @@ struct Vectors<double> {
   using Vector = __m256d;
   using Mask = __m256i;
   static constexpr int64_t kLanes = 4;
+  static constexpr int kRows = 4;  // with three vectors of b, all 16 registers
   static Vector zero() { return _mm256_setzero_pd(); }
   static Vector broadcast(double x) { return _mm256_set1_pd(x); }
   static Mask first(int64_t count) { return _mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(kFirst + 8 - count))); }
@@ -76,6 +80,7 @@ struct Vectors<float> {
   using Vector = __m512;
   using Mask = __mmask16;
   static constexpr int64_t kLanes = 16;
+  static constexpr int kRows = 8;
   static Vector zero() { return _mm512_setzero_ps(); }
   static Vector broadcast(float x) { return _mm512_set1_ps(x); }
   static Mask first(int64_t count) { return static_cast<Mask>((1u << count) - 1); }
@@ -90,6 +95,7 @@ struct Vectors<double> {
   using Vector = __m512d;
   using Mask = __mmask8;
   static constexpr int64_t kLanes = 8;
+  static constexpr int kRows = 8;
   static Vector zero() { return _mm512_setzero_pd(); }
   static Vector broadcast(double x) { return _mm512_set1_pd(x); }
   static Mask first(int64_t count) { return static_cast<Mask>((1u << count) - 1); }
@@ -112,8 +118,8 @@ TileFunction choose(const TileShape& s) {
   // OpenBLAS does better with vectors by matrices, with matrices that are read down their columns, and with much work.
   if (s.m < 2 || s.n < 2 || s.b_column != 1) return nullptr;
   const CpuLevel level = cpu_level();
-  const int64_t most = level >= CpuLevel::v4 ? 64 : level >= CpuLevel::v3 ? 48 : 0;
-  if (s.m > most || s.n > most || s.k > most) return nullptr;
+  constexpr int64_t kMost = 32;
+  if (level < CpuLevel::v3 || s.m > kMost || s.n > kMost || s.k > kMost) return nullptr;
   // Half a wide vector would be idle.
   if (level >= CpuLevel::v4 && s.n > avx2::Vectors<T>::kLanes) return &avx512::SmallProduct<T>::run;
   return &avx2::SmallProduct<T>::run;

@@ -35,32 +35,28 @@ struct SmallProduct {
     }
   }
 
-  template <int Columns>
-  static void rows(const TileShape& s, const T* a, const T* b, T* c, Mask last) {
-    int64_t i = 0;
-    for (; i + 4 <= s.m; i += 4) block<4, Columns>(s, a + i * s.a_row, b, c + i * s.c_row, last);
-    if (i + 2 <= s.m) {
-      block<2, Columns>(s, a + i * s.a_row, b, c + i * s.c_row, last);
-      i += 2;
-    }
-    if (i < s.m) block<1, Columns>(s, a + i * s.a_row, b, c + i * s.c_row, last);
+  /// Rows of c from `i` on, as many at a time as there are registers for, then half as many, and so on.
+  template <int Rows, int Columns>
+  static void rows(const TileShape& s, int64_t i, const T* a, const T* b, T* c, Mask last) {
+    for (; i + Rows <= s.m; i += Rows) block<Rows, Columns>(s, a + i * s.a_row, b, c + i * s.c_row, last);
+    if constexpr (Rows > 1) rows<Rows / 2, Columns>(s, i, a, b, c, last);
   }
 
   static void run(const TileShape& s, const void* a_data, const void* b_data, void* c_data) {
     const T* a = static_cast<const T*>(a_data);
     const T* b = static_cast<const T*>(b_data);
     T* c = static_cast<T*>(c_data);
+    const int64_t most = s.n > 3 * kLanes && s.n <= 4 * kLanes ? 2 : 3;  // vectors at a time: two and two, not three and one
     for (int64_t j = 0; j < s.n;) {
       const int64_t left = s.n - j;
-      const int64_t vectors = left > 2 * kLanes ? 3 : left > kLanes ? 2 : 1;
-      const int64_t behind = left - (vectors - 1) * kLanes;
-      const Mask last = V::first(behind < kLanes ? behind : kLanes);
+      const int64_t vectors = std::min(most, (left + kLanes - 1) / kLanes);
+      const Mask last = V::first(std::min(kLanes, left - (vectors - 1) * kLanes));
       if (vectors == 3)
-        rows<3>(s, a, b + j, c + j, last);
+        rows<V::kRows, 3>(s, 0, a, b + j, c + j, last);
       else if (vectors == 2)
-        rows<2>(s, a, b + j, c + j, last);
+        rows<V::kRows, 2>(s, 0, a, b + j, c + j, last);
       else
-        rows<1>(s, a, b + j, c + j, last);
+        rows<8, 1>(s, 0, a, b + j, c + j, last);
       j += vectors * kLanes;
     }
   }
