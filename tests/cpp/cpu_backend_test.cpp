@@ -550,8 +550,19 @@ double largest_error(int64_t k) {
     return std::sqrt(2.0) * gamma(2 * static_cast<double>(k), std::numeric_limits<typename T::value_type>::epsilon());
 }
 
+/// x · y without what std::complex does for infinities, which takes longer than the products under test.
+template <class T>
+T multiplied(const T& x, const T& y) {
+  return x * y;
+}
+template <class R>
+std::complex<R> multiplied(const std::complex<R>& x, const std::complex<R>& y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
 template <class T>
 void check_product(DType dtype, Order order_a, Order order_b, int64_t batch, int64_t m, int64_t n, int64_t k, Fill fill) {
+  using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, typename Wide<T>::Type>;
   std::mt19937 random(static_cast<unsigned>(m * 7 + n * 3 + k));
   int64_t sa[3], sb[3], offset_a, offset_b, size_a, size_b;
   lay_out(order_a, batch, m, k, sa, offset_a, size_a);
@@ -560,33 +571,33 @@ void check_product(DType dtype, Order order_a, Order order_b, int64_t batch, int
   for (T& x : a) x = Host<T>::random(random, fill);
   for (T& x : b) x = Host<T>::random(random, fill);
   cpu::matmul(dtype, batch, m, n, k, a.data() + offset_a, sa, b.data() + offset_b, sb, c.data());
+  const bool rounds = !std::is_integral_v<T> && fill == Fill::reals;
+  std::vector<double> size_of_a(rounds ? a.size() : 0), size_of_b(rounds ? b.size() : 0);
+  if constexpr (!std::is_integral_v<T>) {
+    for (size_t i = 0; i < size_of_a.size(); ++i) size_of_a[i] = static_cast<double>(std::abs(a[i]));
+    for (size_t i = 0; i < size_of_b.size(); ++i) size_of_b[i] = static_cast<double>(std::abs(b[i]));
+  }
   for (int64_t z = 0; z < batch; ++z) {
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
-        using Sum = typename Wide<T>::Type;
         Sum sum(0);
         double magnitudes = 0;
         for (int64_t p = 0; p < k; ++p) {
-          const T x = a[static_cast<size_t>(offset_a + z * sa[0] + i * sa[1] + p * sa[2])];
-          const T y = b[static_cast<size_t>(offset_b + z * sb[0] + p * sb[1] + j * sb[2])];
-          if constexpr (std::is_integral_v<T>) {
-            sum = static_cast<T>(sum + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-          } else {
-            sum += Sum(x) * Sum(y);
-            magnitudes += static_cast<double>(std::abs(x)) * static_cast<double>(std::abs(y));
-          }
+          const auto x = static_cast<size_t>(offset_a + z * sa[0] + i * sa[1] + p * sa[2]);
+          const auto y = static_cast<size_t>(offset_b + z * sb[0] + p * sb[1] + j * sb[2]);
+          sum += multiplied(Sum(a[x]), Sum(b[y]));
+          if (rounds) magnitudes += size_of_a[x] * size_of_b[y];
         }
         const T got = c[static_cast<size_t>((z * m + i) * n + j)];
-        const auto where = [&] { return fmt::format("{},{} of {}x{}x{}", i, j, m, n, k); };
         if constexpr (!std::is_integral_v<T>) {
-          if (fill == Fill::reals) {
+          if (rounds) {
             // A thousandth for the error of the reference itself, whose type has 11 bits more at least.
             const auto error = static_cast<double>(std::abs(Sum(got) - sum));
-            ASSERT_LE(error, 1.001 * largest_error<T>(k) * magnitudes) << where();
+            ASSERT_LE(error, 1.001 * largest_error<T>(k) * magnitudes) << i << "," << j << " of " << m << "x" << n << "x" << k;
             continue;
           }
         }
-        ASSERT_EQ(got, T(sum)) << where();
+        ASSERT_EQ(got, T(sum)) << i << "," << j << " of " << m << "x" << n << "x" << k;
       }
     }
   }
@@ -602,7 +613,7 @@ void check_all(DType dtype) {
   for (const auto& s : sizes) {
     for (const Order order_a : orders) {
       for (const Order order_b : orders) {
-        if (s[3] > 1000 && order_a != order_b) continue;  // long sums only to see that they are cut right
+        if ((s[3] > 1000 || s[1] > 100) && order_a != order_b) continue;  // to see that they are cut right
         check_product<T>(dtype, order_a, order_b, s[0], s[1], s[2], s[3], Fill::whole_numbers);
         if (!std::is_integral_v<T>) check_product<T>(dtype, order_a, order_b, s[0], s[1], s[2], s[3], Fill::reals);
       }
