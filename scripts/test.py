@@ -117,7 +117,7 @@ def run_levels(scratch: Path, arguments: list[str]) -> Count:
         settings = {"BROADCLOTH_CPU": level, "OPENBLAS_CORETYPE": kernels[0], "BROADCLOTH_DIFFERENTIAL": "300"}
         if level in ENGINE_LEVELS:
             total += run_cpp(scratch, f"C++ tests at {level}", NUMERIC_CPP, settings)
-            total += run_python(scratch, ["-m", "numeric and not slow", *arguments], f"Python tests at {level}", settings)
+            total += run_python(scratch, ["tests/python", "-m", "numeric and not slow", *arguments], f"Python tests at {level}", settings)
         for core in kernels[level in ENGINE_LEVELS :]:
             total += run_cpp(scratch, f"products with OpenBLAS for {core}", "Matmul.*", {"OPENBLAS_CORETYPE": core})
     return total

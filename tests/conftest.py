@@ -41,10 +41,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", [pytest.param(d, marks=marks.get(d, [])) for d in available_devices()], indirect=True)
 
 
-# Files whose results come from loops, products or generated code: their tests have the mark `numeric`, which `make levels` runs at every
-# instruction set.
-NUMERIC = """ufuncs reductions matmul differential tier0 fast_forms random_kernels numpy_corners indexing jit_arrays prange
-    vectorize kernel_language""".split()
+# Files whose results come from loops, products or generated code and that need few kernels: their tests have the mark `numeric`, which `make
+# levels` runs at every instruction set. (Every row in every dtype is Tier0.GivesTheBitsOfCompiledKernels there, a C++ test.)
+NUMERIC = "matmul differential fast_forms random_kernels jit_arrays prange".split()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -86,7 +86,8 @@ bool open_first(Opened& opened, std::string& path, std::string& problems) {
 Opened open_openblas() {
   // Its own threads would spin beside the pool's for 25 ms after each call.
   const EnvironmentGuard threads("OPENBLAS_NUM_THREADS", "1");
-  const bool chosen_by_user = std::getenv(kCoreVariable) != nullptr;
+  const char* core_of_user = std::getenv(kCoreVariable);
+  const bool chosen_by_user = core_of_user != nullptr && *core_of_user != 0;
   std::optional<EnvironmentGuard> core;
   if (requested_cpu() != nullptr && !chosen_by_user) core.emplace(kCoreVariable, openblas_core(cpu_level()));
   Opened opened;
