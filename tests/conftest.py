@@ -41,8 +41,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", [pytest.param(d, marks=marks.get(d, [])) for d in available_devices()], indirect=True)
 
 
-# Files whose results come from loops, products or generated code and that need few kernels: their tests have the mark `numeric`, which `make
-# levels` runs at every instruction set. (Every row in every dtype is Tier0.GivesTheBitsOfCompiledKernels there, a C++ test.)
+# Files whose results come from loops, products or generated code and that need few kernels: their tests have the mark `numeric`, which
+# `make levels` runs at every instruction set. (Every row in every dtype is Tier0.GivesTheBitsOfCompiledKernels there, a C++ test.)
 NUMERIC = "matmul differential fast_forms random_kernels jit_arrays prange".split()
 
 
