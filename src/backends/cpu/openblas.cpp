@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cpu_level.h"
@@ -94,7 +95,8 @@ Opened open_openblas() {
   std::string path;
   std::string problems;
   bool found = open_first(opened, path, problems);
-  if (found && !core && !chosen_by_user && cpu_level() != CpuLevel::baseline && opened.text("openblas_get_corename") == "Prescott") {
+  if (found && !core && !chosen_by_user && cpu_level() != CpuLevel::baseline &&
+      openblas_core_is_old(opened.text("openblas_get_corename"))) {
     // A processor newer than the library gets the kernels of 2004.
     core.emplace(kCoreVariable, openblas_core(cpu_level()));
     dlclose(opened.handle);
@@ -137,6 +139,11 @@ const char* openblas_core(CpuLevel level) {
     case CpuLevel::v4: return "SkylakeX";
   }
   return "Prescott";
+}
+
+bool openblas_core_is_old(std::string_view core) {
+  // One table of kernels has several names; 0.3.34 gives the first of them.
+  return core == "Prescott" || core == "Katmai" || core == "Coppermine" || core == "Northwood";
 }
 
 const OpenBlas& openblas() { return opened().functions; }

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "core/cpu_level.h"
 
@@ -22,6 +23,8 @@ struct OpenBlas {
 /// OpenBLAS's kernels (OPENBLAS_CORETYPE) for a level: what BROADCLOTH_CPU asks for, and what runs where the library does not know the
 /// processor.
 const char* openblas_core(CpuLevel level);
+/// Tells whether the name of kernels that the library chose is that of those without AVX, which it also gives processors newer than itself.
+bool openblas_core_is_old(std::string_view core);
 
 /// Opens the library at the first call, with one thread of its own: the callers share work out to the pool's threads (parallel.h).
 /// Throws ErrorKind::Runtime when it is not there; a later call tries again.
