@@ -159,7 +159,7 @@ using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>,
 
 inline PyObject* result(Array a, PyObject* first) { return first && is_array(first) ? wrap_like(std::move(a), first) : wrap(std::move(a)); }
 inline PyObject* result(const ArrayPair& p, PyObject*) {
-  PyRef a = PyRef::steal(wrap(p.first)), b = PyRef::steal(wrap(p.second));
+  PyRef a = PyRef::steal(wrap_value(p.first)), b = PyRef::steal(wrap_value(p.second));
   return tuple_of({a.get(), b.get()}).release();
 }
 /// Several arrays come as a tuple.
@@ -187,6 +187,7 @@ inline CallSignature signature_of;
 enum : int {
   kMethod = 1,   ///< the first parameter is self
   kLooking = 2,  ///< runs kernels and waits for them: other Python threads go on meanwhile (the function must not touch Python)
+  kValue = 4,    ///< gives a new array: without dimensions it is an element, which `+=` replaces, as NumPy's scalars, and does not change
 };
 
 /// The C function that Python calls.
@@ -233,7 +234,10 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
         auto made = run();
         PyObject* out = s.out >= 0 ? values[s.out + skip] : nullptr;
         if (out && is_array(out)) return new_ref(out);
-        return result(std::move(made), n > 0 ? values[0] : nullptr);
+        PyObject* given = result(std::move(made), n > 0 ? values[0] : nullptr);
+        if constexpr ((Flags & (kValue | kLooking)) != 0 && std::is_same_v<typename T::Result, Array>)
+          as_py_array(given)->scalar = array_of(given).ndim() == 0;
+        return given;
       }
     }(std::make_index_sequence<n>());
   });
@@ -253,5 +257,7 @@ void add_functions(PyObject* module, std::vector<PyMethodDef> functions);
 }  // namespace bc::bind
 
 #define BC_FUNCTION(signature, ...) ::bc::bind::define<(__VA_ARGS__), 0>(signature)
+#define BC_VALUE(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kValue>(signature)
 #define BC_LOOKING(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kLooking>(signature)
 #define BC_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kMethod>(signature)
+#define BC_VALUE_METHOD(signature, ...) ::bc::bind::define<(__VA_ARGS__), ::bc::bind::kMethod | ::bc::bind::kValue>(signature)

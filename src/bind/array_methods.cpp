@@ -310,7 +310,7 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
   const bool lies = kept == 'K' || (order_of_copy == 'C' ? made.contiguous() : is_f_contiguous(made.shape(), made.strides()));
   if (made.storage() == a.storage() && !copy_it && lies) return PyRef::borrow(self);
   if (made.storage() == a.storage() || !lies) made = copy(made, order_of_copy);
-  return steal(wrap(std::move(made)));
+  return steal(as_py_array(self)->scalar ? wrap_value(std::move(made)) : wrap(std::move(made)));
 }
 
 PyRef view_method(PyObject* self, PyObject* dtype, PyObject*) {
@@ -425,7 +425,8 @@ PyRef complex_dunder(PyObject* self) {
 }
 
 PyRef take_method(PyObject* self, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-  return steal(wrap(take_checked(array_of(self), indices, axis, mode, out)));
+  return steal(out ? wrap(take_checked(array_of(self), indices, axis, mode, out))
+                   : wrap_value(take_checked(array_of(self), indices, axis, mode, out)));
 }
 
 PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) { return steal(wrap(repeat_any(array_of(self), repeats, axis))); }
@@ -437,7 +438,7 @@ PyRef clip_method(PyObject* self, PyObject* low, PyObject* high, PyObject* out, 
 /// NumPy gives a real array itself.
 PyRef conjugate(PyObject* self) {
   if (!is_complex(array_of(self).dtype())) return PyRef::borrow(self);
-  return steal(wrap(ufunc(Op::conj, {Arg(array_of(self))})));
+  return steal(wrap_value(ufunc(Op::conj, {Arg(array_of(self))})));
 }
 
 PyRef nonzero_method(PyObject* self) {
@@ -514,12 +515,12 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 }),
       BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True) The elements limited to [min, max].",
                 clip_method),
-      BC_METHOD("round(decimals=0, out=None) The elements rounded to so many decimals.",
-                [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
+      BC_VALUE_METHOD("round(decimals=0, out=None) The elements rounded to so many decimals.",
+                      [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
       BC_METHOD("conj() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
       BC_METHOD("conjugate() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
-      BC_METHOD("dot(b, out=None) The dot product with b.",
-                [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
+      BC_VALUE_METHOD("dot(b, out=None) The dot product with b.",
+                      [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
       BC_METHOD("fill(value) Sets every element to one value.",
                 [](PyObject* self, PyObject* given) {
                   const Array& a = writable(self, "fill");
@@ -543,10 +544,10 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2) {
                   return PyRef::steal(wrap_view(diagonal(array_of(self), offset, axis1, axis2), self, true));
                 }),
-      BC_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None) The sum of a diagonal.",
-                [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
-                  return trace(array_of(self), offset, axis1, axis2, dtype, out);
-                }),
+      BC_VALUE_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None) The sum of a diagonal.",
+                      [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
+                        return trace(array_of(self), offset, axis1, axis2, dtype, out);
+                      }),
       raw("reshape", reshape_method,
           "reshape($self, /, *shape, order='C', copy=None)\n--\n\nthe same elements under another shape; a view where that is possible."),
       raw("transpose", transpose_method, "transpose($self, /, *axes)\n--\n\nthe axes reversed or in the given order; a view."),

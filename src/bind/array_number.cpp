@@ -192,7 +192,7 @@ PyObject* divmod_op(PyObject* x, PyObject* y) {
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
     auto [quotient, remainder] = divmod(args[0], args[1]);
-    PyRef q = PyRef::steal(wrap(std::move(quotient))), r = PyRef::steal(wrap(std::move(remainder)));
+    PyRef q = PyRef::steal(wrap_value(std::move(quotient))), r = PyRef::steal(wrap_value(std::move(remainder)));
     return tuple_of({q.get(), r.get()}).release();
   });
 }

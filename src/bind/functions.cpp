@@ -27,7 +27,7 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
   };
   Array made = clip(value, bound(low, true), bound(high, false), options);
   if (options.out) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
-  return wrap(std::move(made));
+  return wrap_value(std::move(made));
 }
 
 namespace {
@@ -289,10 +289,10 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
 }
 
 PyRef tensordot_function(const Array& a, const Array& b, PyObject* axes) {
-  if (PyLong_Check(axes)) return steal(wrap(tensordot(a, b, to_int(axes, "axes"))));
+  if (PyLong_Check(axes)) return steal(wrap_value(tensordot(a, b, to_int(axes, "axes"))));
   PyRef pair = steal(PySequence_Tuple(axes));
   if (PyTuple_Size(pair.get()) != 2) throw_python(PyExc_ValueError, "tensordot: expected a number or two lists for 'axes'");
-  return steal(wrap(tensordot(a, b, to_axes(PyTuple_GetItem(pair.get(), 0)), to_axes(PyTuple_GetItem(pair.get(), 1)))));
+  return steal(wrap_value(tensordot(a, b, to_axes(PyTuple_GetItem(pair.get(), 0)), to_axes(PyTuple_GetItem(pair.get(), 1)))));
 }
 
 /// Integers from a number, a list or any array.
@@ -385,17 +385,17 @@ std::vector<PyMethodDef> op_functions() {
                                    "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.");
                     return steal(clip_any(a, is_missing(low) ? a_min : low, is_missing(high) ? a_max : high, out, dtype, casting, where));
                   }),
-      BC_FUNCTION("round(a, decimals=0, out=None) The elements rounded to so many decimals.",
-                  [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
-      BC_FUNCTION("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True, axes=None) The matrix product.",
-                  matmul_function),
-      BC_FUNCTION("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
+      BC_VALUE("round(a, decimals=0, out=None) The elements rounded to so many decimals.",
+               [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
+      BC_VALUE("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True, axes=None) The matrix product.",
+               matmul_function),
+      BC_VALUE("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
       BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
       BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),
       BC_FUNCTION("shares_memory(a, b, exact=False, max_work=None) Whether two arrays may touch the same element.", shares_memory),
-      BC_FUNCTION("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
-                  "from number `counter` on.",
-                  random_function),
+      BC_VALUE("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
+               "from number `counter` on.",
+               random_function),
   };
 }
 
@@ -469,7 +469,7 @@ std::vector<PyMethodDef> creation_composites() {
                     return a.ndim() == 2 ? view_of(v, diag(a, k), true) : steal(wrap(diag(a, k)));
                   }),
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
-      BC_FUNCTION("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
+      BC_VALUE("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
       BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* k, DType dtype, Device device, PyObject*) {
                     return bc::tri(n, m, diagonal(k), dtype, device);
@@ -527,74 +527,73 @@ std::vector<PyMethodDef> joining_composites() {
 
 std::vector<PyMethodDef> value_composites() {
   return {
-      BC_FUNCTION("isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", bc::isclose),
+      BC_VALUE("isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", bc::isclose),
       BC_LOOKING("allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", bc::allclose),
       BC_LOOKING("array_equal(a1, a2, equal_nan=False)", bc::array_equal),
       BC_LOOKING("array_equiv(a1, a2)", bc::array_equiv),
-      BC_FUNCTION("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", bc::nan_to_num),
-      BC_FUNCTION("select(condlist, choicelist, default=0)", [](const std::vector<Array>& conditions, const std::vector<Array>& choices,
-                                                                const Arg& otherwise) { return select(conditions, choices, otherwise); }),
-      BC_FUNCTION("iscomplex(x)", bc::iscomplex),
-      BC_FUNCTION("isreal(x)", bc::isreal),
-      BC_FUNCTION("angle(z, deg=False)", bc::angle),
-      BC_FUNCTION("diff(a, n=1, axis=-1, prepend=None, append=None)", bc::diff),
-      BC_FUNCTION("ediff1d(ary, to_end=None, to_begin=None)", bc::ediff1d),
-      BC_FUNCTION("trapezoid(y, x=None, dx=1.0, axis=-1)", bc::trapezoid),
-      BC_FUNCTION("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
-      BC_FUNCTION("ptp(a, axis=None, out=None, keepdims=False)",
-                  [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
-                    return nan_reduction<bc::ptp>(a, axis, nullptr, out, keepdims, nullptr, nullptr, 0);
-                  }),
-      BC_FUNCTION("average(a, axis=None, weights=None, *, keepdims=False)",
-                  [](const Array& a, const std::optional<Axes>& axis, const std::optional<Array>& weights, bool keepdims) {
-                    return average(a, axis, weights, keepdims);
-                  }),
-      BC_FUNCTION("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
-      BC_FUNCTION("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanprod>),
-      BC_FUNCTION("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanmax, Nothing::AllNan>),
-      BC_FUNCTION("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanmin, Nothing::AllNan>),
-      BC_FUNCTION("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanmean, Nothing::Mean>),
-      BC_FUNCTION("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanvar, Nothing::Spread>),
-      BC_FUNCTION("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
-                  nan_reduction<bc::nanstd, Nothing::Spread>),
+      BC_VALUE("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", bc::nan_to_num),
+      BC_VALUE("select(condlist, choicelist, default=0)", [](const std::vector<Array>& conditions, const std::vector<Array>& choices,
+                                                             const Arg& otherwise) { return select(conditions, choices, otherwise); }),
+      BC_VALUE("iscomplex(x)", bc::iscomplex),
+      BC_VALUE("isreal(x)", bc::isreal),
+      BC_VALUE("angle(z, deg=False)", bc::angle),
+      BC_VALUE("diff(a, n=1, axis=-1, prepend=None, append=None)", bc::diff),
+      BC_VALUE("ediff1d(ary, to_end=None, to_begin=None)", bc::ediff1d),
+      BC_VALUE("trapezoid(y, x=None, dx=1.0, axis=-1)", bc::trapezoid),
+      BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
+      BC_VALUE("ptp(a, axis=None, out=None, keepdims=False)",
+               [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
+                 return nan_reduction<bc::ptp>(a, axis, nullptr, out, keepdims, nullptr, nullptr, 0);
+               }),
+      BC_VALUE("average(a, axis=None, weights=None, *, keepdims=False)",
+               [](const Array& a, const std::optional<Axes>& axis, const std::optional<Array>& weights, bool keepdims) {
+                 return average(a, axis, weights, keepdims);
+               }),
+      BC_VALUE("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
+      BC_VALUE("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanprod>),
+      BC_VALUE("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+               nan_reduction<bc::nanmax, Nothing::AllNan>),
+      BC_VALUE("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+               nan_reduction<bc::nanmin, Nothing::AllNan>),
+      BC_VALUE("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+               nan_reduction<bc::nanmean, Nothing::Mean>),
+      BC_VALUE("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+               nan_reduction<bc::nanvar, Nothing::Spread>),
+      BC_VALUE("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+               nan_reduction<bc::nanstd, Nothing::Spread>),
       BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
       BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)", bc::nanargmin),
-      BC_FUNCTION("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
-      BC_FUNCTION("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
-      BC_FUNCTION("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
-      BC_FUNCTION("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
-      BC_FUNCTION("cumsum(a, axis=None, dtype=None, out=None)",
-                  [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
-                    return cumsum(warned(a, dtype, out), axis, dtype, out);
-                  }),
-      BC_FUNCTION("cumprod(a, axis=None, dtype=None, out=None)",
-                  [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
-                    return cumprod(warned(a, dtype, out), axis, dtype, out);
-                  }),
-      BC_FUNCTION("nancumsum(a, axis=None, dtype=None, out=None)", bc::nancumsum),
-      BC_FUNCTION("nancumprod(a, axis=None, dtype=None, out=None)", bc::nancumprod),
-      BC_FUNCTION("vdot(a, b)", bc::vdot),
-      BC_FUNCTION("inner(a, b)", bc::inner),
-      BC_FUNCTION("outer(a, b, out=None)", bc::outer),
-      BC_FUNCTION("tensordot(a, b, axes=2)", tensordot_function),
-      BC_FUNCTION("kron(a, b)", bc::kron),
-      BC_FUNCTION("vecdot(x1, x2, /, axis=-1)", bc::vecdot),
-      BC_FUNCTION("matvec(x1, x2, /)", bc::matvec),
-      BC_FUNCTION("vecmat(x1, x2, /)", bc::vecmat),
+      BC_VALUE("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
+      BC_VALUE("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
+      BC_VALUE("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
+      BC_VALUE("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
+      BC_VALUE("cumsum(a, axis=None, dtype=None, out=None)",
+               [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                 return cumsum(warned(a, dtype, out), axis, dtype, out);
+               }),
+      BC_VALUE("cumprod(a, axis=None, dtype=None, out=None)",
+               [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                 return cumprod(warned(a, dtype, out), axis, dtype, out);
+               }),
+      BC_VALUE("nancumsum(a, axis=None, dtype=None, out=None)", bc::nancumsum),
+      BC_VALUE("nancumprod(a, axis=None, dtype=None, out=None)", bc::nancumprod),
+      BC_VALUE("vdot(a, b)", bc::vdot),
+      BC_VALUE("inner(a, b)", bc::inner),
+      BC_VALUE("outer(a, b, out=None)", bc::outer),
+      BC_VALUE("tensordot(a, b, axes=2)", tensordot_function),
+      BC_VALUE("kron(a, b)", bc::kron),
+      BC_VALUE("vecdot(x1, x2, /, axis=-1)", bc::vecdot),
+      BC_VALUE("matvec(x1, x2, /)", bc::matvec),
+      BC_VALUE("vecmat(x1, x2, /)", bc::vecmat),
   };
 }
 
 std::vector<PyMethodDef> selection_composites() {
   return {
-      BC_FUNCTION("take(a, indices, axis=None, out=None, mode='raise')",
-                  [](const Array& a, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-                    return take_checked(a, indices, axis, mode, out);
-                  }),
+      BC_VALUE("take(a, indices, axis=None, out=None, mode='raise')",
+               [](const Array& a, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
+                 return take_checked(a, indices, axis, mode, out);
+               }),
       BC_FUNCTION("put(a, ind, v, mode='raise')",
                   [](PyObject* a, const Array& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
@@ -620,13 +619,13 @@ std::vector<PyMethodDef> selection_composites() {
                   }),
       BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),
       BC_LOOKING("extract(condition, arr)", bc::extract),
-      BC_FUNCTION("choose(a, choices, out=None, mode='raise')",
-                  [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {
-                    Array made = choose(a, choices_of(given_choices, a.device()), mode);
-                    if (!out) return made;
-                    assign(out, made);
-                    return out;
-                  }),
+      BC_VALUE("choose(a, choices, out=None, mode='raise')",
+               [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {
+                 Array made = choose(a, choices_of(given_choices, a.device()), mode);
+                 if (!out) return made;
+                 assign(out, made);
+                 return out;
+               }),
       BC_LOOKING("argwhere(a)", bc::argwhere),
       BC_LOOKING("flatnonzero(a)", bc::flatnonzero),
       BC_FUNCTION("fill_diagonal(a, val, wrap=False)",

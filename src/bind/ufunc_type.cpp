@@ -131,8 +131,8 @@ PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* c
     case Pair::modf: made = modf((*args)[0], options, out[0], out[1]); break;
     default: made = frexp((*args)[0], options, out[0], out[1]); break;
   }
-  PyRef first = outs[0] && outs[0] != Py_None ? PyRef::borrow(outs[0]) : PyRef::steal(wrap(std::move(made.first)));
-  PyRef second = outs[1] && outs[1] != Py_None ? PyRef::borrow(outs[1]) : PyRef::steal(wrap(std::move(made.second)));
+  PyRef first = outs[0] && outs[0] != Py_None ? PyRef::borrow(outs[0]) : PyRef::steal(wrap_value(std::move(made.first)));
+  PyRef second = outs[1] && outs[1] != Py_None ? PyRef::borrow(outs[1]) : PyRef::steal(wrap_value(std::move(made.second)));
   return tuple_of({first.get(), second.get()}).release();
 }
 

@@ -352,3 +352,40 @@ def test_resize_keeps_the_order_in_memory(xp):
         x.resize(shape)
         assert_same(x, n)
     assert_like_numpy(xp, "a = xp.arange(6)[::2]; a.resize(2); a")
+
+
+# Results without dimensions that NumPy gives as scalars: another name of one keeps its value.
+ELEMENTS = {
+    "clip": lambda xp, x, v: xp.clip(x, 0, 1),
+    "method clip": lambda xp, x, v: x.clip(0, 1),
+    "round": lambda xp, x, v: xp.round(x, 1),
+    "method round": lambda xp, x, v: x.round(1),
+    "dot": lambda xp, x, v: xp.dot(v, v),
+    "method dot": lambda xp, x, v: v.dot(v),
+    "matmul": lambda xp, x, v: xp.matmul(v, v),
+    "vdot": lambda xp, x, v: xp.vdot(v, v),
+    "inner": lambda xp, x, v: xp.inner(v, v),
+    "vecdot": lambda xp, x, v: xp.vecdot(v, v),
+    "tensordot": lambda xp, x, v: xp.tensordot(v, v, 1),
+    "trace": lambda xp, x, v: xp.trace(xp.eye(2)),
+    "method trace": lambda xp, x, v: xp.eye(2).trace(),
+    "take": lambda xp, x, v: xp.take(v, 0),
+    "method take": lambda xp, x, v: v.take(0),
+    "average": lambda xp, x, v: xp.average(v),
+    "trapezoid": lambda xp, x, v: xp.trapezoid(v),
+    "nan_to_num": lambda xp, x, v: xp.nan_to_num(x),
+    "angle": lambda xp, x, v: xp.angle(x + 1j),
+    "frexp": lambda xp, x, v: xp.frexp(x)[0],
+    "divmod": lambda xp, x, v: divmod(x, 1)[1],
+    "astype of an element": lambda xp, x, v: v.sum().astype("float32"),
+    "random": lambda xp, x, v: xp.random.default_rng(0).random(),
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_in_place_updates_of_elements_leave_other_names_alone(xp, name):
+    value = ELEMENTS[name](xp, xp.asarray(0.5), xp.ones(2))
+    other, before = value, float(value)
+    value += 1
+    assert float(other) == before and float(value) == before + 1
+    assert hash(other) == hash(before)
