@@ -1,8 +1,7 @@
 // broadcloth.device: a place for arrays, equal to its name.
-#include <charconv>
-
 #include "bind/args.h"
 #include "graph/tape.h"
+#include "runtime/device_name.h"
 
 namespace bc::bind {
 namespace {
@@ -15,26 +14,6 @@ Device device_in(PyObject* self) { return reinterpret_cast<PyDevice*>(self)->dev
 
 /// What the with blocks of this thread go back to.
 thread_local std::vector<Device> outer_defaults;
-
-std::optional<Device> parse(std::string_view text) {
-  const size_t colon = text.find(':');
-  const std::string_view type = text.substr(0, colon);
-  Device d;
-  if (type == "cpu")
-    d.type = DeviceType::cpu;
-  else if (type == "cuda" || type == "gpu")
-    d.type = DeviceType::cuda;
-  else if (type == "null")
-    d.type = DeviceType::null;
-  else
-    return std::nullopt;
-  if (colon == std::string_view::npos) return d;
-  const std::string_view number = text.substr(colon + 1);
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), d.index);
-  if (error != std::errc() || end != number.data() + number.size() || d.index < 0 || (d.type == DeviceType::cpu && d.index != 0))
-    return std::nullopt;
-  return d;
-}
 
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
@@ -66,7 +45,7 @@ PyObject* device_compare(PyObject* self, PyObject* other, int op) {
     if (is_exact(other, state().device)) {
       same = device_in(self) == device_in(other);
     } else if (PyUnicode_Check(other)) {
-      const auto d = parse(as_string(other));
+      const auto d = parse_device(as_string(other));
       same = d && *d == device_in(self);
     } else {
       Py_RETURN_NOTIMPLEMENTED;
@@ -160,7 +139,7 @@ Device to_device(PyObject* o) {
   if (!o || o == Py_None) return default_device();
   if (is_exact(o, state().device)) return device_in(o);
   if (PyUnicode_Check(o)) {
-    if (const auto d = parse(as_string(o))) return *d;
+    if (const auto d = parse_device(as_string(o))) return *d;
     raise(ErrorKind::Value, "device: expected 'cpu', 'cuda' or 'cuda:N', got '{}'", as_string(o));
   }
   // broadcloth.cuda.Device holds one of ours.
@@ -168,7 +147,7 @@ Device to_device(PyObject* o) {
   raise(ErrorKind::Type, "device: expected a device or its name, got {}", type_name(o));
 }
 
-bool names_device(std::string_view text) { return parse(text).has_value(); }
+bool names_device(std::string_view text) { return parse_device(text).has_value(); }
 
 PyRef device_object(Device d) {
   PyDevice* made = PyObject_New(PyDevice, state().device);

@@ -14,6 +14,7 @@
 #include "graph/record.h"
 #include "graph/tape.h"
 #include "runtime/copy_kind.h"
+#include "runtime/device_name.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -1178,13 +1179,10 @@ namespace {
 
 Device initial_device() {
   const char* env = std::getenv("BROADCLOTH_DEVICE");
-  const std::string name = env ? env : "";
-  if (name.empty()) return {device_count(DeviceType::cuda) > 0 ? DeviceType::cuda : DeviceType::cpu, 0};
-  const size_t colon = name.find(':');
-  const std::string type = name.substr(0, colon);
-  const int index = colon == std::string::npos ? 0 : std::atoi(name.c_str() + colon + 1);
-  BC_CHECK(type == "cpu" || type == "cuda" || type == "null", Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", name);
-  return {type == "cpu" ? DeviceType::cpu : type == "cuda" ? DeviceType::cuda : DeviceType::null, index};
+  if (!env || !*env) return {device_count(DeviceType::cuda) > 0 ? DeviceType::cuda : DeviceType::cpu, 0};
+  const std::optional<Device> named = parse_device(env);
+  BC_CHECK(named, Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", env);
+  return *named;
 }
 
 thread_local std::optional<Device> thread_device;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <mutex>
 
@@ -9,6 +10,7 @@
 #include "backends/cuda/cuda_backend.h"
 #include "backends/null/null_backend.h"
 #include "core/error.h"
+#include "runtime/device_name.h"
 #include "runtime/fork.h"
 
 namespace bc {
@@ -124,6 +126,26 @@ std::string to_string(Device device) {
     case DeviceType::null: return device.index ? fmt::format("null:{}", device.index) : "null";
   }
   return "unknown device";
+}
+
+std::optional<Device> parse_device(std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view type = text.substr(0, colon);
+  Device d;
+  if (type == "cpu")
+    d.type = DeviceType::cpu;
+  else if (type == "cuda" || type == "gpu")
+    d.type = DeviceType::cuda;
+  else if (type == "null")
+    d.type = DeviceType::null;
+  else
+    return std::nullopt;
+  if (colon == std::string_view::npos) return d;
+  const std::string_view number = text.substr(colon + 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), d.index);
+  if (error != std::errc() || end != number.data() + number.size() || d.index < 0 || (d.type == DeviceType::cpu && d.index != 0))
+    return std::nullopt;
+  return d;
 }
 
 Backend& backend(Device device) {

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda
+from support import start_python
 
 
 def test_the_current_device(device):
@@ -183,3 +184,17 @@ def test_every_name_of_this_package_is_there():
     assert {"Stream", "runtime", "nvtx"} <= set(dir(cuda))
     with pytest.raises(AttributeError, match="no attribute"):
         cuda.no_such_name
+
+
+@pytest.mark.parametrize("name", ["cuda:x", "cuda:", "cuda:-1", "cuda:1x", "cpu:1", "cpu:", " gpu", "cuda ", "CUDA", "0", "tpu"])
+def test_a_device_that_cannot_be_read_is_an_error_and_not_the_first_one(name):
+    with pytest.raises(ValueError, match="expected"):
+        bc.zeros(2, device=name)
+    done = start_python("import broadcloth as bc; print(bc.zeros(2).device)", env={"BROADCLOTH_DEVICE": name})
+    assert done.returncode != 0 and f"BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{name}'" in done.stderr, done.stdout
+
+
+@pytest.mark.parametrize("name", ["cpu", "cpu:0", "null:1"])
+def test_the_environment_names_the_default_device(name):
+    done = start_python("import broadcloth as bc; print(repr(bc.empty(2).device))", env={"BROADCLOTH_DEVICE": name})
+    assert done.returncode == 0 and f"device('{name.replace(':0', '')}')" in done.stdout, done.stderr
