@@ -649,8 +649,6 @@ class KernelBuilder {
     l.block[0] = kCudaBlock;
     if (ir_.walk == Walk::map) {
       grid = std::max<int64_t>(1, ceil_div(ceil_div(m, ir_.vector), kCudaBlock));
-      BC_CHECK(grid <= 0x7fffffff, Memory, "array: expected at most {} elements on a CUDA device, got {}", int64_t{0x7fffffff} * kCudaBlock,
-               m);
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);
       l.block[0] = threads;
@@ -663,7 +661,10 @@ class KernelBuilder {
       grid = m / inner * tiles * shape.segments;
       step->tickets = ir_.segmented ? m / inner * tiles : 0;
     }
-    l.grid[0] = static_cast<unsigned>(std::min<int64_t>(grid, 0x7fffffff));
+    BC_CHECK(grid <= 0x7fffffff, Memory,
+             "{}: expected work for at most {} blocks on a CUDA device, got {} for {} results of {} elements each", step->name, 0x7fffffff,
+             grid, m, n);
+    l.grid[0] = static_cast<unsigned>(grid);
     step->launches.push_back(l);
   }
 

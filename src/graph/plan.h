@@ -43,6 +43,7 @@ struct Step {
   LoadedKernel* kernel = nullptr;
   std::shared_ptr<const Tier0Program> tier0;  ///< CPU: the loops that run it while there is no kernel
   int tier0_runs = 0;
+  int64_t tier0_nanoseconds = 0;  ///< that they took since the compiler was last asked for the kernel
 };
 
 /// What a flush runs, in order. Slots [0, pending) are the tape's nodes, the rest leaves and constants in the order they are met; a plan
@@ -76,6 +77,9 @@ inline bool share_memory(const Buffer& a, const Buffer& b) {
   const auto *from = static_cast<const char*>(a.ptr), *other = static_cast<const char*>(b.ptr);
   return &a != &b && from < other + b.bytes && other < from + a.bytes;
 }
+
+/// How many plans a device keeps before its cache of plans starts anew, for tests; returns the number before.
+size_t set_plan_limit(size_t count);
 
 /// The skeletons that a device runs.
 Target target_of(Device device);

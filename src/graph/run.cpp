@@ -65,6 +65,12 @@ class Runner {
         backend_(backend(device_)),
         ordered_(many_streams()) {}
 
+  ~Runner() {
+    for (const Ref<Node>& constant : captured_) constant->buffer = Ref<Buffer>();
+  }
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
   void run() {
     if (ordered_) [[unlikely]] {
       // One submission: what it reads is waited for before all of it.
@@ -80,10 +86,11 @@ class Runner {
       slots_.nodes.push_back(std::move(node));
     }
     for (Step& step : plan_.steps) {
-      const bool donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
-      for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
-      for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
+      bool donated = false;
       try {
+        donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
+        for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
+        for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
         if (step.kind == Step::Kind::library)
           run_library(step);
         else if (!step.launches.empty())
@@ -99,10 +106,11 @@ class Runner {
       if (donated) slots_.nodes[step.donor]->buffer = Ref<Buffer>();
       for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
     }
-    for (const Ref<Node>& constant : captured_) constant->buffer = Ref<Buffer>();
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void use(Buffer& buffer, bool write) {
     tape_.before(buffer, write);
     tape_.after(buffer, write);
@@ -169,16 +177,40 @@ class Runner {
   void fill_constant(Node& node) {
     alignas(16) char bytes[16];
     node.value.store(node.dtype, bytes);
-    node.buffer = Buffer::allocate(device_, 16);
+    const Ref<Buffer> buffer = Buffer::allocate(device_, 16);
+    const size_t size = itemsize(node.dtype);
+    const bool recorded = tape_.capture() && backend_.record(stream_, [node_bytes = std::to_array(bytes), to = buffer->ptr, size] {
+      std::memcpy(to, node_bytes.data(), size);
+    });
+    if (!recorded) backend_.copy(buffer->ptr, bytes, size, copy_kind(device_, kHost), stream_);
     // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
     if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
-    if (tape_.capture() &&
-        backend_.record(stream_, [node_bytes = std::to_array(bytes), to = node.buffer->ptr, size = itemsize(node.dtype)] {
-          std::memcpy(to, node_bytes.data(), static_cast<size_t>(size));
-        })) [[unlikely]]
-      return;
-    backend_.copy(node.buffer->ptr, bytes, itemsize(node.dtype), copy_kind(device_, kHost), stream_);
+    node.buffer = buffer;
   }
+
+  /// Memory for a step's partial results, given back when all that uses it is queued or the step has failed.
+  class Partials {
+   public:
+    Partials(const Runner& r, size_t bytes) : device_(r.device_), stream_(r.stream_) {
+      if (bytes == 0) return;
+      if (r.tape_.capture())
+        kept_ = Buffer::allocate(device_, bytes);  // a capture keeps what its kernels use
+      else
+        owned_ = pool_allocate(device_, bytes, stream_.native);
+    }
+    ~Partials() {
+      if (owned_) pool_free(device_, owned_, stream_.native);
+    }
+    Partials(const Partials&) = delete;
+    Partials& operator=(const Partials&) = delete;
+    void* get() const { return kept_ ? kept_->ptr : owned_; }
+
+   private:
+    const Device device_;
+    const Stream stream_;
+    void* owned_ = nullptr;
+    Ref<Buffer> kept_;
+  };
 
   void run_kernel(Step& step) {
     on_tier0_ = false;
@@ -194,15 +226,8 @@ class Runner {
       words_[patch.word] = reinterpret_cast<int64_t>(node.buffer->ptr) + patch.offset;
     }
     const ParamLayout p = param_layout(step.ir);
-    void* partials = nullptr;
-    Ref<Buffer> kept_partials;  // a capture keeps what its kernels use
-    if (step.partial_bytes) {
-      if (tape_.capture())
-        kept_partials = Buffer::allocate(device_, step.partial_bytes);
-      else
-        partials = pool_allocate(device_, step.partial_bytes, stream_.native);
-      words_[p.partials] = reinterpret_cast<int64_t>(kept_partials ? kept_partials->ptr : partials);
-    }
+    const Partials partials(*this, step.partial_bytes);
+    if (step.partial_bytes) words_[p.partials] = reinterpret_cast<int64_t>(partials.get());
     if (tape_.capture() && record_kernel(step, p)) [[unlikely]]
       return;
     uint32_t error = 0;
@@ -217,20 +242,16 @@ class Runner {
       }
     }
     const auto start = begin_timing();
-    for (const Launch& launch : step.launches) {
-      if (!on_tier0_) {
+    if (on_tier0_) {
+      run_tier0(step);
+    } else {
+      for (const Launch& launch : step.launches) {
         if (const LaunchObserver observe = launch_observer.load(std::memory_order_relaxed)) [[unlikely]]
-          tell(observe, step, kept_partials ? kept_partials->ptr : partials);
+          tell(observe, step, partials.get());
         backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
-        continue;
       }
-      const int64_t* words = words_.data();
-      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, words](int64_t begin, int64_t end) {
-        program.run(entry, words, begin, end);
-      });
     }
     end_timing(step, start, first_output(step));
-    if (partials) pool_free(device_, partials, stream_.native);
     if (error) {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);
@@ -249,6 +270,17 @@ class Runner {
     if (partials) observe(partials, step.partial_bytes, true);
     if (step.tickets) observe(tape_.words.tickets, tape_.words.count * sizeof(uint32_t), true);
     if (step.ir.checked && tape_.words.error) observe(tape_.words.error, sizeof(uint32_t), true);
+  }
+
+  void run_tier0(Step& step) {
+    const auto start = Clock::now();
+    const int64_t* words = words_.data();
+    for (const Launch& launch : step.launches) {
+      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, words](int64_t begin, int64_t end) {
+        program.run(entry, words, begin, end);
+      });
+    }
+    step.tier0_nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
   }
 
   /// Writes a step's launches down, where the stream's work are calls of the host.
@@ -287,7 +319,7 @@ class Runner {
       on_tier0_ = !c.jit || !compiler || (c.background_compile && small);
       const bool large = step.elements / cpu::thread_count() > kLargeStep;
       if (!on_tier0_ && c.background_compile && !large) {
-        step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); });
+        step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); }, std::exchange(step.tier0_nanoseconds, 0));
         on_tier0_ = !step.kernel;
       }
       if (on_tier0_) {
@@ -333,7 +365,6 @@ class Runner {
       }
   }
 
-  using Clock = std::chrono::steady_clock;
   Clock::time_point begin_timing() {
     if (!profiling()) return {};
     backend_.synchronize(stream_);

@@ -15,7 +15,7 @@
 namespace bc {
 namespace {
 
-constexpr size_t kMaxPlans = 4096;  // past this the cache of plans starts anew
+std::atomic<size_t> max_plans{4096};  // past this the cache of plans starts anew
 
 std::mutex registry_mutex;
 
@@ -63,9 +63,10 @@ thread_local ThreadStreams thread_streams;
 
 constexpr size_t kSpareStreams = 32;  // as many wait busy before one of them is used again
 
-/// Plans by the digest of the tape that they fit. Guarded by the tape's lock.
+/// Plans by the digest of the tape that they fit. Guarded by the tape's lock. A flush owns the plan that it runs: what it runs may flush
+/// another stream of the device, which may empty the cache.
 struct PlanCache {
-  std::unordered_map<Hash128, Plan> plans;
+  std::unordered_map<Hash128, std::shared_ptr<Plan>> plans;
 };
 
 PlanCache& plan_cache(Device device) {
@@ -336,13 +337,18 @@ void Tape::flush() {
   Hash128 key = tape_hash(count, &slots_);
   key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
   PlanCache& cache = plan_cache(device());
-  auto found = cache.plans.find(key);
-  if (found == cache.plans.end()) {
-    if (cache.plans.size() >= kMaxPlans) cache.plans.clear();
-    found = cache.plans.emplace(key, make_plan(slots_, static_cast<int>(count), target)).first;
+  std::shared_ptr<Plan> plan;
+  if (const auto found = cache.plans.find(key); found != cache.plans.end()) {
+    plan = found->second;
+  } else {
+    plan = std::make_shared<Plan>(make_plan(slots_, static_cast<int>(count), target));
+    if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
+    cache.plans.emplace(key, plan);
   }
-  run_plan(found->second, slots_, *this);
+  run_plan(*plan, slots_, *this);
 }
+
+size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memory_order_relaxed); }
 
 std::string Tape::source() {
   TapeLock lock(*this);

@@ -57,8 +57,7 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     const Dims both = broadcast_shapes(name, shape, out.shape());
     BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", name,
              out.shape(), both);
-    const Ref<Buffer>& buffer = out.storage()->current->buffer;
-    BC_CHECK(!(buffer && buffer->read_only) && !self_overlaps(out.layout()), Value, "{}: assignment destination is read-only", name);
+    BC_CHECK(!storage_facts(out).read_only && !self_overlaps(out.layout()), Value, "{}: assignment destination is read-only", name);
     shape = both;
   }
 

@@ -28,6 +28,7 @@ struct NullState {
   std::vector<KernelSource> sources;
   size_t capacity = kDefaultCapacity;
   size_t page = 0;
+  int fail_launch = -1, fail_copy = -1;
   std::string target = "null-cpu";
 };
 
@@ -245,6 +246,7 @@ class NullBackend final : public Backend {
     if (params_bytes) record.params.assign(bytes, bytes + params_bytes);
     record.source = loaded.source;
     std::lock_guard lock(state().mutex);
+    BC_CHECK(state().fail_launch < 0 || state().fail_launch-- > 0, Runtime, "null device: the launch of {} fails, as asked", record.entry);
     state().launches.push_back(std::move(record));
     state().order.push_back({NullOrder::Kind::launch, device(), stream.native, 0});
   }
@@ -258,6 +260,10 @@ class NullBackend final : public Backend {
   }
 
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override {
+    {
+      std::lock_guard lock(state().mutex);
+      BC_CHECK(state().fail_copy < 0 || state().fail_copy-- > 0, Runtime, "null device: a copy of {} bytes fails, as asked", bytes);
+    }
     if (bytes) std::memmove(dst, src, bytes);
     std::lock_guard lock(state().mutex);
     state().copies.push_back({kind, device(), bytes});
@@ -343,6 +349,16 @@ void null_set_target(std::string target) {
 void null_set_capacity(size_t bytes) {
   std::lock_guard lock(state().mutex);
   state().capacity = bytes ? bytes : kDefaultCapacity;
+}
+
+void null_fail_launch(int number) {
+  std::lock_guard lock(state().mutex);
+  state().fail_launch = number;
+}
+
+void null_fail_copy(int number) {
+  std::lock_guard lock(state().mutex);
+  state().fail_copy = number;
 }
 
 void null_set_pages(size_t bytes) {

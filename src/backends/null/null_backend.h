@@ -61,6 +61,9 @@ void null_log_clear();
 void null_set_target(std::string target);
 /// The memory that a null device seems to have, for tests of the pool; 0: 1 TiB (the first value).
 void null_set_capacity(size_t bytes);
+/// Which launch of array kernels fails next, counted from 0, and which copy; negative (the first value): none. It fails once.
+void null_fail_launch(int number);
+void null_fail_copy(int number);
 /// The size of pages of null devices' virtual memory, for tests of the pool; 0 (the first value): they have none.
 void null_set_pages(size_t bytes);
 
