@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import signal
 import sys
 from typing import Any
 
 USAGE = """usage: broadcloth COMMAND      (or python -m broadcloth COMMAND)
 
-  doctor               devices, libraries, versions, the cache; what is missing and the command that installs it
-  cache [info]         where the compiled kernels are kept, how many and how large
-  cache clear          removes them
-  cache export FILE    writes them to a file
-  cache import FILE    adds those of a file
+  doctor                       devices, libraries, versions, the cache; what is missing and the command that installs it
+  cache [info]                 where the compiled kernels are kept, how many and how large
+  cache clear                  removes them
+  cache export FILE            writes them to a file
+  cache import FILE --trust    adds those of a file: native code, so say that you trust who made it
 """
 
 _REINSTALL = "pip install --force-reinstall broadcloth"
@@ -149,7 +150,10 @@ def doctor() -> int:
 
     print("\nKernels")
     _check_kernels(bc, commands)
-    _print_cache(c.cache_stats())
+    stats = c.cache_stats()
+    _print_cache(stats)
+    if stats["warning"]:
+        commands.append(stats["warning"].partition("To mend it: ")[2] or "export BROADCLOTH_CACHE_DIR=FOLDER   # one that can be written")
 
     if commands:
         print("\nTo do")
@@ -207,6 +211,8 @@ def _print_folder(stats: dict[str, Any]) -> None:
     except OSError:
         pass
     print(f"  cache            {folder}: {files} files, {_size(total)}{free}")
+    if stats.get("warning"):
+        print(f"  not used         {stats['warning']}")
 
 
 def cache(arguments: list[str]) -> int:
@@ -224,9 +230,10 @@ def cache(arguments: list[str]) -> int:
         c.cache_clear()
         print("the kernel cache is empty")
         return 0
-    if what in ("export", "import") and len(arguments) == 2:
+    options = {"export": ([],), "import": ([], ["--trust"])}
+    if what in options and len(arguments) > 1 and arguments[2:] in options[what]:
         try:
-            count = c.cache_export(arguments[1]) if what == "export" else c.cache_import(arguments[1])
+            count = c.cache_export(arguments[1]) if what == "export" else c.cache_import(arguments[1], trust=len(arguments) > 2)
         except (OSError, RuntimeError, ValueError) as error:
             print(f"cache {what}: {error}", file=sys.stderr)
             return 1
@@ -237,9 +244,18 @@ def cache(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command; `broadcloth` and `python -m broadcloth` call it with the words of the command line."""
-    if arguments is None:
-        arguments = sys.argv[1:]
+    """Runs a command and returns the exit status; `broadcloth` and `python -m broadcloth` call it with the words of the command line."""
+    try:
+        status = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Whoever read the output (`| head`) has gone. Python writes what is left at its end: to nowhere, so that it does not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(USAGE, end="")
         return 0 if arguments else 2

@@ -255,9 +255,13 @@ void init_engine(PyObject* module) {
                         const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
                         return static_cast<int64_t>(without_gil([&] { return kernel_cache_export(p); }));
                       }),
-          BC_FUNCTION("cache_import(path)",
-                      [](PyObject* path) {
+          BC_FUNCTION("cache_import(path, trust=False)",
+                      [](PyObject* path, bool trust) {
                         const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
+                        BC_CHECK(trust, Value,
+                                 "cache import: kernels are native code, and whoever made {} can run code as you; say that you trust it "
+                                 "(--trust, or trust=True)",
+                                 p);
                         return static_cast<int64_t>(without_gil([&] { return kernel_cache_import(p); }));
                       }),
           BC_FUNCTION("cache_write(folder, arch)",

@@ -45,6 +45,7 @@ struct Entry {
   Backend* backend = nullptr;
   std::atomic<LoadedKernel*> kernel{nullptr};
   std::atomic<State> state{State::Idle};  // written with the mutex held
+  std::atomic<int64_t> spent{0};          // nanoseconds, for want of the kernel
   // The rest is guarded by the mutex, or owned by the thread that set Running.
   std::exception_ptr error;
   KernelSource source;
@@ -76,9 +77,12 @@ struct Table {
   }
 };
 
+/// The folder that the environment names for kernels that came with broadcloth.
+const char* named_shipped_folder() { return secure_getenv("BROADCLOTH_SHIPPED_KERNELS"); }
+
 /// Where the kernels that came with broadcloth are; empty when there are none.
 std::string shipped_folder() {
-  if (const char* folder = std::getenv("BROADCLOTH_SHIPPED_KERNELS")) return std::strcmp(folder, "0") == 0 ? "" : folder;
+  if (const char* folder = named_shipped_folder()) return std::strcmp(folder, "0") == 0 ? "" : folder;
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&shipped_folder), &here) == 0 || !here.dli_fname) return {};
   const std::string library = here.dli_fname;
@@ -98,7 +102,7 @@ struct Cache {
   std::atomic<uint64_t> replaced{0};
   std::atomic<int64_t> compile_nanoseconds{0};
   KernelStore store;
-  KernelStore shipped{shipped_folder()};
+  KernelStore shipped{shipped_folder(), !named_shipped_folder()};  // beside the library: as trusted as that
 
   std::mutex mutex;
   std::condition_variable changed;  // an entry left Running, or the queue changed
@@ -296,8 +300,11 @@ void* work(void*) {
   for (;;) {
     all.changed.wait(lock, [&] { return all.stopping || all.closing || !all.queue.empty(); });
     if (all.stopping || all.closing) return nullptr;
-    Entry& entry = *all.queue.front();
-    all.queue.pop_front();
+    const auto next = std::max_element(all.queue.begin(), all.queue.end(), [](const Entry* a, const Entry* b) {
+      return a->spent.load(std::memory_order_relaxed) < b->spent.load(std::memory_order_relaxed);
+    });
+    Entry& entry = **next;  // the first of equals
+    all.queue.erase(next);
     const KernelSource source = std::move(entry.source);
     set_running(all, entry);
     lock.unlock();
@@ -478,13 +485,14 @@ void kernel_cache_improve(LoadedKernel& kernel, bool wait) {
   }
 }
 
-LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print) {
+LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print, int64_t nanoseconds) {
   Cache& all = cache();
-  if (const Entry* entry = all.table.load(std::memory_order_acquire)->find(backend, key)) {
+  if (Entry* entry = all.table.load(std::memory_order_acquire)->find(backend, key)) {
     if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_acquire)) [[likely]] {
       all.memory_hits.fetch_add(1, std::memory_order_relaxed);
       return kernel;
     }
+    entry->spent.fetch_add(nanoseconds, std::memory_order_relaxed);
     const State state = entry->state.load(std::memory_order_relaxed);
     if (state == State::Queued || state == State::Running) return nullptr;
   }
@@ -574,6 +582,7 @@ void kernel_cache_write(const std::string& folder, const std::string& target, st
 size_t kernel_cache_export(const std::string& path) { return cache().store.archive(path); }
 size_t kernel_cache_import(const std::string& path) { return cache().store.import(path); }
 void kernel_cache_set_folder(const std::string& folder) { cache().store.set_folder(folder); }
+std::string kernel_cache_folder() { return cache().store.usable_folder(); }
 void kernel_cache_set_limit(size_t bytes) { cache().store.set_limit(bytes); }
 
 void kernel_cache_prepare(std::function<void()> work) {

@@ -35,8 +35,9 @@ class SourcePrinter {
 LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick = false);
 
 /// As kernel_cache_get, but never waits for a compiler: nullptr while a background thread compiles. A kernel that lies on disk is loaded
-/// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one.
-LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print);
+/// and returned at once. Throws the compiler's error at the first call after it failed, and at every later one. `nanoseconds`: what the
+/// caller has spent for want of the kernel since its last call; the kernel for which most was spent is compiled next.
+LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print, int64_t nanoseconds = 0);
 
 /// The bytes that `make` gives and the names beside them, kept on disk under a digest of `key` and `target` (the compiler, its flags and
 /// what it compiles for) in the same folder. `key` must stand for all that goes into the bytes.
@@ -73,7 +74,7 @@ void kernel_cache_clear(bool disk);
 
 /// Writes all entries on disk into one file, to be imported on another machine. Returns their number.
 size_t kernel_cache_export(const std::string& path);
-/// Puts the entries of an exported file into the folder; each is verified. Returns their number.
+/// Puts the entries of an exported file into the folder; each is verified to be whole, not to be harmless. Returns their number.
 size_t kernel_cache_import(const std::string& path);
 
 /// Compiles for `target` (Backend::target) and puts the results into `folder` as the cache would: what a wheel ships.
@@ -83,6 +84,8 @@ void kernel_cache_write(const std::string& folder, const std::string& target, st
 /// Another folder, in the place of what the environment says (BROADCLOTH_CACHE_DIR, else XDG_CACHE_HOME/broadcloth, else
 /// ~/.cache/broadcloth); empty: keep nothing on disk.
 void kernel_cache_set_folder(const std::string& folder);
+/// The folder on disk that code may be loaded from and kept in; empty when there is none, or it is refused.
+std::string kernel_cache_folder();
 /// Another cap for the bytes on disk than BROADCLOTH_CACHE_LIMIT (2 GiB); the files used longest ago go first. 0: keep nothing on disk.
 void kernel_cache_set_limit(size_t bytes);
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "codegen/cache_folder.h"
 #include "core/error.h"
 
 namespace bc {
@@ -110,14 +111,6 @@ std::string name_of(const Hash128& key) { return to_string(key) + std::string(kS
 
 bool is_entry(std::string_view name) { return name.size() == 32 + kSuffix.size() && name.ends_with(kSuffix); }
 
-bool make_folders(const std::string& path) {
-  struct stat status;
-  if (stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode) || (errno = ENOTDIR, false);
-  const size_t slash = path.find_last_of('/');
-  if (slash != std::string::npos && slash > 0 && !make_folders(path.substr(0, slash))) return false;
-  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
-}
-
 /// The header of a file that is whole: sizes, version and digest agree with the bytes.
 const Header* verify(std::span<const char> bytes) {
   if (bytes.size() < sizeof(Header)) return nullptr;
@@ -155,18 +148,10 @@ std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, size_t size, c
   return kernel;
 }
 
-std::string home_folder() {
-  // An empty BROADCLOTH_CACHE_DIR means: keep nothing.
-  if (const char* folder = std::getenv("BROADCLOTH_CACHE_DIR")) return folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/') return std::string(cache) + "/broadcloth";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/broadcloth";
-  return {};
-}
-
 }  // namespace
 
 KernelStore::KernelStore() : limit_(kDefaultLimit) {
-  set_folder(home_folder());
+  set_folder(cache_folder_of_environment());
   if (const char* text = std::getenv("BROADCLOTH_CACHE_LIMIT"); text && *text) {
     char* end = nullptr;
     const double value = std::strtod(text, &end);
@@ -184,7 +169,7 @@ KernelStore::KernelStore() : limit_(kDefaultLimit) {
   }
 }
 
-KernelStore::KernelStore(std::string folder) : limit_(kDefaultLimit), read_only_(true) {
+KernelStore::KernelStore(std::string folder, bool trusted) : limit_(kDefaultLimit), read_only_(true), trusts_all_(trusted) {
   set_folder(std::move(folder));
   writable_ = false;
 }
@@ -192,6 +177,42 @@ KernelStore::KernelStore(std::string folder) : limit_(kDefaultLimit), read_only_
 std::string KernelStore::folder() const {
   std::lock_guard lock(mutex_);
   return limit_ ? folder_ : std::string();
+}
+
+std::string KernelStore::usable_folder() {
+  std::string folder;
+  {
+    std::lock_guard lock(mutex_);
+    if (!limit_ || verdict_ == Verdict::refused) return {};
+    if (verdict_ == Verdict::trusted) return folder_;
+    folder = folder_;
+  }
+  struct stat status;
+  if (folder.empty() || stat(folder.c_str(), &status) != 0) return folder;  // judged when it is there
+  const std::string refusal = trusts_all_ ? std::string() : why_refused(folder);
+  {
+    std::lock_guard lock(mutex_);
+    if (folder != folder_ || verdict_ != Verdict::unknown) return verdict_ == Verdict::refused ? std::string() : folder_;
+    verdict_ = refusal.empty() ? Verdict::trusted : Verdict::refused;
+    if (refusal.empty()) return folder;
+    warning_ = refusal;
+    writable_ = false;
+  }
+  warn(refusal);
+  return {};
+}
+
+bool KernelStore::trusts(const std::string& path, const struct stat& status) {
+  if (trusts_all_) return true;
+  const std::string reason = why_not_trusted(path, status);
+  if (reason.empty()) return true;
+  bool first = false;
+  {
+    std::lock_guard lock(mutex_);
+    first = !std::exchange(warned_of_file_, true);
+  }
+  if (first) warn(fmt::format("kernel cache: {}: it is not loaded, but compiled again", reason));
+  return false;
 }
 
 std::string KernelStore::warning() const {
@@ -213,6 +234,8 @@ void KernelStore::set_folder(std::string folder) {
   }
   std::lock_guard lock(mutex_);
   folder_ = std::move(folder);
+  verdict_ = Verdict::unknown;
+  warned_of_file_ = false;
   warning_.clear();
   writable_ = true;
   collected_ = false;
@@ -235,13 +258,13 @@ void KernelStore::stop_writing(const std::string& folder, const char* what, int 
 }
 
 std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
-  const std::string folder = this->folder();
+  const std::string folder = usable_folder();
   if (folder.empty()) return std::nullopt;
   const std::string path = folder + "/" + name_of(key);
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
   struct stat status;
-  if (fstat(file.get(), &status) != 0) return std::nullopt;
+  if (fstat(file.get(), &status) != 0 || !trusts(path, status)) return std::nullopt;
   const auto size = static_cast<size_t>(status.st_size);
   if (size <= kMaxFile) {
     auto bytes = std::make_unique_for_overwrite<char[]>(size);
@@ -277,11 +300,10 @@ bool KernelStore::write_file(const std::string& folder, const std::string& name,
 }
 
 void KernelStore::save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary) {
-  std::string folder;
+  const std::string folder = usable_folder();
   {
     std::lock_guard lock(mutex_);
-    if (!writable_ || !limit_ || folder_.empty()) return;
-    folder = folder_;
+    if (!writable_ || folder.empty()) return;
   }
   std::string meta = target.substr(0, target.find('\0')) + '\0';
   for (const std::string& entry : entries) meta += entry + '\0';
@@ -316,7 +338,7 @@ void KernelStore::save(const Hash128& key, const std::string& target, std::span<
   header.digest = digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom);
   std::memcpy(bytes.data(), &header, sizeof(Header));
 
-  if (!make_folders(folder)) return stop_writing(folder, "cannot make", errno);
+  if (!make_private_folder(folder)) return stop_writing(folder, "cannot make", errno);
   if (!write_file(folder, name_of(key), bytes)) return stop_writing(folder, "cannot write to", errno);
 
   bool due = false;
@@ -422,7 +444,8 @@ size_t KernelStore::archive(const std::string& path) {
   header.version = kVersion;
   std::vector<char> out(sizeof header);
   std::vector<std::string> names;
-  const std::string from = folder();
+  const std::string from = usable_folder();
+  if (from.empty() && !folder().empty()) raise(ErrorKind::Runtime, "cache export: {}", warning());
   if (!from.empty()) {
     const Folder folder(from);
     while (const dirent* item = folder.dir ? readdir(folder.dir) : nullptr) {
@@ -434,6 +457,7 @@ size_t KernelStore::archive(const std::string& path) {
     const File file(open((from + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status;
     if (!file || fstat(file.get(), &status) != 0) continue;  // deleted meanwhile
+    if (!trusts(from + "/" + name, status)) continue;
     const auto size = static_cast<uint64_t>(status.st_size);
     if (size > kMaxFile) continue;
     std::vector<char> bytes(size);
@@ -454,7 +478,8 @@ size_t KernelStore::archive(const std::string& path) {
 }
 
 size_t KernelStore::import(const std::string& path) {
-  const std::string to = folder();
+  const std::string to = usable_folder();
+  BC_CHECK(!to.empty() || folder().empty(), Runtime, "cache import: {}", warning());
   BC_CHECK(!to.empty(), Runtime, "cache import: there is no cache folder; set BROADCLOTH_CACHE_DIR");
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status;
@@ -480,7 +505,7 @@ size_t KernelStore::import(const std::string& path) {
     at += size;
     BC_CHECK(verify(entries.back()), Value, "cache import: kernel {} of {} in {} is damaged", i + 1, header.files, path);
   }
-  BC_CHECK(make_folders(to), Runtime, "cache import: cannot make {}: {}", to, std::strerror(errno));
+  BC_CHECK(make_private_folder(to), Runtime, "cache import: cannot make {}: {}", to, std::strerror(errno));
   for (const auto& entry : entries) {
     const auto* kernel = reinterpret_cast<const Header*>(entry.data());
     BC_CHECK(write_file(to, name_of(kernel->key), entry), Runtime, "cache import: cannot write to {}: {}", to, std::strerror(errno));

@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,8 +22,9 @@ struct StoredKernel {
 };
 
 /// Compiled kernels in a folder, one file each, named by a digest of all that went into the binary. Files appear complete by a rename and
-/// are verified when read, so any number of processes may share a folder and die at any time. Nothing here throws but archive() and
-/// import(): a cache that cannot be used is only slower.
+/// are verified when read, so any number of processes may share a folder and die at any time. A folder and files that others may write are
+/// not used (cache_folder.h); the reason is said once. Nothing here throws but archive() and import(): a cache that cannot be used is only
+/// slower.
 class KernelStore {
  public:
   /// Of the files' format. A part of every key, so that versions of the library may share a folder.
@@ -29,8 +32,8 @@ class KernelStore {
 
   /// The folder and the cap of the environment.
   KernelStore();
-  /// A folder that is only read: files stay as they are, damaged ones too.
-  explicit KernelStore(std::string folder);
+  /// A folder that is only read: files stay as they are, damaged ones too. A `trusted` one is used whoever may write it.
+  KernelStore(std::string folder, bool trusted);
 
   /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted (unless the folder is only
   /// read).
@@ -40,7 +43,8 @@ class KernelStore {
 
   /// Writes all files into one. Throws ErrorKind::Runtime when it cannot be written.
   size_t archive(const std::string& path);
-  /// Throws ErrorKind::Value when the file is no archive or damaged, ErrorKind::Runtime when it cannot be read.
+  /// Throws ErrorKind::Value when the file is no archive or damaged, ErrorKind::Runtime when it cannot be read. Who made the archive can
+  /// run code with the rights of all that use this folder: the caller asks.
   size_t import(const std::string& path);
 
   struct Usage {
@@ -53,6 +57,8 @@ class KernelStore {
   void collect();
 
   std::string folder() const;
+  /// The folder that code may be loaded from; empty when there is none, or it is refused.
+  std::string usable_folder();
   std::string warning() const;
   size_t limit() const;
   void set_folder(std::string folder);
@@ -62,6 +68,9 @@ class KernelStore {
   void unlock_after_fork() { mutex_.unlock(); }
 
  private:
+  enum class Verdict : uint8_t { unknown, trusted, refused };
+
+  bool trusts(const std::string& path, const struct stat& status);
   bool write_file(const std::string& folder, const std::string& name, std::span<const char> bytes);
   void stop_writing(const std::string& folder, const char* what, int error);
 
@@ -69,7 +78,10 @@ class KernelStore {
   std::string folder_;        // empty: nothing is kept on disk
   std::string warning_;
   size_t limit_ = 0;
+  Verdict verdict_ = Verdict::unknown;
+  bool warned_of_file_ = false;
   const bool read_only_ = false;
+  const bool trusts_all_ = false;
   bool writable_ = true;
   size_t written_ = 0;  // bytes since the last collect()
   bool collected_ = false;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <unordered_set>
@@ -56,6 +57,8 @@ class FakeBackend final : public Backend {
   std::atomic<int> loads{0};
   std::atomic<int> refuse_loads{0};
   std::chrono::microseconds delay{0};
+  std::mutex order_mutex;
+  std::vector<std::string> order;  // of the texts that were compiled
   std::string target_name = "fake-1";
 
   Device device() const override { return {DeviceType::null, 0}; }
@@ -66,6 +69,10 @@ class FakeBackend final : public Backend {
   std::string target() const override { return target_name; }
   std::vector<char> compile(const KernelSource& source) override {
     ++compiles;
+    {
+      const std::lock_guard lock(order_mutex);
+      order.push_back(source.text);
+    }
     std::this_thread::sleep_for(delay);
     BC_CHECK(!source.text.starts_with("error"), Runtime, "compile: {}", source.text);
     return binary_of(source.text);
@@ -304,6 +311,23 @@ TEST_F(KernelCache, TryDoesNotWaitForTheCompiler) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_TRUE(right(*kernel, 1));
   EXPECT_EQ(backend.compiles, 2);
+}
+
+TEST_F(KernelCache, TheBackgroundThreadCompilesNextWhatMostTimeWasSpentFor) {
+  FakeBackend backend;
+  backend.delay = 200ms;
+  const auto ask = [&](int i, int64_t nanoseconds) {
+    return kernel_cache_try(backend, key_of(i), [&, i] { return KernelSource{text_of(i), {"first", "second"}}; }, nanoseconds);
+  };
+  ask(0, 0);
+  while (backend.compiles == 0) std::this_thread::sleep_for(1ms);  // it compiles the first; the others wait
+  for (int i = 1; i <= 4; ++i) EXPECT_EQ(ask(i, 0), nullptr);
+  ask(3, 500);
+  ask(4, 300);
+  ask(4, 300);
+  kernel_cache_wait();
+  // Those for which nothing was spent come in the order in which they were asked for.
+  EXPECT_EQ(backend.order, (std::vector<std::string>{text_of(0), text_of(4), text_of(3), text_of(1), text_of(2)}));
 }
 
 TEST_F(KernelCache, TryThrowsTheBackgroundThreadsError) {

@@ -189,3 +189,86 @@ def test_what_came_with_the_wheel_is_read_after_the_users_folder_and_never_writt
     file.write_bytes(kept)
     assert shipped(own, came) == [0, 1, 0, 1]
     assert shipped(own, tmp_path / "nowhere") == [0, 1, 0, 0]
+
+
+# ---- Whose files are loaded --------------------------------------------------------------------------------------------------------------
+
+
+def run_program(folder, **more):
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(folder), "OPENBLAS_NUM_THREADS": "1", "BROADCLOTH_SHIPPED_KERNELS": "0", **more})
+    done = subprocess.run([sys.executable, "-c", PROGRAM, "cpu", "2"], env=env, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout), [line for line in done.stderr.splitlines() if line.startswith("broadcloth: kernel cache:")]
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o1777, 0o722])
+def test_a_folder_that_others_may_write_is_refused_with_the_command_that_mends_it(tmp_path, mode):
+    folder = tmp_path / "cache"
+    compiled, said = run_program(folder)
+    assert compiled > 0 and said == []
+    assert folder.stat().st_mode & 0o777 == 0o700, "made for its user alone, whatever the umask"
+    folder.chmod(mode)
+    names = sorted(f.name for f in folder.iterdir())
+    again, said = run_program(folder)
+    assert again == compiled, "nothing is loaded from it"
+    assert sorted(f.name for f in folder.iterdir()) == names, "nor written to it"
+    assert len(said) == 1 and str(folder) in said[0] and f"mode {mode:o}" in said[0]
+    command = said[0].partition("To mend it: ")[2]
+    subprocess.run(command, shell=True, check=True)
+    assert run_program(folder) == (0, [])
+
+
+def test_a_file_that_others_may_write_is_compiled_again_and_replaced(tmp_path):
+    folder = tmp_path / "cache"
+    compiled, _ = run_program(folder)
+    kernels = list(folder.glob("*.bck"))
+    for file in kernels:
+        file.chmod(0o666)
+    again, said = run_program(folder)
+    assert again == compiled and len(said) == 1 and ".bck can be written by other users" in said[0]
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in kernels)
+    assert run_program(folder) == (0, [])
+
+
+def test_precompiled_headers_that_others_may_write_are_not_loaded(tmp_path):
+    folder = tmp_path / "cache"
+    run_program(folder)
+    kept = folder / "pch"
+    kept.mkdir(mode=0o700, exist_ok=True)
+    kept.chmod(0o777)
+    before = {f.name: f.stat().st_mtime_ns for f in kept.iterdir()}
+    for file in folder.glob("*.bck"):
+        file.unlink()
+    compiled, said = run_program(folder)
+    assert compiled > 0 and {f.name: f.stat().st_mtime_ns for f in kept.iterdir()} == before
+    assert said == [] or (len(said) == 1 and str(kept) in said[0])  # a build that ships its header needs none from here
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_another_users_folder_and_files_are_refused(tmp_path):
+    folder = tmp_path / "cache"
+    compiled, _ = run_program(folder)
+    os.chown(folder, 12345, 12345)
+    again, said = run_program(folder)
+    assert again == compiled and len(said) == 1 and "belongs to user 12345, and this process runs as user 0" in said[0]
+    assert "BROADCLOTH_CACHE_DIR" in said[0]
+    os.chown(folder, 0, 0)
+    for file in folder.glob("*.bck"):
+        os.chown(file, 12345, 12345)
+    again, said = run_program(folder)
+    assert again == compiled and len(said) == 1 and "compiled again" in said[0]
+    assert run_program(folder) == (0, [])
+
+
+def test_shipped_kernels_of_a_folder_that_the_environment_names_are_judged_too(tmp_path):
+    own, came = tmp_path / "own", tmp_path / "came"
+    assert shipped(came, 0) == [1, 0, 0, 0]
+    came.chmod(0o777)
+    assert shipped(own, came)[:3] == [1, 0, 0]
+
+
+def test_an_empty_folder_name_keeps_nothing(tmp_path):
+    env = child_environment({"BROADCLOTH_CACHE_DIR": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg")})
+    done = subprocess.run([sys.executable, "-c", PROGRAM, "cpu", "1"], env=env, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "no precompiled header either"

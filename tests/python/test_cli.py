@@ -36,7 +36,15 @@ def test_doctor_is_content_on_a_machine_that_lacks_nothing():
 
 def test_usage_and_unknown_commands():
     assert cli("--help").returncode == 0 and "usage" in cli("--help").stdout
-    for arguments in ((), ("nonsense",), ("cache", "nonsense"), ("cache", "export"), ("program.py",)):
+    for arguments in (
+        (),
+        ("nonsense",),
+        ("cache", "nonsense"),
+        ("cache", "export"),
+        ("cache", "import"),
+        ("cache", "import", "a", "b"),
+        ("program.py",),
+    ):
         done = cli(*arguments)
         assert done.returncode == 2 and "usage" in done.stdout + done.stderr
     assert cli("--version").stdout.strip() == f"broadcloth {bc.__version__}"
@@ -51,20 +59,42 @@ def test_cache_commands(tmp_path):
     exported = cli("cache", "export", str(tmp_path / "kernels"), env=env)
     assert exported.returncode == 0 and (tmp_path / "kernels").exists(), exported.stderr
     other = {**env, "BROADCLOTH_CACHE_DIR": str(tmp_path / "two")}
-    imported = cli("cache", "import", str(tmp_path / "kernels"), env=other)
+    asked = cli("cache", "import", str(tmp_path / "kernels"), env=other)
+    assert asked.returncode == 1 and "--trust" in asked.stderr and "native code" in asked.stderr
+    assert not list((tmp_path / "two").glob("*.bck"))
+    imported = cli("cache", "import", str(tmp_path / "kernels"), "--trust", env=other)
     assert imported.returncode == 0, imported.stderr
     assert imported.stdout.split()[0] == exported.stdout.split()[0]
     assert cli("cache", "clear", env=env).returncode == 0
     assert cli("cache", env=env).returncode == 0
-    missing = cli("cache", "import", str(tmp_path / "nothing"), env=env)
+    missing = cli("cache", "import", str(tmp_path / "nothing"), "--trust", env=env)
     assert missing.returncode == 1 and "nothing" in missing.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"not a cache", b"\0" * 1000])
 def test_a_bad_file_is_refused(tmp_path, content):
     (tmp_path / "bad").write_bytes(content)
-    done = cli("cache", "import", str(tmp_path / "bad"), env={"BROADCLOTH_CACHE_DIR": str(tmp_path / "c")})
+    done = cli("cache", "import", str(tmp_path / "bad"), "--trust", env={"BROADCLOTH_CACHE_DIR": str(tmp_path / "c")})
     assert done.returncode == 1 and done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["doctor", "cache", "--help"])
+def test_a_reader_that_has_gone_ends_a_command_without_a_traceback(arguments):
+    command = f"'{sys.executable}' -u -m broadcloth {arguments} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], env=child_environment(), capture_output=True, text=True, timeout=240)
+    assert done.stderr == "" and done.returncode in (0, 141)
+    # The same with a full buffer, written at the end.
+    command = command.replace(" -u", "")
+    done = subprocess.run(["bash", "-c", command], env=child_environment(), capture_output=True, text=True, timeout=240)
+    assert done.stderr == "" and done.returncode in (0, 141)
+
+
+def test_the_doctor_says_that_a_folder_is_refused_and_what_mends_it(tmp_path):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(0o777)
+    done = cli("doctor", env={"BROADCLOTH_CACHE_DIR": str(folder), "BROADCLOTH_DEVICE": "cpu"})
+    assert done.returncode == 1 and f"chmod go-w '{folder}'" in done.stdout.split("To do")[1]
 
 
 def test_import_is_quick():

@@ -22,7 +22,9 @@
 
 #include "backends/cpu/support_object.h"
 #include "backends/cpu/tier0/tier0.h"
+#include "codegen/cache_folder.h"
 #include "codegen/device_library.h"
+#include "codegen/kernel_cache.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/fork.h"
@@ -52,14 +54,15 @@ std::string library_path() {
   return kLibraryName;
 }
 
+/// Where precompiled headers and the support object are kept; nothing when nothing is kept on disk.
 std::optional<fs::path> keep_folder() {
-  const auto set = [](const char* name) -> const char* {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != 0 ? value : nullptr;
-  };
-  if (const char* folder = set("BROADCLOTH_CACHE_DIR")) return fs::path(folder) / "pch";
-  if (const char* folder = set("XDG_CACHE_HOME")) return fs::path(folder) / "broadcloth" / "pch";
-  if (const char* home = set("HOME")) return fs::path(home) / ".cache" / "broadcloth" / "pch";
+  const std::string folder = kernel_cache_folder();
+  if (folder.empty()) return std::nullopt;
+  fs::path path = fs::path(folder) / "pch";
+  const std::string refusal = why_refused(path.string());
+  if (refusal.empty()) return path;
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true)) warn(refusal);
   return std::nullopt;
 }
 
@@ -74,12 +77,13 @@ struct Trailer {
 constexpr char kMagic[8] = {'b', 'c', '-', 'p', 'c', 'h', '-', '1'};
 
 /// A kept file's bytes with the zero byte after them that clang wants. Read, not mapped: a file cut short later would kill the process.
-std::optional<std::vector<char>> read_kept(const fs::path& path) {
+std::optional<std::vector<char>> read_kept(const fs::path& path, bool trusted = false) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat status{};
   std::vector<char> bytes;
   bool ok = fstat(file, &status) == 0 && status.st_size > static_cast<off_t>(sizeof(Trailer));
+  ok = ok && (trusted || why_not_trusted(path.string(), status).empty());
   if (ok) {
     bytes.resize(static_cast<size_t>(status.st_size));
     size_t have = 0;
@@ -115,8 +119,7 @@ void drop_old(const fs::path& folder) {
 
 /// Writes a file so that other processes see all of it or nothing. A cache that cannot be written is no error.
 void write_kept(const fs::path& path, const std::vector<char>& bytes) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
+  if (!make_private_folder(path.parent_path().string())) return;
   std::string temporary = path.string() + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return;
@@ -134,7 +137,7 @@ void write_kept(const fs::path& path, const std::vector<char>& bytes) {
     }
     return true;
   };
-  // mkostemp makes it private; a cache may be shared.
+  // mkostemp makes it private; others may read what is shipped.
   const bool ok = fchmod(file, 0644) == 0 && put(bytes.data(), bytes.size() - 1) && put(&trailer, sizeof trailer);
   const bool closed = close(file) == 0;
   if (!ok || !closed || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
@@ -283,7 +286,7 @@ std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_
   if (!slot.bytes.empty()) return {slot.bytes.data(), slot.bytes.size() - 1};
 
   const std::string text = header_text(prelude);
-  if (auto shipped = read_kept(shipped_header(flags, text))) {
+  if (auto shipped = read_kept(shipped_header(flags, text), true)) {
     slot.bytes = std::move(*shipped);
     slot.made.store(true, std::memory_order_release);
     return {slot.bytes.data(), slot.bytes.size() - 1};
@@ -339,6 +342,8 @@ void JitLibrary::prepare(const bc_jit_flags& flags) {
 }
 
 void JitLibrary::write_headers(const std::string& folder) {
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);  // for all users to read
   const std::pair<bc_jit_flags, std::string_view> all[] = {{{3, 0, 0, 0}, {}}, {{3, 1, 0, 1}, {kCudaLibrary, kCudaLibrarySize}}};
   for (const auto& [flags, prelude] : all) {
     const std::string text = header_text(prelude), path = shipped_header(flags, text);
