@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/cuda/cubin.h"
 #include "backends/cuda/nvrtc.h"
 
 namespace bc {
@@ -302,18 +303,15 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
                                            properties_.compute_minor, foreign ? ": the code is for another device or a newer driver" : "",
                                            "driver log: ", log[0] ? log : "empty"));
   }
+  const std::optional<cuda::ParameterCounts> counts = cuda::parameter_counts(binary);
   for (const std::string& name : entries) {
     auto function = std::make_unique<CudaKernel::Function>();
     function->name = name;
     result = driver().cuModuleGetFunction(&function->handle, kernel->module_, name.c_str());
     if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetFunction", fmt::format("there is no kernel {}", name));
-    if (driver().cuFuncGetParamInfo) {
-      // The size counts only for kernels with exactly one parameter.
-      size_t offset = 0, bytes = 0, second = 0;
-      if (driver().cuFuncGetParamInfo(function->handle, 0, &offset, &bytes) == kSuccess &&
-          driver().cuFuncGetParamInfo(function->handle, 1, &offset, &second) != kSuccess)
-        function->params_bytes = bytes;
-    }
+    // The size counts only for kernels with exactly one parameter.
+    if (const auto sizes = cuda::parameter_sizes(function->handle, name, counts); sizes && sizes->size() == 1)
+      function->params_bytes = sizes->front();
     kernel->functions_.push_back(std::move(function));
   }
   return kernel;

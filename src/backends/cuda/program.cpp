@@ -18,6 +18,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "backends/cuda/cubin.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/standard_headers.h"
@@ -397,17 +398,13 @@ std::string plain_name(const char* mangled) {
 
 class CudaProgramKernel final : public ProgramKernel {
  public:
-  CudaProgramKernel(CudaBackend& backend, CUfunction function, std::string name)
-      : backend_(backend), function_(function), name_(std::move(name)) {
-    if (!driver().cuFuncGetParamInfo) return;
-    size_t offset = 0, bytes = 0;
-    while (driver().cuFuncGetParamInfo(function_, parameters_.size(), &offset, &bytes) == kSuccess)
-      parameters_.push_back(static_cast<uint32_t>(bytes));
-    knows_parameters_ = true;
-  }
+  CudaProgramKernel(CudaBackend& backend, CUfunction function, std::string name, std::optional<std::vector<uint32_t>> parameters)
+      : backend_(backend), function_(function), name_(std::move(name)), parameters_(std::move(parameters)) {}
 
-  std::span<const uint32_t> parameter_bytes() const override { return parameters_; }
-  bool knows_parameters() const override { return knows_parameters_; }
+  std::span<const uint32_t> parameter_bytes() const override {
+    return parameters_ ? std::span<const uint32_t>(*parameters_) : std::span<const uint32_t>();
+  }
+  bool knows_parameters() const override { return parameters_.has_value(); }
 
   void launch(const KernelLaunch& l, void** arguments, Stream stream) override {
     backend_.make_current();
@@ -522,8 +519,7 @@ class CudaProgramKernel final : public ProgramKernel {
   CudaBackend& backend_;
   const CUfunction function_;
   const std::string name_;
-  std::vector<uint32_t> parameters_;
-  bool knows_parameters_ = false;
+  const std::optional<std::vector<uint32_t>> parameters_;  ///< bytes of each; nothing: not known
   std::atomic<unsigned> shared_limit_{48u << 10};
 };
 
@@ -534,7 +530,8 @@ class CudaProgram final : public Program {
         name_(source.name),
         expressions_(source.name_expressions),
         lowered_(std::move(binary.lowered)),
-        log_(std::move(binary.log)) {
+        log_(std::move(binary.log)),
+        parameter_counts_(cuda::parameter_counts(binary.bytes)) {
     backend_.make_current();
     char log[8192] = {};
     int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferBytes};
@@ -562,23 +559,28 @@ class CudaProgram final : public Program {
     if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
     backend_.make_current();
     CUfunction function = nullptr;
-    CUresult result = driver().cuModuleGetFunction(&function, module_, lowered(key).c_str());
+    std::string symbol = lowered(key);
+    CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
     if (result == kErrorNotFound) {
       // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
       std::vector<std::string> fits;
-      for (const std::string& symbol : symbols())
-        if (plain_name(symbol.c_str()) == key) fits.push_back(symbol);
-      if (fits.size() == 1) result = driver().cuModuleGetFunction(&function, module_, fits[0].c_str());
+      for (const std::string& other : symbols())
+        if (plain_name(other.c_str()) == key) fits.push_back(other);
+      if (fits.size() == 1) {
+        symbol = fits[0];
+        result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
+      }
     }
     if (result == kErrorNotFound) {
       std::vector<std::string> known = expressions_;
-      for (const std::string& symbol : symbols())
-        if (std::find(lowered_.begin(), lowered_.end(), symbol) == lowered_.end()) known.push_back(plain_name(symbol.c_str()));
+      for (const std::string& other : symbols())
+        if (std::find(lowered_.begin(), lowered_.end(), other) == lowered_.end()) known.push_back(plain_name(other.c_str()));
       raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", name_, key,
             known.empty() ? "none that can be named" : fmt::format("{}", fmt::join(known, ", ")));
     }
     check(result, "cuModuleGetFunction");
-    return *kernels_.emplace(key, std::make_unique<CudaProgramKernel>(backend_, function, key)).first->second;
+    auto made = std::make_unique<CudaProgramKernel>(backend_, function, key, parameter_sizes(function, symbol, parameter_counts_));
+    return *kernels_.emplace(key, std::move(made)).first->second;
   }
 
   std::pair<void*, size_t> variable(std::string_view name) override {
@@ -624,6 +626,7 @@ class CudaProgram final : public Program {
   const std::string name_;
   const std::vector<std::string> expressions_, lowered_;
   const std::string log_;
+  const std::optional<ParameterCounts> parameter_counts_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<CudaProgramKernel>> kernels_;
 };
