@@ -3,6 +3,7 @@
 
 #include "core/scalar.h"
 #include "graph/node.h"
+#include "ops/ops.h"
 
 /// Library ops: what is not one pass of a generated kernel. Each class holds the arguments; `run` calls the body of the device.
 namespace bc {
@@ -12,6 +13,9 @@ struct MatmulExtra final : LibraryExtra {
   MatmulExtra() { name = "matmul"; }
   void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
 };
+
+/// Rows for which the order of a tree of joins does not matter but for rounding: the same rows on every device.
+inline bool associative(Op op) { return reduction_of(op).has_value(); }
 
 /// accumulate: out[…, i, …] = op(out[…, i - 1, …], in[…, i, …]) along `axis`; `fold` keeps the last one only.
 /// Associative rows run as blocks of a fixed size, so that the bits do not depend on the number of threads.

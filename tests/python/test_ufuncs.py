@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from support import (
     BOOL,
     COMPLEX,
@@ -721,3 +722,19 @@ def test_logical_ops_take_the_truth_of_numbers(xp, op, dtype, number):
 )
 def test_numbers_and_dtypes_of_ufuncs(xp, code):
     assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("name", ["hypot", "logaddexp", "logaddexp2"])
+def test_long_scans_join_blocks_as_those_of_sums_do(name):
+    """On the CPU a line longer than 65,536 elements is scanned in blocks of that size, whose totals are joined first: of all the rows that
+    CUDA scans in blocks, so that the same rows are associative on both."""
+    f = getattr(bc, name)
+    block = 1 << 16
+    x = bc.asarray(np.random.default_rng(3).random(3 * block), dtype="float32", device="cpu")
+    first, second = (f.accumulate(part)[-1:] for part in (x[:block], x[block : 2 * block]))
+    start = f(first, second)
+    expected = f.accumulate(bc.concatenate([start, x[2 * block :]]))[1:]
+    whole = f.accumulate(x)
+    np.testing.assert_array_equal(whole[2 * block :].get(), expected.get())
+    exact = getattr(np, name).accumulate(x.get().astype("float64"))
+    np.testing.assert_allclose(whole.get(), exact, rtol=2e-4)

@@ -12,8 +12,6 @@ constexpr int64_t kBlock = 1 << 16;  // elements of a line that one piece takes;
 constexpr int64_t kManyLines = 64;   // enough lines to share among threads without cutting them
 constexpr int64_t kPieceElements = 1 << 15;
 
-bool associative(Op op) { return reduction_of(op).has_value() && op != Op::hypot && op != Op::logaddexp && op != Op::logaddexp2; }
-
 const FoldLoops& loops(Op op, DType t) {
   const FoldLoops* l = fold_loops(info(op).name, static_cast<int>(t));
   BC_CHECK(l, UFuncTypeError, "{}: no loop that takes and gives {}", info(op).name, info(t).name);

@@ -223,8 +223,6 @@ std::string apply_text(Op op, DType t) {
   return fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return {}; }}\n", info(t).c_name, info(op).text);
 }
 
-bool associative(Op op) { return reduction_of(op).has_value(); }
-
 void scan_line(Queue& queue, Op op, DType t, void* data, int64_t n) {
   if (n > 1) Scan{queue, op, t, data, data, n, 1, 1, 1, {}, {}, {}}.tiled();
 }

@@ -7,8 +7,6 @@ namespace bc::cuda {
 
 /// "BC_INLINE T apply(T a, T b) …" of a row, with T defined.
 std::string apply_text(Op op, DType t);
-/// Rows for which the order of a tree of joins does not matter but for rounding.
-bool associative(Op op);
 
 /// Accumulates n contiguous elements in place.
 void scan_line(Queue& queue, Op op, DType t, void* data, int64_t n);
