@@ -159,11 +159,23 @@ BC_TFN bool logical_or(T a, T b) { return static_cast<bool>(nonzero(a) | nonzero
 BC_TFN bool logical_xor(T a, T b) { return nonzero(a) != nonzero(b); }
 BC_TFN bool logical_not(T a) { return !nonzero(a); }
 
+/// One of two values. GCC makes branches of choices that follow each other, and does not vectorise a loop around them: bits have none.
+BC_TFN T choose(bool condition, T a, T b) {
+#if !BC_CUDA && !defined(__clang__)
+  if constexpr (is_same<T, float> || is_same<T, double>) {
+    using Bits = unsigned_of<T>;
+    const Bits mask = Bits(0) - static_cast<Bits>(condition);
+    return bits_as<T>((bits_as<Bits>(a) & mask) | (bits_as<Bits>(b) & ~mask));
+  }
+#endif
+  return condition ? a : b;
+}
+
 // Equal values give the second, as vector units do (and NumPy with them): it matters for zeros of unlike sign only.
-BC_TFN T maximum(T a, T b) { return a > b || isnan(a) ? a : b; }
-BC_TFN T minimum(T a, T b) { return a < b || isnan(a) ? a : b; }
-BC_TFN T fmax(T a, T b) { return a > b || isnan(b) ? a : b; }
-BC_TFN T fmin(T a, T b) { return a < b || isnan(b) ? a : b; }
+BC_TFN T maximum(T a, T b) { return choose((a > b) | isnan(a), a, b); }
+BC_TFN T minimum(T a, T b) { return choose((a < b) | isnan(a), a, b); }
+BC_TFN T fmax(T a, T b) { return choose((a > b) | isnan(b), a, b); }
+BC_TFN T fmin(T a, T b) { return choose((a < b) | isnan(b), a, b); }
 BC_TFN T clip(T a, T lo, T hi) { return minimum(maximum(a, lo), hi); }
 BC_TFN T where(bool condition, T a, T b) { return condition ? a : b; }
 

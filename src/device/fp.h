@@ -323,6 +323,31 @@ struct Quotient {
   using F = conditional<sizeof(T) <= 2, float, double>;
   F floored, remainder;  ///< the remainder has the sign of the divisor
 };
+// Integers below 2^51 in size as doubles and back. Added to 1.5 * 2^52 they are the low bits of a double, so that both ways are an addition
+// and a subtraction, which processors without vectors of 64-bit conversions do many at a time.
+#if BC_CUDA
+BC_INLINE double double_of_small(i64 a) { return static_cast<double>(a); }
+BC_INLINE i64 small_of_double(double a) { return static_cast<i64>(a); }
+#else
+constexpr double kSmallIntegers = 6755399441055744.0;
+BC_INLINE double double_of_small(i64 a) { return bits_as<double>(static_cast<u64>(a) + bits_as<u64>(kSmallIntegers)) - kSmallIntegers; }
+BC_INLINE i64 small_of_double(double a) { return static_cast<i64>(bits_as<u64>(a + kSmallIntegers) - bits_as<u64>(kSmallIntegers)); }
+#endif
+template <class F, class T>
+BC_INLINE F small_integer_as(T a) {
+  if constexpr (sizeof(T) == 8)
+    return static_cast<F>(double_of_small(static_cast<i64>(a)));
+  else
+    return static_cast<F>(a);
+}
+template <class T, class F>
+BC_INLINE T small_integer_of(F a) {
+  if constexpr (sizeof(T) <= 2)
+    return static_cast<T>(static_cast<i32>(a));
+  else
+    return static_cast<T>(small_of_double(a));
+}
+
 template <class T>
 BC_INLINE Quotient<T> divide_fast_integers(T a, T b, u32& flag) {
   using F = typename Quotient<T>::F;
@@ -334,21 +359,21 @@ BC_INLINE Quotient<T> divide_fast_integers(T a, T b, u32& flag) {
     else
       flag |= static_cast<u32>((a > static_cast<T>(kMost)) | (b > static_cast<T>(kMost)));
   }
-  const F x = static_cast<F>(a), y = b == 0 ? F(1) : static_cast<F>(b);
+  const F x = small_integer_as<F>(a), y = choose(b == 0, F(1), small_integer_as<F>(b));
   const F whole = floor(x * (F(1) / y)), rest = x - whole * y, size = fabs(y);
   const bool negative = y < F(0);
-  const F left = negative ? -rest : rest;
-  const F off = left < F(0) ? F(-1) : left >= size ? F(1) : F(0);
+  const F left = choose(negative, -rest, rest);
+  const F off = choose(left >= size, F(1), F(0)) - choose(left < F(0), F(1), F(0));
   const F fixed = left - off * size;
-  return {whole + off, negative ? -fixed : fixed};
+  return {whole + off, choose(negative, -fixed, fixed)};
 }
 template <class T, enable_if<is_int<T>> = 0>
 BC_INLINE T floor_divide_fast(T a, T b, u32& flag) {
-  return static_cast<T>(static_cast<i64>(divide_fast_integers(a, b, flag).floored));
+  return small_integer_of<T>(divide_fast_integers(a, b, flag).floored);
 }
 template <class T, enable_if<is_int<T>> = 0>
 BC_INLINE T remainder_fast(T a, T b, u32& flag) {
-  return static_cast<T>(static_cast<i64>(divide_fast_integers(a, b, flag).remainder));
+  return small_integer_of<T>(divide_fast_integers(a, b, flag).remainder);
 }
 
 BC_LIFT2(fmod)

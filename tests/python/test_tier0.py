@@ -308,3 +308,64 @@ def test_large_work_runs_before_and_after_its_kernel_is_there():
         bc._c.cache_wait()
         second = bits(bc.sin(a) * 1.25 + bc.sqrt(a) - 0.375)
     assert first.tobytes() == second.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_divided_by_one_number(dtype):
+    """Blocks with one divisor are multiplied by a reciprocal: right to the last bit at the ends of the range."""
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(5)
+    divisors = {1, 2, 3, 5, 7, 10, 100, 127, info.max, info.max - 1, info.max // 2, info.max // 2 + 1, info.max // 3, -1, -3, info.min}
+    divisors |= {d for k in range(1, info.bits - 1) for d in ((1 << k) - 1, 1 << k, (1 << k) + 1)}
+    n = rng.integers(info.min, info.max, 5000, dtype=dtype, endpoint=True)
+    n[:6] = [info.min, info.max, 0, 1, info.max - 1, info.min + 1]
+    n[6:2000] = rng.integers(max(info.min, -50), 50, 1994).astype(dtype)
+    with configured(jit=False):
+        x = bc.asarray(n, device="cpu")
+        for d in sorted(d for d in divisors if info.min <= d <= info.max and d != 0):
+            by = np.asarray(d, dtype)
+            near = np.asarray([k * d + j for k in (-3, -2, -1, 1, 2, 3) for j in (-1, 0, 1) if info.min <= k * d + j <= info.max], dtype)
+            for values_, ours in ((n, x), (near, bc.asarray(near, device="cpu"))):
+                if values_.size:
+                    with np.errstate(over="ignore"):
+                        np.testing.assert_array_equal(host(ours // by), values_ // by, err_msg=f"// {d}")
+                        np.testing.assert_array_equal(host(ours % by), values_ % by, err_msg=f"% {d}")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(5000,), (3, 2500), (40, 300), (300, 40), (6, 5, 200)])
+def test_stores_into_parts_of_pending_arrays(dtype, shape):
+    """Such a store chooses between the old and the new element: blocks inside, outside, and across the part's edges."""
+    rng = np.random.default_rng(6)
+    n = rng.integers(0, 9, shape).astype(dtype)
+    parts = [
+        (slice(1, -1),) * len(shape),
+        (slice(None, None, 2),) * len(shape),
+        (*(slice(None),) * (len(shape) - 1), slice(3, 17)),
+        (slice(1, 2), *(slice(2, 9),) * (len(shape) - 1)),
+        (*(slice(None),) * (len(shape) - 1), slice(7, 8)),
+        (slice(2, 2),) * len(shape),
+        (slice(-2, 0, -3),) * len(shape),
+    ]
+    with configured(jit=False):
+        for part in parts:
+            x = bc.asarray(n, device="cpu") * 2
+            x[part] = x[part] + bc.asarray(n, device="cpu")[part] * 3
+            expected = n * n.dtype.type(2)
+            expected[part] += n[part] * n.dtype.type(3)
+            np.testing.assert_array_equal(host(x), expected, err_msg=str(part))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_copies_with_steps(dtype):
+    n = np.random.default_rng(7).integers(0, 90, (60, 70)).astype(dtype)
+    with configured(jit=False):
+        x = bc.asarray(n, device="cpu")
+        for step in (-7, -4, -3, -2, -1, 2, 3, 4, 5):
+            for got, want in (
+                (x[:, ::step].copy(), n[:, ::step]),
+                (x.ravel()[::step] + x.ravel()[::step], n.ravel()[::step] + n.ravel()[::step]),
+                (x.T[::step].copy(), n.T[::step]),
+                (x.T[:, ::step] * x[::step].T, n.T[:, ::step] * n[::step].T),
+            ):
+                np.testing.assert_array_equal(host(got), want)

@@ -36,12 +36,30 @@ void fill_with(void* out_, const void* value, int64_t n) {
   __builtin_memcpy(&v, value, sizeof(T));
   for (int64_t i = 0; i < n; ++i) out[i] = v;
 }
+/// With a step that the compiler knows, so that it makes shuffles of vectors of it.
+template <class T, int64_t step>
+void copy_by(T* __restrict__ out, const T* __restrict__ in, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i * step];
+}
 template <class T>
 void copy(void* out_, const void* in_, int64_t step, int64_t n) {
-  T* out = static_cast<T*>(out_);
-  const T* in = static_cast<const T*>(in_);
-  BC_VECTORIZE
-  for (int64_t i = 0; i < n; ++i) out[i] = in[i * step];
+  T* __restrict__ out = static_cast<T*>(out_);
+  const T* __restrict__ in = static_cast<const T*>(in_);
+  switch (step) {
+    case -1: return copy_by<T, -1>(out, in, n);
+    case 2: return copy_by<T, 2>(out, in, n);
+    case -2: return copy_by<T, -2>(out, in, n);
+    case 3: return copy_by<T, 3>(out, in, n);
+    case 4: return copy_by<T, 4>(out, in, n);
+    default: break;
+  }
+  // Loads wait for memory: eight are under way at once.
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8, in += 8 * step) {
+    const T v[8] = {in[0], in[step], in[2 * step], in[3 * step], in[4 * step], in[5 * step], in[6 * step], in[7 * step]};
+    __builtin_memcpy(out + i, v, sizeof(v));
+  }
+  for (; i < n; ++i, in += step) out[i] = *in;
 }
 template <class T>
 void copy_if(void* out_, const void* in_, int64_t step, const bool* mask, int64_t n) {

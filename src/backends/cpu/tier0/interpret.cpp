@@ -93,15 +93,22 @@ class Tree {
 class Run {
  public:
   Run(const Program& p, const int64_t* words) : p_(p), w_(words) {
-    // Pointers of registers, and where accesses are, lie before the registers themselves.
-    const int64_t head = static_cast<int64_t>((p.registers.size() + 3 * p.accesses.size()) * 8 + 63) / 64 * 64;
+    // What is known of registers, and where accesses are, lies before the registers themselves.
+    const size_t known = p.registers.size() * (sizeof(char*) + sizeof(Line) + sizeof(Range));
+    const int64_t head = static_cast<int64_t>(known + 3 * p.accesses.size() * sizeof(int64_t) + 63) / 64 * 64;
     char* memory = scratch_memory.get(head + p.scratch);
     reg_ = reinterpret_cast<char**>(memory);
     base_ = reinterpret_cast<int64_t*>(memory) + p.registers.size();
     at_ = base_ + p.accesses.size();
     step_ = at_ + p.accesses.size();
+    line_ = reinterpret_cast<Line*>(step_ + p.accesses.size());
+    range_ = reinterpret_cast<Range*>(line_ + p.registers.size());
     blocks_ = memory + head;
-    for (size_t k = 0; k < p.registers.size(); ++k) reg_[k] = blocks_ + p.registers[k];
+    for (size_t k = 0; k < p.registers.size(); ++k) {
+      reg_[k] = blocks_ + p.registers[k];
+      line_[k].known = false;
+      range_[k].known = false;
+    }
   }
 
   void map(int64_t begin, int64_t end) {
@@ -262,6 +269,19 @@ class Run {
     int64_t inner = 1;  ///< extent of the innermost axis
     int64_t outer = 0;  ///< the block's first row, and where in it
     int64_t start = 0;
+  };
+
+  /// A block's coordinates: first + k * step.
+  struct Line {
+    int64_t first, step;
+    bool known;
+  };
+  /// Where a block's mask is true: [low, high).
+  struct Range {
+    int32_t low, high;
+    bool known;
+    bool all(int64_t n) const { return known && low == 0 && high == n; }
+    bool none() const { return known && low >= high; }
   };
 
   const int64_t* access(int a) const { return w_ + p_.params.access + p_.params.access_words * a; }
@@ -520,7 +540,9 @@ class Run {
     } else if (step == 0 && i.lasting) {
       if (fresh) moves.fill(reg_[i.out] = own(i.out), reinterpret_cast<const void*>(at_[i.access]), most);
     } else {
-      copy_in(moves, i.size, reg_[i.out] = own(i.out), at_[i.access], step, n);
+      char* out = own(i.out);
+      if (i.direct != kNone && (step_[i.direct] == 1 || n == 1)) out = reinterpret_cast<char*>(at_[i.direct]);
+      copy_in(moves, i.size, reg_[i.out] = out, at_[i.access], step, n);
     }
   }
 
@@ -542,6 +564,14 @@ class Run {
       return;
     }
     void* out = reinterpret_cast<void*>(at_[i.access]);
+    if (mask && range_[i.b].known) {
+      const Range& r = range_[i.b];
+      if (r.none()) return;
+      out = static_cast<char*>(out) + r.low * step * p_.unit[static_cast<size_t>(i.access)];
+      from += int64_t{r.low} << i.size;
+      n = r.high - r.low;
+      mask = nullptr;
+    }
     if (mask)
       moves.spread_if(out, step, from, mask, n);
     else if (step != 1 && n != 1)
@@ -563,15 +593,26 @@ class Run {
     };
     switch (i.kind) {
       case Instruction::Kind::load_if:
+        if (!folded_ && range_[i.b].known) {
+          load_range(i, n, range_[i.b]);
+          break;
+        }
         each([&](int64_t at, int64_t first, int64_t count) {
           moves.copy_if(out + (first << i.size), reinterpret_cast<const void*>(at), step, mask + first, count);
         });
         break;
       case Instruction::Kind::coordinate:
+        line_[i.out] = {at_[i.access], step, !folded_};
+        if (i.tested && !folded_) break;  // written down where a test needs it
         each([&](int64_t at, int64_t first, int64_t count) { count_up(reinterpret_cast<int64_t*>(out) + first, at, step, count); });
         break;
       case Instruction::Kind::gather: {
         const int64_t* offsets = reinterpret_cast<const int64_t*>(reg_[i.a]);
+        if (mask && range_[i.b].none()) {
+          std::memset(out, 0, static_cast<size_t>(n) << i.size);
+          break;
+        }
+        if (mask && range_[i.b].all(n)) mask = nullptr;
         each([&](int64_t at, int64_t first, int64_t count) {
           moves.take(out + (first << i.size), reinterpret_cast<const void*>(at), step, offsets + first, mask ? mask + first : nullptr,
                      count);
@@ -584,6 +625,7 @@ class Run {
                   reinterpret_cast<uint32_t*>(w_[p_.params.error]), n);
         break;
       case Instruction::Kind::inside:
+        if (inside_range(i, n, out)) break;
         test_inside(reinterpret_cast<bool*>(out), i.c == kNone ? nullptr : reinterpret_cast<const bool*>(reg_[i.c]),
                     reinterpret_cast<const int64_t*>(reg_[i.a]), w_[i.word], w_[i.word + 1], w_[i.word + 2], n);
         break;
@@ -594,12 +636,60 @@ class Run {
     }
   }
 
+  /// A load where a mask is true in a range alone; elsewhere 0.
+  void load_range(const Instruction& i, int64_t n, const Range& r) {
+    const int64_t step = step_[i.access], from = at_[i.access];
+    if (r.all(n) && step == 1 && p_.peek) {
+      reg_[i.out] = reinterpret_cast<char*>(from);
+      return;
+    }
+    char* out = reg_[i.out];
+    const int64_t low = r.none() ? 0 : r.low, high = r.none() ? 0 : r.high;
+    std::memset(out, 0, static_cast<size_t>(low) << i.size);
+    if (high > low)
+      copy_in(kMoves[i.size], i.size, out + (low << i.size), from + low * step * p_.unit[static_cast<size_t>(i.access)], step, high - low);
+    std::memset(out + (high << i.size), 0, static_cast<size_t>(n - high) << i.size);
+  }
+
+  /// A test of coordinates that do not change in the block, or go up by 1, where it is true in a range at most. False: it is for
+  /// test_inside, and the coordinates have been written down.
+  bool inside_range(const Instruction& i, int64_t n, char* out) {
+    const Line line = line_[i.a];
+    const int64_t lower = w_[i.word], count = w_[i.word + 1], step = w_[i.word + 2];
+    Range& r = range_[i.out];
+    r.known = line.known && (i.c == kNone || range_[i.c].known) && (line.step == 0 || (line.step == 1 && step == 1));
+    if (!r.known) {
+      if (line.known) count_up(reinterpret_cast<int64_t*>(reg_[i.a]), line.first, line.step, n);
+      return false;
+    }
+    int64_t low = 0, high = n;
+    if (line.step == 1) {
+      low = std::clamp<int64_t>(lower - line.first, 0, n);
+      high = std::clamp<int64_t>(lower + count - line.first, low, n);
+    } else {
+      bool yes = false;
+      test_inside(&yes, nullptr, &line.first, lower, count, step, 1);
+      if (!yes) high = 0;
+    }
+    if (i.c != kNone) {
+      low = std::max<int64_t>(low, range_[i.c].low);
+      high = std::max(low, std::min<int64_t>(high, range_[i.c].high));
+    }
+    r.low = static_cast<int32_t>(low);
+    r.high = static_cast<int32_t>(high);
+    std::memset(out, 0, static_cast<size_t>(n));
+    std::memset(out + low, 1, static_cast<size_t>(high - low));
+    return true;
+  }
+
   const Program& p_;
   const int64_t* w_;
   char** reg_;     // where each register's elements are
   int64_t* base_;  // address (or coordinate) of each access where its row begins,
   int64_t* at_;    // where the block begins,
   int64_t* step_;  // and its stride along the innermost axis
+  Line* line_;     // of registers that `coordinate` makes
+  Range* range_;   // of registers that `inside` makes
   char* blocks_;
   Fold fold_;
   bool folded_ = false;

@@ -242,6 +242,16 @@ void exact_loop(const void* a_, const void* b_, const void* c_, void* out_, int6
   [[maybe_unused]] const auto* b = static_cast<const operand_of<R::kShape, 1, T>*>(b_);
   [[maybe_unused]] const auto* c = static_cast<const operand_of<R::kShape, 2, T>*>(c_);
   Out* out = static_cast<Out*>(out_);
+  if constexpr (R::kShape == kWhere) {
+    // The condition as a byte: compilers do not vectorise a choice by a bool in memory.
+    const u8* condition = static_cast<const u8*>(a_);
+    BC_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) {
+      const T yes = b[i], no = c[i];
+      out[i] = condition[i] != 0 ? yes : no;
+    }
+    return;
+  }
   BC_VECTORIZE
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (R::kArity == 1) {
@@ -257,6 +267,36 @@ void exact_loop(const void* a_, const void* b_, const void* c_, void* out_, int6
   }
 }
 
+/// Quotients (floor) or remainders of a block by one positive divisor, which most divisions have: multiplications and shifts (Granlund &
+/// Montgomery, 1994). With N bits beside the sign and 2^(l-1) < d <= 2^l, u * (floor(2^(N+l) / d) + 1) >> (N + l) is u / d for all u < 2^N;
+/// a negative number is that of its complement. False where the divisors differ, and nothing is done.
+template <bool remainders, class T>
+bool divide_by_one(const T* a, const T* b, T* out, int64_t n) {
+  if constexpr (sizeof(T) >= 4 && !is_signed_int<T>) {
+    return false;  // a bit too many
+  } else {
+    using Wide = conditional<sizeof(T) == 8, unsigned __int128, u64>;
+    using U = conditional<sizeof(T) == 8, u64, u32>;
+    using I = conditional<sizeof(T) == 8, i64, i32>;
+    constexpr int kBits = sizeof(U) * 8 - 1;
+    const T divisor = b[0];
+    if (divisor <= 0) return false;
+    T different = 0;
+    for (int64_t i = 0; i < n; ++i) different |= static_cast<T>(b[i] ^ divisor);
+    if (different != 0) return false;
+    const U d = static_cast<U>(divisor);
+    const int shift = kBits + (d == 1 ? 0 : 64 - __builtin_clzll(d - 1));
+    const U factor = static_cast<U>((Wide(1) << shift) / d + 1);
+    BC_VECTORIZE
+    for (int64_t i = 0; i < n; ++i) {
+      const I x = a[i], sign = x >> kBits;
+      const I q = static_cast<I>(static_cast<U>((static_cast<Wide>(static_cast<U>(x ^ sign)) * factor) >> shift)) ^ sign;
+      out[i] = remainders ? static_cast<T>(static_cast<U>(x) - static_cast<U>(q) * d) : static_cast<T>(q);
+    }
+    return true;
+  }
+}
+
 /// The fast form; where an argument lies outside its range, the block is done again exactly.
 template <Row row, int D>
 void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64_t n) {
@@ -264,6 +304,9 @@ void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64
   const T* a = static_cast<const T*>(a_);
   [[maybe_unused]] const T* b = static_cast<const T*>(b_);
   T* out = static_cast<T*>(out_);
+  if constexpr (is_int<T> && (row == Row::floor_divide || row == Row::remainder)) {
+    if (n > 0 && divide_by_one < row == Row::remainder > (a, b, out, n)) return;
+  }
   u32 flag = 0;
   BC_VECTORIZE
   for (int64_t i = 0; i < n; ++i) {

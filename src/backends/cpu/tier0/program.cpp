@@ -174,7 +174,17 @@ class Program::Builder {
     for (const Instruction& i : scope_->code)
       if (i.access != kNone && std::find(scope_->accesses.begin(), scope_->accesses.end(), i.access) == scope_->accesses.end())
         scope_->accesses.push_back(i.access);
+    for (Instruction& i : scope_->code)
+      if (i.kind == Instruction::Kind::coordinate) i.tested = only_tested(i.out, needed);
     place(needed);
+  }
+
+  /// Tells whether a register is read by nothing but tests of what lies inside.
+  bool only_tested(int16_t r, const std::vector<int16_t>& needed) const {
+    for (const Instruction& i : scope_->code) {
+      if (i.b == r || i.c == r || (i.a == r && i.kind != Instruction::Kind::inside)) return false;
+    }
+    return std::find(needed.begin(), needed.end(), r) == needed.end();
   }
 
   int16_t value(const Value& x, int index) {
@@ -273,7 +283,8 @@ class Program::Builder {
     } else if (!ir_.in_place) {
       // The loop that makes the value may write it to its place. Where an output may be an input, all is read first.
       for (Instruction& made : scope_->code)
-        if (made.kind == Instruction::Kind::op && made.out == i.a && made.direct == kNone) made.direct = o.access;
+        if ((made.kind == Instruction::Kind::op || made.kind == Instruction::Kind::load) && made.out == i.a && made.direct == kNone)
+          made.direct = o.access;
     }
     scope_->code.push_back(i);
   }
@@ -321,6 +332,17 @@ class Program::Builder {
   int64_t next_ = 0;
 };
 
+/// Elements of a map's registers: so many that the steps' own cost does not count, and few enough for the first-level cache.
+int map_block(const Ir& ir) {
+  int widest = 1;
+  for (const Value& x : ir.values) {
+    widest = std::max(widest, itemsize(x.dtype));
+    if (x.kind == Value::Kind::op)
+      for (const DType t : x.loop) widest = std::max(widest, itemsize(t));
+  }
+  return std::clamp(8192 / widest, 512, 4096);
+}
+
 Program::Program(const Ir& ir)
     : walk(ir.walk),
       kept(ir.kept),
@@ -329,7 +351,7 @@ Program::Program(const Ir& ir)
       segmented(ir.segmented),
       peek(!ir.in_place || ir.outputs.size() <= 1),
       params(param_layout(ir)),
-      block(ir.walk == Walk::map ? 512
+      block(ir.walk == Walk::map ? map_block(ir)
                                  : static_cast<int>(ir.walk == Walk::columns ? std::max(kReduceBlock, column_tile(ir)) : kReduceBlock)),
       tile(ir.walk == Walk::columns ? column_tile(ir) : 0),
       accesses(ir.accesses),

@@ -23,9 +23,10 @@ struct Instruction {
   Kind kind = Kind::op;
   uint8_t size = 0;      ///< of an element, as a logarithm
   bool lasting = false;  ///< load: the same element all along, kept in a register of its own
+  bool tested = false;   ///< coordinate: only `inside` reads it
   int16_t out = kNone, a = kNone, b = kNone, c = kNone;
   int16_t access = kNone;
-  int16_t direct = kNone;  ///< op: the access of the output that it may write itself
+  int16_t direct = kNone;  ///< op, load: the access of the output that it may write itself
   int32_t word = 0;
   Loop loop = nullptr;
 };
