@@ -74,11 +74,28 @@ def test_benchmark(xp):
     times = profiler.benchmark(lambda x: calls.append(x + 1), (xp.ones(3),), n_repeat=4, n_warmup=2, name="plus")
     assert len(calls) == 6 and times.name == "plus"
     assert times.cpu_times.shape == (4,) and times.gpu_times.shape == (1, 4) and (times.gpu_times >= 0).all()
-    assert "plus" in str(times) and "CPU" in str(times) and "GPU-" in str(times)
+    on_gpu = bc.default_device().type == "cuda"
+    assert "plus" in str(times) and "CPU" in str(times) and ("GPU-0" in str(times)) == on_gpu, "named for what it is"
     assert profiler.benchmark(lambda: None, n_repeat=1000, max_duration=0).cpu_times.size == 1
     for wrong in ({"func": 3}, {"func": len, "args": [1]}, {"func": len, "n_repeat": "3"}, {"func": len, "name": 3}):
         with pytest.raises(ValueError, match="benchmark"):
             profiler.benchmark(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda r: r, lambda r: (r, 1), lambda r: [r], lambda r: {"result": [r]}, lambda r: iter([r]), lambda r: lambda: r],
+    ids=["array", "tuple", "list", "dict", "iterator", "closure"],
+)
+def test_benchmark_computes_and_keeps_what_the_function_returns(xp, wrap):
+    """Each call's result is computed inside the timed part, in whatever it lies: as many kernels run as calls are made."""
+    x = xp.linspace(0.0, 1.0, 20_000)
+    bc.synchronize()
+    with bc.profiler.record() as ran:
+        times = profiler.benchmark(lambda: wrap(xp.sin(x) + 1), n_repeat=5, n_warmup=2)
+        bc.synchronize()
+    assert sum(kernel.elements == x.size for kernel in ran.kernels) == 7
+    assert (times.gpu_times > 0).all()
 
 
 def test_ranges_and_recordings():

@@ -20,9 +20,10 @@ __all__ = ["benchmark", "profile", "time_range"]
 
 
 class Times:
-    """The times of one `benchmark`: seconds of the host (`cpu_times`) and of the device (`gpu_times`, a row a device)."""
+    """The times of one `benchmark` in seconds: of the host until all was queued (`cpu_times`), and of the device until it was computed
+    (`gpu_times`, a row a device). Where there is no GPU the device is the CPU, and both are times of it."""
 
-    def __init__(self, name: str, cpu: list[float], gpu: list[list[float]], devices: tuple[int, ...]) -> None:
+    def __init__(self, name: str, cpu: list[float], gpu: list[list[float]], devices: tuple[str, ...]) -> None:
         self.name = name
         self.cpu_times = np.array(cpu)
         self.gpu_times = np.array(gpu)
@@ -32,7 +33,7 @@ class Times:
         """One line: the mean, its spread, the shortest and the longest time, in microseconds."""
         rows = [("CPU", self.cpu_times)]
         if show_gpu:
-            rows += [(f"GPU-{d}", t) for d, t in zip(self._devices, self.gpu_times, strict=True)]
+            rows += [(d, t) for d, t in zip(self._devices, self.gpu_times, strict=True) if d != "CPU"]
         shown = []
         for label, seconds in rows:
             t = seconds * 1e6
@@ -62,6 +63,11 @@ def benchmark(
 ) -> Times:
     """Calls a function many times, and tells how long it keeps the host and the device busy.
 
+    Array expressions are computed when somebody looks at them. So each call is followed by a flush inside the timed part, while what the
+    function returned is kept: it is computed and counted, in whatever containers it lies. Results that the function drops are not
+    computed, as nobody could see them. On a GPU the host's time ends when the work is queued and the device's when it is done; on the CPU
+    both end when it is done.
+
     Parameters
     ----------
     func : callable
@@ -74,6 +80,16 @@ def benchmark(
         Seconds of timed calls after which no more are made.
     devices : iterable of int, optional
         The devices whose time is taken; the current one unless given.
+
+    Returns
+    -------
+    Times
+        ``cpu_times`` and ``gpu_times`` in seconds; printed, its rows are called "CPU" and, where there is a GPU, "GPU-0" by its number.
+
+    Raises
+    ------
+    ValueError
+        An argument has the wrong type.
 
     Examples
     --------
@@ -96,12 +112,16 @@ def benchmark(
 
     chosen = (get_device_id(),) if devices is None else tuple(devices)
     marks = []
+    names = []
     for number in chosen:
-        with Device(number):
+        with Device(number) as chosen_device:
             marks.append((Event(), Event()))
+            names.append(f"GPU-{number}" if chosen_device.type == "cuda" else "CPU")
     for _ in range(n_warmup):
-        func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        bc.synchronize()
     bc.synchronize()
+    everywhere = bc.devices()
     cpu: list[float] = []
     gpu: list[list[float]] = [[] for _ in chosen]
     spent = 0.0
@@ -110,7 +130,9 @@ def benchmark(
             with Device(number):
                 start.record()
         begin = time.perf_counter()
-        func(*args, **kwargs)
+        result = func(*args, **kwargs)  # kept until it is computed: what nobody has is never run
+        for device in everywhere:
+            bc.flush(device)
         cpu.append(time.perf_counter() - begin)
         for number, (_start, end) in zip(chosen, marks, strict=True):
             with Device(number):
@@ -119,9 +141,10 @@ def benchmark(
             end.synchronize()
             row.append(start.elapsed_time(end) * 1e-3)
         spent += time.perf_counter() - begin
+        del result
         if spent >= max_duration:
             break
-    return Times(name or str(getattr(func, "__name__", func)), cpu, gpu, chosen)
+    return Times(name or str(getattr(func, "__name__", func)), cpu, gpu, tuple(names))
 
 
 class time_range(contextlib.ContextDecorator):
