@@ -5,6 +5,9 @@
 Each expression is recorded, run without the compiler (`config.jit = False`) and kept, as in a program's first steps. The best of several
 rounds is shown, NumPy and broadcloth taking turns; `ratio` is broadcloth's time by NumPy's. The bar is 1.5. Recording an expression and
 planning it costs microseconds that NumPy does not have: rows of 1,000 elements hold mostly those, and are shown without a bar.
+
+On a busy machine `BROADCLOTH_NUM_THREADS=1 python bench/tier0.py --cpu` compares the processor's time of one thread, which others disturb
+less.
 """
 
 from __future__ import annotations
@@ -117,11 +120,14 @@ def like(bc: Any, a: np.ndarray) -> Any:
     return base[::-1] if a.strides[0] < 0 else base[::2]
 
 
+clock = time.perf_counter
+
+
 def seconds(call: Callable[[], Any], repeat: int) -> float:
-    begin = time.perf_counter()
+    begin = clock()
     for _ in range(repeat):
         call()
-    return (time.perf_counter() - begin) / repeat
+    return (clock() - begin) / repeat
 
 
 def measure(bc: Any, body: Body, kinds: str, dtype: str, size: int) -> tuple[float, float]:
@@ -154,7 +160,11 @@ def main() -> int:
     parser.add_argument("--sizes", default="1000,100000,1000000")
     parser.add_argument("--json", help="a file for the results")
     parser.add_argument("--above", type=float, default=0.0, help="shows rows with a larger ratio only")
+    parser.add_argument("--cpu", action="store_true", help="the processor's time of this thread, in the place of the wall clock's")
     options = parser.parse_args()
+    if options.cpu:
+        global clock
+        clock = time.thread_time
     import broadcloth as bc
 
     bc.set_default_device("cpu")
