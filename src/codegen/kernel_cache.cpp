@@ -542,6 +542,7 @@ CacheStats kernel_cache_stats() {
   stats.disk_hits = all.disk_hits.load(std::memory_order_relaxed);
   stats.compiles = all.compiles.load(std::memory_order_relaxed);
   stats.compile_seconds = 1e-9 * static_cast<double>(all.compile_nanoseconds.load(std::memory_order_relaxed));
+  all.store.usable_folder();  // judges it, for the warning
   const KernelStore::Usage usage = all.store.usage();
   stats.disk_bytes = usage.bytes;
   stats.disk_files = usage.files;
