@@ -196,10 +196,11 @@ class KernelBuilder {
       walk(map, extra.base_strides, &w);
       v.kind = Value::Kind::gather;
       v.access = access(std::move(w));
-      v.slot = static_cast<int16_t>(ir_.gather_slots);
       v.predicate = scope.predicate;
+      // The pairs of one gather stand side by side: an index that is gathered itself has taken its own before.
+      for (size_t k = 1; k < node.in.size(); ++k) v.more.push_back(operand(node.in[k], node.shape, map, scope));
+      v.slot = static_cast<int16_t>(ir_.gather_slots);
       for (size_t k = 1; k < node.in.size(); ++k) {
-        v.more.push_back(operand(node.in[k], node.shape, map, scope));
         gathers_.push_back(extra.index_extents[static_cast<int>(k) - 1]);
         gathers_.push_back(extra.index_strides[static_cast<int>(k) - 1]);
         ++ir_.gather_slots;

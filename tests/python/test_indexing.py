@@ -466,3 +466,17 @@ def test_few_elements_are_stored_where_nobody_else_reads(xp, mode):
     if not fixed.flags.writeable:
         with pytest.raises(ValueError, match="read-only"):
             fixed[xp.asarray([0])] = 1
+
+
+def test_indices_that_are_gathered_themselves_keep_their_own_strides(xp):
+    rng = np.random.default_rng(5)
+    table, order, second = rng.standard_normal((3, 4)), rng.permuted(np.tile(np.arange(3), (4, 1)), axis=1), rng.integers(0, 3, (4, 3))
+
+    def program(lib):
+        a, o, s = lib.asarray(table), lib.asarray(order), lib.asarray(second)
+        twice = lib.take_along_axis(a.T, lib.take_along_axis(o, s, -1), -1)
+        rows = a[o[:, ::2][s[:2, 0]], s[:2, :2]]
+        return twice, rows, a.T[s[o[0]], o[1][s[0]]]
+
+    for got, want in zip(program(xp), program(np)):
+        assert_same(got, want)
