@@ -68,7 +68,7 @@ set_target_properties(broadcloth_core PROPERTIES
 target_include_directories(broadcloth_core PUBLIC "${SRC}" "${CMAKE_SOURCE_DIR}/include" PRIVATE "${CMAKE_SOURCE_DIR}")
 target_include_directories(broadcloth_core SYSTEM PUBLIC "${XXHASH_INCLUDE}")
 target_compile_definitions(broadcloth_core PUBLIC BC_VERSION="${PROJECT_VERSION}")
-target_link_libraries(broadcloth_core PUBLIC fmt::fmt PRIVATE zstd Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(broadcloth_core PUBLIC fmt::fmt PRIVATE zstd hwy_contrib Threads::Threads ${CMAKE_DL_LIBS})
 
 # The engine's own symbols are seen by the extension and the tests and by nobody else (broadcloth.map); inside, calls go straight.
 target_compile_options(broadcloth_core PRIVATE -fvisibility-inlines-hidden -fno-semantic-interposition)
@@ -77,6 +77,9 @@ target_link_options(broadcloth_core PRIVATE
 set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 
 broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+
+# Loops over elements that only move, compare and count are worth vectorising.
+set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2).
 file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/backends/cpu/tier0/*.cpp")

@@ -13,6 +13,8 @@ function(broadcloth_find_library target header library)
 endfunction()
 
 broadcloth_find_library(zstd zstd.h zstd)
+# vqsort, a vectorised quicksort, is a part of Highway.
+broadcloth_find_library(hwy_contrib hwy/contrib/sort/vqsort.h hwy_contrib)
 
 # XXH_INLINE_ALL puts xxHash into the caller; only its header is needed.
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)

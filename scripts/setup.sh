@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 packages=(
   g++ cmake ninja-build ccache                                  # tools
   llvm-19-dev libclang-19-dev libpolly-19-dev lld-19 clang-format-19   # the compiler inside libbroadcloth_jit.so
-  libfmt-dev libxxhash-dev libzstd-dev zlib1g-dev
+  libfmt-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev
   libgtest-dev
 )
 

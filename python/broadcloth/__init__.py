@@ -216,6 +216,14 @@ from ._products import (
     vecdot,
     vecmat,
 )
+from ._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
 from ._reductions import (
     all,
     amax,
@@ -251,6 +259,28 @@ from ._reductions import (
     std,
     sum,
     var,
+)
+from ._sorting import (
+    argpartition,
+    argsort,
+    digitize,
+    in1d,
+    intersect1d,
+    isin,
+    lexsort,
+    msort,
+    partition,
+    searchsorted,
+    setdiff1d,
+    setxor1d,
+    sort,
+    sort_complex,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
 from ._types import (
     bfloat16,

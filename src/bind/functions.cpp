@@ -4,6 +4,7 @@
 
 #include "bind/args.h"
 #include "bind/reduce.h"
+#include "bind/sorting.h"
 #include "bind/values.h"
 #include "graph/record.h"
 #include "ops/compose.h"
@@ -393,6 +394,9 @@ std::vector<PyMethodDef> op_functions() {
       BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
       BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),
       BC_FUNCTION("shares_memory(a, b, exact=False, max_work=None) Whether two arrays may touch the same element.", shares_memory),
+      BC_FUNCTION(
+          "notice(a, message) Warns with the message when a NaN of the array is first read on the host.",
+          [](const Array& a, std::string_view message) { a.storage()->notice.store(interned(message), std::memory_order_relaxed); }),
       BC_VALUE("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
                "from number `counter` on.",
                random_function),
@@ -639,7 +643,8 @@ std::vector<PyMethodDef> selection_composites() {
 }  // namespace
 
 void init_functions(PyObject* module) {
-  for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites})
+  for (auto* table :
+       {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites, sorting_functions})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
   for (int i = 0; i < static_cast<int>(Op::library); ++i)

@@ -22,6 +22,16 @@ ScatterExtra::ScatterExtra(Op op_, Dims axis_, Dims index_axis_) : op(op_), axis
   key = hash_of(index_axis.span(), hash_of(axis.span(), static_cast<uint64_t>(op)));
 }
 
+PartitionExtra::PartitionExtra(bool places_, std::vector<int64_t> ranks_) : places(places_), ranks(std::move(ranks_)) {
+  name = places ? "argpartition" : "partition";
+  key = hash_of(ranks, places);
+}
+
+SelectExtra::SelectExtra(std::vector<int64_t> ranks_) : ranks(std::move(ranks_)) {
+  name = "select";
+  key = hash_of(ranks, 2);
+}
+
 #define BC_LIBRARY_BODY(Extra)                                                                      \
   void Extra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) { \
     if (device.type == DeviceType::cpu) cpu::run(*this, inputs, output);                            \
@@ -32,6 +42,10 @@ BC_LIBRARY_BODY(ReduceatExtra)
 BC_LIBRARY_BODY(NonzeroExtra)
 BC_LIBRARY_BODY(CompressExtra)
 BC_LIBRARY_BODY(ScatterExtra)
+BC_LIBRARY_BODY(SortExtra)
+BC_LIBRARY_BODY(PartitionExtra)
+BC_LIBRARY_BODY(SelectExtra)
+BC_LIBRARY_BODY(SearchsortedExtra)
 #undef BC_LIBRARY_BODY
 
 void ScanExtra::run(Device device, Stream stream, std::span<const View> inputs, const View& output) {

@@ -68,4 +68,43 @@ struct ScatterExtra final : LibraryExtra {
   void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
 };
 
+/// The lines along the last axis in NumPy's order: NaN last, complex numbers by their real parts and then by their imaginary ones. Gives
+/// the values, or with `places` where each came from (int64, stable). Values that compare equal come in the order of their bits: -0.0
+/// before 0.0.
+struct SortExtra final : LibraryExtra {
+  bool places;
+  explicit SortExtra(bool places_) : places(places_) {
+    name = places ? "argsort" : "sort";
+    key = places;
+  }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// The lines along the last axis so that the element of each rank (ascending, distinct) stands where a sort would put it, what is not
+/// greater before it and what is not less behind it.
+struct PartitionExtra final : LibraryExtra {
+  bool places;
+  std::vector<int64_t> ranks;
+  PartitionExtra(bool places_, std::vector<int64_t> ranks_);
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// The elements that a sort of each line along the last axis would put at the given ranks (ascending, distinct): (…, n) to (…, ranks).
+struct SelectExtra final : LibraryExtra {
+  std::vector<int64_t> ranks;
+  explicit SelectExtra(std::vector<int64_t> ranks_);
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
+/// inputs[0] is sorted (1-d), inputs[1] holds values of its dtype: how many sorted elements are less than each (`right`: not greater),
+/// int64.
+struct SearchsortedExtra final : LibraryExtra {
+  bool right;
+  explicit SearchsortedExtra(bool right_) : right(right_) {
+    name = "searchsorted";
+    key = right;
+  }
+  void run(Device device, Stream stream, std::span<const View> inputs, const View& output) override;
+};
+
 }  // namespace bc

@@ -13,5 +13,9 @@ void run(const ReduceatExtra& op, std::span<const View> inputs, const View& outp
 void run(const NonzeroExtra& op, std::span<const View> inputs, const View& output);
 void run(const CompressExtra& op, std::span<const View> inputs, const View& output);
 void run(const ScatterExtra& op, std::span<const View> inputs, const View& output);
+void run(const SortExtra& op, std::span<const View> inputs, const View& output);
+void run(const PartitionExtra& op, std::span<const View> inputs, const View& output);
+void run(const SelectExtra& op, std::span<const View> inputs, const View& output);
+void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cpu

@@ -12,5 +12,9 @@ void run(const ReduceatExtra& op, Device device, Stream stream, std::span<const 
 void run(const NonzeroExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const CompressExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const SortExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const PartitionExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const SearchsortedExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cuda

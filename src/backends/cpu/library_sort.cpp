@@ -1,0 +1,289 @@
+// Sorts, selections and searches on the CPU: elements become unsigned keys of their order (sort_orders.h).
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "backends/cpu/library.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/sort_keys.h"
+#include "backends/cpu/sort_orders.h"
+#include "backends/cpu/strided.h"
+#include "core/error.h"
+
+namespace bc::cpu {
+namespace {
+
+constexpr int64_t kGrain = 1 << 15;      // elements that a thread takes at least
+constexpr int64_t kLongLine = 1 << 17;   // elements of a line that all threads work on together
+constexpr int64_t kHistogram = 1 << 15;  // elements from which a selection begins with a histogram
+
+/// The lines along the last axis of a view.
+struct Lines {
+  Dims shape, strides;  ///< of the other axes, joined where they can be
+  const char* base;
+  int64_t n, step, item;
+
+  explicit Lines(const View& v)
+      : shape(v.layout.shape), strides(v.layout.strides), base(first(v)), n(shape.back()), step(strides.back()), item(itemsize(v.dtype)) {
+    shape.resize(shape.size() - 1), strides.resize(strides.size() - 1);
+    Dims* lists[] = {&strides};
+    collapse(&shape, lists);
+  }
+  int64_t count() const { return product(shape); }
+
+  /// f(first element, number of the line, whether it has all threads for itself) for each line.
+  template <class F>
+  void each(F f) const {
+    const int64_t lines = count();
+    if (n >= kLongLine && lines < 2 * thread_limit()) {
+      Walker w(shape, {&strides});
+      for (int64_t i = 0; i < lines; ++i, w.next()) f(base + w.offset(0) * item, i, true);
+      return;
+    }
+    parallel_for(lines, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
+      Walker w(shape, {&strides});
+      w.seek(begin);
+      for (int64_t i = begin; i < end; ++i, w.next()) f(base + w.offset(0) * item, i, false);
+    });
+  }
+};
+
+/// body(begin, end) over [0, n), on all threads or on this one.
+template <class F>
+void over(int64_t n, bool parallel, F&& body) {
+  parallel ? parallel_for(n, kGrain, body) : body(int64_t{0}, n);
+}
+
+template <class T>
+Ref<Buffer> scratch(int64_t n, T** data) {
+  Ref<Buffer> b = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(std::max<int64_t>(n, 1)) * sizeof(T));
+  *data = static_cast<T*>(b->ptr);
+  return b;
+}
+
+// ---- Lines of real numbers -------------------------------------------------------------------------------------------------------
+
+/// keys[i] = the key of element i.
+template <class O>
+void load_keys(const typename O::Bits* x, int64_t step, int64_t n, typename O::Key* keys, bool parallel) {
+  over(n, parallel, [=](int64_t begin, int64_t end) {
+    if (step == 1)
+      for (int64_t i = begin; i < end; ++i) keys[i] = O::key(x[i]);
+    else
+      for (int64_t i = begin; i < end; ++i) keys[i] = O::key(x[i * step]);
+  });
+}
+
+/// Makes the keys in `out`, gives them to `arrange`, and turns them back into elements.
+template <class O, class F>
+void arrange_values(const typename O::Bits* x, int64_t step, int64_t n, typename O::Bits* out, bool parallel, F arrange) {
+  load_keys<O>(x, step, n, out, parallel);
+  arrange(out);
+  over(n, parallel, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = O::bits(out[i]);
+  });
+}
+
+template <class O>
+void sort_line(const typename O::Bits* x, int64_t step, int64_t n, typename O::Bits* out, bool parallel) {
+  using T = typename O::Number;
+  if constexpr (std::is_void_v<T> || sizeof(typename O::Bits) == 1) {
+    arrange_values<O>(x, step, n, out, parallel, [&](auto* keys) { sort_numbers(keys, n, parallel); });
+  } else {
+    over(n, parallel, [=](int64_t begin, int64_t end) {
+      if (step == 1)
+        std::memcpy(out + begin, x + begin, static_cast<size_t>(end - begin) * sizeof(*out));
+      else
+        for (int64_t i = begin; i < end; ++i) out[i] = x[i * step];
+    });
+    sort_numbers(reinterpret_cast<T*>(out), n, parallel);
+  }
+}
+
+/// Makes keys that hold the place behind the element's key, so that they are distinct and their order is the stable one; gives them to
+/// `arrange`, and then writes their places.
+template <class O, class F>
+void arrange_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* out, bool parallel, F arrange) {
+  if (sizeof(typename O::Bits) <= 4 && n <= int64_t{1} << 32) {
+    auto* keys = reinterpret_cast<uint64_t*>(out);
+    over(n, parallel, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) keys[i] = static_cast<uint64_t>(O::equal_key(x[i * step])) << 32 | static_cast<uint64_t>(i);
+    });
+    arrange(keys);
+    over(n, parallel, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) keys[i] &= 0xffffffff;
+    });
+    return;
+  }
+  WideKey* keys;
+  const Ref<Buffer> memory = scratch(n, &keys);
+  over(n, parallel, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) keys[i] = {static_cast<uint64_t>(i), O::equal_key(x[i * step])};
+  });
+  arrange(keys);
+  over(n, parallel, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = static_cast<int64_t>(keys[i].low);
+  });
+}
+
+/// Puts the keys of some ranks (ascending) where a sort would.
+template <class K>
+void partition(K* keys, int64_t n, std::span<const int64_t> ranks) {
+  int64_t begin = 0;
+  for (const int64_t rank : ranks) {
+    // Behind a key that stands at its rank the next one is the least.
+    if (rank == begin && rank > 0)
+      std::swap(keys[rank], *std::min_element(keys + rank, keys + n));
+    else
+      std::nth_element(keys + begin, keys + rank, keys + n);
+    begin = rank + 1;
+  }
+}
+
+/// The keys of some ranks of a long line: a histogram of the leading bits says which elements can have them, and those are partitioned.
+template <class O>
+void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out,
+                         bool parallel) {
+  using K = typename O::Key;
+  constexpr int kBits = std::min<int>(12, sizeof(K) * 8), kShift = static_cast<int>(sizeof(K) * 8) - kBits;
+  constexpr int64_t kBuckets = int64_t{1} << kBits;
+  const int64_t piece = parallel ? std::max<int64_t>(kGrain, (n + thread_limit() - 1) / thread_limit()) : n,
+                pieces = (n + piece - 1) / piece;
+  std::vector<int64_t> counts(static_cast<size_t>(pieces * kBuckets));
+  const auto each_piece = [&](auto&& body) {
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) body(p, p * piece, std::min(n, (p + 1) * piece));
+    });
+  };
+  each_piece([&](int64_t p, int64_t begin, int64_t end) {
+    int64_t* c = counts.data() + p * kBuckets;
+    for (int64_t i = begin; i < end; ++i) ++c[O::key(x[i * step]) >> kShift];
+  });
+  int64_t before = 0;
+  size_t r = 0;
+  for (int64_t bucket = 0; bucket < kBuckets && r < ranks.size(); ++bucket) {
+    int64_t held = 0;
+    for (int64_t p = 0; p < pieces; ++p) held += counts[static_cast<size_t>(p * kBuckets + bucket)];
+    size_t last = r;
+    while (last < ranks.size() && ranks[last] < before + held) ++last;
+    if (last > r) {
+      K* keys;
+      const Ref<Buffer> memory = scratch(held, &keys);
+      std::vector<int64_t> at(static_cast<size_t>(pieces));
+      for (int64_t p = 1; p < pieces; ++p)
+        at[static_cast<size_t>(p)] = at[static_cast<size_t>(p - 1)] + counts[static_cast<size_t>((p - 1) * kBuckets + bucket)];
+      each_piece([&](int64_t p, int64_t begin, int64_t end) {
+        K* to = keys + at[static_cast<size_t>(p)];
+        const K* const stop = to + counts[static_cast<size_t>(p * kBuckets + bucket)];
+        for (int64_t i = begin; i < end && to != stop; ++i) {
+          const K k = O::key(x[i * step]);
+          *to = k;
+          to += static_cast<int64_t>(k >> kShift) == bucket;
+        }
+      });
+      std::vector<int64_t> within;
+      for (size_t k = r; k < last; ++k) within.push_back(ranks[k] - before);
+      partition(keys, held, within);
+      for (size_t k = r; k < last; ++k) out[k] = O::bits(keys[ranks[k] - before]);
+      r = last;
+    }
+    before += held;
+  }
+}
+
+template <class O>
+void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out, bool parallel) {
+  if (n >= kHistogram) return select_by_histogram<O>(x, step, n, ranks, out, parallel);
+  typename O::Key* keys;
+  const Ref<Buffer> memory = scratch(n, &keys);
+  load_keys<O>(x, step, n, keys, false);
+  partition(keys, n, ranks);
+  for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
+}
+
+// ---- Binary search -----------------------------------------------------------------------------------------------------------------
+
+/// How many of n sorted elements satisfy `before`, which holds for the first ones only.
+template <class F>
+int64_t count_while(int64_t n, F before) {
+  int64_t low = 0;
+  while (n > 1) {
+    const int64_t half = n / 2;
+    low += before(low + half - 1) ? half : 0;
+    n -= half;
+  }
+  return low + (n == 1 && before(low));
+}
+
+}  // namespace
+
+void run(const SortExtra& op, std::span<const View> inputs, const View& output) {
+  const Lines lines(inputs[0]);
+  with_real_order(inputs[0].dtype, [&]<class O>() {
+    using B = typename O::Bits;
+    lines.each([&](const char* from, int64_t line, bool parallel) {
+      const B* x = reinterpret_cast<const B*>(from);
+      if (op.places) {
+        int64_t* out = reinterpret_cast<int64_t*>(first(output)) + line * lines.n;
+        arrange_places<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { sort_numbers(keys, lines.n, parallel); });
+      } else {
+        B* out = reinterpret_cast<B*>(first(output)) + line * lines.n;
+        sort_line<O>(x, lines.step, lines.n, out, parallel);
+      }
+    });
+  });
+}
+
+void run(const PartitionExtra& op, std::span<const View> inputs, const View& output) {
+  const Lines lines(inputs[0]);
+  with_real_order(inputs[0].dtype, [&]<class O>() {
+    using B = typename O::Bits;
+    lines.each([&](const char* from, int64_t line, bool parallel) {
+      const B* x = reinterpret_cast<const B*>(from);
+      if (op.places) {
+        int64_t* out = reinterpret_cast<int64_t*>(first(output)) + line * lines.n;
+        arrange_places<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { partition(keys, lines.n, op.ranks); });
+      } else {
+        B* out = reinterpret_cast<B*>(first(output)) + line * lines.n;
+        arrange_values<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { partition(keys, lines.n, op.ranks); });
+      }
+    });
+  });
+}
+
+void run(const SelectExtra& op, std::span<const View> inputs, const View& output) {
+  const Lines lines(inputs[0]);
+  const auto ranks = static_cast<int64_t>(op.ranks.size());
+  with_real_order(inputs[0].dtype, [&]<class O>() {
+    using B = typename O::Bits;
+    lines.each([&](const char* from, int64_t line, bool parallel) {
+      select_line<O>(reinterpret_cast<const B*>(from), lines.step, lines.n, op.ranks, reinterpret_cast<B*>(first(output)) + line * ranks,
+                     parallel);
+    });
+  });
+}
+
+void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& output) {
+  const View &sorted = inputs[0], &values = inputs[1];
+  const int64_t n = sorted.layout.shape[0], step = sorted.layout.strides[0], count = values.layout.size();
+  int64_t* out = reinterpret_cast<int64_t*>(first(output));
+  Dims shape = values.layout.shape, strides = values.layout.strides;
+  Dims* lists[] = {&strides};
+  collapse(&shape, lists);
+  with_order(sorted.dtype, [&]<class O>() {
+    using B = typename O::Bits;
+    const B* s = reinterpret_cast<const B*>(first(sorted));
+    const B* v = reinterpret_cast<const B*>(first(values));
+    parallel_for(count, kGrain / 16, [&](int64_t begin, int64_t end) {
+      Walker w(shape, {&strides});
+      w.seek(begin);
+      for (int64_t i = begin; i < end; ++i, w.next()) {
+        const B value = v[w.offset(0)];
+        out[i] = op.right ? count_while(n, [&](int64_t k) { return !O::less(value, s[k * step]); })
+                          : count_while(n, [&](int64_t k) { return O::less(s[k * step], value); });
+      }
+    });
+  });
+}
+
+}  // namespace bc::cpu

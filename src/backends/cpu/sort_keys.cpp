@@ -1,0 +1,147 @@
+// Numbers sorted by Highway's vqsort (Blacher, Giesen, Sanders & Wassenberg, "Vectorized and performance-portable quicksort", 2022).
+#include "backends/cpu/sort_keys.h"
+
+#include <hwy/contrib/sort/vqsort.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "backends/cpu/parallel.h"
+#include "graph/node.h"
+#include "runtime/backend.h"
+
+namespace bc::cpu {
+namespace {
+
+constexpr int64_t kShort = 48;       // below this insertion and std::sort beat the start of vqsort
+constexpr int64_t kPiece = 1 << 16;  // keys below which threads are not worth waking
+constexpr int64_t kMergeGrain = 1 << 14;
+constexpr int64_t kCounted = 1 << 10;  // numbers from which counting their values is tried
+constexpr int64_t kMostValues = 1 << 16;
+
+/// Numbers of few values: counts of each are all there is to know. Tells whether it did so.
+template <class K>
+bool sort_by_counts(K* keys, int64_t n) {
+  if constexpr (std::is_integral_v<K>) {
+    if (n < kCounted) return false;
+    K low = keys[0], high = keys[0];
+    for (int64_t i = 1; i < n; ++i) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
+    const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+    if (span >= static_cast<uint64_t>(std::min(n, kMostValues))) return false;
+    std::vector<int64_t> counts(span + 1);
+    for (int64_t i = 0; i < n; ++i) ++counts[static_cast<uint64_t>(keys[i]) - static_cast<uint64_t>(low)];
+    for (uint64_t k = 0; k <= span; ++k) keys = std::fill_n(keys, counts[k], static_cast<K>(static_cast<uint64_t>(low) + k));
+    return true;
+  }
+  return false;
+}
+
+template <class K>
+void sort_piece(K* keys, int64_t n) {
+  if (n < kShort) {
+    std::sort(keys, keys + n);
+    return;
+  }
+  if (sort_by_counts(keys, n)) return;
+  static_assert(sizeof(hwy::uint128_t) == sizeof(WideKey));
+  const hwy::Sorter sorter;
+  if constexpr (std::is_same_v<K, WideKey>)
+    sorter(reinterpret_cast<hwy::uint128_t*>(keys), static_cast<size_t>(n), hwy::SortAscending());
+  else
+    sorter(keys, static_cast<size_t>(n), hwy::SortAscending());
+}
+
+/// How many of the first `count` keys of the merged list come from a (Odeh, Green, Mwassi, Shmueli & Birk, "Merge Path", 2012).
+template <class K>
+int64_t taken_from_first(const K* a, int64_t na, const K* b, int64_t nb, int64_t count) {
+  int64_t low = std::max<int64_t>(0, count - nb), high = std::min(count, na);
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (b[count - middle - 1] < a[middle])
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+template <class K>
+void merge_piece(const K* a, const K* a_end, const K* b, const K* b_end, K* out) {
+  // One select a key and no branch that random keys would mispredict.
+  while (a != a_end && b != b_end) {
+    const bool second = *b < *a;
+    *out++ = second ? *b : *a;
+    b += second;
+    a += !second;
+  }
+  out = std::copy(a, a_end, out);
+  std::copy(b, b_end, out);
+}
+
+/// Merges neighbouring runs of `run` keys each from `from` to `to`; every thread writes pieces of the output.
+template <class K>
+void merge_runs(const K* from, K* to, int64_t n, int64_t run) {
+  const int64_t grain = std::min(kMergeGrain, run);
+  parallel_for((n + grain - 1) / grain, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      // `grain` divides 2 * run, so a piece lies in one pair of runs.
+      const int64_t start = piece * grain, stop = std::min(n, start + grain), pair = start / (2 * run) * (2 * run);
+      const K *a = from + pair, *b = from + std::min(n, pair + run);
+      const int64_t na = b - a, nb = std::min(n, pair + 2 * run) - pair - na;
+      const int64_t a0 = taken_from_first(a, na, b, nb, start - pair), a1 = taken_from_first(a, na, b, nb, stop - pair);
+      merge_piece(a + a0, a + a1, b + (start - pair - a0), b + (stop - pair - a1), to + start);
+    }
+  });
+}
+
+template <class K>
+void sort_in_parallel(K* keys, int64_t n) {
+  const int64_t threads = thread_limit();
+  if (n < 2 * kPiece || threads < 2) return sort_piece(keys, n);
+  const auto runs = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min(threads, n / kPiece))));
+  // A multiple of the merge's grain, which is a power of two.
+  const int64_t run = (n / runs / kMergeGrain + 1) * kMergeGrain;
+  parallel_for((n + run - 1) / run, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) sort_piece(keys + r * run, std::min(run, n - r * run));
+  });
+  Ref<Buffer> other = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(n) * sizeof(K));
+  K *from = keys, *to = static_cast<K*>(other->ptr);
+  for (int64_t width = run; width < n; width *= 2) {
+    merge_runs(from, to, n, width);
+    std::swap(from, to);
+  }
+  if (from != keys)
+    parallel_for(n, kPiece, [&](int64_t begin, int64_t end) {
+      std::memcpy(keys + begin, from + begin, static_cast<size_t>(end - begin) * sizeof(K));
+    });
+}
+
+}  // namespace
+
+template <class T>
+void sort_numbers(T* numbers, int64_t n, bool parallel) {
+  parallel ? sort_in_parallel(numbers, n) : sort_piece(numbers, n);
+}
+
+template <>
+void sort_numbers(uint8_t* numbers, int64_t n, bool) {
+  int64_t counts[256] = {};
+  for (int64_t i = 0; i < n; ++i) ++counts[numbers[i]];
+  for (int k = 0; k < 256; ++k) {
+    std::memset(numbers, k, static_cast<size_t>(counts[k]));
+    numbers += counts[k];
+  }
+}
+
+template void sort_numbers(int16_t*, int64_t, bool);
+template void sort_numbers(uint16_t*, int64_t, bool);
+template void sort_numbers(int32_t*, int64_t, bool);
+template void sort_numbers(uint32_t*, int64_t, bool);
+template void sort_numbers(int64_t*, int64_t, bool);
+template void sort_numbers(uint64_t*, int64_t, bool);
+template void sort_numbers(WideKey*, int64_t, bool);
+
+}  // namespace bc::cpu

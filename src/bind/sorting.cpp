@@ -1,0 +1,50 @@
+// Sorting, searching and sets under NumPy's parameter names.
+#include "bind/sorting.h"
+
+#include "bind/args.h"
+#include "ops/sorting.h"
+
+namespace bc::bind {
+namespace {
+
+/// (values, indices or None, inverse or None, counts or None)
+PyRef unique_tuple(const Unique& u) {
+  const auto part = [](const Array& a) { return PyRef::steal(a ? wrap(a) : new_ref(Py_None)); };
+  return tuple_of({part(u.values).get(), part(u.indices).get(), part(u.inverse).get(), part(u.counts).get()});
+}
+
+Array unset_unless(bool wanted, const Array& a) { return wanted ? a : Array(); }
+
+}  // namespace
+
+std::vector<PyMethodDef> sorting_functions() {
+  return {
+      BC_FUNCTION("sort(a, axis=-1)", [](const Array& a, const Axis& axis) { return sort(a, axis); }),
+      BC_FUNCTION("argsort(a, axis=-1)", [](const Array& a, const Axis& axis) { return argsort(a, axis); }),
+      BC_FUNCTION("lexsort(keys, axis=-1)", [](const std::vector<Array>& keys, const Axis& axis) { return lexsort(keys, axis); }),
+      BC_FUNCTION("partition(a, kth, axis=-1)", [](const Array& a, const Axes& kth, const Axis& axis) { return partition(a, kth, axis); }),
+      BC_FUNCTION("argpartition(a, kth, axis=-1)",
+                  [](const Array& a, const Axes& kth, const Axis& axis) { return argpartition(a, kth, axis); }),
+      BC_FUNCTION("order_statistics(a, ranks, axis) The elements that a sort along the axis would put at the ranks.",
+                  [](const Array& a, const Axes& ranks, int64_t axis) { return order_statistics(a, ranks, axis); }),
+      BC_VALUE("searchsorted(a, v, side='left', sorter=None)",
+               [](const Array& a, const Array& v, std::string_view side, const std::optional<Array>& sorter) {
+                 return searchsorted(a, v, side, sorter);
+               }),
+      BC_FUNCTION(
+          "unique(a, indices, inverse, counts, equal_nan) Values, first places, inverse and counts; None for what is not asked for.",
+          [](const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
+            Unique u = unique(a, indices, inverse, counts, equal_nan);
+            return unique_tuple(
+                {u.values, unset_unless(indices, u.indices), unset_unless(inverse, u.inverse), unset_unless(counts, u.counts)});
+          }),
+      BC_FUNCTION("unique_rows(a, indices, inverse, counts) The same for the slices along the first axis.",
+                  [](const Array& a, bool indices, bool inverse, bool counts) {
+                    Unique u = unique_rows(a, indices, inverse, counts);
+                    return unique_tuple(
+                        {u.values, unset_unless(indices, u.indices), unset_unless(inverse, u.inverse), unset_unless(counts, u.counts)});
+                  }),
+  };
+}
+
+}  // namespace bc::bind

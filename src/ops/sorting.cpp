@@ -1,0 +1,206 @@
+// Sorting, searching and sets: library ops and what is made of them.
+#include "ops/sorting.h"
+
+#include <algorithm>
+
+#include "graph/indexing.h"
+#include "graph/record.h"
+#include "ops/compose.h"
+#include "ops/library.h"
+
+namespace bc {
+using namespace compose;
+
+namespace {
+
+/// Records `extra` over the lines along `axis`; they have `n` elements of `dtype` in the result.
+Array along_axis(const Array& a, int axis, int64_t n, DType dtype, std::unique_ptr<LibraryExtra> extra) {
+  const int last = a.ndim() - 1;
+  const Array lines = axis == last ? a : moveaxis(a, {axis}, {last});
+  Dims shape = lines.shape();
+  shape[last] = n;
+  if (product(shape) == 0)
+    return empty(axis == last ? shape : moveaxis(empty(shape, dtype, a.device()), {last}, {axis}).shape(), dtype, a.device());
+  const Array made = record_library({lines}, {lines.shape()}, std::move(extra), shape, dtype, a.device());
+  return axis == last ? made : copy(moveaxis(made, {last}, {axis}));
+}
+
+/// The places that sort complex numbers along an axis: by whether a part is NaN, then by real part, then by imaginary part.
+Array complex_places(const Array& a, int axis) {
+  const Array re = real(a), im = imag(a);
+  const Array nan_parts = add(multiply(cast(isnan(re), DType::u8), Arg(2)), cast(isnan(im), DType::u8));
+  const Array keys[] = {im, re, nan_parts};
+  return lexsort(keys, axis);
+}
+
+/// The array and the axis to work on: the flattened array where no axis is given.
+std::pair<Array, int> lines_of(const Array& a, Axis axis, const char* op) {
+  const Array x = axis ? a : ravel(a);
+  return {x, normalize_axis(axis.value_or(-1), x.ndim(), op)};
+}
+
+std::vector<int64_t> checked_ranks(std::span<const int64_t> kth, int64_t n) {
+  std::vector<int64_t> ranks;
+  for (const int64_t k : kth) {
+    BC_CHECK(k >= -n && k < n, Value, "kth(={}) out of bounds ({})", k < 0 ? k + n : k, n);
+    ranks.push_back(k < 0 ? k + n : k);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool places) {
+  const auto [a, d] = lines_of(a_in, axis, places ? "argpartition" : "partition");
+  const DType t = places ? DType::i64 : a.dtype();
+  std::vector<int64_t> ranks = checked_ranks(kth, a.shape()[d]);
+  if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
+  if (is_complex(a.dtype())) {
+    const Array order = complex_places(a, d);
+    return places ? order : take_along_axis(a, order, d);
+  }
+  return along_axis(a, d, a.shape()[d], t, std::make_unique<PartitionExtra>(places, std::move(ranks)));
+}
+
+Array at_mask(const Array& a, const Array& mask) {
+  const IndexItem item{{}, mask};
+  return getitem(a, {&item, 1});
+}
+Array at_places(const Array& a, const Array& places) {
+  const IndexItem item{{}, places};
+  return getitem(a, {&item, 1});
+}
+
+/// Of n > 0 elements in sorted order: where a new value begins, given where each after the first differs from the one before it.
+Array begins(const Array& differs) {
+  const Array first = full(Dims{1}, Scalar::boolean(true), DType::b1, differs.device());
+  const Array both[] = {first, differs};
+  return concatenate(both);
+}
+
+/// Fills in what `unique` tells besides the values. `places` sort the array; `mask` is begins() of it.
+void tell(Unique* u, const Array& mask, const Array& places, const Dims& shape, bool indices, bool inverse, bool counts) {
+  const int64_t n = mask.size();
+  const Device device = mask.device();
+  if (indices) u->indices = at_mask(places, mask);
+  if (inverse) {
+    const Array number = subtract(cumsum(cast(mask, DType::i64), 0, DType::i64, {}), Arg(1));
+    u->inverse = empty(Dims{n}, DType::i64, device);
+    const IndexItem item{{}, places};
+    setitem(u->inverse, {&item, 1}, number);
+    u->inverse = reshape(u->inverse, shape);
+  }
+  if (counts) {
+    const Array both[] = {nonzero(mask)[0], full(Dims{1}, Scalar::integer(n), DType::i64, device)};
+    u->counts = diff(concatenate(both));
+  }
+}
+
+Unique nothing(const Array& values, const Dims& shape) {
+  const Array none = empty(Dims{0}, DType::i64, values.device());
+  return {values, none, reshape(none, shape), none};
+}
+
+}  // namespace
+
+Array sort(const Array& a_in, Axis axis) {
+  const auto [a, d] = lines_of(a_in, axis, "sort");
+  if (is_complex(a.dtype())) return take_along_axis(a, complex_places(a, d), d);
+  return along_axis(a, d, a.shape()[d], a.dtype(), std::make_unique<SortExtra>(false));
+}
+
+Array argsort(const Array& a_in, Axis axis) {
+  const auto [a, d] = lines_of(a_in, axis, "argsort");
+  if (is_complex(a.dtype())) return complex_places(a, d);
+  return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
+}
+
+Array lexsort(Arrays keys, Axis axis) {
+  BC_CHECK(!keys.empty(), Type, "need sequence of keys with len > 0 in lexsort");
+  const Dims& shape = keys[0].shape();
+  for (const Array& k : keys) BC_CHECK(k.shape() == shape, Value, "all keys need to be the same shape");
+  if (shape.empty()) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
+  const int d = normalize_axis(axis.value_or(-1), shape.size(), "lexsort");
+  Array order = argsort(keys[0], d);
+  for (const Array& k : keys.subspan(1)) order = take_along_axis(order, argsort(take_along_axis(k, order, d), d), d);
+  return order;
+}
+
+Array partition(const Array& a, std::span<const int64_t> kth, Axis axis) { return arranged(a, kth, axis, false); }
+Array argpartition(const Array& a, std::span<const int64_t> kth, Axis axis) { return arranged(a, kth, axis, true); }
+
+Array order_statistics(const Array& a, std::vector<int64_t> ranks, int64_t axis) {
+  const int d = normalize_axis(axis, a.ndim(), "order_statistics");
+  for (size_t i = 0; i < ranks.size(); ++i)
+    BC_CHECK(ranks[i] >= 0 && ranks[i] < a.shape()[d] && (i == 0 || ranks[i] > ranks[i - 1]), Value,
+             "order_statistics: expected ascending ranks in [0, {}), got {}", a.shape()[d], ranks[i]);
+  if (is_complex(a.dtype())) {
+    const Array at = from_host(ranks.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(ranks.size())}), a.device());
+    return take(sort(a, d), at, d);
+  }
+  const auto count = static_cast<int64_t>(ranks.size());
+  return along_axis(a, d, count, a.dtype(), std::make_unique<SelectExtra>(std::move(ranks)));
+}
+
+Array searchsorted(const Array& a_in, const Array& values_in, std::string_view side, const std::optional<Array>& sorter) {
+  BC_CHECK(side == "left" || side == "right", Value, "search side must be 'left' or 'right' (got '{}')", side);
+  BC_CHECK(a_in.ndim() == 1, Value, "object too deep for desired array");
+  const DType t = promote(a_in.dtype(), values_in.dtype());
+  Array a = cast(a_in, t);
+  const Array values = cast(values_in.device() == a.device() ? values_in : to_device(values_in, a.device()), t);
+  if (sorter) {
+    BC_CHECK(is_integer(sorter->dtype()), Type, "sorter must only contain integers");
+    BC_CHECK(sorter->ndim() == 1, Value, "object too deep for desired array");
+    BC_CHECK(sorter->size() == a.size(), Value, "sorter.size must equal a.size");
+    a = take(a, *sorter);
+  }
+  if (values.size() == 0) return empty(values.shape(), DType::i64, a.device());
+  if (a.size() == 0) return zeros(values.shape(), DType::i64, a.device());
+  return record_library({a, values}, {a.shape(), values.shape()}, std::make_unique<SearchsortedExtra>(side == "right"), values.shape(),
+                        DType::i64, a.device());
+}
+
+Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
+  const Array flat = ravel(a);
+  const int64_t n = flat.size();
+  if (n == 0) return nothing(copy(flat), a.shape());
+  Array places, sorted;
+  if (indices || inverse) {
+    places = argsort(flat, 0);
+    sorted = at_places(flat, places);
+  } else {
+    sorted = sort(flat, 0);
+  }
+  const Array before = narrow(sorted, 0, 0, n - 1), after = narrow(sorted, 0, 1, n - 1);
+  Array differs = ufunc(Op::not_equal, {after, before});
+  // NaNs stand together at the end.
+  if (equal_nan && is_inexact(a.dtype()))
+    differs = ufunc(Op::logical_and, {differs, logical_not(ufunc(Op::logical_and, {isnan(after), isnan(before)}))});
+  const Array mask = begins(differs);
+  Unique u;
+  u.values = at_mask(sorted, mask);
+  tell(&u, mask, places, a.shape(), indices, inverse, counts);
+  return u;
+}
+
+Unique unique_rows(const Array& a, bool indices, bool inverse, bool counts) {
+  const int64_t n = a.shape()[0];
+  const Array rows = n > 0 ? reshape(a, Dims{n, -1}) : a;
+  if (n == 0) return nothing(copy(a), Dims{0});
+  const int64_t width = rows.shape()[1];
+  Array places = arange(Scalar::integer(0), Scalar::integer(1), n, DType::i64, a.device());
+  if (width > 0) {
+    std::vector<Array> keys;
+    for (int64_t c = width; c-- > 0;) keys.push_back(pick(rows, 1, c));
+    places = lexsort(keys, 0);
+  }
+  const Array sorted = at_places(rows, places);
+  const Array differs = ufunc(Op::not_equal, {narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1)});
+  const Array mask = begins(reduce(Op::reduce_any, differs, over({1})));
+  Unique u;
+  u.values = at_places(at_places(a, places), nonzero(mask)[0]);
+  tell(&u, mask, places, Dims{n}, indices, inverse, counts);
+  return u;
+}
+
+}  // namespace bc

@@ -1,0 +1,36 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ops/composite.h"
+
+/// Sorting, searching and sets. Semantics, dtypes, shapes and errors are NumPy 2's; all sorts are stable.
+namespace bc {
+
+/// axis nullopt: the flattened array.
+Array sort(const Array& a, Axis axis = -1);
+Array argsort(const Array& a, Axis axis = -1);
+/// The places that sort by the last key first, then by the one before it, …; `keys` have one shape.
+Array lexsort(Arrays keys, Axis axis = -1);
+/// The element of each rank in `kth` (any order, may be negative) stands where a sort would put it.
+Array partition(const Array& a, std::span<const int64_t> kth, Axis axis = -1);
+Array argpartition(const Array& a, std::span<const int64_t> kth, Axis axis = -1);
+/// The elements that a sort along `axis` would put at `ranks` (ascending, distinct, in [0, n)); the axis then holds those.
+Array order_statistics(const Array& a, std::vector<int64_t> ranks, int64_t axis);
+/// How many elements of `a` (1-d, sorted) are less than each value; `side` "right": not greater. `sorter` sorts `a`.
+Array searchsorted(const Array& a, const Array& values, std::string_view side = "left", const std::optional<Array>& sorter = {});
+
+/// What np.unique tells of a flattened array. Looks (the number of values is needed).
+struct Unique {
+  Array values;   ///< sorted
+  Array indices;  ///< of each value's first place
+  Array inverse;  ///< shaped as the array: values[inverse] is the array
+  Array counts;
+};
+Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equal_nan = true);
+/// The same for the slices of an array along its first axis, compared element by element; NaNs differ. `inverse` is 1-d.
+Unique unique_rows(const Array& a, bool indices, bool inverse, bool counts);
+
+}  // namespace bc

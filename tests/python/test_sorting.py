@@ -1,0 +1,357 @@
+"""Sorts, selections, searches and sets against NumPy: dtypes, axes, layouts, NaN and complex order, call forms, errors."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from support import DTYPES, assert_same, host
+
+SHAPES = [(0,), (1,), (5,), (100,), (3000,), (4, 0), (7, 33), (60, 70), (3, 4, 5), (10, 2500)]
+
+
+def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Numbers with many that are equal; floats have NaN, infinities and both zeros."""
+    rng = np.random.default_rng([seed, DTYPES.index(dtype), *shape])
+    kind = np.dtype(dtype).kind
+    if kind in "biu":
+        return rng.integers(0, 2 if kind == "b" else 120, shape).astype(dtype)
+    more = 1j * rng.integers(-5, 5, shape) if kind == "c" else rng.standard_normal(shape)
+    x = np.asarray(rng.integers(-5, 5, shape) + more).astype(dtype)
+    for special in (np.nan, np.inf, -np.inf, -0.0, 0.0):
+        x[rng.random(shape) < 0.04] = special
+    if kind == "c":
+        x.imag[rng.random(shape) < 0.04] = np.nan
+    return x
+
+
+def equal(got, want, context=None):
+    got, want = host(got), np.asarray(want)
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), context
+    np.testing.assert_array_equal(got, want, str(context))
+
+
+def every_axis(x: np.ndarray):
+    return [None, -1, *range(x.ndim)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sort_and_argsort_match_numpys_stable_sort(xp, dtype, shape):
+    x = values(dtype, shape)
+    a = xp.asarray(x)
+    for axis in every_axis(x):
+        equal(xp.sort(a, axis), np.sort(x, axis, kind="stable"), axis)
+        equal(xp.argsort(a, axis), np.argsort(x, axis, kind="stable"), axis)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_lines_are_sorted(xp, dtype):
+    for shape in [(300_000,), (2, 150_000)]:
+        x = values(dtype, shape)
+        equal(xp.sort(xp.asarray(x)), np.sort(x, kind="stable"))
+        equal(xp.argsort(xp.asarray(x)), np.argsort(x, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
+def test_sorts_of_views(xp, dtype):
+    x = values(dtype, (40, 60))
+    a = xp.asarray(x)
+    for view in [lambda v: v.T, lambda v: v[::-1, ::3], lambda v: v[5], lambda v: v[:, 7], lambda v: v[None, ::2, ::-1]]:
+        for axis in (0, -1):
+            equal(xp.sort(view(a), axis), np.sort(view(x), axis))
+            equal(xp.argsort(view(a), axis), np.argsort(view(x), axis, kind="stable"))
+    pending = xp.sort(a.T * 2 if dtype != "int8" else a.T)
+    equal(pending, np.sort(x.T * 2 if dtype != "int8" else x.T))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1,), (100,), (7, 33), (3, 4, 5), (9, 2500)], ids=str)
+def test_partition_puts_ranks_where_a_sort_would(xp, dtype, shape):
+    x = values(dtype, shape)
+    a = xp.asarray(x)
+    rng = np.random.default_rng(1)
+    for axis in every_axis(x):
+        lines = x.ravel() if axis is None else x
+        at = -1 if axis is None else axis
+        ordered, n = np.sort(lines, at), lines.shape[at]
+        for kth in (0, -1, n // 2, sorted({int(k) for k in rng.integers(0, n, 3)})):
+            made, places = host(xp.partition(a, kth, axis)), host(xp.argpartition(a, kth, axis))
+            taken = np.take_along_axis(lines, places, at)
+            for got in (made, taken):
+                np.testing.assert_array_equal(np.take(got, kth, at), np.take(ordered, kth, at))
+                np.testing.assert_array_equal(np.sort(got, at), ordered)
+            if np.ndim(kth) == 0 and np.dtype(dtype).kind in "biu":
+                before, behind = np.split(made, [kth % n], at)
+                assert before.size == 0 or (before.max(at) <= np.take(ordered, kth, at)).all()
+                assert (behind.min(at) >= np.take(ordered, kth, at)).all()
+    empty = xp.partition(a, [])
+    equal(empty, x)
+
+
+def test_methods_sort_in_place(xp):
+    x = values("float64", (6, 8))
+    for axis in (0, 1, -1):
+        a, n = xp.array(x), x.copy()
+        view = a[::2]
+        a.sort(axis)
+        n.sort(axis)
+        equal(a, n)
+        equal(view, n[::2])
+    a, n = xp.array(x), x.copy()
+    assert a[:, 3].sort() is None
+    n[:, 3].sort()
+    equal(a, n)
+    a.partition(3, axis=0)
+    np.testing.assert_array_equal(host(a)[3], np.sort(n, 0)[3])
+    equal(a.argsort(kind="stable"), host(a).argsort(kind="stable"))
+    fixed = xp.broadcast_to(xp.arange(3), (2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        fixed.sort()
+
+
+def test_lexsort(xp):
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 3, (3, 50))
+    equal(xp.lexsort(xp.asarray(keys)), np.lexsort(keys))
+    equal(xp.lexsort((keys[0].tolist(), keys[1])), np.lexsort((keys[0], keys[1])))
+    equal(xp.lexsort((xp.asarray(keys[0]), xp.asarray(keys[1] * 0.5))), np.lexsort((keys[0], keys[1])))
+    for axis in (0, 1, -1):
+        equal(xp.lexsort(xp.asarray(keys.reshape(3, 10, 5)), axis), np.lexsort(keys.reshape(3, 10, 5), axis))
+    with pytest.raises(TypeError, match="need sequence of keys"):
+        xp.lexsort(())
+    with pytest.raises(ValueError, match="same shape"):
+        xp.lexsort(([1, 2], [1]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_searchsorted(xp, dtype):
+    x = values(dtype, (500,))
+    ordered, wanted = np.sort(x), values(dtype, (6, 9), seed=1)
+    for side in ("left", "right"):
+        equal(xp.searchsorted(xp.asarray(ordered), xp.asarray(wanted), side), np.searchsorted(ordered, wanted, side))
+        equal(xp.searchsorted(xp.asarray(ordered)[::3], xp.asarray(wanted).T, side=side), np.searchsorted(ordered[::3], wanted.T, side))
+    places = np.argsort(x, kind="stable")
+    equal(xp.searchsorted(xp.asarray(x), xp.asarray(wanted), sorter=xp.asarray(places)), np.searchsorted(x, wanted, sorter=places))
+    equal(xp.asarray(ordered).searchsorted(wanted), ordered.searchsorted(wanted))
+
+
+def test_searchsorted_call_forms(xp):
+    a = xp.asarray([10, 20, 30])
+    equal(xp.searchsorted(a, 25), np.searchsorted([10, 20, 30], 25))
+    equal(xp.searchsorted(a, 20.5), np.searchsorted([10, 20, 30], 20.5))
+    equal(xp.searchsorted([1.0, 2.0], []), np.searchsorted([1.0, 2.0], []))
+    equal(xp.searchsorted([], [1.0, 2.0]), np.searchsorted([], [1.0, 2.0]))
+    for wrong, kind in [
+        (lambda: xp.searchsorted(xp.zeros((2, 2)), 1), ValueError),
+        (lambda: xp.searchsorted(a, 1, "middle"), ValueError),
+        (lambda: xp.searchsorted(a, 1, sorter=[0, 1]), ValueError),
+        (lambda: xp.searchsorted(a, 1, sorter=[0.0, 1.0, 2.0]), TypeError),
+    ]:
+        with pytest.raises(kind):
+            wrong()
+
+
+def test_digitize(xp):
+    x = np.array([0.2, 6.4, 3.0, 1.6, -1.0, 4.0, np.nan])
+    for bins in ([0.0, 1.0, 2.5, 4.0, 10.0], [10.0, 4.0, 2.5, 1.0, 0.0], [1.0], [1.0, 1.0, 2.0]):
+        for right in (False, True):
+            equal(xp.digitize(xp.asarray(x), bins, right), np.digitize(x, bins, right))
+            equal(xp.digitize(x, xp.asarray(bins), right=right), np.digitize(x, bins, right))
+    for wrong, kind in [
+        (lambda: xp.digitize(x, [1, 3, 2]), ValueError),
+        (lambda: xp.digitize(x + 1j, [1, 2]), TypeError),
+        (lambda: xp.digitize(x, [[1.0]]), ValueError),
+    ]:
+        with pytest.raises(kind):
+            wrong()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0,), (1,), (200,), (6, 8), (0, 3)], ids=str)
+def test_unique(xp, dtype, shape):
+    x = values(dtype, shape)
+    a = xp.asarray(x)
+    forms = [{}, {"return_index": True}, {"return_inverse": True}, {"return_counts": True}, {"equal_nan": False}]
+    for form in [*forms, {"return_index": True, "return_inverse": True, "return_counts": True}]:
+        got, want = xp.unique(a, **form), np.unique(x, **form)
+        for g, w in zip(got if isinstance(got, tuple) else (got,), want if isinstance(want, tuple) else (want,), strict=True):
+            equal(g, w, form)
+    whole = np.nan_to_num(x)  # which of several NaNs comes first depends on NumPy's unstable sort
+    for name in ("unique_all", "unique_counts", "unique_inverse"):
+        got, want = getattr(xp, name)(xp.asarray(whole)), getattr(np, name)(whole)
+        assert got._fields == want._fields
+        for g, w in zip(got, want, strict=True):
+            equal(g, w, name)
+    equal(xp.sort(xp.unique_values(a)), np.sort(np.unique_values(x)))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float64"])
+def test_unique_slices(xp, dtype):
+    x = np.nan_to_num(values(dtype, (8, 3, 2))) > 0 if dtype != "int16" else values(dtype, (8, 3, 2)) % 2
+    x = x.astype(dtype)
+    for axis in (0, 1, 2, -1):
+        got = xp.unique(xp.asarray(x), True, True, True, axis)
+        for g, w in zip(got, np.unique(x, True, True, True, axis), strict=True):
+            equal(g, w.reshape(host(g).shape) if w.ndim != host(g).ndim else w, axis)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64"])
+def test_sets(xp, dtype):
+    x, y = values(dtype, (60,)), values(dtype, (25,), seed=3)
+    for name in ("union1d", "intersect1d", "setxor1d", "setdiff1d", "isin"):
+        equal(getattr(xp, name)(xp.asarray(x), xp.asarray(y)), getattr(np, name)(x, y), name)
+        equal(getattr(xp, name)(xp.asarray(x), xp.asarray(y[:0])), getattr(np, name)(x, y[:0]), name)
+        equal(getattr(xp, name)(x.tolist(), y.tolist()), getattr(np, name)(x.tolist(), y.tolist()), name)
+    for g, w in zip(xp.intersect1d(x, y, return_indices=True), np.intersect1d(x, y, return_indices=True), strict=True):
+        equal(g, w)
+    equal(xp.isin(xp.asarray(x.reshape(6, 10)), y, invert=True), np.isin(x.reshape(6, 10), y, invert=True))
+    equal(xp.in1d(x, y), np.isin(x, y))
+    if np.dtype(dtype).kind in "fc":
+        with pytest.raises(ValueError, match="'table' method"):
+            xp.isin(x, y, kind="table")
+    with pytest.raises(ValueError, match="Invalid kind"):
+        xp.isin(x, y, kind="hash")
+
+
+def test_other_sorts(xp):
+    x = values("int16", (5, 4))
+    equal(xp.msort(x), np.sort(x, 0))
+    for dtype in ("int8", "uint16", "int32", "float32", "complex64", "complex128"):
+        equal(xp.sort_complex(values(dtype, (20,))), np.sort_complex(values(dtype, (20,))))
+    half = xp.asarray(np.array([3, -1, np.nan, 2], "f4")).astype(xp.bfloat16)
+    assert [str(v) for v in host(xp.sort(half)).astype("f4")] == ["-1.0", "2.0", "3.0", "nan"]
+    equal(xp.argsort(half), np.array([1, 3, 0, 2]))
+
+
+def test_errors_of_sorts(xp):
+    a = xp.arange(6.0)
+    for wrong, kind in [
+        (lambda: xp.sort(a, 1), xp.exceptions.AxisError if hasattr(xp, "exceptions") else IndexError),
+        (lambda: xp.sort(xp.asarray(5)), IndexError),
+        (lambda: xp.sort(a, kind="bogus"), ValueError),
+        (lambda: xp.sort(a, kind=3), TypeError),
+        (lambda: xp.sort(a, order="x"), ValueError),
+        (lambda: xp.sort(a, kind="stable", stable=True), ValueError),
+        (lambda: xp.partition(a, 6), ValueError),
+        (lambda: xp.partition(a, -7), ValueError),
+        (lambda: xp.partition(a, 1.5), TypeError),
+        (lambda: xp.partition(a, 1, kind="quick"), ValueError),
+        (lambda: xp.argpartition(a, [[1]]), ValueError),
+    ]:
+        with pytest.raises(kind):
+            wrong()
+
+
+# ---- Medians and quantiles ---------------------------------------------------------------------------------------------------------------
+
+METHODS = (
+    "inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull linear median_unbiased normal_unbiased "
+    "lower higher midpoint nearest"
+).split()
+
+
+def real_values(dtype: str, shape: tuple[int, ...], holes: bool) -> np.ndarray:
+    rng = np.random.default_rng(len(shape))
+    x = (rng.standard_normal(shape) * 20).astype(dtype)
+    if holes and x.dtype.kind == "f":
+        x[rng.random(shape) < 0.2] = np.nan
+    return x
+
+
+def quiet(function, *args, **kwargs):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args, **kwargs)
+        except Exception as e:
+            return type(e)
+
+
+def near(got, want, context):
+    if isinstance(want, type):
+        assert got is want, context
+        return
+    got = quiet(host, got)
+    assert got.shape == np.shape(want), context
+    # Where a single NaN is the answer NumPy gives it the input's dtype.
+    assert got.dtype == want.dtype or (np.ndim(want) == 0 and np.isnan(want)), context
+    # One rounding each of the difference, the product and the sum of numbers below 100.
+    few = 4 * float(np.finfo(want.dtype).eps) if want.dtype.kind == "f" else 0
+    np.testing.assert_allclose(got.astype("f8"), np.asarray(want, "f8"), rtol=few, atol=100 * few, err_msg=str(context))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "float64"])
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_match_numpy(xp, dtype, method):
+    for shape in ((1,), (9,), (10,), (4, 7), (3, 4, 5)):
+        for holes in (False, True):
+            x = real_values(dtype, shape, holes)
+            for q in (0, 1, 0.3, [0.1, 0.9], np.float64(0.25)):
+                for axis in (None, 0, -1, *([(0, 1)] if x.ndim > 1 else [])):
+                    for name in ("quantile", "nanquantile"):
+                        got = quiet(getattr(xp, name), xp.asarray(x), q, axis=axis, method=method)
+                        near(got, quiet(getattr(np, name), x, q, axis=axis, method=method), (name, shape, holes, q, axis))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "float32", "float64", "complex128"])
+def test_medians_match_numpy(xp, name, dtype):
+    if name == "nanmedian" and dtype == "complex128":
+        pytest.skip("NumPy counts the NaNs of complex medians in another way")
+    for shape in ((), (1,), (8,), (9,), (4, 7), (3, 4, 6), (50_000,)):
+        for holes in (False, True):
+            x = np.asarray(real_values(dtype, shape, holes)) if shape else np.array(3, dtype)
+            for axis in (None, *range(x.ndim), *([(0, -1)] if x.ndim > 1 else [])):
+                for keepdims in (False, True):
+                    want = quiet(getattr(np, name), x, axis=axis, keepdims=keepdims)
+                    got = quiet(getattr(xp, name), xp.asarray(x), axis=axis, keepdims=keepdims)
+                    if dtype == "complex128":
+                        np.testing.assert_allclose(host(got), want)
+                    else:
+                        near(got, want, (shape, holes, axis, keepdims))
+
+
+def test_quantile_call_forms(xp):
+    x = real_values("float64", (4, 7), False)
+    a = xp.asarray(x)
+    near(xp.percentile(a, [25, 75], axis=1, keepdims=True), np.percentile(x, [25, 75], axis=1, keepdims=True), "keepdims")
+    near(xp.nanpercentile(a, 10), np.nanpercentile(x, 10), "nanpercentile")
+    near(xp.quantile(a, xp.asarray([0.1, 0.2]), 0), np.quantile(x, [0.1, 0.2], 0), "q as an array")
+    near(xp.quantile(x.tolist(), [[0.1, 0.2], [0.3, 0.4]]), np.quantile(x, [[0.1, 0.2], [0.3, 0.4]]), "q of two axes")
+    out = xp.zeros(7)
+    assert xp.quantile(a, 0.5, axis=0, out=out) is out
+    near(out, np.median(x, axis=0), "out")
+    out = xp.zeros(4)
+    xp.median(a, axis=1, out=out)
+    near(out, np.median(x, axis=1), "median's out")
+    weights = np.random.default_rng(0).integers(0, 4, (4, 7)).astype(float)
+    for axis, w in [(None, weights), (1, weights + 0.0), (1, weights[0] + 1), (0, weights[:, 0] + 1)]:
+        want = np.quantile(x, [0.2, 0.7], axis=axis, weights=w, method="inverted_cdf")
+        near(xp.quantile(a, [0.2, 0.7], axis=axis, weights=w, method="inverted_cdf"), want, ("weights", axis))
+    for wrong, kind in [
+        (lambda: xp.quantile(a, 1.5), ValueError),
+        (lambda: xp.percentile(a, -1), ValueError),
+        (lambda: xp.quantile(a, 0.5, method="bogus"), ValueError),
+        (lambda: xp.quantile(a + 1j, 0.5), TypeError),
+        (lambda: xp.quantile(a, 0.5, weights=weights), ValueError),
+        (lambda: xp.quantile(a, 0.5, axis=0, out=xp.zeros(3)), ValueError),
+        (lambda: xp.median(a, axis=2), IndexError),
+        (lambda: xp.median(a, axis=(0, 0)), ValueError),
+        (lambda: xp.quantile(xp.zeros((0,)), 0.5), IndexError),
+        (lambda: xp.quantile(a, [[[0.5]]]), ValueError),
+    ]:
+        with pytest.raises(kind):
+            wrong()
+
+
+def test_medians_of_nothing_warn(xp):
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        assert np.isnan(float(xp.median(xp.zeros(0))))
+    made = xp.nanmedian(xp.asarray([[np.nan, np.nan], [1.0, 2.0]]), axis=1)
+    with pytest.warns(RuntimeWarning, match="All-NaN slice"):
+        np.testing.assert_array_equal(host(made), [np.nan, 1.5])
+    assert_same(xp.median(xp.asarray([3.0, np.nan])), np.float64(np.nan))
