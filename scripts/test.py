@@ -114,7 +114,7 @@ def run_levels(scratch: Path, arguments: list[str]) -> Count:
         if not flags.issuperset(needed.split()):
             print(f"== {level}: this processor lacks {' '.join(sorted(set(needed.split()) - flags))}")
             break
-        settings = {"BROADCLOTH_CPU": level, "OPENBLAS_CORETYPE": kernels[0], "BROADCLOTH_DIFFERENTIAL": "300"}
+        settings = {"BROADCLOTH_CPU": level, "OPENBLAS_CORETYPE": kernels[0], "BROADCLOTH_DIFFERENTIAL": "30"}
         if level in ENGINE_LEVELS:
             total += run_cpp(scratch, f"C++ tests at {level}", NUMERIC_CPP, settings)
             total += run_python(scratch, ["tests/python", "-m", "numeric and not slow", *arguments], f"Python tests at {level}", settings)

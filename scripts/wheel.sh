@@ -19,10 +19,11 @@ if "$python" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("P
   fi
 fi
 export PATH="$PWD/.venv/bin:$PATH"
+export CXX="${CXX:-c++}"   # the name that CMake finds for the build, so that ccache has its objects for the wheel too
 raw="$folder/raw"
 rm -rf "$raw" && mkdir -p "$raw" dist
 "$build" -m pip wheel . -q --disable-pip-version-check --no-deps --no-build-isolation -w "$raw" \
-  --config-settings=build-dir="$folder/cmake" --config-settings=cmake.define.Python_EXECUTABLE="$PWD/$build" ||
+  --config-settings=build-dir="$folder" --config-settings=cmake.define.Python_EXECUTABLE="$PWD/$build" ||
   { echo "wheel: the build failed" >&2; exit 1; }
 rm -f dist/broadcloth-*-"$kind"-*.whl
 # Puts the libraries that a bare machine lacks into the wheel, under names that no other package uses, and names the oldest glibc that has
