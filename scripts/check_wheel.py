@@ -50,6 +50,10 @@ def glibc_needed(libraries: list[Path]) -> tuple[tuple[int, ...], list[str]]:
     beyond = []
     for library in libraries:
         names = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
+        # Compact relocations (-z pack-relative-relocs) come with 2.36.
+        if "GLIBC_ABI_DT_RELR" in subprocess.run(["readelf", "-VW", library], capture_output=True, text=True, check=True).stdout:
+            newest = max(newest, (2, 36))
+            beyond.append(f"{library.name}: GLIBC_ABI_DT_RELR")
         for symbol, text in re.findall(r"(\S+)@+GLIBC_([0-9.]+)", names):
             version = tuple(map(int, text.split(".")))
             newest = max(newest, version)
