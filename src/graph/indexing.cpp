@@ -160,8 +160,15 @@ struct Advanced {
   Dims index_axis;             ///< index k → view axis
 };
 
+/// How many places of a mask the compaction finds: those whose byte is not zero. A view of other integers, or another library's memory, may
+/// have true values other than 1, which are counted as bytes; what still waits is computed as 0 and 1.
+int64_t count_of_mask(const Array& mask) {
+  const bool bytes = is_bool(mask.dtype()) && !storage_facts(mask).pending;
+  return item(reduce(Op::reduce_count_nonzero, bytes ? Array(mask.storage(), DType::u8, mask.layout()) : mask)).i;
+}
+
 std::vector<Array> nonzero_of_mask(const Array& mask) {
-  const int64_t count = item(reduce(Op::reduce_count_nonzero, mask)).i;
+  const int64_t count = count_of_mask(mask);
   const Dims shape{mask.ndim(), count};
   const Array found =
       record_library({astype(mask, DType::b1, false)}, {mask.shape()}, std::make_unique<NonzeroExtra>(), shape, DType::i64, mask.device());
@@ -417,7 +424,7 @@ Array getitem(const Array& a, std::span<const IndexItem> items) {
         view.shape.push_back(w.entries[i].extent), view.strides.push_back(w.entries[i].stride);
         shape.push_back(w.entries[i].extent);
       }
-      shape[0] = item(reduce(Op::reduce_count_nonzero, mask->array)).i;
+      shape[0] = count_of_mask(mask->array);
       return record_library({a.with_layout(view), mask->array}, {view.shape, mask->array.shape()}, std::make_unique<CompressExtra>(), shape,
                             a.dtype(), a.device());
     }

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+import broadcloth as bc
+
 from support import assert_same, configured, host
 
 I = np.array  # noqa: E741
@@ -480,3 +482,40 @@ def test_indices_that_are_gathered_themselves_keep_their_own_strides(xp):
 
     for got, want in zip(program(xp), program(np)):
         assert_same(got, want)
+
+
+@pytest.mark.parametrize("count", [5, 200, 5000])
+def test_masks_with_true_values_other_than_one(device, count):
+    n = np.resize(np.array([2, 0, 255, 1, 4, 0], "u1"), count).view(bool)
+    x = np.arange(count)
+    with bc.device(device):
+        mask, y = bc.asarray(n.view("u1")).view(bool), bc.asarray(x)
+        np.testing.assert_array_equal(host(y[mask]), x[n])
+        np.testing.assert_array_equal(host(bc.nonzero(mask)[0]), np.nonzero(n)[0])
+        np.testing.assert_array_equal(host(y[:-1][mask[1:]]), x[:-1][n[1:]])
+
+
+def test_a_few_values_for_a_large_array_take_little_memory(device):
+    """Of several values for one element the last counts, found without a table of all elements."""
+    rng = np.random.default_rng(3)
+    index = rng.integers(0, 50, 200) * 20011 - 300000
+    values = rng.random(200).astype("float32")
+    n = np.zeros(1 << 20, "float32")
+    n[index] = values
+    with bc.device(device):
+        a = bc.zeros(1 << 20, dtype="float32")
+        at, v = bc.asarray(index), bc.asarray(values)
+        a[at] = v
+        np.testing.assert_array_equal(host(a), n)
+        pool = bc.get_default_memory_pool()
+        before = pool.total_bytes()
+        large = bc.zeros(1 << 26, dtype="uint8")
+        large.device_ctypes_pointer  # noqa: B018  computed, in memory of its own
+        used = pool.total_bytes()
+        large[at] = bc.asarray((values * 100).astype("u1"))
+        bc.synchronize()
+        assert pool.total_bytes() - used < 64 << 20 or device == "cpu"
+        expected = np.zeros(1 << 26, "uint8")
+        expected[index] = (values * 100).astype("u1")
+        np.testing.assert_array_equal(host(large), expected)
+        assert used >= before

@@ -3,6 +3,9 @@
 // run.
 #include <fmt/format.h>
 
+#include <bit>
+#include <optional>
+
 #include "backends/cuda/library.h"
 #include "backends/cuda/library_kernels.h"
 #include "backends/cuda/library_scan.h"
@@ -136,34 +139,94 @@ const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
 
 const std::string kJob = fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[0]) return;\n", kThreads);
 
-void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
-  const bool owners = !s.uniform_value();
-  const char* wide = s.places > 0x7fffffff ? "u64" : "u32";
-  Ref<Buffer> owner;
-  if (owners) {
-    owner = queue.scratch(s.keys * (wide[1] == '6' ? 8 : 4));
+/// Which place names an element last: that one assigns it.
+class LastPlaces {
+ public:
+  LastPlaces(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s)
+      : wide_(s.places > 0x7fffffff ? "u64" : "u32"), hashed_(s.keys / kSparse >= s.places) {
+    const int64_t word = wide_[1] == '6' ? 8 : 4;
     Words w;
     w.integer(s.places);
-    w.pointer(owner->ptr);
+    if (!hashed_) {
+      table_ = queue.scratch(s.keys * word);
+      words(&w);
+      const Places places(w, op, inputs, output, s);
+      const std::string head = kJob + "const i64 place = job;\n" + places.text() +
+                               fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide_);
+      // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
+      queue.run_for("claim", places.variant(wide_), "", head + fmt::format("*owner = static_cast<{}>(place);", wide_), s.places, w);
+      queue.run_for("settle", places.variant(wide_), "",
+                    head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide_), s.places, w);
+      return;
+    }
+    // A few places of a large target: a hash table of the elements that they name, at most half full. Places are kept as their complements,
+    // so that one fill empties both columns.
+    const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * s.places)));
+    bits_ = std::countr_zero(static_cast<uint64_t>(slots));
+    table_ = queue.scratch(slots * (8 + word));
+    backend(queue.device()).fill(table_->ptr, 0xff, static_cast<size_t>(slots * (8 + word)), queue.stream());
+    words(&w);
     const Places places(w, op, inputs, output, s);
-    const std::string head = kJob + "const i64 place = job;\n" + places.text() +
-                             fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide);
-    // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
-    queue.run_for("claim", places.variant(wide), "", head + fmt::format("*owner = static_cast<{}>(place);", wide), s.places, w);
-    queue.run_for("settle", places.variant(wide), "",
-                  head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide), s.places, w);
+    queue.run_for("claim_hashed", places.variant(wide_), "",
+                  kJob + "const i64 place = job;\n" + places.text() + "if (bad) return;\n" + find() +
+                      fmt::format(R"(for (;;) {{
+  const u64 seen = atomicCAS(elements + slot, kEmpty, static_cast<u64>(key));
+  if (seen == kEmpty || seen == static_cast<u64>(key)) break;
+  slot = (slot + 1) & mask;
+}}
+atomicMin(last + slot, ~static_cast<{}>(place));)",
+                                  wide_),
+                  s.places, w);
   }
+
+  /// Two words behind the first, for the text.
+  void words(Words* w) const {
+    w->pointer(table_->ptr);
+    w->integer(bits_);
+  }
+  /// Statements that leave the kernel where another place than `place` assigns the element `key`.
+  std::string text() const {
+    if (!hashed_) return fmt::format("if (word_as<const {}*>(p.w + 1)[key] != place) return;\n", wide_);
+    return find() + fmt::format(R"(while (elements[slot] != static_cast<u64>(key)) slot = (slot + 1) & mask;
+if (last[slot] != ~static_cast<{}>(place)) return;
+)",
+                                wide_);
+  }
+  std::string variant() const { return fmt::format("{} {}", wide_, hashed_ ? "hashed" : "direct"); }
+
+ private:
+  /// The columns of the table and where to look for `key` first, by multiplicative hashing.
+  std::string find() const {
+    return fmt::format(R"(constexpr u64 kEmpty = ~0ull;
+(void)kEmpty;
+u64* elements = word_as<u64*>(p.w + 1);
+{0}* last = reinterpret_cast<{0}*>(elements + (1ll << p.w[2]));
+const u64 mask = (1ull << p.w[2]) - 1;
+u64 slot = static_cast<u64>(key) * 0x9e3779b97f4a7c15ull >> (64 - p.w[2]);
+)",
+                       wide_);
+  }
+
+  static constexpr int64_t kSparse = 64;  // so many elements a place make a table of all of them a waste
+  const char* const wide_;
+  const bool hashed_;
+  int bits_ = 0;
+  Ref<Buffer> table_;
+};
+
+void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
+  std::optional<LastPlaces> last;
+  if (!s.uniform_value()) last.emplace(queue, op, inputs, output, s);
   Words w;
   w.integer(s.places * s.count);
-  w.pointer(owner ? owner->ptr : nullptr);
+  if (last) last->words(&w);
   const char* type = carrier(output.dtype);
   const Places places(w, op, inputs, output, s);
   const Elements elements(w, s, inputs[0], output, type);
-  const std::string mine = owners ? fmt::format(" || word_as<const {}*>(p.w + 1)[key] != place", wide) : "";
-  queue.run_for(
-      "assign", places.variant(fmt::format("{} {} {}", type, wide, owners)), "",
-      kJob + elements.split("job", "place") + places.text() + fmt::format("if (bad{}) return;\n", mine) + elements.text() + "to[at] = *v;",
-      s.places * s.count, w);
+  queue.run_for("assign", places.variant(fmt::format("{} {}", type, last ? last->variant() : "any")), "",
+                kJob + elements.split("job", "place") + places.text() + "if (bad) return;\n" + (last ? last->text() : std::string()) +
+                    elements.text() + "to[at] = *v;",
+                s.places * s.count, w);
 }
 
 /// The atomic form of a row that commutes exactly in an integer type; empty where there is none.

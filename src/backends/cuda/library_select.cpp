@@ -18,9 +18,11 @@ BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
   u32 bits = 0;
   if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 3) == 0) {
     for (int k = 0; k < kBytes / 4; ++k) {
-      // Byte j's lowest bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
-      const u32 word = reinterpret_cast<const u32*>(mask + at)[k] & 0x01010101u;
-      bits |= (word * 0x01020408u >> 24 & 15u) << (4 * k);
+      // Memory of other libraries and views have true values other than 1: each byte's lowest bit becomes whether any of its bits is set.
+      const u32 word = reinterpret_cast<const u32*>(mask + at)[k];
+      const u32 set = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;
+      // Byte j's bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
+      bits |= (set * 0x01020408u >> 24 & 15u) << (4 * k);
     }
     return bits;
   }
