@@ -44,8 +44,15 @@ void init_cuda_device(PyObject* module) {
           BC_FUNCTION("cuda_attribute(index, number)", attribute),
           BC_FUNCTION("cuda_properties(index)", properties),
           BC_FUNCTION("cuda_can_access_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).can_access(gpu(peer)); }),
+          BC_FUNCTION("cuda_forget_peer(index, peer)",
+                      [](int64_t d, int64_t peer) { gpu(d).forget_peer({DeviceType::cuda, static_cast<int>(peer)}); }),
           BC_FUNCTION("cuda_enable_peer(index, peer)", [](int64_t d, int64_t peer) { return gpu(d).enable_peer_access(gpu(peer)); }),
-          BC_FUNCTION("cuda_make_current(index)", [](int64_t d) { gpu(d).make_current(); }),
+          // What cuda_enter gives undoes it: a context, by its address.
+          BC_FUNCTION("cuda_enter(index)", [](int64_t d) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(gpu(d).enter())); }),
+          BC_FUNCTION("cuda_leave(index, before)",
+                      [](int64_t d, int64_t before) {
+                        gpu(d).leave(reinterpret_cast<void*>(static_cast<intptr_t>(before)));  // NOLINT(performance-no-int-to-ptr)
+                      }),
           BC_FUNCTION("cuda_context(index)", [](int64_t d) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(gpu(d).context())); }),
           BC_FUNCTION("cuda_pointer_info(index, address)", pointer_facts),
           BC_FUNCTION("nvrtc_version()",

@@ -35,8 +35,7 @@ void queue_copy(const Array& a, void* host, PyObject* owner, Tape& t, bool up, b
   }
   if (busy) {
     GilHold hold;
-    Py_INCREF(owner);
-    t.keep([owner] { release_object(owner); });
+    t.keep([kept = new_ref(owner)] { release_object(kept); });
   } else if (!up) {
     TapeLock lock(t);
     t.check_errors();
@@ -287,7 +286,7 @@ void free_host(PyHostMemory* h) noexcept {
     switch (h->kind) {
       case HostKind::plain: std::free(ptr); break;
       case HostKind::pinned:
-      case HostKind::mapped: pinned_free(h->device, ptr, h->bytes); break;
+      case HostKind::mapped: pinned_free(ptr, h->bytes); break;
       case HostKind::managed: backend(h->device).free_chunk(ptr, h->bytes); break;
       case HostKind::registered: static_cast<CudaBackend&>(backend(h->device)).unregister_host(ptr); break;
     }
@@ -298,7 +297,10 @@ void free_host(PyHostMemory* h) noexcept {
 
 void host_dealloc(PyObject* self) {
   PyHostMemory* h = as_host(self);
-  free_host(h);
+  {
+    const HostWait wait;  // freeing waits for the device
+    free_host(h);
+  }
   Py_XDECREF(h->owner);
   PyTypeObject* type = Py_TYPE(self);
   PyObject_Free(self);
@@ -353,6 +355,7 @@ PyObject* host_on_device(PyObject* self, void*) {
 }
 PyObject* host_release(PyObject* self, PyObject*) {
   // Only what others own can be let go while views of it are about.
+  const HostWait wait;
   if (as_host(self)->kind == HostKind::registered) free_host(as_host(self));
   Py_RETURN_NONE;
 }

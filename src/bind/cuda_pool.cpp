@@ -7,6 +7,7 @@
 #include "bind/cuda_stream.h"
 #include "core/error.h"
 #include "runtime/caching_pool.h"
+#include "runtime/host_wait.h"
 
 namespace bc::bind {
 namespace {
@@ -148,6 +149,7 @@ PyRef new_memory(Device device, void* ptr, size_t bytes, void* stream, std::shar
 void memory_dealloc(PyObject* self) {
   PyMemory* m = as_memory(self);
   try {
+    const HostWait wait;
     if (!m->owner && m->ptr) {
       if (m->allocator)
         m->allocator->free(m->ptr, m->bytes, m->device, m->stream);
@@ -291,22 +293,30 @@ int64_t add_hook(PyObject* f) {
   });
 }
 
+/// Gives the interpreter's lock up; nullptr where this thread does not have it.
+void* leave_python() {
+  if (gil_released || !Py_IsInitialized() || !PyGILState_GetThisThreadState()) return nullptr;
+  gil_released = true;
+  return PyEval_SaveThread();
+}
+
+void enter_python(void* state) {
+  or_sleep([&] { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
+  gil_released = false;
+}
+
 }  // namespace
 
 void init_cuda_pool(PyObject* module) {
   // A flush that allocates by a Python function holds a tape's lock and waits for Python's: who has Python's must not keep it while it
-  // waits for the tape's.
+  // waits for the tape's. Nor while it waits for the driver, which may be about to call a Python function.
+  set_host_wait(leave_python, enter_python);
   set_lock_wait(
       []() -> void* {
-        if (python_calls.load(std::memory_order_relaxed) == 0 || gil_released || !Py_IsInitialized() || !PyGILState_GetThisThreadState())
-          return nullptr;
-        gil_released = true;
-        return PyEval_SaveThread();
+        const bool needed = python_calls.load(std::memory_order_relaxed) != 0 || queued_host_calls.load(std::memory_order_relaxed) != 0;
+        return needed ? leave_python() : nullptr;
       },
-      [](void* state) {
-        or_sleep([&] { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
-        gil_released = false;
-      });
+      enter_python);
   memory_type = add_type(module, &memory_spec, "DeviceMemory");
   pool_type = add_type(module, &pool_spec, "Pool");
   add_functions(

@@ -291,6 +291,8 @@ PyObject* stream_done(PyObject* self, void*) {
   return guard([&] {
     Tape& t = tape_in(self);
     return PyBool_FromLong(without_gil([&] {
+      // The driver would end the capture.
+      BC_CHECK(!t.capture(), Runtime, "done: the stream is being captured; end the capture first");
       t.flush();
       return backend(t.device()).query(t.stream());
     }));
@@ -322,10 +324,11 @@ PyObject* stream_protocol(PyObject* self, PyObject*) {
 
 /// A call of Python's that a stream makes, from any thread.
 struct HostCall {
-  HostCall(PyObject* function, PyObject* arguments) : f(new_ref(function)), args(new_ref(arguments)) {}
+  HostCall(PyObject* function, PyObject* arguments) : f(new_ref(function)), args(new_ref(arguments)) { queued_host_calls.fetch_add(1); }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
   ~HostCall() {
+    queued_host_calls.fetch_sub(1);
     if (!Py_IsInitialized()) return;
     GilHold hold;
     Py_DECREF(f);
@@ -372,18 +375,19 @@ PyObject* stream_wait_event(PyObject* self, PyObject* event) {
     without_gil([&] {
       TapeLock lock(t);
       t.flush();
+      // Waiting for a captured stream's event enters its capture.
+      const bool may_join = mark.use.tape && mark.use.tape->capture() && !t.capture() && mark.use.tape->device() == t.device();
       if (t.device().type == DeviceType::cpu) {
         mark.event->synchronize();
-        if (mark.use.tape && mark.use.tape->capture() && !t.capture() && mark.use.tape->device() == t.device()) {
+        if (may_join) {
           cpu::join_capture(t.stream(), mark.use.tape->stream());
           t.join_capture(*mark.use.tape);
         }
-      } else {
-        t.wait_for(*mark.event, mark.use);
-        // Waiting for a captured stream's event enters its capture.
-        if (mark.use.tape && mark.use.tape->capture() && !t.capture() && backend(t.device()).capturing(t.stream()))
-          t.join_capture(*mark.use.tape);
+        return;
       }
+      if (may_join) t.before_capture();
+      t.wait_for(*mark.event, mark.use);
+      if (may_join && backend(t.device()).capturing(t.stream())) t.join_capture(*mark.use.tape);
     });
     Py_RETURN_NONE;
   });
@@ -394,11 +398,11 @@ PyObject* stream_begin_capture(PyObject* self, PyObject*) {
     Tape& t = tape_in(self);
     without_gil([&] {
       BC_CHECK(!t.capture(), Runtime, "begin_capture: the stream is being captured already");
-      t.set_capture(std::make_shared<Capture>());
+      t.begin_capture(std::make_shared<Capture>());
       try {
         backend(t.device()).begin_capture(t.stream());
       } catch (...) {
-        t.set_capture(nullptr);
+        t.leave_capture();
         throw;
       }
     });
@@ -411,6 +415,7 @@ PyObject* stream_end_capture(PyObject* self, PyObject*) {
     Tape& t = tape_in(self);
     std::shared_ptr<Capture> capture = t.capture();
     BC_CHECK(capture, Runtime, "end_capture: the stream is not being captured");
+    BC_CHECK(capture->origin == &t, Runtime, "end_capture: the stream is not the one whose capture was begun; end it on that one");
     std::unique_ptr<StreamGraph> graph = without_gil([&] {
       std::exception_ptr failed;
       try {
@@ -427,7 +432,7 @@ PyObject* stream_end_capture(PyObject* self, PyObject*) {
         if (!failed) failed = std::current_exception();
       }
       for (Tape* other : tapes(t.device()))
-        if (other->capture() == capture) other->set_capture(nullptr);
+        if (other->capture() == capture) other->leave_capture();
       {
         // The graph knows addresses: from now on values are written there, and nowhere else.
         TapeLock lock(t);
@@ -609,6 +614,15 @@ PyType_Spec event_spec = {"broadcloth.EventBase", sizeof(PyEvent), 0, Py_TPFLAGS
 
 void graph_dealloc(PyObject* self) {
   PyGraph* g = as_graph(self);
+  without_gil([&] {
+    g->graph.reset();
+    try {
+      Tape::end_graph(std::move(g->capture));
+    } catch (const Error&) {
+      // The device is lost, and its work has ended.
+    }
+    g->capture.reset();
+  });
   g->graph.~unique_ptr();
   g->capture.~shared_ptr();
   free_object(self);
@@ -620,7 +634,7 @@ PyObject* graph_launch(PyObject* self, PyObject* args) {
     if (!PyArg_UnpackTuple(args, "launch", 0, 1, &stream)) throw PythonError();
     PyGraph* g = as_graph(self);
     Tape& t = stream_of(stream, g->device);
-    without_gil([&] { t.launch_graph(*g->capture, [&] { g->graph->launch(t.stream()); }); });
+    without_gil([&] { t.launch_graph(g->capture, [&] { g->graph->launch(t.stream()); }); });
     Py_RETURN_NONE;
   });
 }

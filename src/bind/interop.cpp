@@ -564,19 +564,6 @@ dlpack::Device told_device(PyObject* o) {
 
 bool on_cuda(const dlpack::Device& d) { return d.kind == dlpack::kCuda || d.kind == dlpack::kCudaManaged; }
 
-/// For a scope other libraries find a device current in this thread.
-class EnteredDevice {
- public:
-  explicit EnteredDevice(Device device) : backend_(backend(device)), before_(backend_.enter()) {}
-  ~EnteredDevice() { backend_.leave(before_); }
-  EnteredDevice(const EnteredDevice&) = delete;
-  EnteredDevice& operator=(const EnteredDevice&) = delete;
-
- private:
-  Backend& backend_;
-  void* before_;
-};
-
 }  // namespace
 
 Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<bool> copy_it) {
@@ -590,7 +577,7 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
   const Device owner{cuda ? DeviceType::cuda : DeviceType::cpu, cuda ? told.index : 0};
   PyRef stream = cuda ? to_py(stream_number(owner)) : nullptr;
   // PyTorch exports tensors of the current device only.
-  const EnteredDevice entered(owner);
+  const CurrentDevice entered(backend(owner));
   Array a = from_capsule(request_capsule(o, stream.get(), nullptr, nullptr).get());
   if (device && !(a.device() == *device)) {
     if (copy_it && !*copy_it)

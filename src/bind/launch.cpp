@@ -47,8 +47,8 @@ const Array& LaunchArguments::hold_foreign(Array a) {
 void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, Tape& tape, int64_t times) {
   GilRelease released;
   const Stream stream = tape.stream();
-  // A graph launches the kernel again when nobody may hold its program any more.
-  if (tape.capture()) [[unlikely]]
+  // A graph launches the kernel again when nobody may hold its program any more; another library may make one of its stream.
+  if (tape.capture() || (tape.foreign() && backend(stream.device).capturing(stream))) [[unlikely]]
     cuda::keep_programs_loaded();
   if (arrays_.n == 0) {
     for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "core/extents.h"
@@ -70,12 +71,20 @@ void check_writable(const char* op, const Array& a) {
   BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
 }
 
-/// A copy between host and device or within one, in the stream's order, as the profiler sees it.
-void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind) {
-  if (!profiling() || kind == CopyKind::HostToHost) return backend(t.device()).copy(to, from, bytes, kind, t.stream());
+/// A copy between host and device, within one device, or from the device `source`, in the stream's order, as the profiler sees it.
+void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind, std::optional<Device> source = {}) {
+  const HostWait wait;
+  Backend& b = backend(t.device());
+  const auto copy = [&] {
+    if (kind == CopyKind::DeviceToDevice && source)
+      b.copy_from(*source, to, from, bytes, t.stream());
+    else
+      b.copy(to, from, bytes, kind, t.stream());
+  };
+  if (!profiling() || kind == CopyKind::HostToHost) return copy();
   const auto start = std::chrono::steady_clock::now();
-  backend(t.device()).copy(to, from, bytes, kind, t.stream());
-  backend(t.device()).synchronize(t.stream());
+  copy();
+  b.synchronize(t.stream());
   profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes),
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
 }
@@ -1138,9 +1147,6 @@ Array to_device(const Array& a, Device device) {
   Buffer& buffer = *result.storage()->current->buffer;
   const bool peers = up && down;
   if (peers) {
-    // Ranges of virtual memory are copied by a device that may use them.
-    backend(device).enable_peer_access(a.device());
-    backend(a.device()).enable_peer_access(device);
     uint64_t ready;
     {
       TapeLock lock(source);
@@ -1149,7 +1155,7 @@ Array to_device(const Array& a, Device device) {
     TapeLock lock(target);
     target.wait_for({&source, ready});
   }
-  transfer(up ? target : source, buffer.ptr, held.first, bytes, copy_kind(device, a.device()));
+  transfer(up ? target : source, buffer.ptr, held.first, bytes, copy_kind(device, a.device()), a.device());
   {
     TapeLock lock(target);
     use(target, buffer, true);

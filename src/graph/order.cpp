@@ -256,58 +256,96 @@ void Tape::synchronize() {
   if (reached == tick() && !lent()) pool_synchronized(device(), stream_.native);
 }
 
-void Tape::set_capture(std::shared_ptr<Capture> capture) {
+void Tape::begin_capture(std::shared_ptr<Capture> capture) {
   TapeLock lock(*this);
   flush();
-  if (capture) {
-    for (Tape* t : tapes(device())) {
-      if (t == this || t->capture_) continue;
-      t->flush();
-      wait_for({t, t->tick()});
-    }
-    // For others that need what was queued before the capture.
-    {
-      std::lock_guard events(event_mutex_);
-      if (!event_) event_ = backend(device()).make_event({});
-      event_->record(stream_);
-      event_tick_ = tick();
-    }
-    // Scratch memory that is made inside is zeroed by the graph only, so it is not used outside.
-    if (device().type == DeviceType::cuda) {
-      tickets(1);
-      error_word();
-    }
-    words_outside_ = words;
-    words.watched = false;
-    capture->origin = this;
-  } else if (capture_) {
-    if (capture_->origin == this) {
-      capture_->checked = words.watched;
-      const char* file = words.file;
-      const int line = words.line;
-      words = words_outside_;
-      if (capture_->checked) words.file = file, words.line = line;
-    }
+  for (Tape* t : tapes(device())) {
+    if (t == this || t->capture_) continue;
+    t->flush();
+    wait_for({t, t->tick()});
   }
+  // What is made inside is zeroed by the graph only.
+  if (device().type == DeviceType::cuda) {
+    tickets(1);
+    error_word();
+  }
+  before_capture();
+  capture->origin = this;
+  enter_capture(std::move(capture));
+}
+
+void Tape::before_capture() {
+  TapeLock lock(*this);
+  if (capture_) return;
+  flush();
+  std::lock_guard events(event_mutex_);
+  if (!event_) event_ = backend(device()).make_event({});
+  event_->record(stream_);
+  event_tick_ = tick();
+}
+
+void Tape::enter_capture(std::shared_ptr<Capture> capture) {
+  // Waits inside are edges of the graph: outside nobody has waited.
+  seen_outside_ = seen_;
+  words_outside_ = words;
+  if (capture->origin != this) {
+    // The stream may be at work outside while the graph runs, which waits for its origin alone. An error is the graph's.
+    words.tickets = nullptr;
+    words.count = 0;
+    words.error = capture->origin->words.error;
+  }
+  words.watched = false;
   capture_ = std::move(capture);
 }
 
-void Tape::launch_graph(const Capture& graph, const std::function<void()>& launch) {
+void Tape::join_capture(const Tape& other) {
+  TapeLock lock(*this);
+  if (!capture_ && other.capture_) enter_capture(other.capture_);
+}
+
+void Tape::leave_capture() {
+  TapeLock lock(*this);
+  if (!capture_) return;
+  flush();
+  if (words.watched) {
+    capture_->checked = true;
+    capture_->file = words.file;
+    capture_->line = words.line;
+  }
+  words = words_outside_;
+  seen_ = std::move(seen_outside_);
+  capture_ = nullptr;
+}
+
+void Tape::launch_graph(const std::shared_ptr<Capture>& graph, const std::function<void()>& launch) {
   TapeLock lock(*this);
   flush();
   flush_others(*this);
-  Tape& origin = *graph.origin;
+  Tape& origin = *graph->origin;
   // The graph has its origin's scratch memory, so that the two are never at work at once.
   wait_for({&origin, origin.tick()});
-  for (const Ref<Buffer>& b : graph.buffers) before(*b, true);
+  for (const Ref<Buffer>& b : graph->buffers) before(*b, true);
   launch();
   submit();
-  for (const Ref<Buffer>& b : graph.buffers) after(*b, true);
+  for (const Ref<Buffer>& b : graph->buffers) after(*b, true);
   origin.wait_for({this, tick()});
-  if (graph.checked) {
-    origin.words.watched = true;
-    if (&origin != this) graphs_.push_back(&origin);
-  }
+  graph->launched = this;
+  // A graph in a graph lives as long as the outer one.
+  if (capture_) capture_->owned.push_back(graph);
+  if (!graph->checked) return;
+  StreamWords& w = origin.words;
+  w.watched = true;
+  w.file = graph->file;
+  w.line = graph->line;
+  if (&origin != this) graphs_.push_back(&origin);
+}
+
+void Tape::end_graph(std::shared_ptr<Capture> graph) {
+  // Memory of the device has its own order; what the host has must stay until the driver has called and copied it.
+  if (!graph || graph->owned.empty() || !graph->launched) return;
+  Tape& last = *graph->launched;
+  TapeLock lock(last);
+  last.keep([graph = std::move(graph)] {}, true);
 }
 
 }  // namespace bc

@@ -72,6 +72,7 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   void run() {
+    const CurrentDevice current(backend_);  // once for all of its calls
     if (ordered_) [[unlikely]] {
       // One submission: what it reads is waited for before all of it.
       for (const Ref<Node>& n : slots_.nodes)
@@ -395,10 +396,12 @@ void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).
 
 uint32_t* Tape::tickets(int64_t count) {
   if (words.count < count) {
-    // The old counters may still be in use by queued kernels; they stay.
-    words.count = std::max<int64_t>(count, 1 << 16);
-    words.tickets = static_cast<uint32_t*>(pool_allocate(device(), words.count * sizeof(uint32_t), stream_.native));
-    backend(device()).fill(words.tickets, 0, words.count * sizeof(uint32_t), stream_);
+    // The old counters may still be in use by queued kernels; they stay. A capture's are the graph's, which zeroes them in each launch.
+    words.count = std::max<int64_t>(count, capture_ ? 1 << 10 : 1 << 16);
+    const size_t bytes = static_cast<size_t>(words.count) * sizeof(uint32_t);
+    words.tickets =
+        static_cast<uint32_t*>(capture_ ? Buffer::allocate(device(), bytes)->ptr : pool_allocate(device(), bytes, stream_.native));
+    backend(device()).fill(words.tickets, 0, bytes, stream_);
   }
   return words.tickets;
 }

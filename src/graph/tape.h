@@ -10,17 +10,22 @@
 
 #include "core/recursive_lock.h"
 #include "graph/node.h"
+#include "runtime/host_wait.h"
 
 namespace bc {
 
 class Tape;
 
-/// What a stream's work used while it was captured: kept for as long as the graph lives.
+/// What the work of streams used while they were captured together: kept for as long as the graph lives.
 struct Capture {
-  Tape* origin = nullptr;  ///< the stream that was captured, whose scratch memory the graph uses
-  bool checked = false;    ///< kernels of the graph may report an error
+  /// The stream whose capture was begun. The graph uses its scratch memory; streams that joined have some in the graph.
+  Tape* origin = nullptr;
+  bool checked = false;        ///< kernels of the graph may report an error, in the origin's word
+  const char* file = nullptr;  ///< of an op that may
+  int line = 0;
+  Tape* launched = nullptr;  ///< the stream of the last launch; launches wait for each other
   std::vector<Ref<Buffer>> buffers;
-  std::vector<std::shared_ptr<void>> owned;  ///< what its host functions use
+  std::vector<std::shared_ptr<void>> owned;  ///< host functions and host memory that it uses, and graphs inside it
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
   /// How often it keeps a buffer.
   uint32_t count(const Buffer& buffer) const {
@@ -59,6 +64,8 @@ class Tape {
   /// The source of the kernels that a flush would run.
   std::string source();
   bool empty() const { return alive() == 0; }
+  /// Another library's stream.
+  bool foreign() const { return foreign_; }
   /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on
   /// it is marked by an event, which is what others wait for, and its free memory is the default stream's.
   bool lent() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
@@ -108,12 +115,18 @@ class Tape {
 
   /// The capture that the stream is in; nullptr: none.
   const std::shared_ptr<Capture>& capture() const { return capture_; }
-  /// Enters or leaves (nullptr) a capture. Entering waits for all other streams of the device first, since a graph cannot.
-  void set_capture(std::shared_ptr<Capture> capture);
-  /// Queues a captured graph by `launch`, in order with all that uses its memory.
-  void launch_graph(const Capture& graph, const std::function<void()>& launch);
+  /// Begins a capture. Waits for all other streams of the device first, since a graph cannot.
+  void begin_capture(std::shared_ptr<Capture> capture);
+  /// Marks what was queued for those who will wait for it while the stream is captured. To be called before the stream joins a capture.
+  void before_capture();
   /// Becomes a part of another stream's capture, which it has waited for.
-  void join_capture(const Tape& other) { capture_ = other.capture_; }
+  void join_capture(const Tape& other);
+  /// Leaves the capture, which has ended.
+  void leave_capture();
+  /// Queues a captured graph by `launch`, in order with all that uses its memory.
+  void launch_graph(const std::shared_ptr<Capture>& graph, const std::function<void()>& launch);
+  /// Lets go of a graph's memory and functions once the launches so far are done.
+  static void end_graph(std::shared_ptr<Capture> graph);
 
   StreamWords words;  ///< guarded by the lock
   /// Memory that stays zero between kernels, for `count` counters; and the word for errors.
@@ -151,6 +164,7 @@ class Tape {
   void note_done(uint64_t tick);
   void release_kept();
   void release_kept(size_t count);
+  void enter_capture(std::shared_ptr<Capture> capture);
   const StreamEvent* last_event() {
     std::lock_guard lock(event_mutex_);
     return event_.get();
@@ -163,7 +177,8 @@ class Tape {
   std::unique_ptr<StreamEvent> event_;
   uint64_t event_tick_ = 0;  ///< what `event_` marks
   std::shared_ptr<Capture> capture_;
-  StreamWords words_outside_;   ///< while the stream is captured: what it had before
+  StreamWords words_outside_;  ///< while the stream is captured: what it had before
+  std::vector<uint64_t> seen_outside_;
   std::vector<Tape*> graphs_;   ///< the origins of graphs that ran here and may have reported an error
   const char* file_ = nullptr;  ///< of the last op that was queued, where lines are noted
   int line_ = 0;
@@ -236,8 +251,8 @@ class CurrentTape {
 /// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
 void watch_forks();
 
-/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python)
-/// and returns nullptr when there was nothing, `enter` takes it back. Set once.
+/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python,
+/// and for queued calls of the host) and returns nullptr when there was nothing, `enter` takes it back. Set once.
 void set_lock_wait(void* (*leave)(), void (*enter)(void*));
 
 /// Calls `release` when this thread holds no tape's lock.
@@ -250,6 +265,7 @@ class TapeLock {
   ~TapeLock();
 
  private:
+  const HostWait wait_;
   Tape& tape_;
 };
 

@@ -130,7 +130,7 @@ class Backend {
   virtual void* reserve_addresses(size_t bytes) { return nullptr; }
   /// Puts memory behind whole pages of a reserved range. False when the device has no more.
   virtual bool commit(void* at, size_t bytes) { return false; }
-  /// Takes back what one commit gave. Waits for the device.
+  /// Takes back what one commit gave, which no queued work may use any more (wait_for_reuse).
   virtual void decommit(void* at, size_t bytes) {}
 
   // Compile and load.
@@ -158,10 +158,22 @@ class Backend {
     copy(dst, src, bytes, kind, stream);
     return false;
   }
+  /// Copies memory of another device of the same type to this one's, in the order of a stream of this one.
+  virtual void copy_from(Device source, void* dst, const void* src, size_t bytes, Stream stream) {
+    (void)source;
+    copy(dst, src, bytes, CopyKind::DeviceToDevice, stream);
+  }
   virtual void fill(void* dst, int byte, size_t bytes, Stream stream) = 0;
 
   // Order. On the CPU work is done when it is queued: streams there are names, events are times.
   virtual void synchronize(Stream stream) = 0;
+  /// Waits for a stream, or for all of the device, before memory that its work uses gets another owner. Work that failed has ended too.
+  /// False, and the memory is still in use, while a capture forbids to wait.
+  virtual bool wait_for_reuse(Stream stream) {
+    synchronize(stream);
+    return true;
+  }
+  virtual bool wait_for_reuse() { return true; }
   /// A queue of its own, with a handle that no other stream of the device has.
   virtual Stream create_stream(const StreamOptions& options);
   virtual void destroy_stream(Stream stream) noexcept {}
@@ -198,6 +210,19 @@ Backend& backend(Device device);
 
 /// Number of devices of a type that can be used here (0 without driver or GPU); never throws.
 int device_count(DeviceType type);
+
+/// For a scope a device is the one that other libraries of the process find current in this thread.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(Backend& backend) : backend_(backend), before_(backend.enter()) {}
+  ~CurrentDevice() { backend_.leave(before_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  Backend& backend_;
+  void* const before_;
+};
 
 /// Waits until no other thread is opening a device: a driver that starts while the process ends would find its own state gone.
 void finish_opening();

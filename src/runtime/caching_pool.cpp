@@ -46,7 +46,40 @@ bool CachingPool::Place::operator<(const Place& o) const {
 
 CachingPool::~CachingPool() {
   for (const auto& [place, pointers] : waiting_)
-    for (void* ptr : pointers) source_->free(ptr, place.bytes, place.device, place.stream);
+    for (void* ptr : pointers) source_->free(ptr, place.bytes, place.device, native(place));
+}
+
+/// Memory that waits, or nullptr. Called with the mutex held.
+void* CachingPool::take_waiting(const Place& place) {
+  const auto found = waiting_.find(place);
+  if (found == waiting_.end() || found->second.empty()) return nullptr;
+  void* ptr = found->second.back();
+  found->second.pop_back();
+  Counts& c = counts(place.device);
+  --c.blocks;
+  c.used += place.bytes;
+  sizes_[ptr] = place.bytes;
+  return ptr;
+}
+
+/// Called with the mutex held.
+void CachingPool::move_waiting(Device device, void* from, void* to) {
+  for (auto at = waiting_.lower_bound({device, from, 0}); at != waiting_.end();) {
+    if (!(at->first.device == device) || at->first.stream != from) break;
+    std::vector<void*>& target = waiting_[{device, to, at->first.bytes}];
+    target.insert(target.end(), at->second.begin(), at->second.end());
+    at = waiting_.erase(at);
+  }
+}
+
+void CachingPool::synchronized(Device device, void* stream) {
+  std::lock_guard lock(mutex_);
+  move_waiting(device, stream, any_stream());
+}
+
+void CachingPool::hand_over(Device device, void* stream) {
+  std::lock_guard lock(mutex_);
+  move_waiting(device, stream, nullptr);
 }
 
 const CachingPool::Counts* CachingPool::find(Device device) const {
@@ -58,15 +91,9 @@ void* CachingPool::allocate(size_t bytes, Device device, void* stream) {
   const size_t size = std::max((bytes + kUnit - 1) / kUnit * kUnit, kUnit);
   {
     std::lock_guard lock(mutex_);
-    Counts& c = counts(device);
-    if (const auto found = waiting_.find({device, stream, size}); found != waiting_.end() && !found->second.empty()) {
-      void* ptr = found->second.back();
-      found->second.pop_back();
-      --c.blocks;
-      c.used += size;
-      sizes_[ptr] = size;
-      return ptr;
-    }
+    for (void* place : {stream, any_stream()})
+      if (void* ptr = take_waiting({device, place, size})) return ptr;
+    const Counts& c = counts(device);
     if (limit_ && (size > limit_ || c.total > limit_ - size)) return nullptr;
   }
   // Without the lock: the source may be a Python function, which comes back here when its own arrays are freed.
@@ -113,10 +140,20 @@ void CachingPool::trim(Device device) {
       pointers.clear();
     }
   }
-  for (const auto& [place, pointers] : gone) {
+  for (auto& [place, pointers] : gone) {
     // Queued work may still use them.
-    backend(device).synchronize({device, place.stream});
-    for (void* ptr : pointers) source_->free(ptr, place.bytes, device, place.stream);
+    const bool done = place.stream == any_stream() || backend(device).wait_for_reuse({device, place.stream});
+    if (!done) {
+      // A capture forbids to wait.
+      std::lock_guard lock(mutex_);
+      Counts& c = counts(device);
+      c.total += place.bytes * pointers.size();
+      c.blocks += pointers.size();
+      std::vector<void*>& target = waiting_[place];
+      target.insert(target.end(), pointers.begin(), pointers.end());
+      continue;
+    }
+    for (void* ptr : pointers) source_->free(ptr, place.bytes, device, native(place));
   }
 }
 

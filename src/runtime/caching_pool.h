@@ -36,6 +36,8 @@ class CachingPool final : public PoolAllocator {
   void* allocate(size_t bytes, Device device, void* stream) override;
   void free(void* ptr, size_t bytes, Device device, void* stream) override;
   void trim(Device device) override;
+  void synchronized(Device device, void* stream) override;
+  void hand_over(Device device, void* stream) override;
   size_t held(Device device) const override { return total(device); }
   const char* name() const override { return name_; }
 
@@ -53,6 +55,13 @@ class CachingPool final : public PoolAllocator {
     size_t bytes;
     bool operator<(const Place& o) const;
   };
+  /// In the place of a stream: what waits may be used by every stream.
+  static constexpr char kMark = 0;
+  static void* any_stream() { return const_cast<char*>(&kMark); }
+  static void* native(const Place& place) { return place.stream == any_stream() ? nullptr : place.stream; }
+  void* take_waiting(const Place& place);
+  void move_waiting(Device device, void* from, void* to);
+
   struct Counts {
     size_t used = 0, total = 0, blocks = 0;
   };

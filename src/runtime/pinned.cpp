@@ -6,16 +6,24 @@
 #include <vector>
 
 #include "backends/cuda/cuda_backend.h"
+#include "core/error.h"
 
 namespace bc {
 namespace {
 
 constexpr size_t kUnit = 512;
 
+/// A piece, and the device that page-locked it, which frees it.
+struct Piece {
+  void* ptr;
+  int device;
+};
+
 struct Pool {
   std::mutex mutex;
-  std::unordered_map<size_t, std::vector<void*>> waiting;
-  std::unordered_set<void*> combined;  ///< handed out with write combining
+  std::unordered_map<size_t, std::vector<Piece>> waiting;
+  std::unordered_map<void*, int> owners;  ///< the devices of what is handed out
+  std::unordered_set<void*> combined;     ///< handed out with write combining
   PinnedStats stats;
 };
 
@@ -24,6 +32,8 @@ Pool& pool() {
   static Pool* const p = new Pool;
   return *p;
 }
+
+CudaBackend& owner(int device) { return static_cast<CudaBackend&>(backend({DeviceType::cuda, device})); }
 
 size_t rounded(size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
 
@@ -35,12 +45,13 @@ void* pinned_allocate(Device device, size_t bytes, bool write_combined) {
   if (!write_combined) {
     std::lock_guard lock(p.mutex);
     if (const auto found = p.waiting.find(size); found != p.waiting.end() && !found->second.empty()) {
-      void* ptr = found->second.back();
+      const Piece piece = found->second.back();
       found->second.pop_back();
+      p.owners[piece.ptr] = piece.device;
       p.stats.used += size;
       p.stats.free -= size;
       --p.stats.free_blocks;
-      return ptr;
+      return piece.ptr;
     }
   }
   auto& cuda = static_cast<CudaBackend&>(backend(device));
@@ -52,24 +63,30 @@ void* pinned_allocate(Device device, size_t bytes, bool write_combined) {
   if (!ptr) return nullptr;
   std::lock_guard lock(p.mutex);
   p.stats.used += size;
+  p.owners[ptr] = device.index;
   if (write_combined) p.combined.insert(ptr);
   return ptr;
 }
 
-void pinned_free(Device device, void* ptr, size_t bytes) {
+void pinned_free(void* ptr, size_t bytes) {
   Pool& p = pool();
   const size_t size = rounded(bytes);
+  int device = 0;
   {
     std::lock_guard lock(p.mutex);
+    const auto known = p.owners.find(ptr);
+    BC_CHECK(known != p.owners.end(), Runtime, "pinned_free: {} is not page-locked memory that is in use", ptr);
+    device = known->second;
+    p.owners.erase(known);
     p.stats.used -= size;
     if (!p.combined.erase(ptr)) {
-      p.waiting[size].push_back(ptr);
+      p.waiting[size].push_back({ptr, device});
       p.stats.free += size;
       ++p.stats.free_blocks;
       return;
     }
   }
-  static_cast<CudaBackend&>(backend(device)).free_pinned(ptr);
+  owner(device).free_pinned(ptr);
 }
 
 PinnedStats pinned_stats() {
@@ -79,16 +96,14 @@ PinnedStats pinned_stats() {
 
 void pinned_trim() {
   Pool& p = pool();
-  std::unordered_map<size_t, std::vector<void*>> waiting;
+  std::unordered_map<size_t, std::vector<Piece>> waiting;
   {
     std::lock_guard lock(p.mutex);
     waiting.swap(p.waiting);
     p.stats.free = p.stats.free_blocks = 0;
   }
-  if (waiting.empty()) return;
-  auto& cuda = static_cast<CudaBackend&>(backend({DeviceType::cuda, 0}));
-  for (const auto& [size, pointers] : waiting)
-    for (void* ptr : pointers) cuda.free_pinned(ptr);
+  for (const auto& [size, pieces] : waiting)
+    for (const Piece& piece : pieces) owner(piece.device).free_pinned(piece.ptr);
 }
 
 }  // namespace bc

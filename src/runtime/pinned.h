@@ -11,7 +11,7 @@ namespace bc {
 /// nullptr when there is no more. `write_combined`: faster for the device to read, slow for the host, and never kept.
 void* pinned_allocate(Device device, size_t bytes, bool write_combined = false);
 /// Gives memory back; `bytes` as it was asked for. No queued work may use it any more.
-void pinned_free(Device device, void* ptr, size_t bytes);
+void pinned_free(void* ptr, size_t bytes);
 
 struct PinnedStats {
   size_t used = 0;         ///< bytes handed out

@@ -19,6 +19,7 @@
 
 #include "core/error.h"
 #include "runtime/fork.h"
+#include "runtime/host_wait.h"
 
 namespace bc {
 
@@ -307,6 +308,8 @@ class DevicePool {
     return find_arena(stream);
   }
   Arena& find_arena(void* stream);
+  Arena& home(void* stream);
+  void end_arena(void* stream);
   size_t rounded(size_t bytes) const;
   void* take(size_t size, int size_class, void* stream);
   void* take_small(int size_class, Arena& arena);
@@ -422,6 +425,15 @@ Arena& DevicePool::find_arena(void* stream) {
   arenas_.push_back(std::make_unique<Arena>());
   arenas_.back()->stream = stream;
   return *(last_ = arenas_.back().get());
+}
+
+/// Where memory goes that was taken from a stream's arena before lock_ was let go: hand_over may have ended the arena meanwhile, and then
+/// the default stream waits for its work.
+Arena& DevicePool::home(void* stream) {
+  if (one_stream_) return clean_;
+  for (const auto& there : arenas_)
+    if (there->stream == stream) return *there;
+  return *arenas_.front();
 }
 
 size_t DevicePool::rounded(size_t bytes) const { return round_up(bytes, bytes > kMediumMax ? 4 * kKiB : granularity_); }
@@ -648,7 +660,8 @@ void DevicePool::move(Arena& from, Arena& to) {
   }
 }
 
-/// Waits for every stream that has free memory of its own, and makes that memory free for all.
+/// Waits for every stream that has free memory of its own, and makes that memory free for all. Streams that are being captured, which
+/// nobody can wait for, keep theirs.
 void DevicePool::synchronize_arenas() {
   if (one_stream_) return;
   std::vector<std::unique_ptr<Arena>> waiting;
@@ -671,13 +684,14 @@ void DevicePool::synchronize_arenas() {
     }
   }
   for (const auto& apart : waiting) {
+    bool done = true;
     try {
-      backend_.synchronize(Stream{device_, apart->stream});
+      done = backend_.wait_for_reuse(Stream{device_, apart->stream});
     } catch (...) {
       // A poisoned stream raises where its owner synchronises; its work has ended either way.
     }
     std::lock_guard lock(lock_);
-    clean(*apart);
+    move(*apart, done ? clean_ : home(apart->stream));
   }
 }
 
@@ -742,6 +756,8 @@ void DevicePool::release_pages(std::vector<std::pair<char*, size_t>>* given) {
 
 /// Gives chunks, and pieces of ranges, that hold nothing back to the device. Called with grow_mutex_ held.
 size_t DevicePool::release_chunks() {
+  // What is free for every stream is not in use by our work; another library's may still read memory that it had from us, and would fault.
+  if (!backend_.wait_for_reuse()) return 0;
   std::vector<std::unique_ptr<Chunk>> empty;
   std::vector<std::pair<char*, size_t>> pieces;
   {
@@ -827,7 +843,7 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stre
   size_t need = 0, wanted = 0, limit = 0;
   Block* hole = nullptr;
   Block* sides[2] = {};
-  Arena* to = &clean_;
+  bool for_all = true;
   {
     std::lock_guard lock(lock_);
     Arena& own = arena(stream);
@@ -841,7 +857,7 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stre
     for (int k = 0; k < 2; ++k) {
       Block* side = k ? hole->after : hole->before;
       if (!side || (side->arena != &clean_ && side->arena != &own)) continue;
-      if (side->arena == &own) to = &own;  // its work may not be done: only this stream may have the whole
+      if (side->arena == &own) for_all = false;  // its work may not be done: only this stream may have the whole
       side->arena->large.remove(side);
       side->arena = nullptr;
       sides[k] = side;
@@ -857,16 +873,17 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stre
       done = 0;
     }
     std::lock_guard lock(lock_);
+    Arena& to = for_all ? clean_ : home(stream);
     if (done) {
       if (done < hole->size) split(hole, done);
       hole->backed = true;
       for (const auto& [at, bytes] : made) hole->chunk->pieces.emplace(static_cast<size_t>(at - hole->chunk->base), bytes);
-      put_block(hole, *to);
+      put_block(hole, to);
       held_ += done;
       ++chunk_allocations_;
     }
     for (Block* side : sides)
-      if (side) put_block(side, *to);
+      if (side) put_block(side, to);
   };
   char* const base = hole->ptr;
   try {
@@ -942,6 +959,7 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
 }
 
 [[gnu::noinline]] void* DevicePool::exhausted(size_t asked, size_t size, int size_class, void* stream) {
+  const HostWait wait;
   const bool medium = size <= kMediumMax;
   // A slab takes its alignment from the chunk's room.
   const size_t room = size_class >= 0 ? 5 * kSlabAlign : size;
@@ -1096,6 +1114,7 @@ void DevicePool::reset_peak() {
 
 void DevicePool::trim() {
   if (lost_.load(std::memory_order_relaxed)) return;
+  const HostWait wait;
   std::shared_ptr<PoolAllocator> allocator;
   {
     std::lock_guard growing(grow_mutex_);
@@ -1109,14 +1128,28 @@ void DevicePool::trim() {
 
 void DevicePool::synchronized(void* stream) {
   if (one_stream_) return;
-  std::lock_guard lock(lock_);
-  if (arenas_.size() < 2) return;  // nobody else could use it
-  clean(arena(stream));
+  std::shared_ptr<PoolAllocator> allocator;
+  {
+    std::lock_guard lock(lock_);
+    allocator = allocator_;
+    if (arenas_.size() >= 2) clean(arena(stream));  // otherwise nobody else could use it
+  }
+  if (allocator) allocator->synchronized(device_, stream);
 }
 
 void DevicePool::hand_over(void* stream) {
   if (one_stream_ || !stream) return;
-  std::lock_guard lock(lock_);
+  std::shared_ptr<PoolAllocator> allocator;
+  {
+    std::lock_guard lock(lock_);
+    allocator = allocator_;
+    end_arena(stream);
+  }
+  if (allocator) allocator->hand_over(device_, stream);
+}
+
+/// Called with lock_ held.
+void DevicePool::end_arena(void* stream) {
   const auto found = std::find_if(arenas_.begin(), arenas_.end(), [&](const auto& there) { return there->stream == stream; });
   if (found == arenas_.end()) return;
   Arena& usual = *arenas_.front();  // the default stream's, which always stays

@@ -70,6 +70,9 @@ class PoolAllocator {
   virtual void free(void* ptr, size_t bytes, Device device, void* stream) = 0;
   /// Gives cached memory back to the device.
   virtual void trim(Device device) {}
+  /// As pool_synchronized and pool_hand_over.
+  virtual void synchronized(Device device, void* stream) {}
+  virtual void hand_over(Device device, void* stream) {}
   /// Bytes taken from the device, for pool_stats; 0: as many as are used.
   virtual size_t held(Device device) const { return 0; }
   virtual const char* name() const { return "external"; }

@@ -762,7 +762,7 @@ TEST(CudaGraphs, CapturedAndBuiltGraphsRunAgainWithOtherParameters) {
   EXPECT_FALSE(exec.update(CudaGraph::capture(gpu(), [&](Stream queue) { gpu().fill(y.bytes(), 0, 16, queue); })));
   EXPECT_THROW(CudaGraph::capture(gpu(), [](Stream) { raise(ErrorKind::Value, "stop"); }), Error);
   EXPECT_TRUE(contains(
-      error_of([&] { CudaGraph::capture(gpu(), [&](Stream queue) { gpu().copy(y.bytes(), &params, 8, CopyKind::HostToDevice, queue); }); },
+      error_of([&] { CudaGraph::capture(gpu(), [&](Stream queue) { gpu().copy(y.bytes(), &params, 17, CopyKind::HostToDevice, queue); }); },
                ErrorKind::Runtime),
       "captured"));
 

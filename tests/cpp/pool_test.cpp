@@ -15,6 +15,7 @@
 
 #include "backends/null/null_backend.h"
 #include "core/error.h"
+#include "runtime/caching_pool.h"
 
 namespace bc {
 namespace {
@@ -38,6 +39,8 @@ class Pool : public testing::Test {
     pool_set_limit(kNull, 0);
     pool_set_allocator(kNull, nullptr);
     null_set_capacity(0);
+    null_set_captured({});
+    null_on_commit({});
     pool_trim(kNull);
     null_set_pages(0);
   }
@@ -211,6 +214,33 @@ TEST_F(Pool, ExhaustionUsesWhatOtherStreamsFreed) {
   EXPECT_EQ(pool_stats(kNull).used, 0u);
   EXPECT_THROW(pool_allocate(kNull, ~size_t{0}), Error);
   EXPECT_THROW(pool_allocate(kNull, ~size_t{0} / 2), Error);
+}
+
+TEST_F(Pool, PressureLeavesMemoryOfCapturedStreamsAndPagesInTheirPlace) {
+  for (size_t page : {size_t{0}, 2 * kMiB}) {
+    null_set_pages(page);
+    null_set_capacity(64 * kMiB);
+    std::vector<void*> blocks;
+    for (int i = 0; i < 4; ++i) blocks.push_back(pool_allocate(kNull, 10 * kMiB, kStreamA));
+    void* other = pool_allocate(kNull, 10 * kMiB, kStreamB);
+    for (void* p : blocks) pool_free(kNull, p, kStreamA);
+    pool_free(kNull, other, kStreamB);
+    // The work of A has not ended, and nobody can wait for it: its memory is not for B, nor do pages leave it.
+    null_set_captured({kStreamA});
+    EXPECT_THROW(pool_allocate(kNull, 40 * kMiB, kStreamB), Error);
+    pool_trim(kNull);
+    EXPECT_GE(pool_stats(kNull).held, 50 * kMiB);
+    EXPECT_EQ(pool_allocate(kNull, 10 * kMiB, kStreamB), other);
+    void* own = pool_allocate(kNull, 10 * kMiB, kStreamA);
+    EXPECT_NE(std::find(blocks.begin(), blocks.end(), own), blocks.end());
+    pool_free(kNull, own, kStreamA);
+    pool_free(kNull, other, kStreamB);
+    null_set_captured({});
+    void* large = pool_allocate(kNull, 40 * kMiB, kStreamB);
+    pool_free(kNull, large, kStreamB);
+    pool_trim(kNull);
+    EXPECT_EQ(pool_stats(kNull).held, 0u);
+  }
 }
 
 TEST_F(Pool, PressureHookMayFree) {
@@ -392,6 +422,38 @@ TEST(PoolLimit, EnvironmentSetsItAsBytesOrShare) {
   for (const char* bad : {"lots", "-5", "nan", "5 apples", "1e30"}) EXPECT_EQ(in_child(bad, limit_is(0)), 3) << bad;
 }
 
+// ---- Pools of programs ----
+
+TEST_F(Pool, ACachingPoolIsToldOfStreams) {
+  auto pool = std::make_shared<CachingPool>(memory_source(MemoryKind::chunk), true, "test's");
+  pool_set_allocator(kNull, pool);
+  void* a = pool_allocate(kNull, 1000, kStreamA);
+  pool_free(kNull, a, kStreamA);
+  void* b = pool_allocate(kNull, 1000, kStreamB);
+  EXPECT_NE(a, b);
+  // Synchronised: for every stream.
+  pool_synchronized(kNull, kStreamA);
+  EXPECT_EQ(pool_allocate(kNull, 1000, kStreamB), a);
+  pool_free(kNull, a, kStreamB);
+  // Handed over: for the default stream, and not for a new one of the same handle.
+  pool_hand_over(kNull, kStreamB);
+  void* c = pool_allocate(kNull, 1000, kStreamB);
+  EXPECT_NE(c, a);
+  EXPECT_EQ(pool_allocate(kNull, 1000, nullptr), a);
+  pool_free(kNull, a, kStreamA);
+  // A captured stream keeps what waits.
+  null_set_captured({kStreamA});
+  const size_t blocks = pool->free_blocks(kNull);
+  pool_trim(kNull);
+  EXPECT_EQ(pool->free_blocks(kNull), blocks);
+  null_set_captured({});
+  pool_trim(kNull);
+  EXPECT_EQ(pool->free_blocks(kNull), 0u);
+  pool_free(kNull, b, kStreamB);
+  pool_free(kNull, c, kStreamB);
+  pool_set_allocator(kNull, nullptr);
+}
+
 // ---- Ranges of virtual memory ----
 
 TEST_F(Pool, FragmentsOfARangeMakeOneLargeBlock) {
@@ -428,6 +490,21 @@ TEST_F(Pool, ARangeGrowsAtItsFreeEndByWhatIsMissing) {
   EXPECT_EQ(b, a);
   EXPECT_LE(pool_stats(kNull).held, std::max(held, 700 * kMiB));
   pool_free(kNull, b);
+}
+
+TEST_F(Pool, AStreamMayBeHandedOverWhileARangeGrowsBesideItsMemory) {
+  null_set_pages(2 * kMiB);
+  void* a = pool_allocate(kNull, 32 * kMiB, kStreamA);
+  pool_free(kNull, a, kStreamA);
+  // What is free for the stream lies beside the pages that come, and its arena goes while they do.
+  null_on_commit([] { pool_hand_over(kNull, kStreamA); });
+  void* b = pool_allocate(kNull, 48 * kMiB, kStreamA);
+  null_on_commit({});
+  ASSERT_NE(b, nullptr);
+  std::memset(b, 1, 48 * kMiB);
+  pool_free(kNull, b, kStreamA);
+  pool_trim(kNull);
+  EXPECT_EQ(pool_stats(kNull).held, 0u);
 }
 
 TEST_F(Pool, ARangeKeepsToTheLimitAndSaysWhatIsUsed) {

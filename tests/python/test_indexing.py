@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
-
 from support import assert_same, configured, host
 
 I = np.array  # noqa: E741

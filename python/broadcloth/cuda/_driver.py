@@ -62,8 +62,12 @@ def check(status: int, call: str) -> None:
 def driver(symbol: str, *args: Any) -> None:
     """Calls the driver with a device's context current."""
     library = _library()
-    _c.cuda_make_current(current_index())
-    check(getattr(library, symbol)(*args), symbol.split("_")[0])
+    device = current_index()
+    before = _c.cuda_enter(device)
+    try:
+        check(getattr(library, symbol)(*args), symbol.split("_")[0])
+    finally:
+        _c.cuda_leave(device, before)
 
 
 def pointer(value: Any) -> ctypes.c_void_p:

@@ -219,6 +219,7 @@ def deviceDisablePeerAccess(peerDevice: int) -> None:
     """Takes back what deviceEnablePeerAccess gave."""
     context = ctypes.c_void_p(_c.cuda_context(peerDevice))
     driver("cuCtxDisablePeerAccess", context)
+    _c.cuda_forget_peer(Device().id, peerDevice)
 
 
 def deviceSynchronize() -> None:

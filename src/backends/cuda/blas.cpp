@@ -9,6 +9,7 @@
 
 #include "codegen/hash.h"
 #include "codegen/kernel_cache.h"
+#include "graph/tape.h"
 
 namespace bc::cuda {
 
@@ -225,16 +226,24 @@ void matmul_blas(CudaBackend& backend, Stream stream, DType dtype, int64_t batch
 
   BlasState& state = blas_state(backend);
   CUstream queue = static_cast<CUstream>(stream.native);
-  CUdeviceptr workspace = state.workspace(queue);
-  const size_t workspace_bytes = workspace ? BlasState::kWorkspaceBytes : 0;
+  // A graph may run beside the stream that it was captured from, so that it has a workspace of its own.
+  const bool captured = tape(stream.device).capture() != nullptr;
+  CUdeviceptr workspace = captured ? 0 : state.workspace(queue);
+  size_t workspace_bytes = captured || workspace ? BlasState::kWorkspaceBytes : 0;
   const int size = itemsize(dtype);
   int64_t a_batch = batch > 1 ? a_strides[0] : 0, b_batch = batch > 1 ? b_strides[0] : 0;
   const uint32_t alignments[3] = {alignment_of(a, a_batch, size), alignment_of(b, b_batch, size),
                                   alignment_of(c, batch > 1 ? m * n : 0, size)};
   Key key{batch, m, n, k, oa.ld, ob.ld, a_batch, b_batch, 0};
-  key.flags = static_cast<uint32_t>(dtype) | (oa.normal ? 1u << 8 : 0) | (ob.normal ? 1u << 9 : 0) | (workspace ? 1u << 10 : 0);
+  key.flags = static_cast<uint32_t>(dtype) | (oa.normal ? 1u << 8 : 0) | (ob.normal ? 1u << 9 : 0) | (workspace_bytes ? 1u << 10 : 0);
   for (int i = 0; i < 3; ++i) key.flags |= static_cast<uint32_t>(std::countr_zero(alignments[i])) << (12 + 4 * i);
   std::shared_ptr<const Plan> plan = state.plan(key, dtype, oa, ob, workspace_bytes, alignments);
+  Ref<Buffer> of_graph;
+  if (captured) {
+    workspace_bytes = plan->workspace;
+    of_graph = Buffer::allocate(stream.device, workspace_bytes);
+    workspace = reinterpret_cast<CUdeviceptr>(of_graph->ptr);
+  }
 
   // One and zero as the scale type: complex128 is the longest.
   double one64[2] = {1, 0}, zero64[2] = {0, 0};
@@ -381,7 +390,7 @@ void matmul(CudaBackend& backend, Stream stream, DType dtype, int64_t batch, int
     backend.fill(c, 0, static_cast<size_t>(batch * m * n * itemsize(dtype)), stream);
     return;
   }
-  backend.make_current();
+  const auto current = backend.make_current();
   if (is_inexact(dtype) && batch > 1 && (a_strides[0] < 0 || b_strides[0] < 0)) {
     // cuBLASLt steps forwards through a batch.
     const int64_t size = itemsize(dtype);

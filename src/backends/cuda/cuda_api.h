@@ -18,6 +18,7 @@ struct CUgraph_st;
 struct CUgraphNode_st;
 struct CUgraphExec_st;
 struct CUarray_st;
+struct CUmemPoolHandle_st;
 
 namespace bc::cuda {
 
@@ -36,6 +37,7 @@ using CUgraph = ::CUgraph_st*;
 using CUgraphNode = ::CUgraphNode_st*;
 using CUgraphExec = ::CUgraphExec_st*;
 using CUarray = ::CUarray_st*;
+using CUmemoryPool = ::CUmemPoolHandle_st*;
 using CUmemGenericAllocationHandle = unsigned long long;
 
 inline constexpr CUresult kSuccess = 0;
@@ -60,6 +62,8 @@ inline constexpr CUresult kErrorMisalignedAddress = 716;
 inline constexpr CUresult kErrorInvalidAddressSpace = 717;
 inline constexpr CUresult kErrorInvalidPc = 718;
 inline constexpr CUresult kErrorLaunchFailed = 719;
+inline constexpr CUresult kErrorStreamCaptureUnsupported = 900;  // the first and the last of those that captures cause
+inline constexpr CUresult kErrorStreamCaptureWrongThread = 908;
 inline constexpr CUresult kErrorGraphExecUpdateFailure = 910;
 
 /// Attributes of a device (CUdevice_attribute).
@@ -92,6 +96,7 @@ enum class DeviceAttribute : int {
   MaxSharedPerBlockOptin = 97,
   VirtualMemoryManagement = 102,
   MaxBlocksPerMultiprocessor = 106,
+  MemoryPoolsSupported = 115,
 };
 
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;  // CUfunction_attribute
@@ -341,6 +346,8 @@ struct CUgraphExecUpdateResultInfo {
   X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (void*, CUdevice))                                                                        \
   X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr*, size_t, CUstream))                                                            \
   X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                                       \
+  X(cuDeviceGetMemPool, cuDeviceGetMemPool, (CUmemoryPool*, CUdevice))                                                             \
+  X(cuMemPoolSetAccess, cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t))                                        \
   X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                                                \
   X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                                                      \
   X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                                                     \

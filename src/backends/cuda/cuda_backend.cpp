@@ -8,6 +8,7 @@
 
 #include "backends/cuda/cubin.h"
 #include "backends/cuda/nvrtc.h"
+#include "runtime/host_wait.h"
 
 namespace bc {
 
@@ -28,18 +29,6 @@ namespace {
 CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 CUstream native(Stream stream) { return static_cast<CUstream>(stream.native); }
 const CudaKernel& cuda_kernel(const LoadedKernel& kernel) { return static_cast<const CudaKernel&>(kernel); }
-
-/// Modules are loaded and events asked while another thread captures its stream, which by CUDA's default forbids it to all threads.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  ~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  int mode_ = cuda::kCaptureRelaxed;
-};
 
 }  // namespace
 
@@ -64,7 +53,7 @@ CudaBackend::Primary::~Primary() {
 }
 
 CudaBackend::CudaBackend(int index) : index_(index), primary_(index), context_(primary_.context), host_copy_(context_) {
-  make_current();
+  const auto current = make_current();
   CudaProperties& p = properties_;
   char text[256] = {};
   BC_DRIVER(cuDeviceGetName, text, sizeof(text), primary_.device);
@@ -107,29 +96,26 @@ CudaBackend::~CudaBackend() {
     for (auto& [name, state] : libraries_) new std::shared_ptr<void>(std::move(state));  // leaked: their destructors call CUDA
     return;
   }
-  driver().cuCtxSetCurrent(context_);
+  const auto current = make_current();
   driver().cuCtxSynchronize();
   libraries_.clear();
   for (CUstream stream : streams_) driver().cuStreamDestroy(stream);
 }
 
-void CudaBackend::make_current() const {
-  cuda::check_process();
-  // The driver keeps the current context in thread-local memory, so that asking costs nanoseconds. A copy of our own would go stale when
-  // another library in the process changes device.
-  CUcontext current = nullptr;
-  if (driver().cuCtxGetCurrent(&current) != kSuccess || current != context_) [[unlikely]]
-    BC_DRIVER(cuCtxSetCurrent, context_);
-}
-
 void* CudaBackend::enter() {
+  cuda::check_process();
   CUcontext before = nullptr;
-  driver().cuCtxGetCurrent(&before);
-  make_current();
-  return before;
+  BC_DRIVER(cuCtxGetCurrent, &before);
+  if (before != context_) [[unlikely]]
+    BC_DRIVER(cuCtxSetCurrent, context_);
+  // Where there was none, the runtime would take the first device's.
+  return before || index_ != 0 ? before : context_;
 }
 
-void CudaBackend::leave(void* before) noexcept { driver().cuCtxSetCurrent(static_cast<CUcontext>(before)); }
+void CudaBackend::leave(void* before) noexcept {
+  if (before != context_ && !driver_gone()) [[unlikely]]
+    driver().cuCtxSetCurrent(static_cast<CUcontext>(before));
+}
 
 int CudaBackend::attribute(int number) const {
   cuda::check_process();
@@ -150,7 +136,8 @@ std::string CudaBackend::uuid() const {
 // ---- Memory -------------------------------------------------------------------------------------------------------------------------
 
 void* CudaBackend::allocate_chunk(size_t bytes) {
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   CUdeviceptr chunk = 0;
   CUresult result = driver().cuMemAlloc(&chunk, std::max<size_t>(bytes, 1));
   if (result == cuda::kErrorOutOfMemory) return nullptr;
@@ -160,38 +147,41 @@ void* CudaBackend::allocate_chunk(size_t bytes) {
 
 void CudaBackend::free_chunk(void* chunk, size_t) {
   if (!chunk || driver_gone()) return;
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   CUresult result = driver().cuMemFree(address(chunk));
   // With the context lost its memory is lost too, and pools are emptied by destructors: only a wrong pointer is the caller's mistake.
   if (result == cuda::kErrorInvalidValue) check(result, "cuMemFree");
 }
 
 void* CudaBackend::reserve_addresses(size_t bytes) {
-  make_current();
+  const auto current = make_current();
   return virtual_memory_->reserve(bytes);
 }
 
 bool CudaBackend::commit(void* at, size_t bytes) {
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   return virtual_memory_->commit(at, bytes);
 }
 
 void CudaBackend::decommit(void* at, size_t bytes) {
   if (driver_gone()) return;
-  make_current();
-  driver().cuCtxSynchronize();  // cuMemFree waits, cuMemUnmap does not
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   virtual_memory_->decommit(at, bytes);
 }
 
 MemoryInfo CudaBackend::memory_info() {
-  make_current();
+  const auto current = make_current();
   MemoryInfo info;
   BC_DRIVER(cuMemGetInfo, &info.free, &info.total);
   return info;
 }
 
 void* CudaBackend::allocate_pinned(size_t bytes, bool write_combined) {
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   void* memory = nullptr;
   unsigned flags = cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap | (write_combined ? cuda::kHostAllocWriteCombined : 0u);
   CUresult result = driver().cuMemHostAlloc(&memory, std::max<size_t>(bytes, 1), flags);
@@ -201,24 +191,32 @@ void* CudaBackend::allocate_pinned(size_t bytes, bool write_combined) {
 }
 
 void CudaBackend::free_pinned(void* memory) noexcept {
-  if (!memory || driver_gone()) return;
-  driver().cuCtxSetCurrent(context_);
-  driver().cuMemFreeHost(memory);
+  if (!memory) return;
+  cuda::unless_gone([&] {
+    const auto current = make_current();
+    const cuda::RelaxedCapture relaxed;
+    driver().cuMemFreeHost(memory);
+  });
 }
 
 void CudaBackend::register_host(void* memory, size_t bytes) {
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   BC_DRIVER(cuMemHostRegister, memory, bytes, cuda::kHostRegisterPortable | cuda::kHostRegisterDeviceMap);
 }
 
 void CudaBackend::unregister_host(void* memory) noexcept {
-  if (!memory || driver_gone()) return;
-  driver().cuCtxSetCurrent(context_);
-  driver().cuMemHostUnregister(memory);
+  if (!memory) return;
+  cuda::unless_gone([&] {
+    const auto current = make_current();
+    const cuda::RelaxedCapture relaxed;
+    driver().cuMemHostUnregister(memory);
+  });
 }
 
 void* CudaBackend::allocate_managed(size_t bytes) {
-  make_current();
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   CUdeviceptr memory = 0;
   CUresult result = driver().cuMemAllocManaged(&memory, std::max<size_t>(bytes, 1), cuda::kMemAttachGlobal);
   if (result == cuda::kErrorOutOfMemory) return nullptr;
@@ -227,7 +225,7 @@ void* CudaBackend::allocate_managed(size_t bytes) {
 }
 
 void* CudaBackend::allocate_ordered(size_t bytes, Stream stream) {
-  make_current();
+  const auto current = make_current();
   BC_CHECK(driver().cuMemAllocAsync, Runtime, "cuMemAllocAsync: the driver is older than CUDA 11.2");
   CUdeviceptr memory = 0;
   CUresult result = driver().cuMemAllocAsync(&memory, std::max<size_t>(bytes, 1), native(stream));
@@ -238,12 +236,24 @@ void* CudaBackend::allocate_ordered(size_t bytes, Stream stream) {
 
 void CudaBackend::free_ordered(void* memory, Stream stream) {
   if (!memory || driver_gone()) return;
-  make_current();
+  const auto current = make_current();
   BC_DRIVER(cuMemFreeAsync, address(memory), native(stream));
 }
 
+void CudaBackend::grant_ordered(int device) const {
+  const cuda::DriverApi& api = driver();
+  int pools = 0;
+  if (!api.cuDeviceGetMemPool || !api.cuMemPoolSetAccess ||
+      api.cuDeviceGetAttribute(&pools, static_cast<int>(DeviceAttribute::MemoryPoolsSupported), primary_.device) != kSuccess || !pools)
+    return;
+  cuda::CUmemoryPool pool = nullptr;
+  BC_DRIVER(cuDeviceGetMemPool, &pool, primary_.device);
+  const cuda::CUmemAccessDesc access = {{cuda::kMemLocationDevice, device}, cuda::kMemAccessReadWrite};
+  BC_DRIVER(cuMemPoolSetAccess, pool, &access, 1);
+}
+
 CudaPointerInfo CudaBackend::pointer_info(const void* pointer) const {
-  make_current();
+  const auto current = make_current();
   CudaPointerInfo info;
   int type = 0;
   // Pageable memory is "invalid value" to the driver, or has no type.
@@ -285,12 +295,12 @@ void CudaKernel::replace(std::unique_ptr<LoadedKernel> better) {
 }
 
 std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, std::span<const std::string> entries) {
-  make_current();
+  const auto current = make_current();
   BC_CHECK(!binary.empty() && !entries.empty(), Value, "load: expected a binary and its entries, got {} bytes and {} entries",
            binary.size(), entries.size());
   std::unique_ptr<CudaKernel> kernel(new CudaKernel);
-  kernel->context_ = context_;
-  const RelaxedCapture relaxed;
+  kernel->backend_ = this;
+  const cuda::RelaxedCapture relaxed;
   char log[4096] = {};
   int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
@@ -318,16 +328,14 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
 }
 
 CudaKernel::~CudaKernel() {
-  if (!module_ || driver_gone()) return;
-  driver().cuCtxSetCurrent(context_);
-  driver().cuCtxSynchronize();  // code that runs must not be unloaded
-  driver().cuModuleUnload(module_);
+  // Code that runs must not be unloaded.
+  if (module_) backend_->release_after_work([module = module_] { driver().cuModuleUnload(module); });
 }
 
 // ---- Launch -------------------------------------------------------------------------------------------------------------------------
 
 void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
-  make_current();
+  const auto current = make_current();
   CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) [[unlikely]]
     raise_shared_limit(function, launch.shared_bytes);
@@ -341,7 +349,7 @@ void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void*
 }
 
 void CudaBackend::launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative) {
-  make_current();
+  const auto current = make_current();
   CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
   CUresult result;
@@ -376,14 +384,18 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
   // tell the size; zeros are put behind the parameters then.
   const CudaKernel::Function& function = cuda_kernel(kernel).current(entry);
   if (params_bytes == function.params_bytes) return params;
-  BC_CHECK(params_bytes <= ParamsRoom::kMost, Value, "launch: kernel {} takes at most {} bytes of parameters, got {}", function.name,
-           ParamsRoom::kMost, params_bytes);
+  BC_CHECK(params_bytes <= most_params(), Value, "launch: kernel {} takes at most {} bytes of parameters on {}, got {}", function.name,
+           most_params(), properties_.name, params_bytes);
   BC_CHECK(
       function.params_bytes == 0 || (params_bytes < function.params_bytes && function.params_bytes - params_bytes < ParamsRoom::kPadding),
       Value, "launch: kernel {} takes {} bytes of parameters, got {}", function.name, function.params_bytes, params_bytes);
   if (params_bytes) std::memcpy(room.bytes, params, params_bytes);
   std::memset(room.bytes + params_bytes, 0, ParamsRoom::kPadding);
   return room.bytes;
+}
+
+size_t CudaBackend::most_params() const {
+  return cuda::driver_version() >= 12010 && properties_.compute_major >= 7 ? ParamsRoom::kMost : 4096;
 }
 
 void CudaBackend::launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {
@@ -409,7 +421,7 @@ void CudaBackend::raise_launch(CUresult result, const CudaKernel::Function& func
 }
 
 CudaFunctionInfo CudaBackend::function_info(LoadedKernel& kernel, int entry) const {
-  make_current();
+  const auto current = make_current();
   CudaFunctionInfo info;
   auto read = [&](int number) {
     int value = 0;
@@ -426,21 +438,21 @@ CudaFunctionInfo CudaBackend::function_info(LoadedKernel& kernel, int entry) con
 }
 
 int CudaBackend::max_active_blocks(LoadedKernel& kernel, int entry, int block_threads, size_t shared_bytes) const {
-  make_current();
+  const auto current = make_current();
   int blocks = 0;
   BC_DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, cuda_kernel(kernel).function(entry), block_threads, shared_bytes);
   return blocks;
 }
 
 std::pair<int, int> CudaBackend::best_block(LoadedKernel& kernel, int entry, size_t shared_bytes) const {
-  make_current();
+  const auto current = make_current();
   int grid = 0, block = 0;
   BC_DRIVER(cuOccupancyMaxPotentialBlockSize, &grid, &block, cuda_kernel(kernel).function(entry), nullptr, shared_bytes, 0);
   return {grid, block};
 }
 
 std::pair<void*, size_t> CudaBackend::kernel_variable(LoadedKernel& kernel, const std::string& name) const {
-  make_current();
+  const auto current = make_current();
   CUdeviceptr variable = 0;
   size_t bytes = 0;
   CUresult result = driver().cuModuleGetGlobal(&variable, &bytes, cuda_kernel(kernel).module(), name.c_str());
@@ -451,7 +463,7 @@ std::pair<void*, size_t> CudaBackend::kernel_variable(LoadedKernel& kernel, cons
 // ---- Copy and fill ------------------------------------------------------------------------------------------------------------------
 
 void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
-  make_current();
+  const auto current = make_current();
   if (bytes == 0) return;
   CUstream queue = native(stream);
   if ((kind == CopyKind::HostToDevice || kind == CopyKind::DeviceToHost) && capturing(stream)) [[unlikely]]
@@ -475,7 +487,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
       }
       return;
     case CopyKind::DeviceToDevice:
-      // The unified call finds out who owns the pointers, so that memory of another device works too.
+      // The unified call finds out who owns the pointers, so that memory that kernels may use works wherever it lies.
       BC_DRIVER(cuMemcpyAsync, address(dst), address(src), bytes, queue);
       return;
     case CopyKind::HostToHost:
@@ -486,7 +498,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
 }
 
 bool CudaBackend::copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
-  make_current();
+  const auto current = make_current();
   const bool host = kind == CopyKind::HostToDevice || kind == CopyKind::DeviceToHost;
   if (bytes == 0 || !host || !host_is_pinned(kind == CopyKind::HostToDevice ? src : dst)) {
     copy(dst, src, bytes, kind, stream);
@@ -523,7 +535,7 @@ void CudaBackend::copy_captured(void* dst, const void* src, size_t bytes, CopyKi
 }
 
 void CudaBackend::fill(void* dst, int byte, size_t bytes, Stream stream) {
-  make_current();
+  const auto current = make_current();
   if (bytes == 0) return;
   unsigned value = static_cast<unsigned char>(byte);
   if ((address(dst) | bytes) % 4 == 0)
@@ -542,10 +554,11 @@ bool CudaBackend::can_access(const CudaBackend& peer) const {
 bool CudaBackend::enable_peer_access(const CudaBackend& peer) {
   if (&peer == this) return true;
   if (!can_access(peer)) return false;
-  make_current();
+  const auto current = make_current();
   CUresult result = driver().cuCtxEnablePeerAccess(peer.context_, 0);
   if (result != cuda::kErrorPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
   peer.virtual_memory_->grant(primary_.device);
+  peer.grant_ordered(primary_.device);
   return true;
 }
 
@@ -559,9 +572,21 @@ bool CudaBackend::enable_peer_access(Device peer) {
   return true;
 }
 
+void CudaBackend::forget_peer(Device peer) { peers_.fetch_and(~(uint64_t{1} << peer.index), std::memory_order_relaxed); }
+
+void CudaBackend::copy_from(Device source, void* dst, const void* src, size_t bytes, Stream stream) {
+  BC_CHECK(source.type == DeviceType::cuda, Value, "copy: expected memory of a CUDA device, got {}'s", to_string(source));
+  auto& from = static_cast<CudaBackend&>(backend(source));
+  // Both ways: each device's memory lies in ranges of its own, which only those that were let in may use.
+  const bool reads = enable_peer_access(source), read = from.enable_peer_access(device());
+  if (reads && read) return copy(dst, src, bytes, CopyKind::DeviceToDevice, stream);
+  // Without peer access the driver takes the bytes through the host, for which it must know the contexts.
+  copy_peer(dst, *this, src, from, bytes, stream);
+}
+
 void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes,
                             Stream stream) {
-  make_current();
+  const auto current = make_current();
   if (bytes == 0) return;
   BC_DRIVER(cuMemcpyPeerAsync, address(dst), dst_device.context_, address(src), src_device.context_, bytes, native(stream));
 }
@@ -569,17 +594,69 @@ void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void
 // ---- Order --------------------------------------------------------------------------------------------------------------------------
 
 void CudaBackend::synchronize(Stream stream) {
-  make_current();
+  const auto current = make_current();
   BC_DRIVER(cuStreamSynchronize, native(stream));
 }
 
+bool CudaBackend::wait_for_reuse(Stream stream) {
+  const auto current = make_current();
+  // Waiting for a stream that is captured fails and ends the capture, so it is asked first: of the default stream the driver says that it
+  // cannot tell while a capture holds back streams that wait for it.
+  int status = cuda::kCaptureStatusNone;
+  CUresult result = driver().cuStreamIsCapturing(native(stream), &status);
+  if (cuda::is_capture_error(result) || (result == kSuccess && status != cuda::kCaptureStatusNone)) return false;
+  result = driver().cuStreamSynchronize(native(stream));
+  return !cuda::is_capture_error(result);
+}
+
+bool CudaBackend::wait_for_reuse() {
+  // Waiting for a device ends the captures of its streams.
+  if (captures_.load(std::memory_order_acquire) != 0) return false;
+  const auto current = make_current();
+  return !cuda::is_capture_error(driver().cuCtxSynchronize());
+}
+
+void CudaBackend::release_after_work(std::function<void()> release) noexcept {
+  cuda::unless_gone([&] {
+    const HostWait wait;
+    std::vector<std::function<void()>> ready;
+    {
+      std::lock_guard lock(retired_mutex_);
+      retired_.push_back(std::move(release));
+      ready.swap(retired_);
+    }
+    release_retired(std::move(ready));
+  });
+}
+
+void CudaBackend::release_retired(std::vector<std::function<void()>> list) {
+  if (list.empty()) return;
+  if (!wait_for_reuse()) {
+    std::lock_guard lock(retired_mutex_);
+    retired_.insert(retired_.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+    return;
+  }
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
+  for (const auto& release : list) release();
+}
+
+void CudaBackend::release_retired() {
+  std::vector<std::function<void()>> ready;
+  {
+    std::lock_guard lock(retired_mutex_);
+    ready.swap(retired_);
+  }
+  release_retired(std::move(ready));
+}
+
 void CudaBackend::synchronize_device() {
-  make_current();
+  const auto current = make_current();
   BC_DRIVER(cuCtxSynchronize);
 }
 
 Stream CudaBackend::create_stream(const StreamOptions& options) {
-  make_current();
+  const auto current = make_current();
   CUstream stream = nullptr;
   BC_DRIVER(cuStreamCreateWithPriority, &stream, options.non_blocking ? cuda::kStreamNonBlocking : 0u, options.priority);
   std::unique_lock lock(streams_mutex_);
@@ -590,7 +667,7 @@ Stream CudaBackend::create_stream(const StreamOptions& options) {
 void CudaBackend::destroy_stream(Stream stream) noexcept {
   if (!stream.native || driver_gone()) return;
   try {
-    make_current();
+    const auto current = make_current();
     CUstream queue = native(stream);
     host_copy_.forget(queue);
     std::vector<std::function<void(CUstream)>> hooks;
@@ -607,15 +684,15 @@ void CudaBackend::destroy_stream(Stream stream) noexcept {
 }
 
 std::pair<int, int> CudaBackend::stream_priorities() {
-  make_current();
+  const auto current = make_current();
   int least = 0, greatest = 0;
   BC_DRIVER(cuCtxGetStreamPriorityRange, &least, &greatest);
   return {least, greatest};
 }
 
 bool CudaBackend::query(Stream stream) {
-  make_current();
-  const RelaxedCapture relaxed;
+  const auto current = make_current();
+  const cuda::RelaxedCapture relaxed;
   CUresult result = driver().cuStreamQuery(native(stream));
   if (result == cuda::kErrorNotReady) return false;
   check(result, "cuStreamQuery");
@@ -623,7 +700,7 @@ bool CudaBackend::query(Stream stream) {
 }
 
 void CudaBackend::wait_event(Stream stream, CUevent event) {
-  make_current();
+  const auto current = make_current();
   BC_DRIVER(cuStreamWaitEvent, native(stream), event, 0);
 }
 
@@ -634,7 +711,7 @@ std::unique_ptr<StreamEvent> CudaBackend::make_event(const EventOptions& options
 }
 
 void CudaBackend::launch_host(Stream stream, std::function<void()> f) {
-  make_current();
+  const auto current = make_current();
   auto owned = std::make_unique<std::function<void()>>(std::move(f));
   if (capturing(stream)) {
     // The graph, and what is made of it, may call it as long as the process lives.
@@ -677,7 +754,7 @@ void* CudaBackend::library_state(const char* name, const std::function<std::shar
 // ---- Events -------------------------------------------------------------------------------------------------------------------------
 
 CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking, bool interprocess) : backend_(&backend) {
-  backend.make_current();
+  const auto current = backend.make_current();
   unsigned flags = (timing ? cuda::kEventDefault : cuda::kEventDisableTiming) | (blocking ? cuda::kEventBlockingSync : 0u) |
                    (interprocess ? cuda::kEventInterprocess : 0u);
   BC_DRIVER(cuEventCreate, &event_, flags);
@@ -694,13 +771,13 @@ CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
 }
 
 void CudaEvent::record(Stream stream) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   BC_DRIVER(cuEventRecord, event_, native(stream));
 }
 
 bool CudaEvent::query() const {
-  backend_->make_current();
-  const RelaxedCapture relaxed;
+  const auto current = backend_->make_current();
+  const cuda::RelaxedCapture relaxed;
   CUresult result = driver().cuEventQuery(event_);
   if (result == cuda::kErrorNotReady) return false;
   check(result, "cuEventQuery");
@@ -708,12 +785,12 @@ bool CudaEvent::query() const {
 }
 
 void CudaEvent::wait() const {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   BC_DRIVER(cuEventSynchronize, event_);
 }
 
 float CudaEvent::elapsed(const CudaEvent& start) const {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   float milliseconds = 0;
   BC_DRIVER(cuEventElapsedTime, &milliseconds, start.event_, event_);
   return milliseconds;

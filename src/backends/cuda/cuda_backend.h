@@ -62,6 +62,9 @@ struct CudaPointerInfo {
   int device = -1;
 };
 
+class CudaBackend;
+class CudaGraph;
+
 /// A kernel of one device. Made by CudaBackend::load.
 class CudaKernel final : public LoadedKernel {
  public:
@@ -86,7 +89,7 @@ class CudaKernel final : public LoadedKernel {
   /// Of the code that runs now. Handle and limit are read from one answer: at another moment it can be the function of other code.
   Function& current(int entry) const { return *code_.load(std::memory_order_acquire)->functions_[static_cast<size_t>(entry)]; }
 
-  cuda::CUcontext context_ = nullptr;
+  CudaBackend* backend_ = nullptr;
   cuda::CUmodule module_ = nullptr;
   std::vector<std::unique_ptr<Function>> functions_;
   std::unique_ptr<CudaKernel> better_;
@@ -117,8 +120,11 @@ class CudaBackend final : public Backend {
   void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) override;
   void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
   bool copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) override;
+  void copy_from(Device source, void* dst, const void* src, size_t bytes, Stream stream) override;
   void fill(void* dst, int byte, size_t bytes, Stream stream) override;
   void synchronize(Stream stream) override;
+  bool wait_for_reuse(Stream stream) override;
+  bool wait_for_reuse() override;
   Stream create_stream(const StreamOptions& options) override;
   void destroy_stream(Stream stream) noexcept override;
   bool query(Stream stream) override;
@@ -127,6 +133,8 @@ class CudaBackend final : public Backend {
   void launch_host(Stream stream, std::function<void()> f) override;
   void begin_capture(Stream stream) override;
   std::unique_ptr<StreamGraph> end_capture(Stream stream) override;
+  /// end_capture before the graph is made ready to run.
+  CudaGraph take_graph(Stream stream);
   bool capturing(Stream stream) override;
   void* enter() override;
   void leave(void* before) noexcept override;
@@ -142,8 +150,11 @@ class CudaBackend final : public Backend {
   cuda::CUcontext context() const { return context_; }
   /// What NVRTC compiles for here: "sm_90", or "compute_90" when NVRTC is older than the device.
   std::string arch() const;
-  /// Makes the context current in the calling thread; throws in a forked child and at exit. Every member that calls the driver does it.
-  void make_current() const;
+  /// Makes the context current in the calling thread for as long as the result lives. Every member that calls the driver does it.
+  [[nodiscard]] cuda::CurrentContext make_current() const { return {context_, index_ == 0}; }
+  /// Calls `release`, with the context current, when the work that is queued now is done: at once after a wait, or after a capture that
+  /// forbids to wait.
+  void release_after_work(std::function<void()> release) noexcept;
   /// Waits for all of the device's work.
   void synchronize_device();
 
@@ -161,10 +172,12 @@ class CudaBackend final : public Backend {
   void prepare(LoadedKernel& kernel, const Launch& launch) const;
   /// Room for parameters that lack the tail padding of the kernel's struct.
   struct ParamsRoom {
-    static constexpr size_t kMost = 32764;  // CUDA 12.1 and later on sm_70 and later; 4096 before
+    static constexpr size_t kMost = 32764;
     static constexpr size_t kPadding = 16;
     alignas(16) char bytes[kMost + kPadding];
   };
+  /// How many bytes a kernel's parameters may have: 4096 with drivers before CUDA 12.1 and devices before sm_70.
+  size_t most_params() const;
   /// `params` itself where it has all the bytes that the driver will read, else a copy in `room`. Throws when the sizes do not fit.
   const void* whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes, ParamsRoom& room) const;
   CudaFunctionInfo function_info(LoadedKernel& kernel, int entry) const;
@@ -196,6 +209,8 @@ class CudaBackend final : public Backend {
   /// Lets kernels of this device use `peer`'s memory. False when the machine cannot.
   bool enable_peer_access(const CudaBackend& peer);
   bool enable_peer_access(Device peer) override;
+  /// The program has taken the access back.
+  void forget_peer(Device peer);
   /// Between two devices, in the order of `stream` (of either).
   void copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes, Stream stream);
 
@@ -207,6 +222,10 @@ class CudaBackend final : public Backend {
  private:
   friend class CudaKernel;
   bool owns(cuda::CUstream stream) const;
+  /// Lets another device use what allocate_ordered gives.
+  void grant_ordered(int device) const;
+  void release_retired();
+  void release_retired(std::vector<std::function<void()>> list);
   void raise_shared_limit(CudaKernel::Function& function, unsigned bytes) const;
   [[noreturn]] void raise_launch(cuda::CUresult result, const CudaKernel::Function& function, const Launch& launch) const;
   void launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream);
@@ -232,7 +251,10 @@ class CudaBackend final : public Backend {
   std::vector<cuda::CUstream> streams_;
   std::vector<std::function<void(cuda::CUstream)>> stream_hooks_;
 
-  std::atomic<int> captures_{0};  // streams that are being captured
+  std::atomic<int> captures_{0};  // streams whose capture the engine has begun
+
+  std::mutex retired_mutex_;
+  std::vector<std::function<void()>> retired_;  ///< what waits until a capture has ended
 
   std::mutex libraries_mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<void>>> libraries_;

@@ -182,6 +182,15 @@ bool is_sticky(CUresult result) noexcept {
   }
 }
 
+void CurrentContext::enter(CUcontext context, bool usual) {
+  check(driver().cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  changed_ = before_ || !usual;
+}
+
+void CurrentContext::leave() noexcept {
+  if (!driver_gone()) driver().cuCtxSetCurrent(before_);
+}
+
 // ---- Libraries ----------------------------------------------------------------------------------------------------------------------
 
 namespace {

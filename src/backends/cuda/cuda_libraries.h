@@ -51,6 +51,64 @@ std::string describe(CUresult result);
 /// Tells whether an error has ended the context: every later call on the device fails until the process is restarted.
 bool is_sticky(CUresult result) noexcept;
 
+/// Tells whether a call was refused because a stream is being captured: the work that it asks about has not ended.
+inline bool is_capture_error(CUresult result) noexcept {
+  return result >= kErrorStreamCaptureUnsupported && result <= kErrorStreamCaptureWrongThread;
+}
+
+/// Makes a device's context the thread's current one for a scope, as most calls of the driver need. Other libraries take the device of the
+/// current context for the one that the thread uses, so the context before is current again afterwards. Throws in a forked child and at
+/// exit.
+class CurrentContext {
+ public:
+  /// `usual`: the context is the one that a thread without any gets from CUDA's runtime, so that it may stay where there was none.
+  CurrentContext(CUcontext context, bool usual) {
+    check_process();
+    // The driver keeps the current context in thread-local memory, so that asking costs nanoseconds. A copy of our own would go stale when
+    // another library in the process changes device.
+    if (driver().cuCtxGetCurrent(&before_) != kSuccess || before_ != context) [[unlikely]]
+      enter(context, usual);
+  }
+  ~CurrentContext() {
+    if (changed_) [[unlikely]]
+      leave();
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  void enter(CUcontext context, bool usual);
+  void leave() noexcept;
+
+  CUcontext before_ = nullptr;
+  bool changed_ = false;
+};
+
+/// Calls `f`, which frees something of CUDA's, unless CUDA cannot be called any more, and its things are gone by themselves. Destructors
+/// call it: `f` may throw an Error, of a lost context.
+template <class F>
+void unless_gone(const F& f) noexcept {
+  if (driver_gone()) return;
+  try {
+    f();
+  } catch (const Error&) {
+    // What the context had is lost with it.
+  }
+}
+
+/// Lets the thread call while it lives what the driver forbids to all threads when another one captures a stream in CUDA's default mode:
+/// allocating, loading code, and asking events.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  int mode_ = kCaptureRelaxed;
+};
+
 // ---- Libraries ----------------------------------------------------------------------------------------------------------------------
 
 enum class Library { Nvrtc, NvJitLink, CublasLt, Cublas, Cufft, Cusparse, Cusolver, Curand, Cudnn, Nccl };

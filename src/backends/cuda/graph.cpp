@@ -44,34 +44,38 @@ class CapturedGraph final : public StreamGraph {
 
 // Relaxed, so that the pool may allocate and kernels may be loaded meanwhile.
 void CudaBackend::begin_capture(Stream stream) {
-  make_current();
+  const auto current = make_current();
   BC_CHECK(stream.native, Runtime, "begin_capture: the default stream cannot be captured; use a Stream of its own");
   BC_DRIVER(cuStreamBeginCapture, static_cast<CUstream>(stream.native), cuda::kCaptureRelaxed);
   captures_.fetch_add(1);
 }
 
-std::unique_ptr<StreamGraph> CudaBackend::end_capture(Stream stream) {
-  make_current();
+CudaGraph CudaBackend::take_graph(Stream stream) {
+  const auto current = make_current();
   CUgraph graph = nullptr;
   const CUresult result = driver().cuStreamEndCapture(static_cast<CUstream>(stream.native), &graph);
   captures_.fetch_sub(1);
+  release_retired();
   if (result != kSuccess) {
     if (graph) driver().cuGraphDestroy(graph);
     cuda::check(result, "cuStreamEndCapture");
   }
-  return std::make_unique<CapturedGraph>(CudaGraph::adopt(*this, graph));
+  return CudaGraph::adopt(*this, graph);
 }
 
+std::unique_ptr<StreamGraph> CudaBackend::end_capture(Stream stream) { return std::make_unique<CapturedGraph>(take_graph(stream)); }
+
 bool CudaBackend::capturing(Stream stream) {
-  if (captures_.load(std::memory_order_relaxed) == 0 || !stream.native) return false;
-  make_current();
+  // Another library may have begun the capture, so the driver is asked. The default stream cannot be captured.
+  if (!stream.native) return false;
+  const auto current = make_current();
   int status = cuda::kCaptureStatusNone;
   BC_DRIVER(cuStreamIsCapturing, static_cast<CUstream>(stream.native), &status);
   return status != cuda::kCaptureStatusNone;
 }
 
 CudaGraph::CudaGraph(CudaBackend& backend) : backend_(&backend) {
-  backend.make_current();
+  const auto current = backend.make_current();
   BC_DRIVER(cuGraphCreate, &graph_, 0);
 }
 
@@ -88,33 +92,30 @@ CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
 }
 
 CudaGraph CudaGraph::capture(CudaBackend& backend, const std::function<void(Stream)>& record) {
-  // On a stream of its own: the default stream cannot be captured. Relaxed, so that the pool may allocate meanwhile.
+  // On a stream of its own: the default stream cannot be captured.
   struct OwnStream {
     CudaBackend& backend;
     Stream stream;
     ~OwnStream() { backend.destroy_stream(stream); }
   } own{backend, backend.create_stream()};
-  CUstream queue = static_cast<CUstream>(own.stream.native);
-  BC_DRIVER(cuStreamBeginCapture, queue, cuda::kCaptureRelaxed);
-  CUgraph graph = nullptr;
+  backend.begin_capture(own.stream);
   try {
     record(own.stream);
   } catch (...) {
-    driver().cuStreamEndCapture(queue, &graph);
-    if (graph) driver().cuGraphDestroy(graph);
-    throw;
+    const std::exception_ptr failed = std::current_exception();
+    try {
+      backend.take_graph(own.stream);
+    } catch (const Error&) {
+      // The first failure is the one to tell of.
+    }
+    std::rethrow_exception(failed);
   }
-  CUresult result = driver().cuStreamEndCapture(queue, &graph);
-  if (result != kSuccess) {
-    if (graph) driver().cuGraphDestroy(graph);
-    cuda::check(result, "cuStreamEndCapture");
-  }
-  return CudaGraph(backend, graph);
+  return backend.take_graph(own.stream);
 }
 
 CUgraphNode CudaGraph::add_launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes,
                                   std::span<const CUgraphNode> after) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   backend_->prepare(kernel, launch);
   CudaBackend::ParamsRoom room;
   void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
@@ -125,14 +126,14 @@ CUgraphNode CudaGraph::add_launch(LoadedKernel& kernel, const Launch& launch, co
 }
 
 size_t CudaGraph::node_count() const {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   size_t count = 0;
   BC_DRIVER(cuGraphGetNodes, graph_, nullptr, &count);
   return count;
 }
 
 CudaGraphExec::CudaGraphExec(const CudaGraph& graph) : backend_(graph.backend_) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   BC_DRIVER(cuGraphInstantiate, &exec_, graph.graph_, 0ull);
 }
 
@@ -149,17 +150,17 @@ CudaGraphExec& CudaGraphExec::operator=(CudaGraphExec&& other) noexcept {
 }
 
 void CudaGraphExec::launch(Stream stream) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   BC_DRIVER(cuGraphLaunch, exec_, static_cast<CUstream>(stream.native));
 }
 
 void CudaGraphExec::upload(Stream stream) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   BC_DRIVER(cuGraphUpload, exec_, static_cast<CUstream>(stream.native));
 }
 
 void CudaGraphExec::set_launch(CUgraphNode node, LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   backend_->prepare(kernel, launch);
   CudaBackend::ParamsRoom room;
   void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
@@ -168,7 +169,7 @@ void CudaGraphExec::set_launch(CUgraphNode node, LoadedKernel& kernel, const Lau
 }
 
 bool CudaGraphExec::update(const CudaGraph& graph) {
-  backend_->make_current();
+  const auto current = backend_->make_current();
   cuda::CUgraphExecUpdateResultInfo info{};
   CUresult result = driver().cuGraphExecUpdate(exec_, graph.graph_, &info);
   if (result == cuda::kErrorGraphExecUpdateFailure) return false;

@@ -206,10 +206,16 @@ void populate(char* begin, size_t bytes) {
     known.store(false, std::memory_order_relaxed);
 }
 
-void check_not_capturing(CUstream stream) {
+bool captured(CUstream stream) {
   int status = kCaptureStatusNone;
-  if (driver().cuStreamIsCapturing(stream, &status) == kSuccess && status != kCaptureStatusNone)
-    raise(ErrorKind::Runtime, "copy: pageable host memory cannot be copied while the stream is captured into a graph");
+  const CUresult result = driver().cuStreamIsCapturing(stream, &status);
+  return is_capture_error(result) || (result == kSuccess && status != kCaptureStatusNone);
+}
+
+/// The driver forbids work on the default stream while a stream that waits for it is captured, and would end that capture.
+void check_default_stream(CUstream stream) {
+  BC_CHECK(stream || !captured(stream), Runtime,
+           "copy: the default stream cannot be used while a stream that waits for it is captured; make that one with non_blocking=True");
 }
 
 }  // namespace
@@ -233,16 +239,14 @@ HostCopy::~HostCopy() {
 
 void HostCopy::upload(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting) {
   if (bytes == 0) return;
-  check_not_capturing(stream);
-  if (bytes <= kSmallUpload)
-    upload_small(dst, src, bytes, stream, lasting);
-  else
+  check_default_stream(stream);
+  if (bytes > kSmallUpload || !upload_small(dst, src, bytes, stream, lasting))
     upload_large(dst, static_cast<const char*>(src), bytes, stream);
 }
 
 void HostCopy::download(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
   if (bytes == 0) return;
-  check_not_capturing(stream);
+  check_default_stream(stream);
   if (bytes <= kSmallRead)
     read_by_kernel(dst, src, bytes, stream);
   else if (bytes <= kSmallUpload)
@@ -254,6 +258,7 @@ void HostCopy::download(void* dst, CUdeviceptr src, size_t bytes, CUstream strea
 // ---- Small uploads
 
 void HostCopy::open_ring() {
+  const RelaxedCapture relaxed;
   for (Segment& segment : segments_)
     if (!segment.event) BC_DRIVER(cuEventCreate, &segment.event, kEventDisableTiming);
   void* memory = nullptr;
@@ -261,53 +266,61 @@ void HostCopy::open_ring() {
   ring_ = static_cast<char*>(memory);
 }
 
-void HostCopy::next_segment() {
-  Segment& old = segments_[segment_];
-  if (old.used && !old.recorded) {
-    BC_DRIVER(cuEventRecord, old.event, segment_stream_);
-    old.recorded = true;
-  }
-  segment_ = (segment_ + 1) % kSegments;
-  Segment& fresh = segments_[segment_];
-  if (fresh.recorded) BC_DRIVER(cuEventSynchronize, fresh.event);
-  fresh.used = 0;
-  fresh.recorded = false;
+/// Marks where the segment's copies end. An event that is recorded while the stream is captured would be the graph's, which nobody can
+/// wait for: then the segment stays open until the capture has ended.
+void HostCopy::close(Segment& segment) {
+  if (!segment.used || segment.recorded || captured(segment.stream)) return;
+  BC_DRIVER(cuEventRecord, segment.event, segment.stream);
+  segment.recorded = true;
 }
 
-void HostCopy::upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting) {
+/// Goes to the next segment whose copies have ended or can be waited for; false when there is none.
+bool HostCopy::next_segment() {
+  close(segments_[segment_]);
+  for (int k = 1; k <= kSegments; ++k) {
+    const int next = (segment_ + k) % kSegments;
+    Segment& fresh = segments_[next];
+    close(fresh);
+    if (fresh.used && !fresh.recorded) continue;
+    if (fresh.recorded) BC_DRIVER(cuEventSynchronize, fresh.event);
+    fresh.used = 0;
+    fresh.recorded = false;
+    segment_ = next;
+    return true;
+  }
+  return false;
+}
+
+bool HostCopy::upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting) {
   std::lock_guard lock(ring_mutex_);
   if (!ring_) open_ring();
-  // A segment holds copies of one stream, so that one event tells when it is free again.
-  Segment* segment = &segments_[segment_];
-  if (segment->recorded || (segment->used && (segment_stream_ != stream || segment->used + bytes > kSegmentBytes))) {
-    next_segment();
-    segment = &segments_[segment_];
-  }
-  segment_stream_ = stream;
-  char* place = ring_ + segment_ * kSegmentBytes + segment->used;
+  const Segment& last = segments_[segment_];
+  if ((last.recorded || (last.used && (last.stream != stream || last.used + bytes > kSegmentBytes))) && !next_segment()) return false;
+  Segment& segment = segments_[segment_];
+  segment.stream = stream;
+  char* place = ring_ + segment_ * kSegmentBytes + segment.used;
   std::memcpy(place, src, bytes);
   BC_DRIVER(cuMemcpyHtoDAsync, dst, place, bytes, stream);
-  segment->used += (bytes + 63) & ~size_t{63};
+  segment.used += (bytes + 63) & ~size_t{63};
   if (!lasting) {
     // The stream is somebody else's and may be destroyed at any time, so its event is recorded now.
-    BC_DRIVER(cuEventRecord, segment->event, stream);
-    segment->recorded = true;
+    BC_DRIVER(cuEventRecord, segment.event, stream);
+    segment.recorded = true;
   }
+  return true;
 }
 
 void HostCopy::forget(CUstream stream) {
   std::lock_guard lock(ring_mutex_);
-  Segment& segment = segments_[segment_];
-  if (ring_ && segment.used && !segment.recorded && segment_stream_ == stream) {
-    BC_DRIVER(cuEventRecord, segment.event, stream);
-    segment.recorded = true;
-  }
+  for (Segment& segment : segments_)
+    if (segment.stream == stream) close(segment);
 }
 
 // ---- Small reads
 
 bool HostCopy::open_read_slots() {
   std::call_once(slots_once_, [this] {
+    const RelaxedCapture relaxed;
     // Fails where the driver's PTX compiler is not installed (libnvidia-ptxjitcompiler) or is switched off; the copy engine serves then.
     if (driver().cuModuleLoadDataEx(&read_module_, kReadKernelPtx, 0, nullptr, nullptr) != kSuccess) {
       read_module_ = nullptr;
@@ -391,6 +404,7 @@ void HostCopy::read_by_copy(void* dst, CUdeviceptr src, size_t bytes, CUstream s
 CUresult HostCopy::prepare_lane(Lane& lane, size_t chunk) {
   const DriverApi& api = driver();
   if (lane.bytes >= chunk) return kSuccess;
+  const RelaxedCapture relaxed;
   for (Buffer& buffer : lane.buffers) {
     if (buffer.busy) {
       if (CUresult result = api.cuEventSynchronize(buffer.event)) return result;

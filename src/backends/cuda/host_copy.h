@@ -55,8 +55,8 @@ class HostCopy {
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
 
-  /// The context must be current. Returns when `src` may be reused; the device has the bytes in the stream's order. `lasting`: the stream
-  /// cannot be destroyed without forget(stream).
+  /// The context must be current, and the stream not be captured. Returns when `src` may be reused; the device has the bytes in the
+  /// stream's order. `lasting`: the stream cannot be destroyed without forget(stream).
   void upload(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
   /// Returns when the bytes are in `dst`.
   void download(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
@@ -70,8 +70,9 @@ class HostCopy {
  private:
   struct Segment {
     CUevent event = nullptr;
+    CUstream stream = nullptr;  // of its copies: a segment holds those of one stream, so that one event tells when it is free again
     size_t used = 0;
-    bool recorded = false;
+    bool recorded = false;  // the event marks all of them
   };
   struct Buffer {
     char* data = nullptr;
@@ -83,9 +84,10 @@ class HostCopy {
     size_t bytes = 0;
   };
 
-  void upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
+  bool upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
   void open_ring();
-  void next_segment();
+  static void close(Segment& segment);
+  bool next_segment();
   void upload_large(CUdeviceptr dst, const char* src, size_t bytes, CUstream stream);
   void download_large(char* dst, CUdeviceptr src, size_t bytes, CUstream stream);
   void run_lanes(size_t bytes, size_t chunk, const char* call, const std::function<CUresult(Lane&, std::atomic<size_t>&)>& lane_work);
@@ -103,7 +105,6 @@ class HostCopy {
   char* ring_ = nullptr;
   std::array<Segment, kSegments> segments_;
   int segment_ = 0;
-  CUstream segment_stream_ = nullptr;
 
   std::mutex lanes_mutex_;  // one large copy at a time
   CopyThreads threads_;

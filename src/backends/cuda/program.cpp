@@ -407,7 +407,7 @@ class CudaProgramKernel final : public ProgramKernel {
   bool knows_parameters() const override { return parameters_.has_value(); }
 
   void launch(const KernelLaunch& l, void** arguments, Stream stream) override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     if (l.shared_bytes > shared_limit_.load(std::memory_order_relaxed)) [[unlikely]]
       raise_shared_limit(l.shared_bytes);
     CUresult result;
@@ -422,14 +422,14 @@ class CudaProgramKernel final : public ProgramKernel {
   }
 
   int attribute(int number) const override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     int value = 0;
     BC_DRIVER(cuFuncGetAttribute, &value, number, function_);
     return value;
   }
 
   void set_attribute(int number, int value) override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     const CUresult result = driver().cuFuncSetAttribute(function_, number, value);
     BC_CHECK(result != kErrorInvalidValue, Value, "kernel {}: {} is no value for attribute {}", name_, value, number);
     check(result, "cuFuncSetAttribute");
@@ -437,14 +437,14 @@ class CudaProgramKernel final : public ProgramKernel {
   }
 
   int max_active_blocks(int block_threads, size_t shared_bytes) const override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     int blocks = 0;
     BC_DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function_, block_threads, shared_bytes);
     return blocks;
   }
 
   std::pair<int, int> best_block(size_t shared_bytes) const override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     int grid = 0, block = 0;
     BC_DRIVER(cuOccupancyMaxPotentialBlockSize, &grid, &block, function_, nullptr, shared_bytes, 0);
     return {grid, block};
@@ -532,7 +532,8 @@ class CudaProgram final : public Program {
         lowered_(std::move(binary.lowered)),
         log_(std::move(binary.log)),
         parameter_counts_(cuda::parameter_counts(binary.bytes)) {
-    backend_.make_current();
+    const auto current = backend_.make_current();
+    const RelaxedCapture relaxed;
     char log[8192] = {};
     int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferBytes};
     void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
@@ -547,17 +548,17 @@ class CudaProgram final : public Program {
   }
 
   ~CudaProgram() override {
-    if (!module_ || driver_gone() || programs_stay.load(std::memory_order_relaxed)) return;
-    driver().cuCtxSetCurrent(backend_.context());
-    driver().cuCtxSynchronize();  // code that runs must not be unloaded
-    driver().cuModuleUnload(module_);
+    if (!module_ || programs_stay.load(std::memory_order_relaxed)) return;
+    // Code that runs must not be unloaded.
+    backend_.release_after_work([module = module_] { driver().cuModuleUnload(module); });
   }
 
   ProgramKernel& kernel(std::string_view name) override {
     std::lock_guard lock(mutex_);
     const std::string key(name);
     if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
-    backend_.make_current();
+    const auto current = backend_.make_current();
+    const RelaxedCapture relaxed;  // a function may be loaded when it is asked for
     CUfunction function = nullptr;
     std::string symbol = lowered(key);
     CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
@@ -584,7 +585,7 @@ class CudaProgram final : public Program {
   }
 
   std::pair<void*, size_t> variable(std::string_view name) override {
-    backend_.make_current();
+    const auto current = backend_.make_current();
     CUdeviceptr address = 0;
     size_t bytes = 0;
     const std::string key(name);

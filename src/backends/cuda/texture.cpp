@@ -45,7 +45,7 @@ TextureFormat texture_format(const int bits[4], int kind) {
 
 TextureArray::TextureArray(CudaBackend& backend, TextureFormat format, size_t width, size_t height, size_t depth, unsigned flags)
     : backend_(backend), format_(format), width_(width), height_(height), depth_(depth) {
-  backend_.make_current();
+  const auto current = backend_.make_current();
   const CUDA_ARRAY3D_DESCRIPTOR d = {width, height, depth, format.format, format.channels, flags};
   const CUresult result = driver().cuArray3DCreate(&array_, &d);
   BC_CHECK(result != kErrorInvalidValue, Value, "CUDAarray: the device has no array of {} x {} x {} elements of {} bytes with flags {}",
@@ -54,14 +54,12 @@ TextureArray::TextureArray(CudaBackend& backend, TextureFormat format, size_t wi
 }
 
 TextureArray::~TextureArray() {
-  if (!array_ || driver_gone()) return;
-  driver().cuCtxSetCurrent(backend_.context());
-  driver().cuCtxSynchronize();  // kernels may still read it
-  driver().cuArrayDestroy(array_);
+  // Kernels may still read it.
+  if (array_) backend_.release_after_work([array = array_] { driver().cuArrayDestroy(array); });
 }
 
 void TextureArray::copy(void* memory, bool on_device, bool to_array, Stream stream) {
-  backend_.make_current();
+  const auto current = backend_.make_current();
   CUDA_MEMCPY3D c = {};
   c.WidthInBytes = width_ * format_.element_bytes();
   c.Height = rows();
@@ -91,7 +89,7 @@ void TextureArray::copy(void* memory, bool on_device, bool to_array, Stream stre
 
 TextureHandle::TextureHandle(CudaBackend& backend, const TextureResource& resource, const TextureSampling& sampling)
     : backend_(backend), surface_(false) {
-  backend_.make_current();
+  const auto current = backend_.make_current();
   const CUDA_RESOURCE_DESC r = describe(resource);
   CUDA_TEXTURE_DESC t = {};
   for (int d = 0; d < 3; ++d) t.addressMode[d] = sampling.address[d];
@@ -107,7 +105,7 @@ TextureHandle::TextureHandle(CudaBackend& backend, const TextureResource& resour
 }
 
 TextureHandle::TextureHandle(CudaBackend& backend, const TextureResource& resource) : backend_(backend), surface_(true) {
-  backend_.make_current();
+  const auto current = backend_.make_current();
   const CUDA_RESOURCE_DESC r = describe(resource);
   const CUresult result = driver().cuSurfObjectCreate(&object_, &r);
   BC_CHECK(result != kErrorInvalidValue, Value, "SurfaceObject: expected a CUDAarray made with the flag cudaArraySurfaceLoadStore");
@@ -115,13 +113,14 @@ TextureHandle::TextureHandle(CudaBackend& backend, const TextureResource& resour
 }
 
 TextureHandle::~TextureHandle() {
-  if (!object_ || driver_gone()) return;
-  driver().cuCtxSetCurrent(backend_.context());
-  driver().cuCtxSynchronize();  // kernels may still read through it
-  if (surface_)
-    driver().cuSurfObjectDestroy(object_);
-  else
-    driver().cuTexObjectDestroy(object_);
+  if (!object_) return;
+  // Kernels may still read through it.
+  backend_.release_after_work([object = object_, surface = surface_] {
+    if (surface)
+      driver().cuSurfObjectDestroy(object);
+    else
+      driver().cuTexObjectDestroy(object);
+  });
 }
 
 }  // namespace bc::cuda

@@ -29,6 +29,8 @@ struct NullState {
   size_t capacity = kDefaultCapacity;
   size_t page = 0;
   int fail_launch = -1, fail_copy = -1;
+  std::vector<void*> captured;
+  std::function<void()> on_commit;
   std::string target = "null-cpu";
 };
 
@@ -182,7 +184,12 @@ class NullBackend final : public Backend {
     return range == MAP_FAILED ? nullptr : range;
   }
   bool commit(void* at, size_t bytes) override {
-    std::lock_guard lock(state().mutex);
+    std::unique_lock lock(state().mutex);
+    if (const std::function<void()> f = state().on_commit) {
+      lock.unlock();
+      f();
+      lock.lock();
+    }
     const bool twice = committed_.count(at) > 0;
     BC_CHECK(!twice && bytes > 0 && bytes % state().page == 0, Runtime, "null device: commit of {} bytes at {}", bytes, at);
     if (bytes > state().capacity || held_ > state().capacity - bytes) return false;
@@ -282,6 +289,20 @@ class NullBackend final : public Backend {
     state().order.push_back({NullOrder::Kind::synchronize, device(), stream.native, 0});
   }
 
+  bool wait_for_reuse(Stream stream) override {
+    {
+      std::lock_guard lock(state().mutex);
+      const std::vector<void*>& captured = state().captured;
+      if (std::find(captured.begin(), captured.end(), stream.native) != captured.end()) return false;
+    }
+    synchronize(stream);
+    return true;
+  }
+  bool wait_for_reuse() override {
+    std::lock_guard lock(state().mutex);
+    return state().captured.empty();
+  }
+
   std::unique_ptr<StreamEvent> make_event(const EventOptions&) override { return std::make_unique<NullEvent>(); }
 
   bool enable_peer_access(Device peer) override { return peer.type == DeviceType::null; }
@@ -364,6 +385,16 @@ void null_fail_copy(int number) {
 void null_set_pages(size_t bytes) {
   std::lock_guard lock(state().mutex);
   state().page = bytes;
+}
+
+void null_set_captured(std::vector<void*> streams) {
+  std::lock_guard lock(state().mutex);
+  state().captured = std::move(streams);
+}
+
+void null_on_commit(std::function<void()> f) {
+  std::lock_guard lock(state().mutex);
+  state().on_commit = std::move(f);
 }
 
 }  // namespace bc

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,5 +67,9 @@ void null_fail_launch(int number);
 void null_fail_copy(int number);
 /// The size of pages of null devices' virtual memory, for tests of the pool; 0 (the first value): they have none.
 void null_set_pages(size_t bytes);
+/// Streams that null devices cannot wait for, as CUDA's where a capture forbids it (Backend::wait_for_reuse); with any, nor for a device.
+void null_set_captured(std::vector<void*> streams);
+/// Called whenever a null device puts memory behind addresses; empty (the first value): nothing is.
+void null_on_commit(std::function<void()> f);
 
 }  // namespace bc
