@@ -12,6 +12,7 @@
 //   VECTOR_CLOCK_PEERS    1: devices can use each other's memory (1)
 //   VECTOR_CLOCK_DONE     percentage of queries that find the work done (0)
 //   VECTOR_CLOCK_LOG      1: print every operation
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -393,16 +394,25 @@ void implicit_order(Stream* s) {
 }
 
 /// An operation on the legacy stream would make a captured blocking stream wait for it.
-int legacy_during_capture(Stream* s) {
+int legacy_during_capture(Stream* s, bool ends_capture = true) {
   if (!s->legacy) return kSuccess;
   int result = kSuccess;
   for (const auto& c : driver().captures)
     for (Stream* joined : c->joined)
       if (joined->blocking && joined->context == s->context) {
-        invalidate(c.get());
+        if (ends_capture) invalidate(c.get());
         result = kCaptureImplicit;
       }
   return result;
+}
+
+/// A call that waits, as for room in a full queue, must not hold Python's lock while a host function is queued, which may need it.
+void check_lock(const char* call) {
+  static const auto held = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+  const Driver& d = driver();
+  const bool queued =
+      std::any_of(d.pending.begin(), d.pending.end(), [&](int i) { return d.log[static_cast<size_t>(i)].kind == Kind::host_function; });
+  if (held && queued && held()) problem("%s was called with Python's lock held while a host function is queued", call);
 }
 
 /// Queues an operation, or writes it down where the stream is captured. *index gets its place in the log.
@@ -410,6 +420,7 @@ int enqueue(void* handle, Entry e, int* index = nullptr) {
   Driver& d = driver();
   Stream* s = stream_of(handle);
   if (!s) return kInvalidHandle;
+  check_lock(e.name.c_str());
   if (const int result = legacy_during_capture(s)) return result;
   e.agent = s->agent;
   e.device = s->context->device;
@@ -631,6 +642,7 @@ API int cuCtxSynchronize() {
   std::unique_lock lock(driver().mutex);
   if (!current) return kInvalidContext;
   if (const int failed = injected("cuCtxSynchronize")) return failed;
+  check_lock("cuCtxSynchronize");
   Driver& d = driver();
   int result = kSuccess;
   for (const auto& c : d.captures)
@@ -726,13 +738,16 @@ int release(const char* call, u64 address, bool waits) {
   if (found == d.memory.end()) return kInvalidValue;
   const Block block = found->second;
   if (waits) {
+    check_lock(call);
     for (const auto& s : d.streams) d.host.merge(s->clock);
     for (const Stream& s : d.legacy) d.host.merge(s.clock);
     run_ended(lock);
   }
   if (block.kind == 'd' || block.kind == 'm') d.used[static_cast<size_t>(block.device)] -= block.bytes;
   d.memory.erase(address);
-  host_entry({.kind = Kind::free, .device = block.device, .address = address, .bytes = block.bytes, .name = call});
+  // Host memory is every device's: who frees it is told.
+  const int device = block.kind == 'h' && current ? current->device : block.device;
+  host_entry({.kind = Kind::free, .device = device, .address = address, .bytes = block.bytes, .name = call});
   if (block.kind != 'r') munmap(reinterpret_cast<void*>(address), (block.bytes + 4095) & ~u64{4095});
   return kSuccess;
 }
@@ -853,6 +868,7 @@ API int cuStreamDestroy_v2(void* stream) {
 API int cuStreamSynchronize(void* stream) {
   std::unique_lock lock(driver().mutex);
   if (const int failed = injected("cuStreamSynchronize")) return failed;
+  check_lock("cuStreamSynchronize");
   Stream* s = stream_of(stream);
   if (!s) return kInvalidHandle;
   int result = legacy_during_capture(s);
@@ -987,7 +1003,7 @@ API int cuStreamIsCapturing(void* stream, int* status) {
   const Guard lock(driver().mutex);
   Stream* s = stream_of(stream);
   if (!s) return kInvalidHandle;
-  if (const int result = legacy_during_capture(s)) return result;
+  if (const int result = legacy_during_capture(s, false)) return result;
   *status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
   return kSuccess;
 }
