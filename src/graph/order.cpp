@@ -282,11 +282,11 @@ void Tape::before_capture() {
   if (!event_) event_ = backend(device()).make_event({});
   event_->record(stream_);
   event_tick_ = tick();
+  // Waits inside are edges of the graph, the one by which a stream joins among them: outside nobody has waited.
+  seen_outside_ = seen_;
 }
 
 void Tape::enter_capture(std::shared_ptr<Capture> capture) {
-  // Waits inside are edges of the graph: outside nobody has waited.
-  seen_outside_ = seen_;
   words_outside_ = words;
   if (capture->origin != this) {
     // The stream may be at work outside while the graph runs, which waits for its origin alone. An error is the graph's.

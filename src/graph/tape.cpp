@@ -137,7 +137,7 @@ Tape& acquire_stream(Device device, const StreamOptions& options) {
     std::vector<StreamOf>& free = registry().free;
     const bool many = static_cast<size_t>(std::count_if(free.begin(), free.end(), equal)) >= kSpareStreams;
     for (auto s = free.begin(); s != free.end(); ++s) {
-      if (!equal(*s)) continue;
+      if (!equal(*s) || s->tape->capture()) continue;  // asking a captured stream would end its capture
       bool idle = many;
       try {
         idle = idle || b.query(s->tape->stream());

@@ -95,7 +95,8 @@ class Clock {
 
 struct Context {
   int device = 0;
-  std::set<int> peers;  ///< devices whose memory the context may use
+  std::set<int> peers;            ///< devices whose memory the context may use
+  std::set<int> pool_users = {};  ///< devices that may use the memory of its device's stream-ordered pool
 };
 
 struct Capture;
@@ -617,10 +618,10 @@ API int cuDeviceGetPCIBusId(char* text, int bytes, int device) {
 API int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = driver().limit, kSuccess; }
 API int cuDeviceGetAttribute(int* value, int attribute, int) {
   // By CUdevice_attribute: an H100, in what the engine asks.
-  static const std::map<int, int> known = {{1, 1024},   {2, 1024}, {5, 2147483647}, {8, 49152},    {10, 32},     {13, 1980000},
-                                           {16, 132},   {18, 0},   {32, 1},         {36, 2619000}, {37, 5120},   {38, 52428800},
-                                           {39, 2048},  {40, 3},   {41, 1},         {75, 9},       {76, 0},      {81, 233472},
-                                           {82, 65536}, {83, 1},   {89, 1},         {95, 1},       {97, 232448}, {106, 32}};
+  static const std::map<int, int> known = {{1, 1024}, {2, 1024},    {5, 2147483647}, {8, 49152},   {10, 32},       {13, 1980000}, {16, 132},
+                                           {18, 0},   {32, 1},      {36, 2619000},   {37, 5120},   {38, 52428800}, {39, 2048},    {40, 3},
+                                           {41, 1},   {75, 9},      {76, 0},         {81, 233472}, {82, 65536},    {83, 1},       {89, 1},
+                                           {95, 1},   {97, 232448}, {106, 32},       {115, 1}};
   const auto found = known.find(attribute);
   *value = attribute == 102 ? driver().vmm : found == known.end() ? 0 : found->second;
   return kSuccess;
@@ -786,6 +787,16 @@ API int cuPointerGetAttribute(void* value, int attribute, u64 address) {
     case 9: *static_cast<int*>(value) = block->second.device; return kSuccess;
     default: return kInvalidValue;
   }
+}
+
+// The device's stream-ordered pool, of which only the access of other devices is of interest.
+API int cuDeviceGetMemPool(void** pool, int device) { return *pool = &driver().contexts[static_cast<size_t>(device)], kSuccess; }
+API int cuMemPoolSetAccess(void* pool, const void* descriptors, size_t count) {
+  const Guard lock(driver().mutex);
+  const int* d = static_cast<const int*>(descriptors);  // each: location {type, id}, flags
+  for (size_t i = 0; i < count; ++i, d += 3)
+    if (d[0] == 1 && d[2] == 3) static_cast<Context*>(pool)->pool_users.insert(d[1]);
+  return kSuccess;
 }
 
 API int cuMemAddressReserve(u64* address, size_t bytes, size_t alignment, u64, u64) {
@@ -1189,4 +1200,9 @@ API int vc_agent(void* stream, int device) {
   if (reinterpret_cast<uintptr_t>(stream) <= 1) return driver().legacy.at(static_cast<size_t>(device)).agent;
   const Stream* s = stream_of(stream);
   return s ? s->agent : -1;
+}
+/// 1 where a device may use the memory of another one's stream-ordered pool.
+API int vc_pool_access(int owner, int user) {
+  const Guard lock(driver().mutex);
+  return static_cast<int>(driver().contexts.at(static_cast<size_t>(owner)).pool_users.count(user));
 }

@@ -8,10 +8,10 @@ import struct
 
 import numpy as np
 import pytest
-from stream_order import OtherLibrary, checked, library, on_vector_clock, recorded
 
 import broadcloth as bc
 from broadcloth import cuda
+from stream_order import OtherLibrary, checked, library, on_vector_clock, recorded
 
 
 def forked(first: cuda.Stream, second: cuda.Stream) -> cuda.Event:

@@ -7,10 +7,10 @@ import gc
 import threading
 
 import numpy as np
-from stream_order import library, on_vector_clock, recorded
 
 import broadcloth as bc
 from broadcloth import cuda
+from stream_order import library, on_vector_clock, recorded
 
 
 @on_vector_clock()

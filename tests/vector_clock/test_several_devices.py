@@ -6,10 +6,10 @@ import ctypes
 import threading
 
 import numpy as np
-from stream_order import library, on_vector_clock, recorded
 
 import broadcloth as bc
 from broadcloth import cuda
+from stream_order import library, on_vector_clock, recorded
 
 
 def current() -> int | None:
@@ -111,3 +111,10 @@ def test_page_locked_memory_is_freed_by_the_device_that_made_it():
 
     freed = [e for e in read_log(before) if e.kind == "free" and e.name == "cuMemFreeHost"]
     assert [e.address for e in freed] == [place] and freed[0].device == 1
+
+
+@on_vector_clock(devices=2)
+def test_peers_may_use_the_stream_ordered_pool():
+    assert not library().vc_pool_access(1, 0)
+    assert cuda.Device(0).enable_peer_access(1)
+    assert library().vc_pool_access(1, 0) and not library().vc_pool_access(0, 1)
