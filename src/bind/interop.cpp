@@ -202,10 +202,14 @@ class Quarantine {
       for (const Ref<Buffer>& b : done) bytes_ -= b->bytes;
     }
     if (done.empty()) return;
+    bool waited = false;
     try {
-      static_cast<CudaBackend&>(backend(device)).synchronize_device();
+      waited = backend(device).wait_for_reuse();
     } catch (const Error&) {
-      // A capture forbids to wait, or the device is lost: a later call comes back to it.
+      // The process ends.
+    }
+    if (!waited) {
+      // A capture forbids to wait: a later call comes back to it.
       const std::lock_guard lock(mutex_);
       for (Ref<Buffer>& b : done) {
         bytes_ += b->bytes;
