@@ -1097,7 +1097,7 @@ TEST(CudaFigures, LatencyAndBandwidth) {
     auto queue = static_cast<cuda::CUstream>(stream.native);
     auto address = reinterpret_cast<cuda::CUdeviceptr>(y.bytes());
     for (size_t bytes : {size_t{8}, size_t{4096}}) {
-      gpu().make_current();
+      const auto current = gpu().make_current();
       std::cout << "    read " << bytes << " by kernel         "
                 << best_microseconds(20, 50, [&] { gpu().host_copy().read_by_kernel(value, address, bytes, queue); }) << " us\n";
       std::cout << "    read " << bytes << " by copy engine    "
