@@ -308,15 +308,10 @@ void enter_python(void* state) {
 }  // namespace
 
 void init_cuda_pool(PyObject* module) {
-  // A flush that allocates by a Python function holds a tape's lock and waits for Python's: who has Python's must not keep it while it
-  // waits for the tape's. Nor while it waits for the driver, which may be about to call a Python function.
+  // A flush holds a tape's lock and may wait for Python's, to allocate by a Python function or to look for signals: who has Python's must not
+  // keep it while it waits for the tape's. Nor while it waits for the driver, which may be about to call a Python function.
   set_host_wait(leave_python, enter_python);
-  set_lock_wait(
-      []() -> void* {
-        const bool needed = python_calls.load(std::memory_order_relaxed) != 0 || queued_host_calls.load(std::memory_order_relaxed) != 0;
-        return needed ? leave_python() : nullptr;
-      },
-      enter_python);
+  set_lock_wait(leave_python, enter_python);
   memory_type = add_type(module, &memory_spec, "DeviceMemory");
   pool_type = add_type(module, &pool_spec, "Pool");
   add_functions(

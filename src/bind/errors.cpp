@@ -2,7 +2,9 @@
 #include <cstring>
 #include <new>
 
+#include "bind/interrupts.h"
 #include "bind/state.h"
+#include "runtime/interrupt.h"
 
 namespace bc::bind {
 namespace {
@@ -73,6 +75,8 @@ void set_python_error() noexcept {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "broadcloth: an error was lost");
+  } catch (const Interrupted&) {
+    raise_interrupt();
   } catch (const Error& e) {
     PyRef type = PyRef::maybe(exception_of(e.kind()));
     PyErr_SetString(type.get(), e.what());

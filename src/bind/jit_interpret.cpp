@@ -19,7 +19,7 @@ host::Raised kind_of(PyObject* error) {
   PyRef classes = attr(reinterpret_cast<PyObject*>(Py_TYPE(error)), "__mro__");
   for (Py_ssize_t i = 0; i < PyTuple_Size(classes.get()); ++i) {
     PyRef name = attr(PyTuple_GetItem(classes.get(), i), "__name__");
-    for (int kind = 1; kind <= static_cast<int>(host::Raised::name); ++kind)
+    for (int kind = 1; kind <= static_cast<int>(host::Raised::interrupted); ++kind)
       if (as_string(name.get()) == host::exception_name(static_cast<host::Raised>(kind))) return static_cast<host::Raised>(kind);
   }
   return host::Raised::exception;

@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include "bind/convert.h"
+#include "bind/interrupts.h"
 #include "bind/jit_containers.h"
 #include "bind/kernels.h"
 #include "graph/tape.h"
+#include "runtime/interrupt.h"
 
 namespace bc::bind {
 
@@ -602,6 +604,7 @@ kernels::Failure failure_of(const std::vector<kernels::Failure>& failures, const
 }
 
 void throw_failure(const kernels::Failure& failure) {
+  if (interrupt_waits() && failure.type == host::exception_name(host::Raised::interrupted)) throw Interrupted{};
   auto* type = static_cast<PyObject*>(const_cast<void*>(failure.object));
   PyRef cls = type && PyExceptionClass_Check(type) ? PyRef::borrow(type)
                                                    : PyRef::maybe(PyObject_GetAttrString(import("builtins").get(), failure.type.c_str()));

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "graph/tape.h"
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
 
 namespace bc {
@@ -76,6 +77,7 @@ void Tape::give_back() noexcept {
   if (!foreign_) return;
   TapeLock lock(*this);
   try {
+    const interrupt::Scope scope(interrupt::Mode::never);
     if (borrowers_.load(std::memory_order_relaxed) == 1) flush();
   } catch (...) {
     // Who reads what could not run is told.

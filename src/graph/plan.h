@@ -62,7 +62,11 @@ struct Plan {
 /// Plans the pending nodes (in program order, all of them needed). `target` picks the skeletons.
 Plan make_plan(const Slots& slots, int pending, Target target);
 
-/// Runs a plan on the stream of its nodes' tape. Throws what the compiler, the device or an index out of range raises.
+/// Node::mark of what an interrupted run has computed.
+inline constexpr uint32_t kComputed = ~uint32_t{0};
+
+/// Runs a plan on the stream of its nodes' tape. Throws what the compiler, the device or an index out of range raises; Interrupted between
+/// steps, and inside those that write to no memory which had a value before.
 void run_plan(Plan& plan, Slots& slots, Tape& tape);
 
 /// A digest of all that make_plan looks at; equal digests mean that a plan fits. `slots` holds the `pending` nodes and gets the others that

@@ -16,6 +16,7 @@
 #include "graph/plan.h"
 #include "graph/tape.h"
 #include "runtime/copy_kind.h"
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -89,9 +90,12 @@ class Runner {
     for (Step& step : plan_.steps) {
       bool donated = false;
       try {
+        interrupt::poll();
         donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
         for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
         for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
+        // What is written over another value runs to its end.
+        const interrupt::Scope scope(donated || !step.take.empty() ? interrupt::Mode::never : interrupt::Mode::look);
         if (step.kind == Step::Kind::library)
           run_library(step);
         else if (!step.launches.empty())
@@ -100,6 +104,7 @@ class Runner {
         // Memory that nothing was written to is no value: reading it must raise.
         for (int slot : step.allocate) slots_.nodes[slot]->buffer = Ref<Buffer>();
         for (const auto& [slot, from] : step.take) slots_.nodes[slot]->buffer = Ref<Buffer>();
+        mark_computed(step);
         throw;
       }
       for (const auto& [slot, from] : step.take)
@@ -111,6 +116,16 @@ class Runner {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Marks the values of the steps before `end`.
+  void mark_computed(const Step& end) {
+    for (const Ref<Node>& n : slots_.nodes) n->mark = 0;
+    for (const Step& step : plan_.steps) {
+      if (&step == &end) break;
+      for (int slot : step.allocate) slots_.nodes[slot]->mark = kComputed;
+      for (const auto& [slot, from] : step.take) slots_.nodes[slot]->mark = kComputed;
+    }
+  }
 
   void use(Buffer& buffer, bool write) {
     tape_.before(buffer, write);

@@ -11,6 +11,7 @@
 #include "graph/plan.h"
 #include "runtime/exit.h"
 #include "runtime/fork.h"
+#include "runtime/interrupt.h"
 
 namespace bc {
 namespace {
@@ -294,61 +295,102 @@ void Tape::take(std::vector<Ref<Node>>* taken) {
 }
 
 void Tape::flush() {
-  if (alive() == 0) return;
-  TapeLock lock(*this);
-  if (flushing_) return;
-  // What library bodies allocate and record is this stream's, whichever the thread uses.
-  std::optional<CurrentTape> current;
-  if (many_streams()) [[unlikely]]
-    current.emplace(*this);
-  if (!kept_.empty()) [[unlikely]]
-    release_kept();
-  take(&slots_.nodes);
-  const size_t count = slots_.nodes.size();
-  if (count == 0) return;
-  nodes_.clear();
-  set_alive(0);
-  pending_bytes_ = 0;
-  set_work(0);
-  flush_tick_ = submit();
-  flushing_ = true;
-  // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises.
-  struct Leave {
-    Tape& tape;
-    size_t count;
-    ~Leave() {
-      std::vector<Ref<Node>>& nodes = tape.slots_.nodes;
-      for (size_t i = 0; i < count; ++i) {
-        nodes[i]->tape = nullptr;
-        nodes[i]->in.clear();
-        nodes[i]->extra.reset();
-      }
-      // Letting go of nodes can end buffers, whose owners may record again: the list is no longer in use by then.
-      std::vector<Ref<Node>> last;
-      last.swap(nodes);
-      tape.flushing_ = false;
-      last.clear();
-      if (nodes.capacity() == 0) nodes.swap(last);
+  /// Puts nodes that an interrupted flush did not compute on the tape again, before what was recorded meanwhile.
+  const auto put_back = [this](std::span<const Ref<Node>> nodes) {
+    std::vector<Node*> later;
+    later.swap(nodes_);
+    const auto put = [&](Node& n) {
+      n.tape = this;
+      n.tape_index = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back(&n);
+    };
+    for (const Ref<Node>& n : nodes) {
+      put(*n);
+      set_alive(alive() + 1);
+      pending_bytes_ += n->size * itemsize(n->dtype);
+      set_work(pending_work_.load(std::memory_order_relaxed) + work_of(*n));
     }
-  } leave{*this, count};
-  mark_held(slots_.nodes);
-  if (const Node& last = *slots_.nodes[count - 1]; last.file) file_ = last.file, line_ = last.line;
-  const Target target = target_of(device());
-  Hash128 key = tape_hash(count, &slots_);
-  key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
-  PlanCache& cache = plan_cache(device());
-  std::shared_ptr<Plan> plan;
-  if (const auto found = cache.plans.find(key); found != cache.plans.end()) {
-    plan = found->second;
-  } else {
-    plan = std::make_shared<Plan>(make_plan(slots_, static_cast<int>(count), target));
-    if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
-    cache.plans.emplace(key, plan);
+    for (Node* n : later)
+      if (n) put(*n);
+  };
+  const auto flush_now = [&] {
+    const interrupt::Scope scope(interrupt::Mode::look);
+    TapeLock lock(*this);
+    if (flushing_) return;
+    // What library bodies allocate and record is this stream's, whichever the thread uses.
+    std::optional<CurrentTape> current;
+    if (many_streams()) [[unlikely]]
+      current.emplace(*this);
+    if (!kept_.empty()) [[unlikely]]
+      release_kept();
+    take(&slots_.nodes);
+    const size_t count = slots_.nodes.size();
+    if (count == 0) return;
+    nodes_.clear();
+    set_alive(0);
+    pending_bytes_ = 0;
+    set_work(0);
+    flush_tick_ = submit();
+    flushing_ = true;
+    // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises. Only an interrupt keeps
+    // those that were not computed.
+    struct Leave {
+      Tape& tape;
+      const decltype(put_back)& back;
+      size_t count;
+      bool interrupted = false;
+      ~Leave() {
+        std::vector<Ref<Node>>& nodes = tape.slots_.nodes;
+        std::vector<Ref<Node>> kept;
+        for (size_t i = 0; i < count; ++i) {
+          nodes[i]->tape = nullptr;
+          if (interrupted && nodes[i]->mark != kComputed) {
+            kept.push_back(nodes[i]);
+            continue;
+          }
+          nodes[i]->in.clear();
+          nodes[i]->extra.reset();
+        }
+        // Letting go of nodes can end buffers, whose owners may record again: the list is no longer in use by then.
+        if (interrupted) back(kept);
+        kept.clear();
+        std::vector<Ref<Node>> last;
+        last.swap(nodes);
+        tape.flushing_ = false;
+        last.clear();
+        if (nodes.capacity() == 0) nodes.swap(last);
+      }
+    } leave{*this, put_back, count};
+    mark_held(slots_.nodes);
+    if (const Node& last = *slots_.nodes[count - 1]; last.file) file_ = last.file, line_ = last.line;
+    const Target target = target_of(device());
+    Hash128 key = tape_hash(count, &slots_);
+    key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
+    PlanCache& cache = plan_cache(device());
+    std::shared_ptr<Plan> plan;
+    if (const auto found = cache.plans.find(key); found != cache.plans.end()) {
+      plan = found->second;
+    } else {
+      plan = std::make_shared<Plan>(make_plan(slots_, static_cast<int>(count), target));
+      if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
+      cache.plans.emplace(key, plan);
+    }
+    try {
+      run_plan(*plan, slots_, *this);
+    } catch (const Interrupted&) {
+      leave.interrupted = true;
+      throw;
+    }
+  };
+  while (alive() != 0) {
+    try {
+      return flush_now();
+    } catch (const Interrupted&) {
+      // The handler runs below, where this flush holds no lock.
+    }
+    interrupt::deliver();
   }
-  run_plan(*plan, slots_, *this);
 }
-
-size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memory_order_relaxed); }
 
 std::string Tape::source() {
   TapeLock lock(*this);

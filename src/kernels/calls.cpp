@@ -604,7 +604,7 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   }
   if (*row->header) unit_.need(row->header);
   if (row->flags & kGridSync) unit_.uses_grid_sync = true;
-  if (row->flags & kEffect) check_barrier(name);
+  if (row->flags & kEffect) check_barrier(name, n);
   std::vector<std::string> texts;
   Value r;
   std::vector<Value> operands;

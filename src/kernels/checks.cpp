@@ -62,10 +62,11 @@ std::vector<Value> FunctionCompiler::evaluated(const std::vector<Value>& operand
   return all;
 }
 
-void FunctionCompiler::check_barrier(const std::string& row) {
+void FunctionCompiler::check_barrier(const std::string& row, const Node* n) {
   if (!unit_.options.check) return;
   if (row.starts_with("cuda.threadfence") || row.starts_with("cuda.cg.")) unit_.orders_blocks = true;
   unit_.need("check");
+  if (row.starts_with("cuda.syncthreads")) linef("py::meet(bc_checker, {});", site(n, ""));
   if (row.starts_with("cuda.syncthreads") || row.starts_with("cuda.cg."))
     line("++bc_checker.epoch;");
   else if (row == "cuda.syncwarp" || row.ends_with("_sync"))

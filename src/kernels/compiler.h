@@ -17,6 +17,10 @@
 /// once more to print. A variable that has several types is several C++ variables, with a conversion where the paths meet.
 namespace bc::kernels {
 
+/// The names that statements bind.
+void bound_names(const Node* n, std::set<std::string>* names);
+void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);
+
 class FunctionCompiler;
 
 /// What is known of a local variable at one point.
@@ -49,6 +53,7 @@ struct Specialised {
   bool fails = false;        ///< may raise: takes `int& failure` last
   std::set<int> captures;    ///< arrays on devices that it names, or functions that it calls: parameters behind its own
   std::vector<bool> writes;  ///< of the entry
+  bool recursive = false;    ///< calls itself, directly or through others
   bool done = false;
   bool final_types = false;  ///< its result is known, though its text may be in the making
   int depth = -1;            ///< its place in the stack of functions that are being compiled
@@ -204,6 +209,17 @@ class FunctionCompiler {
   void statement(const Node* n);
   void if_statement(const Node* n);
   const char* rolled(const std::string& body, bool steps_vary = false);
+
+  // ---- polls.cpp
+  /// A counted loop, from its head's parts and its body: `step` is a number. On the host it asks now and then whether the user ends it.
+  std::string counted_loop(const Node* n, const std::string& type, const std::string& counter, const std::string& start,
+                           const std::string& stop, int64_t step, const std::string& body);
+  /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.
+  std::string poll_after(const Node* n);
+  /// The elements in a test that a loop's own turns do not change: another thread does, so each turn reads them again.
+  std::set<const Node*> waited_for(const Node* test, const Node* loop) const;
+  bool polls_ = false;             ///< a loop of the function asks
+  std::set<const Node*> rereads_;  ///< elements of the test that is walked
   void while_statement(const Node* n);
   void for_statement(const Node* n);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
@@ -297,7 +313,7 @@ class FunctionCompiler {
   Value field_checked(const Value& field, const Value& reference, Access access, const Node* n);
   Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
   std::vector<Value> evaluated(const std::vector<Value>& operands);
-  void check_barrier(const std::string& row);
+  void check_barrier(const std::string& row, const Node* n);
   /// Whether a variable of the type starts as a pattern that tells that nothing was assigned to it.
   bool checks_variable(Type t) const { return unit_.options.check && t && t->is_scalar() && t->bytes % 4 == 0; }
   using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);

@@ -6,7 +6,6 @@
 namespace bc::kernels {
 namespace {
 
-void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);
 void bound_target(const Node* t, std::set<std::string>* names) {
   if (!t) return;
   if (t->kind == NodeKind::name) names->insert(t->text);
@@ -14,6 +13,9 @@ void bound_target(const Node* t, std::set<std::string>* names) {
   if (t->kind == NodeKind::tuple || t->kind == NodeKind::list)
     for (const Node* k : t->list) bound_target(k, names);
 }
+
+}  // namespace
+
 void bound_names(const Node* n, std::set<std::string>* names) {
   if (!n) return;
   if (n->kind == NodeKind::assign)
@@ -28,8 +30,6 @@ void bound_names(const Node* n, std::set<std::string>* names) {
 void bound_names(const std::vector<Node*>& body, std::set<std::string>* names) {
   for (const Node* k : body) bound_names(k, names);
 }
-
-}  // namespace
 
 // ---- raising ----------------------------------------------------------------------------------------------------------------------
 
@@ -314,7 +314,7 @@ void FunctionCompiler::try_statement(const Node* n) {
         classes = {v};
       for (const Value& c : classes) {
         if (!c.is(Kind::type)) fail(handler, "except: expected an exception class", {{source_of(handler->a), v.type}});
-        catches_all |= c.type->name == "Exception" || c.type->name == "BaseException";
+        catches_all |= c.type->name == "BaseException";
         b.test += (b.test.empty() ? "" : " || ") + fmt::format("{}({}.code)", unit_.matcher(c.type), p.caught);
       }
       if (classes.empty()) b.test = "false";
@@ -406,7 +406,7 @@ std::string Unit::matcher_texts() const {
   std::string text;
   for (const auto& [cls, name] : matchers_) {
     std::string cases;
-    for (int kind = 1; kind <= static_cast<int>(host::Raised::name); ++kind)
+    for (int kind = 1; kind <= static_cast<int>(host::Raised::interrupted); ++kind)
       if (entry_.is_exception(nullptr, host::exception_name(static_cast<host::Raised>(kind)), cls))
         cases += fmt::format(" case {}:", -kind);
     for (size_t i = 0; i < failures_.size(); ++i) {

@@ -304,10 +304,12 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
                        sizes.empty() ? fmt::format("py::grain_of({})", length) : fmt::format("py::grain_beside({}, 0{})", length, sizes)) +
            head;
     return fmt::format(
-        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{5}{0}  for (i64 {6} = {3}; {6} < {4}; ++{6}) {{\n{0}    const i64 {7} "
-        "= {8} + {6} * {9};\n{10}{0}  }}\n{11}{0}}};\n"
-        "{0}py::parallel({12}, {13}, {2});\n{14}{0}}}\n",
-        indent, head, body_name, first, last, shadows, k, counter, start.text, step.text, body, out, length, grain, joins);
+        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{0}  py::Poll bc_poll;\n{5}{0}  {6}{7}{0}}};\n"
+        "{0}py::parallel({8}, {9}, {2});\n{10}{0}}}\n",
+        indent, head, body_name, first, last, shadows,
+        counted_loop(n, "i64", k, first, last, 1,
+                     fmt::format("{}    const i64 {} = {} + {} * {};\n{}", indent, counter, start.text, k, step.text, body)),
+        out, length, grain, joins);
   };
   loop(n, [] {}, print, before_body);
   in_parallel_ = false;

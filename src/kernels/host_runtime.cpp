@@ -14,6 +14,7 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/parallel.h"
 #include "runtime/backend.h"
+#include "runtime/interrupt.h"
 
 namespace bc::host {
 namespace {
@@ -28,6 +29,7 @@ struct Thread {
   Raised raised = Raised::none;
   std::string message;
   std::vector<Argument> arguments;
+  uint32_t seen = 0;  ///< of the word that changes while the user may interrupt
 };
 /// A caught exception.
 struct Exception {
@@ -41,6 +43,7 @@ Thread& self() {
 }
 
 std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
+const std::atomic<uint32_t>& tick = interrupt::word();
 
 [[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t) {
   Thread& t = self();
@@ -82,6 +85,19 @@ void* caught(int32_t* code) {
   throw Unwind{};
 }
 
+[[noreturn]] void end_by_interrupt() {
+  Thread& t = self();
+  t.raised = Raised::interrupted;
+  t.message.clear();
+  t.arguments.clear();
+  throw Unwind{};
+}
+
+/// Callbacks from C have nobody above them who takes the exception.
+void poll() {
+  if (self().call != nullptr && interrupt::asked()) end_by_interrupt();
+}
+
 int64_t format_float(double value, int32_t single, char* to);
 
 std::string text_of(const Argument& a) {
@@ -120,6 +136,10 @@ bool landed(const Body& body) {
     body();
     return true;
   } catch (const Unwind&) {
+    return false;
+  } catch (const Interrupted&) {
+    self().raised = Raised::interrupted;
+    self().message.clear();
     return false;
   }
 }
@@ -195,7 +215,16 @@ Block* allocate(int64_t bytes) {
     raise_now(static_cast<int32_t>(bytes < 0 ? Raised::value : Raised::memory),
               bytes < 0 ? "negative dimensions are not allowed" : text.data(), bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
   }
-  const Thread& t = self();
+  Thread& t = self();
+  if (const uint32_t now = tick.load(std::memory_order_relaxed); now != t.seen) [[unlikely]] {
+    t.seen = now;
+    try {
+      poll();
+    } catch (...) {
+      std::free(memory);
+      throw;
+    }
+  }
   Block* block = new (memory) Block{1, bytes, nullptr, nullptr, t.call};
   if (Call* call = block->call) {
     std::unique_lock lock(call->mutex, std::defer_lock);
@@ -309,13 +338,15 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
     std::string message;
     std::vector<Argument> arguments;
   } failed;
-  cpu::parallel_for(items, grain < 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+  const auto piece = [&](int64_t begin, int64_t end) {
     Thread& t = self();
     Call* const before = t.call;
     const bool was_worker = t.worker;
     t.call = call;
     t.worker = true;
-    if (!landed([&] { body(context, begin, end); })) {
+    const bool ended = !landed([&] { body(context, begin, end); });
+    const bool by_user = ended && t.raised == Raised::interrupted;
+    if (ended && !by_user) {
       // Of several exceptions the one of the earliest piece is raised, so that it does not depend on the threads.
       const std::lock_guard lock(failed.mutex);
       if (!failed.any || begin < failed.first) {
@@ -328,7 +359,15 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
     }
     t.call = before;
     t.worker = was_worker;
-  });
+    if (by_user) throw Interrupted{};
+  };
+  bool interrupted = false;
+  try {
+    cpu::parallel_for(items, grain < 1 ? 1 : grain, piece);
+  } catch (const Interrupted&) {
+    interrupted = true;
+  }
+  if (interrupted) end_by_interrupt();
   if (call != nullptr && !self().worker && !call->printed.empty()) {
     const std::string text = std::move(call->printed);
     call->printed.clear();
@@ -365,11 +404,15 @@ void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, cons
   static constexpr int kRoom = 512;
   char text[kRoom];
   int64_t size = -1;
+  bool interrupted = false;
   try {
     cpu::matmul(static_cast<DType>(dtype), 1, m, n, k, a, from_a, b, from_b, c);
+  } catch (const Interrupted&) {
+    interrupted = true;
   } catch (const std::exception& e) {
     size = std::snprintf(text, kRoom, "%s", e.what());
   }
+  if (interrupted) end_by_interrupt();
   if (size >= 0) raise_now(static_cast<int32_t>(Raised::runtime), text, size < kRoom ? size : kRoom - 1, 0);
 }
 
@@ -519,10 +562,10 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,     release,     raise_now,     add_argument,       caught,      raise_again, message_of,
-                          forget,       parallel,    threads,       set_threads,        thread_id,   print,       product,
-                          random_state, seed_random, refill_random, format_float,       format_spec, parse_float, keep,
-                          link_block,   interpret,   interpreted,   forget_interpreted, lapack,      ignored};
+  static const Table t = {allocate,           release,      raise_now,   add_argument,       caught, raise_again, message_of,   forget,
+                          parallel,           threads,      set_threads, thread_id,          print,  product,     random_state, seed_random,
+                          refill_random,      format_float, format_spec, parse_float,        keep,   link_block,  interpret,    interpreted,
+                          forget_interpreted, lapack,       ignored,     &interrupt::word(), poll};
   return t;
 }
 
@@ -546,6 +589,7 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call) {
   Call* const before = t.call;
   t.call = call;
   t.arguments.clear();
+  const interrupt::Scope scope(interrupt::Mode::run);
   const bool ok = landed([&] { call->failure = entry(arguments, result); });
   t.call = before;
   if (ok && call->failure == 0) return true;
@@ -599,10 +643,12 @@ void* foreign_object(const Block* block) {
 }
 
 const char* exception_name(Raised raised) {
-  constexpr const char* names[] = {
-      "RuntimeError",  "ValueError",     "IndexError",  "ZeroDivisionError",   "TypeError",          "KeyError",        "RuntimeError",
-      "OverflowError", "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",      "ArithmeticError", "AttributeError",
-      "LookupError",   "Exception",      "OSError",     "LinAlgError",         "FloatingPointError", "NameError"};
+  constexpr const char* names[] = {"RuntimeError",     "ValueError",     "IndexError",          "ZeroDivisionError",
+                                   "TypeError",        "KeyError",       "RuntimeError",        "OverflowError",
+                                   "AssertionError",   "MemoryError",    "NotImplementedError", "StopIteration",
+                                   "ArithmeticError",  "AttributeError", "LookupError",         "Exception",
+                                   "OSError",          "LinAlgError",    "FloatingPointError",  "NameError",
+                                   "KeyboardInterrupt"};
   return names[static_cast<int>(raised)];
 }
 

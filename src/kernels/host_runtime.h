@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -41,7 +42,8 @@ enum class Raised : int32_t {
   os,
   linalg,
   floating_point,
-  name
+  name,
+  interrupted  ///< by the user (runtime/interrupt.h)
 };
 
 /// An argument of an exception: None, or a value.
@@ -149,6 +151,9 @@ struct Table {
   int64_t (*lapack)(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v);
   /// An exception in a callback (cfunc): nobody is there to take it.
   void (*ignored)(const char* name, int32_t kind, const char* cls, const char* text, int64_t size);
+  /// The word that loops compare (runtime/interrupt.h), and what they call where it has changed: raises when the user ends the call.
+  const std::atomic<uint32_t>* tick;
+  void (*poll)();
 };
 const Table& table();
 /// As Table::lapack.

@@ -146,6 +146,8 @@ void FunctionCompiler::run() {
   spec_.final_types = true;
   pass(true);
 
+  if (polls_) declarations_ = "  py::Poll bc_poll;\n" + declarations_;
+  if (host() && spec_.recursive) declarations_ = "  py::poll_at_entry();\n" + declarations_;
   const bool kernel = spec_.depth == 0 && unit_.options.entry == Entry::kernel;
   if (kernel && spec_.result->has_value())
     fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
@@ -208,7 +210,7 @@ void FunctionCompiler::pass(bool emitting) {
   variables_.clear();
   taken_.clear();
   last_comment_.clear();
-  declared_dynamic_ = false;
+  declared_dynamic_ = polls_ = false;
   uses_.assign(syntax_.parameters.size() + 1, 0);
   reads_ = uses_;
   fails_ |= unit_.options.check && spec_.depth == 0 && unit_.options.entry == Entry::kernel;
@@ -633,7 +635,12 @@ void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
 void FunctionCompiler::if_statement(const Node* n) {
   comment(n);
   std::optional<bool> known;
+  // The test that leaves a loop may wait for what another thread writes.
+  const bool leaves =
+      !loops_.empty() && !n->body.empty() && (n->body.back()->kind == NodeKind::break_ || n->body.back()->kind == NodeKind::return_);
+  const auto outside = std::exchange(rereads_, leaves ? waited_for(n->a, loops_.back().node) : rereads_);
   const std::string test = condition(n->a, &known);
+  rereads_ = outside;
   if (known) {
     if (!test.empty()) line(test + ";");
     return block(*known ? n->body : n->orelse);
@@ -775,12 +782,15 @@ const char* FunctionCompiler::rolled(const std::string& body, bool steps_vary) {
 }
 
 void FunctionCompiler::while_statement(const Node* n) {
+  const std::set<const Node*> waited = waited_for(n->a, n);
   std::optional<bool> known;
   std::string test, before;
   const auto head = [&] {
     known.reset();
     std::string mine;
+    const auto outside = std::exchange(rereads_, waited);
     before = captured([&] { mine = condition(n->a, &known); });
+    rereads_ = outside;
     test = mine;
     if (known && *known) env_.reachable = false;  // `while True` is left by break only
   };
@@ -788,13 +798,17 @@ void FunctionCompiler::while_statement(const Node* n) {
   const auto print = [&](const std::string& body) {
     std::string text;
     const std::string indent(static_cast<size_t>(2 * depth_), ' ');
-    const std::string begin = indent + rolled(body);
+    const std::string begin = indent + rolled(body), poll = poll_after(n);
+    const auto head = [&](const std::string& condition) {
+      return poll.empty() ? fmt::format("{}while ({}) {{\n", begin, condition)
+                          : fmt::format("{}for (; {}; {}) {{\n", begin, condition, poll);
+    };
     if (known && *known) {
-      text = begin + "while (true) {\n" + body + indent + "}\n";
+      text = head("true") + body + indent + "}\n";
     } else if (before.empty()) {
-      text = fmt::format("{}while ({}) {{\n{}{}}}\n", begin, test, body, indent);
+      text = fmt::format("{}{}{}}}\n", head(test), body, indent);
     } else {
-      text = fmt::format("{}while (true) {{\n{}{}  if (!({})) break;\n{}{}}}\n", begin, before, indent, test, body, indent);
+      text = fmt::format("{}{}{}  if (!({})) break;\n{}{}}}\n", head("true"), before, indent, test, body, indent);
     }
     return text;
   };
@@ -947,21 +961,17 @@ void FunctionCompiler::for_statement(const Node* n) {
     const auto print = [&](const std::string& body) {
       const std::string type = cpp(t);
       std::string head;
-      if (constant_step) {
-        const int64_t s = *constant_step;
-        const std::string next = s == 1    ? "++" + counter
-                                 : s == -1 ? "--" + counter
-                                           : fmt::format("{} {}= {}", counter, s < 0 ? '-' : '+', s < 0 ? -s : s);
-        head = fmt::format("{} {} = {}; {} {} {}; {}", type, counter, start.text, counter, s > 0 ? "<" : ">", stop.text, next);
-      } else if (step.non_negative) {
-        head = fmt::format("{} {} = {}; {} < {}; {} += {}", type, counter, start.text, counter, stop.text, counter, step.text);
+      if (constant_step) return indent + (rolled(body) + counted_loop(n, type, counter, start.text, stop.text, *constant_step, body));
+      const std::string poll = poll_after(n), more = poll.empty() ? "" : ", " + poll;
+      if (step.non_negative) {
+        head = fmt::format("{} {} = {}; {} < {}; {} += {}{}", type, counter, start.text, counter, stop.text, counter, step.text, more);
       } else {
         unit_.need("core");
         const std::string left = temporary("left");
-        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}", type, counter, start.text, left,
-                           start.text, stop.text, step.text, left, left, counter, step.text);
+        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}{}", type, counter, start.text, left,
+                           start.text, stop.text, step.text, left, left, counter, step.text, more);
       }
-      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, rolled(body, !constant_step), head, body, indent);
+      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, rolled(body, true), head, body, indent);
     };
     const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
     loop(n, nothing, print, before_body);
@@ -978,7 +988,11 @@ void FunctionCompiler::for_statement(const Node* n) {
       n, nothing,
       [&](const std::string& body) {
         if (!walk->loop.empty()) return fmt::format("{}{} {{\n{}{}}}\n", indent, walk->loop, body, indent);
-        return fmt::format("{}for (i64 {} = 0; {} < {}; ++{}) {{\n{}{}}}\n", indent, counter, counter, length, counter, body, indent);
+        // What grows while it is walked has no end that a strip could know.
+        if (v.is_array()) return indent + counted_loop(n, "i64", counter, "0", length, 1, body);
+        const std::string poll = poll_after(n);
+        return fmt::format("{}for (i64 {} = 0; {} < {}; ++{}{}) {{\n{}{}}}\n", indent, counter, counter, length, counter,
+                           poll.empty() ? "" : ", " + poll, body, indent);
       },
       [&] { assign(n->a, walk->item(counter), n); });
 }

@@ -192,6 +192,7 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
   Specialised& s = *place;
   if (s.done) return s;
   if (s.depth >= 0) {  // it is being compiled: a recursion
+    s.recursive = true;
     if (!s.final_types) lowest_used_ = std::min(lowest_used_, s.depth);
     return s;
   }

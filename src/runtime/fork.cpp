@@ -11,7 +11,7 @@ struct Handler {
   std::atomic<void (*)()> before{nullptr};
   std::atomic<void (*)(bool)> after{nullptr};
 };
-constexpr int kLevels = 7;
+constexpr int kLevels = static_cast<int>(ForkLevel::Interrupts) + 1;
 Handler handlers[kLevels];
 // What `before` was called for in the fork of this thread: a level that another thread registers meanwhile must not be ended.
 thread_local bool begun[kLevels];

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CheckError", "CheckIndexError"]
 
-_KINDS = {1: "out of bounds", 2: "race", 3: "uninitialised", 4: "nan"}
+_KINDS = {1: "out of bounds", 2: "race", 3: "uninitialised", 4: "nan", 5: "barrier"}
 _ACCESSES = {0: "reads", 1: "writes", 2: "updates atomically", 3: "accesses"}
 _OTHERS = {0: "reads", 1: "writes", 2: "updates atomically"}
 
@@ -15,13 +15,14 @@ class CheckError(RuntimeError):
     Attributes
     ----------
     kind : str
-        "out of bounds", "race", "uninitialised" or "nan".
+        "out of bounds", "race", "uninitialised", "nan" or "barrier".
     file, line, text : str, int, str
         The source line.
     thread, block : tuple of int
         Who was it.
     array, index, shape : str, tuple of int, tuple of int
-        The array by the name that the line gives it; empty for "nan".
+        The array by the name that the line gives it; empty for "nan". For "barrier" how many threads came to the line, and how many
+        the block has, are `index` and `shape`.
     """
 
     kind: str
@@ -61,6 +62,8 @@ def _finding(
         message = f"race: the thread {_ACCESSES[access & 15]} {where}, which {other}"
     elif kind == 3:
         message = f"'{what}' is read{f' at {at}' if index else ''}, where nothing was written before"
+    elif kind == 5:
+        message = f"only {index[0]} of the {shape[0]} threads of the block come to this barrier together"
     else:
         message = f"{what} is NaN, and its operands are not"
     error = (CheckIndexError if kind == 1 else CheckError)(
@@ -68,5 +71,5 @@ def _finding(
     )
     error.kind, error.file, error.line, error.text = _KINDS[kind], file, line, text
     error.thread, error.block = thread, block
-    error.array, error.index, error.shape = ("" if kind == 4 else what), index, shape
+    error.array, error.index, error.shape = ("" if kind >= 4 else what), index, shape
     return error

@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kIntMax = int64_t{1} << 30;
 /// Multiplications below which a second thread costs more than it brings.
 constexpr double kParallelWork = 1 << 19;
+constexpr double kLongestTile = 1.6e10;  // multiplications of a tile, times the bytes of an element: a tenth of a second or two
 /// A sum this long over few outputs is cut into pieces, which run side by side and are added as a tree.
 constexpr int64_t kSplitDepth = 1 << 15;
 constexpr int64_t kSplitOutputs = 256 * 256;
@@ -288,6 +289,9 @@ void run(const Problem& p) {
   int64_t parts = 1;
   if (p.batch < 2 * threads) parts = (threads + p.batch - 1) / p.batch;
   parts = std::clamp(static_cast<int64_t>(work / kParallelWork), int64_t{1}, parts);
+  // An interrupt waits for the tiles that have begun.
+  const auto pieces = static_cast<int64_t>(work * item / kLongestTile);
+  if (pieces > parts) parts = (pieces + threads - 1) / threads * threads;
   Grid grid = make_grid(p.m, p.n, parts);
   grid.rows = std::max(grid.rows, (p.m + kIntMax - 1) / kIntMax);
   grid.columns = std::max(grid.columns, (p.n + kIntMax - 1) / kIntMax);

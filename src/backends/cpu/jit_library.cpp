@@ -275,7 +275,7 @@ std::string JitLibrary::take(bc_jit_buffer& buffer) const {
 std::string JitLibrary::target(const bc_jit_flags& flags) const {
   bc_jit_buffer line{};
   command_line_(&flags, &line);
-  return std::string(version_()) + " " + take(line);
+  return fmt::format("{} {} {}", version_(), BC_JIT_ABI, take(line));
 }
 
 std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_view prelude) {

@@ -1,8 +1,12 @@
 #include "backends/cpu/parallel.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +19,7 @@
 #include <thread>
 
 #include "runtime/fork.h"
+#include "runtime/interrupt.h"
 
 // Why not oneTBB: a loop of two pieces of 5 or 10 us, run again and again as the steps of a simulation are, took 10 and 20 us with its
 // release 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 us here. A thread of this pool spins for a moment after
@@ -60,13 +65,19 @@ thread_local int t_id = 0;
 /// The calling thread as one of a loop.
 class Member {
  public:
-  Member(int id, int limit) : id_(t_id), limit_(t_limit) { t_id = id, t_limit = limit; }
-  ~Member() { t_id = id_, t_limit = limit_; }
+  Member(int id, int limit, const interrupt::Stop* stop) : id_(t_id), limit_(t_limit), stop_(interrupt::work_for(stop)) {
+    t_id = id, t_limit = limit;
+  }
+  ~Member() {
+    t_id = id_, t_limit = limit_;
+    interrupt::work_for(stop_);
+  }
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
  private:
   int id_, limit_;
+  const interrupt::Stop* stop_;
 };
 
 /// A loop that runs now. Slots are never freed, so that a thread may look into one at any time.
@@ -83,19 +94,29 @@ struct alignas(64) Slot {
   int limit = 0;  ///< of the thread whose loop it is
   int most = 1;   ///< threads that may take part
   std::atomic<int> members{1};
+  interrupt::Stop stop;
   std::exception_ptr error;
   std::mutex error_mutex;
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<int> inside{0};
+  std::atomic<bool> owner_sleeps{false};
+
+  void fail() {
+    const std::lock_guard lock(error_mutex);
+    if (error == nullptr) error = std::current_exception();
+    next.store(pieces, std::memory_order_relaxed);
+  }
 
   void drain() {
     for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
       try {
+        interrupt::poll();
         run(context, i * grain, std::min(items, (i + 1) * grain));
+      } catch (const Interrupted&) {
+        stop.set.store(true, std::memory_order_relaxed);
+        fail();
       } catch (...) {
-        const std::lock_guard lock(error_mutex);
-        if (error == nullptr) error = std::current_exception();
-        next.store(pieces, std::memory_order_relaxed);
+        fail();
       }
     }
   }
@@ -109,11 +130,11 @@ struct alignas(64) Slot {
       const int id = members.fetch_add(1, std::memory_order_relaxed);
       mine = id < most;
       if (mine) {
-        const Member member(id, limit);
+        const Member member(id, limit, &stop);
         drain();
       }
     }
-    if (inside.fetch_sub(1) == 1) inside.notify_all();
+    if (inside.fetch_sub(1) == 1 && owner_sleeps.load()) syscall(SYS_futex, &inside, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     return mine;
   }
 
@@ -122,9 +143,29 @@ struct alignas(64) Slot {
       if (inside.load() == 0) return;
       relax();
     }
-    for (int count; (count = inside.load()) != 0;) inside.wait(count);
+    owner_sleeps.store(true);
+    for (int count; (count = inside.load()) != 0;) {
+      // Other threads take the last pieces: the owner is the one that can be interrupted.
+      try {
+        interrupt::poll();
+      } catch (const Interrupted&) {
+        stop.set.store(true, std::memory_order_relaxed);
+        fail();
+      }
+      const timespec most{0, 50'000'000};
+      syscall(SYS_futex, &inside, FUTEX_WAIT_PRIVATE, count, &most, nullptr, 0);
+    }
+    owner_sleeps.store(false);
   }
 };
+
+/// A loop in the calling thread alone.
+void run_here(int64_t items, int64_t grain, int64_t pieces, RangeFunction run, void* context) {
+  for (int64_t i = 0; i < pieces; ++i) {
+    interrupt::poll();
+    run(context, i * grain, std::min(items, (i + 1) * grain));
+  }
+}
 
 class Pool {
  public:
@@ -150,7 +191,7 @@ class Pool {
       }
     }
     if (slot == nullptr) {
-      for (int64_t i = 0; i < pieces; ++i) function(context, i * grain, std::min(items, (i + 1) * grain));
+      run_here(items, grain, pieces, function, context);
       return;
     }
     slot->run = function;
@@ -160,6 +201,8 @@ class Pool {
     slot->pieces = pieces;
     slot->limit = t_limit;
     slot->most = thread_limit();
+    slot->stop.set.store(false, std::memory_order_relaxed);
+    slot->stop.parent = interrupt::works_for();
     slot->members.store(1, std::memory_order_relaxed);
     slot->next.store(0, std::memory_order_relaxed);
     slot->open.store(true);
@@ -167,7 +210,7 @@ class Pool {
     for (int64_t wake = std::min<int64_t>(sleepers_.load(), std::min<int64_t>(pieces, slot->most) - 1); wake > 0; --wake)
       epoch_.notify_one();
     {
-      const Member member(0, t_limit);
+      const Member member(0, t_limit, &slot->stop);
       slot->drain();
     }
     slot->open.store(false);
@@ -244,7 +287,7 @@ void run_pieces(int64_t items, int64_t grain, RangeFunction run, void* context) 
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (items - 1) / grain + 1;
   if (pieces == 1 || thread_limit() == 1) {
-    for (int64_t i = 0; i < pieces; ++i) run(context, i * grain, std::min(items, (i + 1) * grain));
+    run_here(items, grain, pieces, run, context);
     return;
   }
   pool().run(items, grain, pieces, run, context);

@@ -18,7 +18,8 @@ int thread_id();
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 
 /// Calls `run` once for each piece of `grain` items of [0, items), on all threads, and returns when all are done. Pieces begin at multiples
-/// of `grain`, whatever the number of threads. Which thread takes which piece is not fixed. An exception ends the loop and is thrown here.
+/// of `grain`, whatever the number of threads. Which thread takes which piece is not fixed. An exception ends the loop and is thrown here;
+/// so does an interrupt (runtime/interrupt.h), where the computation around the loop may be interrupted.
 void run_pieces(int64_t items, int64_t grain, RangeFunction run, void* context);
 
 /// `body(begin, end)` over pieces of [0, items); see run_pieces. A loop of one piece costs one call.

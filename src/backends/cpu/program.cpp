@@ -19,6 +19,7 @@
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
+#include "runtime/interrupt.h"
 
 namespace bc::cpu {
 namespace {
@@ -85,6 +86,7 @@ struct LaunchState {
   void (*child_shape)(LaunchState* state, const unsigned* shape, size_t shared_bytes, const void* stream) = note_child_shape;
   void (*child)(LaunchState* state, const char* symbol, void** arguments) = note_child;
   const class CpuProgram* program = nullptr;
+  std::atomic<bool> interrupted{false};
   std::mutex mutex;                   // guards the next two
   std::vector<Child> children, tail;  // what runs after the grid, in order; and after all of that
   std::atomic<int> phase{0};          // 0: no failure, 1: one is being written, 2: it is here
@@ -97,6 +99,13 @@ void note_failure(LaunchState* state, const char* what, const char* file, unsign
   state->message = file != nullptr && *file != 0 ? fmt::format("{}:{}: {}: assertion `{}` failed", file, line, function, what)
                                                  : fmt::format("{} was reached", what);
   state->phase.store(2);
+}
+
+/// What a kernel's loops call now and then: whether the launch is to end.
+int32_t launch_asked(void* launch) {
+  auto* state = static_cast<LaunchState*>(launch);
+  if (!state->interrupted.load(std::memory_order_relaxed) && interrupt::asked()) state->interrupted.store(true, std::memory_order_relaxed);
+  return state->interrupted.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
 /// What the angle brackets of a launch held, until the call behind them.
@@ -219,16 +228,22 @@ class CpuProgramKernel final : public ProgramKernel {
     std::copy_n(launch.grid, 3, frame.grid);
     frame.dynamic_shared = launch.shared_bytes;
     frame.launch = &state;
+    frame.tick = reinterpret_cast<const uint32_t*>(&interrupt::word());
+    frame.asked = launch_asked;
+    const interrupt::Scope scope(interrupt::Mode::run);
     choose_cluster(launch, frame.cluster);
     const size_t shared = round_up(size_t{facts.shared_bytes} + launch.shared_bytes, 128);
     if ((facts.grid_barriers & BC_JIT_CLUSTER) != 0) {
       run_clusters(special, frame, shared);
+    } else if ((facts.grid_barriers & BC_JIT_SPINS) != 0) {
+      run_waiting(special, frame, static_cast<int64_t>(blocks), shared);
     } else if (facts.grid_barriers != 0) {
       run_together(special, frame, static_cast<int64_t>(blocks), shared);
     } else {
       run(special, frame, static_cast<int64_t>(blocks), shared);
     }
     if (facts.prints != 0) std::fflush(stdout);
+    if (state.interrupted.load(std::memory_order_relaxed)) throw Interrupted{};
     if (state.phase.load() != 0) raise(ErrorKind::Runtime, "kernel {}: {}", name_, state.message);
     if (!state.children.empty() || !state.tail.empty()) [[unlikely]]
       run_children(state);
@@ -260,6 +275,10 @@ class CpuProgramKernel final : public ProgramKernel {
   std::pair<int, int> best_block(size_t) const override { return {thread_count() * 8, 256}; }
 
  private:
+  static bool interrupted(const bc_jit_frame& frame) {
+    return static_cast<const LaunchState*>(frame.launch)->interrupted.load(std::memory_order_relaxed);
+  }
+
   static void run(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) {
     const Entry entry = special.entry;
     const size_t context = round_up(special.facts.context_bytes, 128);
@@ -320,12 +339,55 @@ class CpuProgramKernel final : public ProgramKernel {
     frame.context_stride = context;
     std::atomic<int64_t> waiting{1};
     const int64_t grain = std::max<int64_t>(1, blocks / (thread_count() * 4));
-    while (waiting.exchange(0) != 0) {
+    while (waiting.exchange(0) != 0 && !interrupted(frame)) {
       parallel_for(blocks, grain, [&](int64_t first, int64_t last) {
         const int64_t left = special.entry(&frame, first, last, shares + static_cast<size_t>(first) * shared,
                                            contexts + static_cast<size_t>(first) * context);
         if (left != 0) waiting.fetch_add(left);
       });
+    }
+  }
+
+  /// Blocks that wait for each other in loops. As many as have room are begun, in their order; those that wait take turns, and the place of
+  /// one that ends is the next one's.
+  void run_waiting(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) const {
+    constexpr size_t kRoom = size_t{1} << 28;
+    constexpr int64_t kLeast = 1024;  // more than a GPU's
+    const size_t context = round_up(special.facts.context_bytes, 128), each = shared + context;
+    const bool whole_grid = (special.facts.grid_barriers & BC_JIT_GRID) != 0;
+    const int64_t places = whole_grid ? blocks : std::min(blocks, std::max<int64_t>(kLeast, static_cast<int64_t>(kRoom / each)));
+    const Mapping memory(static_cast<size_t>(places) * each, name_);
+    struct Place {
+      int64_t block;
+      bool at_grid = false;
+    };
+    std::vector<Place> taken(static_cast<size_t>(places));
+    for (int64_t i = 0; i < places; ++i) taken[static_cast<size_t>(i)].block = i;
+    std::atomic<int64_t> next{places};
+    const int64_t grain = std::max<int64_t>(1, places / (thread_count() * 4));
+    for (bool release_grid = false;;) {
+      std::atomic<int64_t> waiting{0}, at_grid{0};
+      parallel_for(places, grain, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          Place& place = taken[static_cast<size_t>(i)];
+          char* const own = memory.begin() + static_cast<size_t>(i) * each;
+          while (place.block < blocks && (release_grid || !place.at_grid)) {
+            if (interrupted(frame)) return;
+            if (special.entry(&frame, place.block, place.block + 1, own + context, own) != 0) {
+              uint32_t waits = 0;
+              std::memcpy(&waits, own, sizeof waits);
+              place.at_grid = (waits & BC_JIT_SPINS) == 0;
+              break;
+            }
+            place = {next.fetch_add(1)};
+            std::memset(own, 0, 64);
+          }
+          if (place.block < blocks) (place.at_grid ? at_grid : waiting).fetch_add(1);
+        }
+      });
+      if (interrupted(frame) || (waiting.load() == 0 && at_grid.load() == 0)) return;
+      // A barrier of the grid opens when all have come to it.
+      release_grid = waiting.load() == 0;
     }
   }
 
@@ -357,8 +419,9 @@ class CpuProgramKernel final : public ProgramKernel {
       char* const contexts = memory + size * shared;
       const auto x = static_cast<uint32_t>(cluster % columns), y = static_cast<uint32_t>(cluster / columns % rows),
                  z = static_cast<uint32_t>(cluster / columns / rows);
-      uint32_t turn = (1u << size) - 1, at_cluster = 0, at_grid = 0;
-      for (; turn != 0; turn = std::exchange(at_cluster, 0)) {
+      uint32_t turn = (1u << size) - 1, at_cluster = 0, at_grid = 0, spins = 0;
+      // Barriers stay closed while blocks wait for others in loops.
+      for (; turn != 0 && !interrupted(frame); turn = spins != 0 ? std::exchange(spins, 0) : std::exchange(at_cluster, 0)) {
         for (uint32_t b = 0; b < size; ++b) {
           if ((turn >> b & 1u) == 0) continue;
           const int64_t bx = x * in[0] + b % in[0], by = y * in[1] + b / in[0] % in[1], bz = z * in[2] + b / in[0] / in[1];
@@ -367,7 +430,7 @@ class CpuProgramKernel final : public ProgramKernel {
           if (special.entry(&frame, block, block + 1, memory + b * shared, own) == 0) continue;
           uint32_t waits = 0;
           std::memcpy(&waits, own, sizeof waits);
-          ((waits & BC_JIT_WAITS_FOR_CLUSTER) != 0 ? at_cluster : at_grid) |= 1u << b;
+          ((waits & BC_JIT_SPINS) != 0 ? spins : (waits & BC_JIT_WAITS_FOR_CLUSTER) != 0 ? at_cluster : at_grid) |= 1u << b;
         }
       }
       return at_grid;
@@ -385,7 +448,7 @@ class CpuProgramKernel final : public ProgramKernel {
     }
     const Mapping memory(static_cast<size_t>(clusters) * bytes, name_);
     std::atomic<int> waiting{1};
-    while (waiting.exchange(0) != 0) {
+    while (waiting.exchange(0) != 0 && !interrupted(frame)) {
       parallel_for(clusters, std::max<int64_t>(1, clusters / (thread_count() * 4)), [&](int64_t first, int64_t last) {
         for (int64_t cluster = first; cluster < last; ++cluster) {
           if (run_cluster(cluster, memory.begin() + static_cast<size_t>(cluster) * bytes) != 0) waiting.store(1);

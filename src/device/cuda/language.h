@@ -171,6 +171,7 @@ __BC_MEET void __bc_warp_barrier(unsigned mask);
 __BC_MEET void __bc_grid_barrier();
 __BC_MEET void __bc_cluster_barrier();
 __BC_MEET void __bc_yield();
+__BC_MEET void __bc_spin();
 __attribute__((nothrow, cold)) void __bc_stop();
 int printf(const char*, ...);
 int puts(const char*);

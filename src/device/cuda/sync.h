@@ -101,7 +101,7 @@ struct __bc_atomic_members {
   BC_INLINE T operator|=(T v) const { return static_cast<T>(fetch_or(v) | v); }
   BC_INLINE T operator^=(T v) const { return static_cast<T>(fetch_xor(v) ^ v); }
   BC_INLINE void wait(T old, memory_order = memory_order_seq_cst) const {
-    while (__builtin_memcmp(&old, place(), sizeof(T)) == 0 && Of::bits(load()) == Of::bits(old)) __bc_yield();
+    while (__builtin_memcmp(&old, place(), sizeof(T)) == 0 && Of::bits(load()) == Of::bits(old)) __bc_spin();
   }
   BC_INLINE void notify_one() const {}
   BC_INLINE void notify_all() const {}
@@ -250,7 +250,7 @@ class counting_semaphore {
     return false;
   }
   BC_INLINE void acquire() {
-    while (!try_acquire()) __bc_yield();
+    while (!try_acquire()) __bc_spin();
   }
 
  private:

@@ -130,7 +130,7 @@ __BC_REDUCE(__reduce_xor_sync, unsigned, 0u, (a ^ b))
 BC_FN int __syncthreads_count(int predicate) {
   __shared__ int votes;
   __bc_barrier();
-  if (__bc_linear() == 0) votes = 0;
+  votes = 0;  // by all: the first thread may have ended
   __bc_barrier();
   if (predicate != 0) __atomic_fetch_add(&votes, 1, __ATOMIC_RELAXED);
   __bc_barrier();

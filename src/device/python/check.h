@@ -13,7 +13,7 @@ struct Finding {
   int other_thread[3], other_block[3];
   i64 index[8], shape[8];
 };
-enum FindingKind { kOutOfBounds = 1, kRace = 2, kUninitialised = 3, kNaN = 4 };
+enum FindingKind { kOutOfBounds = 1, kRace = 2, kUninitialised = 3, kNaN = 4, kBarrier = 5 };
 enum AccessMode { kRead = 0, kWrite = 1, kAtomic = 2, kOnlyBounds = 3 };
 enum AccessSpace { kGeneric = 0, kShared = 1, kLocal = 2 };
 
@@ -210,6 +210,16 @@ template <class T>
 BC_INLINE T set_value(Checker& c, int site, T v) {
   if (is_poisoned<kLocal>(c, &v)) found(c, kUninitialised, site, 0, nullptr, nullptr, kRead, 0);
   return v;
+}
+
+/// Where a barrier of the block is: all its threads must come, and to the same one.
+BC_PY void meet(Checker& c, int site) {
+  static __shared__ int of_one;
+  of_one = site;
+  const int here = __syncthreads_count(1);
+  const int same = __syncthreads_count(of_one == site);
+  const i64 came = same, all = static_cast<i64>(blockDim.x) * blockDim.y * blockDim.z;
+  if (here != all || same != here) found(c, kBarrier, site, 1, &came, &all, 0, 0);
 }
 
 template <class T>

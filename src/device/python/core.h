@@ -41,6 +41,18 @@ BC_FN i64 range_length(i64 start, i64 stop, i64 step) {
 }
 BC_FN i64 least(i64 a, i64 b) { return a < b ? a : b; }
 
+/// A number that another thread may write while this one waits for it: read from memory each time.
+template <class T>
+BC_INLINE T reread(const T& place) {
+  if constexpr (sizeof(T) > 8) {
+    return place;
+  } else {
+    using W = conditional<sizeof(T) == 8, u64, conditional<sizeof(T) == 4, u32, conditional<sizeof(T) == 2, u16, u8>>>;
+    const W bits = *reinterpret_cast<const volatile W*>(&place);
+    return bits_as<T>(bits);
+  }
+}
+
 /// An index from the end counts from there.
 BC_FN i64 wrap(i64 i, i64 n) { return i < 0 ? i + n : i; }
 

@@ -68,6 +68,9 @@ struct Table {
   i64 (*lapack)(i32 what, i32 complex, i64 m, i64 n, void* a, void* s, void* u, void* v);
   /// An exception in a callback: nobody is there to take it.
   void (*ignored)(const char* name, i32 kind, const char* cls, const char* text, i64 size);
+  /// Changes now and then while the user may end what runs (Ctrl-C); `poll` asks, and raises then.
+  const u32* tick;
+  void (*poll)();
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -95,7 +98,8 @@ enum Raised : i32 {
   kOs,
   kLinAlg,
   kFloatingPoint,
-  kName
+  kName,
+  kInterrupted
 };
 template <int N>
 __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char (&text)[N]) {
@@ -107,6 +111,41 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
   bc_host->raise(-number, "", 0, 0);
   __builtin_unreachable();
 }
+
+/// Where a function's loops ask whether the user ends it. Loops of many short turns ask between strips of them, so that they are vectorised
+/// as they would be without.
+__attribute__((noinline, cold)) static inline void ask_to_go_on() { bc_host->poll(); }
+struct Poll {
+  const volatile u32* tick;
+  u32 seen;
+  BC_INLINE Poll() : tick(bc_host->tick), seen(*tick) {}
+  BC_INLINE void operator()() {
+    const u32 now = *tick;
+    if (__builtin_expect(now != seen, 0)) {
+      seen = now;
+      ask_to_go_on();
+    }
+  }
+};
+/// At the entry of functions that call themselves. Each stack has a place of its own for what was seen last.
+static u32 seen_at_entry[64];
+BC_INLINE void poll_at_entry() {
+  u32* mine = &seen_at_entry[(reinterpret_cast<u64>(__builtin_frame_address(0)) >> 23) & 63];
+  const u32 now = *const_cast<const volatile u32*>(bc_host->tick);
+  if (__builtin_expect(now != __atomic_load_n(mine, __ATOMIC_RELAXED), 0)) {
+    __atomic_store_n(mine, now, __ATOMIC_RELAXED);
+    ask_to_go_on();
+  }
+}
+/// The end of the strip that begins at `at`, of a loop to `stop` by `step`.
+constexpr i64 kStrip = 8192;
+template <class T>
+BC_INLINE T strip(T at, T stop, i64 step) {
+  const u64 left = step > 0 ? u64(i64(stop)) - u64(i64(at)) : u64(i64(at)) - u64(i64(stop));
+  return left > u64(kStrip) * u64(step > 0 ? step : -step) ? T(i64(at) + kStrip * step) : stop;
+}
+/// Other threads may have written to memory.
+BC_INLINE void expect_writes() { __asm__ volatile("" ::: "memory"); }
 
 /// Kinds of an exception's arguments.
 enum Tag : i32 { kNoneTag, kBoolTag, kUintTag, kIntTag, kFloatTag, kTextTag };

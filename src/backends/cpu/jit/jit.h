@@ -45,6 +45,7 @@ typedef struct bc_jit_program_source {
 #define BC_JIT_CLUSTER 2u
 #define BC_JIT_WAITS_FOR_GRID 4u
 #define BC_JIT_WAITS_FOR_CLUSTER 8u
+#define BC_JIT_SPINS 16u  ///< a kernel whose threads wait for others in loops; or a block that was left at one
 
 /// What bc_jit_specialise tells of a kernel.
 typedef struct bc_jit_kernel {
@@ -68,8 +69,10 @@ typedef struct bc_jit_frame {
   uint32_t dynamic_shared;
   uint64_t shared_stride;
   uint64_t context_stride;
-  void* launch;         ///< the caller's own
-  uint32_t cluster[3];  ///< blocks of a cluster in each dimension, 1 at least
+  void* launch;                    ///< the caller's own
+  uint32_t cluster[3];             ///< blocks of a cluster in each dimension, 1 at least
+  const uint32_t* tick;            ///< loops compare it with what they saw last, and ask where it has changed
+  int32_t (*asked)(void* launch);  ///< not 0: the entry returns at once, in the middle of its blocks
 } bc_jit_frame;
 
 /// A loaded object file.

@@ -127,7 +127,7 @@ class BlockPass {
   llvm::DenseMap<BasicBlock*, Cut> cuts_;
   uint64_t state_offset_ = 0;
   bool heap_ = false;
-  bool has_block_ = false, has_warp_ = false, has_grid_ = false, has_yield_ = false, places_ = false;
+  bool has_block_ = false, has_warp_ = false, has_grid_ = false, has_yield_ = false, has_spin_ = false, places_ = false;
   unsigned group_ = 1, groups_ = 1;
   std::unique_ptr<llvm::DominatorTree> tree_;
   std::unique_ptr<llvm::CycleInfo> cycles_;

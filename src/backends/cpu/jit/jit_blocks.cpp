@@ -11,6 +11,7 @@ namespace bc::jit {
 bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&, bc_jit_kernel& facts, std::string& log) {
   BlockPass general(kernel, shape, facts, log);
   describe_words(*kernel.getParent());
+  part_waiting_loops(kernel);
   fence_volatile(kernel);
   if (!general.prepare()) return false;
   const auto follows = [&](Value* value) { return general.follows(value); };

@@ -28,6 +28,9 @@ struct BlockShape {
 /// added to `log`.
 bool make_blocks(llvm::Function& kernel, const BlockShape& shape, const bc_jit_flags& flags, bc_jit_kernel& facts, std::string& log);
 
+/// Lets the optimised entry end early (bc_jit_frame::asked).
+void add_polls(llvm::Function& entry);
+
 /// The place of every thread of a group where they may differ; called by the code that make_blocks writes.
 extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uint32_t count, uint32_t release);
 /// The threads of a warp that enter a region, a bit each.

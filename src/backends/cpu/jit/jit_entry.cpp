@@ -430,6 +430,7 @@ void BlockPass::write_region(int index) {
   for (auto& [old, copy] : copies) own.push_back(copy);
   for (BasicBlock* in : own) {
     if (in == top) continue;
+    if (has_spin_) break;  // what a lock guards is written by one thread after the other
     for (Instruction& instruction : *in) {
       if (!instruction.mayReadOrWriteMemory() || instruction.isAtomic() || instruction.isVolatile()) continue;
       bool apart = true;
@@ -458,8 +459,7 @@ void BlockPass::write_region(int index) {
     llvm::BranchInst* back = end.CreateCondBr(end.CreateICmpULT(next, level->bound), level->body, after);
     level->index->addIncoming(next, from);
     llvm::MDNode* accesses = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.parallel_accesses"), group});
-    llvm::MDNode* progress = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.mustprogress")});
-    llvm::SmallVector<llvm::Metadata*> facts{accesses, progress};
+    llvm::SmallVector<llvm::Metadata*> facts{accesses};
     // Unrolled before the vectoriser sees it, a loop over few threads would stay scalar. Longer ones may be peeled.
     const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
     if (bound == nullptr || bound->getZExtValue() <= 128) facts.push_back(stays_rolled());
@@ -665,7 +665,12 @@ void BlockPass::write_version(BasicBlock* begin) {
     at.CreateStore(number(kReleaseAll), release_);
     BasicBlock* fresh = block("fresh");
     if (has_grid_) {
-      at.CreateCondBr(at.CreateICmpNE(at.CreateLoad(i32_, context_), number(0)), round, fresh);
+      Value* waits = at.CreateLoad(i32_, context_);
+      if (has_spin_) {
+        Value* spins = at.CreateICmpNE(at.CreateAnd(waits, number(kPendingSpin)), number(0));
+        at.CreateStore(at.CreateSelect(spins, number(kReleaseYields), number(kReleaseAll)), release_);
+      }
+      at.CreateCondBr(at.CreateICmpNE(waits, number(0)), round, fresh);
     } else {
       at.CreateBr(fresh);
     }
@@ -731,13 +736,14 @@ void BlockPass::write_version(BasicBlock* begin) {
       choice_ = at.CreatePHI(i32_, static_cast<unsigned>(regions_.size() + 1));
       choice_->addIncoming(chosen, resume);
       BasicBlock *ended = block("ended"), *wait = block("wait"), *wait_grid = block("wait_grid"), *wait_cluster = block("wait_cluster"),
-                 *wait_yield = block("wait_yield");
+                 *wait_yield = block("wait_yield"), *wait_spin = block("wait_spin");
       llvm::SwitchInst* choices = at.CreateSwitch(choice_, ended);
       for (size_t i = 1; i < regions_.size(); ++i) choices->addCase(llvm::cast<llvm::ConstantInt>(number(i)), regions_[i].head);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitBlock)), wait);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitGrid)), wait_grid);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitCluster)), wait_cluster);
       choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitYield)), wait_yield);
+      choices->addCase(llvm::cast<llvm::ConstantInt>(number(kWaitSpin)), wait_spin);
       const auto stop = [&](BasicBlock* in, uint64_t value, uint64_t kind) {
         IRBuilder<> to(in);
         to.CreateStore(number(value), to.CreateInBoundsGEP(i32_, group_states_, group_index_));
@@ -749,6 +755,7 @@ void BlockPass::write_version(BasicBlock* begin) {
       stop(wait_grid, 1, kPendingGrid);
       stop(wait_cluster, 1, kPendingCluster);
       stop(wait_yield, 1, kPendingYield);
+      stop(wait_spin, 1, kPendingSpin);
     }
   }
   at.SetInsertPoint(group_done_);
@@ -772,9 +779,9 @@ void BlockPass::write_version(BasicBlock* begin) {
       at.CreateBr(next_block_);
     }
     at.SetInsertPoint(more);
-    if (has_yield_) {
+    if (has_yield_ || has_spin_) {
       BasicBlock* nobody = block("nobody_yields");
-      Value* yields = at.CreateICmpNE(at.CreateAnd(pending, number(kPendingYield)), number(0));
+      Value* yields = at.CreateICmpEQ(at.CreateAnd(pending, number(kPendingYield | kPendingSpin)), number(kPendingYield));
       at.CreateStore(at.CreateSelect(yields, number(kReleaseYields), number(kReleaseAll)), release_);
       at.CreateCondBr(yields, round, nobody);
       at.SetInsertPoint(nobody);

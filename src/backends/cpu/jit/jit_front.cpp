@@ -189,6 +189,8 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
         "-relaxed-aliasing",
         // Else what the device library's own functions need of its templates is instantiated again by every compile (8 ms).
         "-fpch-instantiate-templates",
+        // A loop without end stays one: Python, and users' kernels, may wait in it for another thread.
+        "-fno-finite-loops",
         // Generated expressions and template recursion go deeper than people write.
         "-fbracket-depth=4096", "-ferror-limit", "20", "-w"}) {
     options.emplace_back(option);

@@ -95,7 +95,7 @@ std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::functio
   bool barriers = false;
   for (Instruction& instruction : llvm::instructions(f)) {
     const Word word = word_of(&instruction);
-    if (word == Word::GridBarrier || word == Word::ClusterBarrier) return guards;
+    if (word == Word::GridBarrier || word == Word::ClusterBarrier || word == Word::Spin) return guards;
     barriers |= is_barrier(word);
   }
   if (!barriers && known.loops.empty()) return guards;

@@ -503,6 +503,7 @@ bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShap
     }
   }
   if (!optimise(unit, flags, log)) return false;
+  if (Function* entry = unit.module->getFunction(kEntryName)) add_polls(*entry);
   if (stage != nullptr && std::strcmp(stage, "ir") == 0) return print();
   return emit(*unit.module, flags, stage != nullptr, out, log);
 }

@@ -126,12 +126,15 @@ bool BlockPass::cut() {
                   : word == Word::ClusterBarrier ? Kind::Cluster
                   : word == Word::WarpBarrier    ? Kind::Warp
                   : word == Word::Yield          ? Kind::Yield
+                  : word == Word::Spin           ? Kind::Spin
                                                  : Kind::Start;
     has_block_ |= region.kind == Kind::Block;
     has_grid_ |= leaves_block(region.kind);
-    if (leaves_block(region.kind)) facts_.grid_barriers |= region.kind == Kind::Grid ? BC_JIT_GRID : BC_JIT_CLUSTER;
+    if (leaves_block(region.kind))
+      facts_.grid_barriers |= region.kind == Kind::Grid ? BC_JIT_GRID : region.kind == Kind::Spin ? BC_JIT_SPINS : BC_JIT_CLUSTER;
     has_warp_ |= region.kind == Kind::Warp;
     has_yield_ |= region.kind == Kind::Yield;
+    has_spin_ |= region.kind == Kind::Spin;
     cuts_[before] = made;
     call->eraseFromParent();
   }
@@ -170,7 +173,7 @@ bool BlockPass::analyse() {
   uniform_->compute();
 
   choose_inner();
-  places_ = has_yield_;
+  places_ = has_yield_ || has_spin_;
   for (Region& region : regions_) {
     if (region.next.size() < 2) continue;
     for (BasicBlock* at : region.blocks) {

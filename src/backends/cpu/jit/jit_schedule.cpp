@@ -10,11 +10,12 @@ static Kind kind_of(uint16_t place) { return static_cast<Kind>(place >> kPlaceBi
 
 extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uint32_t count, uint32_t release) {
   uint32_t ready = kEnded, warp = kEnded;
-  bool block = false, grid = false, cluster = false, yield = false;
+  bool block = false, grid = false, cluster = false, yield = false, spin = false;
   for (uint32_t i = 0; i < count; ++i) {
     if (places[i] == kEnded) continue;
     const Kind kind = kind_of(places[i]);
-    if ((release == kReleaseAll && stops_group(kind)) || (release == kReleaseYields && kind == Kind::Yield)) places[i] &= kPlaceMask;
+    if ((release == kReleaseAll && stops_group(kind)) || (release == kReleaseYields && (kind == Kind::Yield || kind == Kind::Spin)))
+      places[i] &= kPlaceMask;
     const uint32_t region = places[i] & kPlaceMask;
     switch (kind_of(places[i])) {
       case Kind::Start: ready = std::min(ready, region); break;
@@ -23,6 +24,7 @@ extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uin
       case Kind::Grid: grid = true; break;
       case Kind::Cluster: cluster = true; break;
       case Kind::Yield: yield = true; break;
+      case Kind::Spin: spin = true; break;
     }
   }
   if (ready != kEnded) return ready;
@@ -48,7 +50,7 @@ extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uin
     }
     return chosen;
   }
-  return yield ? kWaitYield : block ? kWaitBlock : cluster ? kWaitCluster : grid ? kWaitGrid : kAllEnded;
+  return spin ? kWaitSpin : yield ? kWaitYield : block ? kWaitBlock : cluster ? kWaitCluster : grid ? kWaitGrid : kAllEnded;
 }
 
 extern "C" uint32_t bc_jit_lanes(const uint16_t* places, uint32_t count, uint32_t region) {

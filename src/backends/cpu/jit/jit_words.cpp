@@ -38,6 +38,7 @@ Word word_of(llvm::StringRef name) {
       {"__bc_grid_barrier", Word::GridBarrier},
       {"__bc_cluster_barrier", Word::ClusterBarrier},
       {"__bc_yield", Word::Yield},
+      {"__bc_spin", Word::Spin},
       {"__bc_soft_barrier", Word::SoftBarrier},
       {"__bc_vote", Word::Vote},
       {"__bc_vote_many", Word::VoteMany},

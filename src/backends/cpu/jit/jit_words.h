@@ -63,6 +63,7 @@ enum class Word {
   GridBarrier,
   ClusterBarrier,
   Yield,
+  Spin,
   SoftBarrier,
   Stop,
 };
@@ -72,7 +73,7 @@ Word word_of(llvm::StringRef name);
 Word word_of(const Value* value);
 inline bool is_barrier(Word word) {
   return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::ClusterBarrier ||
-         word == Word::Yield || word == Word::SoftBarrier;
+         word == Word::Yield || word == Word::Spin || word == Word::SoftBarrier;
 }
 /// Whether all threads of a block meet somewhere in a piece of code.
 inline bool stops_block(const BasicBlock& code) {
@@ -128,6 +129,8 @@ struct Analyses {
 void describe_words(llvm::Module& module);
 /// Code from before __syncwarp relies on a warp's threads running in step, and says so by volatile stores: they meet before and after each.
 void fence_volatile(Function& f);
+/// Lets other threads go on at the end of each turn of a loop that waits for what they write, or for a lock.
+void part_waiting_loops(Function& f);
 /// Simplifies a version of a kernel whose guards are known.
 void tidy(Function& f);
 /// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.

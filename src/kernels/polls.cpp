@@ -1,0 +1,121 @@
+// Loops that may run for long: where they ask whether the user ends them, and what they read again in each turn because another thread may
+// write it.
+#include <cstdlib>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+constexpr uint64_t kShort = 4096;  // turns without a loop in them that take no time that a user would notice
+
+/// The turns of a loop between numbers; 0: not known.
+uint64_t turns(const std::string& start, const std::string& stop, int64_t step) {
+  char *first_end = nullptr, *last_end = nullptr;
+  const int64_t first = std::strtoll(start.c_str(), &first_end, 10), last = std::strtoll(stop.c_str(), &last_end, 10);
+  if (start.empty() || stop.empty() || *first_end || *last_end) return 0;
+  const uint64_t length =
+      step > 0 ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first) : static_cast<uint64_t>(first) - static_cast<uint64_t>(last);
+  return (step > 0 ? last > first : first > last) ? length / static_cast<uint64_t>(std::abs(step)) + 1 : 1;
+}
+
+bool leaves(const std::vector<Node*>& body) {
+  for (const Node* n : body) {
+    if (n->kind == NodeKind::break_) return true;
+    if (leaves(n->orelse)) return true;
+    if (n->kind == NodeKind::for_ || n->kind == NodeKind::while_) continue;
+    if (leaves(n->body) || (n->kind == NodeKind::try_ && (leaves(n->list) || (n->c && leaves(n->c->body))))) return true;
+  }
+  return false;
+}
+
+bool names_any(const Node* n, const std::set<std::string>& names) {
+  if (!n) return false;
+  if (n->kind == NodeKind::name) return names.contains(n->text);
+  if (n->kind == NodeKind::call) return true;  // it may give another value each time
+  for (const Node* k : {n->a, n->b, n->c})
+    if (names_any(k, names)) return true;
+  return std::any_of(n->list.begin(), n->list.end(), [&](const Node* k) { return names_any(k, names); });
+}
+
+void collect_elements(const Node* n, std::set<const Node*>* found) {
+  if (!n) return;
+  if (n->kind == NodeKind::subscript) found->insert(n);
+  for (const Node* k : {n->a, n->b, n->c}) collect_elements(k, found);
+  for (const Node* k : n->list) collect_elements(k, found);
+}
+/// The arrays that a loop's body writes to itself, or gives to functions that may.
+void changed_names(const Node* n, std::set<std::string>* names) {
+  if (!n) return;
+  const auto note = [&](const Node* t) {
+    while (t && (t->kind == NodeKind::subscript || t->kind == NodeKind::attribute)) t = t->a;
+    if (t && t->kind == NodeKind::name) names->insert(t->text);
+  };
+  if (n->kind == NodeKind::assign || n->kind == NodeKind::call)
+    for (const Node* t : n->list) note(t);
+  if (n->kind == NodeKind::aug_assign || n->kind == NodeKind::ann_assign) note(n->a);
+  for (const Node* k : {n->a, n->b, n->c}) changed_names(k, names);
+  for (const std::vector<Node*>* list : {&n->list, &n->body, &n->orelse})
+    for (const Node* k : *list) changed_names(k, names);
+}
+/// Of a test's parts those that name nothing which is bound in the loop.
+void collect_waited(const Node* test, const std::set<std::string>& bound, std::set<const Node*>* found) {
+  if (test->kind == NodeKind::boolean) {
+    for (const Node* k : test->list) collect_waited(k, bound, found);
+  } else if (test->kind == NodeKind::unary && test->op == Operator::logical_not) {
+    collect_waited(test->a, bound, found);
+  } else if (!names_any(test, bound)) {
+    collect_elements(test, found);
+  }
+}
+
+/// Whether statements write to memory that another function or thread may see.
+bool writes_memory(const std::vector<Node*>& body) {
+  const auto place = [](const Node* t) { return t && (t->kind == NodeKind::subscript || t->kind == NodeKind::attribute); };
+  return std::any_of(body.begin(), body.end(), [&](const Node* n) {
+    return (n->kind == NodeKind::assign && std::any_of(n->list.begin(), n->list.end(), place)) ||
+           ((n->kind == NodeKind::aug_assign || n->kind == NodeKind::ann_assign) && place(n->a)) || writes_memory(n->body) ||
+           writes_memory(n->orelse);
+  });
+}
+
+}  // namespace
+
+std::string FunctionCompiler::poll_after(const Node* n) {
+  if (!host()) return "";
+  polls_ = true;
+  return n->kind == NodeKind::while_ && !writes_memory(n->body) ? "bc_poll(), py::expect_writes()" : "bc_poll()";
+}
+
+std::string FunctionCompiler::counted_loop(const Node* n, const std::string& type, const std::string& counter, const std::string& start,
+                                           const std::string& stop, int64_t step, const std::string& body) {
+  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
+  const std::string compare = fmt::format("{} {}", counter, step > 0 ? "<" : ">");
+  const std::string next = step == 1    ? "++" + counter
+                           : step == -1 ? "--" + counter
+                                        : fmt::format("{} {}= {}", counter, step < 0 ? '-' : '+', step < 0 ? -step : step);
+  const auto whole = [&](const std::string& more) {
+    return fmt::format("for ({} {} = {}; {} {}; {}{}) {{\n{}{}}}\n", type, counter, start, compare, stop, next, more, body, indent);
+  };
+  if (!host()) return whole("");
+  const bool inner = unit_.loops(body);
+  const uint64_t known = turns(start, stop, step);
+  if (known != 0 && known <= (inner ? 16 : kShort)) return whole("");
+  polls_ = true;
+  if (inner || leaves(n->body)) return whole(", bc_poll()");
+  const std::string end = temporary("strip");
+  return fmt::format(
+      "for ({0} {1} = {2}; {3} {4}; bc_poll()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {3} {5}; {7}) {{\n{8}{9}}}\n", type,
+      counter, start, compare, stop, end, step, next, body, indent);
+}
+
+std::set<const Node*> FunctionCompiler::waited_for(const Node* test, const Node* loop) const {
+  std::set<std::string> bound;
+  bound_names(loop, &bound);
+  for (const Node* n : loop->body) changed_names(n, &bound);
+  std::set<const Node*> found;
+  collect_waited(test, bound, &found);
+  return found;
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,314 @@
+"""Ctrl-C ends what runs for long, and leaves everything usable. Each test sends a real SIGINT to a program of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+
+import pytest
+
+# The work of each program takes minutes; the time that is allowed is for a loaded machine.
+ALLOWED_SECONDS = 30
+
+HEAD = """
+import os, sys, time, threading
+import numpy as np
+import broadcloth as bc
+from broadcloth import cuda, njit, prange
+
+def ready():
+    print("ready", flush=True)
+
+@njit(parallel=True)
+def total(n):
+    s = 0.0
+    for i in prange(n):
+        s += i
+    return s
+
+total(1000)
+"""
+
+TAIL = """
+try:
+    work()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+else:
+    print("ended", flush=True)
+assert total(100_000) == 100_000 * 99_999 / 2   # the threads are there
+after()
+print("whole", flush=True)
+"""
+
+
+def run(program: str) -> list[str]:
+    text = HEAD + textwrap.dedent(program) + TAIL
+    environment = {**os.environ, "BROADCLOTH_DEVICE": "cpu"}
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=errors, text=True, env=environment) as child:
+            watchdog = threading.Timer(240, child.kill)
+            watchdog.start()
+            try:
+                assert child.stdout is not None
+                first = child.stdout.readline()
+                time.sleep(0.4)
+                start = time.monotonic()
+                child.send_signal(signal.SIGINT)
+                lines = [child.stdout.readline().strip()]
+                seconds = time.monotonic() - start
+                lines += child.stdout.read().split()
+                child.wait()
+            finally:
+                watchdog.cancel()
+                child.kill()
+        errors.seek(0)
+        assert first.strip() == "ready" and child.returncode == 0, errors.read()
+    assert seconds < ALLOWED_SECONDS
+    return lines
+
+
+PROGRAMS = {
+    "a loop over numbers": """
+        @njit
+        def f(a, n):
+            s = 0.0
+            for i in range(n):
+                s += a[i & 7] * i
+            return s
+        def work():
+            a = np.ones(8)
+            f(a, 10)
+            ready()
+            f(a, 10**13)
+        def after(): pass
+    """,
+    "a loop without an end": """
+        @njit
+        def f(on):
+            i = 0
+            while on:
+                i += 1
+            return i
+        def work():
+            f(False)
+            ready()
+            f(True)
+        def after(): pass
+    """,
+    "loops in loops": """
+        @njit
+        def f(a, n):
+            for k in range(n):
+                for i in range(a.size):
+                    for j in range(3):
+                        a[i] += j
+        def work():
+            a = np.ones(100)
+            f(a, 1)
+            ready()
+            f(a, 10**12)
+        def after(): pass
+    """,
+    "a recursion": """
+        @njit
+        def fib(n):
+            if n < 2:
+                return n
+            return fib(n - 1) + fib(n - 2)
+        def work():
+            fib(5)
+            ready()
+            fib(70)
+        def after(): pass
+    """,
+    "arrays made in a loop": """
+        @njit
+        def f(n):
+            rows = [np.arange(3)]
+            for i in range(n):
+                a = np.arange(10) + i
+                if a.sum() < 0:
+                    rows.append(a)
+            return len(rows)
+        def work():
+            f(3)
+            ready()
+            f(10**12)
+        def after(): pass
+    """,
+    "a parallel loop": """
+        @njit(parallel=True)
+        def f(a, n):
+            s = 0.0
+            for i in prange(n):
+                t = 0.0
+                for j in range(n):
+                    t += a[j & 7]
+                s += t
+            return s
+        def work():
+            a = np.ones(8)
+            f(a, 10)
+            ready()
+            f(a, 10**7)
+        def after(): pass
+    """,
+    "a function without the interpreter's lock": """
+        @njit(nogil=True)
+        def f(a):
+            while a[0] == 0:
+                a[1] += 1
+        def work():
+            f(np.ones(2))
+            ready()
+            f(np.zeros(2))
+        def after(): pass
+    """,
+    "what is done last is done": """
+        done = np.zeros(2)
+        @njit
+        def f(done, n):
+            s = 0
+            try:
+                try:
+                    for i in range(n):
+                        s += i ^ (s >> 1)
+                except Exception:
+                    done[1] = 1
+            finally:
+                done[0] = 1
+            return s
+        def work():
+            f(done, 10)
+            done[0] = 0
+            ready()
+            f(done, 10**13)
+        def after():
+            assert done[0] == 1 and done[1] == 0
+    """,
+    "a kernel with one block": """
+        @cuda.jit
+        def f(x, n):
+            s = 0.0
+            for i in range(n):
+                s += x[i & 7]
+            x[cuda.threadIdx.x] = s
+        def work():
+            x = bc.ones(64)
+            f[1, 1](x, 10)
+            ready()
+            f[1, 1](x, 10**13)
+        def after(): pass
+    """,
+    "a kernel of many blocks": """
+        @cuda.jit
+        def f(x, n):
+            s = 0.0
+            for i in range(n):
+                s += x[i & 7]
+            x[cuda.threadIdx.x] = s
+        def work():
+            x = bc.ones(64)
+            f[10, 32](x, 10)
+            ready()
+            f[10**7, 32](x, 10**5)
+        def after(): pass
+    """,
+    "a kernel in C++ that waits": """
+        k = bc.RawKernel(r'''extern "C" __global__ void f(volatile int* flag) { while (*flag == 0) {} }''', "f")
+        def work():
+            k((1,), (32,), (bc.ones(1, dtype="int32"),))
+            x = bc.zeros(1, dtype="int32")
+            ready()
+            k((4,), (32,), (x,))
+        def after(): pass
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_interrupt_ends(name):
+    assert run(PROGRAMS[name]) == ["interrupted", "whole"]
+
+
+def test_interrupted_flush_loses_nothing():
+    lines = run("""
+        n = 600
+        a = bc.array(np.random.default_rng(0).random((n, n), dtype="float32"))
+        b = bc.arange(n * n, dtype="float32").reshape(n, n)
+        kept = []
+        def work():
+            bc.synchronize()
+            global b
+            for i in range(60):
+                kept.append(a @ (a + i))
+            b += 1
+            ready()
+            for i in range(100_000):
+                bc.matmul(a, a + i, out=None).sum().item()
+        def after():
+            first = np.asarray(a)
+            for i in (0, 17, 59):
+                np.testing.assert_allclose(np.asarray(kept[i]), first @ (first + i), rtol=2e-5)
+            assert np.array_equal(np.asarray(b), np.arange(n * n, dtype="float32").reshape(n, n) + 1)
+    """)
+    assert lines == ["interrupted", "whole"]
+
+
+def test_handler_that_does_not_raise_lets_work_go_on():
+    lines = run("""
+        import signal
+        seen = []
+        signal.signal(signal.SIGINT, lambda *a: seen.append(1))
+        @njit
+        def f(a, n):
+            s = 0.0
+            for i in range(n):
+                s += a[i & 7]
+            return s
+        def work():
+            a = np.ones(8)
+            f(a, 10)
+            start = time.monotonic()
+            ready()
+            while not seen or time.monotonic() - start < 0.5:
+                assert f(a, 1_000_000) == 1_000_000
+        def after():
+            assert len(seen) == 1
+    """)
+    assert lines == ["ended", "whole"]
+
+
+def test_other_threads_go_on():
+    lines = run("""
+        results = []
+        @njit(nogil=True)
+        def count(n):
+            s = 0
+            for i in range(n):
+                s += i & 3
+            return s
+        @njit(nogil=True)
+        def forever(on):
+            while on:
+                pass
+        def work():
+            count(10)
+            forever(False)
+            other = threading.Thread(target=lambda: results.append(count(3_000_000_000)))
+            other.start()
+            globals()["other"] = other
+            ready()
+            forever(True)
+        def after():
+            other.join()
+            assert results == [4_500_000_000]
+    """)
+    assert lines == ["interrupted", "whole"]
