@@ -101,12 +101,15 @@ std::string FunctionCompiler::counted_loop(const Node* n, const std::string& typ
   const bool inner = unit_.loops(body);
   const uint64_t known = turns(start, stop, step);
   if (known != 0 && known <= (inner ? 16 : kShort)) return whole("");
+  // Inside another loop, which asks after each of its turns, cutting it would cost more than short loops take.
+  if (!inner && !loops_.empty()) return whole("");
   polls_ = true;
   if (inner || leaves(n->body)) return whole(", bc_poll()");
   const std::string end = temporary("strip");
   return fmt::format(
-      "for ({0} {1} = {2}; {3} {4}; bc_poll()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {3} {5}; {7}) {{\n{8}{9}}}\n", type,
-      counter, start, compare, stop, end, step, next, body, indent);
+      "for ({0} {1} = {2}; {3} {4}; {3} {4} ? bc_poll() : void()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {3} {5}; {7}) "
+      "{{\n{8}{9}}}\n",
+      type, counter, start, compare, stop, end, step, next, body, indent);
 }
 
 std::set<const Node*> FunctionCompiler::waited_for(const Node* test, const Node* loop) const {

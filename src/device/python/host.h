@@ -127,13 +127,13 @@ struct Poll {
     }
   }
 };
-/// At the entry of functions that call themselves. Each stack has a place of its own for what was seen last.
-static u32 seen_at_entry[64];
+/// At the entry of functions that call themselves. Where several threads run one, any of them sees a change; that it is the main one is a
+/// matter of a few changes.
+static u32 seen_at_entry;
 BC_INLINE void poll_at_entry() {
-  u32* mine = &seen_at_entry[(reinterpret_cast<u64>(__builtin_frame_address(0)) >> 23) & 63];
   const u32 now = *const_cast<const volatile u32*>(bc_host->tick);
-  if (__builtin_expect(now != __atomic_load_n(mine, __ATOMIC_RELAXED), 0)) {
-    __atomic_store_n(mine, now, __ATOMIC_RELAXED);
+  if (__builtin_expect(now != __atomic_load_n(&seen_at_entry, __ATOMIC_RELAXED), 0)) {
+    __atomic_store_n(&seen_at_entry, now, __ATOMIC_RELAXED);
     ask_to_go_on();
   }
 }
