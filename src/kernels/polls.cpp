@@ -9,6 +9,8 @@ namespace {
 
 constexpr uint64_t kShort = 4096;  // turns without a loop in them that take no time that a user would notice
 
+constexpr uint64_t kLong = 1 << 20;
+
 /// The turns of a loop between numbers; 0: not known.
 uint64_t turns(const std::string& start, const std::string& stop, int64_t step) {
   char *first_end = nullptr, *last_end = nullptr;
@@ -100,9 +102,9 @@ std::string FunctionCompiler::counted_loop(const Node* n, const std::string& typ
   if (!host()) return whole("");
   const bool inner = unit_.loops(body);
   const uint64_t known = turns(start, stop, step);
-  if (known != 0 && known <= (inner ? 16 : kShort)) return whole("");
+  if (!inner && known != 0 && known <= kShort) return whole("");
   // Inside another loop, which asks after each of its turns, cutting it would cost more than short loops take.
-  if (!inner && !loops_.empty()) return whole("");
+  if (!inner && !loops_.empty() && known <= kLong) return whole("");
   polls_ = true;
   if (inner || leaves(n->body)) return whole(", bc_poll()");
   const std::string end = temporary("strip");
