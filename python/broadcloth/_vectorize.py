@@ -58,6 +58,8 @@ def _is_ours(o: Any) -> bool:
 class DUFunc:
     """A function of numbers as a ufunc.
 
+    Compiled functions call it as a ufunc, too: it maps over arrays there.
+
     NumPy arrays in, NumPy arrays out, computed on the CPU; broadcloth arrays in, broadcloth arrays out: there the call is recorded as any
     array expression is, and fuses with what is around it, on the CPU and on CUDA.
     """
@@ -65,6 +67,8 @@ class DUFunc:
     def __init__(self, function: Callable[..., Any], signatures: list[Any], target: str, identity: Any, fastmath: bool):
         functools.update_wrapper(self, function)
         self.py_func = function
+        self.__kernel_kind__ = "elementwise"
+        self._signatures: list[Signature] = []
         self.nin = len(inspect.signature(function).parameters)
         self.nout = 1
         self.nargs = self.nin + 1
@@ -88,6 +92,7 @@ class DUFunc:
                     f"vectorize: {self.__name__} takes {self.nin} arguments, the signature {signature!r} has {len(signature.args)}"
                 )
             self._declared.append(signature.args)
+            self._signatures.append(signature)
             made = self._loop(signature.args)[1]
             if signature.return_type is not None and made != signature.return_type:
                 # The loop gives what the signature says.
@@ -110,7 +115,7 @@ class DUFunc:
         """The loop of a function whose result is cast to what the signature says."""
         names = [f"a{i}" for i in range(self.nin)]
         body = f"lambda {', '.join(names)}: to(f({', '.join(names)}))"
-        wrapped = _from_source(f"function = {body}", "function", {"to": signature.return_type.dtype.type, "f": self})
+        wrapped = _from_source(f"function = {body}", "function", {"to": signature.return_type.dtype.type, "f": self.py_func})
         self._wrapped = getattr(self, "_wrapped", {})
         self._wrapped[signature.args] = wrapped
         loop, shown = _c._loop(wrapped, signature.args, None, self._target == "parallel", self._fastmath)
@@ -142,6 +147,7 @@ class DUFunc:
         args = _signature(signature).args
         if self._eager:
             self._declared.append(args)
+            self._signatures.append(_signature(signature))
         self._loop(args)
 
     # ---- calling
@@ -401,6 +407,7 @@ class GUFunc:
     def __init__(self, function: Callable[..., Any], signatures: list[Any], layout: str, target: str, identity: Any, fastmath: bool):
         functools.update_wrapper(self, function)
         self.py_func = function
+        self.__kernel_kind__ = "generalised"
         self.signature = layout.replace(" ", "")
         self._ins, self._outs = _layout(layout)
         self.nin, self.nout = len(self._ins), len(self._outs)
@@ -534,6 +541,85 @@ class GUFunc:
                     return key
         raise TypeError(f"ufunc '{self.__name__}' has no loop for these types; it was declared for {list(self._loops)}")
 
+    # ---- calls in compiled functions
+
+    def _loop_over(self, operands: list[tuple[int, str] | None], keywords: list[str]) -> Any:
+        """The function of arrays of these dimensions and dtypes that a compiled function calls in this one's place."""
+        name = self.__name__
+        if keywords not in ([], ["out"]) or (keywords and self.nout != 1):
+            raise TypeError(f"{name}() takes no argument '{keywords[0]}' in compiled functions; pass the operands by position")
+        if len(operands) not in (self.nin, self.nargs):
+            raise TypeError(f"{name}() takes {self.nin} inputs, and all or none of its outputs, got {len(operands)} operands")
+        known = [o for o in operands if o is not None]
+        if len(known) != len(operands):
+            raise TypeError(f"{name}() takes arrays and numbers in compiled functions")
+        dtypes = [np.empty(0, o[1]) for o in known]
+        types = self._choose(dtypes[: self.nin], tuple(dtypes[self.nin :]))
+        loops = [ndim - len(core) for (ndim, _), core in zip(known, self._ins, strict=False)]
+        if min(loops) < 0:
+            raise TypeError(f"{name}(): an operand has fewer dimensions than its core")
+        return _from_source(self._loop_source(known, types, max(loops)), "loop", self._loop_names(types))
+
+    def _loop_names(self, types: tuple[Type, ...]) -> dict[str, Any]:
+        return {"np": np, "function": self.py_func, **{f"t{i}": t.dtype.type for i, t in enumerate(types)}}
+
+    def _loop_source(self, operands: list[tuple[int, str]], types: tuple[Type, ...], ndim: int) -> str:
+        cores = (*self._ins, *self._outs)
+        given = len(operands) == self.nargs
+        names = [f"a{i}" for i in range(self.nin)] + ([f"a{i}" for i in range(self.nin, self.nargs)] if given and self.nout > 1 else [])
+        lines = [f"def loop({', '.join(names + (['out'] if given and self.nout == 1 else []))}):"]
+        if given and self.nout == 1:
+            lines.append(f"    a{self.nin} = out")
+        # The core's extents, and the loops' over all inputs.
+        sizes: dict[str, str] = {}
+        for i, core in enumerate(cores if given else self._ins):
+            for d, dim in enumerate(core):
+                extent = f"a{i}.shape[{operands[i][0] - len(core) + d}]"
+                if dim not in sizes:
+                    sizes[dim] = f"n{len(sizes)}"
+                    lines.append(f"    {sizes[dim]} = {extent}")
+                else:
+                    lines += [
+                        f"    if {extent} != {sizes[dim]}:",
+                        f'        raise ValueError("the core dimension {dim} has several sizes")',
+                    ]
+        missing = [dim for core in self._outs for dim in core if dim not in sizes]
+        if missing:
+            raise TypeError(f"{self.__name__}(): the core dimension {missing[0]} is known from an output only: pass the outputs")
+        shapes = [f"a{i}.shape[:{operands[i][0] - len(core)}]" for i, core in enumerate(self._ins) if operands[i][0] > len(core)]
+        shape = "()" if ndim == 0 else shapes[0] if len(shapes) == 1 else f"np.broadcast_shapes({', '.join(shapes)})"
+        lines.append(f"    shape = {shape}")
+        for i, core in enumerate(self._ins):
+            if not core and operands[i][0] == 0:
+                lines.append(f"    x{i} = t{i}(a{i})" if not _is_array(types[i]) else f"    x{i} = np.full(1, a{i}, t{i})")
+                continue
+            cast = f"a{i}.astype(t{i})" if np.dtype(operands[i][1]) != types[i].dtype else f"a{i}"
+            full = f"shape + {cast}.shape[{operands[i][0] - len(core)}:]" if core else "shape"
+            lines.append(f"    x{i} = np.broadcast_to({cast}, {full})" if ndim else f"    x{i} = {cast}")
+        for i, core in enumerate(self._outs, self.nin):
+            extents = "".join(f"{sizes[d]}, " for d in core)
+            if not given:
+                lines.append(f"    a{i} = np.empty(shape + ({extents}), t{i})")
+            lines.append(f"    x{i} = np.expand_dims(a{i}, -1)" if not core else f"    x{i} = a{i}")
+            if given and ndim:
+                lines += [f"    if a{i}.shape[:{ndim}] != shape:", '        raise ValueError("an output has another shape than the loops")']
+        indent = "    "
+        for d in range(ndim):
+            lines.append(f"{indent}for i{d} in range(shape[{d}]):")
+            indent += "    "
+        axes = [f"i{d}" for d in range(ndim)]
+        arguments = []
+        for i, core in enumerate(cores):
+            alone = i < self.nin and not core and operands[i][0] == 0
+            index = axes + [":"] * (len(core) if core or i < self.nin else 1)
+            if i < self.nin and not core and _is_array(types[i]) and not alone:
+                index = [*axes[:-1], f"{axes[-1]}:{axes[-1]} + 1"] if axes else [":"]
+            arguments.append(f"x{i}[{', '.join(index)}]" if index and not alone else f"x{i}")
+        lines.append(f"{indent}function({', '.join(arguments)})")
+        results = [f"a{i}" if core or ndim else f"a{i}[()]" for i, core in enumerate(self._outs, self.nin)]
+        lines.append(f"    return {', '.join(results)}")
+        return "\n".join(lines) + "\n"
+
     def _driver(self, ndim: int, cuda: bool, vectors: tuple[bool, ...]) -> Any:
         """The function that calls ours for every core: over `ndim` loop dimensions; `vectors` are the operands that it takes as arrays."""
         key = (ndim, cuda, vectors)
@@ -567,12 +653,12 @@ class GUFunc:
         if cuda:
             from . import cuda as module
 
-            made = module.jit(_from_source(source, "driver", {"cuda": module, "function": self}), fastmath=self._fastmath)
+            made = module.jit(_from_source(source, "driver", {"cuda": module, "function": self.py_func}), fastmath=self._fastmath)
         else:
             from ._jit import njit, prange
 
             made = njit(
-                _from_source(source, "driver", {"prange": prange, "function": self}),
+                _from_source(source, "driver", {"prange": prange, "function": self.py_func}),
                 parallel=self._target == "parallel",
                 fastmath=self._fastmath,
             )

@@ -127,7 +127,11 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
     c->from_disk = true;
     const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(text.data(), text.size()), [&] {
       c->from_disk = false;
-      return CachedBinary{library.compile(c->text, made.name + ".cpp", flags, prelude), {}};
+      try {
+        return CachedBinary{library.compile(c->text, made.name + ".cpp", flags, prelude), {}};
+      } catch (const Error& e) {
+        throw kernels::refused_text(e, c->text, made.name + ".cpp", made.places);
+      }
     });
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     c->entry = reinterpret_cast<host::Entry>(library.symbol(*object, made.name));

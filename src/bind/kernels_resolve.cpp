@@ -393,6 +393,7 @@ class PythonFunction : public Function {
   }
 
   const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const override {
+    if (gufunc_) return loop_of_gufunc(types, names);
     PyObject* module = extending();
     if (!module) return nullptr;
     if (PyRef table = attr(module, "_TABLE"); PyDict_Contains(table.get(), function_.get()) != 1) return nullptr;
@@ -447,8 +448,28 @@ class PythonFunction : public Function {
   }
 
   void set_inline() { force_inline = true; }
+  void set_elementwise() { elementwise = true; }
+  void set_gufunc(PyObject* o) {
+    gufunc_ = PyRef::borrow(o);
+    generalised = true;
+  }
 
  private:
+  /// The function that calls a generalised ufunc's core for every core of arrays of these types.
+  const Function* loop_of_gufunc(const std::vector<Type>& types, const std::vector<std::string>& names) const {
+    const std::pair key(types, names);
+    if (const auto it = chosen_.find(key); it != chosen_.end()) return it->second;
+    PyRef operands = PyRef::steal(PyList_New(0)), keywords = PyRef::steal(PyList_New(0));
+    for (Type t : types) {
+      const bool number = t->is_scalar(), array = t->is_array() && t->element->is_scalar();
+      PyRef operand = PyRef::borrow(Py_None);
+      if (number || array) operand = PyRef::steal(Py_BuildValue("(is)", array ? t->ndim : 0, std::string(info(t->dtype).name).c_str()));
+      check(PyList_Append(operands.get(), operand.get()));
+    }
+    for (const std::string& name : names) check(PyList_Append(keywords.get(), to_py(name).get()));
+    PyRef body = call(attr(gufunc_.get(), "_loop_over").get(), {operands.get(), keywords.get()});
+    return chosen_[key] = &function_of(keep(body.get()));
+  }
   /// broadcloth.extending where it was imported: elsewhere nothing was registered.
   static PyObject* extending() {
     static constinit OnceObject modules;
@@ -473,7 +494,7 @@ class PythonFunction : public Function {
     return {std::move(arguments), std::move(keywords)};
   }
 
-  PyRef function_, globals_;
+  PyRef function_, globals_, gufunc_;
   mutable std::map<std::pair<std::vector<Type>, std::vector<std::string>>, const Function*> chosen_;
   std::vector<std::pair<std::string, PyRef>> cells_;
 };
@@ -485,9 +506,12 @@ const Function& function_of(PyObject* o) {
   bool force_inline = false;
   PyObject* declared = jit::is_dispatcher(o) && jit::as_dispatcher(o)->closed ? o : nullptr;
   PyRef signatures;  // of a device function
+  std::string kind;  // "elementwise" or "generalised": what vectorize and guvectorize made
   if (!is_function(o)) {
     if (!declared && (signatures = attr_or_null(o, "_signatures")) && PyList_Check(signatures.get()) && PyList_Size(signatures.get()) > 0)
       declared = o;
+    kind = string_attr(o, "__kernel_kind__");
+    if (!kind.empty() && !declared) declared = o;
     inner = attr_or_null(o, "__compiled_as__");
     if (!inner) inner = attr_or_null(o, "py_func");
     if (!inner) raise(ErrorKind::Type, "expected a Python function, got {}", type_name(o));
@@ -500,12 +524,16 @@ const Function& function_of(PyObject* o) {
   if (!known.contains(key)) {
     auto made = std::make_unique<PythonFunction>(o);  // may throw, and may need itself
     if (declared) keep(declared);
+    if (kind == "elementwise") made->set_elementwise();
+    if (kind == "generalised") made->set_gufunc(declared);
     known.try_emplace(key, std::move(made));
   }
   auto& f = *known.at(key);
   if (declared && jit::is_dispatcher(declared)) {
     f.declared = jit::declared_signatures(declared);
-  } else if (declared && f.declared.empty()) {
+  } else if (declared && signatures && PyList_Check(signatures.get()) &&
+             f.declared.size() != static_cast<size_t>(PyList_Size(signatures.get()))) {
+    f.declared.clear();
     for (Py_ssize_t i = 0; i < PyList_Size(signatures.get()); ++i)
       f.declared.push_back(signature_of_object(PyList_GetItem(signatures.get(), i)));
   }

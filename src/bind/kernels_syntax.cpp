@@ -299,9 +299,13 @@ class Reader {
       }
       case Class::Global:
       case Class::Nonlocal: {
-        // Harmless as long as nothing is bound; assignments find no local and say so.
+        // Harmless as long as nothing is bound: the compiler looks.
         PyRef names = get(o, BC_INTERNED("names"));
-        for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) current_->rebinds_outer = true;
+        for (Py_ssize_t i = 0; i < PyList_Size(names.get()); ++i) {
+          Node* n = make(o, NodeKind::pass);
+          n->text = as_string(PyList_GetItem(names.get(), i));
+          current_->outer_names.push_back(n);
+        }
         return make(o, NodeKind::pass);
       }
       default: {

@@ -180,6 +180,14 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
   } else {
     items.insert(items.end(), static_cast<size_t>(t->ndim - used), all);
   }
+  if (host() && t->ndim == 0) {
+    if (items.empty()) return array;
+    std::string ones;
+    for (size_t k = 0; k < items.size(); ++k) ones += k ? ", 1" : "1";
+    unit_.need("host_numpy");
+    return Value::called(array_type(t->element, static_cast<int>(items.size()), 'C', t->read_only),
+                         fmt::format("py::reshape<{0}>({1}, py::Tuple<i64, {0}>{{{{{2}}}}})", items.size(), array.text, ones));
+  }
   unit_.need("core");
   const Value a = array;
   const std::string name = paren(a);

@@ -249,7 +249,8 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
       const auto add = [&](const Value& v) { types.push_back(v.is(Kind::literal) ? int64_type() : v.type); };
       for (const Value& v : args.positional) add(v);
       for (const auto& [name, v] : args.keywords) add(v), names.push_back(name);
-      if (const Function* other = f.overloaded(types, names)) return call_function(*other, other->syntax(), std::move(args), n);
+      if (const Function* other = f.generalised && !host() ? nullptr : f.overloaded(types, names))
+        return call_function(*other, other->syntax(), std::move(args), n);
       return call_function(f, f.syntax(), std::move(args), n);
     }
     case Kind::builtin:
@@ -320,8 +321,88 @@ void FunctionCompiler::note_closure(const Value& v, const Node* n) {
   }
 }
 
+/// The declared signature of a vectorized function that is used: the first whose arguments the operands cast to, safely or else of the
+/// same kind.
+const FunctionSignature& FunctionCompiler::loop_for(const Function& f, const std::vector<Value>& operands, const Node* n) {
+  const auto element = [](const Value& v) { return v.is_array() ? v.type->element : v.is(Kind::literal) ? int64_type() : v.type; };
+  for (const Casting rule : {Casting::safe, Casting::same_kind})
+    for (const FunctionSignature& s : f.declared) {
+      bool fit = s.arguments.size() == operands.size();
+      for (size_t i = 0; fit && i < operands.size(); ++i) {
+        const Type from = element(operands[i]);
+        fit = from->is_scalar() && s.arguments[i]->is_scalar() && can_cast(from->dtype, s.arguments[i]->dtype, rule);
+      }
+      if (fit) return s;
+    }
+  std::string given, known;
+  for (const Value& v : operands) given += (given.empty() ? "" : ", ") + element(v)->spelling;
+  for (const FunctionSignature& s : f.declared) known += (known.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, s.arguments});
+  fail(n, fmt::format("{}() has no loop for ({})", f.name(), given), {}, "it was declared for " + known);
+}
+
+/// A call of a vectorized function: of numbers a number, of arrays a new array, or `out` with the results.
+Value FunctionCompiler::map_function(const Function& f, CallArguments args, const Node* n) {
+  const size_t nin = f.syntax().parameters.size();
+  Value out;
+  if (args.positional.size() == nin + 1) {
+    out = args.positional.back();
+    args.positional.pop_back();
+  }
+  for (auto& [name, v] : args.keywords) {
+    if (name != "out" || out.type)
+      fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name(), name), {},
+           "pass the operands by position, and out=");
+    out = std::move(v);
+  }
+  if (args.positional.size() != nin)
+    fail(n, fmt::format("{}() takes {} operand{}, got {}", f.name(), nin, nin == 1 ? "" : "s", args.positional.size()));
+  std::vector<Value> operands;
+  for (const Value& v : args.positional) {
+    operands.push_back(host() ? array_operand(v, false, f.name(), "operand", n) : v);
+    const Value& x = operands.back();
+    if (!x.type || (x.type->is_container() && is_incomplete(x.type))) return {};
+    if (!x.is_array() && !x.is_scalar() && !x.is(Kind::literal)) fail(n, fmt::format("{}() does not take {}", f.name(), x.type->spelling));
+  }
+  const FunctionSignature* loop = f.declared.empty() ? nullptr : &loop_for(f, operands, n);
+  const auto one = [this, &f, loop, n](std::span<const Value> elements) {
+    CallArguments call;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      call.positional.push_back(loop ? converted(elements[i], loop->arguments[i], n) : elements[i]);
+      call.nodes.push_back(n);
+    }
+    const bool outside = std::exchange(in_map_, true);
+    const Value r = call_function(f, f.syntax(), std::move(call), n);
+    in_map_ = outside;
+    return r;
+  };
+  const bool arrays = std::any_of(operands.begin(), operands.end(), [](const Value& v) { return v.is_array(); });
+  if (!arrays && !out.type) return one(operands);
+  Value result = !arrays ? one(operands)
+                         : lift(
+                               operands,
+                               [this, one](std::span<const Value> elements) {
+                                 // What it raises leaves the loop as a C++ exception; the variable is the element's own.
+                                 if (!host()) return one(elements);
+                                 line("int failure = 0;");
+                                 ++throws_;
+                                 const Value r = one(elements);
+                                 --throws_;
+                                 return r;
+                               },
+                               n);
+  if (!result.type) return {};
+  if (!out.type || out.is_none()) return host() ? bound(materialise(result, n), "mapped") : result;
+  if (!out.is_array() || out.lazy) fail(n, fmt::format("{}(): out must be an array, not {}", f.name(), out.type->spelling));
+  const Type made = result.is_array() ? result.type->element : result.type;
+  if (!out.type->element->is_scalar() || !can_cast(made->dtype, out.type->dtype, Casting::same_kind))
+    fail(n, fmt::format("{}(): its results of type {} do not cast to {}", f.name(), made->spelling, out.type->spelling));
+  const Value target = bound(out, "out");
+  assign_elements(target, result, n);
+  return target;
+}
+
 Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
-  if (syntax.rebinds_outer) fail(n, fmt::format("'{}' uses global or nonlocal, which compiled functions cannot", syntax.name));
+  if (f.elementwise && !std::exchange(in_map_, false)) return map_function(f, std::move(args), n);
   const std::vector<Parameter>& parameters = syntax.parameters;
   std::vector<Value> values(parameters.size());
   std::vector<bool> given(parameters.size());
@@ -830,6 +911,9 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
     items.clear();
     for (size_t i = 0; i < whole.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
   }
+  if (items.size() == 1 && items[0].is_array() && items[0].type->ndim != 1)
+    fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", items[0].type->spelling), {},
+         fmt::format("use numpy.{}", max ? "max" : "min"));
   if (items.size() == 1 && items[0].is_array()) return reduction(max ? "max" : "min", items[0], n);
   if (items.size() < 2) fail(n, fmt::format("{}() needs at least two numbers, or a tuple or array", max ? "max" : "min"));
   DType d = DType::b1;
@@ -869,8 +953,22 @@ Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
           return round_call(one, n);
         },
         n);
+  if (v.is(Kind::literal)) return v;
   if (!v.is_scalar()) fail(n, fmt::format("round() does not take {}", v.type->spelling));
-  if (!is_inexact(v.type->dtype)) return v;
+  if (args.positional.size() == 2 && (!args.positional[1].is_none() && !args.positional[1].is(Kind::literal)) &&
+      !(args.positional[1].is_scalar() && !is_inexact(args.positional[1].type->dtype)))
+    fail(n, fmt::format("round(): the digits must be an integer, not {}", args.positional[1].type->spelling));
+  if (!is_inexact(v.type->dtype)) {
+    if (args.positional.size() == 1 || is_bool(v.type->dtype) || args.positional[1].integer().value_or(-1) >= 0) return v;
+    unit_.need("round");
+    return Value::called(v.type,
+                         fmt::format("py::round_whole<{}>({}, {})", cpp(v.type), v.text, convert(args.positional[1], int64_type(), n)));
+  }
+  if (is_complex(v.type->dtype)) {
+    unit_.need("round");
+    const Value z = spill(v), digits = spill(converted(args.positional[1], int64_type(), n));
+    return Value::of(v.type, fmt::format("{0}(py::round_to({1}.re, {2}), py::round_to({1}.im, {2}))", cpp(v.type), z.text, digits.text));
+  }
   if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
   unit_.need("round");
   const Value digits = converted(args.positional[1], int64_type(), n);
@@ -1018,6 +1116,21 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   return r;
 }
 
+/// The Python function that stands for a library function whose C++ form does not take all of these arguments.
+Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n) {
+  // Of a method: its own, or its function's.
+  const Function* other = function_.stand_in(f.name);
+  if (!other && f.name.starts_with("array.")) other = function_.stand_in("numpy." + f.name.substr(6));
+  const auto unknown = [&](const std::string& parameter) {
+    if (!other) return true;
+    const auto& known = other->syntax().parameters;
+    return std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == parameter; });
+  };
+  for (const auto& [key, v] : args.keywords)
+    if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
+  return call_function(*other, other->syntax(), std::move(args), n);
+}
+
 Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
   for (Value& v : args.positional)
     if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
@@ -1030,6 +1143,12 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
   if (auto r = container_builtin(name, args, n)) return *r;
+  if (const LibraryFunction* f = host() ? library_function(name) : nullptr) {
+    args = library_arguments(*f, std::move(args), n);
+    for (const Value& v : args.positional)
+      if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+    if (!takes_natively(*f, args)) return call_stand_in(*f, std::move(args), n);
+  }
   if (host())
     if (auto r = host_builtin(name, args, n)) return *r;
   if (name == "builtins.range" || name == "numba.prange") {
@@ -1120,7 +1239,11 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name == "builtins.len") {
     need(1, 1);
     if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
-    if (p[0].is(Kind::string)) return constant_value(Constant{static_cast<int64_t>(p[0].type->name.size())});
+    if (p[0].is(Kind::string)) {
+      const std::string& s = p[0].type->name;  // in UTF-8: the bytes that begin a character are counted
+      return constant_value(Constant{
+          static_cast<int64_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }))});
+    }
     if (p[0].is(Kind::list)) {
       Value r = Value::of(int64_type(), paren(p[0]) + ".size()");
       r.index = r.non_negative = r.reads = true;
@@ -1142,7 +1265,13 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "builtins.min" || name == "builtins.max") return min_max(name == "builtins.max", args, n);
   if (name == "builtins.round" || name == "numpy.round" || name == "numpy.around") {
+    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
+      if (key != "decimals" && key != "ndigits") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+      args.positional.push_back(v);
+    }
     need(1, 2);
+    if (name == "builtins.round" && p[0].is_scalar() && is_complex(p[0].type->dtype))
+      fail(n, "round() does not take complex numbers", {}, "use numpy.round");
     if (name != "builtins.round" && p.size() == 1) return elementwise(static_cast<int>(Op::rint), p, n);
     return round_call(args, n);
   }
@@ -1201,6 +1330,15 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name == "builtins.sum" || name == "builtins.any" || name == "builtins.all") {
     need(1, 2);
     const std::string what = name.substr(9);
+    if (p[0].is_array() && host() && what == "sum" && p[0].type->ndim > 1) {
+      // Python adds the rows up.
+      const Value rows = host_reduction(what, p[0], {{}, {}, {{"axis", constant_value(Constant{int64_t{0}})}}}, n);
+      return p.size() == 2 ? binary(Operator::add, p[1], rows, n) : rows;
+    }
+    if (p[0].is_array() && (p[0].type->ndim == 0 || (what != "sum" && p[0].type->ndim > 1)))
+      fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling), {{source_of(args.nodes[0]), p[0].type}},
+           fmt::format("use numpy.{}", what));
+    if (p[0].is_array() && p.size() == 2) return binary(Operator::add, p[1], reduction(what, p[0], n), n);
     if (p[0].is_array()) return reduction(what, p[0], n);
     if (!p[0].is(Kind::tuple)) fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling));
     const Value whole = p[0].items.empty() && !p[0].simple ? spill(p[0]) : p[0];
@@ -1292,13 +1430,20 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     return tuple_of({elementwise(static_cast<int>(modf ? Op::modf_fraction : Op::frexp_mantissa), {x}, n), exponent});
   }
   if (name == "numpy.clip") {
+    const Value none = Value::known(none_type());
+    if (args.positional.size() == 1) args.positional = {p[0], none, none};
+    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
+      Value& bound = args.positional[key == "a_max" || key == "max" ? 2 : 1];
+      if (!bound.is_none() || key == "out") fail(n, fmt::format("clip() takes no argument '{}' here", key));
+      bound = v;
+    }
     need(3, 3);
     if (p[1].is_none() && p[2].is_none()) return p[0];
     if (p[1].is_none()) return elementwise(static_cast<int>(Op::minimum), {p[0], p[2]}, n);
     if (p[2].is_none()) return elementwise(static_cast<int>(Op::maximum), {p[0], p[1]}, n);
     return elementwise(static_cast<int>(Op::clip), p, n);
   }
-  if (name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
+  if (!host() && name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
     const std::string what = name.substr(6);
     for (const char* r :
          {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
@@ -1364,6 +1509,14 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       args.nodes.insert(args.nodes.begin(), n);
       return call_function(*f, f->syntax(), std::move(args), n);
     }
+  if (const LibraryFunction* f = host() && self.is_array() ? library_function("array." + name) : nullptr) {
+    args = library_arguments(*f, std::move(args), n);
+    if (!takes_natively(*f, args)) {
+      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_stand_in(*f, std::move(args), n);
+    }
+  }
   if (host())
     if (auto r = host_method(self, name, args, n)) return *r;
   if (self.is_array() && host())

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -88,6 +89,14 @@ struct CapturedArray {
   bool writes = false;
 };
 
+/// Where a line of Python comes from.
+struct SourcePlace {
+  std::string file;
+  int line = 0;
+  std::string function;
+  std::vector<std::string> trail;  ///< the calls that led there
+};
+
 struct CompiledFunction {
   std::string text;      ///< CUDA C++ for ProgramSource::text with `device_library` set
   std::string readable;  ///< the same without the headers before it
@@ -98,8 +107,9 @@ struct CompiledFunction {
   std::vector<InterpretedBlock> interpreted;  ///< by the numbers that the text has
   std::vector<const void*> addresses;         ///< what is to be put into bc_foreign_<i> of the code
   std::vector<CheckSite> sites;
-  bool checked = false;  ///< the status is the head of a zeroed py::CheckState of kCheckBytes
-  bool reports = false;  ///< kernel: takes `py::Status*` last
+  std::map<std::string, SourcePlace> places;  ///< of the lines of Python that the text has as comments
+  bool checked = false;                       ///< the status is the head of a zeroed py::CheckState of kCheckBytes
+  bool reports = false;                       ///< kernel: takes `py::Status*` last
   /// Kernel: which arguments' memory it may write. An array of which only elements and extents are read is not written.
   std::vector<bool> writes;
   std::vector<CapturedArray> captured;  ///< kernel: what it takes behind its arguments, before the status
@@ -125,6 +135,10 @@ class LiteralNeeded : public Error {
 /// Throws ErrorKind::Typing: the source line, a caret, the types that were inferred, one suggestion. Needs whatever the Function's own
 /// methods need (the interpreter's lock).
 CompiledFunction compile(const Function& function, std::span<const Type> arguments, const CompileOptions& options = {});
+
+/// The error for a text that the C++ compiler refuses, which is a fault of this compiler: it names the line of Python that the refused text
+/// comes from. `name` is what the compiler's messages call the text.
+Error refused_text(const Error& error, std::string_view text, std::string_view name, const std::map<std::string, SourcePlace>& places);
 
 /// Every name that a compiled function may call, for documentation and suggestions: "cuda.grid", "numpy.sin", "math.hypot", …
 std::vector<std::string> known_names();

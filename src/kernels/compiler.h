@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "kernels/compile.h"
+#include "kernels/library.h"
 #include "kernels/value.h"
 
 /// The compiler's inside. A function is walked statement by statement with the types that its variables have at that point (`Env`); each
@@ -30,6 +31,7 @@ struct Local {
   bool maybe_undefined = false;
   bool non_negative = false;
   bool index = false;
+  bool several = false;  ///< as in Value
   std::shared_ptr<const Constant> constant;
   bool operator==(const Local&) const = default;
 };
@@ -114,7 +116,8 @@ class Unit {
     bool used = false, varies = false;
   };
   std::map<std::pair<const void*, std::string>, ClosedOver> closed_over;
-  std::vector<std::string> trail;  ///< the calls that led here, for messages
+  std::vector<std::string> trail;             ///< the calls that led here, for messages
+  std::map<std::string, SourcePlace> places;  ///< of the lines of Python that the text has as comments
 
  private:
   friend class FunctionCompiler;
@@ -272,6 +275,8 @@ class FunctionCompiler {
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  Value map_function(const Function& f, CallArguments args, const Node* n);
+  const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
   Value call_builtin(const std::string& name, CallArguments args, const Node* n);
   Value call_method(const Value& self, const std::string& name, CallArguments args, const Node* n);
@@ -360,6 +365,18 @@ class FunctionCompiler {
   std::vector<Value> host_weak(int op, const std::vector<Value>& args, const Node* n);
   void host_assign(const Value& out, const Value& value, const Node* n);
   Value host_array(const Value& v, const Node* n);
+  Value raveled(const Value& v, const Node* n);
+  std::string shape_text(const Value& array);
+  std::string whole_number(const Value& v, const char* what, const Node* n);
+  Value kept_axes(const Value& a, const Value& axis, const Value& reduced, const Node* n);
+  Value nan_reduction(const std::string& name, const Value& v, const Node* n);
+  Value sorted_along(const std::string& f, const Value& v, const Value& axis, const Node* n);
+  Value same_elements(const Value& x, const Value& y, const Node* n);
+  // ---- library.cpp
+  CallArguments library_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
+  Value call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n);
+  bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
+  Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
   std::string host_shape(const Value& shape, int* ndim, const Node* n);
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
@@ -460,7 +477,8 @@ class FunctionCompiler {
   std::map<std::string, std::map<int, Type>> try_types_;
   std::vector<std::string> handled_;  ///< the handlers around
   std::vector<std::pair<std::string, std::string>> caught_names_;
-  int throws_ = 0;  ///< inside a function that gives a value to the library: failures are thrown
+  bool in_map_ = false;  ///< inside the elements of a vectorized function's call
+  int throws_ = 0;       ///< inside a function that gives a value to the library: failures are thrown
 
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;

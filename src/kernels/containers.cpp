@@ -755,8 +755,9 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
       return boolean(fmt::format("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
     }
     if (y.is(Kind::builtin) && y.type->name == "dict.keys") return container_compare(op, x, y.items[0], n);
-    if (y.is_array() && x.is_scalar()) {
-      const Value all = lift({y}, [&](std::span<const Value> e) { return compare_two(Operator::eq, e[0], x.simple ? x : x, n); }, n);
+    if (y.is_array() && (x.is_scalar() || x.is(Kind::literal))) {
+      const Value item = x.simple ? x : spill(x, "item");
+      const Value all = lift({y}, [this, item, n](std::span<const Value> e) { return compare_two(Operator::eq, e[0], item, n); }, n);
       Value r = host_reduction("any", all, {}, n);
       if (op == Operator::not_in) r = Value::of(bool_type(), "!" + paren(r));
       return r;

@@ -312,6 +312,7 @@ Value FunctionCompiler::name(const Node* n) {
     v.simple = true;
     v.non_negative = l->non_negative;
     v.index = l->index;
+    v.several = l->several;
     v.constant = l->constant;
     if (v.is_array()) v.root = v.text;
     if (emitting_ && static_cast<size_t>(index) < uses_.size()) ++uses_[static_cast<size_t>(index)];

@@ -50,6 +50,13 @@ class Bound {
   bool too_many_ = false;
 };
 
+/// Whether an integer type holds a value.
+bool fits(int64_t value, DType t) {
+  if (is_unsigned(t)) return value >= 0 && (itemsize(t) == 8 || value >> (8 * itemsize(t)) == 0);
+  const int unused = 64 - 8 * itemsize(t);
+  return static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused == value;
+}
+
 constexpr const char* kHostNames[] = {
     "zeros",
     "ones",
@@ -243,8 +250,12 @@ std::vector<Value> FunctionCompiler::host_weak(int op, const std::vector<Value>&
     return args;  // the elements' own message is better
   }
   std::vector<Value> out = args;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (operands[i].weak != Weak::none) out[i] = converted(args[i], scalar_type(loop.in[i]), n);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (operands[i].weak == Weak::none) continue;
+    if (const auto whole = args[i].integer(); whole && is_integer(loop.in[i]) && !fits(*whole, loop.in[i]))
+      fail(n, fmt::format("the integer {} is out of bounds for {}", *whole, info(loop.in[i]).name), {}, "convert the array with astype()");
+    out[i] = converted(args[i], scalar_type(loop.in[i]), n);
+  }
   return out;
 }
 
@@ -273,32 +284,58 @@ Value FunctionCompiler::host_array(const Value& v, const Node* n) {
   return bound(materialise(v, n), "v");
 }
 
+/// The elements in C order as a vector: a view where they lie so.
+Value FunctionCompiler::raveled(const Value& v, const Node* n) {
+  const Value a = host_array(v, n);
+  if (a.type->ndim == 1) return a;
+  unit_.need("host_numpy");
+  return bound(Value::called(array_type(a.type->element, 1, 'C', a.type->read_only),
+                             fmt::format("py::reshape<1>({}, py::Tuple<i64, 1>{{{{-1}}}})", a.text)),
+               "v");
+}
+
+/// The shape of an array, as the device library takes it.
+std::string FunctionCompiler::shape_text(const Value& array) {
+  return array.type->ndim == 0 ? "py::Tuple<i64, 0>{}" : array.text + ".shape";
+}
+
+/// A whole number (an axis, a count, an index) as C++ text.
+std::string FunctionCompiler::whole_number(const Value& v, const char* what, const Node* n) {
+  const Value x = v.is_array() && v.type->ndim == 0 ? scalar_of(v, n) : v;
+  if (!(x.is(Kind::literal) || (x.is_scalar() && !is_inexact(x.type->dtype))))
+    fail(n, fmt::format("{} must be an integer, not {}", what, x.type ? x.type->spelling : "an unknown type"));
+  return convert(x, int64_type(), n);
+}
+
 // ---- reductions -------------------------------------------------------------------------------------------------------------------
 
-Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n) {
-  if (!v.type) return {};
-  Value axis, dtype, ddof, keepdims;
-  const std::vector<const char*> order =
-      name == "var" || name == "std" ? std::vector<const char*>{"axis", "dtype", "out", "ddof"} : std::vector<const char*>{"axis", "dtype"};
-  const auto put = [&](const std::string& key, const Value& value) {
-    if (key == "axis")
+/// `rest`: by name, as library_arguments gives them.
+Value FunctionCompiler::host_reduction(const std::string& name, const Value& given, const CallArguments& rest, const Node* n) {
+  if (!given.type) return {};
+  const Value v = given.is_array() ? given : array_operand(given, true, name, "a", n);
+  Value axis, dtype, ddof;
+  bool keepdims = false;
+  for (const auto& [key, value] : rest.keywords) {
+    if (key == "axis") {
       axis = value;
-    else if (key == "dtype")
+    } else if (key == "dtype") {
       dtype = value;
-    else if (key == "ddof")
+    } else if (key == "ddof") {
       ddof = value;
-    else if (key == "keepdims")
-      keepdims = value;
-    else if (!value.is_none())
+    } else if (key == "keepdims") {
+      const bool* known = value.constant ? value.constant->boolean() : nullptr;
+      if (!known) fail(n, fmt::format("{}(): keepdims must be known when the function is compiled", name));
+      keepdims = *known;
+    } else {
       fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
-  };
-  for (size_t i = 0; i < rest.positional.size(); ++i) {
-    if (i >= order.size()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
-    put(order[i], rest.positional[i]);
+    }
   }
-  for (const auto& [key, value] : rest.keywords) put(key, value);
-  if (keepdims.type && !(keepdims.constant && keepdims.constant->boolean() && !*keepdims.constant->boolean()))
-    fail(n, fmt::format("{}(keepdims=True) is not supported in compiled functions", name), {}, "index the result with None");
+  if (!rest.positional.empty()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
+  if (keepdims) {
+    CallArguments plain = rest;
+    std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
+    return kept_axes(v, axis, host_reduction(name, v, plain, n), n);
+  }
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
   const DType from = v.type->dtype;
   const bool argument = name == "argmin" || name == "argmax", extreme = argument || name == "min" || name == "max";
@@ -309,14 +346,28 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
   if (name == "var" || name == "std") d = real_type(d);
   if (name == "any" || name == "all") d = DType::b1;
   if (argument || name == "count_nonzero") d = DType::i64;
-  if (dtype.is(Kind::dtype)) d = dtype.type->element->dtype;
+  if (dtype.type) {
+    const Type wanted = host_dtype(dtype, scalar_type(d), n);
+    if (!wanted->is_scalar() || (is_complex(from) && !is_complex(wanted->dtype)))
+      fail(n, fmt::format("{}(): {} does not become {}", name, v.type->spelling, wanted->spelling));
+    d = wanted->dtype;
+  }
   const Type t = scalar_type(d);
   const std::string element = cpp(v.type->element), result = cpp(t);
   const std::string freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
 
+  if (axis.type && !axis.is_none() && v.type->ndim == 0) {
+    if (!axis.integer() || *axis.integer() < -1 || *axis.integer() > 0)
+      fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", name));
+    axis = {};
+  }
   if (axis.type && !axis.is_none()) {
     const Value a = host_array(v, n);
-    const std::string along = convert(axis, int64_type(), n);
+    const std::string along = whole_number(axis, "an axis", n);
+    if (extreme) {
+      unit_.need("host_numpy");
+      linef("py::expect_elements({0}.shape[py::axis_of({1}, {2})], {3});", a.text, along, a.type->ndim, argument ? "true" : "false");
+    }
     std::string red, finish, state = element;
     if (name == "sum" || name == "prod" || name == "mean") {
       red = fmt::format("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
@@ -372,6 +423,26 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& v, 
   r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
   r.index = argument || name == "count_nonzero";
   return r;
+}
+
+/// What a reduction over one axis or all gave, with axes of one element in the place of those that are gone.
+Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value& reduced, const Node* n) {
+  const int ndim = a.type->ndim;
+  if (ndim == 0 || !reduced.type) return reduced;
+  unit_.need("host_numpy");
+  const Type element = reduced.is_array() ? reduced.type->element : reduced.type;
+  std::string ones;
+  for (int k = 0; k < ndim; ++k) ones += k ? ", 1" : "1";
+  if (!reduced.is_array())
+    return Value::called(array_type(element, ndim, 'C'),
+                         fmt::format("py::full<{0}, {1}>(py::Tuple<i64, {1}>{{{{{2}}}}}, {3})", cpp(element), ndim, ones, reduced.text));
+  const auto at = axis.integer();
+  if (!at) fail(n, "keepdims needs an axis that is known when the function is compiled");
+  Value all = Value::known(slice_type());
+  all.items.assign(3, Value::known(none_type()));
+  std::vector<Value> items(static_cast<size_t>(reduced.type->ndim), all);
+  items.insert(items.begin() + (*at < 0 ? *at + ndim : *at), Value::known(none_type()));
+  return view(bound(reduced), items, n);
 }
 
 // ---- NumPy's functions ------------------------------------------------------------------------------------------------------------
@@ -432,6 +503,29 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
                                          list, values.empty() ? "" : ", ", values));
 }
 
+/// sum, mean, min or max of what is not NaN.
+Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, const Node* n) {
+  if (!is_inexact(v.type->dtype)) return host_reduction(name, v, {}, n);
+  const bool extreme = name == "min" || name == "max";
+  if (extreme && is_complex(v.type->dtype)) fail(n, fmt::format("nan{}() does not take complex numbers", name));
+  const Value a = host_array(v, n);
+  const Value there = lift({a}, [this, n](std::span<const Value> x) { return compare_two(Operator::eq, x[0], x[0], n); }, n);
+  const double other = !extreme ? 0.0 : name == "min" ? HUGE_VAL : -HUGE_VAL;
+  const Value instead = converted(constant_value(Constant{other}), a.type->element, n);
+  const Value plain = lift(
+      {a},
+      [this, n, instead](std::span<const Value> x) {
+        return elementwise(static_cast<int>(Op::where), {compare_two(Operator::eq, x[0], x[0], n), x[0], instead}, n);
+      },
+      n);
+  const Value r = host_reduction(extreme ? name : "sum", plain, {}, n);
+  if (name == "sum") return r;
+  const Type real = scalar_type(real_type(r.type->dtype));
+  const Value count = host_reduction("sum", there, {}, n);
+  if (name == "mean") return Value::of(r.type, fmt::format("{} / {}({})", r.text, cpp(real), count.text), false);
+  return Value::of(r.type, fmt::format("{} > 0 ? {} : {}(limits<double>::nan())", count.text, r.text, cpp(r.type)), false);
+}
+
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (name == "builtins.print") return host_print(args, n);
   if (name.starts_with("numba.")) return host_numba(name, args, n);
@@ -442,19 +536,6 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       as_array.positional[0] = list_array(args.positional[0]);
       return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
     }
-  }
-  // So are tuples and numbers, where an array is asked for.
-  static constexpr const char* kOfArrays[] = {"sum",     "prod",     "min",           "max",    "amin",    "amax",   "mean",    "var",
-                                              "std",     "any",      "all",           "argmin", "argmax",  "median", "cumsum",  "cumprod",
-                                              "sort",    "argsort",  "flatnonzero",   "nansum", "nanmean", "nanmin", "nanmax",  "unique",
-                                              "nonzero", "diff",     "searchsorted",  "ptp",    "average", "ravel",  "reshape", "take",
-                                              "repeat",  "bincount", "count_nonzero", "shape",  "size"};
-  if (!args.positional.empty() && name.starts_with("numpy.") &&
-      (args.positional[0].is(Kind::tuple) || args.positional[0].is_scalar() || args.positional[0].is(Kind::literal)) &&
-      std::any_of(std::begin(kOfArrays), std::end(kOfArrays), [&](const char* x) { return name.substr(6) == x; })) {
-    CallArguments as_array = args;
-    as_array.positional[0] = spill(*host_builtin("numpy.asarray", {{args.positional[0]}, {n}, {}}, n));
-    return host_builtin(name, as_array, n);
   }
   // Lists of rows of equal lengths.
   if ((name == "numpy.array" || name == "numpy.asarray") && args.positional.size() == 1 && args.keywords.empty() &&
@@ -482,15 +563,18 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   const auto array = [&](Type element, int ndim, std::string text) {
     return Value::called(array_type(element, ndim, 'C'), std::move(text));
   };
-  const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
+  const auto integer = [&](const Value& v) { return whole_number(v, "this argument", n); };
+  const auto option = [&](const char* key) -> Value {
+    for (const auto& [name, v] : args.keywords)
+      if (name == key) return v;
+    return {};
+  };
+  const auto matrices = [&](const Value& v) {
+    if (v.type->ndim != 2)
+      fail(n, fmt::format("{}() takes a matrix in compiled functions, not {}", name, v.type->spelling), {{source_of(n), v.type}});
+    if (is_inexact(v.type->dtype) && itemsize(v.type->dtype) == 2) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+  };
 
-  // Options that the forms below do not have belong to the function's stand-in.
-  if (!args.keywords.empty() &&
-      is({"ptp", "average", "median", "cumsum", "cumprod", "append",      "repeat", "diff",   "unique",  "flatnonzero", "where", "take",
-          "dot", "vdot",    "matmul", "outer",  "trace",   "linalg.norm", "flip",   "nansum", "nanmean", "nanmin",      "nanmax"})) {
-    if (const Function* other = function_.stand_in(name)) return call_function(*other, other->syntax(), args, n);
-    fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
-  }
   if (is({"zeros", "ones", "empty"})) {
     Bound b(args, {"shape", "dtype", "order"});
     accept(b);
@@ -516,7 +600,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Type t = host_dtype(b[full ? 2 : 1], b[0].type->element, n);
     const Value a = host_array(b[0], n);
     const int ndim = a.type->ndim;
-    const std::string shape = a.text + ".shape";
+    const std::string shape = shape_text(a);
     if (f == "zeros_like") return array(t, ndim, fmt::format("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
     if (f == "empty_like") return array(t, ndim, fmt::format("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
     return array(
@@ -555,6 +639,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (is({"array", "asarray", "ascontiguousarray", "copy"})) {
     Bound b(args, {"a", "dtype"});
     accept(b);
+    if (!b[0].type) fail(n, fmt::format("{}() needs an argument", name));
     const Type element = host_dtype(b[1], nullptr, n);
     if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
     if (b[0].is_scalar() || b[0].is(Kind::literal)) {
@@ -569,39 +654,15 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
                  fmt::format("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
   }
   for (const char* r :
-       {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"}) {
-    if (f != r || p.empty()) continue;
-    CallArguments rest = args;
-    rest.positional.erase(rest.positional.begin());
-    if (p[0].is_array()) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, p[0], rest, n);
-    if (p[0].is(Kind::tuple))
-      return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, spill(host_array_of(p[0], nullptr, n)), rest, n);
-  }
-  if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1 && p[0].is_array()) {
-    if (!is_real_float(p[0].type->dtype)) return host_reduction(f.substr(3), p[0], {}, n);
-    const Value a = host_array(p[0], n);
-    const Value there = lift({a}, [this, n](std::span<const Value> x) { return compare_two(Operator::eq, x[0], x[0], n); }, n);
-    if (f == "nanmin" || f == "nanmax") {
-      const Value kept =
-          spill(Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, materialise(there, n).text)));
-      return host_reduction(f.substr(3), kept, {}, n);
-    }
-    const Value zero = converted(constant_value(Constant{int64_t{0}}), a.type->element, n);
-    const Value plain = lift(
-        {a},
-        [this, n, zero](std::span<const Value> x) {
-          return elementwise(static_cast<int>(Op::where), {compare_two(Operator::eq, x[0], x[0], n), x[0], zero}, n);
-        },
-        n);
-    const Value s = host_reduction("sum", plain, {}, n);
-    if (f == "nansum") return s;
-    return Value::of(s.type, fmt::format("{} / {}({})", s.text, cpp(s.type), host_reduction("sum", there, {}, n).text), false);
-  }
+       {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"})
+    if (f == r && !p.empty()) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, p[0], {{}, {}, args.keywords}, n);
+  if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1) return nan_reduction(f.substr(3), p[0], n);
   if (f == "ptp" && p.size() == 1) {
     const Value a = host_array(p[0], n);
     return binary(Operator::sub, host_reduction("max", a, {}, n), host_reduction("min", a, {}, n), n);
   }
   if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
+  if (f == "median" && p.size() == 1 && is_complex(p[0].type->dtype)) fail(n, "median() does not take complex numbers");
   if (f == "median" && p.size() == 1) return Value::called(float64_type(), fmt::format("py::median({})", host_array(p[0], n).text));
   if (is({"cumsum", "cumprod"}) && p.size() == 1) {
     const Value a = host_array(p[0], n);
@@ -640,24 +701,25 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     return a;
   }
   if (f == "reshape" && p.size() == 2) return host_method(p[0], "reshape", {{p[1]}, {}, {}}, n);
-  if (is({"ravel", "transpose", "sort", "argsort", "nonzero"}) && p.size() >= 1 && p[0].is_array()) {
-    if (f == "sort") {
-      const Value a = host_array(p[0], n);
-      return array(a.type->element, a.type->ndim, fmt::format("py::sorted({})", a.text));
-    }
-    CallArguments rest = args;
-    rest.positional.erase(rest.positional.begin());
-    return host_method(p[0], f, rest, n);
+  if (is({"sort", "argsort"}) && p.size() == 1) return sorted_along(f, p[0], option("axis"), n);
+  if (is({"ravel", "nonzero"}) && p.size() == 1) return host_method(p[0], f, {}, n);
+  if (f == "transpose" && p.size() == 1) {
+    const Value axes = option("axes");
+    return host_method(p[0], f, {axes.type ? std::vector<Value>{axes} : std::vector<Value>{}, {}, {}}, n);
   }
   if (is({"concatenate", "hstack", "vstack", "stack"})) {
     Bound b(args, {"arrays", "axis"});
     accept(b);
+    if (b[0].is_array()) fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name));
     if (!b[0].is(Kind::tuple) || b[0].type->items.empty()) fail(n, fmt::format("{}() takes a tuple of arrays", name));
     const Value whole = b[0].items.empty() && !b[0].simple ? spill(b[0]) : b[0];
     std::vector<Value> arrays;
     Type t = nullptr;
+    const bool flat = f == "concatenate" && b[1].is_none();
     for (size_t i = 0; i < b[0].type->items.size(); ++i) {
-      Value a = host_array(tuple_item(whole, i), n);
+      Value a = array_operand(tuple_item(whole, i), true, name, "arrays", n);
+      if (a.type->ndim == 0 && f == "concatenate" && !flat) fail(n, "concatenate() does not take arrays without dimensions");
+      a = flat || (a.type->ndim == 0 && is({"hstack", "vstack"})) ? raveled(a, n) : host_array(a, n);
       t = unify(t, a.type->element);
       // Rows and new axes are added by views.
       if (f == "stack" || (f == "vstack" && a.type->ndim == 1)) {
@@ -678,6 +740,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
       list += ", " + a.text;
     }
+    if (b.given(1) && f != "stack" && !b[1].integer()) whole_number(b[1], "an axis", n);
     const std::string axis = f == "hstack"                        ? (ndim == 1 ? "0" : "1")
                              : (f == "concatenate" && b.given(1)) ? integer(b[1])
                              : f == "stack" && b.given(1)
@@ -685,61 +748,64 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
                                  : "0";
     return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
   }
-  const auto line_of = [&](const Value& v) {
-    return v.type->ndim == 1 ? host_array(v, n) : host_array(*host_method(v, "ravel", {}, n), n);
-  };
   if (f == "append" && p.size() == 2) {
-    const Value a = line_of(host_array(p[0], n));
-    const Value b = p[1].is_array() ? line_of(p[1]) : spill(host_array_of(tuple_of({p[1]}), a.type->element, n));
+    const Value a = raveled(p[0], n), b = raveled(p[1], n);
     const Type t = unify(a.type->element, b.type->element);
     return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
   }
   if (f == "repeat" && p.size() == 2 && p[0].is_array() && !p[1].is_array() && !p[1].is(Kind::tuple))
-    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", line_of(p[0]).text, integer(p[1])));
-  if (f == "diff" && p.size() == 1 && p[0].is_array() && p[0].type->ndim == 1)
+    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", raveled(p[0], n).text, integer(p[1])));
+  if (f == "diff" && p.size() == 1 && (p[0].type->ndim == 0 || is_bool(p[0].type->dtype)))
+    fail(n, fmt::format("diff() does not take {} in compiled functions", p[0].type->spelling));
+  if (f == "diff" && p.size() == 1 && p[0].type->ndim == 1)
     return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
-  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", line_of(p[0]).text));
+  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", raveled(p[0], n).text));
   if (f == "partition" && p.size() == 2 && p[0].is_array() && p[0].type->ndim == 1 && (p[1].is_scalar() || p[1].is(Kind::literal)))
     return array(p[0].type->element, 1, fmt::format("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
   if (f == "bincount") {
     Bound b(args, {"x", "weights", "minlength"});
     accept(b);
+    if (b[0].type->ndim != 1 || is_inexact(b[0].type->dtype))
+      fail(n, fmt::format("bincount() takes a vector of integers, not {}", b[0].type->spelling));
     if (b.given(1))
       if (const Function* other = function_.stand_in("numpy.bincount")) return call_function(*other, other->syntax(), args, n);
     return array(int64_type(), 1, fmt::format("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
   }
-  if (f == "flatnonzero" && p.size() == 1)
-    return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", host_array(*host_method(p[0], "ravel", {}, n), n).text));
+  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", raveled(p[0], n).text));
   if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
-  if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal)))
-    return subscript_of(host_array(*host_method(p[0], "ravel", {}, n), n), p[1], n);
-  if (f == "take" && p.size() == 2) return host_index(host_array(*host_method(p[0], "ravel", {}, n), n), p[1], n);
+  if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal))) {
+    const Value a = raveled(p[0], n);
+    const Value i = spill(Value::called(int64_type(), fmt::format("py::checked_index({}, {}.shape[0])", integer(p[1]), a.text)), "i");
+    return subscript_of(a, i, n);
+  }
+  if (f == "take" && p.size() == 2) return host_index(raveled(p[0], n), p[1], n);
   if (f == "searchsorted") {
     Bound b(args, {"a", "v", "side"});
     accept(b);
-    const Value a = host_array(b[0], n);
-    const std::string right = b[2].is(Kind::string) && b[2].type->name == "right" ? "true" : "false";
-    if (b[1].is_array()) {
-      return materialise(lift(
-                             {b[1]},
-                             [this, a, right, n](std::span<const Value> x) {
-                               return Value::of(int64_type(),
-                                                fmt::format("py::search({}, {}, {})", a.text, convert(x[0], a.type->element, n), right));
-                             },
-                             n),
-                         n);
-    }
-    return Value::of(int64_type(), fmt::format("py::search({}, {}, {})", a.text, convert(b[1], a.type->element, n), right));
+    if (b[0].type->ndim != 1) fail(n, fmt::format("searchsorted() takes a sorted vector, not {}", b[0].type->spelling));
+    const bool right = b[2].is(Kind::string) && b[2].type->name == "right";
+    if (b[2].type && !right && !(b[2].is(Kind::string) && b[2].type->name == "left"))
+      fail(n, "searchsorted(): side must be 'left' or 'right', known when the function is compiled");
+    const Type of = b[1].is_array() ? b[1].type->element : b[1].is(Kind::literal) ? int64_type() : b[1].type;
+    if (!of->is_scalar()) fail(n, fmt::format("searchsorted() does not take {}", of->spelling));
+    // Compared in the type that holds both: 2.5 has a place among integers.
+    const Value sorted = host_array(b[0], n);
+    const Type both = scalar_type(promote(sorted.type->dtype, of->dtype));
+    const auto place_of = [this, sorted, both, right, n](const Value& x) {
+      return Value::called(int64_type(), fmt::format("py::search<{}>({}, {}, {})", cpp(both), sorted.text, convert(x, both, n), right));
+    };
+    if (!b[1].is_array()) return place_of(b[1]);
+    return materialise(lift({b[1]}, [place_of](std::span<const Value> x) { return place_of(x[0]); }, n), n);
   }
   if (f == "vdot" && p.size() == 2 && p[0].is_array() && p[1].is_array()) {
-    const Value a = host_array(*host_method(p[0], "ravel", {}, n), n), b = host_array(*host_method(p[1], "ravel", {}, n), n);
+    const Value a = raveled(p[0], n), b = raveled(p[1], n);
     if (!is_complex(a.type->dtype)) return host_product(a, b, n);
     return host_product(
         lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n);
   }
   if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
-  if (f == "outer" && p.size() == 2 && p[0].is_array() && p[1].is_array() && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
-    const Value a = host_array(*host_method(p[0], "ravel", {}, n), n), b = host_array(*host_method(p[1], "ravel", {}, n), n);
+  if (f == "outer" && p.size() == 2 && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
+    const Value a = raveled(p[0], n), b = raveled(p[1], n);
     const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
     return array(t, 2, fmt::format("py::outer<{}>({}, {})", cpp(t), a.text, b.text));
   }
@@ -747,42 +813,60 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     Value all = Value::known(slice_type());
     all.items.assign(3, Value::known(none_type()));
     const Value none = Value::known(none_type());
-    const Value a = bound(view(host_array(*host_method(p[0], "ravel", {}, n), n), {all, none}, n), "v");
-    const Value b = bound(view(host_array(*host_method(p[1], "ravel", {}, n), n), {none, all}, n), "v");
+    const Value a = bound(view(raveled(p[0], n), {all, none}, n), "v");
+    const Value b = bound(view(raveled(p[1], n), {none, all}, n), "v");
     return materialise(binary(Operator::mul, a, b, n), n);
   }
-  if (f == "trace" && p.size() == 1) return Value::called(p[0].type->element, fmt::format("py::trace({})", host_array(p[0], n).text));
+  if (f == "trace" && p.size() == 1) {
+    if (p[0].type->ndim != 2) fail(n, fmt::format("trace() takes a matrix in compiled functions, not {}", p[0].type->spelling));
+    const Value a = host_array(p[0], n);
+    if (!is_inexact(a.type->dtype) && itemsize(a.type->dtype) < 8) {
+      const Type t = scalar_type(wide(a.type->dtype));
+      return Value::called(t, fmt::format("py::trace<{}>({})", cpp(t), a.text));
+    }
+  }
+  if (f == "trace" && p.size() == 1)
+    return Value::called(p[0].type->element, fmt::format("py::trace<{}>({})", cpp(p[0].type->element), host_array(p[0], n).text));
   if (f.starts_with("linalg.") && !p.empty()) {
     const Value a = host_array(p[0], n);
     const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
     if (f == "linalg.norm" && p.size() == 1)
       return Value::called(scalar_type(real_type(t->dtype)),
                            fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
+    if (is({"linalg.solve", "linalg.inv", "linalg.det"})) matrices(a);
     if (f == "linalg.solve" && p.size() == 2) {
       const Value b = host_array(p[1], n);
+      if (b.type->ndim < 1 || b.type->ndim > 2)
+        fail(n, fmt::format("solve() takes a vector or a matrix on the right, not {}", b.type->spelling));
       const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
       return array(both, b.type->ndim, fmt::format("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
     }
     if (f == "linalg.inv" && p.size() == 1) return array(t, 2, fmt::format("py::inverse<{}>({})", cpp(t), a.text));
     if (f == "linalg.det" && p.size() == 1) return Value::called(t, fmt::format("py::determinant<{}>({})", cpp(t), a.text));
   }
-  if (is({"allclose", "array_equal", "isclose"}) && p.size() >= 2 && (p[0].is_array() || p[1].is_array())) {
+  if (f == "array_equal" && p.size() == 2) return same_elements(p[0], p[1], n);
+  if (is({"allclose", "isclose"}) && p.size() == 2 && (p[0].is_array() || p[1].is_array())) {
     const Value a = materialise(p[0], n), b = materialise(p[1], n);
-    Bound options(args, {"a", "b", "rtol", "atol"});
+    Bound options(args, {"a", "b", "rtol", "atol", "equal_nan"});
     accept(options);
-    const std::string rtol = options.given(2) ? convert(options[2], float64_type(), n) : "1e-5",
-                      atol = options.given(3) ? convert(options[3], float64_type(), n) : "1e-8";
+    const auto number = [&](size_t i, Type t, const char* otherwise) {
+      return options.given(i) ? spill(converted(options[i], t, n)).text : std::string(otherwise);
+    };
+    const std::string r = number(2, float64_type(), "1e-5"), t = number(3, float64_type(), "1e-8"), q = number(4, bool_type(), "false");
     const Value close = lift(
         {a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b},
-        [this, n, f, rtol, atol](std::span<const Value> x) {
-          if (f == "array_equal") return compare_two(Operator::eq, x[0], x[1], n);
-          return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {})", convert(x[0], float64_type(), n),
-                                                    convert(x[1], float64_type(), n), rtol, atol));
+        [this, n, r, t, q](std::span<const Value> x) {
+          return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {}, {})", convert(x[0], float64_type(), n),
+                                                    convert(x[1], float64_type(), n), r, t, q));
         },
         n);
     return f == "isclose" ? close : host_reduction("all", close, {}, n);
   }
   if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
+  if (f == "size" && p.size() == 1 && option("axis").type) {
+    const Value a = host_array(p[0], n);
+    return Value::called(int64_type(), fmt::format("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(option("axis")), a.type->ndim));
+  }
   if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
   if (f == "ndim" && p.size() == 1 && p[0].is_array()) return constant_value(Constant{static_cast<int64_t>(p[0].type->ndim)});
   if (f == "expand_dims") {
@@ -801,13 +885,56 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     return view(a, items, n);
   }
   if (f == "flip" && p.size() == 1) {
-    const Value a = host_array(p[0], n);
+    const Value a = host_array(p[0], n), axis = option("axis");
     Value back = Value::known(slice_type());
     back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
-    return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
+    if (!axis.type) return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
+    Value all = Value::known(slice_type());
+    all.items.assign(3, Value::known(none_type()));
+    std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
+    for (const Value& i : index_items(axis)) {
+      if (!i.integer()) {
+        if (const Function* other = function_.stand_in(name)) return call_function(*other, other->syntax(), args, n);
+        fail(n, "flip(): the axis must be known when the function is compiled");
+      }
+      const int64_t at = *i.integer() < 0 ? *i.integer() + a.type->ndim : *i.integer();
+      if (at < 0 || at >= a.type->ndim)
+        fail(n, fmt::format("flip(): axis {} is out of bounds for {} dimensions", *i.integer(), a.type->ndim));
+      items[static_cast<size_t>(at)] = back;
+    }
+    return view(a, items, n);
   }
   if (auto r = host_axes(f, args, n)) return r;
   return host_random(f, random, args, n);
+}
+
+/// sort and argsort along an axis; None: of all elements.
+Value FunctionCompiler::sorted_along(const std::string& f, const Value& v, const Value& axis, const Node* n) {
+  unit_.need("host_numpy");
+  const Value a = axis.is_none() ? raveled(v, n) : host_array(v, n);
+  if (a.type->ndim == 0) fail(n, fmt::format("{}() does not take an array without dimensions", f));
+  const std::string along = axis.type && !axis.is_none() ? whole_number(axis, "an axis", n) : "-1";
+  return Value::called(array_type(f == "sort" ? a.type->element : int64_type(), a.type->ndim, 'C'),
+                       fmt::format("py::{}({}, {})", f == "sort" ? "sorted" : "argsort", a.text, along));
+}
+
+/// Whether two arrays have one shape and equal elements.
+Value FunctionCompiler::same_elements(const Value& x, const Value& y, const Node* n) {
+  if (x.type->ndim != y.type->ndim) return constant_value(Constant{false});
+  unit_.need("host_numpy");
+  const Value a = host_array(x, n), b = host_array(y, n);
+  const auto equal = [this, n](std::span<const Value> v) { return compare_two(Operator::eq, v[0], v[1], n); };
+  if (a.type->ndim == 0) return lift({a, b}, equal, n);
+  const std::string same = temporary("same");
+  linef("bool {} = py::same_shape({}, {});", same, a.text, b.text);
+  linef("if ({}) {{", same);
+  ++depth_;
+  linef("{} = {};", same, host_reduction("all", lift({a, b}, equal, n), {}, n).text);
+  --depth_;
+  line("}");
+  Value r = Value::of(bool_type(), same);
+  r.simple = r.non_negative = true;
+  return r;
 }
 
 /// `python`: Python's own module, which has a state of its own.
@@ -893,6 +1020,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   const auto& p = args.positional;
   for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
     if (name == r) return host_reduction(name, self, args, n);
+  const auto no_options = [&] {
+    if (!args.keywords.empty()) fail(n, fmt::format(".{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
+  };
   if (name == "copy") {
     if (self.lazy) return materialise(self, n);
     return Value::called(array_type(self.type->element, self.type->ndim, 'C'), fmt::format("py::copy({})", self.text));
@@ -902,6 +1032,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return materialise(cast_to(host_dtype(p[0], nullptr, n), self.lazy ? self : bound(self), n), n);
   }
   if (name == "reshape" || name == "ravel" || name == "flatten") {
+    no_options();
     const Value a = host_array(self, n);
     int ndim = 1;
     const std::string shape = name != "reshape" ? "py::Tuple<i64, 1>{{-1}}" : host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
@@ -911,12 +1042,14 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
                          fmt::format("py::reshape<{}>({}, {})", ndim, a.text, shape));
   }
   if (name == "transpose") {
+    no_options();
     const std::vector<Value> axes = p.size() == 1 && p[0].is(Kind::tuple) ? index_items(p[0]) : p;
     if (axes.empty()) return array_attribute(host_array(self, n), "T", n);
     int ndim = 0;
     const std::string order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
     if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
-    return Value::called(with_layout(self.type, ndim, 'A'), fmt::format("py::permuted({}, {})", host_array(self, n).text, order));
+    return Value::called(with_layout(self.type, ndim, 'A'),
+                         fmt::format("py::permuted({0}, py::whole_order<{2}>({1}))", host_array(self, n).text, order, ndim));
   }
   if (name == "swapaxes" || name == "squeeze") {
     CallArguments all = args;
@@ -924,10 +1057,16 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     all.nodes.insert(all.nodes.begin(), n);
     return host_axes(name, all, n);
   }
-  if (name == "sort" && p.empty()) return Value::called(none_type(), fmt::format("py::sort_in_place({})", host_array(self, n).text));
+  if (name == "sort" && p.empty()) {
+    if (self.lazy || self.type->ndim == 0 || self.type->read_only) fail(n, fmt::format(".sort() does not take {}", self.type->spelling));
+    std::string along = "-1";
+    for (const auto& [key, axis] : args.keywords) along = whole_number(axis, "an axis", n);
+    return Value::called(none_type(), fmt::format("py::sort_in_place({}, {})", host_array(self, n).text, along));
+  }
   if (name == "argsort") {
-    if (self.type->ndim != 1) fail(n, "argsort() takes vectors in compiled functions");
-    return Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::argsort({})", host_array(self, n).text));
+    Value axis;
+    for (const auto& [key, given] : args.keywords) axis = given;
+    return sorted_along("argsort", self, axis, n);
   }
   if (name == "cumsum" || name == "cumprod") {
     CallArguments all = args;
@@ -951,7 +1090,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
 
 /// a @ b.
 Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node* n) {
-  if ((x.is_scalar() || y.is_scalar())) return materialise(binary(Operator::mul, x, y, n), n);
+  const auto number = [](const Value& v) { return !v.is_array() || v.type->ndim == 0; };
+  if (number(x) || number(y)) return materialise(binary(Operator::mul, scalar_of(x, n), scalar_of(y, n), n), n);
   unit_.need("host_numpy");
   const Value a = host_array(x, n), b = host_array(y, n);
   const int na = a.type->ndim, nb = b.type->ndim;

@@ -112,6 +112,10 @@ void FunctionCompiler::run() {
   if (syntax_.keyword_rest)
     fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
          "name the parameters");
+  for (const Node* outer : syntax_.outer_names)
+    if (syntax_.local_index(outer->text) >= 0)
+      fail(outer, fmt::format("'{}' belongs outside this function, and compiled functions cannot assign to it", outer->text), {},
+           "return the value, or store it into an array that is passed");
   find_free_loads();
   const Type declared = syntax_.yields ? nullptr : declared_result();
   if (declared) spec_.result = declared;
@@ -260,6 +264,7 @@ void FunctionCompiler::comment(const Node* n) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
   if (text.empty() || text.back() == '\\' || text == last_comment_) return;
   last_comment_ = text;
+  unit_.places.try_emplace(last_comment_, SourcePlace{syntax_.file, n->line, syntax_.name, unit_.trail});
   line("// " + last_comment_);
 }
 
@@ -346,6 +351,7 @@ void FunctionCompiler::set_local(int index, const Value& v) {
   l.type = v.type;
   l.non_negative = v.non_negative;
   l.index = v.index;
+  l.several = v.is(Kind::tuple) && (v.several || (v.display && host()));
   l.constant = v.constant;
   env_.locals[static_cast<size_t>(index)] = l;
   for (Protection& p : protections_) p.seen = join(p.seen, env_);
@@ -1068,6 +1074,8 @@ void FunctionCompiler::return_statement(const Node* n) {
   Value v = n->a ? expression(n->a) : Value::known(none_type());
   if (host() && v.type) {
     v = made(v, spec_.result, n);
+    if (v.is(Kind::tuple) && (v.display || v.several))
+      fail(n, "a list of values of several types cannot be returned", {{source_of(n->a), v.type}}, "return a tuple, or a list of one type");
     if (v.lazy) v = materialise(v, n);
     if (v.type && (v.is(Kind::string) || v.is(Kind::tuple)) && stored_type(v.type) != v.type) v = converted(v, stored_type(v.type), n);
     if (v.type && v.type->is_container() && is_incomplete(v.type)) {

@@ -124,7 +124,7 @@ struct FunctionSyntax {
   std::vector<std::string> locals;  ///< names that the function binds, parameters first
   std::vector<std::string> source;  ///< the file's lines from `line` on
   FunctionSyntax* outer = nullptr;  ///< of inner functions and lambdas
-  bool rebinds_outer = false;       ///< `nonlocal` or `global` is used
+  std::vector<Node*> outer_names;   ///< the statements `global` and `nonlocal`, one for each name
   bool yields = false;              ///< a generator
 
   // Of the outermost function: where the nodes live.
@@ -202,6 +202,8 @@ class Function {
   /// Of a function that was compiled for given signatures only: calls convert to them, and get what they say.
   std::vector<FunctionSignature> declared;
   bool force_inline = false;  ///< @cuda.jit(inline="always")
+  bool elementwise = false;   ///< @vectorize: it maps over arrays; of `declared` the first that the operands cast to is meant
+  bool generalised = false;   ///< @guvectorize: functions for the CPU call what overloaded() gives, which loops over the cores
 
  protected:
   std::shared_ptr<const FunctionSyntax> syntax_;

@@ -19,6 +19,10 @@ std::string quoted_text(std::string_view s) {
 std::string literal_text(std::string_view s) {
   size_t points = 0;
   for (char c : s) points += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  constexpr size_t kMarked = 64;  // from here on the places of characters are worth keeping
+  if (points != s.size() && s.size() >= kMarked)
+    return fmt::format("py::long_literal([]() -> py::LongLiteral<{0}>& {{ static py::LongLiteral<{0}> l; return l; }}(), {1}, {2})",
+                       s.size(), quoted_text(s), points);
   return fmt::format("py::literal({}, {}, {})", quoted_text(s), s.size(), points);
 }
 

@@ -246,6 +246,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.uses_dynamic_shared = uses_dynamic_shared;
   made.failures = failures_;
   made.sites = sites_;
+  made.places = places;
   made.interpreted = interpreted_;
   made.checked = options.check;
   made.addresses = addresses_;

@@ -21,6 +21,7 @@ struct Value {
   bool index = false;  ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
   std::shared_ptr<const Constant> constant;
   bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
+  bool several = false;                   ///< a list of values of several types: a tuple here, whose origin is remembered
   std::string root, part;                 ///< of an array: the variable that it is a view of, and which slices of it
   std::vector<Value> items;               ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
   std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have

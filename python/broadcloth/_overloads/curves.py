@@ -51,6 +51,8 @@ def interp(x, xp, fp):
 def convolve(a, v, mode="full"):
     if a.size == 0 or v.size == 0:
         raise ValueError("convolve: the arrays cannot be empty")
+    if mode != "full" and mode != "valid" and mode != "same":
+        raise ValueError("mode must be 'full', 'valid' or 'same'")
     n, m = a.size, v.size
     full = np.zeros(n + m - 1, dtype=(a[:1] * v[:1]).dtype)
     for i in range(n):
@@ -67,7 +69,10 @@ def convolve(a, v, mode="full"):
 
 @stands_for("numpy.correlate")
 def correlate(a, v, mode="valid"):
-    return convolve(a, v[::-1].copy(), mode)
+    # NumPy works on the longer one first, and turns the result around.
+    if v.size > a.size:
+        return np.conj(convolve(v, np.conj(a[::-1]), mode))[::-1].copy()
+    return convolve(a, np.conj(v[::-1]), mode)
 
 
 @stands_for("numpy.trapz", "numpy.trapezoid")

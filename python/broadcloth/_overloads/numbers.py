@@ -70,14 +70,26 @@ def prod(values):
     return product
 
 
+def _without_nan(x, nan, most, least):
+    out = np.where(np.isnan(x), nan, x)
+    out = np.where(out == np.inf, most, out)
+    return np.where(out == -np.inf, least, out)
+
+
 @stands_for("numpy.nan_to_num")
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    if isinstance(x, np.ndarray):
+        if isinstance(x.dtype.type(0), int):
+            return x.copy()
+        if x.dtype == np.float32:
+            most, least = np.float32(3.4028234663852886e38), np.float32(-3.4028234663852886e38)
+        else:
+            most, least = 1.7976931348623157e308, -1.7976931348623157e308
+        high = most if posinf is None else x.dtype.type(posinf)
+        low = least if neginf is None else x.dtype.type(neginf)
+        return _without_nan(x, x.dtype.type(nan), high, low)
     most = 1.7976931348623157e308 if posinf is None else posinf
     least = -1.7976931348623157e308 if neginf is None else neginf
-    if isinstance(x, np.ndarray):
-        out = np.where(np.isnan(x), nan, x)
-        out = np.where(out == np.inf, most, out)
-        return np.where(out == -np.inf, least, out)
     if np.isnan(x):
         return nan
     return most if x == np.inf else (least if x == -np.inf else x * 1.0)
@@ -98,8 +110,8 @@ def divmod_numbers(x1, x2):
 
 
 @stands_for("array.clip")
-def clip(a, a_min=None, a_max=None):
-    return np.clip(a, a_min, a_max)
+def clip(a, min=None, max=None):
+    return np.clip(a, min, max)
 
 
 @stands_for("numpy.fix")

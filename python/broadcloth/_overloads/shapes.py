@@ -30,24 +30,30 @@ def diag(v, k=0):
 @stands_for("numpy.tril")
 def tril(m, k=0):
     out = np.zeros_like(m)
-    for i in range(m.shape[0]):
-        for j in range(min(m.shape[1], i + k + 1)):
-            out[i, j] = m[i, j]
+    if m.ndim < 2:
+        raise ValueError("tril: expected a matrix or a stack of matrices")
+    below = m.shape[m.ndim - 2]
+    for i in range(below):
+        for j in range(min(m.shape[m.ndim - 1], i + k + 1)):
+            out[..., i, j] = m[..., i, j]
     return out
 
 
 @stands_for("numpy.triu")
 def triu(m, k=0):
     out = np.zeros_like(m)
-    for i in range(m.shape[0]):
-        for j in range(max(0, i + k), m.shape[1]):
-            out[i, j] = m[i, j]
+    if m.ndim < 2:
+        raise ValueError("triu: expected a matrix or a stack of matrices")
+    below = m.shape[m.ndim - 2]
+    for i in range(below):
+        for j in range(max(0, i + k), m.shape[m.ndim - 1]):
+            out[..., i, j] = m[..., i, j]
     return out
 
 
 @stands_for("numpy.tri")
-def tri(n, m=None, k=0):
-    columns = n if m is None else m
+def tri(n, M=None, k=0):
+    columns = n if M is None else M
     out = np.zeros((n, columns))
     for i in range(n):
         for j in range(min(columns, i + k + 1)):
@@ -56,8 +62,8 @@ def tri(n, m=None, k=0):
 
 
 @stands_for("numpy.vander")
-def vander(x, n=None, increasing=False):
-    count = len(x) if n is None else n
+def vander(x, N=None, increasing=False):
+    count = len(x) if N is None else N
     out = np.empty((len(x), count), dtype=x.dtype)
     for i in range(len(x)):
         for j in range(count):
@@ -293,7 +299,7 @@ def rot90(m, k=1):
     turns = k % 4
     a = m.copy()
     for _ in range(turns):
-        a = a[:, ::-1].T.copy()
+        a = np.swapaxes(a[:, ::-1], 0, 1).copy()
     return a
 
 
@@ -330,6 +336,10 @@ def _stretched(shape, strides, target):
 @stands_for("numpy.delete")
 def delete(a, index):
     n = a.size
+    if isinstance(index, np.ndarray) and index.dtype == np.bool_:
+        if index.size != n:
+            raise ValueError("delete: a boolean mask must have the size of the array")
+        return a.ravel()[~index]
     gone = np.zeros(n, dtype=np.bool_)
     if isinstance(index, np.ndarray | list | tuple):
         for i in index:
@@ -390,11 +400,33 @@ def select(conditions, choices, default=0):
 
 @stands_for("numpy.tile")
 def tile(a, reps):
-    out = np.empty(a.size * reps, dtype=a.dtype)
-    flat = a.ravel()
-    for k in range(reps):
-        out[k * a.size : (k + 1) * a.size] = flat
+    if not isinstance(reps, tuple):
+        return _tile_rows(a, reps)
+    if len(reps) == 1:
+        return _tile_rows(a, reps[0])
+    if len(reps) != 2 or a.ndim > 2:
+        raise ValueError("tile: compiled functions take one or two repetitions, two of matrices and vectors")
+    rows = _tile_rows(a if a.ndim == 2 else a.reshape(1, a.size), reps[1])
+    n = rows.shape[0]
+    out = np.empty((n * reps[0], rows.shape[1]), dtype=a.dtype)
+    for k in range(reps[0]):
+        out[k * n : (k + 1) * n] = rows
     return out
+
+
+def _tile_rows(a, times):
+    if a.ndim < 2:
+        flat = a.ravel()
+        line = np.empty(flat.size * times, dtype=a.dtype)
+        for k in range(times):
+            line[k * flat.size : (k + 1) * flat.size] = flat
+        return line
+    n = a.shape[-1]
+    rows = a.copy().reshape(a.size // max(n, 1), n)
+    out = np.empty((rows.shape[0], n * times), dtype=a.dtype)
+    for k in range(times):
+        out[:, k * n : (k + 1) * n] = rows
+    return out.reshape(a.shape[:-1] + (n * times,))
 
 
 @stands_for("numpy.array_split")

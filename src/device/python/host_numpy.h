@@ -60,12 +60,17 @@ BC_INLINE Host<T, M, 'C'> reshape(const Host<T, N, L>& a, Tuple<i64, M> shape) {
   i64 known = 1;
   int open = -1;
   for (int k = 0; k < M; ++k) {
-    if (shape[k] < 0)
+    if (shape[k] < 0) {
+      if (open >= 0) raise(kValue, "can only specify one unknown dimension");
       open = k;
-    else
-      known *= shape[k];
+    } else if (__builtin_mul_overflow(known, shape[k], &known)) {
+      raise(kValue, "cannot reshape the array: the sizes differ");
+    }
   }
-  if (open >= 0) shape[open] = known > 0 ? c.size() / known : 0, known *= shape[open];
+  if (open >= 0) {
+    if (known == 0) raise(kValue, "cannot reshape the array: the unknown dimension could be any");
+    shape[open] = c.size() / known, known *= shape[open];
+  }
   if (known != c.size()) raise(kValue, "cannot reshape the array: the sizes differ");
   Array<T, M, 'C'> r{};
   r.data = c.data;
@@ -104,6 +109,18 @@ BC_INLINE Tuple<i64, N> moved_axes(const Tuple<i64, K>& source, const Tuple<i64,
     if (order[k] >= 0) continue;
     while (used[next]) ++next;
     order[k] = next++;
+  }
+  return order;
+}
+/// The order of axes that transpose is given, counted from the front.
+template <int N>
+BC_INLINE Tuple<i64, N> whole_order(const Tuple<i64, N>& axes) {
+  Tuple<i64, N> order;
+  bool used[N + 1] = {};
+  for (int k = 0; k < N; ++k) {
+    const int axis = axis_of(axes[k], N);
+    if (used[axis]) raise(kValue, "transpose: an axis is named twice");
+    order[k] = axis, used[axis] = true;
   }
   return order;
 }
@@ -167,7 +184,23 @@ BC_INLINE Host<T, N, 'C'> concatenate(i64 along, const A&... a) {
   return out;
 }
 
-BC_FN bool is_close(double a, double b, double rtol, double atol) { return a == b || fabs(a - b) <= atol + rtol * fabs(b); }
+BC_FN bool is_close(double a, double b, double rtol, double atol, bool equal_nan) {
+  if (a != a || b != b) return equal_nan && a != a && b != b;
+  if (a - a != 0 || b - b != 0) return a == b;  // infinities
+  return fabs(a - b) <= atol + rtol * fabs(b);
+}
+template <class T, class U, int N, char L, char K>
+BC_INLINE bool same_shape(const Host<T, N, L>& a, const Host<U, N, K>& b) {
+  bool same = true;
+  for (int k = 0; k < N; ++k) same = same && a.shape[k] == b.shape[k];
+  return same;
+}
+/// Of an axis that is reduced by what has no identity.
+BC_FN void expect_elements(i64 extent, bool argument) {
+  if (extent > 0) return;
+  if (argument) raise(kValue, "attempt to get argmax or argmin of an empty sequence");
+  raise(kValue, "zero-size array to reduction operation which has no identity");
+}
 
 // ---- reductions along an axis -----------------------------------------------------------------------------------------------------
 
@@ -679,40 +712,55 @@ BC_INLINE void sort_rows(const Host<T, N, 'C'>& a) {
   const Host<T, 1, 'C'> buffer = fresh<T, 1>(Tuple<i64, 1>{{n}});
   for (i64 at = 0, size = a.size(); at < size; at += n) sort_numbers(a.data + at, buffer.data, n, false);
 }
-template <class T, int N, char L>
-BC_INLINE Host<T, N, 'C'> sorted(const Host<T, N, L>& a) {
-  Host<T, N, 'C'> out = copy(a);
-  sort_rows(out);
-  return out;
+/// f of the array with an axis as its last one, with the axis back in its place.
+template <class T, int N, char L, class F>
+BC_INLINE auto by_rows(const Host<T, N, L>& a, i64 along, const F& f) {
+  const int axis = axis_of(along, N);
+  if (axis == N - 1) return f(copy(a));
+  const Tuple<i64, 1> from{{axis}}, last{{N - 1}};
+  return copy(permuted(f(copy(permuted(a, moved_axes<N>(from, last)))), moved_axes<N>(last, from)));
 }
 template <class T, int N, char L>
-BC_INLINE void sort_in_place(const Host<T, N, L>& a) {
+BC_INLINE Host<T, N, 'C'> sorted(const Host<T, N, L>& a, i64 along = -1) {
+  return by_rows(a, along, [](Host<T, N, 'C'> rows) {
+    sort_rows(rows);
+    return rows;
+  });
+}
+template <class T, int N, char L>
+BC_INLINE void sort_in_place(const Host<T, N, L>& a, i64 along) {
+  if (axis_of(along, N) != N - 1) return assign(a, Same{}, sorted(a, along));
   const Host<T, N, 'C'> c = contiguous(a);
   sort_rows(c);
   if (c.data != a.data) assign(a, Same{}, c);
 }
-template <class T, char L>
-BC_INLINE Host<i64, 1, 'C'> argsort(const Host<T, 1, L>& a) {
-  const Host<T, 1, 'C'> c = contiguous(a);
-  const i64 n = c.shape[0];
-  Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{n}});
-  const Host<i64, 1, 'C'> buffer = fresh<i64, 1>(Tuple<i64, 1>{{n}});
-  for (i64 i = 0; i < n; ++i) out.data[i] = i;
-  sort_places(out.data, buffer.data, n, static_cast<const T*>(c.data), false);
-  return out;
+template <class T, int N, char L>
+BC_INLINE Host<i64, N, 'C'> argsort(const Host<T, N, L>& a, i64 along) {
+  return by_rows(a, along, [](const Host<T, N, 'C'>& rows) {
+    const i64 n = rows.shape[N - 1], all = rows.size();
+    Host<i64, N, 'C'> out = fresh<i64, N>(rows.shape);
+    const Host<i64, 1, 'C'> buffer = fresh<i64, 1>(Tuple<i64, 1>{{n}});
+    for (i64 at = 0; at < all; at += n) {
+      for (i64 i = 0; i < n; ++i) out.data[at + i] = i;
+      sort_places(out.data + at, buffer.data, n, static_cast<const T*>(rows.data) + at, false);
+    }
+    return out;
+  });
 }
-template <class T, char L>
-BC_INLINE i64 search(const Host<T, 1, L>& a, T value, bool right) {
+/// The place of a value in a sorted vector, compared in the type C.
+template <class C, class E, char L>
+BC_INLINE i64 search(const Host<E, 1, L>& a, C value, bool right) {
+  using T = C;
   const i64 all = a.shape[0];
   if (all == 0) return 0;
   // Without branches on the elements: in places that nobody can guess half of them would be guessed wrong.
   const auto find = [&](const auto& past) {
     i64 low = 0, n = all;
     for (i64 half = n >> 1; half > 0; n -= half, half = n >> 1) {
-      const bool here = past(a(low + half - 1));
+      const bool here = past(cast<C>(a(low + half - 1)));
       low += __builtin_unpredictable(here) ? half : 0;
     }
-    return low + (past(a(low)) ? 1 : 0);
+    return low + (past(cast<C>(a(low))) ? 1 : 0);
   };
   if constexpr (is_native_float<T>) {
     // NaN comes last; no comparison with it holds.
@@ -725,13 +773,18 @@ BC_INLINE i64 search(const Host<T, 1, L>& a, T value, bool right) {
 template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
   const Host<T, 1, 'C'> s = sorted(a);
+  // NaN is one value here.
+  const auto first = [&](i64 i) {
+    if (i == 0) return true;
+    const T x = s.data[i], before_it = s.data[i - 1];
+    return x != before_it && (x == x || before_it == before_it);
+  };
   i64 k = 0;
-  for (i64 i = 0; i < s.shape[0]; ++i)
-    if (i == 0 || s.data[i] != s.data[i - 1]) ++k;
+  for (i64 i = 0; i < s.shape[0]; ++i) k += first(i);
   Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{k}});
   k = 0;
   for (i64 i = 0; i < s.shape[0]; ++i)
-    if (i == 0 || s.data[i] != s.data[i - 1]) out.data[k++] = s.data[i];
+    if (first(i)) out.data[k++] = s.data[i];
   return out;
 }
 /// Moves elements until the k-th is where sorting would put it, with none after it before it (Hoare's FIND). False: it takes too long.
@@ -824,6 +877,7 @@ BC_INLINE Host<T, 1, 'C'> diff(const Host<T, 1, L>& a) {
 }
 template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> repeat(const Host<T, 1, L>& a, i64 times) {
+  if (times < 0) raise(kValue, "repeats may not contain negative values.");
   Host<T, 1, 'C'> out = fresh<T, 1>(Tuple<i64, 1>{{a.shape[0] * times}});
   for (i64 i = 0; i < a.shape[0]; ++i)
     for (i64 k = 0; k < times; ++k) out.data[i * times + k] = a(i);
@@ -912,10 +966,10 @@ BC_INLINE R norm(const Host<T, N, L>& a) {
       a);
   return cast<R>(sqrt(s));
 }
-template <class T, char L>
-BC_INLINE T trace(const Host<T, 2, L>& a) {
-  T s = cast<T>(0);
-  for (i64 i = 0; i < least(a.shape[0], a.shape[1]); ++i) s = add(s, a(i, i));
+template <class R, class T, char L>
+BC_INLINE R trace(const Host<T, 2, L>& a) {
+  R s = cast<R>(0);
+  for (i64 i = 0; i < least(a.shape[0], a.shape[1]); ++i) s = add(s, cast<R>(a(i, i)));
   return s;
 }
 

@@ -36,12 +36,41 @@ BC_FN i64 count_points(const char* at, i64 size) {
   for (i64 i = 0; i < size; ++i) n += (at[i] & 0xc0) != 0x80;
   return n;
 }
+/// What a longer text that is not all ASCII has before its characters: where every 16th code point begins, as far as somebody asked, so
+/// that an index costs no walk from the start. Texts that share the memory share it. `self` tells it from characters.
+struct TextMarks {
+  static constexpr i64 kStep = 16, kLeast = 64;
+  static constexpr u64 kTag = 0x5bc07e875bc07e87ull;
+  u64 self;
+  i64 room, known;  ///< in marks; the first `known` are written
+  BC_INLINE u32* marks() { return reinterpret_cast<u32*>(this + 1); }
+  BC_INLINE char* text() { return reinterpret_cast<char*>(marks() + room); }
+  BC_INLINE void begin(i64 size) {
+    self = reinterpret_cast<u64>(this) ^ kTag;
+    room = size / kStep + 2;
+    known = 1;
+    marks()[0] = 0;
+  }
+  static BC_INLINE bool wanted(i64 size, i64 length) { return size != length && size >= kLeast && size < (i64{1} << 32); }
+};
+BC_FN TextMarks* marks_of(const Str& s) {
+  if (!s.owner) return nullptr;
+  auto* m = reinterpret_cast<TextMarks*>(s.owner + 1);
+  return m->self == (reinterpret_cast<u64>(m) ^ TextMarks::kTag) ? m : nullptr;
+}
 /// Room for a new text; the characters are written through `at`.
 static inline Str new_text(i64 size, i64 length, char*& at) {
   Str s;
-  s.owner = bc_host->allocate(size > 0 ? size : 1);
-  s.data = at = reinterpret_cast<char*>(s.owner + 1);
   s.size = size, s.length = length;
+  if (TextMarks::wanted(size, length)) {
+    s.owner = bc_host->allocate(static_cast<i64>(sizeof(TextMarks)) + (size / TextMarks::kStep + 2) * 4 + size);
+    auto* m = reinterpret_cast<TextMarks*>(s.owner + 1);
+    m->begin(size);
+    s.data = at = m->text();
+    return s;
+  }
+  s.owner = bc_host->allocate(size > 8 ? size : 8);
+  s.data = at = reinterpret_cast<char*>(s.owner + 1);
   return s;
 }
 static inline Str copy_text(const char* from, i64 size, i64 length) {
@@ -71,9 +100,51 @@ BC_FN bool same_text(const Str& a, const Str& b) {
   return a.size == b.size && __builtin_memcmp(a.data, b.data, static_cast<unsigned long>(a.size)) == 0;
 }
 
+BC_FN i64 next_point(const char* text, i64 at, i64 end) {
+  ++at;
+  while (at < end && (text[at] & 0xc0) == 0x80) ++at;
+  return at;
+}
+/// The same where the memory has marks: `s` may be a part of the text there.
+static inline i64 byte_of_marked(const Str& s, i64 i, TextMarks* m) {
+  const char* const text = m->text();
+  u32* const marks = m->marks();
+  const i64 begin = s.data - text, end = begin + s.size;
+  // Threads that meet here write the same.
+  i64 known = __atomic_load_n(&m->known, __ATOMIC_ACQUIRE);
+  const auto mark_until = [&](auto enough) {
+    while (known < m->room && !enough(known - 1)) {
+      i64 at = marks[known - 1], step = 0;
+      for (; step < TextMarks::kStep && at < end; ++step) at = next_point(text, at, end);
+      if (step < TextMarks::kStep) return;
+      marks[known++] = static_cast<u32>(at);
+      __atomic_store_n(&m->known, known, __ATOMIC_RELEASE);
+    }
+  };
+  i64 first = 0;
+  if (begin > 0) {
+    // The code points before this part: from the last mark that is not behind its begin.
+    mark_until([&](i64 k) { return static_cast<i64>(marks[k]) >= begin; });
+    i64 low = 0, high = known;
+    while (high - low > 1) {
+      const i64 middle = low + (high - low) / 2;
+      (static_cast<i64>(marks[middle]) <= begin ? low : high) = middle;
+    }
+    first = low * TextMarks::kStep;
+    for (i64 at = marks[low]; at < begin; at = next_point(text, at, end)) ++first;
+  }
+  const i64 point = first + i, k = point / TextMarks::kStep;
+  mark_until([&](i64 last) { return last >= k; });
+  const i64 from = k < known ? k : known - 1;
+  i64 at = marks[from];
+  for (i64 p = from * TextMarks::kStep; p < point && at < end; ++p) at = next_point(text, at, end);
+  return at - begin;
+}
 /// Where the code point `i` begins; i may be the length.
 static inline i64 byte_of(const Str& s, i64 i) {
   if (s.ascii()) return i;
+  if (i > TextMarks::kStep)
+    if (TextMarks* m = marks_of(s)) return byte_of_marked(s, i, m);
   i64 at = 0;
   while (i > 0) {
     ++at;
@@ -83,10 +154,31 @@ static inline i64 byte_of(const Str& s, i64 i) {
   return at;
 }
 BC_FN Str part_of(const Str& s, i64 from, i64 to, i64 points) { return Str(s.owner, s.data + from, to - from, points); }
+/// A long literal that is not all ASCII: its memory is counted as others' is, and never given back.
+template <int N>
+struct LongLiteral {
+  Block block;
+  TextMarks head;
+  u32 marks[N / TextMarks::kStep + 2];
+  char text[N];
+  i32 ready;
+};
+template <int N>
+static inline Str long_literal(LongLiteral<N>& l, const char* text, i64 length) {
+  if (!__atomic_load_n(&l.ready, __ATOMIC_ACQUIRE)) {
+    l.block.count = i64{1} << 40;
+    l.block.bytes = N;
+    l.head.begin(N);
+    __builtin_memcpy(l.head.text(), text, N);
+    __atomic_store_n(&l.ready, 1, __ATOMIC_RELEASE);
+  }
+  return Str(&l.block, l.head.text(), N, length);
+}
 /// Code points [first, last).
 BC_FN Str substring(const Str& s, i64 first, i64 last) {
   if (last < first) last = first;
-  const i64 from = byte_of(s, first), to = s.ascii() ? last : byte_of(s, last);
+  const i64 from = byte_of(s, first);
+  const i64 to = s.ascii() ? last : last == first + 1 && from < s.size ? next_point(s.data, from, s.size) : byte_of(s, last);
   return part_of(s, from, to, last - first);
 }
 BC_FN Str character(const Str& s, i64 i) {
@@ -355,6 +447,7 @@ struct Writer {
   Writer& put(const char* s, i64 n) { return put(s, n, n); }
   Str text() const {
     if (!block) return literal("", 0, 0);
+    if (TextMarks::wanted(size, length)) return copy_text(reinterpret_cast<const char*>(block + 1), size, length);
     return Str(block, reinterpret_cast<const char*>(block + 1), size, length);
   }
 };

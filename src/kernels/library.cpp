@@ -1,0 +1,189 @@
+// The one binder of library functions' arguments: NumPy's signatures, declared in library.def.
+#include "kernels/library.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "kernels/compiler.h"
+
+namespace bc::kernels {
+namespace {
+
+/// Reads the signatures of library.def, which its head describes.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view text) : text_(text) {}
+
+  std::vector<LibraryParameter> parameters() {
+    std::vector<LibraryParameter> all;
+    bool keyword_only = false;
+    while (!text_.empty()) {
+      if (take("*")) {
+        keyword_only = true;
+      } else {
+        all.push_back(parameter());
+        all.back().keyword_only = keyword_only;
+      }
+      BC_CHECK(take(", ") || text_.empty(), Runtime, "library.def: expected ', ' before \"{}\"", text_);
+    }
+    return all;
+  }
+
+ private:
+  bool take(std::string_view what) {
+    if (!text_.starts_with(what)) return false;
+    text_.remove_prefix(what.size());
+    return true;
+  }
+  std::string_view until(std::string_view ends) {
+    const size_t end = std::min(text_.find_first_of(ends), text_.size());
+    const std::string_view part = text_.substr(0, end);
+    text_.remove_prefix(end);
+    return part;
+  }
+  LibraryParameter parameter() {
+    LibraryParameter p;
+    p.name = until("@~=+,");
+    p.array = take("@");
+    p.sequence = take("~");
+    p.required = !take("=");
+    if (!p.required) do
+        if (!take("?")) p.absent.push_back(constant());
+      while (take("|"));
+    p.native = take("+") || p.required;
+    return p;
+  }
+  Constant constant() {
+    if (take("'")) {
+      const std::string text(until("'"));
+      take("'");
+      return Constant{text};
+    }
+    const std::string word(until("|,+"));
+    if (word == "None") return Constant{};
+    if (word == "True" || word == "False") return Constant{word == "True"};
+    if (word.find_first_of(".e") != word.npos) return Constant{std::strtod(word.c_str(), nullptr)};
+    return Constant{static_cast<int64_t>(std::strtoll(word.c_str(), nullptr, 10))};
+  }
+
+  std::string_view text_;
+};
+
+using Rows = std::unordered_map<std::string, LibraryFunction>;
+
+const Rows& rows() {
+  static const Rows& known = *new Rows([] {
+    Rows made;
+#define BC_LIBRARY(name, signature) made[name] = {name, RowReader(signature).parameters()};
+#include "kernels/library.def"
+#undef BC_LIBRARY
+    // Methods: what the function takes behind the array.
+    for (const char* method : {"sum",    "prod",   "min",     "max",      "any",     "all",          "mean",     "var",     "std",
+                               "argmin", "argmax", "ptp",     "cumsum",   "cumprod", "ravel",        "argsort",  "nonzero", "take",
+                               "repeat", "round",  "squeeze", "swapaxes", "trace",   "searchsorted", "partition"}) {
+      LibraryFunction f = made.at(std::string("numpy.") + method);
+      f.name = std::string("array.") + method;
+      f.parameters.erase(f.parameters.begin());
+      made[f.name] = std::move(f);
+    }
+    return made;
+  }());
+  return known;
+}
+
+/// Whether a value is one of the constants that mean the same as leaving the parameter out.
+bool is_absent(const Value& v, const LibraryParameter& p) {
+  return std::any_of(p.absent.begin(), p.absent.end(), [&](const Constant& c) {
+    if (std::holds_alternative<std::monostate>(c.value)) return v.is_none();
+    if (const std::string* s = c.string()) return v.is(Kind::string) && v.type->name == *s;
+    if (const bool* b = c.boolean()) return v.constant && v.constant->boolean() && *v.constant->boolean() == *b;
+    if (const int64_t* i = c.integer()) return v.integer() == *i && v.type != bool_type();
+    return v.constant && *v.constant == c;
+  });
+}
+
+}  // namespace
+
+const LibraryFunction* library_function(const std::string& name) {
+  const auto it = rows().find(name);
+  return it == rows().end() ? nullptr : &it->second;
+}
+
+/// The arguments of a library function by its declared signature: what is required in its order, what else is given by name, and nothing
+/// for parameters that are given their defaults. Arrays come where arrays are expected.
+CallArguments FunctionCompiler::library_arguments(const LibraryFunction& f, CallArguments args, const Node* n) {
+  const std::string shown = f.name.starts_with("array.") ? "." + f.name.substr(6) : f.name;
+  const auto& parameters = f.parameters;
+  std::vector<Value> values(parameters.size());
+  std::vector<const Node*> nodes(parameters.size(), n);
+  const auto placed =
+      static_cast<size_t>(std::count_if(parameters.begin(), parameters.end(), [](const LibraryParameter& p) { return !p.keyword_only; }));
+  if (args.positional.size() > placed)
+    fail(n, fmt::format("{}() takes {} argument{}, got {}", shown, placed, placed == 1 ? "" : "s", args.positional.size()));
+  for (size_t i = 0; i < args.positional.size(); ++i) {
+    values[i] = args.positional[i];
+    if (i < args.nodes.size()) nodes[i] = args.nodes[i];
+  }
+  for (auto& [name, v] : args.keywords) {
+    const auto at = std::find_if(parameters.begin(), parameters.end(), [&](const LibraryParameter& p) { return p.name == name; });
+    if (at == parameters.end()) {
+      std::vector<std::string> names;
+      for (const LibraryParameter& p : parameters) names.push_back(p.name);
+      fail(n, fmt::format("{}() has no parameter '{}'", shown, name), {}, nearest(name, names));
+    }
+    Value& place = values[static_cast<size_t>(at - parameters.begin())];
+    if (place.type) fail(n, fmt::format("{}() got two values for '{}'", shown, name));
+    place = std::move(v);
+  }
+  CallArguments bound;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const LibraryParameter& p = parameters[i];
+    Value& v = values[i];
+    if (!v.type) {
+      if (p.required) fail(n, fmt::format("{}() needs an argument for '{}'", shown, p.name));
+      continue;
+    }
+    if (!p.required && is_absent(v, p)) continue;
+    if (p.array || p.sequence) v = array_operand(v, p.array, shown, p.name, nodes[i]);
+    if (p.required) {
+      bound.positional.push_back(std::move(v));
+      bound.nodes.push_back(nodes[i]);
+    } else {
+      bound.keywords.emplace_back(p.name, std::move(v));
+    }
+  }
+  return bound;
+}
+
+/// Whether the C++ form of a function takes all that is given; otherwise it is the Python function's that stands for it.
+bool FunctionCompiler::takes_natively(const LibraryFunction& f, const CallArguments& args) const {
+  return std::all_of(args.keywords.begin(), args.keywords.end(), [&](const auto& given) {
+    return std::any_of(f.parameters.begin(), f.parameters.end(),
+                       [&](const LibraryParameter& p) { return p.name == given.first && p.native; });
+  });
+}
+
+/// What stands where an array is expected, as one. `numbers`: a number becomes an array without dimensions, too.
+Value FunctionCompiler::array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter,
+                                      const Node* n) {
+  if (v.is_array()) {
+    if (!numbers && v.type->ndim == 0 && !v.lazy) return scalar_of(v, n);
+    return v;
+  }
+  if (v.is(Kind::list) && !v.display) {
+    if (is_incomplete(v.type)) return v;
+    if (v.type->element->is_scalar()) return list_array(v);
+    return bound(call_builtin("numpy.array", {{v}, {n}, {}}, n), "v");
+  }
+  const bool number = v.is_scalar() || v.is(Kind::literal);
+  if (v.is(Kind::tuple) || (number && numbers)) return spill(*host_builtin("numpy.asarray", {{v}, {n}, {}}, n), "v");
+  if (number || !v.type->has_value()) {
+    if (number || !numbers) return v;
+  }
+  if (!numbers) return v;
+  fail(n, fmt::format("{}() takes an array as '{}', not {}", function, parameter, v.type->spelling), {{source_of(n), v.type}},
+       v.is(Kind::set) ? "make an array of the set's items first" : "");
+}
+
+}  // namespace bc::kernels

@@ -1,0 +1,262 @@
+"""Call forms of NumPy's functions in compiled functions: NumPy's value, an error, or a `TypingError`, and never another.
+
+BROADCLOTH_FORMS=5000 sets how many forms run (240), BROADCLOTH_FORMS_SEED which. `python tests/call_forms.py` runs forms alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+import call_forms
+from broadcloth.exceptions import TypingError
+
+COUNT = int(os.environ.get("BROADCLOTH_FORMS", "240"))
+SEED = int(os.environ.get("BROADCLOTH_FORMS_SEED", "1"))
+
+
+@pytest.mark.timeout(3600)
+def test_call_forms_agree_with_numpy():
+    wrong = call_forms.run(call_forms.sample(COUNT, SEED), 3000)
+    assert not wrong, "\n".join(f"{e} of {', '.join(k)}: {words}" for e, k, words in wrong[:20])
+
+
+# What was wrong once, each as the form that showed it.
+@pytest.mark.parametrize(
+    ("expression", "kinds"),
+    [
+        ("np.outer(x, y)", ("whole", "a1")),
+        ("np.outer(x, y)", ("list", "list")),
+        ("np.outer(x, y)", ("whole_list", "tuple")),
+        ("np.transpose(x, (-1, 0, 1))", ("a3",)),
+        ("1.0 in x", ("a0",)),
+        ("2.5 in x", ("a0",)),
+        ("np.array_equal(x, 2.5)", ("a0",)),
+        ("np.array_equal(x, y)", ("a1", "i1")),
+        ("np.nansum(x)", ("number",)),
+        ("np.nansum(x)", ("a0",)),
+        ("np.zeros_like(x)", ("a0",)),
+        ("np.flip(x)", ("a0",)),
+        ("np.expand_dims(x, 0)", ("a0",)),
+        ("np.stack((x, y))", ("a0", "a0")),
+        ("np.searchsorted(x, 2.5)", ("i1",)),
+        ("np.round(x, 1)", ("c1",)),
+        ("np.sort(x, axis=0)", ("a2",)),
+        ("np.sort(x, axis=None)", ("a2",)),
+        ("np.argsort(x, axis=0)", ("a2",)),
+        ("np.round(x, -1)", ("i2",)),
+        ("np.tile(x, 2)", ("a2",)),
+        ("np.append(x, (1, 2))", ("a1",)),
+        ("np.concatenate((x, x), axis=None)", ("a2",)),
+        ("np.sum(x, axis=0, keepdims=True)", ("a2",)),
+        ("sum(x)", ("a2",)),
+        ("np.unique(np.array([np.nan, 1.0, np.nan]))[:x]", ("whole",)),
+        ("np.max(x, axis=0)", ("empty2",)),
+        ("np.dot(x, y)", ("number", "a1")),
+    ],
+)
+def test_forms_that_were_wrong(expression, kinds):
+    assert call_forms.run([(expression, kinds)]) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "named"),
+    [
+        ("np.sort(x, order='name')", "a1", "order"),
+        ("np.ravel(x, order='F')", "a2", "order"),
+        ("x.flatten(order='F')", "a2", "order"),
+        ("np.nanstd(x, 0)", "a2", "axis"),
+        ("np.repeat(x, 2, axis=0)", "a2", "axis"),
+        ("np.delete(x, 0, axis=0)", "a2", "axis"),
+        ("np.min(x, ddof=1)", "a1", "ddof"),
+        ("np.zeros(3, order='F')", "a1", "order"),
+        ("x.astype(np.int64, casting='safe')", "a1", "casting"),
+        ("np.sum(x, initial=1)", "a1", "initial"),
+        ("np.searchsorted(x, 1.0, side='bogus')", "a1", "side"),
+        ("np.trace(x)", "a3", "trace"),
+        ("np.linalg.solve(x, x)", "a3", "matrix"),
+        ("np.isin(x, {1, 2})", "i1", "set"),
+    ],
+)
+def test_what_is_not_taken_is_an_error_with_its_name(expression, kind, named):
+    f = call_forms.function(f"def f(x):\n    return {expression}\n")
+    with pytest.raises(TypingError, match=named) as caught:
+        bc.njit(f)(call_forms.values()[kind])
+    assert "error:" not in str(caught.value)
+
+
+# ---- ufuncs of the user's
+
+
+def test_vectorize_maps_over_arrays_in_compiled_functions():
+    @bc.vectorize
+    def inc(x):
+        x += 1
+        return x
+
+    @bc.vectorize
+    def one(x):
+        return 1.0
+
+    @bc.vectorize
+    def clipped(x, top):
+        if x > top:
+            return top
+        return x
+
+    @bc.njit
+    def f(a, b):
+        return inc(a), one(a), clipped(a, 1.5), clipped(a, b)
+
+    a, b = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0, 3.0])
+    x, y, z, w = f(a, b)
+    np.testing.assert_array_equal(a, np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(x, a + 1)
+    np.testing.assert_array_equal(y, np.ones((2, 3)))
+    np.testing.assert_array_equal(z, np.minimum(a, 1.5))
+    np.testing.assert_array_equal(w, np.minimum(a, b))
+
+
+def test_vectorize_in_compiled_functions_gives_numbers_of_numbers_and_fills_out():
+    @bc.vectorize(["float32(float32, float32)", "float64(float64, float64)"])
+    def mean(x, y):
+        return (x + y) / 2
+
+    @bc.njit
+    def numbers(x, y):
+        return mean(x, y)
+
+    assert numbers(1, 2) == 1.5 and isinstance(numbers(1.0, 2.0), float)
+    assert numbers(np.ones(2, np.float32), np.ones(2, np.float32)).dtype == np.float32
+
+    @bc.njit
+    def filled(a, out):
+        return mean(a, 2.0, out), mean(a, a, out=out).shape
+
+    out = np.zeros(3)
+    made, shape = filled(np.arange(3.0), out)
+    np.testing.assert_array_equal(made, np.arange(3.0))
+    np.testing.assert_array_equal(out, np.arange(3.0))
+    assert shape == (3,)
+    with pytest.raises(TypingError, match="no loop"):
+        bc.njit(lambda a: mean(a, a))(np.ones(2, np.complex128))
+
+
+def test_vectorize_in_compiled_functions_raises_what_the_function_raises():
+    @bc.vectorize
+    def positive(x):
+        if x < 0:
+            raise ValueError("below zero")
+        return x
+
+    @bc.njit
+    def f(a):
+        return positive(a).sum()
+
+    assert f(np.arange(4.0)) == 6
+    with pytest.raises(ValueError, match="below zero"):
+        f(-np.arange(4.0))
+
+    @bc.njit
+    def caught(a):
+        try:
+            return positive(a).sum()
+        except ValueError:
+            return -1.0
+
+    assert caught(-np.arange(4.0)) == -1
+
+
+def test_guvectorize_in_compiled_functions():
+    @bc.guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")
+    def shifted(x, by, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] + by
+
+    @bc.guvectorize("(m,n),(n,p)->(m,p)")
+    def product(a, b, c):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                c[i, j] = 0
+                for k in range(a.shape[1]):
+                    c[i, j] += a[i, k] * b[k, j]
+
+    @bc.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def total(x, out):
+        out[0] = x.sum()
+
+    @bc.njit
+    def f(x, by, out):
+        shifted(x, by, out)
+        return shifted(x, 1.0), total(x), product(x, x.T)
+
+    x, by, out = np.arange(6.0).reshape(2, 3), np.array([10.0, 20.0]), np.zeros((2, 3))
+    a, b, c = f(x, by, out)
+    np.testing.assert_array_equal(out, x + by[:, None])
+    np.testing.assert_array_equal(a, x + 1)
+    np.testing.assert_array_equal(b, x.sum(1))
+    np.testing.assert_array_equal(c, x @ x.T)
+
+
+# ---- refusals
+
+
+def test_a_global_cannot_be_assigned():
+    f = call_forms.function("def f(x):\n    global G\n    G = x\n    return x\n", G=1)
+    with pytest.raises(TypingError, match="'G'"):
+        bc.njit(f)(2)
+    g = call_forms.function("def f(x):\n    global G\n    return G + x\n", G=1)
+    assert bc.njit(g)(2) == 3
+
+
+def test_a_list_of_several_types_cannot_be_returned():
+    def f():
+        return [1, "a"]
+
+    def g():
+        items = [1, "a"]
+        return items
+
+    for function in (f, g):
+        with pytest.raises(TypingError, match="several types"):
+            bc.njit(function)()
+
+
+# ---- strings
+
+
+def test_len_of_a_literal_counts_characters():
+    assert bc.njit(lambda: len("日本"))() == 2
+
+
+def test_characters_of_long_texts_are_found_at_once():
+    text = "日本é€𝄞a" * 5000
+
+    @bc.njit
+    def backwards(s):
+        out = 0
+        for i in range(len(s) - 1, -1, -1):
+            out = (out * 31 + ord(s[i])) % 1000000007
+        return out
+
+    expected = 0
+    for ch in reversed(text):
+        expected = (expected * 31 + ord(ch)) % 1000000007
+    assert backwards(text) == expected
+
+    @bc.njit
+    def parts(s):
+        middle = s[1000:20000]
+        return middle[0], middle[-1], middle[7:12], s[29990:], middle[5000:][17], s[::-1][3], (s + s)[31007]
+
+    def plain(s):
+        middle = s[1000:20000]
+        return middle[0], middle[-1], middle[7:12], s[29990:], middle[5000:][17], s[::-1][3], (s + s)[31007]
+
+    assert parts(text) == plain(text)
+    f = bc.njit(call_forms.function("def f(i):\n    return S[i], S[i:i + 3], len(S)\n", S=text[:3000]))
+    for i in (0, 1, 15, 16, 17, 100, 2996, -1, -2999):
+        assert f(i) == (text[:3000][i], text[:3000][i : i + 3], 3000)
