@@ -179,7 +179,8 @@ void run_loop(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, vo
 
 int numpy_number(DType t) { return static_cast<int>(to_int(attr(dtype_object(t), "num").get(), "num")); }
 
-void load_loop(Loop* loop, const std::string& text, const char* name, bool parallel_arrays, bool fastmath) {
+/// `made`: the function that the text loops over.
+void load_loop(Loop* loop, const std::string& text, const kernels::CompiledFunction& made, bool parallel_arrays, bool fastmath) {
   loop->text = text;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
@@ -189,14 +190,18 @@ void load_loop(Loop* loop, const std::string& text, const char* name, bool paral
     key += '\0';
     key += prelude;
     const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(key.data(), key.size()), [&] {
-      return CachedBinary{library.compile(text, std::string(name) + ".cpp", flags, prelude), {}};
+      try {
+        return CachedBinary{library.compile(text, made.name + ".cpp", flags, prelude), {}};
+      } catch (const Error& e) {
+        throw kernels::refused_text(e, text, made.name + ".cpp", made.places);
+      }
     });
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     loop->entry = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_loop"));
     loop->chain = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_chain"));
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
-  BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", name);
+  BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", made.name);
 }
 
 kernels::CompiledFunction compile_body(PyObject* function, const std::vector<kernels::Type>& types, kernels::Entry entry) {
@@ -251,7 +256,7 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
     text += fmt::format("{});\n  return failure;\n}}\n", failure);
   }
   text += "}\n";
-  load_loop(loop.get(), text, name.c_str(), false, fastmath);
+  load_loop(loop.get(), text, made, false, fastmath);
   return loop.release();
 }
 
@@ -301,7 +306,7 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
   }
   if (made.reports) call += ", failure";
   text += fmt::format("    {}({});\n  }}\n  return failure;\n}}\n}}\n", name, call);
-  load_loop(loop.get(), text, name.c_str(), false, fastmath);
+  load_loop(loop.get(), text, made, false, fastmath);
   return loop.release();
 }
 

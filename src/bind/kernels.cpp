@@ -127,7 +127,15 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
       source.linked.push_back(code);
   }
   if (!source.foreign_text) source.library_bytes = s.compiled.text.size() - s.compiled.readable.size();
-  std::shared_ptr<Program> made = without_gil([&] { return load_program(device, source); });
+  std::shared_ptr<Program> made = without_gil([&] {
+    try {
+      return load_program(device, source);
+    } catch (const Error& e) {
+      // Text of the user's own is in the program where code is linked: then the compiler's words may be about that.
+      if (!s.compiled.linked.empty()) throw;
+      throw refused_text(e, s.compiled.text, source.name, s.compiled.places);
+    }
+  });
   set_up(s.compiled.linked, made);
   ProgramKernel* kernel = &made->kernel(s.compiled.name);
   constexpr int kCarveoutAttribute = 9;

@@ -362,7 +362,7 @@ class Runner {
     try {
       step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::Runtime) throw;
+      if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile) throw;
       throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", step.ir.users[0]->name, first_lines(e.what())));
     }
   }

@@ -28,7 +28,9 @@ std::string_view without_indent(std::string_view line) {
 
 }  // namespace
 
+/// Errors of other kinds than Compile stay as they are.
 Error refused_text(const Error& error, std::string_view text, std::string_view name, const std::map<std::string, SourcePlace>& places) {
+  if (error.kind() != ErrorKind::Compile) return error;
   // The comment before the refused line is the line of Python that it was printed for.
   const SourcePlace* place = nullptr;
   std::string python;

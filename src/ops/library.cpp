@@ -56,7 +56,7 @@ void ScanExtra::run(Device device, Stream stream, std::span<const View> inputs, 
       cpu::run(*this, inputs, output);
     if (device.type == DeviceType::cuda) cuda::run(*this, device, stream, inputs, output);
   } catch (const Error& e) {
-    if (!join || e.kind() != ErrorKind::Runtime) throw;
+    if (!join || (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile)) throw;
     throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", join->name, first_lines(e.what())));
   }
 }

@@ -398,7 +398,7 @@ std::vector<char> JitLibrary::compile(std::string_view text, std::string_view na
   const std::string messages = take(log);
   if (failed != 0 || object.data == nullptr) {
     free_(&object);
-    raise(ErrorKind::Runtime, "compile for the CPU: {} does not compile with {}:\n{}", name, version_(), messages);
+    raise(ErrorKind::Compile, "compile for the CPU: {} does not compile with {}:\n{}", name, version_(), messages);
   }
   std::vector<char> bytes(object.data, object.data + object.size);
   free_(&object);
