@@ -285,6 +285,7 @@ class CpuProgramKernel final : public ProgramKernel {
     const auto part = [&](int64_t first, int64_t last) {
       thread_local Scratch scratch;
       char* memory = scratch.take(shared + context + 128);
+      if (interrupted(frame)) return;
       entry(&frame, first, last, memory, memory + shared);
     };
     // Pieces of 20 us or more, and enough of them that threads end together.
@@ -341,6 +342,7 @@ class CpuProgramKernel final : public ProgramKernel {
     const int64_t grain = std::max<int64_t>(1, blocks / (thread_count() * 4));
     while (waiting.exchange(0) != 0 && !interrupted(frame)) {
       parallel_for(blocks, grain, [&](int64_t first, int64_t last) {
+        if (interrupted(frame)) return;
         const int64_t left = special.entry(&frame, first, last, shares + static_cast<size_t>(first) * shared,
                                            contexts + static_cast<size_t>(first) * context);
         if (left != 0) waiting.fetch_add(left);
