@@ -56,6 +56,15 @@ def test_call_forms_agree_with_numpy():
         ("np.unique(np.array([np.nan, 1.0, np.nan]))[:x]", ("whole",)),
         ("np.max(x, axis=0)", ("empty2",)),
         ("np.dot(x, y)", ("number", "a1")),
+        ("np.take(x, 0, axis=0)", ("empty2",)),
+        ("np.take(x, 2, axis=0)", ("a2",)),
+        ("np.take(x, -3, axis=0)", ("a2",)),
+        ("np.take(x, -2, axis=0)", ("a2",)),
+        ("np.take(x, (0, 3), axis=1)", ("a2",)),
+        ("np.take(x, (0, -1), axis=1)", ("a2",)),
+        ("np.take(x, np.array([0, 7]), axis=0)", ("i1",)),
+        ("np.nan_to_num(x)", ("whole",)),
+        ("np.nan_to_num(x)", ("number",)),
     ],
 )
 def test_forms_that_were_wrong(expression, kinds):

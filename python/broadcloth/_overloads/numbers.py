@@ -88,6 +88,8 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
         high = most if posinf is None else x.dtype.type(posinf)
         low = least if neginf is None else x.dtype.type(neginf)
         return _without_nan(x, x.dtype.type(nan), high, low)
+    if isinstance(x, int):
+        return x
     most = 1.7976931348623157e308 if posinf is None else posinf
     least = -1.7976931348623157e308 if neginf is None else neginf
     if np.isnan(x):

@@ -204,8 +204,22 @@ def take(a, indices, axis=None):
     at = axis + a.ndim if axis < 0 else axis
     if at < 0 or at >= a.ndim:
         raise ValueError("take: the axis is out of bounds")
+    _expect_places(indices, a.shape[at])
     order = np.moveaxis(a, at, 0)[indices]
     return np.ascontiguousarray(np.moveaxis(order, 0, at)) if isinstance(indices, np.ndarray | list | tuple) else order.copy()
+
+
+def _expect_places(indices, n):
+    if isinstance(indices, np.ndarray):
+        for i in indices.ravel():
+            if i < -n or i >= n:
+                raise IndexError("take: an index is out of bounds for the axis")
+    elif isinstance(indices, list | tuple):
+        for i in indices:
+            if i < -n or i >= n:
+                raise IndexError("take: an index is out of bounds for the axis")
+    elif indices < -n or indices >= n:
+        raise IndexError("take: an index is out of bounds for the axis")
 
 
 @stands_for("numpy.take_along_axis")
