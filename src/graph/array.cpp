@@ -210,8 +210,9 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
 
 Operand make_constant(const Scalar& value, DType dtype, Device device) {
   // The same few constants come again and again in a loop; their nodes never change, so they are kept.
+  // On the heap: a process has little memory for variables of threads that libraries opened later find in place (PyTorch's libgomp).
   constexpr size_t kKept = 64;
-  static thread_local Ref<Node> kept[kKept];
+  static thread_local const std::unique_ptr<Ref<Node>[]> kept(new Ref<Node>[kKept]);
   uint64_t bits;
   std::memcpy(&bits, &value.imag, sizeof(bits));
   const uint64_t hash =

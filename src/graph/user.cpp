@@ -81,7 +81,12 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
       in.push_back(make_operand(name, args[i].array, shape));
       continue;
     }
-    if (args[i].weak == Weak::integer && !integer_fits(args[i].value, op->in[i])) raise_out_of_bounds(args[i].value, op->in[i]);
+    const Scalar& v = args[i].value;
+    BC_CHECK(args[i].weak != Weak::integer || integer_fits(v, op->in[i]), Overflow, "{}: Python integer {} out of bounds for {}", op->name,
+             v.dtype == DType::f64   ? fmt::format("{:.0f}", v.f)
+             : v.dtype == DType::u64 ? std::to_string(v.u)
+                                     : std::to_string(v.i),
+             info(op->in[i]).name);
     in.push_back(make_constant(args[i].value, op->in[i], device));
   }
   std::vector<Ref<Node>> nodes;

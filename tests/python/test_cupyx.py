@@ -74,8 +74,8 @@ def test_benchmark(xp):
     times = profiler.benchmark(lambda x: calls.append(x + 1), (xp.ones(3),), n_repeat=4, n_warmup=2, name="plus")
     assert len(calls) == 6 and times.name == "plus"
     assert times.cpu_times.shape == (4,) and times.gpu_times.shape == (1, 4) and (times.gpu_times >= 0).all()
-    on_gpu = bc.default_device().type == "cuda"
-    assert "plus" in str(times) and "CPU" in str(times) and ("GPU-0" in str(times)) == on_gpu, "named for what it is"
+    # The devices whose time is taken are CUDA's where there are some, whatever the default device is.
+    assert "plus" in str(times) and "CPU" in str(times) and ("GPU-0" in str(times)) == (bc.device_count("cuda") > 0), "named for what it is"
     assert profiler.benchmark(lambda: None, n_repeat=1000, max_duration=0).cpu_times.size == 1
     for wrong in ({"func": 3}, {"func": len, "args": [1]}, {"func": len, "n_repeat": "3"}, {"func": len, "name": 3}):
         with pytest.raises(ValueError, match="benchmark"):
