@@ -392,6 +392,8 @@ void Tape::flush() {
   }
 }
 
+size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memory_order_relaxed); }
+
 std::string Tape::source() {
   TapeLock lock(*this);
   Slots slots;
