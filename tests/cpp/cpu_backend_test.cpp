@@ -132,7 +132,7 @@ TEST_F(CpuBackendTest, ErrorsCarryTheCompilersLog) {
     cpu_backend().compile(source);
     FAIL() << "a wrong text compiled";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::Runtime);
+    EXPECT_EQ(error.kind(), ErrorKind::Compile);
     const std::string text = error.what();
     EXPECT_NE(text.find("undeclared_name"), std::string::npos) << text;
     EXPECT_NE(text.find("kernel.cpp:1:"), std::string::npos) << text;
