@@ -524,8 +524,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("fill(value) Sets every element to one value.",
                 [](PyObject* self, PyObject* given) {
                   const Array& a = writable(self, "fill");
-                  const Arg value = to_value(given, a.dtype(), a.device());
-                  if (value.array && value.array.ndim() > 0) raise_no_element(a.dtype(), PyList_Check(given) || PyTuple_Check(given));
+                  const Arg value = to_element(given, to_value(given, a.dtype(), a.device()), a.dtype());
                   if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
                   assign(a, value);
                 }),

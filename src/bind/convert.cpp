@@ -366,7 +366,11 @@ Arg to_value(PyObject* o, DType dtype, Device device) {
   return Arg(as_array(o, dtype, std::nullopt, device, &same));
 }
 
-void raise_no_element(DType dtype, bool list) {
+Arg to_element(PyObject* o, Arg value, DType dtype) {
+  if (!value.array || value.array.ndim() == 0) return value;
+  const bool list = PyList_Check(o) || PyTuple_Check(o);
+  if (dtype == DType::b1 && list) return Arg(PyObject_IsTrue(o));
+  if (dtype == DType::b1 && value.array.size() == 1) return Arg(reshape(value.array, {}));
   if (is_complex(dtype) || (list && is_integer(dtype)))
     throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
   throw_python(PyExc_ValueError, "setting an array element with a sequence.");

@@ -371,25 +371,25 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 namespace {
 
-/// NumPy's errors where what is assigned has axes that its place does not: an element takes no array at all, and other places take those
+/// What `target` takes of `v`, which `value` was read as and which has more axes: an element takes none, and other places take those
 /// leading axes of extent 1 only that arrays have, not lists.
-void check_depth(const Array& a, const Array& target, std::span<const SliceItem> items, const Array& v, PyObject* value) {
-  const bool list = PyList_Check(value) || PyTuple_Check(value);
+Arg fitted(const Array& target, std::span<const SliceItem> items, Arg v, PyObject* value) {
   const bool element =
       target.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; });
-  if (!element && !list) return;
-  if (element) raise_no_element(a.dtype(), list);
-  raise(ErrorKind::Value,
-        "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of {}. (It has {}.)",
-        target.ndim(), v.ndim());
+  if (element) return to_element(value, std::move(v), target.dtype());
+  if (PyList_Check(value) || PyTuple_Check(value))
+    raise(ErrorKind::Value,
+          "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of {}. (It has {}.)",
+          target.ndim(), v.array.ndim());
+  return v;
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
-  const Arg v = to_value(value, a.dtype(), a.device());
+  Arg v = to_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   if (put_one(a, items, v)) return;
   const Array target = slice(a, items);
-  if (v.array && v.array.ndim() > target.ndim()) check_depth(a, target, items, v.array, value);
+  if (v.array && v.array.ndim() > target.ndim()) v = fitted(target, items, std::move(v), value);
   LineNote line;
   assign(target, v);
 }

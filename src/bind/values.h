@@ -9,7 +9,8 @@ Arg to_value(PyObject* o, DType dtype, Device device);
 /// complex numbers come as arrays where the dtype is not of their kind, so that they are cast unchecked.
 Arg to_cast_value(PyObject* o, DType dtype, Device device);
 
-/// NumPy's error where an element is assigned something that has axes, in a list or not.
-[[noreturn]] void raise_no_element(DType dtype, bool list);
+/// What one element of `dtype` is assigned: `value`, which `o` was read as, where it has no axes. An element of bool takes the truth of
+/// anything else, as NumPy's does; other dtypes raise NumPy's error.
+Arg to_element(PyObject* o, Arg value, DType dtype);
 
 }  // namespace bc::bind

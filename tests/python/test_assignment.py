@@ -315,6 +315,10 @@ def test_numbers_are_stored_or_refused_as_numpy_does(xp, dtype, store):
         "a = xp.array(5, {t}); a[...] = xp.array([3]); a",
         "a = xp.zeros(3, {t}); a[1:2] = [[1]]; a",
         "a = xp.zeros(3, {t}); a[[1]] = [[1]]; a",
+        "a = xp.zeros(3, {t}); a[1] = []; a",
+        "a = xp.zeros(3, {t}); a[1] = [0, 0]; a",
+        "a = xp.zeros(3, {t}); a[1] = xp.zeros(2); a",
+        "a = xp.zeros(3, {t}); a[1] *= xp.ones(1, {t}); a",
         "a = xp.zeros(3, {t}); a.fill([1]); a",
         "a = xp.zeros(3, {t}); a[:] = ['1', '2', '3']; a",
         "a = xp.zeros(3, {t}); a[:2] = [1, 300]; a",
@@ -324,7 +328,7 @@ def test_numbers_are_stored_or_refused_as_numpy_does(xp, dtype, store):
         "a = xp.zeros(3, {t}); a[1] = np.float32(3.5); a",
     ],
 )
-@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "complex128"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
 def test_lists_are_stored_or_refused_as_numpy_does(xp, code, dtype):
     assert_like_numpy(xp, code.format(t=repr(dtype)))
 
