@@ -49,6 +49,7 @@ lint: setup
 	clang-format-19 --dry-run --Werror $(CXX_FILES)
 	.venv/bin/ruff check $(PY_DIRS)
 	.venv/bin/mypy
+	$(PY) scripts/layers.py
 format: setup
 	clang-format-19 -i $(CXX_FILES)
 	.venv/bin/ruff check --fix $(PY_DIRS)

@@ -1,7 +1,7 @@
 # libbroadcloth.so: the engine, with every backend.
 set(SRC "${CMAKE_SOURCE_DIR}/src")
 set(core_globs)
-foreach(folder core ops graph codegen runtime autograd kernels backends api)
+foreach(folder core runtime primitives codegen graph array ops autograd kernels backends api)
   list(APPEND core_globs "${SRC}/${folder}/*.cpp")
 endforeach()
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${core_globs})
@@ -82,7 +82,7 @@ broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11un
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2).
-file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/backends/cpu/tier0/*.cpp")
+file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/codegen/tier0/*.cpp")
 if(tier0_sources)
   set_source_files_properties(${tier0_sources} PROPERTIES
     COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c;-ffp-contract=off;-fno-math-errno;-fno-trapping-math")

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "graph/array.h"
+#include "array/array.h"
 #include "ops/composite.h"
 #include "runtime/backend.h"
 

@@ -15,7 +15,7 @@ namespace autograd {
 #define BC_TERNARY(name, ...) \
   Array name(const Arg& a, const Arg& b, const Arg& c) { return ufunc(Op::name, {a, b, c}); }
 #define BC_FAST(...)
-#include "ops/elementwise.def"
+#include "primitives/elementwise.def"
 
 Array operator+(const Arg& a, const Arg& b) { return add(a, b); }
 Array operator-(const Arg& a, const Arg& b) { return subtract(a, b); }
@@ -39,7 +39,7 @@ struct Table {
 #define BC_BINARY(name, set, result, text, da, db) rule(Op::name) = {BC_RULE(da), BC_RULE(db)};
 #define BC_TERNARY(name, set, result, text, da, db, dc) rule(Op::name) = {BC_RULE(da), BC_RULE(db), BC_RULE(dc)};
 #define BC_FAST(...)
-#include "ops/elementwise.def"
+#include "primitives/elementwise.def"
 #undef BC_RULE
     rule(Op::cast) = {[](const Array&, const Array&, const Array&, const Array&, const Array& g) { return g; }};
   }
@@ -71,7 +71,7 @@ struct ReduceTable {
 #define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                                        \
   rules[static_cast<size_t>(Op::reduce_##name)] = [](const Axes& over, const Array& a, const Array& y, const Array& g, double n, \
                                                      double ddof) -> Array { return derivative; };
-#include "ops/reduce.def"
+#include "primitives/reduce.def"
 #undef BC_REDUCE
   }
 };

@@ -2,11 +2,11 @@
 #include <span>
 #include <vector>
 
-#include "graph/array.h"
+#include "array/array.h"
 
 namespace bc {
 
-/// The gradients that an elementwise row hands to its inputs, from the derivative column of ops/elementwise.def.
+/// The gradients that an elementwise row hands to its inputs, from the derivative column of primitives/elementwise.def.
 ///
 /// `y` is the row's result for `inputs`, `g` the gradient of y, in y's shape. A gradient has its input's shape (what was broadcast is
 /// summed) and dtype; it is an empty Array where there is none: for inputs of integers and bools, and where the row says ZERO. For a loss

@@ -1,5 +1,5 @@
 #pragma once
-#include "graph/array.h"
+#include "array/array.h"
 
 /// The words in which the rows' derivatives are written: every elementwise row as a function over arrays, operators, and a few constants.
 namespace bc::autograd {
@@ -8,7 +8,7 @@ namespace bc::autograd {
 #define BC_BINARY(name, ...) Array name(const Arg& a, const Arg& b);
 #define BC_TERNARY(name, ...) Array name(const Arg& a, const Arg& b, const Arg& c);
 #define BC_FAST(...)
-#include "ops/elementwise.def"
+#include "primitives/elementwise.def"
 
 Array operator+(const Arg& a, const Arg& b);
 Array operator-(const Arg& a, const Arg& b);

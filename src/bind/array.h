@@ -2,8 +2,8 @@
 #include <optional>
 #include <vector>
 
+#include "array/array.h"
 #include "bind/state.h"
-#include "graph/array.h"
 #include "graph/tape.h"
 
 namespace bc::bind {

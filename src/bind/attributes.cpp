@@ -1,7 +1,7 @@
 // The small objects behind ndarray's attributes: flags, data, flat and device.
+#include "array/record.h"
 #include "bind/args.h"
 #include "bind/values.h"
-#include "graph/record.h"
 
 namespace bc::bind {
 

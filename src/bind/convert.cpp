@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "array/record.h"
 #include "bind/values.h"
-#include "graph/record.h"
 
 namespace bc::bind {
 namespace {

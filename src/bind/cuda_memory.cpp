@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "array/access.h"
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "core/error.h"
-#include "graph/access.h"
 #include "runtime/copy_kind.h"
 #include "runtime/pinned.h"
 

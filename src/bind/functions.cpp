@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "array/record.h"
 #include "bind/args.h"
 #include "bind/reduce.h"
 #include "bind/sorting.h"
 #include "bind/values.h"
-#include "graph/record.h"
 #include "ops/compose.h"
 
 namespace bc::bind {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "array/few.h"
 #include "bind/convert.h"
 #include "bind/values.h"
-#include "graph/few.h"
 #include "graph/tape.h"
 
 namespace bc::bind {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/parallel.h"
 #include "bind/args.h"
 #include "bind/jit_containers.h"
+#include "runtime/parallel.h"
 
 namespace bc::bind::jit {
 namespace {

@@ -5,15 +5,15 @@
 #include <cstring>
 #include <mutex>
 
+#include "array/user.h"
 #include "backends/cpu/jit_library.h"
 #include "bind/args.h"
 #include "bind/jit_dispatcher.h"
 #include "codegen/kernel_cache.h"
-#include "codegen/user_op.h"
-#include "graph/user.h"
 #include "kernels/host.h"
 #include "kernels/python_library.h"
 #include "ops/user_kernel.h"
+#include "primitives/user_op.h"
 
 namespace bc::bind::jit {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "array/access.h"
 #include "bind/array.h"
 #include "bind/jit_numpy.h"
-#include "graph/access.h"
 #include "kernels/compile.h"
 #include "kernels/host_runtime.h"
 #include "kernels/types.h"

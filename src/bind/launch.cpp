@@ -3,10 +3,9 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cuda/program.h"
+#include "array/access.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
-#include "graph/access.h"
 #include "graph/tape.h"
 
 namespace bc::bind {
@@ -49,7 +48,7 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
   const Stream stream = tape.stream();
   // A graph launches the kernel again when nobody may hold its program any more; another library may make one of its stream.
   if (tape.capture() || (tape.foreign() && backend(stream.device).capturing(stream))) [[unlikely]]
-    cuda::keep_programs_loaded();
+    backend(stream.device).keep_programs_loaded();
   if (arrays_.n == 0) {
     for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
     return;

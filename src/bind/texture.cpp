@@ -1,10 +1,10 @@
 // Textures, surfaces and CUDA arrays for broadcloth.cuda.texture; its classes hold what the functions here give.
 #include "backends/cuda/texture.h"
 
+#include "array/access.h"
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
-#include "graph/access.h"
 
 namespace bc::bind {
 namespace {

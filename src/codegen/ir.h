@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/hash.h"
-#include "codegen/user_op.h"
 #include "core/dtype.h"
-#include "ops/ops.h"
+#include "core/hash.h"
+#include "primitives/ops.h"
+#include "primitives/user_op.h"
 #include "runtime/backend.h"
 
 namespace bc {

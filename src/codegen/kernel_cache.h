@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "codegen/hash.h"
+#include "core/hash.h"
 #include "runtime/backend.h"
 
 namespace bc {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/hash.h"
+#include "core/hash.h"
 
 namespace bc {
 

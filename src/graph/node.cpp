@@ -132,7 +132,7 @@ void free_in_order(Buffer& buffer) noexcept {
 
 /// Hands memory back to its owner, who knows nothing of our streams, when their work that uses it is done.
 void release_in_order(Buffer& buffer) noexcept {
-  if (buffer.device.type != DeviceType::cuda) return release_unlocked(std::move(buffer.release));
+  if (!traits(buffer.device).asynchronous) return release_unlocked(std::move(buffer.release));
   Tape& last = last_user(buffer);
   TapeLock lock(last);
   wait_for_others(last, buffer);

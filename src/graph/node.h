@@ -6,12 +6,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "codegen/user_op.h"
 #include "core/dtype.h"
 #include "core/ref.h"
 #include "core/scalar.h"
 #include "core/shape.h"
-#include "ops/ops.h"
+#include "primitives/library_op.h"
+#include "primitives/ops.h"
+#include "primitives/user_op.h"
 #include "runtime/backend.h"
 
 namespace bc {
@@ -128,11 +129,6 @@ class Operands {
   std::vector<Operand> more_;
 };
 
-/// What only some ops carry.
-struct Extra {
-  virtual ~Extra() = default;
-};
-
 /// A reduction walks `shape` and keeps the axes that are not in `axes`, in order.
 struct ReduceExtra final : Extra {
   Dims shape;
@@ -158,24 +154,6 @@ struct GatherExtra final : Extra {
   Dims base_strides;   ///< over the result's shape
   Dims index_extents;  ///< the extent of each indexed axis; an index lies in [-extent, extent)
   Dims index_strides;  ///< the stride of each indexed axis in the source
-};
-
-/// A pointer with its layout, as library bodies receive it.
-struct View {
-  void* ptr = nullptr;  ///< of element `offset` 0
-  DType dtype = DType::f64;
-  Layout layout;
-};
-
-/// A library op: the body gets every input as memory and writes the C-contiguous result.
-struct LibraryExtra : Extra {
-  const char* name = "";
-  std::vector<Dims> input_shapes;  ///< the shape under which each operand is read
-  uint64_t key = 0;                ///< tells plans of equal structure but different arguments apart
-  bool in_place = false;           ///< the result is in[0]'s content, changed; the body gets `region` of it as output
-  Layout region;
-  /// Runs on the device of the result, in its stream's order.
-  virtual void run(Device device, Stream stream, std::span<const View> inputs, const View& output) = 0;
 };
 
 /// An immutable value. Its elements lie C-contiguous over `shape` once it is computed.

@@ -171,7 +171,7 @@ void Tape::note_done(uint64_t tick) {
 void Tape::keep(std::function<void()> release, bool soon) {
   constexpr size_t kUnmarked = 16;  // an event for each would cost a launch a tenth of its time
   TapeLock lock(*this);
-  if (device().type != DeviceType::cuda) return release_unlocked(std::move(release));
+  if (!traits(device()).asynchronous) return release_unlocked(std::move(release));
   if (capture_) {
     capture_->owned.emplace_back(nullptr, [release = std::move(release)](void*) { release_unlocked(release); });
     return;
@@ -267,7 +267,7 @@ void Tape::begin_capture(std::shared_ptr<Capture> capture) {
     wait_for({t, t->tick()});
   }
   // What is made inside is zeroed by the graph only.
-  if (device().type == DeviceType::cuda) {
+  if (traits(device()).asynchronous) {
     tickets(1);
     error_word();
   }

@@ -687,10 +687,7 @@ class KernelBuilder {
 
 }  // namespace
 
-Target target_of(Device device) {
-  if (device.type == DeviceType::null) return backend(device).target().find("cuda") != std::string::npos ? Target::cuda : Target::cpu;
-  return device.type == DeviceType::cuda ? Target::cuda : Target::cpu;
-}
+Target target_of(Device device) { return backend(device).runs_grids() ? Target::cuda : Target::cpu; }
 
 const Buffer* memory_of(const Node& node) {
   const Node* at = &node;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/tier0/tier0.h"
 #include "codegen/ir.h"
+#include "codegen/tier0/tier0.h"
 #include "graph/node.h"
 
 namespace bc {

@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/jit_library.h"
-#include "backends/cpu/parallel.h"
 #include "codegen/kernel_cache.h"
-#include "graph/array.h"
+#include "graph/config.h"
 #include "graph/plan.h"
 #include "graph/tape.h"
 #include "runtime/copy_kind.h"
 #include "runtime/interrupt.h"
+#include "runtime/parallel.h"
 #include "runtime/pool.h"
 #include "runtime/profiler.h"
 
@@ -181,12 +180,12 @@ class Runner {
     if (tape_.capture() && backend_.capturing(stream_) && device_.type == DeviceType::cpu) [[unlikely]] {
       // The node gives its arguments away when it has run; the graph runs them again.
       backend_.record(stream_, [kept = std::shared_ptr<Extra>(std::move(node.extra)), &extra, device = device_, inputs, output] {
-        extra.run(device, {device}, inputs, output);
+        bc::run_library(extra, {device, {device}, inputs, output});
       });
       return;
     }
     const auto start = begin_timing();
-    extra.run(device_, stream_, inputs, output);
+    bc::run_library(extra, {device_, stream_, inputs, output});
     end_timing(step, start, &node);
   }
 
@@ -247,7 +246,7 @@ class Runner {
     if (tape_.capture() && record_kernel(step, p)) [[unlikely]]
       return;
     uint32_t error = 0;
-    const bool on_device = device_.type == DeviceType::cuda;
+    const bool on_device = traits(device_).asynchronous;
     if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tape_.tickets(step.tickets));
     if (step.ir.checked) {
       words_[p.error] = reinterpret_cast<int64_t>(on_device ? tape_.error_word() : &error);
@@ -328,7 +327,7 @@ class Runner {
       return;
     }
     if (device_.type == DeviceType::cpu && loops) {
-      static const bool compiler = cpu::JitLibrary::available();
+      const bool compiler = backend_.can_compile();
       const Config& c = config();
       // Few elements take less time than the compiler would, again and again.
       const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
@@ -357,7 +356,7 @@ class Runner {
   /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text.
   void compile_user_step(Step& step) {
     if (step.kernel) return;
-    BC_CHECK(device_.type != DeviceType::cpu || cpu::JitLibrary::available(), NotImplemented,
+    BC_CHECK(backend_.can_compile(), NotImplemented,
              "{}: kernels in C++ need the compiler for the CPU, which this build of broadcloth does not have", step.name);
     try {
       step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
@@ -430,7 +429,7 @@ uint32_t* Tape::error_word() {
 }
 
 void Tape::check_errors() {
-  if (device().type != DeviceType::cuda || capture_) return;
+  if (!traits(device()).asynchronous || capture_) return;
   const Stream by = lent() ? default_tape(device()).stream() : stream_;
   const auto check = [&](StreamWords& w) {
     if (!w.watched) return;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kernels/compiler.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include "kernels/compiler.h"
 #include "kernels/host.h"
 #include "kernels/rows.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // cmath: complex mathematics by the rows of elementwise functions. See compiler.h for the method.
 #include "kernels/compiler.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 namespace {

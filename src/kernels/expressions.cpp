@@ -5,7 +5,7 @@
 
 #include "kernels/compiler.h"
 #include "kernels/rows.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "kernels/compiler.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // NumPy's functions that reorder or drop axes, and those that ask what a value is, in functions compiled for the CPU.
 #include "kernels/compiler.h"
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/openblas.h"
 #include "kernels/host_runtime.h"
+#include "runtime/host_library.h"
 
 namespace bc::host {
 namespace {
@@ -16,7 +16,7 @@ enum What : int32_t { kEigh, kSvd, kSingularValues, kQr, kEig };
 
 template <class F>
 F* routine(const char* real, const char* complex_name, bool complex) {
-  return reinterpret_cast<F*>(cpu::openblas_symbol(complex ? complex_name : real));
+  return reinterpret_cast<F*>(host_library().symbol(complex ? complex_name : real));
 }
 
 /// Eigenvalues into s; eigenvectors in the place of a, where u says so (any memory).

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/cpu/blas.h"
-#include "backends/cpu/parallel.h"
 #include "runtime/backend.h"
+#include "runtime/host_library.h"
 #include "runtime/interrupt.h"
+#include "runtime/parallel.h"
 
 namespace bc::host {
 namespace {
@@ -406,7 +406,7 @@ void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, cons
   int64_t size = -1;
   bool interrupted = false;
   try {
-    cpu::matmul(static_cast<DType>(dtype), 1, m, n, k, a, from_a, b, from_b, c);
+    host_library().matmul(static_cast<DType>(dtype), 1, m, n, k, a, from_a, b, from_b, c);
   } catch (const Interrupted&) {
     interrupted = true;
   } catch (const std::exception& e) {

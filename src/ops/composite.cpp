@@ -1,7 +1,7 @@
 // Elementwise functions that take more than one row.
 #include <cmath>
 
-#include "graph/record.h"
+#include "array/record.h"
 #include "ops/compose.h"
 
 namespace bc {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/array.h"
+#include "array/array.h"
 
 /// Ops made of other ops. They fuse and differentiate as what they are made of does. Semantics, dtypes, shapes and errors are NumPy 2's.
 namespace bc {

@@ -1,8 +1,8 @@
 // Arrays made from numbers, and matrices with a diagonal.
 #include <cmath>
 
+#include "array/record.h"
 #include "core/stored_value.h"
-#include "graph/record.h"
 #include "ops/compose.h"
 
 namespace bc {

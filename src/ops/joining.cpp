@@ -1,6 +1,6 @@
 // Joining, splitting and rearranging. What NumPy gives as a view is a view here.
+#include "array/few.h"
 #include "core/extents.h"
-#include "graph/few.h"
 #include "ops/compose.h"
 
 namespace bc {

@@ -1,8 +1,8 @@
 // The methods of ufuncs: reduce, accumulate, outer, reduceat, at.
-#include "graph/indexing.h"
-#include "graph/record.h"
+#include "array/indexing.h"
+#include "array/record.h"
 #include "ops/compose.h"
-#include "ops/library.h"
+#include "primitives/library.h"
 
 namespace bc {
 using namespace compose;

@@ -1,8 +1,8 @@
 // Sums of products.
-#include "graph/few.h"
-#include "graph/record.h"
+#include "array/few.h"
+#include "array/record.h"
 #include "ops/compose.h"
-#include "ops/library.h"
+#include "primitives/library.h"
 
 namespace bc {
 using namespace compose;

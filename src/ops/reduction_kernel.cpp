@@ -1,9 +1,9 @@
 // CuPy's ReductionKernel as three ops of the graph: a user's map, a reduction with a user's join, and what a user makes of its result.
 #include <algorithm>
 
-#include "graph/record.h"
-#include "ops/library.h"
+#include "array/record.h"
 #include "ops/user_kernel.h"
+#include "primitives/library.h"
 
 namespace bc {
 namespace {

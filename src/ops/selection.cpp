@@ -1,6 +1,6 @@
 // Elements picked by index, condition or choice.
-#include "graph/indexing.h"
-#include "graph/record.h"
+#include "array/indexing.h"
+#include "array/record.h"
 #include "ops/compose.h"
 
 namespace bc {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "graph/indexing.h"
-#include "graph/record.h"
+#include "array/indexing.h"
+#include "array/record.h"
 #include "ops/compose.h"
-#include "ops/library.h"
+#include "primitives/library.h"
 
 namespace bc {
 using namespace compose;

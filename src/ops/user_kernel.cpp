@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cuda/program.h"
+#include "array/access.h"
 #include "core/stored_value.h"
-#include "graph/access.h"
 #include "graph/tape.h"
 
 namespace bc {
@@ -449,7 +448,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   launch.grid[0] = static_cast<unsigned>(blocks);
   void* arguments[] = {words.data()};
   // A graph launches the kernel again when nobody may hold its program any more.
-  if (own.capture()) cuda::keep_programs_loaded();
+  if (own.capture()) backend(own.device()).keep_programs_loaded();
   kernel->launch(launch, arguments, own.stream());
   return outs;
 }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/user.h"
+#include "array/user.h"
 #include "runtime/program.h"
 
 namespace bc {

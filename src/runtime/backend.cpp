@@ -6,9 +6,6 @@
 #include <chrono>
 #include <mutex>
 
-#include "backends/cpu/cpu_backend.h"
-#include "backends/cuda/cuda_backend.h"
-#include "backends/null/null_backend.h"
 #include "core/error.h"
 #include "runtime/device_name.h"
 #include "runtime/fork.h"
@@ -17,14 +14,12 @@ namespace bc {
 
 namespace {
 
-constexpr int kTypes = 3;
 constexpr int kMaxDevices = 64;
 
 // Backends are leaked on purpose: arrays may be freed by other threads and by Python's own shutdown after static destructors have run.
-std::atomic<Backend*> g_backends[kTypes][kMaxDevices];
-std::atomic<bool> g_cuda_touched{false};
-// Set in a child that was forked after CUDA was opened: the driver does not survive a fork.
-std::atomic<bool> g_cuda_lost{false};
+std::atomic<Backend*> g_backends[kDeviceTypes][kMaxDevices];
+/// Of types whose devices do not survive a fork: one was asked for; it was before this process was forked, and is lost here.
+std::atomic<bool> g_touched[kDeviceTypes], g_lost[kDeviceTypes];
 
 std::mutex& open_mutex() {
   static auto* mutex = new std::mutex;
@@ -34,9 +29,10 @@ std::mutex& open_mutex() {
 void lock_for_fork() { open_mutex().lock(); }
 void unlock_in_parent() { open_mutex().unlock(); }
 void unlock_in_child() {
-  if (g_cuda_touched.load(std::memory_order_relaxed)) {
-    g_cuda_lost.store(true, std::memory_order_relaxed);
-    for (auto& slot : g_backends[static_cast<int>(DeviceType::cuda)]) slot.store(nullptr, std::memory_order_relaxed);
+  for (int type = 0; type < kDeviceTypes; ++type) {
+    if (!g_touched[type].load(std::memory_order_relaxed)) continue;
+    g_lost[type].store(true, std::memory_order_relaxed);
+    for (auto& slot : g_backends[type]) slot.store(nullptr, std::memory_order_relaxed);
   }
   open_mutex().unlock();
 }
@@ -45,43 +41,24 @@ void watch_forks() {
   at_fork(ForkLevel::Backends, lock_for_fork, [](bool child) { child ? unlock_in_child() : unlock_in_parent(); });
 }
 
-int cuda_devices() {
-  if (g_cuda_lost.load(std::memory_order_relaxed)) return 0;
-  watch_forks();
-  // The driver answers once; a GPU does not come or go while a process runs.
-  static const int count = [] {
-    g_cuda_touched.store(true, std::memory_order_relaxed);
-    try {
-      return std::clamp(cuda_device_count(), 0, kMaxDevices);
-    } catch (...) {
-      return 0;
-    }
-  }();
-  return count;
-}
+bool lost_in_fork(DeviceType type) { return g_lost[static_cast<int>(type)].load(std::memory_order_relaxed); }
 
 Backend& open_backend(Device device) {
   const int count = device_count(device.type);
-  if (device.type == DeviceType::cuda && g_cuda_lost.load(std::memory_order_relaxed)) {
-    raise(ErrorKind::Runtime, "{}: CUDA was opened before this process was forked and cannot be used in the child; start it with 'spawn'",
-          to_string(device));
+  const DeviceTraits& type = traits(device);
+  if (lost_in_fork(device.type)) {
+    raise(ErrorKind::Runtime, "{}: {} was opened before this process was forked and cannot be used in the child; start it with 'spawn'",
+          to_string(device), device.type == DeviceType::cuda ? "CUDA" : type.name);
   }
   if (device.index < 0 || device.index >= count) {
-    if (device.type == DeviceType::cuda && count == 0)
-      raise(ErrorKind::Runtime, "{}: no CUDA driver or no GPU was found", to_string(device));
+    if (count == 0) raise(ErrorKind::Runtime, "{}: no CUDA driver or no GPU was found", to_string(device));
     raise(ErrorKind::Runtime, "{}: no such device, {} of this type can be used", to_string(device), count);
   }
   watch_forks();
   std::lock_guard lock(open_mutex());
   auto& slot = g_backends[static_cast<int>(device.type)][device.index];
   if (Backend* made = slot.load(std::memory_order_relaxed)) return *made;
-  std::unique_ptr<Backend> made;
-  switch (device.type) {
-    case DeviceType::cpu: made = make_cpu_backend(); break;
-    case DeviceType::cuda: made = make_cuda_backend(device.index); break;
-    case DeviceType::null: made = make_null_backend(device.index); break;
-  }
-  Backend* result = made.release();
+  Backend* result = backend_factory(device.type).open(device.index).release();
   slot.store(result, std::memory_order_release);
   return *result;
 }
@@ -119,25 +96,25 @@ std::unique_ptr<StreamGraph> Backend::end_capture(Stream) {
 
 std::unique_ptr<StreamEvent> Backend::make_event(const EventOptions&) { return std::make_unique<TimeEvent>(); }
 
+void* Backend::allocate_pinned(size_t, bool) {
+  raise(ErrorKind::NotImplemented, "allocate_pinned: {} has no page-locked memory", to_string(device()));
+}
+
 std::string to_string(Device device) {
-  switch (device.type) {
-    case DeviceType::cpu: return device.index ? fmt::format("cpu:{}", device.index) : "cpu";
-    case DeviceType::cuda: return fmt::format("cuda:{}", device.index);
-    case DeviceType::null: return device.index ? fmt::format("null:{}", device.index) : "null";
-  }
-  return "unknown device";
+  const DeviceTraits& type = traits(device);
+  return type.asynchronous || device.index ? fmt::format("{}:{}", type.name, device.index) : type.name;
 }
 
 std::optional<Device> parse_device(std::string_view text) {
   const size_t colon = text.find(':');
-  const std::string_view type = text.substr(0, colon);
+  const std::string_view name = text.substr(0, colon);
   Device d;
-  if (type == "cpu")
-    d.type = DeviceType::cpu;
-  else if (type == "cuda" || type == "gpu")
+  const auto* const found =
+      std::find_if(std::begin(kDeviceTraits), std::end(kDeviceTraits), [&](const DeviceTraits& t) { return name == t.name; });
+  if (found != std::end(kDeviceTraits))
+    d.type = static_cast<DeviceType>(found - kDeviceTraits);
+  else if (name == "gpu")
     d.type = DeviceType::cuda;
-  else if (type == "null")
-    d.type = DeviceType::null;
   else
     return std::nullopt;
   if (colon == std::string_view::npos) return d;
@@ -151,7 +128,7 @@ std::optional<Device> parse_device(std::string_view text) {
 Backend& backend(Device device) {
   const auto type = static_cast<unsigned>(device.type);
   const auto index = static_cast<unsigned>(device.index);
-  if (type < kTypes && index < kMaxDevices) [[likely]] {
+  if (type < kDeviceTypes && index < kMaxDevices) [[likely]] {
     if (Backend* made = g_backends[type][index].load(std::memory_order_acquire)) [[likely]]
       return *made;
   }
@@ -159,17 +136,18 @@ Backend& backend(Device device) {
 }
 
 void finish_opening() {
-  if (g_cuda_touched.load(std::memory_order_relaxed)) cuda_devices();
+  for (int type = 0; type < kDeviceTypes; ++type)
+    if (g_touched[type].load(std::memory_order_relaxed)) device_count(static_cast<DeviceType>(type));
   std::lock_guard lock(open_mutex());
 }
 
 int device_count(DeviceType type) {
-  switch (type) {
-    case DeviceType::cpu: return 1;
-    case DeviceType::cuda: return cuda_devices();
-    case DeviceType::null: return kNullDevices;
+  if (lost_in_fork(type)) return 0;
+  if (!traits(type).survives_fork) {
+    watch_forks();
+    g_touched[static_cast<int>(type)].store(true, std::memory_order_relaxed);
   }
-  return 0;
+  return std::min(backend_factory(type).count(), kMaxDevices);
 }
 
 }  // namespace bc

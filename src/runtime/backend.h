@@ -13,6 +13,20 @@
 namespace bc {
 
 enum class DeviceType : uint8_t { cpu, cuda, null };
+inline constexpr int kDeviceTypes = 3;
+
+/// What the engine asks about a type of devices, instead of its name.
+struct DeviceTraits {
+  const char* name;
+  bool asynchronous;   ///< work is queued and runs beside the host; the memory is not the host's
+  bool survives_fork;  ///< a forked child can go on using devices that were opened before
+};
+inline constexpr DeviceTraits kDeviceTraits[kDeviceTypes] = {
+    {.name = "cpu", .asynchronous = false, .survives_fork = true},
+    {.name = "cuda", .asynchronous = true, .survives_fork = false},
+    {.name = "null", .asynchronous = false, .survives_fork = true},
+};
+constexpr const DeviceTraits& traits(DeviceType type) { return kDeviceTraits[static_cast<int>(type)]; }
 
 /// A device: `cpu`, `cuda:1`.
 struct Device {
@@ -20,6 +34,7 @@ struct Device {
   int index = 0;
   bool operator==(const Device&) const = default;
 };
+constexpr const DeviceTraits& traits(Device device) { return traits(device.type); }
 
 std::string to_string(Device device);
 
@@ -122,6 +137,15 @@ class Backend {
   virtual void* allocate_chunk(size_t bytes) = 0;
   virtual void free_chunk(void* chunk, size_t bytes) = 0;
   virtual MemoryInfo memory_info() = 0;
+  /// Page-locked host memory, which copies use at full speed and kernels can use; nullptr when there is no more. Raises
+  /// ErrorKind::NotImplemented where the device has none.
+  virtual void* allocate_pinned(size_t bytes, bool write_combined);
+  virtual void free_pinned(void* memory) noexcept {}
+  /// Memory that moves between host and device on demand; nullptr when there is no more. free_chunk frees it.
+  virtual void* allocate_managed(size_t bytes) { return allocate_chunk(bytes); }
+  /// Memory of the driver's own pool, in a stream's order; nullptr when there is no more.
+  virtual void* allocate_ordered(size_t bytes, Stream) { return allocate_chunk(bytes); }
+  virtual void free_ordered(void* memory, size_t bytes, Stream) { free_chunk(memory, bytes); }
 
   // Memory whose addresses and pages are apart: ranges of the pool grow in place and give pages between used ones back.
   /// What commit and decommit count in (a power of two); 0: there is none, and the next three are not called.
@@ -134,6 +158,10 @@ class Backend {
   virtual void decommit(void* at, size_t bytes) {}
 
   // Compile and load.
+  /// Tells whether there is a compiler here; without, only loops that are built in run.
+  virtual bool can_compile() const { return true; }
+  /// From now on loaded programs stay loaded: a graph may launch their kernels when nobody holds them any more.
+  virtual void keep_programs_loaded() {}
   /// Names the code's target and the compiler with its version and flags: a part of the cache key ("sm_90 nvrtc-13.0").
   virtual std::string target() const = 0;
   /// Compiles to a cubin or an object file. Throws ErrorKind::Runtime with the compiler's log. Thread-safe.
@@ -198,10 +226,9 @@ class Backend {
   /// {least, greatest} priority of streams, such as {0, -5}.
   virtual std::pair<int, int> stream_priorities() { return {0, 0}; }
 
-  /// Bodies of library ops (matmul, sort …) by name; nullptr when this backend has none.
-  virtual const void* library(std::string_view name) const { return nullptr; }
-
   // Facts that the code generator asks for.
+  /// Kernels are CUDA C++ for grids of threads; else C++ functions over a range of items.
+  virtual bool runs_grids() const { return false; }
   virtual int multiprocessors() const { return 1; }
 };
 
@@ -223,6 +250,14 @@ class CurrentDevice {
   Backend& backend_;
   void* const before_;
 };
+
+/// How the devices of one type are found and opened.
+struct BackendFactory {
+  int (*count)();  ///< devices that can be used; never throws
+  std::unique_ptr<Backend> (*open)(int index);
+};
+/// Defined in src/backends/factories.cpp, the one place that knows every backend.
+const BackendFactory& backend_factory(DeviceType type);
 
 /// Waits until no other thread is opening a device: a driver that starts while the process ends would find its own state gone.
 void finish_opening();

@@ -2,8 +2,6 @@
 
 #include <tuple>
 
-#include "backends/cuda/cuda_backend.h"
-
 namespace bc {
 namespace {
 
@@ -15,16 +13,18 @@ class DriverSource final : public MemorySource {
 
   void* allocate(size_t bytes, Device device, void* stream) override {
     Backend& b = backend(device);
-    if (device.type != DeviceType::cuda || kind_ == MemoryKind::chunk) return b.allocate_chunk(bytes);
-    auto& cuda = static_cast<CudaBackend&>(b);
-    return kind_ == MemoryKind::managed ? cuda.allocate_managed(bytes) : cuda.allocate_ordered(bytes, {device, stream});
+    switch (kind_) {
+      case MemoryKind::managed: return b.allocate_managed(bytes);
+      case MemoryKind::ordered: return b.allocate_ordered(bytes, {device, stream});
+      default: return b.allocate_chunk(bytes);
+    }
   }
 
   void free(void* ptr, size_t bytes, Device device, void* stream) noexcept override {
     try {
       Backend& b = backend(device);
-      if (device.type == DeviceType::cuda && kind_ == MemoryKind::ordered)
-        static_cast<CudaBackend&>(b).free_ordered(ptr, {device, stream});
+      if (kind_ == MemoryKind::ordered)
+        b.free_ordered(ptr, bytes, {device, stream});
       else
         b.free_chunk(ptr, bytes);
     } catch (...) {

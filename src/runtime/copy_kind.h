@@ -4,9 +4,9 @@
 
 namespace bc {
 
-/// The kind of a copy from one device's memory to another's; the CPU's is the host's.
+/// The kind of a copy from one device's memory to another's; memory of devices that are not asynchronous is the host's.
 constexpr CopyKind copy_kind(Device to, Device from) {
-  const bool up = to.type == DeviceType::cuda, down = from.type == DeviceType::cuda;
+  const bool up = traits(to).asynchronous, down = traits(from).asynchronous;
   return up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;
 }
 

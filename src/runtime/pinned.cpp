@@ -5,7 +5,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "backends/cuda/cuda_backend.h"
 #include "core/error.h"
 
 namespace bc {
@@ -16,14 +15,14 @@ constexpr size_t kUnit = 512;
 /// A piece, and the device that page-locked it, which frees it.
 struct Piece {
   void* ptr;
-  int device;
+  Device device;
 };
 
 struct Pool {
   std::mutex mutex;
   std::unordered_map<size_t, std::vector<Piece>> waiting;
-  std::unordered_map<void*, int> owners;  ///< the devices of what is handed out
-  std::unordered_set<void*> combined;     ///< handed out with write combining
+  std::unordered_map<void*, Device> owners;  ///< the devices of what is handed out
+  std::unordered_set<void*> combined;        ///< handed out with write combining
   PinnedStats stats;
 };
 
@@ -32,8 +31,6 @@ Pool& pool() {
   static Pool* const p = new Pool;
   return *p;
 }
-
-CudaBackend& owner(int device) { return static_cast<CudaBackend&>(backend({DeviceType::cuda, device})); }
 
 size_t rounded(size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
 
@@ -54,16 +51,16 @@ void* pinned_allocate(Device device, size_t bytes, bool write_combined) {
       return piece.ptr;
     }
   }
-  auto& cuda = static_cast<CudaBackend&>(backend(device));
-  void* ptr = cuda.allocate_pinned(size, write_combined);
+  Backend& owner = backend(device);
+  void* ptr = owner.allocate_pinned(size, write_combined);
   if (!ptr) {
     pinned_trim();
-    ptr = cuda.allocate_pinned(size, write_combined);
+    ptr = owner.allocate_pinned(size, write_combined);
   }
   if (!ptr) return nullptr;
   std::lock_guard lock(p.mutex);
   p.stats.used += size;
-  p.owners[ptr] = device.index;
+  p.owners[ptr] = device;
   if (write_combined) p.combined.insert(ptr);
   return ptr;
 }
@@ -71,7 +68,7 @@ void* pinned_allocate(Device device, size_t bytes, bool write_combined) {
 void pinned_free(void* ptr, size_t bytes) {
   Pool& p = pool();
   const size_t size = rounded(bytes);
-  int device = 0;
+  Device device;
   {
     std::lock_guard lock(p.mutex);
     const auto known = p.owners.find(ptr);
@@ -86,7 +83,7 @@ void pinned_free(void* ptr, size_t bytes) {
       return;
     }
   }
-  owner(device).free_pinned(ptr);
+  backend(device).free_pinned(ptr);
 }
 
 PinnedStats pinned_stats() {
@@ -103,7 +100,7 @@ void pinned_trim() {
     p.stats.free = p.stats.free_blocks = 0;
   }
   for (const auto& [size, pieces] : waiting)
-    for (const Piece& piece : pieces) owner(piece.device).free_pinned(piece.ptr);
+    for (const Piece& piece : pieces) backend(piece.device).free_pinned(piece.ptr);
 }
 
 }  // namespace bc

@@ -1164,8 +1164,8 @@ void DevicePool::lock_for_fork() {
 }
 
 void DevicePool::unlock_after_fork(bool child) {
-  // The child has no CUDA: what the parent's arrays hold stays where it is, and nothing new can be had.
-  if (child && device_.type == DeviceType::cuda) lost_.store(true, std::memory_order_relaxed);
+  // The child cannot use the device: what the parent's arrays hold stays where it is, and nothing new can be had.
+  if (child && !traits(device_).survives_fork) lost_.store(true, std::memory_order_relaxed);
   lock_.unlock();
   grow_mutex_.unlock();
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/hash.h"
+#include "core/hash.h"
 #include "core/linked_code.h"
 #include "runtime/backend.h"
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "graph/array.h"
+#include "array/array.h"
 
 /// Arrays from and to vectors. The tests run on the CPU, or on a GPU where BC_TEST_DEVICE is "cuda".
 namespace bc::test {

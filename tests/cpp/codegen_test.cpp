@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "array/array.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/cuda/nvrtc.h"
 #include "codegen/body.h"
 #include "codegen/ir.h"
-#include "graph/array.h"
 #include "graph/plan.h"
 #include "graph/tape.h"
 #include "ops/compose.h"

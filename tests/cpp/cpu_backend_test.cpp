@@ -21,10 +21,11 @@
 #include "backends/cpu/blas.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/openblas.h"
-#include "backends/cpu/parallel.h"
 #include "codegen/device_library.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
+#include "runtime/host_library.h"
+#include "runtime/parallel.h"
 
 namespace bc {
 namespace {
@@ -450,8 +451,9 @@ TEST(CpuBackend, NamesItself) {
   EXPECT_FALSE(backend.device_name().empty());
   EXPECT_EQ(backend.target().substr(0, 4), "cpu ");
   EXPECT_GE(backend.multiprocessors(), 1);
-  EXPECT_EQ(backend.library("no such op"), nullptr);
-  EXPECT_EQ(backend.library("matmul"), reinterpret_cast<const void*>(&cpu::matmul));
+  EXPECT_EQ(host_library().matmul, &cpu::matmul);
+  EXPECT_EQ(host_library().symbol("no_such_routine_"), nullptr);
+  EXPECT_NE(host_library().symbol("dgesdd_"), nullptr);
 }
 
 TEST(Parallel, EveryItemRunsOnceAndExceptionsComeBack) {

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "array/array.h"
+#include "array/record.h"
 #include "backends/null/null_backend.h"
 #include "core/error.h"
-#include "graph/array.h"
 #include "graph/plan.h"
-#include "graph/record.h"
 #include "graph/tape.h"
+#include "ops/composite.h"
+#include "primitives/library.h"
 #include "runtime/device_name.h"
 #include "runtime/pool.h"
 
@@ -61,11 +63,34 @@ TEST_P(Failure, PartialResultsOfAReductionAreFreedWhenALaunchThrows) {
   EXPECT_EQ(pool_stats(kNull).used, before);
 }
 
+/// For a scope the null device runs matmul by another body.
+struct Body {
+  explicit Body(LibraryBody body) { register_body(DeviceType::null, LibraryKind::matmul, body); }
+  ~Body() {
+    register_body(DeviceType::null, LibraryKind::matmul, [](const LibraryExtra&, const LibraryContext&) {});
+  }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+};
+
+TEST_P(Failure, AnOpThatADeviceHasNoBodyForIsRefusedWhenItIsRecorded) {
+  const Array a = make({2, 2});
+  std::optional<Body> none(nullptr);
+  try {
+    matmul(a, a);
+    ADD_FAILURE() << "a product was recorded";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::NotImplemented);
+    EXPECT_NE(std::string(e.what()).find("matmul: null:3 cannot compute it"), std::string::npos) << e.what();
+  }
+  none.reset();
+  data(matmul(a, a));
+}
+
 TEST_P(Failure, AFailedCopyLeavesNoConstantBehind) {
   // A library op reads its constant from memory, which the flush fills.
   struct Reads final : LibraryExtra {
-    Reads() { name = "reads"; }
-    void run(Device, Stream, std::span<const View>, const View&) override {}
+    Reads() : LibraryExtra(LibraryKind::nonzero) { name = "reads"; }
   };
   // Constants are kept for later ops: each target has its own.
   const double value = std::string(GetParam()) == "null-cuda" ? 0.625 : 0.375;
@@ -111,15 +136,15 @@ TEST_P(Failure, AGridThatACudaDeviceLacksIsRefused) {
 
 /// Flushes another stream of the device from inside a flush.
 struct Nested final : LibraryExtra {
-  explicit Nested(Tape& other) : tape_(&other) { name = "nested"; }
-  void run(Device, Stream, std::span<const View>, const View&) override { tape_->flush(); }
-  Tape* tape_;
+  explicit Nested(Tape& other) : LibraryExtra(LibraryKind::matmul), tape(&other) { name = "nested"; }
+  Tape* tape;
 };
 
 TEST_P(Failure, AFlushKeepsItsPlanWhileAFlushInsideItEmptiesTheCache) {
   Tape& other = tape_of({kNull, reinterpret_cast<void*>(0x1000)});
   other.borrow();
   const size_t limit = set_plan_limit(1);
+  const Body flushes([](const LibraryExtra& op, const LibraryContext&) { static_cast<const Nested&>(op).tape->flush(); });
   const Array a = make({1000}), b = make({1000});
   for (int round = 0; round < 3; ++round) {
     null_log_clear();

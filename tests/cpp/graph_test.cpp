@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "array/array.h"
 #include "backends/null/null_backend.h"
 #include "core/error.h"
-#include "graph/array.h"
 #include "graph/fuse.h"
 #include "graph/plan.h"
 #include "graph/tape.h"

@@ -1,4 +1,4 @@
-#include "ops/ops.h"
+#include "primitives/ops.h"
 
 #include <gtest/gtest.h>
 

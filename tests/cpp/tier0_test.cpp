@@ -1,5 +1,5 @@
 // Tier 0 against the kernels that print_cpu prints for the same structures: the same bits for random structures, shapes and strides.
-#include "backends/cpu/tier0/tier0.h"
+#include "codegen/tier0/tier0.h"
 
 #include <gtest/gtest.h>
 

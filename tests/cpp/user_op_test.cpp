@@ -1,8 +1,8 @@
 // Users' functions as ops of the graph, through the interface that compiled Python functions use too.
+#include "array/user.h"
 #include "array_help.h"
 #include "backends/cpu/jit_library.h"
 #include "core/error.h"
-#include "graph/user.h"
 
 namespace bc::test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "backends/cpu/block_product.h"
 #include "backends/cpu/openblas.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/small_product.h"
 #include "core/error.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/blas.h"
 #include "backends/cpu/capture.h"
 #include "backends/cpu/jit_library.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/library.h"
 #include "backends/cpu/program.h"
 #include "codegen/kernel_cache.h"
-#include "codegen/user_op.h"
 #include "core/error.h"
+#include "primitives/user_op.h"
+#include "runtime/parallel.h"
 
 namespace bc {
 namespace {
@@ -228,9 +228,9 @@ class CpuBackend final : public Backend {
   bool capturing(Stream stream) override { return cpu::capturing(stream); }
   bool record(Stream stream, std::function<void()> call) override { return cpu::record(stream, std::move(call)); }
 
-  const void* library(std::string_view name) const override {
-    if (name == "matmul") return reinterpret_cast<const void*>(&cpu::matmul);
-    return nullptr;
+  bool can_compile() const override {
+    static const bool can = cpu::JitLibrary::available();
+    return can;
   }
 
   int multiprocessors() const override { return cpu::thread_count(); }
@@ -244,6 +244,9 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> make_cpu_backend() {
+  cpu::register_bodies();
+  return std::make_unique<CpuBackend>();
+}
 
 }  // namespace bc

@@ -175,14 +175,14 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
 #define BC_UNARY(...)
 #define BC_TERNARY(...)
 #define BC_FAST(...)
-#include "ops/elementwise.def"
+#include "primitives/elementwise.def"
 
 #define BC_BINARY(name_, set, result, ...) row_of<Apply_##name_, closed(set, Result::result)>(#name_, std::make_index_sequence<kTypes>()),
 #define BC_UNARY(...)
 #define BC_TERNARY(...)
 #define BC_FAST(...)
 constexpr Row kRows[] = {
-#include "ops/elementwise.def"
+#include "primitives/elementwise.def"
 };
 
 }  // namespace

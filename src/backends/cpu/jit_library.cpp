@@ -21,10 +21,10 @@
 #include <tuple>
 
 #include "backends/cpu/support_object.h"
-#include "backends/cpu/tier0/tier0.h"
 #include "codegen/cache_folder.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
+#include "codegen/tier0/tier0.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/fork.h"

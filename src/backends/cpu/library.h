@@ -1,10 +1,13 @@
 #pragma once
 #include <span>
 
-#include "ops/library.h"
+#include "primitives/library.h"
 
 /// The CPU's bodies of the library ops. They run in the calling thread and its parallel loops.
 namespace bc::cpu {
+
+/// Registers all of them.
+void register_bodies();
 
 void run(const MatmulExtra& op, std::span<const View> inputs, const View& output);
 void run(const ScanExtra& op, std::span<const View> inputs, const View& output);

@@ -2,8 +2,8 @@
 // order, and each block runs on from the total of those before it. The bits depend on the shape alone, not on the threads.
 #include "backends/cpu/fold_loops.h"
 #include "backends/cpu/library.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/strided.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

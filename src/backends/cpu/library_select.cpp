@@ -3,8 +3,8 @@
 
 #include "backends/cpu/fold_loops.h"
 #include "backends/cpu/library.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/strided.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

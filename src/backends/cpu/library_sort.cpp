@@ -4,11 +4,11 @@
 #include <type_traits>
 
 #include "backends/cpu/library.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/sort_keys.h"
 #include "backends/cpu/sort_orders.h"
 #include "backends/cpu/strided.h"
 #include "core/error.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

@@ -7,6 +7,7 @@
 #include "backends/cpu/library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
+#include "graph/node.h"
 
 namespace bc::cpu {
 namespace {

@@ -14,12 +14,12 @@
 
 #include "backends/cpu/capture.h"
 #include "backends/cpu/jit_library.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/program_headers.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "runtime/interrupt.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/cpu/parallel.h"
 #include "graph/node.h"
 #include "runtime/backend.h"
+#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/cpu/support_object.h"
 
-#include "backends/cpu/tier0/tier0.h"
+#include "codegen/tier0/tier0.h"
 
 // The build makes the object from src/device (cmake/Core.cmake) and says where it lies.
 asm(".section .rodata\n"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "codegen/hash.h"
 #include "codegen/kernel_cache.h"
+#include "core/hash.h"
 #include "graph/tape.h"
 
 namespace bc::cuda {

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "backends/cuda/cubin.h"
+#include "backends/cuda/library.h"
 #include "backends/cuda/nvrtc.h"
+#include "backends/cuda/program.h"
 #include "runtime/host_wait.h"
 
 namespace bc {
@@ -32,9 +34,14 @@ const CudaKernel& cuda_kernel(const LoadedKernel& kernel) { return static_cast<c
 
 }  // namespace
 
+void CudaBackend::keep_programs_loaded() { cuda::keep_programs_loaded(); }
+
 int cuda_device_count() { return cuda::device_count(); }
 
-std::unique_ptr<Backend> make_cuda_backend(int index) { return std::make_unique<CudaBackend>(index); }
+std::unique_ptr<Backend> make_cuda_backend(int index) {
+  cuda::register_bodies();
+  return std::make_unique<CudaBackend>(index);
+}
 
 // ---- Opening ------------------------------------------------------------------------------------------------------------------------
 
@@ -234,7 +241,7 @@ void* CudaBackend::allocate_ordered(size_t bytes, Stream stream) {
   return reinterpret_cast<void*>(memory);
 }
 
-void CudaBackend::free_ordered(void* memory, Stream stream) {
+void CudaBackend::free_ordered(void* memory, size_t, Stream stream) {
   if (!memory || driver_gone()) return;
   const auto current = make_current();
   BC_DRIVER(cuMemFreeAsync, address(memory), native(stream));

@@ -112,6 +112,7 @@ class CudaBackend final : public Backend {
   void* reserve_addresses(size_t bytes) override;
   bool commit(void* at, size_t bytes) override;
   void decommit(void* at, size_t bytes) override;
+  void keep_programs_loaded() override;
   std::string target() const override;
   std::vector<char> compile(const KernelSource& source) override;
   std::vector<char> compile_quick(const KernelSource& source) override;
@@ -139,6 +140,7 @@ class CudaBackend final : public Backend {
   void* enter() override;
   void leave(void* before) noexcept override;
   std::pair<int, int> stream_priorities() override;
+  bool runs_grids() const override { return true; }
   int multiprocessors() const override { return properties_.multiprocessors; }
 
   // ---- Device
@@ -189,17 +191,15 @@ class CudaBackend final : public Backend {
   std::pair<void*, size_t> kernel_variable(LoadedKernel& kernel, const std::string& name) const;
 
   // ---- Other memory
-  /// Page-locked host memory that every device can copy from and to at full speed and that kernels can use. nullptr when there is no more.
-  void* allocate_pinned(size_t bytes, bool write_combined = false);
-  void free_pinned(void* memory) noexcept;
+  /// Every device can copy from and to it.
+  void* allocate_pinned(size_t bytes, bool write_combined = false) override;
+  void free_pinned(void* memory) noexcept override;
   /// Page-locks memory of somebody else.
   void register_host(void* memory, size_t bytes);
   void unregister_host(void* memory) noexcept;
-  /// Managed memory, which moves between host and device on demand. nullptr when there is no more.
-  void* allocate_managed(size_t bytes);
-  /// Memory of the driver's own pool, in a stream's order. nullptr when there is no more.
-  void* allocate_ordered(size_t bytes, Stream stream);
-  void free_ordered(void* memory, Stream stream);
+  void* allocate_managed(size_t bytes) override;
+  void* allocate_ordered(size_t bytes, Stream stream) override;
+  void free_ordered(void* memory, size_t bytes, Stream stream) override;
   CudaPointerInfo pointer_info(const void* pointer) const;
   /// Whether an address lies in a range of the pool, whose memory other processes cannot open.
   bool is_virtual(const void* pointer) const { return virtual_memory_->owns(pointer); }

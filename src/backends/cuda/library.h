@@ -1,10 +1,13 @@
 #pragma once
 #include <span>
 
-#include "ops/library.h"
+#include "primitives/library.h"
 
 /// CUDA's bodies of the library ops. They queue work on the stream; the same result from run to run.
 namespace bc::cuda {
+
+/// Registers all of them.
+void register_bodies();
 
 void run(const MatmulExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const ScanExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);

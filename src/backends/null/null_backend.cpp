@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "primitives/library_op.h"
 #include "runtime/program.h"
 
 namespace bc {
@@ -213,6 +214,8 @@ class NullBackend final : public Backend {
     return state().target;
   }
 
+  bool runs_grids() const override { return target().find("cuda") != std::string::npos; }
+
   std::vector<char> compile(const KernelSource& source) override {
     std::lock_guard lock(state().mutex);
     ++state().compiles;
@@ -319,7 +322,11 @@ class NullBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_null_backend(int index) { return std::make_unique<NullBackend>(index); }
+std::unique_ptr<Backend> make_null_backend(int index) {
+  for (int kind = 0; kind < kLibraryKinds; ++kind)
+    register_body(DeviceType::null, static_cast<LibraryKind>(kind), [](const LibraryExtra&, const LibraryContext&) {});
+  return std::make_unique<NullBackend>(index);
+}
 
 std::vector<NullLaunch> null_log() {
   std::lock_guard lock(state().mutex);

@@ -1,0 +1,1214 @@
+#include "array/array.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "array/record.h"
+#include "core/extents.h"
+#include "core/stored_value.h"
+#include "graph/plan.h"
+#include "graph/tape.h"
+#include "runtime/copy_kind.h"
+#include "runtime/device_name.h"
+#include "runtime/pool.h"
+#include "runtime/profiler.h"
+
+namespace bc {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* source_file = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local int source_line = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* kernel_label = nullptr;
+
+}  // namespace
+
+Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
+  Ref<Node> node = Ref<Node>::first(new Node);
+  node->op = op;
+  node->dtype = dtype;
+  node->device = device;
+  node->shape = shape;
+  node->size = element_count(shape, itemsize(dtype));
+  node->file = source_file;
+  node->line = source_line;
+  node->label = kernel_label;
+  return node;
+}
+
+namespace {
+
+Ref<Node> new_leaf(Ref<Buffer> buffer, DType dtype, const Dims& shape) {
+  Ref<Node> node = new_node(Op::leaf, dtype, buffer->device, shape);
+  node->buffer = std::move(buffer);
+  return node;
+}
+
+bool touches_exposed(const Node& node) {
+  for (const Operand& o : node.in)
+    if (o.node->buffer && o.node->buffer->exposed) return true;
+  return false;
+}
+
+/// The node of an array that is its storage's whole content, in order; nullptr for any other view.
+Node* whole(const Array& a, bool contiguous) {
+  Node* node = a.storage()->current.get();
+  return contiguous && a.dtype() == node->dtype && a.offset() == 0 && a.size() == node->size ? node : nullptr;
+}
+Node* whole(const Array& a) { return whole(a, a.contiguous()); }
+
+Array transposed(const Array& a, const Dims& axes) { return a.with_layout(bc::transposed(a.layout(), axes)); }
+Array transposed(const char* op, const Array& a, const Dims& shape, const Dims& axes) {
+  return a.with_layout(bc::transposed({shape, broadcast_strides(op, a.layout(), shape), a.offset()}, axes));
+}
+
+void check_writable(const char* op, const Array& a) {
+  BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
+}
+
+/// A copy between host and device, within one device, or from the device `source`, in the stream's order, as the profiler sees it.
+void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind, std::optional<Device> source = {}) {
+  const HostWait wait;
+  Backend& b = backend(t.device());
+  const auto copy = [&] {
+    if (kind == CopyKind::DeviceToDevice && source)
+      b.copy_from(*source, to, from, bytes, t.stream());
+    else
+      b.copy(to, from, bytes, kind, t.stream());
+  };
+  if (!profiling() || kind == CopyKind::HostToHost) return copy();
+  const auto start = std::chrono::steady_clock::now();
+  copy();
+  b.synchronize(t.stream());
+  profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes),
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+}
+
+/// Notes that work just queued on a stream (or queued before the lock is let go) uses a buffer.
+void use(Tape& t, Buffer& buffer, bool write) {
+  t.submit();
+  if (many_streams()) [[unlikely]]
+    t.after(buffer, write);
+}
+
+/// Computed memory that the stream may use from now on.
+void await(Tape& t, Buffer& buffer, bool write) {
+  if (many_streams()) [[unlikely]]
+    t.before(buffer, write);
+}
+
+/// A value that waits on another stream's tape is computed there before this one's work reads it.
+void bring_here(Node& node) {
+  if (many_streams() && node.pending() && node.tape != &tape(node.device)) node.tape->flush();
+}
+
+/// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
+void settle(Tape& t, const Node& node) {
+  if (!config().lazy || touches_exposed(node)) t.flush();
+}
+
+Operand cast_operand(Operand o, DType dtype, const Dims& shape, Device device) {
+  if (o.dtype == dtype) return o;
+  Ref<Node> node = new_node(Op::cast, dtype, device, shape);
+  node->loop[0] = dtype;
+  node->in.push_back(std::move(o));
+  tape(device).append(node.get());
+  Operand out;
+  out.node = std::move(node);
+  out.dtype = dtype;
+  return out;
+}
+
+bool is_comparison(Op op) {
+  return op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal || op == Op::equal || op == Op::not_equal;
+}
+
+/// The result of comparing any `dtype` with a Python integer that `dtype` cannot hold: it depends on the sign alone.
+bool compare_out_of_range(Op op, bool scalar_is_second, bool scalar_negative) {
+  const bool array_is_less = !scalar_negative;
+  switch (op) {
+    case Op::equal: return false;
+    case Op::not_equal: return true;
+    case Op::less:
+    case Op::less_equal: return scalar_is_second == array_is_less;
+    default: return scalar_is_second != array_is_less;
+  }
+}
+
+}  // namespace
+
+Config& config() {
+  static Config c = [] {
+    Config init;
+    auto off = [](const char* name) {
+      const char* v = std::getenv(name);
+      return v && v[0] == '0';
+    };
+    init.lazy = !off("BROADCLOTH_LAZY");
+    init.jit = !off("BROADCLOTH_JIT_COMPILE");
+    init.background_compile = !off("BROADCLOTH_BACKGROUND");
+    return init;
+  }();
+  return c;
+}
+
+const char* set_kernel_label(const char* label) { return std::exchange(kernel_label, label); }
+
+const char* interned(std::string_view text) {
+  static std::mutex mutex;
+  static auto& known = *new std::set<std::string, std::less<>>;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(text);
+  return (found != known.end() ? found : known.emplace(text).first)->c_str();
+}
+
+void set_source_location(const char* file, int line) {
+  source_file = file;
+  source_line = line;
+}
+
+// ---- Recording ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// `.real` or `.imag` of a pending complex value as an op on it; nullopt for any other view.
+std::optional<Array> pending_component(const Array& a, const Node& node) {
+  if (!is_complex(node.dtype) || a.dtype() != real_type(node.dtype)) return std::nullopt;
+  Layout l = a.layout();
+  for (int d = 0; d < l.ndim(); ++d) {
+    if (l.strides[d] % 2 != 0 && l.shape[d] > 1) return std::nullopt;
+    l.strides[d] /= 2;
+  }
+  const bool imaginary = l.offset & 1;
+  l.offset >>= 1;
+  return ufunc(imaginary ? Op::imag : Op::real, {Array(a.storage(), node.dtype, std::move(l))});
+}
+
+}  // namespace
+
+Operand make_operand(const char* op, const Array& a, const Dims& shape) {
+  Operand o;
+  o.node = a.storage()->current;
+  if (a.dtype() != o.node->dtype && o.node->pending())
+    if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
+  // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
+  if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
+  if (many_streams()) [[unlikely]]
+    bring_here(*o.node);
+  o.dtype = a.dtype();
+  if (a.shape() == shape && whole(a)) return o;
+  o.identity = false;
+  o.offset = a.offset();
+  o.strides = broadcast_strides(op, a.layout(), shape);
+  return o;
+}
+
+Operand make_constant(const Scalar& value, DType dtype, Device device) {
+  // The same few constants come again and again in a loop; their nodes never change, so they are kept.
+  // On the heap: a process has little memory for variables of threads that libraries opened later find in place (PyTorch's libgomp).
+  constexpr size_t kKept = 64;
+  static thread_local const std::unique_ptr<Ref<Node>[]> kept(new Ref<Node>[kKept]);
+  uint64_t bits;
+  std::memcpy(&bits, &value.imag, sizeof(bits));
+  const uint64_t hash =
+      (value.u ^ (bits << 1) ^ static_cast<uint64_t>(dtype) << 52 ^ static_cast<uint64_t>(device.type) << 60) * 0x9e3779b97f4a7c15u;
+  Ref<Node>& place = kept[hash >> 58];
+  if (!place || !(place->value == value) || place->dtype != dtype || !(place->device == device)) {
+    place = new_node(Op::constant, dtype, device, Dims());
+    place->value = value;
+  }
+  Operand o;
+  o.node = place;
+  o.dtype = dtype;
+  o.identity = false;
+  return o;
+}
+
+Array record(Ref<Node> node) {
+  Tape& t = tape(node->device);
+  Array result(Ref<Storage>::first(new Storage(node)), node->dtype, contiguous_layout(node->shape));
+  t.append(node.get());
+  settle(t, *node);
+  return result;
+}
+
+Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options) {
+  return ufunc(op, std::span<const Arg>(args.begin(), args.size()), options);
+}
+
+Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
+  Term terms[3];
+  size_t n = 0;
+  for (const Arg& a : args.first(std::min<size_t>(args.size(), 3))) terms[n++] = {a.array ? &a.array : nullptr, a.weak, a.value};
+  BC_CHECK(args.size() <= 3, Type, "{}: expected {} operands, got {}", info(op).name, info(op).nin, args.size());
+  return ufunc(op, std::span<const Term>(terms, n), options);
+}
+
+namespace {
+
+/// Gives a ufunc's result where `where=` and `out=` want it.
+Array deliver(const Array& result, const UfuncOptions& options) {
+  if (options.where) {
+    if (options.out) {
+      assign_where(options.out, options.where, result);
+      return options.out;
+    }
+    return ufunc(Op::where, {options.where, result, Arg(Weak::boolean, Scalar::boolean(false))}, {.order = 'C'});
+  }
+  if (options.out) {
+    assign(options.out, result);
+    return options.out;
+  }
+  return result;
+}
+
+/// Compares signed integers with uint64, which no integer type holds both of: below zero the answer is known, else both are uint64.
+Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
+  const bool second = a.dtype() == DType::u64;  // the signed ones are the second operand
+  const Array& some = second ? b : a;
+  const Array wide = astype(some, DType::u64);
+  const Array same = second ? ufunc(op, {a, wide}) : ufunc(op, {wide, b});
+  if (compare_out_of_range(op, second, true))
+    return ufunc(Op::bitwise_or, {same, ufunc(Op::less, {some, Arg(Weak::integer, Scalar::integer(0))})});
+  return ufunc(Op::bitwise_and, {same, ufunc(Op::greater_equal, {some, Arg(Weak::integer, Scalar::integer(0))})});
+}
+
+bool is_signed_integer(DType t) { return is_integer(t) && !is_unsigned(t); }
+
+/// The order of axes in which an op walks its operands and makes its result.
+Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const Dims& shape) {
+  std::vector<Dims> strides;
+  bool fortran = true;
+  const auto meet = [&](const Array& a) {
+    strides.push_back(moving_strides(shape, broadcast_strides("broadcast", a.layout(), shape)));
+    fortran &= is_f_contiguous(a.shape(), a.strides());
+  };
+  for (const Term& t : args)
+    if (t.array) meet(*t.array);
+  if (options.out) meet(options.out);
+  if (options.order == 'F' || (options.order == 'A' && fortran && !strides.empty())) return reversed_axes(shape.size());
+  if (options.where) strides.push_back(moving_strides(shape, broadcast_strides("broadcast", options.where.layout(), shape)));
+  // 'A' asks for C's order otherwise.
+  if (options.order == 'A') strides.clear();
+  return operands_order(strides, shape.size());
+}
+
+/// An op with its axes in another order: what is recorded runs along memory, and fuses with others that do.
+Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& options, const Dims& shape, const Dims& order) {
+  const char* name = info(op).name;
+  Array turned[3];
+  Term terms[3];
+  for (size_t i = 0; i < args.size(); ++i) {
+    terms[i] = args[i];
+    if (!args[i].array) continue;
+    turned[i] = transposed(name, *args[i].array, shape, order);
+    terms[i].array = &turned[i];
+  }
+  UfuncOptions rest = options;
+  rest.order = 'C';
+  if (options.out) rest.out = transposed(options.out, order);
+  if (options.where) rest.where = transposed(name, options.where, shape, order);
+  const Array made = ufunc(op, std::span<const Term>(terms, args.size()), rest);
+  return options.out ? options.out : transposed(made, inverse_axes(order));
+}
+
+bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
+
+/// A logical op on Python numbers: each counts by its truth, whatever the dtype of the array beside it can hold.
+Array logical_of_numbers(Op op, std::span<const Term> args, const UfuncOptions& options) {
+  Term terms[2];
+  for (size_t i = 0; i < args.size(); ++i) {
+    terms[i] = args[i];
+    if (args[i].weak == Weak::none) continue;
+    terms[i].weak = Weak::boolean;
+    terms[i].value = stored_value(args[i].weak, args[i].value, DType::b1);
+  }
+  return ufunc(op, std::span<const Term>(terms, args.size()), options);
+}
+
+// The row takes exponents of 32 bits. Wider ones are brought into a range whose ends already overflow and vanish for every float.
+Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
+  constexpr int64_t kMost = 5000;
+  Term small[2] = {args[0], args[1]};
+  Array exponent;
+  if (const Array* given = args[1].array) {
+    const DType t = given->dtype();
+    BC_CHECK(is_integer(t) && t != DType::u64, UFuncTypeError,
+             "ufunc 'ldexp' not supported for the input types: expected an exponent of integers up to int64, got {}", info(t).name);
+    Array x = *given;
+    if (is_signed_integer(t)) x = ufunc(Op::maximum, {x, Arg(-kMost)});
+    exponent = astype(ufunc(Op::minimum, {x, Arg(kMost)}), DType::i32);
+    small[1].array = &exponent;
+  } else {
+    const Scalar& v = args[1].value;
+    small[1].value = Scalar::integer(v.dtype == DType::i64 && v.i < 0 ? -kMost : kMost);
+  }
+  return ufunc(Op::ldexp, std::span<const Term>(small), options);
+}
+
+}  // namespace
+
+Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
+  const OpInfo& row = info(op);
+  const int n = static_cast<int>(args.size());
+  BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
+  if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
+    return logical_of_numbers(op, args, options);
+  if (op == Op::ldexp && (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
+                                        : args[1].weak == Weak::integer && !args[1].value.fits(DType::i32))) [[unlikely]]
+    return ldexp_of_wide(args, options);
+
+  OperandType types[3];
+  const Array* first = nullptr;
+  const Dims* shape = nullptr;
+  Dims broadcast;
+  bool contiguous[3] = {}, all_contiguous = true;
+  for (int i = 0; i < n; ++i) {
+    if (!args[i].array) {
+      types[i] = {default_dtype(args[i].weak), args[i].weak};
+      // A Python integer between the ranges of int64 and uint64, alone, is a uint64.
+      if (n == 1 && args[i].weak == Weak::integer && args[i].value.dtype == DType::u64) types[i] = {DType::u64, Weak::none};
+      continue;
+    }
+    const Array& a = *args[i].array;
+    types[i] = {a.dtype(), Weak::none};
+    contiguous[i] = a.contiguous();
+    all_contiguous &= contiguous[i];
+    if (!first) {
+      first = &a;
+      shape = &a.shape();
+    } else {
+      BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", row.name,
+               to_string(first->device()), to_string(a.device()));
+      if (!(*shape == a.shape())) {
+        broadcast = broadcast_shapes(row.name, *shape, a.shape());
+        shape = &broadcast;
+      }
+    }
+  }
+  if (!shape) shape = &broadcast;
+  const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
+  Dims with_mask;
+  if (options.where && !(options.where.shape() == *shape)) {
+    with_mask = broadcast_shapes(row.name, *shape, options.where.shape());
+    shape = &with_mask;
+  }
+  if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
+      ((types[0].dtype == DType::u64 && is_signed_integer(types[1].dtype)) ||
+       (types[1].dtype == DType::u64 && is_signed_integer(types[0].dtype)))) [[unlikely]]
+    return deliver(compare_with_unsigned(op, *args[0].array, *args[1].array), options);
+  const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
+  if (options.out) {
+    const Array& out = options.out;
+    BC_CHECK(can_cast(loop.out, out.dtype(), options.casting), UFuncTypeError,
+             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, info(loop.out).name,
+             info(out.dtype()).name, to_string(options.casting));
+    const Dims both = broadcast_shapes(row.name, *shape, out.shape());
+    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+             row.name, out.shape(), both);
+    check_writable(row.name, out);
+    all_contiguous &= out.contiguous();
+  }
+  // C-contiguous operands alone ask for nothing but C's order.
+  const bool plain = all_contiguous && !options.where && options.order == 'K';
+  // Operands that stretch to `out` are few elements: the assignment puts them in order.
+  if (!plain && shape->size() > 1 && options.order != 'C' && !(options.out && !(options.out.shape() == *shape))) [[unlikely]] {
+    const Dims order = ufunc_order(args, options, *shape);
+    if (!is_ascending(order)) return ufunc_in_order(op, args, options, *shape, order);
+  }
+
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(op, loop.out, device, *shape);
+  for (int i = 0; i < n; ++i) {
+    node->loop[i] = loop.in[i];
+    if (args[i].array) {
+      const Array& a = *args[i].array;
+      if (many_streams()) [[unlikely]]
+        bring_here(*a.storage()->current);
+      if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr)
+        node->in.push_whole(a.storage()->current, all->dtype);
+      else
+        node->in.push_back(make_operand(row.name, a, *shape));
+    } else {
+      if (args[i].weak == Weak::integer && !integer_fits(args[i].value, loop.in[i])) {
+        const Scalar& v = args[i].value;
+        const bool negative = v.dtype == DType::f64 ? v.f < 0 : v.dtype == DType::i64 && v.i < 0;
+        if (!is_comparison(op)) raise_out_of_bounds(v, loop.in[i]);
+        return deliver(full(*shape, Scalar::boolean(compare_out_of_range(op, i == 1, negative)), DType::b1, device), options);
+      }
+      BC_CHECK(!(op == Op::power && i == 1 && is_integer(loop.in[1]) && args[i].value.dtype == DType::i64 && args[i].value.i < 0 &&
+                 node->size > 0),
+               Value, "Integers to negative integer powers are not allowed.");
+      node->in.push_back(make_constant(args[i].value, loop.in[i], device));
+    }
+  }
+  return deliver(record(std::move(node)), options);
+}
+
+namespace {
+
+/// The elementwise row that joins two results of a reduction, for `initial=`.
+std::optional<Op> joiner(Op op) {
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(Op(i)).kind == OpKind::elementwise && reduction_of(Op(i)) == op) return Op(i);
+  return std::nullopt;
+}
+
+/// What `where=False` elements count as.
+Arg neutral(Op op, DType t) {
+  switch (op) {
+    case Op::reduce_prod:
+    case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
+    case Op::reduce_bitwise_and:
+      return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
+    case Op::reduce_logaddexp:
+    case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
+    default: return Arg(Weak::boolean, Scalar::boolean(false));
+  }
+}
+
+/// A reduction with the array's axes in another order; `axes` are the reduced ones, a bit each.
+Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint64_t axes, const Dims& order) {
+  ReduceOptions rest{.axes = std::vector<int64_t>(),
+                     .keepdims = options.keepdims,
+                     .dtype = options.dtype,
+                     .initial = options.initial,
+                     .where = options.where,
+                     .ddof = options.ddof};
+  Dims shown;  // the axis of `a` that each axis of the result is, outermost first
+  for (int k = 0; k < order.size(); ++k) {
+    const bool gone = axes >> order[k] & 1;
+    if (gone) rest.axes->push_back(k);
+    if (!gone || options.keepdims) shown.push_back(order[k]);
+  }
+  const Array made = reduce(op, transposed(a, order), rest);
+  Dims back(shown.size());
+  for (int k = 0; k < back.size(); ++k) back[k] = k;
+  std::sort(back.begin(), back.end(), [&](int64_t x, int64_t y) { return shown[static_cast<int>(x)] < shown[static_cast<int>(y)]; });
+  const Array result = transposed(made, back);
+  if (!options.out) return result;
+  assign(options.out, result);
+  return options.out;
+}
+
+}  // namespace
+
+namespace {
+
+/// The mean or variance in a dtype of integers or booleans, as NumPy has them: sums in that dtype, quotients cut to it.
+Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
+  const DType t = *options.dtype;
+  const Dims shape = options.where ? broadcast_shapes(info(op).name, a.shape(), options.where.shape()) : a.shape();
+  ReduceOptions plain;
+  plain.axes = options.axes;
+  plain.keepdims = op != Op::reduce_mean || options.keepdims;
+  const Array n =
+      reduce(Op::reduce_count_nonzero,
+             options.where ? broadcast_to(options.where, shape) : full(shape, Scalar::integer(1), DType::b1, a.device()), plain);
+  ReduceOptions sums = plain;
+  sums.where = options.where;
+  sums.dtype = t;
+  const auto quotient = [](const Array& total, const Array& count, DType as) { return astype(ufunc(Op::divide, {total, count}), as); };
+  const Array total = reduce(Op::reduce_sum, a, sums);
+  if (op == Op::reduce_mean) {
+    if (!options.out) return quotient(total, n, t);
+    assign(options.out, total);
+    assign(options.out, quotient(options.out, n, options.out.dtype()));
+    return options.out;
+  }
+  const Array away = ufunc(Op::subtract, {a, quotient(total, n, t)});
+  sums.keepdims = options.keepdims;
+  const Array squares = is_complex(away.dtype()) ? ufunc(Op::square, {ufunc(Op::abs, {away})}) : ufunc(Op::square, {away});
+  plain.keepdims = options.keepdims;
+  const Array counted = plain.keepdims ? n : reshape(n, reduce(Op::reduce_sum, squares, sums).shape());
+  const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
+  Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
+  if (op == Op::reduce_std) result = ufunc(Op::sqrt, {astype(result, t)});
+  if (!options.out) return astype(result, t);
+  assign(options.out, astype(result, t));
+  return options.out;
+}
+
+}  // namespace
+
+namespace {
+
+// Products of fewer factors are taken one after the other.
+constexpr int64_t kFactorsInOrder = 32;
+
+/// A product of finite factors, zeros among them, that is NaN since some of the others multiplied to infinity before a zero came, is 0.
+Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOptions& over) {
+  const Array overflowed = ufunc(Op::isnan, {product});
+  const Array zeros = ufunc(Op::logical_not, {reduce(Op::reduce_all, factors, over)});
+  const Array finite = reduce(Op::reduce_all, ufunc(Op::isfinite, {factors}), over);
+  const Array wrong = ufunc(Op::bitwise_and, {ufunc(Op::bitwise_and, {overflowed, zeros}), finite});
+  return ufunc(Op::where, {wrong, Arg(0.0), product});
+}
+
+}  // namespace
+
+Array reduce(Op op, const Array& a, const ReduceOptions& options) {
+  const OpInfo& row = info(op);
+  if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
+    return moment_in_integers(op, a, options);
+  const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
+  const bool identity = !options.no_identity && (options.join ? options.join->identity : row.identity != nullptr);
+
+  if (options.where) {
+    ReduceOptions rest = options;
+    rest.where = Array();
+    const Dims shape = broadcast_shapes(row.name, a.shape(), options.where.shape());
+    const Array wide = broadcast_to(a, shape);
+    if (op == Op::reduce_mean || op == Op::reduce_var || op == Op::reduce_std) {
+      // Masked moments: sums over the mask, divided by how many it holds.
+      rest.out = Array();
+      rest.ddof = 0;
+      rest.dtype = loop.in[0];
+      const Array zero = full(Dims(), Scalar::integer(0), loop.in[0], a.device());
+      const Array masked = ufunc(Op::where, {options.where, astype(wide, loop.in[0], false), zero});
+      ReduceOptions count = rest;
+      count.dtype = std::nullopt;
+      const Array n = reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), count);
+      Array result;
+      if (op == Op::reduce_mean) {
+        result = ufunc(Op::divide, {reduce(Op::reduce_sum, masked, rest), n}, {.dtype = loop.in[0], .casting = Casting::unsafe});
+      } else {
+        ReduceOptions keep = rest, keep_count = count;
+        keep.keepdims = keep_count.keepdims = true;
+        const Array mean =
+            ufunc(Op::divide,
+                  {reduce(Op::reduce_sum, masked, keep), reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), keep_count)},
+                  {.dtype = loop.in[0], .casting = Casting::unsafe});
+        const Array away = ufunc(Op::abs, {ufunc(Op::subtract, {wide, mean})});
+        const Array square =
+            ufunc(Op::where, {options.where, ufunc(Op::square, {away}), full(Dims(), Scalar::integer(0), loop.out, a.device())});
+        const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {n, Arg(options.ddof)}), Arg(0.0)});
+        rest.dtype = loop.out;
+        result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
+        if (op == Op::reduce_std) result = ufunc(Op::sqrt, {result});
+      }
+      if (!options.out) return result;
+      assign(options.out, result);
+      return options.out;
+    }
+    if (!identity) {
+      BC_CHECK(options.initial, Value,
+               "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", row.name);
+      return reduce(
+          op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
+    }
+    return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
+  }
+
+  auto extra = std::make_unique<ReduceExtra>();
+  extra->shape = a.shape();
+  extra->ddof = options.ddof;
+  extra->join = options.join;
+  const int nd = a.ndim();
+  if (options.axes) {
+    // A number has one element along axis 0, but no mean over it.
+    const bool number = nd == 0 && options.axes->size() == 1 && row.accumulate != Accumulate::mean;
+    for (int64_t axis : *options.axes) {
+      if (number && (axis == 0 || axis == -1)) continue;
+      const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, row.name);
+      BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", row.name);
+      extra->axes |= bit;
+    }
+  } else {
+    extra->axes = nd == 64 ? ~uint64_t{0} : (uint64_t{1} << nd) - 1;
+  }
+  Dims shown;
+  int64_t reduced = 1;
+  for (int d = 0; d < nd; ++d) {
+    if (extra->axes >> d & 1) {
+      reduced *= a.shape()[d];
+      if (options.keepdims) shown.push_back(1);
+    } else {
+      shown.push_back(a.shape()[d]);
+    }
+  }
+  BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
+           options.join ? options.join->name.c_str() : row.name);
+  if (options.out) {
+    BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,
+             options.out.shape());
+    check_writable(row.name, options.out);
+  }
+
+  if (nd > 1 && !a.contiguous()) {
+    // Along memory, unless the place among several axes counts (argmax), or results would not lie as NumPy's do.
+    const Dims strides = moving_strides(a.shape(), a.strides()), order = operands_order(std::span(&strides, 1), nd);
+    Dims kept_order;
+    for (int64_t d : order)
+      if (!(extra->axes >> d & 1)) kept_order.push_back(d);
+    const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
+    const bool free = !places || (std::popcount(extra->axes) == 1 && std::is_sorted(kept_order.begin(), kept_order.end()));
+    if (!is_ascending(order) && free && !options.join) return reduce_in_order(op, a, options, extra->axes, order);
+  }
+
+  TapeLock lock(tape(a.device()));
+  Array result;
+  if (!identity && reduced == 0 && !options.join) {
+    result = astype(broadcast_to(stored(*options.initial, loop.out, a.device()), shown), loop.out);
+  } else {
+    Ref<Node> node = new_node(op, loop.out, a.device(), shown);
+    node->loop[0] = loop.in[0];
+    node->in.push_back(make_operand(row.name, a, a.shape()));
+    node->extra = std::move(extra);
+    result = record(std::move(node));
+    if (op == Op::reduce_prod && is_real_float(loop.out) && reduced >= kFactorsInOrder)
+      result = zero_for_zeros(result, a, {.axes = options.axes, .keepdims = options.keepdims});
+    if (options.initial) {
+      const std::optional<Op> join = joiner(op);
+      BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", row.name);
+      result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
+    }
+  }
+  if (!options.out) return result;
+  assign(options.out, result);
+  return options.out;
+}
+
+Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
+  BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
+           info(a.dtype()).name, info(dtype).name, to_string(casting));
+  if (a.dtype() == dtype) return copy_it ? copy(a, 'K') : a;
+  if (a.ndim() > 1 && !a.contiguous()) {
+    const Dims order = memory_order(a.strides());
+    if (!is_ascending(order)) return transposed(astype(transposed(a, order), dtype), inverse_axes(order));
+  }
+  TapeLock lock(tape(a.device()));
+  Ref<Node> node = new_node(Op::cast, dtype, a.device(), a.shape());
+  node->loop[0] = dtype;
+  node->in.push_back(make_operand("astype", a, a.shape()));
+  return record(std::move(node));
+}
+
+Array copy(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  // Values are immutable: two storages may share one until either is written. Exposed memory changes behind our back and is copied.
+  if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
+    return {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())};
+  Ref<Node> node = new_node(Op::cast, a.dtype(), a.device(), a.shape());
+  node->loop[0] = a.dtype();
+  node->in.push_back(make_operand("copy", a, a.shape()));
+  return record(std::move(node));
+}
+
+Dims copy_order(const Array& a, char order) {
+  if (order == 'A') order = !a.contiguous() && is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C';
+  if (order == 'F') return reversed_axes(a.ndim());
+  return memory_order(order == 'C' || a.contiguous() ? Dims(a.ndim()) : a.strides());
+}
+
+Array copy(const Array& a, char order) {
+  if (order == 'C' || a.ndim() < 2) return copy(a);
+  const Dims axes = copy_order(a, order);
+  return is_ascending(axes) ? copy(a) : transposed(copy(transposed(a, axes)), inverse_axes(axes));
+}
+
+Array ascontiguous(const Array& a) { return a.contiguous() ? a : copy(a); }
+
+Array stored(const Arg& value, DType dtype, Device device) {
+  if (value.weak == Weak::none) return value.array;
+  return full(Dims(), stored_value(value.weak, value.value, dtype), dtype, device);
+}
+
+void assign(const Array& dst, const Array& src_in) {
+  check_writable("assign", dst);
+  Array src = src_in;
+  if (src.device() != dst.device()) src = to_device(src, dst.device());
+  // NumPy drops leading axes of extent 1 that the destination does not have.
+  if (src.ndim() > dst.ndim()) {
+    Layout l = src.layout();
+    while (l.ndim() > dst.ndim() && l.shape[0] == 1) {
+      l.shape.erase(0);
+      l.strides.erase(0);
+    }
+    src = src.with_layout(l);
+  }
+  if (dst.ndim() > 1 && !dst.contiguous()) {
+    // Along the destination's memory, so that a transposed view of a whole storage is seen as the whole that it is.
+    const Dims order = memory_order(dst.strides());
+    if (!is_ascending(order)) return assign(transposed(dst, order), transposed("assign", src, dst.shape(), order));
+  }
+  TapeLock lock(tape(dst.device()));
+  Operand value = make_operand("assign", src, dst.shape());
+  if (dst.size() == 0) return;
+  Tape& t = tape(dst.device());
+  Storage& storage = *dst.storage();
+  if (storage.current.get() == src.storage()->current.get() && dst.dtype() == src.dtype() && dst.layout() == src.layout()) return;
+  if (whole(dst) && !storage.exposed()) {
+    Node* node = value.node.get();
+    const bool shared = value.identity && value.dtype == dst.dtype() && node->op != Op::constant &&
+                        !(node->buffer && node->buffer->exposed) && node->shape == storage.current->shape;
+    if (shared) {
+      storage.rebind(value.node);
+      return;
+    }
+    Ref<Node> cast = new_node(Op::cast, dst.dtype(), dst.device(), dst.shape());
+    cast->loop[0] = dst.dtype();
+    cast->in.push_back(std::move(value));
+    storage.rebind(cast);
+    t.append(cast.get());
+    settle(t, *cast);
+    return;
+  }
+  value = cast_operand(std::move(value), dst.dtype(), dst.shape(), dst.device());
+  flush_others(t);
+  if (storage.current->pending() && storage.current->dtype != dst.dtype()) t.flush();
+  // A store through a view of another type (`z.real = x`) sees the storage as one row of that type.
+  const Node& old = *storage.current;
+  const bool same = old.dtype == dst.dtype();
+  const int64_t elements = same ? old.size : static_cast<int64_t>(old.buffer->bytes) / itemsize(dst.dtype());
+  Ref<Node> node = new_node(Op::store, dst.dtype(), dst.device(), same ? old.shape : Dims{elements});
+  node->loop[0] = node->loop[1] = dst.dtype();
+  Operand before;
+  before.node = storage.current;
+  before.dtype = dst.dtype();
+  node->in.push_back(std::move(before));
+  node->in.push_back(std::move(value));
+  auto extra = std::make_unique<StoreExtra>();
+  extra->region = dst.layout();
+  node->extra = std::move(extra);
+  storage.rebind(node);
+  t.append(node.get());
+  settle(t, *node);
+}
+
+void assign(const Array& dst, const Arg& value) { assign(dst, stored(value, dst.dtype(), dst.device())); }
+
+void assign_where(const Array& dst, const Array& mask, const Arg& value) {
+  Array same = stored(value, dst.dtype(), dst.device());
+  if (same.device() != dst.device()) same = to_device(same, dst.device());
+  same = astype(same, dst.dtype(), false);
+  assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), same, dst}));
+}
+
+Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape) {
+  TapeLock lock(tape(source.device()));
+  Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
+  if (source.storage()->current->pending() && source.dtype() != source.storage()->current->dtype) flush(source.device());
+  Operand from;
+  bring_here(*source.storage()->current);
+  from.node = source.storage()->current;
+  from.dtype = source.dtype();
+  node->in.push_back(std::move(from));
+  for (const Array& index : indices) node->in.push_back(make_operand("index", astype(index, DType::i64, false), node->shape));
+  node->extra = std::make_unique<GatherExtra>(std::move(extra));
+  return record(std::move(node));
+}
+
+Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
+                     Device device) {
+  require_body(*extra, device);
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(Op::library, dtype, device, shape);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    BC_CHECK(inputs[i].device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", extra->name,
+             to_string(device), to_string(inputs[i].device()));
+    node->in.push_back(make_operand(extra->name, inputs[i], shapes[i]));
+  }
+  extra->input_shapes = std::move(shapes);
+  node->extra = std::move(extra);
+  return record(std::move(node));
+}
+
+void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra) {
+  check_writable(extra->name, target);
+  require_body(*extra, target.device());
+  TapeLock lock(tape(target.device()));
+  Tape& t = tape(target.device());
+  Storage& storage = *target.storage();
+  flush_others(t);
+  if (storage.current->dtype != target.dtype()) t.flush();
+  const bool same = storage.current->dtype == target.dtype();
+  const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(target.dtype())};
+  Ref<Node> node = new_node(Op::library, target.dtype(), target.device(), shape);
+  Operand before;
+  before.node = storage.current;
+  before.dtype = target.dtype();
+  node->in.push_back(std::move(before));
+  extra->input_shapes = {shape};
+  for (const Array& a : inputs) {
+    node->in.push_back(make_operand(extra->name, a, a.shape()));
+    extra->input_shapes.push_back(a.shape());
+  }
+  extra->in_place = true;
+  extra->region = target.layout();
+  node->extra = std::move(extra);
+  storage.rebind(node);
+  t.append(node.get());
+  settle(t, *node);
+}
+
+// ---- Creation -------------------------------------------------------------------------------------------------------------------
+
+Array empty(const Dims& shape, DType dtype, Device device) {
+  const int64_t n = element_count(shape, itemsize(dtype));
+  TapeLock lock(tape(device));
+  Ref<Node> leaf = new_leaf(Buffer::allocate(device, static_cast<size_t>(n) * itemsize(dtype)), dtype, shape);
+  return {new Storage(std::move(leaf)), dtype, contiguous_layout(shape)};
+}
+
+namespace {
+std::atomic<int> the_new_memory_byte{-1};
+}
+
+void mark_new_memory(int byte) { the_new_memory_byte.store(byte, std::memory_order_relaxed); }
+int new_memory_byte() { return the_new_memory_byte.load(std::memory_order_relaxed); }
+
+Array unset(const Dims& shape, DType dtype, Device device) {
+  Array a = empty(shape, dtype, device);
+  Storage& s = *a.storage();
+  s.unset = true;
+  if (const int byte = new_memory_byte(); byte >= 0 && dtype != DType::b1) [[unlikely]] {
+    TapeLock lock(tape(device));
+    Tape& t = tape(device);
+    if (t.capture()) return a;  // a fill would be the graph's, at each replay
+    Buffer& buffer = *s.current->buffer;
+    await(t, buffer, true);
+    backend(device).fill(buffer.ptr, byte, buffer.bytes, t.stream());
+    use(t, buffer, true);
+    s.marked = true;
+  }
+  return a;
+}
+
+Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
+  TapeLock lock(tape(device));
+  Ref<Node> node = new_node(Op::cast, dtype, device, shape);
+  node->loop[0] = dtype;
+  node->in.push_back(make_constant(value, dtype, device));
+  return record(std::move(node));
+}
+
+Array iota(const Dims& shape, Device device) {
+  TapeLock lock(tape(device));
+  return record(new_node(Op::iota, DType::i64, device, shape));
+}
+
+Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device) {
+  Array values = iota(Dims{n}, device);
+  if (is_integer(dtype) || is_bool(dtype)) {
+    // Modulo 2^64, so that the bits are right for uint64 as well.
+    if (step.i != 1) values = ufunc(Op::multiply, {values, Arg(step.i)});
+    if (start.i != 0) values = ufunc(Op::add, {values, Arg(start.i)});
+    return astype(values, dtype, false);
+  }
+  // NumPy fills start + i * (second - first), with the two computed in the dtype.
+  const auto rounded = [dtype](double v) {
+    alignas(16) char element[16];
+    Scalar::real(v).store(dtype, element);
+    return Scalar::load(dtype, element).as_double();
+  };
+  const bool narrow = dtype == DType::f32 || dtype == DType::c64;
+  const double first = rounded(start.as_double()), second = rounded(start.as_double() + step.as_double());
+  const double delta = narrow ? static_cast<float>(second) - static_cast<float>(first) : second - first;
+  const Array index = values;
+  values = astype(values, narrow ? DType::f32 : DType::f64);
+  if (delta != 1) values = ufunc(Op::multiply, {values, Arg(delta)});
+  if (first != 0 || !(delta > 0)) values = ufunc(Op::add, {values, Arg(first)});
+  if (n > 1 && rounded(first + delta) != second) values = ufunc(Op::where, {ufunc(Op::equal, {index, Arg(1)}), Arg(second), values});
+  return astype(values, dtype, false);
+}
+
+Array from_host(const void* data, DType dtype, const Layout& layout, Device device) {
+  const Array result = empty(layout.shape, dtype, device);
+  const int64_t n = layout.size();
+  if (n == 0) return result;
+  const size_t item = itemsize(dtype), bytes = static_cast<size_t>(n) * item;
+  const char* from = static_cast<const char*>(data) + layout.offset * static_cast<int64_t>(item);
+  std::unique_ptr<char[]> packed;
+  if (!is_contiguous(layout.shape, layout.strides)) {
+    packed.reset(new char[bytes]);
+    Dims shape = layout.shape, strides = layout.strides;
+    Dims* list[] = {&strides};
+    collapse(&shape, list);
+    const int nd = shape.size();
+    const int64_t inner = nd ? shape[nd - 1] : 1, step = nd ? strides[nd - 1] * static_cast<int64_t>(item) : 0;
+    Dims index(nd);
+    char* to = packed.get();
+    for (int64_t row = 0; row < n / inner; ++row) {
+      const char* p = from;
+      for (int d = 0; d < nd - 1; ++d) p += index[d] * strides[d] * static_cast<int64_t>(item);
+      if (step == static_cast<int64_t>(item)) {
+        std::memcpy(to, p, inner * item);
+        to += inner * item;
+      } else {
+        for (int64_t j = 0; j < inner; ++j, p += step, to += item) std::memcpy(to, p, item);
+      }
+      for (int d = nd - 2; d >= 0; --d) {
+        if (++index[d] < shape[d]) break;
+        index[d] = 0;
+      }
+    }
+    from = packed.get();
+  }
+  Buffer& buffer = *result.storage()->current->buffer;
+  Tape& t = tape(device);
+  transfer(t, buffer.ptr, from, bytes, copy_kind(device, kHost));
+  TapeLock lock(t);
+  use(t, buffer, true);
+  return result;
+}
+
+Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release) {
+  // The buffer spans from the lowest element reached, so that negative strides stay inside it.
+  int64_t low = 0, high = -1;
+  bounds(layout, &low, &high);
+  const int64_t item = itemsize(dtype);
+  if (low > high) low = 0, high = -1;
+  Layout inside = layout;
+  inside.offset -= low;
+  Tape& t = tape(device);
+  TapeLock lock(t);
+  Ref<Buffer> buffer =
+      Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
+  buffer->read_only = read_only;
+  // This thread's stream waits for the owner's work, and the others for that.
+  if (traits(device).asynchronous) buffer->uses.write = {&t, t.submit()};
+  Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
+  return {new Storage(std::move(leaf)), dtype, std::move(inside)};
+}
+
+// ---- Looking --------------------------------------------------------------------------------------------------------------------
+
+StorageFacts storage_facts(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  const Node& node = *a.storage()->current;
+  StorageFacts facts;
+  facts.pending = node.pending();
+  facts.bytes = node.size * itemsize(node.dtype);
+  if (node.buffer) {
+    facts.exposed = node.buffer->exposed;
+    facts.read_only = node.buffer->read_only;
+    facts.base = node.buffer->ptr;
+  }
+  return facts;
+}
+
+void* data(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  Node& node = *a.storage()->current;
+  if (node.pending()) node.tape->flush();
+  BC_CHECK(node.buffer, Runtime, "array: its value was lost in an error that was raised earlier");
+  return node.buffer->ptr;
+}
+
+void* own(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  void* p = data(a);
+  Ref<Node>& current = a.storage()->current;
+  // What a capture keeps for its graph is not another's view of the value.
+  const auto& capture = tape(a.device()).capture();
+  const uint32_t kept = capture ? capture->count(*current->buffer) : 0;
+  if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1 + kept)) {
+    const Array own = empty(current->shape, current->dtype, a.device());
+    Ref<Node> leaf = own.storage()->current;
+    Tape& t = tape(a.device());
+    await(t, *current->buffer, false);
+    backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes, copy_kind(a.device(), a.device()), t.stream());
+    use(t, *current->buffer, false);
+    use(t, *leaf->buffer, true);
+    a.storage()->rebind(leaf);
+    p = leaf->buffer->ptr;
+  }
+  return p;
+}
+
+std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
+  TapeLock lock(tape(a.device()));
+  Storage& s = *a.storage();
+  s.unset = s.unset && s.version == 0 && !s.current->pending() && s.current->buffer && !s.exposed();
+  if (!s.unset) return {};
+  void* p = own(a);
+  Buffer& buffer = *s.current->buffer;
+  if (!std::exchange(s.marked, true)) {
+    Tape& t = tape(a.device());
+    await(t, buffer, true);
+    backend(a.device()).fill(p, byte, buffer.bytes, t.stream());
+    use(t, buffer, true);
+    backend(a.device()).synchronize(t.stream());
+  }
+  return {reinterpret_cast<uintptr_t>(p), reinterpret_cast<uintptr_t>(p) + buffer.bytes};
+}
+
+void* expose(const Array& a) {
+  TapeLock lock(tape(a.device()));
+  void* p = own(a);
+  Buffer& buffer = *a.storage()->current->buffer;
+  buffer.exposed = true;
+  // Whoever sees the memory orders its work by this thread's current stream.
+  await(tape(a.device()), buffer, true);
+  return p;
+}
+
+namespace {
+
+/// Host code's work cannot be in a graph and be read before the graph runs.
+void refuse_captured(const Tape& t) {
+  BC_CHECK(!t.capture() || t.device().type != DeviceType::cpu, Runtime,
+           "the array's stream is being captured: its values are there when the graph has run; read it after end_capture and launch");
+}
+
+/// Memory of a computed array for a copy without the lock: the buffer stays, and stays as it is, while somebody holds it.
+struct Held {
+  Ref<Buffer> buffer;
+  const char* first = nullptr;  ///< the array's first element
+};
+
+Held hold(Tape& t, const Array& a) {
+  TapeLock lock(t);
+  const char* base = static_cast<const char*>(data(a));
+  Held held{a.storage()->current->buffer, base + a.offset() * itemsize(a.dtype())};
+  await(t, *held.buffer, false);
+  return held;
+}
+
+}  // namespace
+
+void to_host(const Array& a, void* host) {
+  if (a.size() == 0) return;
+  refuse_captured(tape(a.device()));
+  if (!a.contiguous()) return to_host(copy(a), host);
+  Tape& t = tape(a.device());
+  const Held held = hold(t, a);
+  transfer(t, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), copy_kind(kHost, a.device()));
+  TapeLock lock(t);
+  t.check_errors();
+}
+
+namespace {
+
+/// Where element `at` of a node, counted in C's order, lies in its first operand.
+int64_t place_in_operand(const Node& node, int64_t at) {
+  const Operand& from = node.in[0];
+  if (from.identity) return from.offset + at;
+  int64_t place = from.offset;
+  for (int d = node.shape.size() - 1; d >= 0; --d) {
+    place += at % node.shape[d] * from.strides[d];
+    at /= node.shape[d];
+  }
+  return place;
+}
+
+}  // namespace
+
+Scalar item(const Array& a) {
+  BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
+  alignas(16) char bytes[16];
+  Tape& t = tape(a.device());
+  refuse_captured(t);
+  const bool on_gpu = traits(a.device()).asynchronous;
+  const char* p;
+  Ref<Buffer> buffer;  // keeps a GPU's memory while it is read without the lock, which what the read waits for may need
+  {
+    TapeLock lock(t);
+    const Node& node = *a.storage()->current;
+    const bool copied = node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
+    if (copied && node.in[0].node->buffer && !node.in[0].node->pending()) {
+      // The element of a pending copy is read where it is copied from.
+      if (on_gpu) buffer = node.in[0].node->buffer;
+      p = static_cast<const char*>(node.in[0].node->buffer->ptr) + place_in_operand(node, a.offset()) * itemsize(a.dtype());
+    } else {
+      p = static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype());
+      if (on_gpu) buffer = a.storage()->current->buffer;
+    }
+    if (on_gpu)
+      await(t, *buffer, false);
+    else
+      std::memcpy(bytes, p, itemsize(a.dtype()));
+  }
+  if (on_gpu) {
+    transfer(t, bytes, p, itemsize(a.dtype()), copy_kind(kHost, a.device()));
+    TapeLock lock(t);
+    t.check_errors();
+  }
+  return Scalar::load(a.dtype(), bytes);
+}
+
+Array to_device(const Array& a, Device device) {
+  if (a.device() == device) return copy(a, 'K');
+  if (a.ndim() > 1 && !a.contiguous()) {
+    const Dims order = copy_order(a, 'K');
+    if (!is_ascending(order)) return transposed(to_device(transposed(a, order), device), inverse_axes(order));
+  }
+  const Array from = ascontiguous(a);
+  const Array result = empty(a.shape(), a.dtype(), device);
+  if (a.size() == 0) return result;
+  Tape &source = tape(a.device()), &target = tape(device);
+  const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());
+  const bool up = traits(device).asynchronous, down = traits(a.device()).asynchronous;
+  // Between two devices the target's stream copies, after what the source's has queued and before what it queues next.
+  const Held held = hold(source, from);
+  Buffer& buffer = *result.storage()->current->buffer;
+  const bool peers = up && down;
+  if (peers) {
+    uint64_t ready;
+    {
+      TapeLock lock(source);
+      ready = source.submit();
+    }
+    TapeLock lock(target);
+    target.wait_for({&source, ready});
+  }
+  transfer(up ? target : source, buffer.ptr, held.first, bytes, copy_kind(device, a.device()), a.device());
+  {
+    TapeLock lock(target);
+    use(target, buffer, true);
+  }
+  if (peers) {
+    const Use copied{&target, target.tick()};
+    TapeLock lock(source);
+    source.wait_for(copied);
+    if (many_streams()) source.after(*held.buffer, false);
+  }
+  return result;
+}
+
+void flush(Device device) {
+  if (!many_streams()) return tape(device).flush();
+  for (Tape* t : tapes(device)) t->flush();
+}
+
+void synchronize() {
+  for (Tape* t : tapes())
+    if (!t->capture()) t->synchronize();
+}
+
+std::string show_source(const Array& a) { return tape(a.device()).source(); }
+
+namespace {
+
+Device initial_device() {
+  const char* env = std::getenv("BROADCLOTH_DEVICE");
+  if (!env || !*env) return {device_count(DeviceType::cuda) > 0 ? DeviceType::cuda : DeviceType::cpu, 0};
+  const std::optional<Device> named = parse_device(env);
+  BC_CHECK(named, Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", env);
+  return *named;
+}
+
+thread_local std::optional<Device> thread_device;
+
+}  // namespace
+
+Device default_device() {
+  if (!thread_device) {
+    static const Device initial = initial_device();
+    thread_device = initial;
+  }
+  return *thread_device;
+}
+
+void set_default_device(Device device) {
+  backend(device);  // raises where there is none
+  thread_device = device;
+}
+
+}  // namespace bc

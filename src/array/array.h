@@ -1,0 +1,215 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/config.h"
+#include "graph/node.h"
+
+namespace bc {
+
+/// The array: a handle on a view of a storage. Copying it copies the handle. Ops on it are recorded and run when somebody looks.
+class Array {
+ public:
+  Array() = default;
+  Array(Ref<Storage> storage, DType dtype, Layout layout) : storage_(std::move(storage)), dtype_(dtype), layout_(std::move(layout)) {}
+
+  explicit operator bool() const { return static_cast<bool>(storage_); }
+  const Ref<Storage>& storage() const { return storage_; }
+  const Layout& layout() const { return layout_; }
+  const Dims& shape() const { return layout_.shape; }
+  const Dims& strides() const { return layout_.strides; }  ///< in elements
+  int64_t offset() const { return layout_.offset; }        ///< in elements
+  int ndim() const { return layout_.ndim(); }
+  int64_t size() const { return layout_.size(); }
+  DType dtype() const { return dtype_; }
+  Device device() const { return storage_->device; }
+  bool contiguous() const { return is_contiguous(layout_.shape, layout_.strides); }
+  /// A view of the same storage under another layout (and dtype of another size only through view_dtype).
+  Array with_layout(Layout layout) const { return {storage_, dtype_, std::move(layout)}; }
+
+ private:
+  Ref<Storage> storage_;
+  DType dtype_ = DType::f64;
+  Layout layout_;
+};
+
+/// An operand of an op: an array, or a Python scalar that lends its kind only (NEP 50).
+struct Arg {
+  Array array;
+  Weak weak = Weak::none;
+  Scalar value;
+
+  Arg(Array a) : array(std::move(a)) {}
+  Arg(Weak kind, Scalar v) : weak(kind), value(v) {}
+  Arg(double v) : weak(Weak::real), value(Scalar::real(v)) {}
+  Arg(int64_t v) : weak(Weak::integer), value(Scalar::integer(v)) {}
+  Arg(int v) : Arg(static_cast<int64_t>(v)) {}
+};
+
+/// An operand as the caller has it: an array that lives during the call, or a Python scalar.
+struct Term {
+  const Array* array = nullptr;
+  Weak weak = Weak::none;
+  Scalar value;
+};
+
+// ---- Recording ------------------------------------------------------------------------------------------------------------------
+
+struct UfuncOptions {
+  std::optional<DType> dtype;
+  Casting casting = Casting::same_kind;
+  Array out;                     ///< written and returned when given
+  Array where;                   ///< a bool mask; elements of `out` where it is false keep their value
+  std::optional<Device> device;  ///< where a result lives when all operands are scalars; the default device unless given
+  char order = 'K';  ///< how a new result lies in memory: 'C', 'F', 'A' (F where all operands do) or 'K' (as the operands' strides say)
+};
+
+/// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
+Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options = {});
+Array ufunc(Op op, std::initializer_list<Arg> args, const UfuncOptions& options = {});
+Array ufunc(Op op, std::span<const Term> terms, const UfuncOptions& options);
+
+struct ReduceOptions {
+  std::optional<std::vector<int64_t>> axes;  ///< nullopt: all; may be negative
+  bool keepdims = false;
+  std::optional<DType> dtype;
+  std::optional<Arg> initial;
+  bool no_identity = false;  ///< NumPy's initial=None: starts from the first element, so that nothing to reduce is an error
+  Array where;
+  Array out;
+  double ddof = 0;
+  Ref<UserOp> join;  ///< of Op::reduce_user, over an array of its dtype
+};
+/// Records one reduction row (Op::reduce_sum …). An empty reduction without identity or `initial` is a ValueError.
+Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
+
+/// Casts; the same handle when nothing changes and `copy` is false. What is made lies in memory as `a` does (NumPy's order 'K').
+Array astype(const Array& a, DType dtype, bool copy = true, Casting casting = Casting::unsafe);
+/// A new array with the same elements, C-contiguous.
+Array copy(const Array& a);
+/// As copy(), in NumPy's order 'C', 'F', 'A' or 'K'.
+Array copy(const Array& a, char order);
+/// The order of axes in which a copy of `a` in NumPy's order 'C', 'F', 'A' or 'K' lies.
+Dims copy_order(const Array& a, char order);
+/// `a` itself when it is C-contiguous (offset 0 not needed), else a copy.
+Array ascontiguous(const Array& a);
+
+/// dst[...] = src with broadcasting and an unsafe cast (as assignment casts); overlaps behave as if src were copied first.
+void assign(const Array& dst, const Array& src);
+void assign(const Array& dst, const Arg& value);
+/// dst[mask] = value where `mask` broadcasts to dst and value broadcasts to dst (a where).
+void assign_where(const Array& dst, const Array& mask, const Arg& value);
+
+// ---- Creation -------------------------------------------------------------------------------------------------------------------
+
+Array empty(const Dims& shape, DType dtype, Device device);
+/// The same for users: checked kernels tell when they read what nobody has written.
+Array unset(const Dims& shape, DType dtype, Device device);
+/// From now on the memory of such arrays is filled with a byte when they are made: the program has checked kernels.
+void mark_new_memory(int byte);
+/// That byte, or -1.
+int new_memory_byte();
+/// Fills such an array's memory with a byte, if nothing was written to it since; for checked kernels, once. Gives first address and end of
+/// the memory if still nothing was written to it.
+std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte);
+Array full(const Dims& shape, const Scalar& value, DType dtype, Device device);
+/// start + step * index, computed as NumPy does in `dtype`.
+Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device);
+/// The linear C-order index of each element, int64.
+Array iota(const Dims& shape, Device device);
+/// Copies host memory (any layout, byte pointer of element offset 0) into a new array.
+Array from_host(const void* data, DType dtype, const Layout& layout, Device device);
+/// Wraps memory that others own and see (NumPy buffers on the CPU, DLPack, CUDA arrays): exposed from the start.
+Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release);
+
+// ---- Views (never copy) ---------------------------------------------------------------------------------------------------------
+
+struct SliceItem {
+  enum class Kind : uint8_t { index, slice, newaxis, ellipsis } kind = Kind::slice;
+  int64_t start = 0, stop = 0, step = 1;     ///< index: start
+  bool has_start = false, has_stop = false;  ///< Python's None where false
+};
+/// Basic indexing. Throws IndexError in NumPy's words.
+Array slice(const Array& a, std::span<const SliceItem> items);
+Array transpose(const Array& a, const Dims& axes);  ///< axes may be negative
+Array transpose(const Array& a);                    ///< all axes reversed
+/// What `make` gives for `shape` with its axes in memory in the given order (outermost first), seen under `shape`.
+template <class Make>
+Array laid_out(const Dims& shape, const Dims& order, Make make) {
+  if (is_ascending(order)) return make(shape);
+  Dims turned(shape.size());
+  for (int d = 0; d < shape.size(); ++d) turned[d] = shape[static_cast<int>(order[d])];
+  const Array made = make(turned);
+  return made.with_layout(transposed(made.layout(), inverse_axes(order)));
+}
+Array broadcast_to(const Array& a, const Dims& shape);
+/// A view where NumPy's reshape gives one, else a copy. One extent may be -1.
+Array reshape(const Array& a, const Dims& shape);
+/// A view without a copy, or nullopt.
+std::optional<Array> reshape_view(const Array& a, const Dims& shape);
+Array real(const Array& a);  ///< view for complex input, the array itself otherwise
+Array imag(const Array& a);  ///< view for complex input, zeros otherwise
+/// ndarray.view(dtype): the last axis grows or shrinks where the sizes differ.
+Array view_dtype(const Array& a, DType dtype);
+
+// ---- Advanced indexing ----------------------------------------------------------------------------------------------------------
+
+/// One index of a NumPy indexing expression: a basic item, or an integer or boolean array.
+struct IndexItem {
+  SliceItem basic;
+  Array array;  ///< when set, an advanced index
+};
+/// a[items] as NumPy mixes basic and advanced indices (boolean arrays become nonzero()).
+Array getitem(const Array& a, std::span<const IndexItem> items);
+/// a[items] = value. For repeated indices the last value wins, as in NumPy.
+void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value);
+/// The indices where `a` is not zero, one int64 array an axis (synchronises: the count is needed).
+std::vector<Array> nonzero(const Array& a);
+
+// ---- Looking --------------------------------------------------------------------------------------------------------------------
+
+/// What is known of an array's storage without running anything.
+struct StorageFacts {
+  bool pending = false;
+  bool exposed = false;
+  bool read_only = false;      ///< memory that was lent by a read-only exporter
+  const void* base = nullptr;  ///< nullptr: there is no memory yet
+  int64_t bytes = 0;
+};
+StorageFacts storage_facts(const Array& a);
+
+/// Runs everything that waits on the array's device, so that its storage has memory; returns the address of element `offset` 0.
+void* data(const Array& a);
+/// As data(), with memory that no other array shares (a lazy copy does), so that it may be written.
+void* own(const Array& a);
+/// As own(), and marks the memory as visible outside from now on.
+void* expose(const Array& a);
+/// Copies the elements, C-contiguous, to host memory.
+void to_host(const Array& a, void* host);
+/// The one element of an array of size 1. Throws ValueError otherwise.
+Scalar item(const Array& a);
+/// A copy on another device.
+Array to_device(const Array& a, Device device);
+
+/// Runs everything that waits on one device's tape.
+void flush(Device device);
+/// Runs everything that waits on all devices and waits for it; raises errors that came up meanwhile.
+void synchronize();
+/// The C++ text of the kernels that a flush would run to compute `a`.
+std::string show_source(const Array& a);
+
+/// The device that creation functions use: BROADCLOTH_DEVICE, else cuda:0 where there is one, else cpu. Per thread.
+Device default_device();
+void set_default_device(Device device);
+
+/// Names the Python line for nodes recorded by this thread from now on (kept as an interned pointer).
+void set_source_location(const char* file, int line);
+/// The name of kernels in profiles for ops that this thread records from now on, nullptr for what they compute. Returns the one before.
+const char* set_kernel_label(const char* label);
+/// A copy of a text that lives for ever, one for equal texts.
+const char* interned(std::string_view text);
+
+}  // namespace bc

@@ -1,0 +1,280 @@
+#include "array/few.h"
+
+#include <cstring>
+
+#include "core/stored_value.h"
+#include "graph/tape.h"
+#include "runtime/host_library.h"
+#include "runtime/profiler.h"
+
+namespace bc {
+namespace {
+
+constexpr int64_t kFew = 256;  // elements; of more a compiled kernel is faster
+
+/// The elements of a 1-d array in host memory.
+struct Near {
+  char* first = nullptr;
+  int64_t count = 0, step = 0;  ///< step in bytes
+  int item = 0;
+  char* at(int64_t k) const { return first + k * step; }
+};
+
+/// Tells whether this thread may use host memory of a device now: nothing is captured or timed, and there is no other stream.
+bool open(Device device) { return device.type == DeviceType::cpu && !many_streams() && !profiling() && !tape(device).capture(); }
+
+/// Fills `near` where an array's elements are few and computed. Called with the lock held.
+bool find(const Array& a, Near* near) {
+  if (a.ndim() != 1 || a.shape()[0] > kFew) return false;
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer) return false;
+  near->item = itemsize(a.dtype());
+  near->first = static_cast<char*>(node.buffer->ptr) + a.offset() * near->item;
+  near->count = a.shape()[0];
+  near->step = a.strides()[0] * near->item;
+  return true;
+}
+
+/// Calls f with an unsigned number as wide as an element.
+template <class F>
+void by_item(int item, F&& f) {
+  struct Pair {
+    uint64_t low, high;
+  };
+  switch (item) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    case 4: return f(uint32_t());
+    case 8: return f(uint64_t());
+    default: return f(Pair());
+  }
+}
+
+template <class U>
+U get(const char* from) {
+  U u;
+  std::memcpy(&u, from, sizeof(U));
+  return u;
+}
+
+/// A list of places in an array: what an index says. Empty where an index is out of range.
+struct Places {
+  int count = 0;
+  int64_t at[kFew];
+};
+
+bool is_true(const char* p, int item) {
+  for (int k = 0; k < item; ++k)
+    if (p[k]) return true;
+  return false;
+}
+
+void find_true(const Near& from, Places* places) {
+  if (from.item == 1) {
+    // Written always, kept when set: no branch that a random mask would mispredict.
+    int n = 0;
+    for (int64_t k = 0; k < from.count; ++k) {
+      places->at[n] = k;
+      n += *from.at(k) != 0;
+    }
+    places->count = n;
+    return;
+  }
+  for (int64_t k = 0; k < from.count; ++k)
+    if (is_true(from.at(k), from.item)) places->at[places->count++] = k;
+}
+
+bool find_places(const Array& index, int64_t extent, Places* places) {
+  Near near;
+  if (!find(index, &near)) return false;
+  if (is_bool(index.dtype())) {
+    if (near.count != extent) return false;
+    find_true(near, places);
+    return true;
+  }
+  if (index.dtype() != DType::i64 && index.dtype() != DType::i32) return false;
+  bool inside = true;
+  for (int64_t k = 0; k < near.count; ++k) {
+    int64_t v = near.item == 8 ? get<int64_t>(near.at(k)) : get<int32_t>(near.at(k));
+    v += v < 0 ? extent : 0;
+    inside &= static_cast<uint64_t>(v) < static_cast<uint64_t>(extent);
+    places->at[k] = v;
+  }
+  places->count = static_cast<int>(near.count);
+  return inside;
+}
+
+}  // namespace
+
+std::optional<Array> pick_few(const Array& a, const Array& index) {
+  if (!open(a.device()) || !(index.device() == a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  Places places;
+  if (!find(a, &from) || !find_places(index, from.count, &places)) return std::nullopt;
+  Array made = empty(Dims{places.count}, a.dtype(), a.device());
+  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  by_item(from.item, [&](auto u) {
+    using U = decltype(u);
+    for (int k = 0; k < places.count; ++k) {
+      u = get<U>(from.at(places.at[k]));
+      std::memcpy(to + k * static_cast<int>(sizeof(U)), &u, sizeof(U));
+    }
+  });
+  return made;
+}
+
+namespace {
+
+/// Tells whether an array's memory may be written now: nobody else sees the old value, or waits to read it. Called with the lock held.
+bool sole_owner(const Array& a) {
+  const Node& node = *a.storage()->current;
+  const Buffer& buffer = *node.buffer;
+  return node.handles == 1 && node.refs() == 1 && buffer.refs() == 1 && !buffer.exposed && !buffer.read_only && !buffer.release;
+}
+
+/// Writes a Python number as an element, where that is what a plain cast of it does; the rest has rules and warnings of its own.
+bool store_number(const Arg& value, DType dtype, char* to) {
+  const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && integer_fits(value.value, dtype)) ||
+                    (value.weak == Weak::real && is_inexact(dtype));
+  if (fits) value.value.store(dtype, to);
+  return fits;
+}
+
+void wrote(Storage& storage) {
+  ++storage.version;
+  storage.notice.store(nullptr, std::memory_order_relaxed);
+}
+
+/// Where the one element lies that an index of integers only names, in computed memory; nullptr where it is not so.
+char* find_one(const Array& a, std::span<const SliceItem> items) {
+  if (static_cast<int>(items.size()) != a.ndim()) return nullptr;
+  int64_t place = a.offset();
+  for (size_t d = 0; d < items.size(); ++d) {
+    const int64_t extent = a.shape()[static_cast<int>(d)], at = items[d].start + (items[d].start < 0 ? extent : 0);
+    if (items[d].kind != SliceItem::Kind::index || static_cast<uint64_t>(at) >= static_cast<uint64_t>(extent)) return nullptr;
+    place += at * a.strides()[static_cast<int>(d)];
+  }
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer) return nullptr;
+  return static_cast<char*>(node.buffer->ptr) + place * itemsize(a.dtype());
+}
+
+}  // namespace
+
+std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) {
+  if (items.empty() || !open(a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const char* from = find_one(a, items);
+  if (!from) return std::nullopt;
+  Array made = empty(Dims(), a.dtype(), a.device());
+  std::memcpy(made.storage()->current->buffer->ptr, from, static_cast<size_t>(itemsize(a.dtype())));
+  return made;
+}
+
+bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
+  if (items.empty() || !open(a.device())) return false;
+  const TapeLock lock(tape(a.device()));
+  char* to = find_one(a, items);
+  if (!to || !sole_owner(a)) return false;
+  if (value.weak == Weak::none) {
+    const Array& v = value.array;
+    if (v.ndim() != 0 || v.dtype() != a.dtype() || !(v.device() == a.device())) return false;
+    const Node& node = *v.storage()->current;
+    if (node.pending() || !node.buffer) return false;
+    const int item = itemsize(a.dtype());
+    std::memmove(to, static_cast<const char*>(node.buffer->ptr) + v.offset() * item, static_cast<size_t>(item));
+  } else if (!store_number(value, a.dtype(), to)) {
+    return false;
+  }
+  wrote(*a.storage());
+  return true;
+}
+
+bool put_few(const Array& a, const Array& index, const Arg& value) {
+  if (!open(a.device()) || !(index.device() == a.device())) return false;
+  const TapeLock lock(tape(a.device()));
+  Near to;
+  Places places;
+  if (!find(a, &to) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
+  alignas(16) char scalar[16];
+  Near from;
+  if (value.weak == Weak::none) {
+    if (value.array.dtype() != a.dtype() || !(value.array.device() == a.device()) || value.array.storage() == a.storage()) return false;
+    if (!find(value.array, &from) || (from.count != places.count && from.count != 1)) return false;
+    if (from.count == 1) from.step = 0;
+  } else {
+    if (!store_number(value, a.dtype(), scalar)) return false;
+    from.first = scalar;
+  }
+  by_item(to.item, [&](auto u) {
+    using U = decltype(u);
+    for (int k = 0; k < places.count; ++k) {
+      u = get<U>(from.at(k));
+      std::memcpy(to.at(places.at[k]), &u, sizeof(U));
+    }
+  });
+  wrote(*a.storage());
+  return true;
+}
+
+std::optional<Array> places_few(const Array& a) {
+  if (!open(a.device()) || is_inexact(a.dtype())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from)) return std::nullopt;
+  Places places;
+  find_true(from, &places);
+  Array made = empty(Dims{places.count}, DType::i64, a.device());
+  std::memcpy(made.storage()->current->buffer->ptr, places.at, static_cast<size_t>(places.count) * sizeof(int64_t));
+  return made;
+}
+
+std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
+  const Device device = arrays[0].device();
+  if (!open(device)) return std::nullopt;
+  int64_t total = 0;
+  for (const Array& a : arrays) {
+    if (a.ndim() != 1 || a.dtype() != dtype) return std::nullopt;
+    total += a.shape()[0];
+  }
+  if (total > kFew) return std::nullopt;
+  const TapeLock lock(tape(device));
+  Near from;
+  for (const Array& a : arrays)
+    if (!find(a, &from)) return std::nullopt;
+  Array made = empty(Dims{total}, dtype, device);
+  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  for (const Array& a : arrays) {
+    find(a, &from);
+    if (from.step == from.item) {
+      std::memcpy(to, from.first, static_cast<size_t>(from.count) * from.item);
+      to += from.count * from.item;
+      continue;
+    }
+    for (int64_t k = 0; k < from.count; ++k, to += from.item) std::memcpy(to, from.at(k), from.item);
+  }
+  return made;
+}
+
+std::optional<Array> multiply_few(const Array& a, const Array& b) {
+  // To record a product and to run it takes 2 us; of more multiplications than these that is little.
+  constexpr int64_t kMostWork = 64 * 64 * 64;
+  const DType dtype = a.dtype();
+  if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype || a.ndim() != 2 || b.ndim() != 2) return std::nullopt;
+  const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
+  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
+  if (!open(a.device()) || !(b.device() == a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const Node &left = *a.storage()->current, &right = *b.storage()->current;
+  if (left.pending() || !left.buffer || right.pending() || !right.buffer) return std::nullopt;
+  Array made = empty(Dims{m, n}, dtype, a.device());
+  const int item = itemsize(dtype);
+  const int64_t sa[] = {0, a.strides()[0], a.strides()[1]}, sb[] = {0, b.strides()[0], b.strides()[1]};
+  host_library().matmul(dtype, 1, m, n, k, static_cast<const char*>(left.buffer->ptr) + a.offset() * item, sa,
+                        static_cast<const char*>(right.buffer->ptr) + b.offset() * item, sb, made.storage()->current->buffer->ptr);
+  return made;
+}
+
+}  // namespace bc

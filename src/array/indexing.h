@@ -1,0 +1,19 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "array/array.h"
+
+/// What indexing.cpp shares with other ops.
+namespace bc {
+
+/// target[…] = value (op Op::leaf, the last one wins) or op(target, value) for every element of an index space of `shape`: axis d of it
+/// walks the target's axis axis[d] (-1: none), indices[k] (int64, broadcastable) addresses the target's axis index_axis[k].
+/// `value` is broadcastable; it has the target's dtype, or the dtype that `op` runs in (the target is then cast there and back each time).
+void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, std::vector<Array> indices, const Dims& index_axis,
+             const Array& value);
+
+/// scatter through a NumPy indexing expression, as ufunc.at uses it; `op` runs in `loop`.
+void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop);
+
+}  // namespace bc

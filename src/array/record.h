@@ -1,0 +1,33 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "array/array.h"
+
+namespace bc {
+
+/// What assignment to an array of `dtype` stores of a value: an array as it is, a Python number as a 0-d array by stored_value's rules.
+Array stored(const Arg& value, DType dtype, Device device);
+
+/// Records a gather: source elements at the index arrays (int64, broadcastable to `result_shape`).
+Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape);
+
+/// Records a library op; input k is read under `shapes[k]`, broadcast.
+Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
+                     Device device);
+
+/// Replaces target's storage content by running the body in place on it. The body's output View is the target's view in the buffer,
+/// which is the old one when nobody else still needs it, else a copy. `inputs` are read under their own shapes.
+void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra);
+
+/// A node that notes the Python line; record() puts it on the tape.
+Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape);
+
+/// A node read under `shape` through the layout of an array (broadcast); used by every recorder.
+Operand make_operand(const char* op, const Array& a, const Dims& shape);
+Operand make_constant(const Scalar& value, DType dtype, Device device);
+
+/// Appends a node to its device's tape and wraps it in a new array; runs it at once where the mode or exposed memory asks for it.
+Array record(Ref<Node> node);
+
+}  // namespace bc

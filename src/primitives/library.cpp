@@ -1,0 +1,65 @@
+// What tells library ops apart, and the table of their bodies.
+#include "primitives/library.h"
+
+#include <atomic>
+
+#include "core/error.h"
+#include "core/hash.h"
+
+namespace bc {
+namespace {
+
+uint64_t hash_of(std::span<const int64_t> words, uint64_t seed) { return Hasher(seed).add(words).finish().lo; }
+
+std::atomic<LibraryBody> g_bodies[kDeviceTypes][kLibraryKinds];
+
+std::atomic<LibraryBody>& body_of(DeviceType type, LibraryKind kind) { return g_bodies[static_cast<int>(type)][static_cast<int>(kind)]; }
+
+}  // namespace
+
+void register_body(DeviceType type, LibraryKind kind, LibraryBody body) { body_of(type, kind).store(body, std::memory_order_release); }
+
+void require_body(const LibraryExtra& op, Device device) {
+  if (body_of(device.type, op.kind).load(std::memory_order_acquire)) [[likely]]
+    return;
+  // A device that nobody has used yet has registered nothing.
+  backend(device);
+  BC_CHECK(body_of(device.type, op.kind).load(std::memory_order_acquire), NotImplemented,
+           "{}: {} cannot compute it; copy the array to another device first, for instance with .to_device('cpu')", op.name,
+           to_string(device));
+}
+
+void run_library(const LibraryExtra& op, const LibraryContext& context) {
+  const LibraryBody body = body_of(context.device.type, op.kind).load(std::memory_order_acquire);
+  const UserOp* join = op.kind == LibraryKind::scan ? static_cast<const ScanExtra&>(op).join.get() : nullptr;
+  if (!join) return body(op, context);
+  try {
+    body(op, context);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile) throw;
+    throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", join->name, first_lines(e.what())));
+  }
+}
+
+ReduceatExtra::ReduceatExtra(Op op_, int axis_, std::vector<int64_t> at_) : LibraryExtra(kKind), op(op_), axis(axis_), at(std::move(at_)) {
+  name = "reduceat";
+  key = hash_of(at, static_cast<uint64_t>(op) << 8 | static_cast<uint64_t>(axis));
+}
+
+ScatterExtra::ScatterExtra(Op op_, Dims axis_, Dims index_axis_)
+    : LibraryExtra(kKind), op(op_), axis(std::move(axis_)), index_axis(std::move(index_axis_)) {
+  name = op == Op::leaf ? "scatter" : "at";
+  key = hash_of(index_axis.span(), hash_of(axis.span(), static_cast<uint64_t>(op)));
+}
+
+PartitionExtra::PartitionExtra(bool places_, std::vector<int64_t> ranks_) : LibraryExtra(kKind), places(places_), ranks(std::move(ranks_)) {
+  name = places ? "argpartition" : "partition";
+  key = hash_of(ranks, places);
+}
+
+SelectExtra::SelectExtra(std::vector<int64_t> ranks_) : LibraryExtra(kKind), ranks(std::move(ranks_)) {
+  name = "select";
+  key = hash_of(ranks, 2);
+}
+
+}  // namespace bc

@@ -1,0 +1,308 @@
+#include "primitives/ops.h"
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <unordered_map>
+
+#include "core/error.h"
+
+namespace bc {
+namespace {
+
+// The names that the row files use for sets of dtypes.
+constexpr DTypeSet BOOLS = dtype_bit(DType::b1);
+constexpr DTypeSet I8 = dtype_bit(DType::i8), I16 = dtype_bit(DType::i16), I32 = dtype_bit(DType::i32), I64 = dtype_bit(DType::i64);
+constexpr DTypeSet U8 = dtype_bit(DType::u8), U16 = dtype_bit(DType::u16), U32 = dtype_bit(DType::u32), U64 = dtype_bit(DType::u64);
+constexpr DTypeSet F16 = dtype_bit(DType::f16), BF16 = dtype_bit(DType::bf16), F32 = dtype_bit(DType::f32), F64 = dtype_bit(DType::f64);
+constexpr DTypeSet C64 = dtype_bit(DType::c64), C128 = dtype_bit(DType::c128);
+constexpr DTypeSet INTS = I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64;
+constexpr DTypeSet INTS_BOOL = INTS | BOOLS;
+constexpr DTypeSet REALS = F16 | BF16 | F32 | F64;
+constexpr DTypeSet COMPLEX = C64 | C128;
+constexpr DTypeSet FLOATS = REALS | COMPLEX;
+constexpr DTypeSet REAL_NUMBERS = INTS | REALS;
+constexpr DTypeSet NUMBERS = INTS | FLOATS;
+constexpr DTypeSet ALL = BOOLS | NUMBERS;
+constexpr DTypeSet REAL_ALL = BOOLS | REAL_NUMBERS;
+
+// Signatures that are not "all operands alike" stand in a set's place, above the dtype bits.
+constexpr DTypeSet kSignatureShift = 24;
+constexpr DTypeSet DIVIDE = FLOATS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
+constexpr DTypeSet DIVIDE_REAL = REALS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
+constexpr DTypeSet LDEXP = REALS | static_cast<DTypeSet>(Signature::ldexp) << kSignatureShift;
+constexpr DTypeSet WHERE = ALL | static_cast<DTypeSet>(Signature::where) << kSignatureShift;
+constexpr DTypeSet RANDOM = REALS | U32 | U64 | I64 | static_cast<DTypeSet>(Signature::random) << kSignatureShift;
+
+constexpr OpInfo elementwise(const char* name, uint8_t nin, DTypeSet set, Result result, const char* text) {
+  OpInfo o;
+  o.name = name;
+  o.kind = OpKind::elementwise;
+  o.nin = nin;
+  o.set = set & ((DTypeSet{1} << kSignatureShift) - 1);
+  o.signature = static_cast<Signature>(set >> kSignatureShift);
+  o.result = result;
+  o.text = text;
+  return o;
+}
+
+struct Table {
+  std::array<OpInfo, kOpCount> rows;
+  std::unordered_map<std::string_view, Op> names;
+
+  Table() {
+    auto structural = [&](Op op, const char* name, uint8_t nin) {
+      rows[static_cast<int>(op)].name = name;
+      rows[static_cast<int>(op)].nin = nin;
+    };
+    structural(Op::leaf, "leaf", 0);
+    structural(Op::constant, "constant", 0);
+    structural(Op::iota, "iota", 0);
+    structural(Op::gather, "gather", 2);
+    structural(Op::store, "store", 2);
+    rows[static_cast<int>(Op::cast)] = elementwise("cast", 1, ALL, Result::SAME, "a");
+    rows[static_cast<int>(Op::library)].name = "library";
+    rows[static_cast<int>(Op::library)].kind = OpKind::library;
+    structural(Op::user, "user", 0);  // how many operands it has is told by the function
+    structural(Op::reduce_user, "user", 1);
+    rows[static_cast<int>(Op::reduce_user)].kind = OpKind::reduce;
+    rows[static_cast<int>(Op::reduce_user)].state = "T";
+#define BC_UNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 1, set, Result::result, text);
+#define BC_BINARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 2, set, Result::result, text);
+#define BC_TERNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 3, set, Result::result, text);
+#define BC_FAST(...)
+#include "primitives/elementwise.def"
+#define BC_UNARY(...)
+#define BC_BINARY(...)
+#define BC_TERNARY(...)
+#define BC_FAST(name, set_, text)                   \
+  rows[static_cast<int>(Op::name)].fast_set = set_; \
+  rows[static_cast<int>(Op::name)].fast_text = text;
+#define BC_CUDA_FAST(name, set_, text)                   \
+  rows[static_cast<int>(Op::name)].cuda_fast_set = set_; \
+  rows[static_cast<int>(Op::name)].cuda_fast_text = text;
+#include "primitives/elementwise.def"
+#define BC_REDUCE(name_, set_, acc, result_, state_, identity_, map_, join_, finish_, ...) \
+  {                                                                                        \
+    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                                \
+    o.name = #name_;                                                                       \
+    o.kind = OpKind::reduce;                                                               \
+    o.nin = 1;                                                                             \
+    o.set = set_;                                                                          \
+    o.accumulate = Accumulate::acc;                                                        \
+    o.result = Result::result_;                                                            \
+    o.state = state_;                                                                      \
+    o.identity = identity_;                                                                \
+    o.map = map_;                                                                          \
+    o.join = join_;                                                                        \
+    o.finish = finish_;                                                                    \
+  }
+#include "primitives/reduce.def"
+#undef BC_REDUCE
+    for (int i = 0; i < kOpCount; ++i)
+      if (rows[i].kind == OpKind::elementwise) names.emplace(rows[i].name, static_cast<Op>(i));
+  }
+};
+
+const Table& table() {
+  static const Table& t = *new Table;  // never destroyed: threads may outlive the main one's statics
+  return t;
+}
+
+constexpr DType kLoopOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
+                                DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
+
+/// The loop that each row runs for each promoted dtype; kDTypeCount where it has none. (Two operands of mixed kinds are looked up by hand.)
+struct LoopTable {
+  uint8_t loop[kOpCount][kDTypeCount];
+  LoopTable() {
+    for (int op = 0; op < kOpCount; ++op)
+      for (int from = 0; from < kDTypeCount; ++from) {
+        loop[op][from] = kDTypeCount;
+        for (DType t : kLoopOrder)
+          if ((info(Op(op)).set & dtype_bit(t)) && can_cast(DType(from), t, Casting::safe)) {
+            loop[op][from] = static_cast<uint8_t>(t);
+            break;
+          }
+      }
+  }
+};
+
+std::optional<DType> first_loop(Op op, DType from) {
+  static const LoopTable table;
+  const uint8_t t = table.loop[static_cast<int>(op)][static_cast<int>(from)];
+  return t == kDTypeCount ? std::nullopt : std::optional(DType(t));
+}
+
+DType result_dtype(Result rule, DType t) {
+  switch (rule) {
+    case Result::SAME: return t;
+    case Result::BOOL: return DType::b1;
+    case Result::REAL: return real_type(t);
+    case Result::I32: return DType::i32;
+    case Result::U8: return DType::u8;
+    case Result::INDEX: return DType::i64;
+  }
+  return t;
+}
+
+}  // namespace
+
+const OpInfo& info(Op op) {
+  static const OpInfo* rows = table().rows.data();
+  return rows[static_cast<int>(op)];
+}
+
+std::optional<Op> op_from_name(std::string_view name) {
+  const auto it = table().names.find(name);
+  return it == table().names.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<Op> reduction_of(Op ufunc) {
+  switch (ufunc) {
+    case Op::add: return Op::reduce_sum;
+    case Op::multiply: return Op::reduce_prod;
+    case Op::maximum: return Op::reduce_max;
+    case Op::minimum: return Op::reduce_min;
+    case Op::fmax: return Op::reduce_fmax;
+    case Op::fmin: return Op::reduce_fmin;
+    case Op::logical_and: return Op::reduce_all;
+    case Op::logical_or: return Op::reduce_any;
+    case Op::logical_xor: return Op::reduce_logical_xor;
+    case Op::bitwise_and: return Op::reduce_bitwise_and;
+    case Op::bitwise_or: return Op::reduce_bitwise_or;
+    case Op::bitwise_xor: return Op::reduce_bitwise_xor;
+    case Op::gcd: return Op::reduce_gcd;
+    case Op::lcm: return Op::reduce_lcm;
+    case Op::hypot: return Op::reduce_hypot;
+    case Op::logaddexp: return Op::reduce_logaddexp;
+    case Op::logaddexp2: return Op::reduce_logaddexp2;
+    default: return std::nullopt;
+  }
+}
+
+namespace {
+
+bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
+
+/// Whether a casting rule lets an operand be read as `to`. A Python number has no dtype of its own, only a kind, which is never equivalent.
+bool operand_casts(const OperandType& operand, DType to, Casting casting) {
+  if (operand.weak == Weak::none || operand.weak == Weak::boolean) return can_cast(operand.dtype, to, casting);
+  const bool holds = promote_weak(to, operand.weak) == to;
+  return casting == Casting::unsafe || (holds && casting != Casting::equiv);
+}
+
+Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
+  const OpInfo& row = info(op);
+  Loop loop{};
+  const int n = static_cast<int>(operands.size());
+  // `where` and `ldexp` promote only some of their operands; the others have a fixed type.
+  const int first = row.signature == Signature::where ? 1 : 0;
+  const int last = row.signature == Signature::ldexp ? 1 : n;
+
+  bool all_bool = true;
+  for (int i = first; i < last; ++i) all_bool &= is_bool(operands[i].dtype);
+  if (all_bool && !dtype) {
+    BC_CHECK(op != Op::subtract, Type,
+             "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor "
+             "function instead.");
+    BC_CHECK(op != Op::negative, Type,
+             "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
+    BC_CHECK(op != Op::positive && op != Op::sign && op != Op::gcd && op != Op::lcm, UFuncTypeError,
+             "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
+  }
+  std::optional<DType> common;
+  for (int i = first; i < last; ++i)
+    if (operands[i].weak == Weak::none) common = common ? promote(*common, operands[i].dtype) : operands[i].dtype;
+  if (!common) {
+    DType t = DType::b1;
+    for (int i = first; i < last; ++i) t = promote(t, default_dtype(operands[i].weak));
+    common = t;
+  } else {
+    for (int i = first; i < last; ++i)
+      if (operands[i].weak != Weak::none) common = promote_weak(*common, operands[i].weak);
+  }
+  DType t = *common;
+  if (row.signature == Signature::divide && !is_inexact(t) && !dtype) t = DType::f64;
+
+  BC_CHECK(!dtype || row.result != Result::BOOL || is_bool(*dtype), UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", row.name);
+  std::optional<DType> found;
+  if (dtype && row.result != Result::BOOL) {
+    // `dtype=` names the result; a row whose result is the loop's type runs in it. The size of a complex number is of the loop's real type.
+    const bool of_complex = row.result == Result::REAL && is_complex(t);
+    const DType wanted = of_complex && is_inexact(*dtype) ? complex_type(*dtype) : *dtype;
+    const bool real = !is_complex(*dtype) && (!of_complex || (real_type(wanted) == *dtype && can_cast(t, wanted, Casting::safe)));
+    if (row.result != Result::REAL || real) found = first_loop(op, wanted);
+    if (found && *found != wanted) found.reset();
+    BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", row.name, info(*dtype).name);
+  } else {
+    found = first_loop(op, t);
+    // NumPy takes the first loop that each operand casts to: int8 with uint8 is int16 as a sum, but float16 as an arctan2.
+    if (n == 2 && found && is_inexact(*found) && !is_inexact(t) && row.signature == Signature::same && operands[0].weak == Weak::none &&
+        operands[1].weak == Weak::none) {
+      const std::optional<DType> a = first_loop(op, operands[0].dtype), b = first_loop(op, operands[1].dtype);
+      if (a && b) found = promote(*a, *b);
+    }
+    std::string types;
+    if (!found)
+      for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);
+    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", row.name, types);
+  }
+  // Without `dtype=` operands meet their loop safely. The truth of logical operands is taken in their own dtypes.
+  if ((dtype || casting != Casting::same_kind) && !is_logical(op))
+    for (int i = first; i < last; ++i)
+      BC_CHECK(operand_casts(operands[i], *found, casting), UFuncTypeError,
+               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
+               info(operands[i].dtype).name, info(*found).name, to_string(casting));
+  for (int i = 0; i < n; ++i) loop.in[i] = *found;
+  if (row.signature == Signature::where) loop.in[0] = DType::b1;
+  if (row.signature == Signature::ldexp) loop.in[1] = DType::i32;
+  if (row.signature == Signature::random) loop.in[0] = loop.in[1] = DType::u64;
+  loop.out = result_dtype(row.result, *found);
+  return loop;
+}
+
+// What resolve_anew said for up to two operands without a dtype asked for: the four dtypes, each plus one, in one word; 0 where not asked
+// yet. A word is written whole, so threads need no order among them.
+constexpr int kOperandKinds = kDTypeCount + 4;  // a dtype, or a Python bool, int, float or complex
+std::atomic<uint32_t> resolved[kOpCount][kOperandKinds][kOperandKinds];
+
+int operand_kind(const OperandType& t) {
+  return t.weak == Weak::none ? static_cast<int>(t.dtype) : kDTypeCount + static_cast<int>(t.weak) - 1;
+}
+
+}  // namespace
+
+Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
+  const size_t n = operands.size();
+  if (dtype || casting != Casting::same_kind || n > 2 || n == 0) return resolve_anew(op, operands, dtype, casting);
+  std::atomic<uint32_t>& place = resolved[static_cast<int>(op)][operand_kind(operands[0])][n == 2 ? operand_kind(operands[1]) : 0];
+  if (const uint32_t word = place.load(std::memory_order_relaxed)) [[likely]]
+    return {{DType((word & 255) - 1), DType((word >> 8 & 255) - 1), DType((word >> 16 & 255) - 1)}, DType((word >> 24) - 1)};
+  const Loop loop = resolve_anew(op, operands, dtype, casting);
+  auto byte = [](DType t) { return static_cast<uint32_t>(t) + 1; };
+  place.store(byte(loop.in[0]) | byte(loop.in[1]) << 8 | byte(loop.in[2]) << 16 | byte(loop.out) << 24, std::memory_order_relaxed);
+  return loop;
+}
+
+Loop resolve_reduce(Op op, DType input, std::optional<DType> dtype) {
+  const OpInfo& row = info(op);
+  DType t = input;
+  if (dtype && row.result != Result::BOOL && row.result != Result::INDEX) {
+    t = *dtype;
+    if (row.accumulate == Accumulate::mean && !is_inexact(t)) t = DType::f64;
+  } else if (row.accumulate == Accumulate::widen && !is_inexact(t)) {
+    t = is_unsigned(t) ? DType::u64 : DType::i64;
+  } else if (row.accumulate == Accumulate::mean && !is_inexact(t)) {
+    t = DType::f64;
+  }
+  BC_CHECK(row.set & dtype_bit(t), UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types {} -> {}", row.name,
+           info(input).name, info(t).name);
+  Loop loop{};
+  loop.in[0] = t;
+  loop.out = result_dtype(row.result, t);
+  return loop;
+}
+
+}  // namespace bc
