@@ -185,6 +185,41 @@ def assert_like_numpy(xp, code: str) -> None:
         assert got.flags.writeable == want.flags.writeable, f"{code}: writeable is {got.flags.writeable}"
 
 
+def assert_close_to_numpy(xp, code: str, rtol: float = 0.0, **operands) -> None:
+    """An expression over `xp` and the operands, whose NumPy arrays become arrays of `xp`, gives what NumPy gives, in the same dtypes and
+    shapes and to `rtol` of the largest element; or it raises the same built-in exception. Tuples and lists are compared item by item."""
+    results = []
+    for m in (np, xp):
+        names = {name: m.array(v) if isinstance(v, np.ndarray) else v for name, v in operands.items()}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.append(outcome(code, m, **names))
+    _assert_close(results[1], results[0], rtol, f"{code} {operands}")
+
+
+def _assert_close(got, want, rtol: float, context: str) -> None:
+    if isinstance(want, Exception):
+        assert isinstance(got, builtin_class(want)), f"{context}: gives {got!r}, NumPy raises {want!r}"
+        return
+    assert not isinstance(got, Exception), f"{context}: raises {got!r}, NumPy gives {want!r}"
+    if isinstance(want, tuple | list):
+        assert type(got) is type(want) and len(got) == len(want), f"{context}: gives {got!r}, NumPy {want!r}"
+        for g, w in zip(got, want, strict=True):
+            _assert_close(g, w, rtol, context)
+        return
+    if not isinstance(want, np.ndarray | np.generic):
+        assert type(got) is type(want) and got == want, f"{context}: gives {got!r}, NumPy {want!r}"
+        return
+    g, w = host(got), np.asarray(want)
+    assert (g.dtype, g.shape) == (w.dtype, w.shape), f"{context}: gives {g.dtype} {g.shape}, NumPy {w.dtype} {w.shape}"
+    if rtol == 0 or w.dtype.kind not in "fc":
+        np.testing.assert_array_equal(g, w, context)
+        return
+    finite = np.abs(w[np.isfinite(w)].astype(np.complex128))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(g, w, rtol=rtol, atol=rtol * finite.max(initial=0.0), err_msg=context)
+
+
 def assert_ulp(got, want, ulp: float, dtype=None, context: str = "", loose_sign: bool = False, floor: float = 0.0) -> None:
     """Each element within `ulp` units in the last place of `want`, which may be of a wider type than the result's `dtype`.
 

@@ -24,6 +24,8 @@ from . import _broadcloth as _c
 import numpy as _np
 
 from . import _cuda_paths, _docs, _docs_functions, _json
+from ._apply import apply_along_axis, apply_over_axes, block, broadcast, piecewise
+from ._bits import base_repr, binary_repr, packbits, unpackbits
 from ._broadcloth import (
     CompileError,
     TypingError,
@@ -37,6 +39,7 @@ from ._broadcloth import (
     synchronize,
     ufunc,
 )
+from ._convolution import convolve, correlate
 from ._creation import (
     arange,
     array,
@@ -93,7 +96,9 @@ from ._device import (
     show_source,
     trim_memory,
 )
+from ._einsum import einsum, einsum_path
 from ._files import NpzFile, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
+from ._histograms import histogram, histogram2d, histogram_bin_edges, histogramdd
 from ._indexing import (
     argwhere,
     array2string,
@@ -127,6 +132,7 @@ from ._indexing import (
     take_along_axis,
     unravel_index,
 )
+from ._interpolation import interp
 from ._manipulation import (
     append,
     array_split,
@@ -203,6 +209,7 @@ from ._math import (
     where,
 )
 from ._namespace import missing as _missing
+from ._polynomials import poly, poly1d, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots
 from ._products import (
     dot,
     inner,
@@ -344,6 +351,7 @@ from ._types import (
     unsignedinteger,
     ushort,
 )
+from ._windows import bartlett, blackman, hamming, hanning, kaiser
 
 # ---- The ufuncs, by their names ----------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,14 @@ from . import (
     types as types,
     typing as typing,
 )
+from ._apply import (
+    apply_along_axis as apply_along_axis,
+    apply_over_axes as apply_over_axes,
+    block as block,
+    broadcast as broadcast,
+    piecewise as piecewise,
+)
+from ._bits import base_repr as base_repr, binary_repr as binary_repr, packbits as packbits, unpackbits as unpackbits
 from ._broadcloth import (
     CompileError as CompileError,
     TypingError as TypingError,
@@ -29,6 +37,7 @@ from ._broadcloth import (
     ufunc as ufunc,
 )
 from ._callbacks import carray as carray, cfunc as cfunc, farray as farray
+from ._convolution import convolve as convolve, correlate as correlate
 from ._creation import (
     arange as arange,
     array as array,
@@ -85,6 +94,7 @@ from ._device import (
     show_source as show_source,
     trim_memory as trim_memory,
 )
+from ._einsum import einsum as einsum, einsum_path as einsum_path
 from ._files import (
     NpzFile as NpzFile,
     genfromtxt as genfromtxt,
@@ -94,6 +104,12 @@ from ._files import (
     savetxt as savetxt,
     savez as savez,
     savez_compressed as savez_compressed,
+)
+from ._histograms import (
+    histogram as histogram,
+    histogram2d as histogram2d,
+    histogram_bin_edges as histogram_bin_edges,
+    histogramdd as histogramdd,
 )
 from ._indexing import (
     argwhere as argwhere,
@@ -128,6 +144,7 @@ from ._indexing import (
     take_along_axis as take_along_axis,
     unravel_index as unravel_index,
 )
+from ._interpolation import interp as interp
 from ._jit import (
     get_num_threads as get_num_threads,
     get_thread_id as get_thread_id,
@@ -216,6 +233,19 @@ from ._math import (
     trapezoid as trapezoid,
     unwrap as unwrap,
     where as where,
+)
+from ._polynomials import (
+    poly as poly,
+    poly1d as poly1d,
+    polyadd as polyadd,
+    polyder as polyder,
+    polydiv as polydiv,
+    polyfit as polyfit,
+    polyint as polyint,
+    polymul as polymul,
+    polysub as polysub,
+    polyval as polyval,
+    roots as roots,
 )
 from ._portable import (
     clear_memo as clear_memo,
@@ -367,6 +397,13 @@ from ._types import (
 )
 from ._user_kernels import ElementwiseKernel as ElementwiseKernel, ReductionKernel as ReductionKernel, fuse as fuse
 from ._vectorize import guvectorize as guvectorize, stencil as stencil, vectorize as vectorize
+from ._windows import (
+    bartlett as bartlett,
+    blackman as blackman,
+    hamming as hamming,
+    hanning as hanning,
+    kaiser as kaiser,
+)
 from .cuda._memory import (
     get_default_memory_pool as get_default_memory_pool,
     get_default_pinned_memory_pool as get_default_pinned_memory_pool,
@@ -537,6 +574,8 @@ __all__ = [
     "angle",
     "any",
     "append",
+    "apply_along_axis",
+    "apply_over_axes",
     "arange",
     "arccos",
     "arccosh",
@@ -574,7 +613,10 @@ __all__ = [
     "atleast_3d",
     "average",
     "b1",
+    "bartlett",
+    "base_repr",
     "bfloat16",
+    "binary_repr",
     "bincount",
     "bitwise_and",
     "bitwise_count",
@@ -584,9 +626,12 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman",
+    "block",
     "bool",
     "bool_",
     "boolean",
+    "broadcast",
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
@@ -615,11 +660,13 @@ __all__ = [
     "config",
     "conj",
     "conjugate",
+    "convolve",
     "copy",
     "copysign",
     "copyto",
     "core",
     "corrcoef",
+    "correlate",
     "cos",
     "cosh",
     "count_nonzero",
@@ -656,6 +703,8 @@ __all__ = [
     "dtype",
     "e",
     "ediff1d",
+    "einsum",
+    "einsum_path",
     "empty",
     "empty_like",
     "equal",
@@ -720,7 +769,13 @@ __all__ = [
     "greater_equal",
     "guvectorize",
     "half",
+    "hamming",
+    "hanning",
     "heaviside",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
     "hsplit",
     "hstack",
     "hypot",
@@ -746,6 +801,7 @@ __all__ = [
     "int_",
     "intc",
     "integer",
+    "interp",
     "intersect1d",
     "intp",
     "invert",
@@ -768,6 +824,7 @@ __all__ = [
     "iterable",
     "ix_",
     "jit",
+    "kaiser",
     "kron",
     "lcm",
     "ldexp",
@@ -849,14 +906,26 @@ __all__ = [
     "ones",
     "ones_like",
     "outer",
+    "packbits",
     "pad",
     "parallel_chunksize",
     "partition",
     "percentile",
     "permute_dims",
     "pi",
+    "piecewise",
     "place",
     "pndindex",
+    "poly",
+    "poly1d",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
     "positive",
     "pow",
     "power",
@@ -888,6 +957,7 @@ __all__ = [
     "rint",
     "roll",
     "rollaxis",
+    "roots",
     "rot90",
     "round",
     "s_",
@@ -979,6 +1049,7 @@ __all__ = [
     "unique_counts",
     "unique_inverse",
     "unique_values",
+    "unpackbits",
     "unravel_index",
     "unsignedinteger",
     "unstack",

@@ -870,6 +870,13 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> n
 def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, offset: int = 0) -> ndarray:
     """Strides and offset in bytes, the offset from a's first element; ValueError when the view would leave the storage."""
 
+def einsum_one(a: ArrayLike, a_labels: Sequence[int], labels: Sequence[int], dtype: DTypeLike) -> ndarray: ...
+def einsum_two(
+    a: ArrayLike, a_labels: Sequence[int], b: ArrayLike, b_labels: Sequence[int], labels: Sequence[int], dtype: DTypeLike
+) -> ndarray: ...
+def lapack_svd(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def lapack_eigvals(a: ArrayLike) -> tuple[ndarray, ...]: ...
+
 # Composites (C++ functions over the ops above)
 def concatenate(
     arrays: Sequence[ArrayLike] | ndarray,

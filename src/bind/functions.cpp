@@ -4,10 +4,12 @@
 
 #include "array/record.h"
 #include "bind/args.h"
+#include "bind/linalg.h"
 #include "bind/reduce.h"
 #include "bind/sorting.h"
 #include "bind/values.h"
 #include "ops/compose.h"
+#include "ops/einsum.h"
 
 namespace bc::bind {
 
@@ -450,6 +452,9 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("array_split(ary, indices_or_sections, axis=0)",
                   split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::array_split),
                                  static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::array_split)>),
+      BC_FUNCTION(
+          "einsum_one(a, a_labels, labels, dtype) Sums over the labels that are not in `labels`; a view where there are none.",
+          [](PyObject* a, const Axes& a_labels, const Axes& labels, DType t) { return view_of(a, einsum(given(a), a_labels, labels, t)); }),
       BC_FUNCTION("as_strided(x, shape, strides, offset=0) A view with any shape and strides (in bytes) inside the array's memory.",
                   as_strided),
   };
@@ -585,6 +590,10 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("inner(a, b)", bc::inner),
       BC_VALUE("outer(a, b, out=None)", bc::outer),
       BC_VALUE("tensordot(a, b, axes=2)", tensordot_function),
+      BC_VALUE("einsum_two(a, a_labels, b, b_labels, labels, dtype) Sums of products over the labels that are not in `labels`.",
+               [](const Array& a, const Axes& a_labels, const Array& b, const Axes& b_labels, const Axes& labels, DType t) {
+                 return einsum(a, a_labels, b, b_labels, labels, t);
+               }),
       BC_VALUE("kron(a, b)", bc::kron),
       BC_VALUE("vecdot(x1, x2, /, axis=-1)", bc::vecdot),
       BC_VALUE("matvec(x1, x2, /)", bc::matvec),
@@ -643,8 +652,8 @@ std::vector<PyMethodDef> selection_composites() {
 }  // namespace
 
 void init_functions(PyObject* module) {
-  for (auto* table :
-       {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites, sorting_functions})
+  for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites,
+                      sorting_functions, linalg_functions})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
   for (int i = 0; i < static_cast<int>(Op::library); ++i)

@@ -1,0 +1,148 @@
+"""Booleans packed into bytes, and integers as text."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from . import _broadcloth as _c
+from ._broadcloth import ndarray
+
+if TYPE_CHECKING:
+    from .typing import ArrayLike
+
+
+def _places(bitorder: Any, device: Any) -> ndarray:
+    """How far each bit of a byte is shifted, in the order of the elements."""
+    if not isinstance(bitorder, str):
+        raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    places = np.arange(8, dtype=np.uint8)
+    return _c.asarray(places if bitorder == "little" else places[::-1], device=device)
+
+
+def _lines(a: ndarray, axis: Any) -> tuple[ndarray, int]:
+    """The array with the axis last (flattened for None), and where that axis was."""
+    if axis is None:
+        return _c.ravel(a), 0
+    if a.ndim == 0:
+        a = a.reshape(1)
+    at = normalize_axis_index(operator.index(axis), a.ndim)
+    return _c.moveaxis(a, at, -1), at
+
+
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> ndarray:
+    """Eight booleans an element: bits that are not zero are set.
+
+    Parameters
+    ----------
+    a : array_like of bool or integers
+    axis : int or None
+        The axis that is packed, with zeros at its end up to a multiple of 8; None packs the flattened array.
+    bitorder : {'big', 'little'}
+        Whether the first of eight elements is the highest bit or the lowest.
+
+    Returns
+    -------
+    ndarray of uint8
+
+    Raises
+    ------
+    TypeError
+        The elements are neither booleans nor integers.
+
+    Examples
+    --------
+    >>> bc.packbits([1, 0, 1, 1])
+    array([176], dtype=uint8)
+    """
+    x = _c.asarray(a)
+    if x.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    places = _places(bitorder, x.device)
+    lines, at = _lines(x, axis)
+    *lead, n = lines.shape
+    bits = lines != 0
+    if n % 8:
+        padded = _c.zeros((*lead, n + -n % 8), np.bool_, device=x.device)
+        padded[..., :n] = bits
+        bits = padded
+    bytes_ = bits.reshape((*lead, -(-n // 8), 8)).astype(np.uint8) << places
+    return _c.moveaxis(_c.reduce("sum", bytes_, -1, np.uint8), -1, at)
+
+
+def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> ndarray:
+    """The bits of bytes, one an element.
+
+    Parameters
+    ----------
+    a : array_like of uint8
+    axis : int or None
+        The axis that is unpacked; None unpacks the flattened array.
+    count : int, optional
+        How many bits there are along the axis, zeros behind those of `a`; a negative number takes so many off the end.
+    bitorder : {'big', 'little'}
+        Whether the highest bit of a byte comes first, or the lowest.
+
+    Returns
+    -------
+    ndarray of uint8
+        Zeros and ones.
+
+    Raises
+    ------
+    TypeError
+        The elements are not uint8.
+    ValueError
+        `count` takes off more bits than there are.
+
+    Examples
+    --------
+    >>> bc.unpackbits(bc.array([176], dtype="uint8"), count=4)
+    array([1, 0, 1, 1], dtype=uint8)
+    """
+    x = _c.asarray(a)
+    if x.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    places = _places(bitorder, x.device)
+    lines, at = _lines(x, axis)
+    *lead, n = lines.shape
+    bits = ((lines[..., None] >> places) & 1).reshape((*lead, n * 8))
+    if count is not None:
+        wanted = operator.index(count)
+        if wanted < 0:
+            if -wanted > n * 8:
+                raise ValueError("-count larger than number of elements")
+            wanted += n * 8
+        if wanted > n * 8:
+            longer = _c.zeros((*lead, wanted), np.uint8, device=x.device)
+            longer[..., : n * 8] = bits
+            bits = longer
+        bits = bits[..., :wanted]
+    return _c.ascontiguousarray(_c.moveaxis(bits, -1, at))
+
+
+def binary_repr(num: Any, width: int | None = None) -> str:
+    """The binary digits of an integer as text; with `width`, negative ones in two's complement.
+
+    Examples
+    --------
+    >>> bc.binary_repr(3), bc.binary_repr(-3, width=5)
+    ('11', '11101')
+    """
+    return np.binary_repr(operator.index(num), width)
+
+
+def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
+    """The digits of an integer in a base from 2 to 36 as text, with zeros in front.
+
+    Examples
+    --------
+    >>> bc.base_repr(10, base=16), bc.base_repr(5, padding=3)
+    ('A', '000101')
+    """
+    return np.base_repr(operator.index(number), base, padding)

@@ -1,0 +1,132 @@
+"""Histograms of one and several dimensions against NumPy: rules, ranges, edges, weights, densities, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from support import assert_close_to_numpy
+
+REAL = ["bool", "int8", "int16", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
+RULES = ["stone", "auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"]
+
+
+def values(dtype: str, size: int = 500) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    low = 0 if np.dtype(dtype).kind in "bu" else 30
+    return (rng.random(size) * 100 - low).astype(dtype)
+
+
+FORMS = [
+    "xp.histogram(x)",
+    "xp.histogram(x, 7)",
+    "xp.histogram(x, bins=np.int64(7))",
+    "xp.histogram(x, 5, (0, 50))",
+    "xp.histogram(x, bins=5, range=(0.0, 50.0))",
+    "xp.histogram(x, 5, [np.float64(0), 50])",
+    "xp.histogram(x, 3, (2, 2))",
+    "xp.histogram(x, [0, 3, 3, 20, 60])",
+    "xp.histogram(x, np.array([0.5, 3, 20.25, 60]))",
+    "xp.histogram(x, xp.asarray([0.5, 3, 20.25, 60]))",
+    "xp.histogram(x, [1])",
+    "xp.histogram(x, [])",
+    "xp.histogram(x, 9, density=True)",
+    "xp.histogram(x, [0, 1, 20], None, True)",
+    "xp.histogram(x, 5, weights=x)",
+    "xp.histogram(x, [0, 5, 10, 50], weights=x * 1.5)",
+    "xp.histogram(x, 5, weights=x * 1j)",
+    "xp.histogram(x, 5, weights=x * 1.5, density=True)",
+    "xp.histogram(x.reshape(2, -1).T, 3)",
+    "xp.histogram(x[::-3], 3)",
+    "xp.histogram(x[:0], 3)",
+    "xp.histogram(x[:1], 3)",
+    "xp.histogram(x, 5, weights=x[:3])",
+    "xp.histogram_bin_edges(x, 4, (0, 10))",
+    "xp.histogram_bin_edges(x, 'sqrt')",
+    "xp.histogram_bin_edges(x, [1, 2, 3])",
+]
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_histogram_matches_numpy(xp, dtype):
+    for form in FORMS:
+        assert_close_to_numpy(xp, form, 1e-5 if dtype == "float32" else 1e-12, x=values(dtype))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_choose_numpys_number_of_bins(xp, rule):
+    for dtype in ("int8", "uint8", "int64", "float32", "float64"):
+        for limits in (None, (0, 50)):
+            assert_close_to_numpy(xp, "xp.histogram(x, rule, limits)", 1e-5, x=values(dtype), rule=rule, limits=limits)
+    for x in (np.array([3.0]), np.array([2, 2, 2]), np.zeros(0)):
+        assert_close_to_numpy(xp, "xp.histogram(x, rule)", 1e-12, x=x, rule=rule)
+
+
+def test_values_on_edges_lie_in_numpys_bins(xp):
+    edges = np.linspace(-1, 1, 41)
+    for x in (edges, np.nextafter(edges, 9), np.nextafter(edges, -9), edges.astype(np.float32)):
+        for bins in (40, 7):
+            assert_close_to_numpy(xp, "xp.histogram(x, bins, (-1, 1))", 1e-12, x=x, bins=bins)
+        assert_close_to_numpy(xp, "xp.histogram(x, xp.asarray(edges))", 1e-12, x=x, edges=edges)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "xp.histogram(x)",
+        "xp.histogram(x, 3, (0, 4))",
+        "xp.histogram(x, [0, 1, 3])",
+        "xp.histogram(x, 3, (4, 0))",
+        "xp.histogram(x, 3, (0, np.inf))",
+        "xp.histogram(x[:1], 0)",
+        "xp.histogram(x[:1], 1.5)",
+        "xp.histogram(x[:1], [[1]])",
+        "xp.histogram(x, [2, 1])",
+        "xp.histogram(x, 'other')",
+        "xp.histogram([1, 2], 'auto', weights=[1, 2])",
+        "xp.histogram([1e17, 1e17 + 16], 100)",
+        "xp.histogram([])",
+        "xp.histogram([5, 5])",
+    ],
+)
+def test_nans_ranges_and_errors(xp, form):
+    assert_close_to_numpy(xp, form, 1e-12, x=np.array([1.0, np.nan, 3, np.inf]))
+
+
+def test_a_given_range_leaves_the_histogram_lazy(xp):
+    counts, edges = xp.histogram(xp.arange(10.0) * 2, 4, (0, 20))
+    assert xp._c.is_pending(counts)
+    assert counts.tolist() == [3, 2, 3, 2]
+
+
+DIMENSIONS = [
+    "xp.histogramdd(x)",
+    "xp.histogramdd(x, 4)",
+    "xp.histogramdd(x, (2, 3, 4), density=True)",
+    "xp.histogramdd(x, [2, [0, .3, 1], 5], range=[None, None, (0, .5)])",
+    "xp.histogramdd(x, 4, weights=x[:, 0])",
+    "xp.histogramdd(x, (2, 3))",
+    "xp.histogramdd(x, 3, range=[(0, 1)])",
+    "xp.histogramdd(x[:, 0])",
+    "xp.histogramdd([x[:, 0], x[:, 1]], 3)",
+    "xp.histogramdd(x.astype('f'), 3)",
+    "xp.histogramdd(x, 0)",
+    "xp.histogramdd(x, 1.5)",
+    "xp.histogramdd(x, [2, [3, 1], 4])",
+    "xp.histogramdd(x, [2, [[3, 1]], 4])",
+    "xp.histogramdd(x, 4, weights=x[:3, 0])",
+    "xp.histogramdd(x, 4, weights=x[:, 0] * 1j)",
+    "xp.histogram2d(x[:, 0], x[:, 1])",
+    "xp.histogram2d(x[:, 0], x[:, 1], (3, 4))",
+    "xp.histogram2d(x[:, 0], x[:, 1], [0, .2, .5])",
+    "xp.histogram2d(x[:, 0], x[:, 1], [[0, .5, 1], 3], density=True)",
+    "xp.histogram2d(x[:, 0], x[1:, 1])",
+    "xp.histogram2d(x[:, 0], x[:, 1], [3])",
+    "xp.histogram2d(x[:, 0], x[:, 1], 4, [[0, 1], [.2, .9]], weights=x[:, 2])",
+    "xp.histogram2d((x[:, 0] * 9).astype(int), (x[:, 1] * 9).astype(int), 4)",
+]
+
+
+@pytest.mark.parametrize("form", DIMENSIONS)
+def test_histograms_of_points_match_numpy(xp, form):
+    assert_close_to_numpy(xp, form, 1e-12, x=np.random.default_rng(0).random((200, 3)))
