@@ -45,6 +45,7 @@ from ._creation import (
     array,
     asanyarray,
     asarray,
+    asarray_chkfinite,
     ascontiguousarray,
     asfortranarray,
     asnumpy,
@@ -75,6 +76,7 @@ from ._creation import (
     ones,
     ones_like,
     r_,
+    require,
     tri,
     tril,
     tril_indices,
@@ -97,7 +99,7 @@ from ._device import (
     trim_memory,
 )
 from ._einsum import einsum, einsum_path
-from ._files import NpzFile, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
+from ._files import NpzFile, fromfile, fromstring, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
 from ._histograms import histogram, histogram2d, histogram_bin_edges, histogramdd
 from ._indexing import (
     argwhere,
@@ -395,10 +397,12 @@ _json.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = ("core", "cuda", "cupyx", "exceptions", "experimental", "extending", "linalg", "profiler", "random", "typed", "types", "typing")
+_MODULES = tuple(["core", "cuda", "cupyx", "exceptions", "experimental", "extending", "lib", "linalg", "profiler", "random", "typed", "types", "typing"])
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
+    "_cupy_names": "DataSource alltrue asfarray byte_bounds cfloat complex_ cumproduct disp format_parser fromDlpack long mintypecode"
+    " product round_ row_stack show_config singlecomplex sometrue trapz typename",
     "_callbacks": "carray cfunc farray",
     "_jit": "get_num_threads get_thread_id jit literal_unroll literally njit objmode parallel_chunksize pndindex prange set_num_threads"
     " threading_layer",

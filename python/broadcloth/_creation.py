@@ -508,11 +508,71 @@ def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
     return diag_indices(shape[0], len(shape))
 
 
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None, *, device: DeviceLike = None) -> ndarray:
+    """The value as an array, which is looked at: all its elements must be finite.
+
+    Raises
+    ------
+    ValueError
+        An element is infinite or NaN.
+
+    Examples
+    --------
+    >>> bc.asarray_chkfinite([1, 2])
+    array([1, 2])
+    """
+    x = _c.asarray(a, dtype, order, device=device)
+    if x.dtype.kind not in "biu" and not bool(_c.reduce("all", _c.ufuncs["isfinite"](x))):
+        raise ValueError("array must not contain infs or NaNs")
+    return x
+
+
+_REQUIREMENTS = {name: flag for flag, names in {
+    "C": "C C_CONTIGUOUS CONTIGUOUS", "F": "F F_CONTIGUOUS FORTRAN", "A": "A ALIGNED", "W": "W WRITEABLE", "O": "O OWNDATA",
+    "E": "E ENSUREARRAY",
+}.items() for name in names.split()}  # fmt: skip
+
+
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, like: Any = None) -> ndarray:
+    """The value as an array that meets requirements; a copy only where it does not.
+
+    Parameters
+    ----------
+    a : array_like
+    dtype : dtype, optional
+    requirements : str or sequence of str, optional
+        'C' and 'F' (contiguous in this order), 'A' (aligned, as all arrays are), 'W' (writeable), 'O' (owns its memory), 'E' (no subclass).
+    like : optional
+        Ignored; for programs that pass it to NumPy's function.
+
+    Raises
+    ------
+    KeyError
+        There is no such requirement.
+    ValueError
+        Both 'C' and 'F' are required.
+
+    Examples
+    --------
+    >>> bc.require(bc.zeros((2, 3)), requirements=["F", "W"]).flags.f_contiguous
+    True
+    """
+    wanted = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
+    if wanted >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order: Any = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    x = _c.array(a, dtype, order=order, copy=None)
+    return x.copy(order) if any(not x.flags[flag] for flag in wanted - {"C", "F", "E"}) else x
+
+
 class _Joiner:
     """What `r_` and `c_` are: arrays, numbers and ranges between brackets, joined."""
 
     def __init__(self, axis: int, ndmin: int, trans1d: int) -> None:
         self._axis, self._ndmin, self._trans1d = axis, ndmin, trans1d
+
+    def __len__(self) -> int:
+        return 0
 
     @staticmethod
     def _range(s: slice) -> ndarray:

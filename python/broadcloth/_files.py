@@ -11,7 +11,7 @@ from . import _broadcloth as _c
 from ._broadcloth import ndarray
 
 if TYPE_CHECKING:
-    from .typing import ArrayLike, DeviceLike
+    from .typing import ArrayLike, DeviceLike, DTypeLike
 
 
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
@@ -136,6 +136,78 @@ def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device
     """
     found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
     return NpzFile(found, device) if hasattr(found, "files") else _c.asarray(found, device=device)
+
+
+def fromfile(
+    file: Any,
+    dtype: DTypeLike = np.float64,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """Reads numbers from a binary file, or from text where `sep` parts them.
+
+    Parameters
+    ----------
+    file : path or open file
+    dtype : dtype
+        The numbers' type in the file.
+    count : int
+        How many are read; all of them for -1.
+    sep : str
+        What stands between numbers of a text; a binary file for "".
+    offset : int
+        How many bytes from the file's place on are left out; of binary files only.
+    like : optional
+        Ignored; for programs that pass it to NumPy's function.
+    device : device or str, optional
+        Where the array goes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as f:
+    ...     _ = f.write(bytes([1, 2, 3]))
+    ...     _ = f.seek(0)
+    ...     bc.fromfile(f, dtype="uint8")
+    array([1, 2, 3], dtype=uint8)
+    """
+    return _c.asarray(np.fromfile(file, dtype, count, sep, offset), device=device)
+
+
+def fromstring(
+    string: Any, dtype: DTypeLike = np.float64, count: int = -1, *, sep: str = "", like: Any = None, device: DeviceLike = None
+) -> ndarray:
+    """Reads numbers from text.
+
+    Parameters
+    ----------
+    string : str
+    dtype : dtype
+        The result's type.
+    count : int
+        How many numbers are read; all of them for -1.
+    sep : str
+        What stands between them.
+    like : optional
+        Ignored; for programs that pass it to NumPy's function.
+    device : device or str, optional
+        Where the array goes.
+
+    Raises
+    ------
+    ValueError
+        The text holds something else, or `sep` is empty.
+
+    Examples
+    --------
+    >>> bc.fromstring("1, 2", dtype=int, sep=",")
+    array([1, 2])
+    """
+    return _c.asarray(np.fromstring(string, dtype, count, sep=sep), device=device)
 
 
 def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:

@@ -376,8 +376,9 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     """
     x = _asarray(f)
     axes = normalized_axes(axis, x.ndim)
-    given: Sequence[Any] = [s if isinstance(s, ndarray) else np.asarray(s) for s in varargs] or [np.asarray(1.0)] * len(axes)
-    if len(given) == 1 and given[0].ndim == 0:
+    # Python's numbers stay what they are: as scalars of a type they would widen small floats.
+    given: Sequence[Any] = [s if isinstance(s, int | float | ndarray) else np.asarray(s) for s in varargs] or [1.0] * len(axes)
+    if len(given) == 1 and np.ndim(given[0]) == 0:
         given = list(given) * len(axes)
     if len(given) != len(axes):
         raise TypeError("invalid number of arguments")
@@ -390,7 +391,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     for a, h in zip(axes, spacings):
         if x.shape[a] < edge_order + 1:
             raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
-        result = _c.full_like(x, None)
+        result = _c.full_like(x, None, np.float64 if x.dtype.kind == "b" else None)
         v, g = _c.moveaxis(x, a, 0), _c.moveaxis(result, a, 0)
         results.append(result)
         if isinstance(h, ndarray) and h.ndim:
@@ -407,6 +408,8 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
 
 def _spacing(given: Any, extent: int, device: Any) -> Any:
     """A spacing: a scalar, or the distances between coordinates (a scalar where the host sees that all are the same)."""
+    if isinstance(given, int | float):
+        return given
     if given.ndim == 0:
         return given if isinstance(given, ndarray) else given[()]
     if given.ndim != 1:
@@ -464,6 +467,12 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     >>> bc.select([x < 1, x < 3], [x, x * 10], -1)
     array([ 0, 10, 20, -1])
     """
+    weak = (int, float, complex)
+    if any(type(choice) in weak for choice in choicelist):
+        # Python's numbers lend their kind only.
+        parts = [choice if type(choice) in weak else _asarray(choice) for choice in (*choicelist, default)]
+        common = _c.result_type(*parts)
+        choicelist = [_asarray(choice).astype(common, copy=False) for choice in parts[:-1]]
     return _c.select(condlist, choicelist, default)
 
 

@@ -186,12 +186,20 @@ def std(
     return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
+def _index_output(out: Any) -> Any:
+    """`out`, which must hold indices: NumPy takes the dtypes that convert to int64 safely."""
+    dtype = getattr(out[0] if isinstance(out, tuple) and out else out, "dtype", None)
+    if dtype is not None and not _c.can_cast(dtype, np.int64, "safe"):
+        raise TypeError(f"Cannot cast array data from dtype('{dtype}') to dtype('int64') according to the rule 'safe'")
+    return out
+
+
 def argmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    return _run("argmax", a, axis, None, out, keepdims, _NoValue, True)
+    return _run("argmax", a, axis, None, _index_output(out), keepdims, _NoValue, True)
 
 
 def argmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    return _run("argmin", a, axis, None, out, keepdims, _NoValue, True)
+    return _run("argmin", a, axis, None, _index_output(out), keepdims, _NoValue, True)
 
 
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> ndarray:
@@ -200,7 +208,6 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
 
 def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
     return _asarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
-    return _c.ptp(a, axis, out, False if keepdims is _NoValue else keepdims)
 
 
 _document(
@@ -642,7 +649,7 @@ def cov(
     _check_moments(dtype)
     if fweights is not None or aweights is not None:
         return _weighted_cov(m, y, rowvar, (0 if bias else 1) if ddof is None else ddof, fweights, aweights, dtype)
-    result = _c.cov(m if dtype is None else _asarray(m, dtype), y, rowvar, bias, ddof)
+    result = _c.cov(m if dtype is None else _asarray(m).astype(dtype, copy=False), y, rowvar, bias, ddof)
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
@@ -706,7 +713,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
            [-1.,  1.]])
     """
     _check_moments(dtype)
-    result = _c.corrcoef(x if dtype is None else _asarray(x, dtype), y, rowvar)
+    result = _c.corrcoef(x if dtype is None else _asarray(x).astype(dtype, copy=False), y, rowvar)
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
