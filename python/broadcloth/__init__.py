@@ -397,7 +397,21 @@ _json.install()
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
-_MODULES = tuple(["core", "cuda", "cupyx", "exceptions", "experimental", "extending", "lib", "linalg", "profiler", "random", "typed", "types", "typing"])
+_MODULES = (
+    "core",
+    "cuda",
+    "cupyx",
+    "exceptions",
+    "experimental",
+    "extending",
+    "lib",
+    "linalg",
+    "profiler",
+    "random",
+    "typed",
+    "types",
+    "typing",
+)
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
