@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from .typing import ArrayLike
 
 
-def _places(bitorder: Any, device: Any) -> ndarray:
-    """How far each bit of a byte is shifted, in the order of the elements."""
+# Eight bytes are one word, whose lowest byte comes first in memory on every device. As byte k of the word stands at bit 8k, this factor
+# brings the lowest bit of byte k to bit 63 - k (big) or 56 + k (little); no two products meet.
+_GATHER = {"big": 0x8040201008040201, "little": 0x0102040810204080}
+# Byte k of the word keeps bit 7 - k (big) or bit k (little).
+_SPREAD = {"big": 0x0102040810204080, "little": 0x8040201008040201}
+_ONES = 0x0101010101010101
+
+
+def _check_bitorder(bitorder: Any) -> None:
     if not isinstance(bitorder, str):
         raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
-    if bitorder not in ("big", "little"):
+    if bitorder not in _GATHER:
         raise ValueError("'order' must be either 'little' or 'big'")
-    places = np.arange(8, dtype=np.uint8)
-    return _c.asarray(places if bitorder == "little" else places[::-1], device=device)
 
 
 def _lines(a: ndarray, axis: Any) -> tuple[ndarray, int]:
@@ -63,16 +68,19 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     x = _c.asarray(a)
     if x.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
-    places = _places(bitorder, x.device)
+    _check_bitorder(bitorder)
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
+    if lines.size == 0:
+        return _c.moveaxis(_c.zeros((*lead, -(-n // 8)), np.uint8, device=x.device), -1, at)
     bits = lines != 0
     if n % 8:
         padded = _c.zeros((*lead, n + -n % 8), np.bool_, device=x.device)
         padded[..., :n] = bits
         bits = padded
-    bytes_ = bits.reshape((*lead, -(-n // 8), 8)).astype(np.uint8) << places
-    return _c.moveaxis(_c.reduce("sum", bytes_, -1, np.uint8), -1, at)
+    words = _c.ascontiguousarray(bits).view(np.uint64)
+    made = (words * np.uint64(_GATHER[bitorder]) >> np.uint64(56)).astype(np.uint8)
+    return _c.ascontiguousarray(_c.moveaxis(made, -1, at))
 
 
 def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> ndarray:
@@ -108,10 +116,15 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
     x = _c.asarray(a)
     if x.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
-    places = _places(bitorder, x.device)
+    _check_bitorder(bitorder)
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
-    bits = ((lines[..., None] >> places) & 1).reshape((*lead, n * 8))
+    if lines.size:
+        kept = _c.ascontiguousarray(lines).astype(np.uint64) * np.uint64(_ONES) & np.uint64(_SPREAD[bitorder])
+        # 127 more carries a bit that is set to the top of its byte.
+        bits = ((kept + np.uint64(127 * _ONES)) >> np.uint64(7) & np.uint64(_ONES)).view(np.uint8)
+    else:
+        bits = _c.zeros((*lead, n * 8), np.uint8, device=x.device)
     if count is not None:
         wanted = operator.index(count)
         if wanted < 0:
