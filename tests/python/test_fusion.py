@@ -205,3 +205,20 @@ def test_masked_assignment_is_one_kernel(xp):
         x[x < 0] = 0
     assert c.kernels == 1, c.names
     assert float(x.sum()) == sum(range(500))
+
+
+def test_sums_over_windows_and_einstein_sums_hold_no_products(xp):
+    a, v, m = xp.asarray(np.arange(1000.0)), xp.asarray(np.arange(9.0)), xp.asarray(np.arange(2000.0).reshape(50, 40))
+    for make in (
+        lambda: xp.convolve(a, v, "valid"),
+        lambda: xp.lib.stride_tricks.sliding_window_view(a, 5).max(-1),
+        lambda: xp.einsum("ij,ij->i", m, m),
+        lambda: xp.einsum("ij,j->i", m * 2, m[0]),
+        lambda: xp.polyval([1, 2, 3.0], a),
+    ):
+        with Count(xp) as c:
+            make().get()
+        assert c.kernels == 1, c.names
+    with Count(xp) as c:
+        xp.interp(a, v, v).get()
+    assert c.kernels == 2, c.names
