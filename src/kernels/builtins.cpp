@@ -1,0 +1,1050 @@
+// What the compiler knows: functions that rows describe, functions with rules of their own, methods of arrays and numbers. See compiler.h
+// for the method.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "kernels/compiler.h"
+#include "kernels/host.h"
+#include "kernels/rows.h"
+#include "primitives/ops.h"
+
+namespace bc::kernels {
+namespace {
+
+/// NumPy's and math's names of elementwise rows that the engine calls otherwise.
+std::optional<Op> elementwise_op(std::string_view name) {
+  static const auto& others = *new std::unordered_map<std::string_view, std::string_view>{
+      // clang-format off
+      {"absolute", "abs"},     {"conjugate", "conj"},   {"bitwise_count", "bit_count"}, {"asin", "arcsin"},      {"acos", "arccos"},
+      {"atan", "arctan"},      {"atan2", "arctan2"},    {"asinh", "arcsinh"},           {"acosh", "arccosh"},    {"atanh", "arctanh"},
+      {"pow", "power"},        {"degrees", "rad2deg"},  {"radians", "deg2rad"},         {"mod", "remainder"},    {"true_divide", "divide"},
+      {"bitwise_not", "invert"}, {"bitwise_invert", "invert"}, {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+      // clang-format on
+  };
+  const auto it = others.find(name);
+  const auto op = op_from_name(it == others.end() ? name : it->second);
+  if (op && (*op == Op::random_bits || *op == Op::random_uniform || *op == Op::random_normal || *op == Op::random_below))
+    return std::nullopt;
+  return op;
+}
+
+constexpr const char* kMath[] = {"sqrt",  "cbrt",     "exp",   "exp2",  "expm1",    "log",   "log2",    "log10",   "log1p",     "sin",
+                                 "cos",   "tan",      "asin",  "acos",  "atan",     "atan2", "sinh",    "cosh",    "tanh",      "asinh",
+                                 "acosh", "atanh",    "fabs",  "floor", "ceil",     "trunc", "fmod",    "hypot",   "pow",       "gcd",
+                                 "lcm",   "copysign", "isnan", "isinf", "isfinite", "ldexp", "degrees", "radians", "nextafter", "fma"};
+
+struct AtomicRow {
+  const char* name;
+  DTypeSet types;
+};
+constexpr DTypeSet bits(std::initializer_list<DType> list) {
+  DTypeSet s = 0;
+  for (DType t : list) s |= dtype_bit(t);
+  return s;
+}
+constexpr DTypeSet kIntegers = bits({DType::i8, DType::u8, DType::i16, DType::u16, DType::i32, DType::u32, DType::i64, DType::u64});
+constexpr DTypeSet kFloats = bits({DType::f16, DType::bf16, DType::f32, DType::f64}), kComplex = bits({DType::c64, DType::c128});
+constexpr DTypeSet kBits = kIntegers | bits({DType::b1});
+constexpr AtomicRow kAtomics[] = {
+    {"add", kIntegers | kFloats | kComplex},
+    {"sub", kIntegers | kFloats | kComplex},
+    {"max", kIntegers | kFloats},
+    {"min", kIntegers | kFloats},
+    {"nanmax", kIntegers | kFloats},
+    {"nanmin", kIntegers | kFloats},
+    {"and_", kBits},
+    {"or_", kBits},
+    {"xor", kBits},
+    {"exch", kBits | kFloats},
+    {"inc", bits({DType::u32, DType::u64})},
+    {"dec", bits({DType::u32, DType::u64})},
+    {"cas", kBits | kFloats},
+    {"compare_and_swap", kBits | kFloats},
+};
+
+/// Functions with rules of their own.
+constexpr const char* kSpecial[] = {
+    // clang-format off
+    "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
+    "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
+    "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.hasattr", "builtins.getattr", "builtins.type", "numba.prange", "numba.literal_unroll",
+    "numba.objmode", "numba.parallel_chunksize", "numba.literally", "numba.intrinsic",
+    "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
+    "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
+    "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag", "numpy.round",
+    "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
+    // clang-format on
+};
+
+/// The types of arguments, for messages.
+std::string spelled(const CallArguments& args) {
+  std::string text;
+  for (const Value& v : args.positional) text += (text.empty() ? "" : ", ") + (v.type ? v.type->spelling : "?");
+  return "(" + text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> known_names() {
+  std::set<std::string> names;
+  for (const Row& r : all_rows()) names.insert(r.name);
+  for (const char* n : kSpecial) names.insert(n);
+  for (const char* n : random_names()) names.insert(n);
+  for (const std::string& n : complex_names()) names.insert(n);
+  for (const std::string& n : vector_names()) names.insert(n);
+  for (const char* n : kMath) names.insert(std::string("math.") + n);
+  for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(static_cast<Op>(i)).kind == OpKind::elementwise) names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
+  for (const std::string& n : host_names()) names.insert(n);
+  return {names.begin(), names.end()};
+}
+
+// ---- functions that rows describe -------------------------------------------------------------------------------------------------
+
+std::optional<Value> FunctionCompiler::call_row(const std::string& name, const CallArguments& args, const Node* n) {
+  if (rows_of(name).empty()) return std::nullopt;
+  std::vector<Type> types;
+  const bool effect = (rows_of(name)[0]->flags & kEffect) != 0;
+  for (const Value& v : args.positional) {
+    if (v.is_array() && v.type->ndim > 0 && !effect)
+      return lift(
+          args.positional,
+          [this, name, n](std::span<const Value> x) {
+            CallArguments scalars;
+            scalars.positional.assign(x.begin(), x.end());
+            return *call_row(name, scalars, n);
+          },
+          n);
+    types.push_back(v.type);
+  }
+  for (const auto& [key, v] : args.keywords) types.push_back(v.type);
+  const Row* row = choose_row(name, types);
+  if (!row) {
+    std::string there;
+    int listed = 0;
+    for (const Row* r : rows_of(name))
+      if (++listed <= 4) there += (there.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, r->signature.arguments});
+    fail(n, fmt::format("{} does not take {}", name, spelled(args)), {}, fmt::format("it takes {}{}", there, listed > 4 ? ", …" : ""));
+  }
+  if (*row->header) unit_.need(row->header);
+  if (row->flags & kGridSync) unit_.uses_grid_sync = true;
+  if (row->flags & kEffect) check_barrier(name, n);
+  std::vector<std::string> texts;
+  Value r;
+  std::vector<Value> operands;
+  for (size_t i = 0; i < types.size(); ++i) {
+    Value v = i < args.positional.size() ? args.positional[i] : args.keywords[i - args.positional.size()].second;
+    if (unit_.options.check && !(row->flags & kEffect)) operands.push_back(v = evaluated({v})[0]);
+    texts.push_back(convert(v, row->signature.arguments[i], n));
+    r.reads |= v.reads;
+    r.effect |= v.effect;
+  }
+  std::string text;
+  for (const char* p = row->text; *p; ++p) {
+    if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
+      text += texts[static_cast<size_t>(p[1] - '0')];
+      p += 2;
+    } else if (*p == '{' && p[1] == 'R') {
+      text += cpp(row->signature.result);
+      p += 2;
+    } else {
+      text += *p;
+    }
+  }
+  r.type = row->signature.result;
+  r.text = std::move(text);
+  r.effect |= (row->flags & kEffect) != 0;
+  r.index = r.non_negative = (row->flags & kIndex) != 0;
+  if (r.type->is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
+  return row->flags & kEffect ? r : nan_checked(r, operands, n);
+}
+
+Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& given, const Node* n) {
+  const Op op = static_cast<Op>(op_number);
+  const OpInfo& row = info(op);
+  for (const Value& v : given)
+    if (v.is_array())
+      return lift(
+          host() ? host_weak(op_number, given, n) : given,
+          [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+  const std::vector<Value> args = evaluated(given);
+  std::vector<OperandType> operands;
+  Value r;
+  for (const Value& v : args) {
+    if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", row.name, v.type->spelling));
+    operands.push_back({v.type->dtype, Weak::none});
+    r.reads |= v.reads, r.effect |= v.effect;
+  }
+  bc::Loop loop{};
+  try {
+    loop = resolve(op, operands);
+  } catch (const Error& e) {
+    fail(n, e.what());
+  }
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < args.size(); ++i) texts.push_back(convert(args[i], scalar_type(loop.in[i]), n));
+  // The row's text with the operands in place of a, b, c; its functions are the device library's.
+  std::string text;
+  const std::string_view source = row.text;
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t i = 0; i < source.size();) {
+    if (!word(source[i])) {
+      text += source[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < source.size() && word(source[end])) ++end;
+    const std::string_view w = source.substr(i, end - i);
+    if (w.size() == 1 && w[0] >= 'a' && w[0] <= 'c' && static_cast<size_t>(w[0] - 'a') < texts.size()) {
+      text += texts[static_cast<size_t>(w[0] - 'a')];
+    } else if (w == "T") {
+      text += cpp_name(loop.in[0]);
+    } else {
+      text += "bc::";
+      constexpr std::string_view quick[] = {"sin",  "cos",       "tan",
+                                            "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
+      if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
+      text += w;
+      // Literal operands must not choose the template's type.
+      const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && row.signature == Signature::same;
+      if (end < source.size() && source[end] == '(' && chosen) text += fmt::format("<{}>", cpp_name(loop.out));
+    }
+    i = end;
+  }
+  r.type = scalar_type(loop.out);
+  r.text = source == "a" ? args[0].text : text;
+  r.non_negative = is_bool(loop.out) || is_unsigned(loop.out);
+  if (op == Op::maximum || op == Op::minimum) {
+    r.non_negative |= op == Op::maximum ? args[0].non_negative || args[1].non_negative : args[0].non_negative && args[1].non_negative;
+    r.index = args[0].index && args[1].index;
+  }
+  if (op == Op::abs && is_integer(loop.out)) r.index = r.non_negative = args[0].index;
+  return op == Op::where ? r : nan_checked(r, args, n);
+}
+
+std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
+  const bool math = name.starts_with("math.");
+  if (!math && !name.starts_with("numpy.")) return std::nullopt;
+  const std::string plain = name.substr(name.find('.') + 1);
+  if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath))
+    return std::nullopt;
+  const auto op = elementwise_op(plain);
+  if (!op) return std::nullopt;
+  const OpInfo& row = info(*op);
+  const bool last = args.positional.size() == row.nin + 1u && args.keywords.empty();
+  if (!math && (last || (args.positional.size() == row.nin && args.keywords.size() == 1 && args.keywords[0].first == "out"))) {
+    // A ufunc with the array that its result goes to.
+    const Value out = last ? args.positional.back() : args.keywords[0].second;
+    if (out.is_array() && !out.lazy) {
+      const Value target = bound(out, "out");
+      std::vector<Value> operands(args.positional.begin(), args.positional.begin() + row.nin);
+      assign_elements(target, elementwise(static_cast<int>(*op), operands, n), n);
+      return target;
+    }
+  }
+  if (args.positional.size() != row.nin || !args.keywords.empty())
+    fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
+  std::vector<Value> values = args.positional;
+  if (math) {
+    // math works in floats: integers of any width become float64; floor and its kin give integers.
+    const bool integral = plain == "gcd" || plain == "lcm";
+    for (size_t i = 0; i < values.size(); ++i) {
+      Value& v = values[i];
+      if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+      if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
+      if (is_complex(v.type->dtype))
+        fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
+      if (!integral && !is_inexact(v.type->dtype) && !(plain == "ldexp" && i == 1)) v = converted(v, float64_type(), n);
+    }
+    if (integral)
+      for (Value& v : values) v = converted(v, int64_type(), n);
+    Value r = elementwise(static_cast<int>(*op), values, n);
+    if (plain == "floor" || plain == "ceil" || plain == "trunc") r = converted(r, int64_type(), n);
+    return r;
+  }
+  return elementwise(static_cast<int>(*op), values, n);
+}
+
+// ---- functions with rules of their own --------------------------------------------------------------------------------------------
+
+Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
+  std::string format, values, end = "\n", separator = " ";
+  for (const auto& [name, v] : args.keywords) {
+    if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
+    (name == "end" ? end : separator) = v.type->name;
+  }
+  const auto escape = [](const std::string& s) {
+    std::string r;
+    for (char c : s) {
+      if (c == '%')
+        r += "%%";
+      else if (c == '"' || c == '\\')
+        r += '\\', r += c;
+      else if (c == '\n')
+        r += "\\n";
+      else if (c == '\t')
+        r += "\\t";
+      else if (static_cast<unsigned char>(c) < 0x20)
+        r += fmt::format("\\{:03o}", c);
+      else
+        r += c;
+    }
+    return r;
+  };
+  const auto put = [&](const Value& v, const auto& self) -> void {
+    switch (v.type->kind) {
+      case Kind::string: format += escape(v.type->name); return;
+      case Kind::none: format += "None"; return;
+      case Kind::builtin: {
+        // cuda.threadIdx and its kin: three numbers.
+        const std::vector<const Row*>& rows = rows_of(v.type->name + ".x");
+        if (rows.size() != 1 || !(rows[0]->flags & kValue)) fail(n, fmt::format("print does not take {}", v.type->spelling));
+        std::vector<Value> items;
+        for (const char* axis : {".x", ".y", ".z"}) items.push_back(builtin_value(v.type->name + axis, n));
+        return self(tuple_of(std::move(items)), self);
+      }
+      case Kind::literal: format += fmt::format("{}", v.type->value); return;
+      case Kind::tuple: {
+        const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+        format += "(";
+        for (size_t i = 0; i < v.type->items.size(); ++i) {
+          if (i) format += ", ";
+          self(tuple_item(whole, i), self);
+        }
+        format += v.type->items.size() == 1 ? ",)" : ")";
+        return;
+      }
+      case Kind::scalar: {
+        const DType d = v.type->dtype;
+        if (is_bool(d)) {
+          format += "%s";
+          values += fmt::format(", {} ? \"True\" : \"False\"", paren(v));
+        } else if (is_unsigned(d)) {
+          format += "%llu";
+          values += fmt::format(", static_cast<unsigned long long>({})", v.text);
+        } else if (is_integer(d)) {
+          format += "%lld";
+          values += fmt::format(", static_cast<long long>({})", v.text);
+        } else if (is_complex(d)) {
+          const Value z = spill(v);
+          format += "(%g%+gj)";
+          values += fmt::format(", double({}.re), double({}.im)", z.text, z.text);
+        } else {
+          format += "%g";
+          values += ", " + convert(v, float64_type(), n);
+        }
+        return;
+      }
+      default: fail(n, fmt::format("print does not take {}", v.type->spelling));
+    }
+  };
+  for (size_t i = 0; i < args.positional.size(); ++i) {
+    if (i) format += escape(separator);
+    put(args.positional[i], put);
+  }
+  format += escape(end);
+  linef("printf(\"{}\"{});", format, values);
+  return Value::known(none_type());
+}
+
+Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node* n) {
+  std::vector<Value> items = args.positional;
+  if (items.size() == 1 && items[0].is(Kind::tuple)) {
+    const Value whole = items[0].items.empty() && !items[0].simple ? spill(items[0]) : items[0];
+    items.clear();
+    for (size_t i = 0; i < whole.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
+  }
+  if (items.size() == 1 && items[0].is_array() && items[0].type->ndim != 1)
+    fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", items[0].type->spelling), {},
+         fmt::format("use numpy.{}", max ? "max" : "min"));
+  if (items.size() == 1 && items[0].is_array()) return reduction(max ? "max" : "min", items[0], n);
+  if (items.size() < 2) fail(n, fmt::format("{}() needs at least two numbers, or a tuple or array", max ? "max" : "min"));
+  DType d = DType::b1;
+  bool index = true, all = true, any = false, effect = false, reads = false, constants = true;
+  for (Value& v : items) {
+    if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+    if (!v.is_scalar() || is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", v.type->spelling));
+    d = promote(d, v.type->dtype);
+    index &= v.index, all &= v.non_negative, any |= v.non_negative, effect |= v.effect, reads |= v.reads;
+    constants &= v.integer().has_value();
+  }
+  if (constants) {
+    int64_t best = *items[0].integer();
+    for (const Value& v : items) best = max ? std::max(best, *v.integer()) : std::min(best, *v.integer());
+    return constant_value(Constant{best});
+  }
+  unit_.need("core");
+  std::string text = convert(items[0], scalar_type(d), n);
+  for (size_t i = 1; i < items.size(); ++i)
+    text = fmt::format("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
+  Value r = Value::of(scalar_type(d), text);
+  r.non_negative = max ? any : all;
+  r.index = index && is_integer(d);
+  r.effect = effect, r.reads = reads;
+  return r;
+}
+
+Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
+  if (args.positional.empty()) fail(n, "round() needs a number");
+  const Value& v = args.positional[0];
+  if (v.is_array())
+    return lift(
+        {v},
+        [this, args, n](std::span<const Value> x) {
+          CallArguments one = args;
+          one.positional[0] = x[0];
+          return round_call(one, n);
+        },
+        n);
+  if (v.is(Kind::literal)) return v;
+  if (!v.is_scalar()) fail(n, fmt::format("round() does not take {}", v.type->spelling));
+  if (args.positional.size() == 2 && (!args.positional[1].is_none() && !args.positional[1].is(Kind::literal)) &&
+      !(args.positional[1].is_scalar() && !is_inexact(args.positional[1].type->dtype)))
+    fail(n, fmt::format("round(): the digits must be an integer, not {}", args.positional[1].type->spelling));
+  if (!is_inexact(v.type->dtype)) {
+    if (args.positional.size() == 1 || is_bool(v.type->dtype) || args.positional[1].integer().value_or(-1) >= 0) return v;
+    unit_.need("round");
+    return Value::called(v.type,
+                         fmt::format("py::round_whole<{}>({}, {})", cpp(v.type), v.text, convert(args.positional[1], int64_type(), n)));
+  }
+  if (is_complex(v.type->dtype)) {
+    unit_.need("round");
+    const Value z = spill(v), digits = spill(converted(args.positional[1], int64_type(), n));
+    return Value::of(v.type, fmt::format("{0}(py::round_to({1}.re, {2}), py::round_to({1}.im, {2}))", cpp(v.type), z.text, digits.text));
+  }
+  if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
+  unit_.need("round");
+  const Value digits = converted(args.positional[1], int64_type(), n);
+  return Value::of(v.type, fmt::format("py::round_to({}, {})", v.text, digits.text));
+}
+
+Value FunctionCompiler::atomic(const std::string& name, const CallArguments& args, const Node* n) {
+  const std::string op = name.substr(name.rfind('.') + 1);
+  const AtomicRow* row = nullptr;
+  for (const AtomicRow& a : kAtomics)
+    if (op == a.name) row = &a;
+  if (!row) fail(n, fmt::format("there is no {}", name), {}, nearest(name, known_names()));
+  const bool swap = op == "cas" || op == "compare_and_swap";
+  const size_t wanted = op == "cas" ? 4 : 3;
+  if (args.positional.size() != wanted || !args.keywords.empty())
+    fail(n, fmt::format("{} takes (array, {}), got {}", name,
+                        op == "cas"                ? "index, old, value"
+                        : op == "compare_and_swap" ? "old, value"
+                                                   : "index, value",
+                        spelled(args)));
+  const Value& array = args.positional[0];
+  if (!array.is_array() || array.lazy)
+    fail(n, fmt::format("{} works on an element of an array", name), {{source_of(args.nodes[0]), array.type}});
+  if (array.type->read_only) fail(n, fmt::format("{} cannot write to a read-only array", name), {{source_of(args.nodes[0]), array.type}});
+  if (!array.type->element->is_scalar() || !(row->types & dtype_bit(array.type->dtype))) {
+    std::string there;
+    for (int i = 0; i < kDTypeCount; ++i)
+      if (row->types & dtype_bit(static_cast<DType>(i)))
+        there += (there.empty() ? "" : ", ") + std::string(info(static_cast<DType>(i)).name);
+    fail(n, fmt::format("{} has no form for {}", name, array.type->element->spelling), {{source_of(args.nodes[0]), array.type}},
+         "it takes arrays of " + there);
+  }
+  unit_.need("atomic");
+  const Value a = bound(array);
+  std::vector<Value> indices =
+      op == "compare_and_swap" ? std::vector<Value>{constant_value(Constant{int64_t{0}})} : index_items(args.positional[1]);
+  if (op == "compare_and_swap") indices.resize(static_cast<size_t>(std::max(array.type->ndim, 1)), indices[0]);
+  if (static_cast<int>(indices.size()) != array.type->ndim)
+    fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim),
+         {{source_of(args.nodes[0]), array.type}});
+  access_ = Access::atomic;
+  const std::string place = "&" + element(a, indices, n);
+  const Type t = array.type->element;
+  std::string call_name = op;
+  if (swap) call_name = "cas";
+  while (!call_name.empty() && call_name.back() == '_') call_name.pop_back();
+  std::vector<Value> operands(args.positional.begin() + (op == "compare_and_swap" ? 1 : 2), args.positional.end());
+  const bool follows = unit_.options.check && is_inexact(t->dtype) && (op == "add" || op == "sub");
+  if (follows) operands[0] = spill(converted(operands[0], t, n), "by");
+  std::string text = fmt::format("py::atomic_{}({}", call_name, place);
+  for (const Value& v : operands) text += fmt::format(", {}({})", cpp(t), convert(v, t, n));
+  Value r = Value::of(t, text + ")");
+  r.effect = true;
+  r.non_negative = is_unsigned(t->dtype);
+  if (follows) {
+    r = spill(r, "old");
+    linef("py::nan_made(bc_checker, {0}, {1} {2} {3}, {1}, {3});", site(n, n ? source_of(n) : ""), r.text, op == "add" ? "+" : "-",
+          operands[0].text);
+  }
+  return r;
+}
+
+Value FunctionCompiler::make_array(const std::string& space, const CallArguments& args, const Node* n) {
+  Value shape, dtype;
+  if (!args.positional.empty()) shape = args.positional[0];
+  if (args.positional.size() > 1) dtype = args.positional[1];
+  int64_t alignment = 0;
+  for (const auto& [name, v] : args.keywords) {
+    if (name == "shape")
+      shape = v;
+    else if (name == "dtype")
+      dtype = v;
+    else if (name == "alignment") {
+      if (v.is_none()) continue;
+      if (!v.integer()) fail(n, fmt::format("cuda.{}.array: the alignment must be a constant integer", space), {{"alignment", v.type}});
+      alignment = *v.integer();
+      BC_CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0, Value,
+               "cuda.{}.array: the alignment must be a power of two, got {}\n  {}:{}, in {}", space, alignment, syntax_.file, n->line,
+               syntax_.name);
+    } else
+      fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
+  }
+  if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));
+  Type element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
+  if (dtype.is(Kind::string)) element = type_from_name(dtype.type->name);
+  if (dtype.is(Kind::type) && dtype.type->element && dtype.type->element->is(Kind::record)) element = dtype.type->element;
+  if (!element || !element->has_value()) fail(n, fmt::format("cuda.{}.array: expected a dtype, got {}", space, dtype.type->spelling));
+  std::vector<int64_t> extents;
+  const std::vector<Value> items = index_items(shape);
+  for (const Value& v : items) {
+    if (!v.integer())
+      fail(n, fmt::format("cuda.{}.array: the shape must be known when the kernel is compiled", space), {{"shape", shape.type}},
+           "use an integer literal, a global or a closure's variable");
+    extents.push_back(*v.integer());
+  }
+  int64_t count = 1;
+  std::string list;
+  for (int64_t e : extents) {
+    if (e < 0) fail(n, fmt::format("cuda.{}.array: negative extent {}", space, e));
+    count *= e;
+    list += fmt::format(", {}", e);
+  }
+  unit_.need("core");
+  const Type t = array_type(element, static_cast<int>(extents.size()), 'C', false, space == "shared" ? Space::shared : Space::local);
+  const std::string type = cpp(element);
+  Value r;
+  r.type = t;
+  if (space == "shared" && count == 0) {
+    // The launch says how many bytes there are; all such arrays begin at their start.
+    unit_.uses_dynamic_shared = true;
+    if (extents.size() != 1) fail(n, "a dynamic shared array has one dimension");
+    if (!declared_dynamic_) {
+      declared_dynamic_ = true;
+      declarations_ += "  extern __shared__ __align__(16) char dynamic_shared[];\n";
+      if (unit_.options.check && spec_.depth == 0) {
+        poisons_ += "  py::poison_shared(dynamic_shared, py::dynamic_shared_bytes());\n";
+        poisons_shared_ = true;
+      }
+    }
+    unit_.need("cuda");
+    r.text = fmt::format("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
+    r.atom = true;
+    return spill(r, "shared");
+  }
+  const std::string memory = temporary(space == "shared" ? "shared" : "local");
+  const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
+  const std::string declared =
+      fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
+  if (unit_.options.check && space == "shared") {
+    // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
+    const std::string place = spec_.name + "_" + memory;
+    if (emitting_)
+      unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
+                                    element->bytes * std::max<int64_t>(count, 1)};
+    r.text = fmt::format("py::over<{}>({}(){})", type, place, list);
+    return r;
+  }
+  declarations_ += "  " + declared + "\n";
+  if (unit_.options.check) {
+    unit_.need("check");
+    poisons_ +=
+        fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
+  }
+  r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
+  return r;
+}
+
+/// The Python function that stands for a library function whose C++ form does not take all of these arguments.
+Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n) {
+  // Of a method: its own, or its function's.
+  const Function* other = function_.stand_in(f.name);
+  if (!other && f.name.starts_with("array.")) other = function_.stand_in("numpy." + f.name.substr(6));
+  const auto unknown = [&](const std::string& parameter) {
+    if (!other) return true;
+    const auto& known = other->syntax().parameters;
+    return std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == parameter; });
+  };
+  for (const auto& [key, v] : args.keywords)
+    if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
+  return call_function(*other, other->syntax(), std::move(args), n);
+}
+
+Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
+  for (Value& v : args.positional)
+    if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
+  const auto need = [&](size_t low, size_t high) {
+    if (args.positional.size() < low || args.positional.size() > high || !args.keywords.empty())
+      fail(n, fmt::format("{}() takes {}{} arguments, got {}", name.starts_with("builtins.") ? name.substr(9) : name, low,
+                          high > low ? fmt::format(" to {}", high) : "", spelled(args)));
+  };
+  const auto& p = args.positional;
+  if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
+    if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
+  if (auto r = container_builtin(name, args, n)) return *r;
+  if (const LibraryFunction* f = host() ? library_function(name) : nullptr) {
+    args = library_arguments(*f, std::move(args), n);
+    for (const Value& v : args.positional)
+      if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+    if (!takes_natively(*f, args)) return call_stand_in(*f, std::move(args), n);
+  }
+  if (host())
+    if (auto r = host_builtin(name, args, n)) return *r;
+  if (name == "builtins.range" || name == "numba.prange") {
+    need(1, 3);
+    Value v;
+    DType d = DType::i64;
+    bool unsigned_all = true;
+    for (const Value& x : p) {
+      if (!(x.is_scalar() || x.is(Kind::literal)) || is_inexact(x.type->dtype))
+        fail(n, fmt::format("range() takes integers, got {}", spelled(args)), {}, "convert with int()");
+      unsigned_all &= x.is_scalar() && (x.type->dtype == DType::u64 || (x.integer() && *x.integer() >= 0));
+    }
+    for (const Value& x : p)
+      if (x.is_scalar() && x.type->dtype == DType::u64 && unsigned_all) d = DType::u64;
+    v.type = range_type(d);
+    const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
+    v.items = {p.size() == 1 ? zero : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : one};
+    unit_.need("core");
+    v.text = fmt::format("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
+                         convert(v.items[2], int64_type(), n));
+    v.reads = true;
+    return v;
+  }
+  if (name == "cuda.grid" || name == "cuda.gridsize") {
+    need(1, 1);
+    const auto dims = p[0].integer();
+    if (!dims || *dims < 1 || *dims > 3)
+      fail(n, fmt::format("{} takes 1, 2 or 3, known when the kernel is compiled", name), {{source_of(args.nodes[0]), p[0].type}});
+    unit_.need("cuda");
+    std::vector<Value> items;
+    for (int64_t i = 0; i < *dims; ++i) {
+      Value v = Value::of(int64_type(), fmt::format("py::{}_{}()", name == "cuda.grid" ? "grid" : "grid_size", "xyz"[i]));
+      v.index = v.non_negative = true;
+      items.push_back(v);
+    }
+    return *dims == 1 ? items[0] : tuple_of(std::move(items));
+  }
+  if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
+  if (name.starts_with("cuda.random."))
+    if (auto r = random_call(name, args, n)) return *r;
+  if (auto r = complex_call(name, args, n)) return *r;
+  if (auto r = vector_call(name, args, n)) return *r;
+  if (name == "cuda.shared.array" || name == "cuda.local.array")
+    return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
+  if (name == "cupyx.shared_memory") {
+    // CuPy names the dtype first.
+    if (args.positional.size() >= 2) std::swap(args.positional[0], args.positional[1]);
+    for (auto& [keyword, value] : args.keywords)
+      if (keyword == "size") keyword = "shape";
+    return make_array("shared", args, n);
+  }
+  if (name == "cuda.const.array_like") {
+    need(1, 1);
+    for (const Unit::Capture& c : unit_.captures_)
+      if (p[0].text == c.text && c.frozen) args.positional[0] = entity_value(c.frozen(), c.array.name);  // what it holds now, as asked for
+    if (!p[0].is_array() || p[0].type->space != Space::constant)
+      fail(n, "cuda.const.array_like takes an array that is known when the kernel is compiled", {{source_of(args.nodes[0]), p[0].type}},
+           "name a global array or one of the function around the kernel");
+    constexpr size_t kConstantBytes = 64 << 10;
+    if (const size_t bytes = unit_.to_constant_memory(p[0].text); bytes > kConstantBytes)
+      fail(n, fmt::format("cuda.const.array_like: a kernel has {} bytes of constant memory, its arrays need {}", kConstantBytes, bytes),
+           {{source_of(args.nodes[0]), p[0].type}}, "name the array without cuda.const.array_like, or pass it as an argument");
+    return p[0];
+  }
+  if (name == "numba.carray" || name == "numba.farray") return array_behind(name == "numba.farray", args, n);
+  if (name == "cuda.ffi.from_buffer") {
+    need(1, 1);
+    return pointer_to(p[0], n);
+  }
+  if (name == "cuda.cg.this_grid") return Value::known(builtin_type("cuda.cg.grid_group"));
+  if (name == "cuda.selp" || name == "numpy.where") {
+    need(3, 3);
+    if (name == "numpy.where") return elementwise(static_cast<int>(Op::where), p, n);
+    const Type t = unify(p[1].type, p[2].type);
+    if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
+    const Value test = truth(p[0], n);
+    Value r = Value::of(
+        t, fmt::format("{} ? {} : {}", test.constant ? test.text : paren(test), paren(converted(p[1], t, n)), paren(converted(p[2], t, n))),
+        false);
+    r.reads = true;
+    return r;
+  }
+  if (name == "builtins.abs") {
+    need(1, 1);
+    if (p[0].integer()) return constant_value(Constant{std::llabs(*p[0].integer())});
+    return elementwise(static_cast<int>(Op::abs), p, n);
+  }
+  if (name == "builtins.len") {
+    need(1, 1);
+    if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
+    if (p[0].is(Kind::string)) {
+      const std::string& s = p[0].type->name;  // in UTF-8: the bytes that begin a character are counted
+      return constant_value(Constant{
+          static_cast<int64_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }))});
+    }
+    if (p[0].is(Kind::list)) {
+      Value r = Value::of(int64_type(), paren(p[0]) + ".size()");
+      r.index = r.non_negative = r.reads = true;
+      return r;
+    }
+    if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
+    if (p[0].is_array() && p[0].type->ndim > 0) {
+      note_read(args.nodes[0]);
+      Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
+      r.simple = r.index = r.non_negative = true;
+      return r;
+    }
+    if (p[0].is(Kind::range)) {
+      Value r = Value::of(int64_type(), iteration(p[0], n)->length);
+      r.index = r.non_negative = true;
+      return r;
+    }
+    fail(n, fmt::format("len() does not take {}", p[0].type->spelling));
+  }
+  if (name == "builtins.min" || name == "builtins.max") return min_max(name == "builtins.max", args, n);
+  if (name == "builtins.round" || name == "numpy.round" || name == "numpy.around") {
+    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
+      if (key != "decimals" && key != "ndigits") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+      args.positional.push_back(v);
+    }
+    need(1, 2);
+    if (name == "builtins.round" && p[0].is_scalar() && is_complex(p[0].type->dtype))
+      fail(n, "round() does not take complex numbers", {}, "use numpy.round");
+    if (name != "builtins.round" && p.size() == 1) return elementwise(static_cast<int>(Op::rint), p, n);
+    return round_call(args, n);
+  }
+  if (name == "builtins.print") return print_call(args, n);
+  if (name == "numba.literally") {
+    need(1, 1);
+    if (!p[0].constant && !p[0].type->is(Kind::literal) && p[0].type->has_value()) need_literal(args.nodes[0], n);
+    return p[0];
+  }
+  if (name == "numba.intrinsic")
+    fail(n, fmt::format("{}() is made of LLVM's instructions by extending.intrinsic, and compiled functions are C++ here", source_of(n->a)),
+         {}, "write its body in Python (extending.overload), in CUDA C++ (cuda.declare_device with link=) or in C (a function of ctypes)");
+  if (name == "builtins.enumerate" || name == "builtins.zip" || name == "numba.literal_unroll") {
+    Value v = Value::known(builtin_type(name.substr(name.rfind('.') + 1)));
+    for (const auto& [key, start] : args.keywords) args.positional.push_back(start);
+    v.items = args.positional;
+    if (name == "numba.literal_unroll") need(1, 1);
+    // Something that is looped over later is evaluated now.
+    for (Value& item : v.items)
+      if (item.is_array() && !item.lazy) item = bound(item);
+    return v;
+  }
+  if (name == "builtins.reversed") {
+    need(1, 1);
+    const Value& r = p[0];
+    if (r.is(Kind::range) && r.items.size() == 3 && r.items[2].integer() == 1) {
+      Value v = r;
+      const Value one = constant_value(Constant{int64_t{1}}), minus = constant_value(Constant{int64_t{-1}});
+      v.items = {binary(Operator::sub, r.items[1], one, n), binary(Operator::sub, r.items[0], one, n), minus};
+      v.type = range_type(DType::i64);
+      return v;
+    }
+    if (r.is(Kind::tuple)) {
+      std::vector<Value> items;
+      const Value whole = r.items.empty() && !r.simple ? spill(r) : r;
+      for (size_t i = r.type->items.size(); i-- > 0;) items.push_back(tuple_item(whole, i));
+      return tuple_of(std::move(items));
+    }
+    fail(n, fmt::format("reversed() does not take {}", r.type->spelling));
+  }
+  if (name == "builtins.pow") {
+    need(2, 2);
+    return binary(Operator::pow, p[0], p[1], n);
+  }
+  if (name == "builtins.divmod") {
+    need(2, 2);
+    const Value a = spill(p[0]), b = spill(p[1]);
+    return tuple_of({binary(Operator::floor_div, a, b, n), binary(Operator::mod, a, b, n)});
+  }
+  if (name == "builtins.tuple") {
+    need(0, 1);
+    if (p.empty()) return tuple_of({});
+    if (p[0].is(Kind::tuple)) return p[0];
+    fail(n, fmt::format("tuple() does not take {}", p[0].type->spelling));
+  }
+  if (name == "builtins.sum" || name == "builtins.any" || name == "builtins.all") {
+    need(1, 2);
+    const std::string what = name.substr(9);
+    if (p[0].is_array() && host() && what == "sum" && p[0].type->ndim > 1) {
+      // Python adds the rows up.
+      const Value rows = host_reduction(what, p[0], {{}, {}, {{"axis", constant_value(Constant{int64_t{0}})}}}, n);
+      return p.size() == 2 ? binary(Operator::add, p[1], rows, n) : rows;
+    }
+    if (p[0].is_array() && (p[0].type->ndim == 0 || (what != "sum" && p[0].type->ndim > 1)))
+      fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling), {{source_of(args.nodes[0]), p[0].type}},
+           fmt::format("use numpy.{}", what));
+    if (p[0].is_array() && p.size() == 2) return binary(Operator::add, p[1], reduction(what, p[0], n), n);
+    if (p[0].is_array()) return reduction(what, p[0], n);
+    if (!p[0].is(Kind::tuple)) fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling));
+    const Value whole = p[0].items.empty() && !p[0].simple ? spill(p[0]) : p[0];
+    Value r = what == "sum" ? (p.size() > 1 ? p[1] : constant_value(Constant{int64_t{0}})) : constant_value(Constant{what == "all"});
+    for (size_t i = 0; i < p[0].type->items.size(); ++i) {
+      if (what == "sum") {
+        r = binary(Operator::add, r, tuple_item(whole, i), n);
+      } else {
+        const Value t = truth(tuple_item(whole, i), n);
+        r = Value::of(bool_type(), fmt::format("{} {} {}", paren(r), what == "all" ? "&&" : "||", paren(t)), false);
+      }
+    }
+    return r;
+  }
+  if (name == "builtins.slice") {
+    need(1, 3);
+    const Value none = Value::known(none_type());
+    return slice_of({p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none}, n);
+  }
+  if (name == "builtins.hasattr" || name == "builtins.getattr") {
+    need(2, name == "builtins.hasattr" ? 2 : 3);
+    if (!p[1].is(Kind::string)) fail(n, fmt::format("{}() needs a name that is known when it is compiled", name.substr(9)));
+    Value found;
+    bool there = true;
+    const std::string lines = captured([&] {
+      try {
+        found = attribute_of(p[0], p[1].type->name, n);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::Typing || (name == "builtins.getattr" && p.size() == 2)) throw;
+        there = false;
+      }
+    });
+    if (name == "builtins.hasattr") return constant_value(Constant{there});
+    if (!there) return p[2];
+    out_ += lines;
+    return found;
+  }
+  if (name == "builtins.isinstance") {
+    need(2, 2);
+    std::vector<Value> classes{p[1]};
+    bool is = false;
+    for (size_t k = 0; k < classes.size(); ++k) {
+      const Value c = classes[k];
+      if (c.is(Kind::tuple)) classes.insert(classes.end(), c.items.begin(), c.items.end());
+      const bool number = p[0].is_scalar() || p[0].is(Kind::literal);
+      const DType a = number && p[0].is_scalar() ? p[0].type->dtype : DType::i64;
+      if (c.is(Kind::builtin)) {
+        is |= (c.type->name == "builtins.tuple" && p[0].is(Kind::tuple)) || (c.type->name == "builtins.slice" && p[0].is(Kind::slice)) ||
+              (c.type->name == "builtins.range" && p[0].is(Kind::range));
+      } else if (c.is(Kind::dtype) && number) {
+        const DType b = c.type->element->dtype;
+        is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) ||
+              (c.type->name == "complex" && is_complex(a));
+      } else if (c.is(Kind::type) && p[0].type->object) {
+        is |= c.type->object == p[0].type->object;
+      } else if (c.is(Kind::type)) {
+        is |= (c.type->name == "tuple" && p[0].is(Kind::tuple)) || (c.type->name == "str" && p[0].is(Kind::string)) ||
+              (c.type->name == "str" && p[0].is(Kind::text)) || (c.type->name == "list" && (p[0].is(Kind::list) || p[0].display)) ||
+              (c.type->name == "dict" && p[0].is(Kind::dict)) || (c.type->name == "set" && p[0].is(Kind::set)) ||
+              (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array()) ||
+              (number && ((c.type->name == "integer" && is_integer(a)) || (c.type->name == "floating" && is_real_float(a)) ||
+                          (c.type->name == "complexfloating" && is_complex(a)) || (c.type->name == "number" && !is_bool(a))));
+      }
+    }
+    return constant_value(Constant{is});
+  }
+  if (name == "builtins.type" || name == "numpy.dtype") {
+    need(1, 1);
+    if (p[0].is(Kind::dtype)) return p[0];
+    if (p[0].is_scalar() && name == "builtins.type") return Value::known(dtype_type(p[0].type));
+    if (p[0].is(Kind::string) && type_from_name(p[0].type->name)) return Value::known(dtype_type(type_from_name(p[0].type->name)));
+    fail(n, fmt::format("{}() does not take {}", name.substr(name.find('.') + 1), p[0].type->spelling));
+  }
+  if (name == "math.log" && p.size() == 2) {
+    const Value a = elementwise(static_cast<int>(Op::log), {is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n)}, n);
+    const Value b = elementwise(static_cast<int>(Op::log), {is_inexact(p[1].type->dtype) ? p[1] : converted(p[1], float64_type(), n)}, n);
+    return binary(Operator::div, a, b, n);
+  }
+  if (name == "math.hypot" && p.size() > 2) {
+    Value s = binary(Operator::mul, p[0], p[0], n);
+    for (size_t i = 1; i < p.size(); ++i) s = binary(Operator::add, s, binary(Operator::mul, p[i], p[i], n), n);
+    return elementwise(static_cast<int>(Op::sqrt), {s}, n);
+  }
+  if (name == "math.modf" || name == "math.frexp") {
+    need(1, 1);
+    const Value x = spill(!p[0].is_scalar() || is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n));
+    const bool modf = name == "math.modf";
+    Value exponent = elementwise(static_cast<int>(modf ? Op::modf_integer : Op::frexp_exponent), {x}, n);
+    return tuple_of({elementwise(static_cast<int>(modf ? Op::modf_fraction : Op::frexp_mantissa), {x}, n), exponent});
+  }
+  if (name == "numpy.clip") {
+    const Value none = Value::known(none_type());
+    if (args.positional.size() == 1) args.positional = {p[0], none, none};
+    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
+      Value& bound = args.positional[key == "a_max" || key == "max" ? 2 : 1];
+      if (!bound.is_none() || key == "out") fail(n, fmt::format("clip() takes no argument '{}' here", key));
+      bound = v;
+    }
+    need(3, 3);
+    if (p[1].is_none() && p[2].is_none()) return p[0];
+    if (p[1].is_none()) return elementwise(static_cast<int>(Op::minimum), {p[0], p[2]}, n);
+    if (p[2].is_none()) return elementwise(static_cast<int>(Op::maximum), {p[0], p[1]}, n);
+    return elementwise(static_cast<int>(Op::clip), p, n);
+  }
+  if (!host() && name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
+    const std::string what = name.substr(6);
+    for (const char* r :
+         {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
+      if (what == r) {
+        need(1, 1);
+        return reduction(what == "amin" ? "min" : what == "amax" ? "max" : what, p[0], n);
+      }
+  }
+  if (name.starts_with("operator.")) {
+    const std::string what = name.substr(9);
+    // clang-format off
+    constexpr std::pair<const char*, Operator> two[] = {
+        {"add", Operator::add}, {"sub", Operator::sub}, {"mul", Operator::mul}, {"truediv", Operator::div},
+        {"floordiv", Operator::floor_div}, {"mod", Operator::mod}, {"pow", Operator::pow}, {"and_", Operator::bit_and},
+        {"or_", Operator::bit_or}, {"xor", Operator::bit_xor},
+        {"lshift", Operator::left_shift}, {"rshift", Operator::right_shift}, {"iadd", Operator::add}, {"imul", Operator::mul}};
+    // clang-format on
+    constexpr std::pair<const char*, Operator> tests[] = {{"eq", Operator::eq}, {"ne", Operator::ne}, {"lt", Operator::lt},
+                                                          {"le", Operator::le}, {"gt", Operator::gt}, {"ge", Operator::ge}};
+    constexpr std::pair<const char*, Operator> one[] = {
+        {"neg", Operator::minus}, {"pos", Operator::plus}, {"invert", Operator::invert}, {"inv", Operator::invert}};
+    for (const auto& [o, op] : two)
+      if (what == o) return need(2, 2), binary(op, p[0], p[1], n);
+    for (const auto& [o, op] : tests)
+      if (what == o) return need(2, 2), compare_two(op, p[0], p[1], n);
+    for (const auto& [o, op] : one)
+      if (what == o) return need(1, 1), unary(op, p[0], n);
+    if (what == "getitem") return need(2, 2), subscript_of(p[0], p[1], n);
+    if (what == "not_") {
+      const Value t = truth(p[0], n);
+      if (t.constant && t.constant->boolean()) return constant_value(Constant{!*t.constant->boolean()});
+      return Value::of(bool_type(), "!" + paren(t));
+    }
+  }
+  if (auto r = call_row(name, args, n)) return *r;
+  if (auto r = call_elementwise(name, args, n)) return *r;
+  if (host())
+    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), std::move(args), n);
+  fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
+}
+
+/// What may follow the dot of a value that is no array, for suggestions.
+std::vector<std::string> FunctionCompiler::members_of(Type t) const {
+  std::vector<std::string> members = t->fields;
+  const auto add = [&](std::initializer_list<const char*> more) { members.insert(members.end(), more.begin(), more.end()); };
+  if (t->is_scalar()) add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "is_integer", "shape", "ndim", "size"});
+  if (t->is_tuple()) add({"index", "count"});
+  if (t->is(Kind::range)) add({"start", "stop", "step"});
+  if (t->is(Kind::list)) add({"append", "extend", "insert", "pop", "remove", "clear", "index", "count", "reverse", "sort", "copy"});
+  return members;
+}
+
+Value FunctionCompiler::call_method(const Value& self, const std::string& name, CallArguments args, const Node* n) {
+  if (!self.type) return {};
+  for (const Value& v : args.positional)
+    if (!v.type) return {};
+  const auto& p = args.positional;
+  if (host())
+    if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
+  if (self.type == random_generator_type())
+    if (const Function* f = function_.stand_in("generator." + name)) {
+      args.positional.insert(args.positional.begin(), self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_function(*f, f->syntax(), std::move(args), n);
+    }
+  if (const LibraryFunction* f = host() && self.is_array() ? library_function("array." + name) : nullptr) {
+    args = library_arguments(*f, std::move(args), n);
+    if (!takes_natively(*f, args)) {
+      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_stand_in(*f, std::move(args), n);
+    }
+  }
+  if (host())
+    if (auto r = host_method(self, name, args, n)) return *r;
+  if (self.is_array() && host())
+    if (const Function* f = function_.stand_in("array." + name)) {
+      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
+      args.nodes.insert(args.nodes.begin(), n);
+      return call_function(*f, f->syntax(), std::move(args), n);
+    }
+  if (self.is_array()) {
+    for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
+      if (name == r) {
+        if (!p.empty() || !args.keywords.empty())
+          fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
+        return reduction(name, self, n);
+      }
+    if (name == "fill") {
+      if (p.size() != 1) fail(n, ".fill() takes one value");
+      assign_elements(self, p[0], n);
+      return Value::known(none_type());
+    }
+    if (name == "item" && (p.size() == 1 || p.empty())) return subscript_of(self, p.empty() ? tuple_of({}) : p[0], n);
+    if (name == "astype" && p.size() == 1 && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+      if (to) return cast_to(to, self, n);
+    }
+    if (name == "view" && p.size() == 1 && !self.lazy && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+      const Type t = self.type;
+      if (to && to->has_value() && (to->bytes == t->element->bytes || (t->layout == 'C' && t->ndim > 0))) {
+        unit_.need("core");
+        const Type made = array_type(to, t->ndim, t->layout, t->read_only, t->space);
+        const std::string element = (!host() && t->read_only ? "const " : "") + cpp(to);
+        return Value::of(made, fmt::format("py::{}<{}>({})", host() ? "host_viewed" : "viewed", element, paren(bound(self))));
+      }
+      fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
+    }
+    if (name == "conj" || name == "conjugate") return elementwise(static_cast<int>(Op::conj), {self}, n);
+    if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
+    if (name == "reshape" || name == "ravel" || name == "flatten") {
+      if (self.type->layout != 'C' || self.lazy)
+        fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
+      const Value a = bound(self);
+      unit_.need("core");
+      std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
+      std::string extents;
+      for (const Value& v : shape) extents += ", " + convert(v, int64_type(), n);
+      if (name != "reshape") extents = fmt::format(", {}.size()", a.text), shape.resize(1);
+      const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
+      return Value::of(t, fmt::format("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
+    }
+    fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
+         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
+                        "transpose", "item", "view"}));
+  }
+  if (self.is_scalar()) {
+    if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
+    if (name == "item") return self;
+    if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
+    if (name == "is_integer" && is_real_float(self.type->dtype)) {
+      const Value x = spill(self);
+      return Value::of(bool_type(), fmt::format("bc::rint({}) == {}", x.text, x.text), false);
+    }
+    if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
+  }
+  if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) {
+    const Value whole = self.items.empty() && !self.simple ? spill(self) : self, item = spill(p[0]);
+    std::string text = name == "index" ? "-1" : "0";
+    for (size_t i = self.type->items.size(); i-- > 0;) {
+      const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
+      text = name == "index" ? fmt::format("({} ? {} : {})", same.text, i, text) : fmt::format("{} + ({} ? 1 : 0)", text, same.text);
+    }
+    if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
+    Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");
+    const int code = unit_.failure({"ValueError", "tuple.index(x): x not in tuple", syntax_.file, n->line, syntax_.name});
+    linef("if ({} < 0) {{", at.text);
+    ++depth_;
+    fail_with(code);
+    --depth_;
+    line("}");
+    return at;
+  }
+  fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},
+       nearest(name, members_of(self.type)));
+}
+
+}  // namespace bc::kernels
