@@ -74,6 +74,41 @@ PyRef attr_or_null(PyObject* o, const char* name) {
   return v;
 }
 
+/// Whether a module is `package` or lies in it: a user's "numpy_helpers" does not.
+bool is_in(std::string_view module, std::string_view package) {
+  return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
+}
+
+/// Whether an attribute of a module that was imported is this very object.
+bool is_attribute(const char* module, const std::string& name, PyObject* o) {
+  PyObject* found = PyDict_GetItemString(PyImport_GetModuleDict(), module);  // borrowed
+  return found && attr_or_null(found, name.c_str()).get() == o;
+}
+
+/// The name by which the compiler knows a function of NumPy's; "" where it is none. The object decides: functions of other modules may have
+/// the same name, and functools.wraps() gives a user's function NumPy's name and module.
+std::string numpy_name(PyObject* o) {
+  const std::string name = string_attr(o, "__name__");
+  if (name.empty()) return {};
+  if (is_attribute("numpy", name, o) || is_attribute("numpy.lib.stride_tricks", name, o)) return "numpy." + name;
+  // Not numpy.linalg.trace and its kin, which are others than numpy's own.
+  if (is_attribute("numpy.linalg", name, o)) {
+    PyObject* numpy = state().numpy;
+    return (attr_or_null(numpy, name.c_str()) ? "numpy.linalg." : "numpy.") + name;
+  }
+  // Its coefficients begin with the lowest power, unlike that of numpy.polyadd and its kin.
+  if (is_attribute("numpy.polynomial.polynomial", name, o) || is_attribute("numpy.polynomial.polyutils", name, o))
+    return "numpy.polynomial." + name;
+  return {};
+}
+
+/// The name of the module whose text defines a function written in Python.
+std::string defining_module(PyObject* function) {
+  const PyRef globals = attr_or_null(function, "__globals__");
+  PyObject* name = globals ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;  // borrowed
+  return name && PyUnicode_Check(name) ? std::string(as_string(name)) : std::string();
+}
+
 /// NumPy's record dtypes: fields at their offsets.
 Type type_of_dtype(PyObject* dtype) {
   PyRef fields = attr_or_null(dtype, "fields");
@@ -629,11 +664,13 @@ Entity entity_of(PyObject* o) {
       e.type = builtin_type("numpy." + name);
       return e;
     }
-    if (module.starts_with("numpy")) {
-      // Its coefficients begin with the lowest power, unlike that of numpy.polyadd and its kin.
-      const bool lowest_first = module.starts_with("numpy.polynomial");
-      e.type = builtin_type((lowest_first ? "numpy.polynomial." : "numpy.") + name);
-      return e;
+    if (is_in(defining_module(o), "numpy") || is_in(module, "numpy")) {
+      std::string known = numpy_name(o);
+      if (known.empty() && is_in(defining_module(o), "numpy")) known = module + "." + name;  // one that the compiler does not know
+      if (!known.empty()) {
+        e.type = builtin_type(known);
+        return e;
+      }
     }
     if (module == "heapq") {
       e.type = builtin_type("heapq." + name);
@@ -646,7 +683,10 @@ Entity entity_of(PyObject* o) {
   if (Py_TYPE(o) == state().ufunc || std::string_view(type_name(o)) == "ufunc" ||
       std::string_view(type_name(o)) == "_ArrayFunctionDispatcher") {
     if (!attr_or_null(o, "py_func")) {
-      e.type = builtin_type("numpy." + string_attr(o, "__name__"));
+      const std::string name = string_attr(o, "__name__");
+      std::string known = Py_TYPE(o) == state().ufunc || is_attribute("scipy.special", name, o) ? "numpy." + name : numpy_name(o);
+      if (known.empty()) known = string_attr(o, "__module__") + ".(" + std::string(type_name(o)) + ")." + name;
+      e.type = builtin_type(known);
       return e;
     }
   }
@@ -666,16 +706,16 @@ Entity entity_of(PyObject* o) {
       return e;
     }
   }
-  if (std::string_view(type_name(o)) == "cython_function_or_method" && string_attr(o, "__module__").starts_with("numpy.random")) {
+  if (std::string_view(type_name(o)) == "cython_function_or_method" && is_in(string_attr(o, "__module__"), "numpy.random")) {
     e.type = builtin_type("numpy.random." + string_attr(o, "__name__"));
     return e;
   }
   if (PyCFunction_Check(o)) {
     std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
     if (module == "_operator") module = "operator";
-    if (module.starts_with("numpy")) module = "numpy";
-    if (module.starts_with("broadcloth")) module = "numpy";
-    e.type = builtin_type(module + "." + name);
+    const std::string known = is_in(module, "numpy") ? numpy_name(o) : "";
+    if (is_in(module, "broadcloth")) module = "numpy";
+    e.type = builtin_type(known.empty() ? module + "." + name : known);
     return e;
   }
   if (attr_or_null(o, "py_func")) {

@@ -588,6 +588,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   if (!value.type) return;
   if (target.lazy) fail(at, "cannot assign to an array expression");
   if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
+  expect_fits(value, target.type->element, at);
   const Value a = bound(target, "v");
   if (value.is(Kind::tuple)) {
     if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
@@ -728,6 +729,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   const std::string place_text = element(a, items, target);
   if (!value.type) return;
   const Type t = a.type->element;
+  expect_fits(value, t, at);
   if (value.is_array() && value.type->ndim > 0)
     fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
   if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))

@@ -213,6 +213,14 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
     }
     i = end;
   }
+  if (op == Op::power && host() && is_signed_int(loop.out)) {
+    const auto exponent = args[1].integer();
+    if (exponent && *exponent < 0) fail(n, "integers to negative integer powers are not allowed", {}, "convert the base with astype()");
+    if (!exponent) {
+      unit_.need("host_numpy");
+      text = fmt::format("py::whole_power<{}>({}, {})", cpp_name(loop.out), texts[0], texts[1]);
+    }
+  }
   r.type = scalar_type(loop.out);
   r.text = source == "a" ? args[0].text : text;
   r.non_negative = is_bool(loop.out) || is_unsigned(loop.out);
@@ -567,7 +575,9 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
   const Function* other = function_.stand_in(f.name);
   if (!other && f.name.starts_with("array.")) other = function_.stand_in("numpy." + f.name.substr(6));
   const auto unknown = [&](const std::string& parameter) {
-    if (!other) return true;
+    if (!other)
+      return std::none_of(f.parameters.begin(), f.parameters.end(),
+                          [&](const LibraryParameter& p) { return p.name == parameter && p.native; });
     const auto& known = other->syntax().parameters;
     return std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == parameter; });
   };
@@ -717,7 +727,17 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     need(1, 2);
     if (name == "builtins.round" && p[0].is_scalar() && is_complex(p[0].type->dtype))
       fail(n, "round() does not take complex numbers", {}, "use numpy.round");
-    if (name != "builtins.round" && p.size() == 1) return elementwise(static_cast<int>(Op::rint), p, n);
+    if (name == "builtins.round" && p[0].is_array())
+      fail(n, fmt::format("round() does not take {}", p[0].type->spelling), {}, "use numpy.round");
+    if (name != "builtins.round") {
+      const Type element = p[0].is_array() ? p[0].type->element : p[0].type;
+      if (element == bool_type()) fail(n, fmt::format("{}() does not take {}", name, p[0].type->spelling));
+      // Integers stay what they are, in a new array.
+      if (p.size() == 1 && p[0].is_array() && element->is_scalar() && is_integer(element->dtype))
+        return lift({p[0]}, [](std::span<const Value> x) { return x[0]; }, n);
+      if (p.size() == 1 && (p[0].is(Kind::literal) || !element->is_scalar() || is_inexact(element->dtype)))
+        return p[0].is(Kind::literal) ? p[0] : elementwise(static_cast<int>(Op::rint), p, n);
+    }
     return round_call(args, n);
   }
   if (name == "builtins.print") return print_call(args, n);
@@ -982,7 +1002,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       assign_elements(self, p[0], n);
       return Value::known(none_type());
     }
-    if (name == "item" && (p.size() == 1 || p.empty())) return subscript_of(self, p.empty() ? tuple_of({}) : p[0], n);
+    if (name == "item" && p.size() == static_cast<size_t>(self.type->ndim)) return subscript_of(self, tuple_of(p), n);
     if (name == "astype" && p.size() == 1 && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
       const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
       if (to) return cast_to(to, self, n);

@@ -538,6 +538,11 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
                           (t->name == "complex" && is_complex(v.type->dtype))))
       return v;
+    const bool python = t->name == "int" || t->name == "float" || t->name == "complex" || t->name == "bool";
+    if (python && v.is_array() && v.type->ndim > 0)
+      fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
+           t->name == "bool" ? "use .any() or .all()" : "take one element of it, or convert all with .astype()");
+    if (!python) expect_fits(v, to, n);
     return cast_to(to, v, n);
   }
   if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) {

@@ -363,6 +363,8 @@ class FunctionCompiler {
   Value materialise(const Value& v, const Node* n);
   std::optional<int> host_operator(Operator op, const Value& a, const Value& b) const;
   std::vector<Value> host_weak(int op, const std::vector<Value>& args, const Node* n);
+  /// Fails where a constant is out of the bounds of the integers that it would become, as NumPy does.
+  void expect_fits(const Value& v, Type to, const Node* n) const;
   void host_assign(const Value& out, const Value& value, const Node* n);
   Value host_array(const Value& v, const Node* n);
   Value raveled(const Value& v, const Node* n);

@@ -799,6 +799,11 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     }
     return std::nullopt;
   }
+  const auto list = [](const Value& v) { return v.is(Kind::list) || (v.display && v.is(Kind::tuple)); };
+  if ((x.is_array() && list(y)) || (y.is_array() && list(x))) {
+    const auto array = [&](const Value& v) { return array_operand(v, false, to_string(op), "operand", n); };
+    if (op != Operator::is && op != Operator::is_not) return compare_two(op, array(x), array(y), n);
+  }
   const Value a = made(x, y.type, n), b = made(y, x.type, n);
   if (!a.type->is_container() || a.type->kind != b.type->kind) {
     if ((op == Operator::eq || op == Operator::ne) && !a.is_none() && !b.is_none()) return constant_value(Constant{op == Operator::ne});

@@ -768,12 +768,19 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
       return r;
     }
   }
-  const DType d = arithmetic(x, y);
+  if (const auto base = real_of(a), exponent = real_of(b); base && exponent && *base < 0 && *exponent != std::floor(*exponent))
+    fail(n, "a negative number to the power of a fraction is complex", {}, "write the base as a complex number");
+  DType d = arithmetic(x, y);
+  if (is_integer(d) && b.integer() && *b.integer() < 0) d = DType::f64;
   const Value p = converted(a, scalar_type(d), n), q = converted(b, scalar_type(d), n);
-  Value r =
-      Value::of(scalar_type(d), fmt::format("bc::power{}({}, {})", is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
+  // Python's result would be a float where the exponent is negative: NumPy's integers raise.
+  const bool may_raise = host() && is_signed_int(d) && !b.integer() && !b.non_negative;
+  if (may_raise) unit_.need("host_numpy");
+  Value r = Value::of(scalar_type(d), fmt::format("{}{}({}, {})", may_raise ? "py::whole_power" : "bc::power",
+                                                  is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
+  r.effect |= may_raise;
   r.reads = a.reads || b.reads;
-  r.effect = a.effect || b.effect;
+  r.effect |= a.effect || b.effect;
   r.non_negative = is_unsigned(d);
   return r;
 }
@@ -782,11 +789,20 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (!a.type) return {};
   if (auto r = instance_operator(op == Operator::invert ? "invert" : op == Operator::plus ? "pos" : "neg", {a}, n)) return *r;
   if (is_arraylike(a) && op == Operator::invert && is_bool(a.type->dtype)) return elementwise(static_cast<int>(Op::logical_not), {a}, n);
-  if (is_arraylike(a) && host() && op != Operator::plus && !is_bool(a.type->dtype))
+  if (is_arraylike(a) && op != Operator::invert && is_bool(a.type->dtype))
+    fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {}, "use ~ for logical not");
+  if (is_arraylike(a) && host() && op != Operator::plus)
     return elementwise(static_cast<int>(op == Operator::invert ? Op::invert : Op::negative), {a}, n);
   if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
   if (a.is(Kind::optional)) return unary(op, converted(a, a.type->element, n), n);
   if (!a.is_scalar()) fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {{source_of(n->a), a.type}});
+  if (op == Operator::invert && is_bool(a.type->dtype)) {
+    // NumPy's meaning, and Numba's: a comparison of elements gives NumPy's bool.
+    if (const bool* known = a.constant ? a.constant->boolean() : nullptr) return constant_value(Constant{!*known});
+    Value r = Value::of(bool_type(), "!" + paren(a));
+    r.reads = a.reads, r.effect = a.effect, r.non_negative = true;
+    return r;
+  }
   if (a.constant) {
     if (const auto* i = a.constant->integer(); i && a.type == int64_type() && *i != INT64_MIN)
       return constant_value(Constant{op == Operator::minus ? -*i : op == Operator::invert ? ~*i : *i});

@@ -252,11 +252,16 @@ std::vector<Value> FunctionCompiler::host_weak(int op, const std::vector<Value>&
   std::vector<Value> out = args;
   for (size_t i = 0; i < args.size(); ++i) {
     if (operands[i].weak == Weak::none) continue;
-    if (const auto whole = args[i].integer(); whole && is_integer(loop.in[i]) && !fits(*whole, loop.in[i]))
-      fail(n, fmt::format("the integer {} is out of bounds for {}", *whole, info(loop.in[i]).name), {}, "convert the array with astype()");
+    expect_fits(args[i], scalar_type(loop.in[i]), n);
     out[i] = converted(args[i], scalar_type(loop.in[i]), n);
   }
   return out;
+}
+
+void FunctionCompiler::expect_fits(const Value& v, Type to, const Node* n) const {
+  if (!host() || !to->is_scalar() || !is_integer(to->dtype) || !(v.is(Kind::literal) || v.type == int64_type())) return;
+  if (const auto whole = v.integer(); whole && !fits(*whole, to->dtype))
+    fail(n, fmt::format("the integer {} is out of bounds for {}", *whole, to->spelling), {}, "convert the array with astype()");
 }
 
 /// An array expression as a new array; other values stay.
@@ -357,7 +362,8 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   const std::string freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
 
   if (axis.type && !axis.is_none() && v.type->ndim == 0) {
-    if (!axis.integer() || *axis.integer() < -1 || *axis.integer() > 0)
+    const bool averages = name == "mean" || name == "var" || name == "std";
+    if (averages || !axis.integer() || *axis.integer() < -1 || *axis.integer() > 0)
       fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", name));
     axis = {};
   }
@@ -496,6 +502,7 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
   if (element) t = element;
   if (!t) t = float64_type();
   std::string values, list;
+  for (const Value& x : flat) expect_fits(x, t, n);
   for (const Value& x : flat) values += (values.empty() ? "" : ", ") + convert(x, t, n);
   for (int64_t s : shape) list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
   const Type made = array_type(t, static_cast<int>(shape.size()), 'C');
@@ -590,6 +597,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     int ndim = 0;
     const std::string shape = host_shape(b[0], &ndim, n);
     const Type t = host_dtype(b[2], b[1].is(Kind::literal) ? int64_type() : b[1].type, n);
+    expect_fits(b[1], t, n);
     return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(b[1], t, n)));
   }
   if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
@@ -601,6 +609,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value a = host_array(b[0], n);
     const int ndim = a.type->ndim;
     const std::string shape = shape_text(a);
+    if (full) expect_fits(b[1], t, n);
     if (f == "zeros_like") return array(t, ndim, fmt::format("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
     if (f == "empty_like") return array(t, ndim, fmt::format("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
     return array(
@@ -644,9 +653,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
     if (b[0].is_scalar() || b[0].is(Kind::literal)) {
       const Type t = element ? element : b[0].is(Kind::literal) ? int64_type() : b[0].type;
+      if (f == "ascontiguousarray") return array(t, 1, fmt::format("py::full<{}, 1>({{{{1}}}}, {})", cpp(t), convert(b[0], t, n)));
       return array(t, 0, fmt::format("py::full<{}, 0>({{}}, {})", cpp(t), convert(b[0], t, n)));
     }
     if (!b[0].is_array()) fail(n, fmt::format("{}() does not take {}", name, b[0].type ? b[0].type->spelling : "nothing"));
+    if (f == "ascontiguousarray" && b[0].type->ndim == 0) return raveled(element ? cast_to(element, b[0], n) : b[0], n);
     if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
     if (b[0].lazy) return materialise(b[0], n);
     if (f == "asarray") return b[0];
@@ -803,6 +814,10 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     return host_product(
         lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n);
   }
+  if (is({"dot", "vdot"}) && p.size() == 2) {
+    const auto number = [](const Value& v) { return !v.is_array() || v.type->ndim == 0; };
+    if (number(p[0]) || number(p[1])) return materialise(binary(Operator::mul, scalar_of(p[0], n), scalar_of(p[1], n), n), n);
+  }
   if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
   if (f == "outer" && p.size() == 2 && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
     const Value a = raveled(p[0], n), b = raveled(p[1], n);
@@ -865,6 +880,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
   if (f == "size" && p.size() == 1 && option("axis").type) {
     const Value a = host_array(p[0], n);
+    if (a.type->ndim == 0) fail(n, "size(): the axis is out of bounds for an array without dimensions");
     return Value::called(int64_type(), fmt::format("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(option("axis")), a.type->ndim));
   }
   if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
@@ -1074,7 +1090,24 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     all.nodes.insert(all.nodes.begin(), n);
     return call_builtin("numpy." + name, std::move(all), n);
   }
-  if (name == "dot" && p.size() == 1) return host_product(self, p[0], n);
+  if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
+  if (name == "round" || name == "trace" || name == "searchsorted") {
+    CallArguments all = args;
+    all.positional.insert(all.positional.begin(), self);
+    all.nodes.insert(all.nodes.begin(), n);
+    return call_builtin("numpy." + name, std::move(all), n);
+  }
+  if (name == "item" && p.size() < 2) {
+    const Value a = host_array(self, n);
+    if (!p.empty() && p[0].is(Kind::tuple)) return subscript_of(a, p[0], n);
+    if (p.empty() && a.type->ndim == 0) return scalar_of(a, n);
+    // The one element, or that at a place in C order.
+    const Value flat = raveled(a, n);
+    if (p.empty()) linef("py::expect_single({}.shape[0]);", flat.text);
+    const std::string at =
+        p.empty() ? "0" : fmt::format("py::checked_index({}, {}.shape[0])", whole_number(p[0], "an index", n), flat.text);
+    return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
+  }
   if (name == "nonzero" && p.empty()) {
     if (self.type->ndim == 2)
       if (const Function* other = function_.stand_in("array.nonzero2"))
@@ -1090,8 +1123,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
 
 /// a @ b.
 Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node* n) {
-  const auto number = [](const Value& v) { return !v.is_array() || v.type->ndim == 0; };
-  if (number(x) || number(y)) return materialise(binary(Operator::mul, scalar_of(x, n), scalar_of(y, n), n), n);
+  for (const Value& v : {x, y})
+    if (!v.is_array() || v.type->ndim == 0) fail(n, fmt::format("products of matrices do not take {}", v.type->spelling), {}, "use *");
   unit_.need("host_numpy");
   const Value a = host_array(x, n), b = host_array(y, n);
   const int na = a.type->ndim, nb = b.type->ndim;
@@ -1217,6 +1250,7 @@ Value FunctionCompiler::host_picked(const Value& a, const std::vector<Value>& gi
 }
 
 void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n) {
+  if (value.type) expect_fits(value, a.type->element, n);
   if (!value.type || (given.size() == 1 && host_assign_index(a, given[0], value, n))) return;
   Value v;
   if (value.is_array() && value.type->ndim > 0) {

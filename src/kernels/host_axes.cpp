@@ -20,6 +20,7 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     if (!x.type || !from.type || !to.type) fail(n, fmt::format("{}() takes an array and two axes", f));
     unit_.need("host_numpy");
     const Value a = host_array(x, n);
+    if (a.type->ndim == 0) fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", f));
     std::string order;
     if (f == "moveaxis") {
       int count = 0, others = 0;
@@ -29,11 +30,11 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     } else {
       order = fmt::format("py::{}_axes<{}>({}, {})", f == "swapaxes" ? "swapped" : "rolled", a.type->ndim, integer(from), integer(to));
     }
-    Value r = Value::of(with_layout(a.type, a.type->ndim, a.type->ndim < 2 ? a.type->layout : 'A'),
-                        fmt::format("py::permuted({}, {})", a.text, order));
-    if (a.type->ndim < 2) return a;
-    r.effect = true;
-    return r;
+    if (a.type->ndim == 1) {
+      linef("(void){};", order);  // its checks of the axes
+      return a;
+    }
+    return Value::called(with_layout(a.type, a.type->ndim, 'A'), fmt::format("py::permuted({}, {})", a.text, order));
   }
   if (f == "squeeze") {
     const Value x = argument(0, {"a"}), axis = argument(1, {"axis"});

@@ -294,7 +294,9 @@ def test_parts_of_an_order_and_counts(dtype):
         for x, y in zip(got, expected, strict=True):
             np.testing.assert_allclose(x, y, rtol=1e-13)
     if dtype == "float64":
-        assert np.isnan(all_of(np.array([1.0, np.nan]), 0)[0])
+        assert np.isnan(njit(lambda a: np.median(a))(np.array([1.0, np.nan])))
+        with pytest.raises(ValueError, match="finite"):
+            all_of(np.array([1.0, np.nan]), 0)
 
 
 def test_small_arrays_of_several_threads_are_not_mixed():

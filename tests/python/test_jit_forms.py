@@ -65,6 +65,77 @@ def test_call_forms_agree_with_numpy():
         ("np.take(x, np.array([0, 7]), axis=0)", ("i1",)),
         ("np.nan_to_num(x)", ("whole",)),
         ("np.nan_to_num(x)", ("number",)),
+        ("np.nan_to_num(x)", ("b1",)),
+        ("np.round(x)", ("i1",)),
+        ("np.round(x)", ("whole",)),
+        ("x.round(1)", ("a2",)),
+        ("x.item()", ("one",)),
+        ("x.item()", ("a1",)),
+        ("x.item(4)", ("a2",)),
+        ("x.item(-1)", ("a2",)),
+        ("x.item(1, 2)", ("a2",)),
+        ("x.item(7)", ("a1",)),
+        ("x.tolist()", ("a3",)),
+        ("x.tolist()", ("a0",)),
+        ("np.swapaxes(x, 0, 1)", ("a1",)),
+        ("np.moveaxis(x, 0, 2)", ("a1",)),
+        ("np.rollaxis(x, 1)", ("a1",)),
+        ("np.cumsum(x, 1)", ("a1",)),
+        ("np.cumsum(x, axis=0)", ("number",)),
+        ("np.size(x, axis=-1)", ("i0",)),
+        ("np.column_stack((x, y))", ("a1", "i1")),
+        ("np.column_stack((x, y))", ("i0", "whole")),
+        ("np.column_stack((x, y))", ("a2", "i2")),
+        ("np.dstack((x, y))", ("a3", "a3")),
+        ("np.linalg.norm(x, 2)", ("a3",)),
+        ("np.tile(x, (2, 1, 2))", ("a1",)),
+        ("np.tile(x, (2, 1))", ("a3",)),
+        ("np.tile(x, 2)", ("number",)),
+        ("np.tril(x)", ("i1",)),
+        ("np.triu(x, 1)", ("list",)),
+        ("np.kron(x, y)", ("b1", "a2")),
+        ("np.kron(x, y)", ("a3", "i2")),
+        ("np.inner(x, y)", ("whole", "empty2")),
+        ("np.intersect1d(x, y)", ("whole", "f4")),
+        ("np.repeat(x, [2])", ("a1",)),
+        ("np.repeat(x, 2, axis=0)", ("a2",)),
+        ("np.repeat(x, (1, 2), 0)", ("a2",)),
+        ("np.delete(x, 0, axis=1)", ("a2",)),
+        ("np.roll(x, -1, 1)", ("a2",)),
+        ("np.diff(x, axis=0)", ("a2",)),
+        ("np.digitize(x, (3.0, 1.0, 2.0))", ("a1",)),
+        ("np.ascontiguousarray(x)", ("whole",)),
+        ("np.ascontiguousarray(x)", ("a0",)),
+        ("np.nanmean(x, 0)", ("nan2",)),
+        ("np.nansum(x, axis=1)", ("nan2",)),
+        ("np.nanmax(x, -1)", ("nan2",)),
+        ("np.nanmin(x, 0)", ("nan1",)),
+        ("np.nanstd(x, 0)", ("nan2",)),
+        ("np.nanvar(x, 1, ddof=1)", ("nan2",)),
+        ("np.nanmedian(x, 1)", ("nan2",)),
+        ("np.nanprod(x, 0)", ("nan2",)),
+        ("np.nanargmax(x, 1)", ("nan2",)),
+        ("np.median(x, axis=0)", ("a2",)),
+        ("np.ptp(x, 0)", ("a2",)),
+        ("np.average(x, 1, (1.0, 2.0, 3.0))", ("a2",)),
+        ("np.array_equal(x, y, equal_nan=True)", ("nan1", "nan1")),
+        ("np.nan_to_num(x, copy=False)", ("nan1",)),
+        ("np.nan_to_num(x, posinf=3.0)", ("inf4",)),
+        ("np.correlate(x, y, 'full')", ("c1", "a1")),
+        ("np.bincount(x, minlength=-1)", ("i1",)),
+        ("np.histogram(x, 0)", ("a1",)),
+        ("np.histogram(x)", ("nan1",)),
+        ("2 ** x", ("below",)),
+        ("x ** y", ("i1", "below")),
+        ("~(x > 0)", ("z0",)),
+        ("~(x > 0)", ("a1",)),
+        ("x == y", ("whole_list", "strided")),
+        ("x == y", ("list", "i0")),
+        ("x.searchsorted(2.0, 'right')", ("sorted",)),
+        ("np.delete(x, y)", ("a1", "mask")),
+        ("np.unique(x)", ("nan1",)),
+        ("np.rot90(x)", ("a3",)),
+        ("np.clip(x, 5, 200)", ("u1",)),
     ],
 )
 def test_forms_that_were_wrong(expression, kinds):
@@ -77,9 +148,7 @@ def test_forms_that_were_wrong(expression, kinds):
         ("np.sort(x, order='name')", "a1", "order"),
         ("np.ravel(x, order='F')", "a2", "order"),
         ("x.flatten(order='F')", "a2", "order"),
-        ("np.nanstd(x, 0)", "a2", "axis"),
-        ("np.repeat(x, 2, axis=0)", "a2", "axis"),
-        ("np.delete(x, 0, axis=0)", "a2", "axis"),
+        ("np.insert(x, 0, 1, axis=0)", "a2", "axis"),
         ("np.min(x, ddof=1)", "a1", "ddof"),
         ("np.zeros(3, order='F')", "a1", "order"),
         ("x.astype(np.int64, casting='safe')", "a1", "casting"),
@@ -88,6 +157,26 @@ def test_forms_that_were_wrong(expression, kinds):
         ("np.trace(x)", "a3", "trace"),
         ("np.linalg.solve(x, x)", "a3", "matrix"),
         ("np.isin(x, {1, 2})", "i1", "set"),
+        ("np.random.randint(3, 4, dtype=np.uint8)", "a1", "dtype"),
+        ("np.round(x)", "b1", "bool"),
+        ("round(x)", "a1", "numpy.round"),
+        ("float(x)", "a1", "element"),
+        ("int(x)", "a2", "element"),
+        ("bool(x)", "a1", "any"),
+        ("complex(x)", "a1", "element"),
+        ("-x", "b1", "~"),
+        ("+x", "b1", "~"),
+        ("np.matmul(x, 2.0)", "a1", "products"),
+        ("x @ x", "a0", "products"),
+        ("x ** -1", "i1", "negative"),
+        ("np.power(x, -2)", "whole", "negative"),
+        ("(-8) ** (1 / 3)", "a1", "complex"),
+        ("np.full(3, 300, np.uint8)", "a1", "300"),
+        ("np.full_like(x, -1)", "u1", "-1"),
+        ("np.array([1, 300], dtype=np.uint8)", "a1", "300"),
+        ("np.uint8(300)", "a1", "300"),
+        ("np.clip(x, -1, 200)", "u1", "-1"),
+        ("np.quantile(x, 0.5, axis=0)", "b1", "axis"),
     ],
 )
 def test_what_is_not_taken_is_an_error_with_its_name(expression, kind, named):
@@ -95,6 +184,49 @@ def test_what_is_not_taken_is_an_error_with_its_name(expression, kind, named):
     with pytest.raises(TypingError, match=named) as caught:
         bc.njit(f)(call_forms.values()[kind])
     assert "error:" not in str(caught.value)
+
+
+@pytest.mark.parametrize("store", ["x[:] = 300", "x[1] = 300", "x[x > 3] = -1", "x[1:] = -1"])
+def test_a_constant_that_its_array_cannot_hold_is_an_error(store):
+    f = call_forms.function(f"def f(x):\n    {store}\n    return x\n")
+    with pytest.raises(TypingError, match="out of bounds for uint8"):
+        bc.njit(f)(np.array([3, 250, 7], np.uint8))
+
+
+def test_boolean_quantiles_are_refused_as_numpy_does():
+    with pytest.raises(TypeError):
+        bc.njit(lambda x: np.quantile(x, 0.5))(np.array([True, False]))
+
+
+# ---- which function a name stands for
+
+
+def test_functions_are_known_by_what_they_are_not_by_their_names():
+    import functools
+    import types
+
+    def mean(x):
+        return 42.0
+
+    helpers = types.ModuleType("numpy_helpers")
+    mean.__module__ = "numpy_helpers"
+    helpers.mean = mean
+
+    @functools.wraps(np.mean)
+    def wrapped(x):
+        return 43.0
+
+    assert (wrapped.__module__, wrapped.__name__) == ("numpy", "mean")
+    assert bc.njit(lambda x: helpers.mean(x))(np.ones(3)) == 42
+    assert bc.njit(lambda x: wrapped(x))(np.ones(3)) == 43
+    assert bc.njit(lambda x: np.mean(x))(np.ones(3)) == 1
+
+
+@pytest.mark.parametrize("expression", ["np.emath.sqrt(x)", "np.ma.average(x)", "np.linalg.trace(x)", "np.fft.fft(x)"])
+def test_functions_of_the_same_name_elsewhere_in_numpy_are_not_taken_for_it(expression):
+    f = call_forms.function(f"def f(x):\n    return {expression}\n")
+    with pytest.raises(TypingError, match="cannot be called"):
+        bc.njit(f)(-np.ones((2, 2)))
 
 
 # ---- ufuncs of the user's

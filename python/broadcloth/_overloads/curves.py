@@ -71,7 +71,7 @@ def convolve(a, v, mode="full"):
 def correlate(a, v, mode="valid"):
     # NumPy works on the longer one first, and turns the result around.
     if v.size > a.size:
-        return np.conj(convolve(v, np.conj(a[::-1]), mode))[::-1].copy()
+        return np.conj(convolve(v, np.conj(a[::-1]), mode)[::-1]).copy()
     return convolve(a, np.conj(v[::-1]), mode)
 
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from .._jit import objmode
 from ._table import stands_for
+from .shapes import interleaved, ones, products, with_axes
 
 
 @stands_for("numpy.inner")
 def inner(a, b):
-    return np.dot(a, b.T)
+    return np.dot(a, b) if a.ndim == 0 or b.ndim == 0 else np.dot(a, b.T)
 
 
 def _lapack(what, m, n, a, s, u, v):
@@ -64,6 +65,8 @@ def norm(x, ord=None):
         if order != "nuc" or x.ndim != 2:
             raise ValueError("Invalid norm order for matrices.")
         return singular_values(x).sum()
+    if x.ndim != 1 and x.ndim != 2:
+        raise ValueError("Improper number of dimensions to norm.")
     if x.ndim == 1:
         size = np.abs(x)
         if order == np.inf:
@@ -98,15 +101,11 @@ def cross(a, b):
 
 @stands_for("numpy.kron")
 def kron(a, b):
-    if a.ndim == 1:
-        return np.outer(a, b).ravel()
-    n, m = a.shape
-    k, w = b.shape
-    out = np.empty((n * k, m * w), dtype=(a[:1, :1] * b[:1, :1]).dtype)
-    for i in range(n):
-        for j in range(m):
-            out[i * k : (i + 1) * k, j * w : (j + 1) * w] = a[i, j] * b
-    return out
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    x, y = with_axes(a, b.shape), with_axes(b, a.shape)
+    pairs = x.reshape(interleaved(x.shape, ones(x.shape))) * y.reshape(interleaved(ones(y.shape), y.shape))
+    return np.ascontiguousarray(pairs).reshape(products(x.shape, y.shape))
 
 
 def _cholesky(a):

@@ -77,10 +77,13 @@ def _without_nan(x, nan, most, least):
 
 
 @stands_for("numpy.nan_to_num")
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if isinstance(x, np.ndarray):
-        if isinstance(x.dtype.type(0), int):
-            return x.copy()
+        if isinstance(x.dtype.type(0), int) or x.dtype == np.bool_:
+            return x.copy() if copy else x
+        if not copy:
+            x[...] = nan_to_num(x, True, nan, posinf, neginf)
+            return x
         if x.dtype == np.float32:
             most, least = np.float32(3.4028234663852886e38), np.float32(-3.4028234663852886e38)
         else:

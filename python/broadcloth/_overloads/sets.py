@@ -34,8 +34,11 @@ def union1d(a, b):
 
 @stands_for("numpy.intersect1d")
 def intersect1d(a, b):
-    first = np.unique(a)
-    return first[isin(first, b)]
+    joined = np.sort(np.concatenate((np.unique(a), np.unique(b))))
+    twice = np.zeros(joined.size, dtype=np.bool_)
+    for i in range(joined.size - 1):
+        twice[i] = joined[i] == joined[i + 1]
+    return joined[twice]
 
 
 @stands_for("numpy.setdiff1d")
@@ -52,6 +55,15 @@ def isin(a, b):
         at = np.searchsorted(known, flat[i])
         out[i] = at < known.size and known[at] == flat[i]
     return out.reshape(a.shape)
+
+
+@stands_for("numpy.array_equal")
+def array_equal(a1, a2, equal_nan):
+    if a1.ndim != a2.ndim or a1.shape != a2.shape:
+        return False
+    if not equal_nan:
+        return np.array_equal(a1, a2)
+    return bool(np.all((a1 == a2) | (np.isnan(a1) & np.isnan(a2))))
 
 
 @stands_for("builtins.iter")

@@ -29,26 +29,31 @@ def diag(v, k=0):
 
 @stands_for("numpy.tril")
 def tril(m, k=0):
-    out = np.zeros_like(m)
-    if m.ndim < 2:
-        raise ValueError("tril: expected a matrix or a stack of matrices")
-    below = m.shape[m.ndim - 2]
-    for i in range(below):
-        for j in range(min(m.shape[m.ndim - 1], i + k + 1)):
-            out[..., i, j] = m[..., i, j]
+    if m.ndim == 0:
+        raise ValueError("tril: expected an array of at least one dimension")
+    a = _rows_of(m)
+    out = np.zeros_like(a)
+    for i in range(a.shape[-2]):
+        for j in range(min(a.shape[-1], i + k + 1)):
+            out[..., i, j] = a[..., i, j]
     return out
 
 
 @stands_for("numpy.triu")
 def triu(m, k=0):
-    out = np.zeros_like(m)
-    if m.ndim < 2:
-        raise ValueError("triu: expected a matrix or a stack of matrices")
-    below = m.shape[m.ndim - 2]
-    for i in range(below):
-        for j in range(max(0, i + k), m.shape[m.ndim - 1]):
-            out[..., i, j] = m[..., i, j]
+    if m.ndim == 0:
+        raise ValueError("triu: expected an array of at least one dimension")
+    a = _rows_of(m)
+    out = np.zeros_like(a)
+    for i in range(a.shape[-2]):
+        for j in range(max(0, i + k), a.shape[-1]):
+            out[..., i, j] = a[..., i, j]
     return out
+
+
+def _rows_of(m):
+    """A vector as the rows of a square matrix, as NumPy's masks broadcast it."""
+    return np.broadcast_to(m, (m.size, m.size)) if m.ndim < 2 else m
 
 
 @stands_for("numpy.tri")
@@ -73,23 +78,20 @@ def vander(x, N=None, increasing=False):
 
 @stands_for("numpy.column_stack")
 def column_stack(arrays):
-    return np.stack(arrays, 0).T.copy() if arrays[0].ndim == 1 else np.hstack(arrays)
+    return np.concatenate(_columns(arrays), 1)
+
+
+def _columns(arrays):
+    return () if len(arrays) == 0 else (_column(np.asarray(arrays[0])),) + _columns(arrays[1:])
+
+
+def _column(a):
+    return a.reshape(a.size, 1) if a.ndim < 2 else a
 
 
 @stands_for("numpy.dstack")
 def dstack(arrays):
-    first = arrays[0]
-    if first.ndim == 3:
-        return np.concatenate(arrays, 2)
-    if first.ndim == 1:
-        flat = np.empty((1, first.shape[0], len(arrays)), dtype=first.dtype)
-        for k in range(len(arrays)):
-            flat[0, :, k] = arrays[k]
-        return flat
-    out = np.empty((first.shape[0], first.shape[1], len(arrays)), dtype=first.dtype)
-    for k in range(len(arrays)):
-        out[:, :, k] = arrays[k]
-    return out
+    return np.concatenate(_all_with_three(arrays), 2)
 
 
 @stands_for("numpy.row_stack")
@@ -182,13 +184,24 @@ def append(a, values, axis=None):
 
 
 @stands_for("numpy.repeat", "array.repeat")
-def repeat(a, repeats):
-    flat = np.asarray(a).ravel()
+def repeat(a, repeats, axis=None):
+    if axis is None:
+        return _repeated(np.asarray(a).ravel(), repeats)
+    rows = np.moveaxis(a, axis, 0)
+    return np.ascontiguousarray(np.moveaxis(rows[_repeated(np.arange(rows.shape[0]), repeats)], 0, axis))
+
+
+def _repeated(flat, repeats):
     if not isinstance(repeats, np.ndarray | list | tuple):
         return np.repeat(flat, repeats)
-    counts = np.asarray(repeats)
+    counts = np.asarray(repeats).ravel()
+    if counts.size == 1:
+        return np.repeat(flat, counts[0])
     if counts.size != flat.size:
         raise ValueError("operands could not be broadcast together")
+    for count in counts:
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
     out = np.empty(counts.sum(), dtype=flat.dtype)
     at = 0
     for k in range(flat.size):
@@ -318,7 +331,11 @@ def rot90(m, k=1):
 
 
 @stands_for("numpy.roll")
-def roll(a, shift):
+def roll(a, shift, axis=None):
+    if axis is not None:
+        rows = np.moveaxis(a, axis, 0)
+        order = (np.arange(rows.shape[0]) - shift) % rows.shape[0]
+        return np.ascontiguousarray(np.moveaxis(rows[order], 0, axis))
     flat = a.ravel()
     n = flat.size
     out = np.empty(n, dtype=a.dtype)
@@ -348,23 +365,30 @@ def _stretched(shape, strides, target):
 
 
 @stands_for("numpy.delete")
-def delete(a, index):
-    n = a.size
+def delete(a, index, axis=None):
+    if axis is None:
+        return a.ravel()[_kept(a.size, index)]
+    rows = np.moveaxis(a, axis, 0)
+    return np.ascontiguousarray(np.moveaxis(rows[np.flatnonzero(_kept(rows.shape[0], index))], 0, axis))
+
+
+def _kept(n, index):
+    """What of n elements stays where those at an index are deleted."""
     if isinstance(index, np.ndarray) and index.dtype == np.bool_:
         if index.size != n:
             raise ValueError("delete: a boolean mask must have the size of the array")
-        return a.ravel()[~index]
-    gone = np.zeros(n, dtype=np.bool_)
+        return ~index
+    kept = np.ones(n, dtype=np.bool_)
     if isinstance(index, np.ndarray | list | tuple):
         for i in index:
             if i < -n or i >= n:
                 raise IndexError("delete: the index is out of bounds")
-            gone[i] = True
+            kept[i] = False
     else:
         if index < -n or index >= n:
             raise IndexError("delete: the index is out of bounds")
-        gone[index] = True
-    return a.ravel()[~gone]
+        kept[index] = False
+    return kept
 
 
 @stands_for("numpy.extract")
@@ -414,33 +438,35 @@ def select(conditions, choices, default=0):
 
 @stands_for("numpy.tile")
 def tile(a, reps):
-    if not isinstance(reps, tuple):
-        return _tile_rows(a, reps)
-    if len(reps) == 1:
-        return _tile_rows(a, reps[0])
-    if len(reps) != 2 or a.ndim > 2:
-        raise ValueError("tile: compiled functions take one or two repetitions, two of matrices and vectors")
-    rows = _tile_rows(a if a.ndim == 2 else a.reshape(1, a.size), reps[1])
-    n = rows.shape[0]
-    out = np.empty((n * reps[0], rows.shape[1]), dtype=a.dtype)
-    for k in range(reps[0]):
-        out[k * n : (k + 1) * n] = rows
+    return _tiled(a, reps) if isinstance(reps, tuple) else _tiled(a, (reps,))
+
+
+def _tiled(a, reps):
+    x, times = with_axes(a, reps), _with_ones(reps, a.shape)
+    out = np.empty(products(x.shape, times), dtype=a.dtype)
+    out.reshape(interleaved(times, x.shape))[...] = x.reshape(interleaved(ones(times), x.shape))
     return out
 
 
-def _tile_rows(a, times):
-    if a.ndim < 2:
-        flat = a.ravel()
-        line = np.empty(flat.size * times, dtype=a.dtype)
-        for k in range(times):
-            line[k * flat.size : (k + 1) * flat.size] = flat
-        return line
-    n = a.shape[-1]
-    rows = a.copy().reshape(a.size // max(n, 1), n)
-    out = np.empty((rows.shape[0], n * times), dtype=a.dtype)
-    for k in range(times):
-        out[:, k * n : (k + 1) * n] = rows
-    return out.reshape(a.shape[:-1] + (n * times,))
+def with_axes(a, like):
+    """The array with leading axes of one element, as many as the tuple `like` is longer than its shape."""
+    return a if a.ndim >= len(like) else with_axes(a.reshape((1,) + a.shape), like)
+
+
+def _with_ones(numbers, like):
+    return numbers if len(numbers) >= len(like) else _with_ones((1,) + numbers, like)
+
+
+def ones(numbers):
+    return () if len(numbers) == 0 else (1,) + ones(numbers[1:])
+
+
+def products(a, b):
+    return () if len(a) == 0 else (a[0] * b[0],) + products(a[1:], b[1:])
+
+
+def interleaved(a, b):
+    return () if len(a) == 0 else (a[0], b[0]) + interleaved(a[1:], b[1:])
 
 
 @stands_for("numpy.array_split")
@@ -570,6 +596,8 @@ def array_of_rows(rows):
 
 @stands_for("array.tolist")
 def tolist(a):
+    if a.ndim == 0:
+        return a.item()
     if a.ndim == 1:
         return list(a)
-    return [list(row) for row in a]
+    return [tolist(row) for row in a]

@@ -21,18 +21,21 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 @stands_for("numpy.diff")
-def diff(a, n=1):
+def diff(a, n=1, axis=-1):
     if n < 0:
         raise ValueError("diff(): order must be non-negative")
-    out = a.copy()
+    out = np.moveaxis(a, axis, -1).copy()
     for _ in range(n):
         out = out[..., 1:] - out[..., :-1]
-    return out
+    return np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
 @stands_for("numpy.cumsum")
 def cumsum(a, axis=None):
     if axis is None:
+        return np.cumsum(a.ravel())
+    if a.ndim == 0:
+        _expect_one_axis(axis)
         return np.cumsum(a.ravel())
     out = np.empty(a.shape, dtype=np.cumsum(a.ravel()[:0]).dtype)
     source, sums = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
@@ -47,6 +50,9 @@ def cumsum(a, axis=None):
 def cumprod(a, axis=None):
     if axis is None:
         return np.cumprod(a.ravel())
+    if a.ndim == 0:
+        _expect_one_axis(axis)
+        return np.cumprod(a.ravel())
     out = np.empty(a.shape, dtype=np.cumprod(a.ravel()[:0]).dtype)
     source, products = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
     for k in range(source.shape[0]):
@@ -56,11 +62,49 @@ def cumprod(a, axis=None):
     return out
 
 
+def _expect_one_axis(axis):
+    if axis != 0 and axis != -1:
+        raise ValueError("the axis is out of bounds for an array without dimensions")
+
+
 @stands_for("numpy.average")
-def average(a, weights=None):
+def average(a, axis=None, weights=None):
     if weights is None:
-        return np.mean(a)
-    return (a * weights).sum() / weights.sum()
+        return np.mean(a, axis)
+    if a.shape == weights.shape:
+        return (a * weights).sum(axis) / weights.sum(axis)
+    if axis is None or weights.ndim != 1:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    rows = np.moveaxis(a, axis, -1)
+    if rows.shape[-1] != weights.size:
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    return (rows * weights).sum(-1) / weights.sum()
+
+
+@stands_for("numpy.ptp")
+def ptp(a, axis):
+    return np.max(a, axis) - np.min(a, axis)
+
+
+@stands_for("numpy.median")
+def median(a, axis):
+    return _by_rows(np.median, a, axis)
+
+
+def _by_rows(f, a, axis):
+    """f of the vectors along an axis."""
+    rows = np.moveaxis(a, axis, -1).copy()
+    if a.ndim == 1:
+        return f(rows)
+    n = rows.shape[-1]
+    flat = rows.reshape(rows.size // max(n, 1), n)
+    out = np.empty(rows.shape[:-1])
+    if out.size != flat.shape[0]:
+        return np.full(rows.shape[:-1], np.nan)
+    results = out.ravel()
+    for i in range(flat.shape[0]):
+        results[i] = f(flat[i])
+    return out
 
 
 @stands_for("numpy.bincount")
@@ -96,6 +140,14 @@ def _quantile_sorted(s, q):
 
 @stands_for("numpy.quantile")
 def quantile(a, q):
+    if a.dtype == np.bool_:
+        raise TypeError("quantiles of booleans cannot be interpolated")
+    if a.size == 0:
+        raise IndexError("an array without elements has no quantiles")
+    return _quantiles(a, q)
+
+
+def _quantiles(a, q):
     if not isinstance(q, np.ndarray | list | tuple):
         return _one_quantile(np.asarray(a).ravel().astype(np.float64), q)
     s = np.sort(np.asarray(a).ravel().astype(np.float64))
@@ -134,7 +186,9 @@ def percentile(a, q):
 @stands_for("numpy.nanquantile")
 def nanquantile(a, q):
     flat = np.asarray(a).ravel()
-    return quantile(flat[~np.isnan(flat)], q)
+    if a.dtype == np.bool_:
+        raise TypeError("quantiles of booleans cannot be interpolated")
+    return _quantiles(flat[~np.isnan(flat)], q)
 
 
 @stands_for("numpy.nanpercentile")
@@ -142,27 +196,78 @@ def nanpercentile(a, q):
     return nanquantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100)
 
 
+def _with_zeros(a):
+    return np.where(np.isnan(a), np.zeros(1, a.dtype)[0], a)
+
+
+def _counts(a, axis):
+    """How many numbers along an axis are not NaN."""
+    return np.sum(~np.isnan(a), axis)
+
+
+@stands_for("numpy.nansum")
+def nansum(a, axis):
+    return np.sum(_with_zeros(a), axis)
+
+
+@stands_for("numpy.nanmean")
+def nanmean(a, axis):
+    if isinstance(a.dtype.type(0), int | bool):
+        return np.mean(a, axis)
+    return np.divide(np.sum(_with_zeros(a), axis), _counts(a, axis))
+
+
+@stands_for("numpy.nanmin")
+def nanmin(a, axis):
+    if isinstance(a.dtype.type(0), int | bool):
+        return np.min(a, axis)
+    least = np.min(np.where(np.isnan(a), np.inf, a), axis)
+    return np.where(_counts(a, axis) > 0, least, np.nan)
+
+
+@stands_for("numpy.nanmax")
+def nanmax(a, axis):
+    if isinstance(a.dtype.type(0), int | bool):
+        return np.max(a, axis)
+    most = np.max(np.where(np.isnan(a), -np.inf, a), axis)
+    return np.where(_counts(a, axis) > 0, most, np.nan)
+
+
 @stands_for("numpy.nanmedian")
-def nanmedian(a):
-    flat = np.asarray(a).ravel()
+def nanmedian(a, axis=None):
+    if axis is None:
+        flat = np.asarray(a).ravel()
+        return np.median(flat[~np.isnan(flat)])
+    return _by_rows(_median_of_numbers, a, axis)
+
+
+def _median_of_numbers(flat):
     return np.median(flat[~np.isnan(flat)])
 
 
 @stands_for("numpy.nanvar")
-def nanvar(a, ddof=0):
-    flat = np.asarray(a).ravel()
-    return np.var(flat[~np.isnan(flat)], ddof=ddof)
+def nanvar(a, axis=None, ddof=0):
+    if axis is None:
+        flat = np.asarray(a).ravel()
+        return np.var(flat[~np.isnan(flat)], ddof=ddof)
+    if isinstance(a.dtype.type(0), int | bool):
+        return np.var(a, axis, ddof=ddof)
+    count = _counts(a, axis)
+    parts = np.abs(_with_zeros(a - np.expand_dims(np.asarray(nanmean(a, axis)), axis)))
+    return np.where(count > ddof, np.divide(np.sum(parts * parts, axis), count - ddof), np.nan)
 
 
 @stands_for("numpy.nanstd")
-def nanstd(a, ddof=0):
-    return math.sqrt(nanvar(a, ddof))
+def nanstd(a, axis=None, ddof=0):
+    return np.sqrt(nanvar(a, axis, ddof))
 
 
 @stands_for("numpy.nanprod")
-def nanprod(a):
-    flat = np.asarray(a).ravel()
-    return np.prod(flat[~np.isnan(flat)])
+def nanprod(a, axis=None):
+    if axis is None:
+        flat = np.asarray(a).ravel()
+        return np.prod(flat[~np.isnan(flat)])
+    return np.prod(np.where(np.isnan(a), np.ones(1, a.dtype)[0], a), axis)
 
 
 @stands_for("numpy.nancumsum")
@@ -178,18 +283,27 @@ def nancumprod(a):
 
 
 @stands_for("numpy.nanargmax")
-def nanargmax(a):
-    return np.argmax(np.where(np.isnan(a), -np.inf, a))
+def nanargmax(a, axis=None):
+    _expect_numbers(a, axis)
+    return np.argmax(np.where(np.isnan(a), -np.inf, a), axis)
 
 
 @stands_for("numpy.nanargmin")
-def nanargmin(a):
-    return np.argmin(np.where(np.isnan(a), np.inf, a))
+def nanargmin(a, axis=None):
+    _expect_numbers(a, axis)
+    return np.argmin(np.where(np.isnan(a), np.inf, a), axis)
+
+
+def _expect_numbers(a, axis):
+    if np.any(np.all(np.isnan(a), axis)):
+        raise ValueError("All-NaN slice encountered")
 
 
 @stands_for("numpy.histogram")
 def histogram(a, bins=10, range=None):
     flat = a.ravel()
+    if not isinstance(bins, np.ndarray | list | tuple) and bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
     if isinstance(bins, np.ndarray):
         counts = np.zeros(bins.size - 1, dtype=np.int64)
         for x in flat:
@@ -200,6 +314,10 @@ def histogram(a, bins=10, range=None):
         low, high = (flat.min() * 1.0, flat.max() * 1.0) if flat.size > 0 else (0.0, 1.0)
     else:
         low, high = range[0] * 1.0, range[1] * 1.0
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError("the range of the values is not finite")
+    if low > high:
+        raise ValueError("max must be larger than min in range parameter.")
     if low == high:
         low -= 0.5
         high += 0.5
@@ -239,6 +357,9 @@ def histogram(a, bins=10, range=None):
 @stands_for("numpy.digitize")
 def digitize(x, bins, right=False):
     descending = bins.size > 1 and bins[0] > bins[-1]
+    for k in range(bins.size - 1):
+        if bins[k] < bins[k + 1] if descending else bins[k] > bins[k + 1]:
+            raise ValueError("bins must be monotonically increasing or decreasing")
     rising = bins[::-1].copy() if descending else bins.copy()
     if isinstance(x, np.ndarray):
         flat = x.ravel()

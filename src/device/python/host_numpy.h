@@ -137,6 +137,9 @@ BC_INLINE Tuple<i64, N> rolled_axes(i64 axis, i64 start) {
   const int from = axis_of(axis, N), before = start == N ? N : axis_of(start, N);
   return moved_axes<N>(Tuple<i64, 1>{{from}}, Tuple<i64, 1>{{before > from ? before - 1 : before}});
 }
+BC_FN void expect_single(i64 size) {
+  if (size != 1) raise(kValue, "can only convert an array of size 1 to a Python scalar");
+}
 BC_FN void expect_one(i64 extent) {
   if (extent != 1) raise(kValue, "cannot select an axis to squeeze out which has size not equal to one");
 }
@@ -184,6 +187,12 @@ BC_INLINE Host<T, N, 'C'> concatenate(i64 along, const A&... a) {
   return out;
 }
 
+/// NumPy's power of integers.
+template <class T>
+BC_INLINE T whole_power(T base, T exponent) {
+  if (exponent < 0) raise(kValue, "Integers to negative integer powers are not allowed.");
+  return power<T>(base, exponent);
+}
 BC_FN bool is_close(double a, double b, double rtol, double atol, bool equal_nan) {
   if (a != a || b != b) return equal_nan && a != a && b != b;
   if (a - a != 0 || b - b != 0) return a == b;  // infinities
@@ -859,6 +868,7 @@ BC_INLINE double median(const Host<T, N, L>& a) {
 }
 template <class T, char L>
 BC_INLINE Host<i64, 1, 'C'> bincount(const Host<T, 1, L>& a, i64 least_length) {
+  if (least_length < 0) raise(kValue, "'minlength' must not be negative");
   i64 top = -1;
   for (i64 i = 0; i < a.shape[0]; ++i) {
     if (static_cast<i64>(a(i)) < 0) raise(kValue, "bincount: the values must not be negative");
