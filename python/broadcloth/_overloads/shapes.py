@@ -6,6 +6,64 @@ import numpy as np
 
 from ._table import stands_for
 
+# ---- Fortran's order: the transposed array in C order.
+
+
+def _expect_fortran(order):
+    if order != "F":
+        raise ValueError("order must be 'C' or 'F' in compiled functions")
+
+
+@stands_for("numpy.ravel", "array.ravel")
+def ravel(a, order):
+    _expect_fortran(order)
+    return a.T.ravel()
+
+
+@stands_for("array.flatten")
+def flatten(a, order):
+    _expect_fortran(order)
+    return a.T.flatten()
+
+
+@stands_for("numpy.reshape")
+def reshape(a, shape, order):
+    _expect_fortran(order)
+    return a.T.reshape(shape[::-1]).T if isinstance(shape, tuple) else a.T.reshape(shape)
+
+
+@stands_for("numpy.copy", "array.copy")
+def copy(a, order):
+    _expect_fortran(order)
+    return a.T.copy().T
+
+
+@stands_for("numpy.zeros")
+def zeros(shape, dtype=np.float64, order="F"):
+    _expect_fortran(order)
+    return np.zeros(shape[::-1], dtype).T if isinstance(shape, tuple) else np.zeros(shape, dtype)
+
+
+@stands_for("numpy.ones")
+def ones_of(shape, dtype=np.float64, order="F"):
+    _expect_fortran(order)
+    return np.ones(shape[::-1], dtype).T if isinstance(shape, tuple) else np.ones(shape, dtype)
+
+
+@stands_for("numpy.empty")
+def empty(shape, dtype=np.float64, order="F"):
+    _expect_fortran(order)
+    return np.empty(shape[::-1], dtype).T if isinstance(shape, tuple) else np.empty(shape, dtype)
+
+
+@stands_for("numpy.full")
+def full(shape, fill_value, dtype=None, order="F"):
+    _expect_fortran(order)
+    return np.full(shape[::-1], fill_value, dtype).T if isinstance(shape, tuple) else np.full(shape, fill_value, dtype)
+
+
+# ---- making arrays
+
 
 @stands_for("numpy.diag")
 def diag(v, k=0):
