@@ -56,6 +56,7 @@ ONCE_WRONG = [
     ("np.dot(x, y)", ("number", "a1")),
     ("np.take(x, 0, axis=0)", ("empty2",)),
     ("np.take(x, 2, axis=0)", ("a2",)),
+    ("np.take(x, 0, axis=0)", ("a0",)),
     ("np.take(x, -3, axis=0)", ("a2",)),
     ("np.take(x, -2, axis=0)", ("a2",)),
     ("np.take(x, (0, 3), axis=1)", ("a2",)),

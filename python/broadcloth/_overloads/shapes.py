@@ -272,11 +272,15 @@ def _repeated(flat, repeats):
 def take(a, indices, axis=None):
     if axis is None:
         return np.take(a, indices)
+    if a.ndim == 0:
+        return take(a.reshape(1), indices, axis)
     at = axis + a.ndim if axis < 0 else axis
     if at < 0 or at >= a.ndim:
         raise ValueError("take: the axis is out of bounds")
     _expect_places(indices, a.shape[at])
     order = np.moveaxis(a, at, 0)[indices]
+    if a.ndim == 1:
+        return order
     return np.ascontiguousarray(np.moveaxis(order, 0, at)) if isinstance(indices, np.ndarray | list | tuple) else order.copy()
 
 
