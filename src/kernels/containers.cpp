@@ -747,6 +747,9 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
   };
   if (op == Operator::in || op == Operator::not_in) {
     const std::string negation = op == Operator::not_in ? "!" : "";
+    if (x.is_array() && x.type->ndim > 0 && !y.is_array())
+      fail(n, fmt::format("'in' does not look for {}: its comparison with an item has several truths", x.type->spelling), {},
+           "use numpy.isin");
     if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one
     if (is_text(y.type)) {
       if (x.is(Kind::string) && y.is(Kind::string))

@@ -185,6 +185,7 @@ def test_forms_that_were_wrong(expression, kinds, wrong_again):
         ("+x", "b1", "~"),
         ("np.matmul(x, 2.0)", "a1", "products"),
         ("x @ x", "a0", "products"),
+        ("x in [1.0, 2.0]", "a1", "isin"),
         ("x ** -1", "i1", "negative"),
         ("np.power(x, -2)", "whole", "negative"),
         ("(-8) ** (1 / 3)", "a1", "complex"),
