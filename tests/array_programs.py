@@ -1,12 +1,12 @@
 """Random programs over arrays against NumPy itself: each statement must give what NumPy's gives, or raise what it raises.
 
-    python tests/array_programs.py [--seed N] [--start N] [--count N] [--show]
+    python tests/array_programs.py [--seed N] [--start N] [--count N] [--way WAY] [--show]
 
 A program is a list of statements over variables v1, v2, …: views, indices of every kind, stores through them, ufuncs with out=, where=,
 dtype= and casting=, Python numbers that do not fit, NumPy's scalars, lists, empty and 0-d arrays, in-place operators, reductions, and
 places where a value is looked at. Statements may fail: they are kept, and must fail alike. After each statement dtype, shape and
 writeability are compared, so that nothing is computed earlier than a user's program would have it computed; values are compared where a
-statement looks, and at the end. A program runs in one of the ways of WAYS, chosen by its seed.
+statement looks, and at the end. A program runs in one of the ways of WAYS, chosen by its seed or by --way.
 
 What is rounded is not compared here (`differential.py` does that): floats are multiples of 1/8 wherever the order of additions counts.
 """
@@ -25,7 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
-from program_harness import Programs
+from program_harness import Programs, Run
 from support import builtin_class, configured, host
 
 WAYS = {
@@ -758,11 +758,11 @@ def make(seed: int) -> list[str]:
     return Maker(seed).statements
 
 
-def wrong(statements: list[str], seed: int | None, device: str, every: int) -> str | None:
-    for way in WAYS if seed is None else [ORDER[seed % len(ORDER)]]:
-        if way in ("tier0",) and device != "cpu":
-            way = "default"
-        found = difference(statements, way, device)
+def wrong(statements: list[str], seed: int | None, run: Run) -> str | None:
+    ways = [run.way] if run.way else WAYS if seed is None else [ORDER[seed % len(ORDER)]]
+    for way in ways:
+        # There are no built-in loops on a GPU.
+        found = difference(statements, "default" if way == "tier0" and run.device != "cpu" else way, run.device)
         if found:
             return found
     return None
@@ -778,6 +778,7 @@ PROGRAMS = Programs(
         "from array_programs import data",
         "lib = bc",
     ],
+    tuple(WAYS),
 )
 check, check_all = PROGRAMS.check, PROGRAMS.check_all
 

@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
-from program_harness import Programs
+from program_harness import Programs, Run
 from support import configured, host
 
 WAYS = {
@@ -570,11 +570,11 @@ def make(seed: int) -> tuple[list[str], set[str]]:
     return maker.statements, {v for v in maker.group if maker.group[v] in maker.rounded}
 
 
-def wrong(statements: list[str], seed: int | None, device: str, every: int) -> str | None:
+def wrong(statements: list[str], seed: int | None, run: Run) -> str | None:
     """What is wrong with the program of a seed, or with a part of it."""
     rounded = {f"v{k}" for k in range(1000)} if seed is None else make(seed)[1]
-    ways = WAYS if device != "cpu" or seed is None or seed % every == 0 else LOOPS
-    return difference(statements, rounded, device, ways)
+    ways = WAYS if run.device != "cpu" or seed is None or seed % run.every == 0 else LOOPS
+    return difference(statements, rounded, run.device, ways)
 
 
 PROGRAMS = Programs(

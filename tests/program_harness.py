@@ -29,26 +29,42 @@ def shrink(statements: list[str], fails: Callable[[list[str]], bool]) -> list[st
     return statements
 
 
+@dataclass(frozen=True)
+class Run:
+    """How programs are run."""
+
+    device: str = "cpu"
+    every: int = 1  # each so many-th program is compiled, the others run by the built-in loops
+    way: str | None = None  # one of the ways of `Programs.ways`, instead of the seed's own
+
+    def arguments(self) -> list[str]:
+        return ["--device", self.device, "--every", str(self.every), *(["--way", self.way] if self.way else [])]
+
+
+CPU = Run()
+
+
 @dataclass
 class Programs:
     """A kind of random programs."""
 
     script: str  # the file that is run as a child process
     make: Callable[[int], list[str]]  # the statements of a seed
-    wrong: Callable[[list[str], int | None, str, int], str | None]  # statements, seed, device, every: what is wrong; seed None: any of it
+    wrong: Callable[[list[str], int | None, Run], str | None]  # what is wrong with the statements of a seed; seed None: with any statements
     head: list[str]  # what a program needs before its first statement
+    ways: tuple[str, ...] = ()  # the ways that --way can choose
 
-    def report(self, seed: int, device: str, wrong: str, minimal: list[str]) -> str:
-        return f"seed {seed} on {device}: {wrong}\n--- minimal program\n" + "\n".join(self.head + minimal) + "\n---"
+    def report(self, seed: int, run: Run, wrong: str, minimal: list[str]) -> str:
+        return f"seed {seed} on {run.device}: {wrong}\n--- minimal program\n" + "\n".join(self.head + minimal) + "\n---"
 
-    def check(self, seed: int, device: str = "cpu", every: int = 1) -> str | None:
-        """The report of a failing seed, with a minimal program; None when it is fine. Only each `every`-th program is compiled."""
+    def check(self, seed: int, run: Run = CPU) -> str | None:
+        """The report of a failing seed, with a minimal program; None when it is fine."""
         statements = self.make(seed)
-        wrong = self.wrong(statements, seed, device, every)
+        wrong = self.wrong(statements, seed, run)
         if wrong is None:
             return None
-        minimal = shrink(statements, lambda s: self.wrong(s, seed, device, every) is not None)
-        return self.report(seed, device, self.wrong(minimal, seed, device, every) or wrong, minimal)
+        minimal = shrink(statements, lambda s: self.wrong(s, seed, run) is not None)
+        return self.report(seed, run, self.wrong(minimal, seed, run) or wrong, minimal)
 
     def child(self, *arguments: str) -> subprocess.Popen:
         pipe = subprocess.PIPE
@@ -56,9 +72,9 @@ class Programs:
         command = [sys.executable, self.script, *arguments]
         return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=child_environment())
 
-    def ends_badly(self, statements: list[str], device: str) -> str | None:
+    def ends_badly(self, statements: list[str], run: Run) -> str | None:
         """How a process that runs the program ends, unless it ends well."""
-        process = self.child("--program", "--device", device)
+        process = self.child("--program", *run.arguments())
         try:
             out, _ = process.communicate(json.dumps(statements), timeout=HANG)
         except subprocess.TimeoutExpired:
@@ -69,13 +85,12 @@ class Programs:
             return None
         return f"ends with status {process.returncode}\n{out[-1500:]}" if process.returncode < 0 else None
 
-    def check_all(self, start: int, count: int, device: str = "cpu", every: int = 1, show: bool = False) -> list[str]:
+    def check_all(self, start: int, count: int, run: Run = CPU, show: bool = False) -> list[str]:
         """The reports of all failing seeds of a range."""
         reports: list[str] = []
         stop = start + count
         while start < stop:
-            arguments = {"--start": start, "--count": stop - start, "--device": device, "--every": every}
-            process = self.child("--worker", *(str(a) for pair in arguments.items() for a in pair))
+            process = self.child("--worker", "--start", str(start), "--count", str(stop - start), *run.arguments())
             killer = None
             assert process.stdout is not None
             tail: list[str] = []
@@ -100,10 +115,8 @@ class Programs:
                 break
             statements = self.make(start)
             first = f"ends with status {process.returncode}\n{''.join(tail)[-1500:]}"
-            minimal = (
-                shrink(statements, lambda s: self.ends_badly(s, device) is not None) if self.ends_badly(statements, device) else statements
-            )
-            reports.append(self.report(start, device, self.ends_badly(minimal, device) or first, minimal))
+            minimal = shrink(statements, lambda s: self.ends_badly(s, run) is not None) if self.ends_badly(statements, run) else statements
+            reports.append(self.report(start, run, self.ends_badly(minimal, run) or first, minimal))
             start += 1
         return reports
 
@@ -116,18 +129,21 @@ class Programs:
         parser.add_argument(
             "--every", type=int, default=1, help="compile each so many-th program only; the others run by the built-in loops"
         )
+        if self.ways:
+            parser.add_argument("--way", choices=self.ways, help="run all programs in this way, instead of one that the seed chooses")
         parser.add_argument("--show", action="store_true", help="print the program of --seed, or each seed")
         parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
         parser.add_argument("--program", action="store_true", help=argparse.SUPPRESS)
         options = parser.parse_args()
+        run = Run(options.device, options.every, getattr(options, "way", None))
         if options.program:
             faulthandler.enable()
-            return 1 if self.wrong(json.load(sys.stdin), None, options.device, 1) else 0
+            return 1 if self.wrong(json.load(sys.stdin), None, run) else 0
         if options.worker:
             faulthandler.enable()
             for seed in range(options.start, options.start + options.count):
                 print(f"@{seed}", flush=True)
-                found = self.check(seed, options.device, options.every)
+                found = self.check(seed, run)
                 if found:
                     print("!" + json.dumps(found), flush=True)
             return 0
@@ -135,7 +151,7 @@ class Programs:
             options.start, options.count = options.seed, 1
             if options.show:
                 print("\n".join(self.make(options.seed)))
-        reports = self.check_all(options.start, options.count, options.device, options.every, options.show and options.seed is None)
+        reports = self.check_all(options.start, options.count, run, options.show and options.seed is None)
         print("\n\n".join(reports))
         print(f"{options.count} programs, {len(reports)} failures")
         return 1 if reports else 0

@@ -11,6 +11,7 @@ import os
 import pytest
 
 import array_programs
+from program_harness import Run
 
 COUNT = int(os.environ.get("BROADCLOTH_ARRAY_PROGRAMS", "300"))
 FIRST = int(os.environ.get("BROADCLOTH_ARRAY_PROGRAMS_SEED", "0"))
@@ -21,7 +22,7 @@ BATCH = 100 if COUNT <= 2000 else 1000
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, BATCH))
 def test_programs_do_what_numpy_does(device, start):
     count = min(BATCH, FIRST + COUNT - start)
-    reports = array_programs.check_all(start, count if device == "cpu" else -(-count // 5), device)
+    reports = array_programs.check_all(start, count if device == "cpu" else -(-count // 5), Run(device))
     assert not reports, f"seeds {start} to {start + BATCH - 1}: {len(reports)} programs differ\n" + "\n\n".join(reports[:5])
 
 

@@ -12,6 +12,7 @@ import os
 import pytest
 
 import differential
+from program_harness import Run
 
 COUNT = int(os.environ.get("BROADCLOTH_DIFFERENTIAL", "300"))
 FIRST = int(os.environ.get("BROADCLOTH_DIFFERENTIAL_SEED", "0"))
@@ -23,7 +24,7 @@ EVERY = 1 if COUNT <= 2000 else 4
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, BATCH))
 def test_programs_agree_in_every_way(device, start):
     count = min(BATCH, FIRST + COUNT - start)
-    reports = differential.check_all(start, count if device == "cpu" else -(-count // 5), device, EVERY)
+    reports = differential.check_all(start, count if device == "cpu" else -(-count // 5), Run(device, EVERY))
     assert not reports, f"seeds {start} to {start + BATCH - 1}: {len(reports)} programs differ\n" + "\n\n".join(reports[:5])
 
 
