@@ -323,6 +323,11 @@ void Fusion::choose_store(int i) {
   std::vector<bool> seen_node(nodes_.size());
   std::function<void(const Node&, int)> look = [&](const Node& reader, int k) {
     const Operand& o = reader.in[k];
+    if (reader.op == Op::gather && k == 0) {
+      // Which elements a gather reads is known when it runs.
+      reads_old |= o.node.get() == &old || share_memory(*o.node, old);
+      return;
+    }
     if (o.node.get() == &old) {
       const Layout seen{reader.op == Op::store ? region.shape : space_of(reader),
                         o.identity ? contiguous_strides(space_of(reader)) : o.strides, o.offset};
