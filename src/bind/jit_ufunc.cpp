@@ -450,6 +450,7 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
                            made.name, values);
     op.out.push_back(made.result->dtype);
     op.contract = fastmath != 0;
+    op.printed = true;
     op.simple = !library && only_numbers(without_comments(body), op.in, op.out);
     auto* kept = new Ref<UserOp>(make_user_op(std::move(op)));
     PyRef capsule = PyRef::steal(PyCapsule_New(

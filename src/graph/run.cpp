@@ -353,7 +353,8 @@ class Runner {
     step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick);
   }
 
-  /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text.
+  /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text, if
+  /// any of it is the user's own C++.
   void compile_user_step(Step& step) {
     if (step.kernel) return;
     BC_CHECK(backend_.can_compile(), NotImplemented,
@@ -362,6 +363,9 @@ class Runner {
       step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile) throw;
+      const std::vector<Ref<UserOp>>& users = step.ir.users;
+      if (std::all_of(users.begin(), users.end(), [](const Ref<UserOp>& u) { return u->printed; }))
+        throw refused_print(e, fmt::format("  in {}, over arrays\n", users[0]->name));
       throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", step.ir.users[0]->name, first_lines(e.what())));
     }
   }

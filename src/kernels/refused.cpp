@@ -1,9 +1,9 @@
 // What a user reads where the C++ compiler refuses printed text.
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
 #include "kernels/compile.h"
+#include "primitives/user_op.h"
 
 namespace bc::kernels {
 namespace {
@@ -42,18 +42,13 @@ Error refused_text(const Error& error, std::string_view text, std::string_view n
       if (const auto it = places.find(std::string(line.substr(3))); it != places.end()) place = &it->second, python = it->first;
     begin = end + 1;
   }
-  std::string message = "this cannot be compiled yet: the C++ that broadcloth printed for it was refused\n";
+  std::string lines;
   if (place) {
-    message += fmt::format("  {}:{}, in {}\n    {}\n", place->file, place->line, place->function, python);
+    lines = fmt::format("  {}:{}, in {}\n    {}\n", place->file, place->line, place->function, python);
     const size_t n = place->trail.size();
-    for (size_t i = n > 3 ? n - 3 : 0; i < n; ++i) message += fmt::format("  called at {}\n", place->trail[i]);
+    for (size_t i = n > 3 ? n - 3 : 0; i < n; ++i) lines += fmt::format("  called at {}\n", place->trail[i]);
   }
-  message += "  this is a fault of broadcloth: please report it with the function and the types of its arguments";
-  if (std::getenv("BROADCLOTH_COMPILER_LOG"))
-    message += fmt::format("\n{}", error.what());
-  else
-    message += " (BROADCLOTH_COMPILER_LOG=1 adds what the compiler said)";
-  return {ErrorKind::Typing, message};
+  return refused_print(error, lines);
 }
 
 }  // namespace bc::kernels

@@ -1,6 +1,7 @@
 #include "primitives/user_op.h"
 
 #include <cctype>
+#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 
@@ -20,6 +21,16 @@ std::string first_lines(std::string_view log) {
   return std::string(log.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
 }
 
+Error refused_print(const Error& error, std::string_view place) {
+  std::string message = fmt::format("this cannot be compiled yet: the C++ that broadcloth printed for it was refused\n{}", place);
+  message += "  this is a fault of broadcloth: please report it with the function and the types of its arguments";
+  if (std::getenv("BROADCLOTH_COMPILER_LOG"))
+    message += fmt::format("\n{}", error.what());
+  else
+    message += " (BROADCLOTH_COMPILER_LOG=1 adds what the compiler said)";
+  return {ErrorKind::Typing, message};
+}
+
 std::string identifier(std::string_view name) {
   std::string out;
   for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -28,7 +39,8 @@ std::string identifier(std::string_view name) {
 }
 
 Ref<UserOp> make_user_op(UserOpSpec spec) {
-  Hasher h(uint64_t{spec.identity} | uint64_t{spec.contract} << 1 | uint64_t{spec.simple} << 2 | static_cast<uint64_t>(spec.cost) << 8);
+  Hasher h(uint64_t{spec.identity} | uint64_t{spec.contract} << 1 | uint64_t{spec.simple} << 2 | uint64_t{spec.printed} << 3 |
+           static_cast<uint64_t>(spec.cost) << 8);
   h.add(spec.name).add(spec.entry);
   const Hash128 text = digest(spec.text.data(), spec.text.size());
   h.add(text.lo).add(text.hi);
@@ -54,6 +66,7 @@ Ref<UserOp> make_user_op(UserOpSpec spec) {
     place->identity = spec.identity;
     place->simple = spec.simple;
     place->contract = spec.contract;
+    place->printed = spec.printed;
     place->cost = spec.cost;
     place->id = id;
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/dtype.h"
+#include "core/error.h"
 #include "core/hash.h"
 #include "core/ref.h"
 
@@ -25,6 +26,7 @@ struct UserOp final : RefCounted {
   /// Numbers in registers are all that it has: no array, no address, no struct (loops over it are free of dependences).
   bool simple = false;
   bool contract = false;  ///< the user lets a * b + c become one rounding; such a function shares no kernel with others
+  bool printed = false;   ///< from Python: what a compiler says of the text is not for the user
   int cost = 16;          ///< rough operations an element takes
   Hash128 id;             ///< of all of the above
 
@@ -42,6 +44,7 @@ struct UserOpSpec {
   bool identity = false;
   bool simple = false;
   bool contract = false;
+  bool printed = false;
   int cost = 16;
 };
 Ref<UserOp> make_user_op(UserOpSpec spec);
@@ -51,6 +54,9 @@ std::string_view user_names();
 
 /// A compiler's log without the backend's own first line, and no longer than a screen has room for.
 std::string first_lines(std::string_view log);
+
+/// What a user reads where a compiler refuses the C++ that was printed for a Python function. `place`: where that is, in indented lines.
+Error refused_print(const Error& error, std::string_view place);
 
 /// `name` as a C++ identifier.
 std::string identifier(std::string_view name);

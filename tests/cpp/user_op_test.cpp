@@ -44,6 +44,28 @@ TEST_F(UserOpTest, EqualDescriptionsAreOneFunction) {
   EXPECT_FALSE(a == c);
 }
 
+TEST_F(UserOpTest, WhatTheCompilerSaysOfPrintedTextIsNotForUsers) {
+  UserOpSpec spec;
+  spec.name = "refused";
+  spec.entry = "element";
+  spec.text = "BC_INLINE void element(double a0, double& r0) { r0 = a0 + undeclared_name; }";
+  spec.in = spec.out = {DType::f64};
+  for (const bool printed : {true, false}) {
+    spec.printed = printed;
+    const Arg args[] = {doubles({1, 2, 3})};
+    const Array y = bc::apply(make_user_op(spec), args)[0];
+    try {
+      values<double>(y);
+      FAIL() << "a wrong text compiled";
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(error.kind(), printed ? ErrorKind::Typing : ErrorKind::Compile);
+      EXPECT_EQ(text.find("undeclared_name") == text.npos, printed) << text;
+      EXPECT_EQ(text.find("in refused, over arrays") != text.npos, printed) << text;
+    }
+  }
+}
+
 TEST_F(UserOpTest, BroadcastsCastsAndFusesWithWhatIsAroundIt) {
   const auto f = op_of("weighted", "r0 = a0 * a1;", {DType::f64, DType::f64}, {DType::f64});
   const Array x = doubles({1, 2, 3}), y = reshape(ints({10, 20}), Dims{2, 1});
