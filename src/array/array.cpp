@@ -58,7 +58,8 @@ bool touches_exposed(const Node& node) {
 /// The node of an array that is its storage's whole content, in order; nullptr for any other view.
 Node* whole(const Array& a, bool contiguous) {
   Node* node = a.storage()->current.get();
-  return contiguous && a.dtype() == node->dtype && a.offset() == 0 && a.size() == node->size ? node : nullptr;
+  const bool all = contiguous && a.dtype() == node->dtype && a.offset() == 0 && a.size() == node->size;
+  return all && !a.has_loose_booleans() ? node : nullptr;
 }
 Node* whole(const Array& a) { return whole(a, a.contiguous()); }
 
@@ -123,6 +124,9 @@ Operand cast_operand(Operand o, DType dtype, const Dims& shape, Device device) {
   out.dtype = dtype;
   return out;
 }
+
+/// Booleans as the bytes that they are.
+Array as_bytes(const Array& a) { return {a.storage(), DType::u8, a.layout()}; }
 
 bool is_comparison(Op op) {
   return op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal || op == Op::equal || op == Op::not_equal;
@@ -192,6 +196,8 @@ std::optional<Array> pending_component(const Array& a, const Node& node) {
 }  // namespace
 
 Operand make_operand(const char* op, const Array& a, const Dims& shape) {
+  if (a.has_loose_booleans()) [[unlikely]]
+    return cast_operand(make_operand(op, as_bytes(a), shape), DType::b1, shape, a.device());
   Operand o;
   o.node = a.storage()->current;
   if (a.dtype() != o.node->dtype && o.node->pending())
@@ -278,8 +284,6 @@ Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
   return ufunc(Op::bitwise_and, {same, ufunc(Op::greater_equal, {some, Arg(Weak::integer, Scalar::integer(0))})});
 }
 
-bool is_signed_integer(DType t) { return is_integer(t) && !is_unsigned(t); }
-
 /// The order of axes in which an op walks its operands and makes its result.
 Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const Dims& shape) {
   std::vector<Dims> strides;
@@ -317,8 +321,6 @@ Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& opti
   return options.out ? options.out : transposed(made, inverse_axes(order));
 }
 
-bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
-
 /// A logical op on Python numbers: each counts by its truth, whatever the dtype of the array beside it can hold.
 Array logical_of_numbers(Op op, std::span<const Term> args, const UfuncOptions& options) {
   Term terms[2];
@@ -341,7 +343,7 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
     BC_CHECK(is_integer(t) && t != DType::u64, UFuncTypeError,
              "ufunc 'ldexp' not supported for the input types: expected an exponent of integers up to int64, got {}", info(t).name);
     Array x = *given;
-    if (is_signed_integer(t)) x = ufunc(Op::maximum, {x, Arg(-kMost)});
+    if (is_signed_int(t)) x = ufunc(Op::maximum, {x, Arg(-kMost)});
     exponent = astype(ufunc(Op::minimum, {x, Arg(kMost)}), DType::i32);
     small[1].array = &exponent;
   } else {
@@ -399,8 +401,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     shape = &with_mask;
   }
   if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
-      ((types[0].dtype == DType::u64 && is_signed_integer(types[1].dtype)) ||
-       (types[1].dtype == DType::u64 && is_signed_integer(types[0].dtype)))) [[unlikely]]
+      ((types[0].dtype == DType::u64 && is_signed_int(types[1].dtype)) || (types[1].dtype == DType::u64 && is_signed_int(types[0].dtype))))
+      [[unlikely]]
     return deliver(compare_with_unsigned(op, *args[0].array, *args[1].array), options);
   const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
   if (options.out) {
@@ -550,6 +552,19 @@ Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOpt
   return ufunc(Op::where, {wrong, Arg(0.0), product});
 }
 
+void check_output(const char* op, const Dims& shape, const Array& out) {
+  BC_CHECK(out.shape() == shape, Value, "{}: output parameter has the wrong shape: expected {}, got {}", op, shape, out.shape());
+  check_writable(op, out);
+}
+
+/// Gives a reduction's result where `out=` wants it.
+Array deliver_reduced(const char* op, const Array& result, const Array& out) {
+  if (!out) return result;
+  check_output(op, result.shape(), out);
+  assign(out, result);
+  return out;
+}
+
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
@@ -557,6 +572,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
     return moment_in_integers(op, a, options);
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
+  const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
   const bool identity = !options.no_identity && (options.join ? options.join->identity : row.identity != nullptr);
 
   if (options.where) {
@@ -592,9 +608,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
         result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
         if (op == Op::reduce_std) result = ufunc(Op::sqrt, {result});
       }
-      if (!options.out) return result;
-      assign(options.out, result);
-      return options.out;
+      return deliver_reduced(row.name, result, options.out);
     }
     if (!identity) {
       BC_CHECK(options.initial, Value,
@@ -635,9 +649,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
            options.join ? options.join->name.c_str() : row.name);
   if (options.out) {
-    BC_CHECK(options.out.shape() == shown, Value, "{}: output parameter has the wrong shape: expected {}, got {}", row.name, shown,
-             options.out.shape());
-    check_writable(row.name, options.out);
+    BC_CHECK(!places || can_cast(options.out.dtype(), DType::i64, Casting::safe), Type,
+             "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(options.out.dtype()).name);
+    check_output(row.name, shown, options.out);
   }
 
   if (nd > 1 && !a.contiguous()) {
@@ -646,7 +660,6 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     Dims kept_order;
     for (int64_t d : order)
       if (!(extra->axes >> d & 1)) kept_order.push_back(d);
-    const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
     const bool free = !places || (std::popcount(extra->axes) == 1 && std::is_sorted(kept_order.begin(), kept_order.end()));
     if (!is_ascending(order) && free && !options.join) return reduce_in_order(op, a, options, extra->axes, order);
   }
@@ -669,9 +682,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
     }
   }
-  if (!options.out) return result;
-  assign(options.out, result);
-  return options.out;
+  return deliver_reduced(row.name, result, options.out);
 }
 
 Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
@@ -791,6 +802,8 @@ void assign_where(const Array& dst, const Array& mask, const Arg& value) {
 }
 
 Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape) {
+  if (source.has_loose_booleans()) [[unlikely]]
+    return astype(record_gather(as_bytes(source), std::move(indices), std::move(extra), std::move(result_shape)), DType::b1);
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
   if (source.storage()->current->pending() && source.dtype() != source.storage()->current->dtype) flush(source.device());
@@ -823,6 +836,8 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   check_writable(extra->name, target);
   require_body(*extra, target.device());
   TapeLock lock(tape(target.device()));
+  if (target.has_loose_booleans()) [[unlikely]]
+    assign(target, copy(target));
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
   flush_others(t);
@@ -918,6 +933,17 @@ Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, De
   return astype(values, dtype, false);
 }
 
+namespace {
+
+bool all_zero_or_one(const char* bytes, int64_t n) {
+  // Without a branch, so that it is a loop over vectors.
+  unsigned char bits = 0;
+  for (int64_t k = 0; k < n; ++k) bits |= static_cast<unsigned char>(bytes[k]);
+  return bits <= 1;
+}
+
+}  // namespace
+
 Array from_host(const void* data, DType dtype, const Layout& layout, Device device) {
   const Array result = empty(layout.shape, dtype, device);
   const int64_t n = layout.size();
@@ -953,6 +979,7 @@ Array from_host(const void* data, DType dtype, const Layout& layout, Device devi
   Buffer& buffer = *result.storage()->current->buffer;
   Tape& t = tape(device);
   transfer(t, buffer.ptr, from, bytes, copy_kind(device, kHost));
+  if (dtype == DType::b1 && !all_zero_or_one(from, n)) result.storage()->loose_booleans.store(true, std::memory_order_relaxed);
   TapeLock lock(t);
   use(t, buffer, true);
   return result;
@@ -974,7 +1001,10 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   // This thread's stream waits for the owner's work, and the others for that.
   if (traits(device).asynchronous) buffer->uses.write = {&t, t.submit()};
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
-  return {new Storage(std::move(leaf)), dtype, std::move(inside)};
+  Array result(new Storage(std::move(leaf)), dtype, std::move(inside));
+  // Whoever owns the memory may write any byte into it, at any time.
+  if (dtype == DType::b1) result.storage()->loose_booleans.store(true, std::memory_order_relaxed);
+  return result;
 }
 
 // ---- Looking --------------------------------------------------------------------------------------------------------------------
@@ -1139,7 +1169,7 @@ Array to_device(const Array& a, Device device) {
     const Dims order = copy_order(a, 'K');
     if (!is_ascending(order)) return transposed(to_device(transposed(a, order), device), inverse_axes(order));
   }
-  const Array from = ascontiguous(a);
+  const Array from = a.has_loose_booleans() ? copy(a) : ascontiguous(a);
   const Array result = empty(a.shape(), a.dtype(), device);
   if (a.size() == 0) return result;
   Tape &source = tape(a.device()), &target = tape(device);

@@ -27,6 +27,8 @@ class Array {
   DType dtype() const { return dtype_; }
   Device device() const { return storage_->device; }
   bool contiguous() const { return is_contiguous(layout_.shape, layout_.strides); }
+  /// Tells whether the elements are booleans whose bytes may be other than 0 and 1.
+  bool has_loose_booleans() const { return dtype_ == DType::b1 && storage_->loose_booleans.load(std::memory_order_relaxed); }
   /// A view of the same storage under another layout (and dtype of another size only through view_dtype).
   Array with_layout(Layout layout) const { return {storage_, dtype_, std::move(layout)}; }
 

@@ -25,7 +25,7 @@ bool open(Device device) { return device.type == DeviceType::cpu && !many_stream
 
 /// Fills `near` where an array's elements are few and computed. Called with the lock held.
 bool find(const Array& a, Near* near) {
-  if (a.ndim() != 1 || a.shape()[0] > kFew) return false;
+  if (a.ndim() != 1 || a.shape()[0] > kFew || a.has_loose_booleans()) return false;
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer) return false;
   near->item = itemsize(a.dtype());
@@ -148,7 +148,7 @@ void wrote(Storage& storage) {
 
 /// Where the one element lies that an index of integers only names, in computed memory; nullptr where it is not so.
 char* find_one(const Array& a, std::span<const SliceItem> items) {
-  if (static_cast<int>(items.size()) != a.ndim()) return nullptr;
+  if (static_cast<int>(items.size()) != a.ndim() || a.has_loose_booleans()) return nullptr;
   int64_t place = a.offset();
   for (size_t d = 0; d < items.size(); ++d) {
     const int64_t extent = a.shape()[static_cast<int>(d)], at = items[d].start + (items[d].start < 0 ? extent : 0);
@@ -179,7 +179,7 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value)
   if (!to || !sole_owner(a)) return false;
   if (value.weak == Weak::none) {
     const Array& v = value.array;
-    if (v.ndim() != 0 || v.dtype() != a.dtype() || !(v.device() == a.device())) return false;
+    if (v.ndim() != 0 || v.dtype() != a.dtype() || !(v.device() == a.device()) || v.has_loose_booleans()) return false;
     const Node& node = *v.storage()->current;
     if (node.pending() || !node.buffer) return false;
     const int item = itemsize(a.dtype());

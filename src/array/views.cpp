@@ -63,6 +63,7 @@ Array imag(const Array& a) {
 }
 
 Array view_dtype(const Array& a, DType dtype) {
+  if (is_bool(a.dtype()) != is_bool(dtype)) a.storage()->loose_booleans.store(true, std::memory_order_relaxed);
   const int from = itemsize(a.dtype()), to = itemsize(dtype);
   if (from == to) return {a.storage(), dtype, a.layout()};
   Layout l = a.layout();

@@ -196,6 +196,9 @@ struct Storage final : OwnedCounted {
   std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
   bool unset = false;   ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
   bool marked = false;  ///< and its memory was filled with the byte by which they know it
+  /// Booleans in it may have bytes other than 0 and 1: it is also seen as another type, or its bytes came from elsewhere. Ops read such
+  /// booleans as bytes, and take those that are not zero as true.
+  std::atomic<bool> loose_booleans{false};
 
   static void* operator new(size_t);
   static void operator delete(void* p);

@@ -183,8 +183,6 @@ std::optional<Op> reduction_of(Op ufunc) {
 
 namespace {
 
-bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
-
 /// Whether a casting rule lets an operand be read as `to`. A Python number has no dtype of its own, only a kind, which is never equivalent.
 bool operand_casts(const OperandType& operand, DType to, Casting casting) {
   if (operand.weak == Weak::none || operand.weak == Weak::boolean) return can_cast(operand.dtype, to, casting);

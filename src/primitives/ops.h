@@ -76,6 +76,8 @@ struct OpInfo {
 const OpInfo& info(Op op);
 std::optional<Op> op_from_name(std::string_view name);
 
+inline bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }
+
 /// Rows that are reached through a ufunc's methods: add → reduce_sum. nullopt where NumPy's own reduce is a plain fold that no row covers.
 std::optional<Op> reduction_of(Op ufunc);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_like_numpy, assert_same
+from support import assert_like_numpy, assert_same, host
 
 VIEWS = {
     "slice": lambda a, xp: a[1:4],
@@ -289,3 +289,74 @@ def test_misaligned_wider_view_is_refused(xp, part):
     with pytest.raises(ValueError, match="multiples of 8 bytes"):
         part(a).view("f8")
     assert part(a).copy().view("f8").dtype == np.float64
+
+
+# A byte that is not zero is True, as in NumPy.
+BYTES = [0, 1, 2, 3, 255, 128, 0, 1, 64, 0, 7, 1]
+
+LOOSE = {
+    "a view": lambda xp: xp.asarray(np.array(BYTES, "uint8")).view(bool),
+    "a view of signed bytes": lambda xp: xp.asarray(np.array(BYTES, "uint8").view("int8")).view(bool),
+    "a view of wider numbers": lambda xp: xp.asarray(np.array(BYTES, "uint8").view("int32")).view("bool"),
+    "a pending array": lambda xp: (xp.asarray(np.array(BYTES, "uint8")) + xp.zeros(12, "uint8")).view(bool),
+    "a part": lambda xp: xp.asarray(np.array([9, *BYTES, 9], "uint8"))[1:-1].view(bool),
+    "steps": lambda xp: xp.asarray(np.repeat(np.array(BYTES, "uint8"), 2))[::2].view(bool),
+    "bytes written through a view": lambda xp: written(xp),
+    "NumPy's array": lambda xp: xp.asarray(np.array(BYTES, "uint8").view(bool)),
+    "memory of others": lambda xp: xp.asarray(np.array(BYTES, "uint8").view(bool), copy=None),
+    "a buffer": lambda xp: xp.frombuffer(bytes(BYTES), bool),
+}
+
+
+def written(xp):
+    b = xp.zeros(12, bool)
+    b.view("uint8")[:] = xp.asarray(np.array(BYTES, "uint8"))
+    return b
+
+
+READS = [
+    "b.sum()", "b.astype('int32')", "b.astype('float32')", "b.astype('uint8')", "xp.where(b, 1, 2)", "b == True", "b == xp.ones(12, bool)",
+    "~b", "xp.logical_not(b)", "b & True", "b ^ xp.ones(12, bool)", "b + b", "b * 3", "b.any()", "b.all()", "xp.count_nonzero(b)",
+    "xp.nonzero(b)[0]", "xp.arange(12)[b]", "xp.zeros(12, bool) < b", "b[1:5] > b[:4]", "xp.sort(b)", "xp.argsort(b, stable=True)",
+    "xp.unique(b)", "b.cumsum()", "b.argmax()", "b.argmin()", "b.mean()", "b.max()", "b[2].item()", "b.tolist()", "b[3]", "b[[1, 2, 3]]",
+    "xp.logical_and.outer(b, b)", "xp.arange(2)[b.astype('int64')]", "xp.maximum(b, False)", "b @ b", "xp.isin(b, [True])",
+    "xp.select([b], [xp.arange(12)], 9)", "xp.bitwise_xor.reduce(b)", "xp.logical_xor.accumulate(b)", "xp.diff(b)", "b[::-1].sum()",
+    "b.reshape(3, 4).T.sum(0)", "xp.compress(b, xp.arange(12))", "b.copy().view('uint8').max() <= 255 and b.copy().sum()", "b[:1].sum()",
+    "xp.concatenate([b, b]).sum()", "xp.repeat(b, 2).sum()", "xp.take(b, xp.asarray([1, 2, 4])).sum()", "b.reshape(3, 4).any(1)",
+    "xp.broadcast_to(b, (2, 12)).sum()", "int(b[4])", "xp.array_equal(b, b.astype('int8'))",
+    "xp.multiply(2.5, b, where=b, out=xp.zeros(12))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", LOOSE)
+def test_bytes_that_are_not_zero_are_true(xp, mode, source):
+    for code in READS:
+        got = eval(code, {"xp": xp, "b": LOOSE[source](xp)})
+        want = eval(code, {"xp": np, "b": LOOSE["a view"](np)})
+        assert np.array_equal(np.asarray(host(got) if hasattr(got, "dtype") else got), want), code
+
+
+@pytest.mark.parametrize("source", LOOSE)
+def test_stores_see_bytes_as_booleans(xp, mode, source):
+    truth = np.array(BYTES, bool)
+    for m, b in ((np, truth.copy()), (xp, LOOSE[source](xp).copy())):
+        a, c = m.zeros(12), m.arange(12)
+        a[:] = b
+        c[b] = -1
+        b[2:5] &= b[3:6]
+        b[6:] = b[:6]
+        if m is np:
+            want = a, c, b
+    for got, n in zip((a, c, b), want):
+        assert_same(got, n, source)
+
+
+def test_a_view_as_bool_is_written_through(xp, mode):
+    a = xp.asarray(np.array(BYTES, "uint8"))
+    b = a.view(bool)
+    b[1] = False
+    b[2:4] = xp.asarray([True, False])
+    b.sort()
+    assert host(a).tolist() == sorted((np.array([0, 0, 1, 0, *BYTES[4:]]) != 0).astype(int))
+    b ^= True
+    assert a.sum() == (host(a) != 0).sum() == 12 - 7
