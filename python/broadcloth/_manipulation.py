@@ -465,7 +465,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         if x.shape[axis] == 0 and any(pair):
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     if not any(any(pair) for pair in widths):
-        return x.copy()
+        return x.copy("A")
     if mode == "linear_ramp":
         values = _pairs(kwargs.get("end_values", 0), x.ndim)
         return _extended(x, widths, lambda x, axis, pair: _ramps(x, axis, pair, values[axis]))

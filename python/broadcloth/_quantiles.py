@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._manipulation import normalized_axes
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike
@@ -89,13 +90,7 @@ class _Axes:
     """The reduced axes of an array as one last axis, and how a result gets its axes and goes to `out`."""
 
     def __init__(self, a: ndarray, axis: Any) -> None:
-        if axis is None:
-            self.axes = tuple(range(a.ndim))
-        else:
-            given = axis if isinstance(axis, tuple | list) else (axis,)
-            self.axes = tuple(_normalized(d, a.ndim) for d in given)
-            if len(set(self.axes)) != len(self.axes):
-                raise ValueError("repeated axis")
+        self.axes = normalized_axes(axis, a.ndim)
         self.ndim = a.ndim
         self.kept = [d for d in range(a.ndim) if d not in self.axes]
         self.lead = tuple(a.shape[d] for d in self.kept)
@@ -120,10 +115,6 @@ class _Axes:
             raise ValueError(f"Wrong shape of argument 'out', shape={made.shape} is required; got shape={target.shape}.")
         _c.copyto(target, made, casting="unsafe" if made.dtype.kind == target.dtype.kind else "same_kind")
         return target
-
-
-def _normalized(axis: Any, ndim: int) -> int:
-    return np.lib.array_utils.normalize_axis_index(axis, ndim, "axis")
 
 
 def _notice_nan(made: ndarray, message: str) -> ndarray:

@@ -478,7 +478,7 @@ def isin(
     at = _c.searchsorted(tests, x)
     at = _c.clip(at, None, tests.size - 1)
     found = tests[at]
-    return found != x if invert else found == x
+    return _asarray(found != x if invert else found == x)
 
 
 def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> ndarray:

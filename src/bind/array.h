@@ -25,10 +25,12 @@ inline Array& array_of(PyObject* o) { return as_py_array(o)->a; }
 PyObject* wrap(Array a);
 /// As wrap(), for results that NumPy turns into scalars when they have no axes.
 PyObject* wrap_value(Array a);
-/// A new Python array over `from`'s storage: its base, and read-only where `from` is.
+/// A new Python array over `from`'s storage: its base, and read-only where `from` is. Of a scalar a copy, unless it is read-only.
 PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
 /// wrap_view when `a` still lies in `from`'s storage, else wrap.
 PyObject* wrap_like(Array a, PyObject* from);
+/// `from` itself when `a` is the same view of its storage, else wrap_like.
+PyRef itself_or_view(PyObject* from, Array a);
 
 /// The array behind an argument that is written to. Throws ValueError when it is read-only, TypeError when it is no array of ours.
 const Array& writable(PyObject* o, const char* op);

@@ -474,9 +474,10 @@ Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis) {
 }
 
 Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out) {
-  if (mode == "raise" && a.ndim() > 0) {
-    const int at = axis ? normalize_axis(*axis, a.ndim(), "take") : 0;
-    check_indices(indices, axis ? a.shape()[at] : a.size(), at);
+  if (mode == "raise") {
+    const bool along = axis && a.ndim() > 0;
+    const int at = along ? normalize_axis(*axis, a.ndim(), "take") : 0;
+    check_indices(indices, along ? a.shape()[at] : a.size(), at);
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
@@ -524,7 +525,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("fill(value) Sets every element to one value.",
                 [](PyObject* self, PyObject* given) {
                   const Array& a = writable(self, "fill");
-                  const Arg value = to_element(given, to_value(given, a.dtype(), a.device()), a.dtype());
+                  const Arg value = to_element(given, to_stored_value(given, a.dtype(), a.device()), a.dtype());
                   if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
                   assign(a, value);
                 }),
@@ -562,7 +563,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("swapaxes(axis1, axis2, /) Two axes exchanged; a view.",
                 [](PyObject* self, int64_t axis1, int64_t axis2) { return swapaxes(array_of(self), axis1, axis2); }),
       BC_METHOD("squeeze(axis=None) The axes of extent 1 dropped; a view.",
-                [](PyObject* self, const std::optional<Axes>& axis) { return squeeze(array_of(self), axis); }),
+                [](PyObject* self, const std::optional<Axes>& axis) { return itself_or_view(self, squeeze(array_of(self), axis)); }),
       BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None) The elements cast to another dtype.",
                 [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, bool copy_it, PyObject* device) {
                   return astype_method(self, dtype, order, casting, subok, copy_it, device);

@@ -278,8 +278,11 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
     const bool integers = base.array ? !is_inexact(base.array.dtype()) : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
     const bool known = (*args)[1].array.device().type != DeviceType::null;
-    if (known && integers && (!options.dtype || !is_inexact(*options.dtype)) && (*args)[1].array.size()) {
-      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {(*args)[1], Arg(int64_t{0})}));
+    const bool nothing = (*args)[1].array.size() == 0 || (base.array && base.array.size() == 0);
+    if (known && integers && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
+      ReduceOptions computed;
+      computed.where = options.where;
+      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {(*args)[1], Arg(int64_t{0})}), computed);
       if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
     }
   }

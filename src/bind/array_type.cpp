@@ -6,6 +6,8 @@
 #include "bind/args.h"
 #include "bind/documentation.h"
 #include "bind/launch.h"
+#include "bind/values.h"
+#include "graph/record.h"
 #include "runtime/profiler.h"
 
 namespace bc::bind {
@@ -115,9 +117,12 @@ PyObject* wrap_value(Array a) {
 }
 
 PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
+  PyArray* source = as_py_array(from);
+  // What is written to an array that is made of a scalar is not seen in the scalar.
+  if (source->scalar && !read_only) [[unlikely]]
+    return wrap(copy(a));
   PyArray* self = allocate();
   new (&self->a) Array(std::move(a));
-  PyArray* source = as_py_array(from);
   self->base = new_ref(source->base ? source->base : from);
   self->read_only = read_only || source->read_only;
   return reinterpret_cast<PyObject*>(self);
@@ -125,6 +130,12 @@ PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
 
 PyObject* wrap_like(Array a, PyObject* from) {
   return a.storage() == array_of(from).storage() ? wrap_view(std::move(a), from) : wrap(std::move(a));
+}
+
+PyRef itself_or_view(PyObject* from, Array a) {
+  const Array& given = array_of(from);
+  const bool same = a.storage() == given.storage() && a.dtype() == given.dtype() && a.layout() == given.layout();
+  return same ? PyRef::borrow(from) : PyRef::steal(wrap_like(std::move(a), from));
 }
 
 const Array& writable(PyObject* o, const char* op) {
@@ -273,10 +284,14 @@ PyRef get_imag(PyObject* self) {
   if (!is_complex(array_of(self).dtype())) as_py_array(made)->read_only = true;
   return PyRef::steal(made);
 }
-/// What is assigned to a part of complex numbers: numbers come as arrays, which are cast unchecked.
+/// What is assigned to a part of complex numbers: numbers come as arrays, which are cast unchecked. An integer past 64 bits is no array of
+/// its own, and must fit.
 Array part_value(PyObject* value, const Array& a) {
-  const Array made = bc::as_array(to_arg(value, a.device()), a.device());
-  warn_of_lost_imaginary(made.dtype(), real_type(a.dtype()));
+  const DType part = real_type(a.dtype());
+  const Arg given = to_cast_value(value, part, a.device());
+  const bool big = given.weak == Weak::integer && given.value.dtype == DType::f64;
+  const Array made = big ? stored(given, part, a.device()) : bc::as_array(given, a.device());
+  warn_of_lost_imaginary(made.dtype(), part);
   return made;
 }
 void set_real(PyObject* self, PyObject* value) {

@@ -366,6 +366,15 @@ Arg to_value(PyObject* o, DType dtype, Device device) {
   return Arg(as_array(o, dtype, std::nullopt, device, &same));
 }
 
+Arg to_stored_value(PyObject* o, DType dtype, Device device) {
+  if (is_signed_int(dtype) && !PyLong_CheckExact(o) && !is_array(o) && is_numpy_scalar(o)) [[unlikely]] {
+    PyRef item = attr(o, "item");
+    PyRef number = call(item.get(), {});
+    if (PyLong_Check(number.get()) || PyFloat_Check(number.get())) return to_value(number.get(), dtype, device);
+  }
+  return to_value(o, dtype, device);
+}
+
 Arg to_element(PyObject* o, Arg value, DType dtype) {
   if (!value.array || value.array.ndim() == 0) return value;
   const bool list = PyList_Check(o) || PyTuple_Check(o);

@@ -107,8 +107,6 @@ inline bool as_term(Term* term, PyObject* o) {
 bool push_operand(ArgList* args, PyObject* o, Device device);
 /// As push_operand, but unknown objects go through numpy.asarray (which may raise).
 void push_any(ArgList* args, PyObject* o, Device device);
-/// Makes integers past uint64 what NumPy makes of them in this call; throws OverflowError.
-void settle_big_integers(Op op, ArgList* args);
 /// The one operand of a value argument (fill values, `initial`, assigned values).
 Arg to_arg(PyObject* o, Device device);
 

@@ -34,7 +34,8 @@ PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int
     a = reshape(a, shape);
     same = false;
   }
-  if (same) return PyRef::borrow(obj);
+  // A scalar becomes an array of its own.
+  if (same && !as_py_array(obj)->scalar) return PyRef::borrow(obj);
   return PyRef::steal(is_array(obj) ? wrap_like(std::move(a), obj) : wrap(std::move(a)));
 }
 

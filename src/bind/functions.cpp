@@ -97,9 +97,9 @@ PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
   for (int i = 1; i < 3; ++i) {
     Arg& scalar = args[i];
     const Array& other = args[3 - i].array;
-    if (scalar.weak == Weak::integer && other && is_integer(other.dtype()) && scalar.value.dtype != DType::f64 &&
-        !scalar.value.fits(other.dtype()))
-      scalar = Arg(astype(full(Dims(), scalar.value, scalar.value.dtype, device), other.dtype()));
+    if (scalar.weak != Weak::integer || !other || is_inexact(other.dtype()) || scalar.value.dtype == DType::f64) continue;
+    const DType t = promote_weak(other.dtype(), Weak::integer);
+    if (!scalar.value.fits(t)) scalar = Arg(astype(full(Dims(), scalar.value, scalar.value.dtype, device), t));
   }
   UfuncOptions options;
   options.device = device;
@@ -110,7 +110,9 @@ void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
   const Array& to = writable(dst, "copyto");
   const Arg value = casting == Casting::unsafe ? to_cast_value(src, to.dtype(), to.device()) : to_arg(src, to.device());
   const DType from = value.array ? value.array.dtype() : default_dtype(value.weak);
-  const bool fits = can_cast(from, to.dtype(), casting) || (!value.array && promote_weak(to.dtype(), value.weak) == to.dtype());
+  // A Python number that is no bool has a kind only, which is equivalent to no dtype.
+  const bool number = value.weak > Weak::boolean && casting != Casting::equiv;
+  const bool fits = can_cast(from, to.dtype(), casting) || (number && promote_weak(to.dtype(), value.weak) == to.dtype());
   if (!fits)
     raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name,
           info(to.dtype()).name, to_string(casting));
@@ -131,6 +133,8 @@ PyRef view_of(PyObject* o, const Array& a, bool read_only = false) {
   if (a.storage() != array_of(o).storage()) return steal(wrap(a));
   return steal(wrap_view(a, o, read_only));
 }
+/// The array that was given where the view is all of it, as NumPy's functions give that drop or add no axis.
+PyRef itself_or_view_of(PyObject* o, const Array& a) { return is_array(o) ? itself_or_view(o, a) : view_of(o, a); }
 Array given(PyObject* o) { return to_array(o, device_of({o})); }
 
 PyRef broadcast_arrays_function(PyObject* const* args, Py_ssize_t n) {
@@ -138,9 +142,15 @@ PyRef broadcast_arrays_function(PyObject* const* args, Py_ssize_t n) {
   std::vector<Array> arrays;
   for (Py_ssize_t i = 0; i < n; ++i) arrays.push_back(to_array(args[i], device));
   const std::vector<Array> made = broadcast_arrays(arrays);
+  const auto kept = [&](Py_ssize_t i) { return made[i].shape() == arrays[i].shape(); };
+  bool all_kept = true;
+  for (Py_ssize_t i = 0; i < n; ++i) all_kept &= kept(i);
   PyRef list = steal(PyTuple_New(n));
-  for (Py_ssize_t i = 0; i < n; ++i)
-    check(PyTuple_SetItem(list.get(), i, view_of(args[i], made[i], !(made[i].shape() == arrays[i].shape())).release()));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const bool itself = all_kept && is_array(args[i]) && !as_py_array(args[i])->scalar;
+    PyRef one = itself ? itself_or_view(args[i], made[i]) : view_of(args[i], made[i], !kept(i));
+    check(PyTuple_SetItem(list.get(), i, one.release()));
+  }
   return list;
 }
 
@@ -429,7 +439,7 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("matrix_transpose(x, /)", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
       BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
       BC_FUNCTION("squeeze(a, axis=None)",
-                  [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, squeeze(given(a), axis)); }),
+                  [](PyObject* a, const std::optional<Axes>& axis) { return itself_or_view_of(a, squeeze(given(a), axis)); }),
       BC_FUNCTION("flip(m, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, flip(given(a), axis)); }),
       BC_FUNCTION("rot90(m, k=1, axes=...)",
                   [](PyObject* a, int64_t k, PyObject* axes) {
@@ -442,9 +452,9 @@ std::vector<PyMethodDef> view_functions() {
                     return view_of(a, diagonal(given(a), offset, axis1, axis2), true);
                   }),
       BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, contiguous_ravel(given(a), order)); }),
-      BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return view_of(a, atleast_1d(given(a))); }),
-      BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return view_of(a, atleast_2d(given(a))); }),
-      BC_FUNCTION("atleast_3d(a)", [](PyObject* a) { return view_of(a, atleast_3d(given(a))); }),
+      BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_1d(given(a))); }),
+      BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_2d(given(a))); }),
+      BC_FUNCTION("atleast_3d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_3d(given(a))); }),
       BC_FUNCTION("unstack(x, /, *, axis=0)", [](const Array& a, int64_t axis) { return unstack(a, axis); }),
       BC_FUNCTION("split(ary, indices_or_sections, axis=0)",
                   split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::split),
@@ -644,7 +654,10 @@ std::vector<PyMethodDef> selection_composites() {
       BC_FUNCTION("fill_diagonal(a, val, wrap=False)",
                   [](PyObject* a, PyObject* value, bool wrap_around) {
                     const Array& target = writable(a, "fill_diagonal");
-                    fill_diagonal(target, to_value(value, target.dtype(), target.device()), wrap_around);
+                    const Arg diagonal = to_value(value, target.dtype(), target.device());
+                    // A number that does not fit is refused also where the diagonal is empty.
+                    stored(diagonal, target.dtype(), target.device());
+                    fill_diagonal(target, diagonal, wrap_around);
                   }),
   };
 }

@@ -216,6 +216,25 @@ IndexItem parse_one(const Array& a, PyObject* o) {
 /// Up to this many basic items need no list on the heap.
 constexpr int kFew = 8;
 
+/// An index that is known to be out of bounds.
+std::optional<int64_t> wrong_index(const Array& index, int64_t extent) {
+  int64_t low = 0, high = 0;
+  if (!known_range(index, extent, &low, &high) || (low >= -extent && high < extent)) return std::nullopt;
+  return high >= extent ? high : low;
+}
+
+[[noreturn]] void raise_out_of_bounds(int64_t index, int64_t extent, int axis) {
+  raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", index, axis, extent);
+}
+
+/// Tells whether index arrays select nothing together. Looks at masks.
+bool selects_nothing(std::span<const IndexItem> items) {
+  return std::any_of(items.begin(), items.end(), [](const IndexItem& i) {
+    if (!i.array) return false;
+    return i.array.size() == 0 || (is_bool(i.array.dtype()) && !look(reduce(Op::reduce_any, i.array)).i);
+  });
+}
+
 /// Looks at the indices that are known, in NumPy's words, and brings them all to the array's device.
 void settle_indices(const Array& a, std::vector<IndexItem>* items) {
   int used = 0;
@@ -235,7 +254,9 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
     if (is_bool(i.array.dtype())) {
       axis += i.array.ndim();
     } else if (axis < a.ndim()) {
-      check_indices(i.array, a.shape()[axis], axis);
+      // Where another index selects nothing the indices of a list are not used; a single index is always looked at.
+      if (const auto wrong = wrong_index(i.array, a.shape()[axis]); wrong && (i.array.ndim() == 0 || !selects_nothing(*items)))
+        raise_out_of_bounds(*wrong, a.shape()[axis], axis);
       ++axis;
     }
     if (!(i.array.device() == a.device())) i.array = bc::to_device(i.array, a.device());
@@ -313,9 +334,7 @@ int contains(PyObject* self, PyObject* value) {
 }  // namespace
 
 void check_indices(const Array& index, int64_t extent, int axis) {
-  int64_t low = 0, high = 0;
-  if (!known_range(index, extent, &low, &high) || (low >= -extent && high < extent)) return;
-  raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", high >= extent ? high : low, axis, extent);
+  if (const auto wrong = wrong_index(index, extent)) raise_out_of_bounds(*wrong, extent, axis);
 }
 
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
@@ -371,25 +390,43 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 namespace {
 
-/// What `target` takes of `v`, which `value` was read as and which has more axes: an element takes none, and other places take those
-/// leading axes of extent 1 only that arrays have, not lists.
-Arg fitted(const Array& target, std::span<const SliceItem> items, Arg v, PyObject* value) {
-  const bool element =
-      target.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; });
-  if (element) return to_element(value, std::move(v), target.dtype());
+bool is_index(const SliceItem& item) { return item.kind == SliceItem::Kind::index; }
+
+/// What a place of `ndim` axes in an array of `dtype` takes of `v`, which `value` was read as and which has more axes: an element takes
+/// none, and other places take those leading axes of extent 1 only that arrays have, not lists.
+Arg fitted(int ndim, bool element, DType dtype, Arg v, PyObject* value) {
+  if (element) return to_element(value, std::move(v), dtype);
   if (PyList_Check(value) || PyTuple_Check(value))
     raise(ErrorKind::Value,
           "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of {}. (It has {}.)",
-          target.ndim(), v.array.ndim());
+          ndim, v.array.ndim());
   return v;
 }
 
+/// The axes of the place that a key names whose index arrays are all single integers, which NumPy takes as integers; nullopt for other
+/// keys.
+std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> items, bool* element) {
+  int ndim = a.ndim();
+  *element = true;
+  for (const IndexItem& i : items) {
+    if (i.array && (i.array.ndim() > 0 || is_bool(i.array.dtype()))) return std::nullopt;
+    const bool index = i.array || is_index(i.basic);
+    ndim += index ? -1 : i.basic.kind == SliceItem::Kind::newaxis;
+    *element = *element && index;
+  }
+  *element = *element && ndim == 0;
+  return ndim;
+}
+
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
-  Arg v = to_value(value, a.dtype(), a.device());
+  Arg v = to_stored_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   if (put_one(a, items, v)) return;
   const Array target = slice(a, items);
-  if (v.array && v.array.ndim() > target.ndim()) v = fitted(target, items, std::move(v), value);
+  if (v.array && v.array.ndim() > target.ndim()) {
+    const bool element = target.ndim() == 0 && std::all_of(items.begin(), items.end(), is_index);
+    v = fitted(target.ndim(), element, target.dtype(), std::move(v), value);
+  }
   LineNote line;
   assign(target, v);
 }
@@ -411,7 +448,10 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
     for (const IndexItem& i : items) basic.push_back(i.basic);
     set_basic(a, basic, value);
   } else {
-    const Arg v = to_value(value, a.dtype(), a.device());
+    Arg v = to_value(value, a.dtype(), a.device());
+    bool element = false;
+    if (const auto ndim = axes_of_integers(a, items, &element); ndim && v.array && v.array.ndim() > *ndim)
+      v = fitted(*ndim, element, a.dtype(), std::move(v), value);
     if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
     LineNote line(true);
     without_gil_unless(few_elements(a), [&] { setitem(a, items, v); });

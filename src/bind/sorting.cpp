@@ -13,8 +13,6 @@ PyRef unique_tuple(const Unique& u) {
   return tuple_of({part(u.values).get(), part(u.indices).get(), part(u.inverse).get(), part(u.counts).get()});
 }
 
-Array unset_unless(bool wanted, const Array& a) { return wanted ? a : Array(); }
-
 }  // namespace
 
 std::vector<PyMethodDef> sorting_functions() {
@@ -34,16 +32,11 @@ std::vector<PyMethodDef> sorting_functions() {
       BC_FUNCTION(
           "unique(a, indices, inverse, counts, equal_nan) Values, first places, inverse and counts; None for what is not asked for.",
           [](const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
-            Unique u = unique(a, indices, inverse, counts, equal_nan);
-            return unique_tuple(
-                {u.values, unset_unless(indices, u.indices), unset_unless(inverse, u.inverse), unset_unless(counts, u.counts)});
+            return unique_tuple(unique(a, indices, inverse, counts, equal_nan));
           }),
-      BC_FUNCTION("unique_rows(a, indices, inverse, counts) The same for the slices along the first axis.",
-                  [](const Array& a, bool indices, bool inverse, bool counts) {
-                    Unique u = unique_rows(a, indices, inverse, counts);
-                    return unique_tuple(
-                        {u.values, unset_unless(indices, u.indices), unset_unless(inverse, u.inverse), unset_unless(counts, u.counts)});
-                  }),
+      BC_FUNCTION(
+          "unique_rows(a, indices, inverse, counts) The same for the slices along the first axis.",
+          [](const Array& a, bool indices, bool inverse, bool counts) { return unique_tuple(unique_rows(a, indices, inverse, counts)); }),
   };
 }
 

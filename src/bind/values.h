@@ -5,6 +5,9 @@ namespace bc::bind {
 
 /// What is assigned to an array of `dtype`: as to_arg, but lists, texts, None and what only NumPy reads are read as elements of `dtype`.
 Arg to_value(PyObject* o, DType dtype, Device device);
+/// What is assigned to elements that are named without index arrays: as to_value, but signed integers take NumPy's scalars by their values,
+/// so that one that does not fit raises, as in NumPy.
+Arg to_stored_value(PyObject* o, DType dtype, Device device);
 /// What numpy.full and numpy.copyto cast to `dtype`: as to_arg, but texts and None are read as elements of `dtype`, and Python's floats and
 /// complex numbers come as arrays where the dtype is not of their kind, so that they are cast unchecked.
 Arg to_cast_value(PyObject* o, DType dtype, Device device);

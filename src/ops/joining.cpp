@@ -297,8 +297,10 @@ Array matrix_transpose(const Array& a) {
 Array squeeze(const Array& a, const std::optional<Axes>& axes) {
   uint64_t drop = 0;
   if (axes) {
+    // NumPy takes one axis of a number, which has none.
+    const bool number = a.ndim() == 0 && axes->size() <= 1;
     for (int64_t axis : *axes) {
-      if (a.ndim() == 0 && (axis == 0 || axis == -1)) continue;  // as in NumPy, whose scalars have no axis to lose
+      if (number && (axis == 0 || axis == -1)) continue;
       const int d = normalize_axis(axis, a.ndim(), "squeeze");
       BC_CHECK(!(drop >> d & 1), Value, "duplicate value in 'axis'");
       BC_CHECK(a.shape()[d] == 1, Value, "cannot select an axis to squeeze out which has size not equal to one");
@@ -430,7 +432,8 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
   if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), d);
   std::vector<Array> parts;
   for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
-  return parts.size() == 1 ? copy(parts[0]) : concatenate(parts, d);
+  // One run lies in memory as what is left of several would.
+  return parts.size() == 1 ? copy(parts[0], is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C') : concatenate(parts, d);
 }
 
 Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis, bool single) {

@@ -39,6 +39,9 @@ std::pair<Array, int> lines_of(const Array& a, Axis axis, const char* op) {
   return {x, normalize_axis(axis.value_or(-1), x.ndim(), op)};
 }
 
+/// Whose places are asked for: a number counts as an array of one element, as in NumPy (whose sort refuses numbers).
+Array places_along(const Array& a) { return a.ndim() == 0 ? reshape(a, Dims{1}) : a; }
+
 std::vector<int64_t> checked_ranks(std::span<const int64_t> kth, int64_t n) {
   std::vector<int64_t> ranks;
   for (const int64_t k : kth) {
@@ -51,7 +54,7 @@ std::vector<int64_t> checked_ranks(std::span<const int64_t> kth, int64_t n) {
 }
 
 Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool places) {
-  const auto [a, d] = lines_of(a_in, axis, places ? "argpartition" : "partition");
+  const auto [a, d] = lines_of(places ? places_along(a_in) : a_in, axis, places ? "argpartition" : "partition");
   const DType t = places ? DType::i64 : a.dtype();
   std::vector<int64_t> ranks = checked_ranks(kth, a.shape()[d]);
   if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
@@ -78,7 +81,7 @@ Array begins(const Array& differs) {
   return concatenate(both);
 }
 
-/// Fills in what `unique` tells besides the values. `places` sort the array; `mask` is begins() of it.
+/// Fills in what `unique` was asked to tell besides the values. `places` sort the array; `mask` is begins() of it.
 void tell(Unique* u, const Array& mask, const Array& places, const Dims& shape, bool indices, bool inverse, bool counts) {
   const int64_t n = mask.size();
   const Device device = mask.device();
@@ -96,9 +99,12 @@ void tell(Unique* u, const Array& mask, const Array& places, const Dims& shape, 
   }
 }
 
-Unique nothing(const Array& values, const Dims& shape) {
-  const Array none = empty(Dims{0}, DType::i64, values.device());
-  return {values, none, reshape(none, shape), none};
+Unique unique_of_nothing(const Array& values, const Dims& shape, bool indices, bool inverse, bool counts) {
+  const Device device = values.device();
+  Unique u;
+  u.values = values;
+  tell(&u, empty(Dims{0}, DType::b1, device), empty(Dims{0}, DType::i64, device), shape, indices, inverse, counts);
+  return u;
 }
 
 }  // namespace
@@ -110,7 +116,7 @@ Array sort(const Array& a_in, Axis axis) {
 }
 
 Array argsort(const Array& a_in, Axis axis) {
-  const auto [a, d] = lines_of(a_in, axis, "argsort");
+  const auto [a, d] = lines_of(places_along(a_in), axis, "argsort");
   if (is_complex(a.dtype())) return complex_places(a, d);
   return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
 }
@@ -163,7 +169,7 @@ Array searchsorted(const Array& a_in, const Array& values_in, std::string_view s
 Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
   const Array flat = ravel(a);
   const int64_t n = flat.size();
-  if (n == 0) return nothing(copy(flat), a.shape());
+  if (n == 0) return unique_of_nothing(copy(flat), a.shape(), indices, inverse, counts);
   Array places, sorted;
   if (indices || inverse) {
     places = argsort(flat, 0);
@@ -186,7 +192,7 @@ Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equa
 Unique unique_rows(const Array& a, bool indices, bool inverse, bool counts) {
   const int64_t n = a.shape()[0];
   const Array rows = n > 0 ? reshape(a, Dims{n, -1}) : a;
-  if (n == 0) return nothing(copy(a), Dims{0});
+  if (n == 0) return unique_of_nothing(copy(a), Dims{0}, indices, inverse, counts);
   const int64_t width = rows.shape()[1];
   Array places = arange(Scalar::integer(0), Scalar::integer(1), n, DType::i64, a.device());
   if (width > 0) {

@@ -393,3 +393,112 @@ def test_in_place_updates_of_elements_leave_other_names_alone(xp, name):
     value += 1
     assert float(other) == before and float(value) == before + 1
     assert hash(other) == hash(before)
+
+
+GATHERED = [
+    "a[:n] = a[i]",
+    "a[:n] = a[i] * 2 + 1",
+    "a[:n] = xp.take(a, i)",
+    "a[:n] += a[i]",
+    "a[:n] = xp.where(a[:n] % 2 == 0, a[i], 5)",
+    "a[:n] = a[i][::-1]",
+    "a[n:] = a[i]",
+    "a[:n] = xp.take_along_axis(a, i, 0)",
+    "xp.take(a, i, out=a[:n])",
+    "xp.add(a[:n], a[i], out=a[:n])",
+    "a[::2] = a[i]",
+]
+
+
+@pytest.mark.parametrize("size", [6, 1_000, 100_000])
+@pytest.mark.parametrize("statement", GATHERED)
+def test_what_index_arrays_take_is_read_before_it_is_written(xp, mode, statement, size):
+    arrays = []
+    for m in (np, xp):
+        a = m.arange(2 * size) + 0
+        names = {"xp": m, "a": a, "n": size, "i": m.asarray(np.arange(size)[::-1].copy())}
+        if m is xp:
+            xp.synchronize()  # the store is planned by itself
+        exec(statement, names)
+        arrays.append(a)
+    assert_same(arrays[1], arrays[0], statement)
+
+
+def test_complex_numbers_are_sorted_where_a_part_was_stored(xp, mode):
+    n = np.arange(32.0)[::-1].reshape(4, 8) + 1j
+    x = xp.asarray(n)
+    n.imag = 2
+    x.imag = 2
+    n.sort()
+    x.sort()
+    assert_same(x, n)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "float32", "bool"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "np.uint8(200)",
+        "np.int64(300)",
+        "np.uint64(2**63)",
+        "np.float64('nan')",
+        "np.float32(1e30)",
+        "np.int8(-1)",
+        "np.float64(2.5)",
+        "np.bool_(True)",
+    ],
+)
+def test_numpy_scalars_fit_signed_integers(xp, value, dtype):
+    for store in (f"a[:] = {value}", f"a[1] = {value}", f"a.fill({value})"):
+        if dtype == "uint8" and "nan" not in value and "1e30" not in value or dtype != "uint8":
+            assert_like_numpy(xp, f"a = xp.zeros(3, '{dtype}'); {store}; a")
+    if "nan" not in value and "1e30" not in value:
+        assert_like_numpy(xp, f"a = xp.zeros(3, '{dtype}'); a[[0, 1]] = {value}; a")
+
+
+@pytest.mark.parametrize("value", ["10**30", "-2**63-1", "2**64-1", "'3'", "None", "300", "-1.5", "[1, 2, 3]", "True"])
+@pytest.mark.parametrize("dtype", ["complex64", "float32", "int32", "uint8", "complex128"])
+def test_parts_take_what_elements_take(xp, value, dtype):
+    for part in ("real", "imag"):
+        if value != "-1.5" or dtype != "uint8":  # a cast out of range
+            assert_like_numpy(xp, f"a = xp.zeros(3, '{dtype}'); a.{part} = {value}; a")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint8", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind"])
+def test_copyto_casts_numbers_by_the_rule(xp, casting, dtype):
+    for value in ("True", "3", "-1", "2.5", "1j", "300", "np.int8(1)", "[1, 2, 3]", "[True, False, True]"):
+        assert_like_numpy(xp, f"a = xp.zeros(3, '{dtype}'); xp.copyto(a, {value}, casting='{casting}'); a")
+
+
+@pytest.mark.parametrize(
+    "key", ["xp.asarray(-1)", "xp.asarray(1), xp.asarray(2)", "1, xp.asarray(0)", "slice(None), xp.asarray(0)", "None, xp.asarray(0)"]
+)
+@pytest.mark.parametrize("value", ["[[1]]", "xp.asarray([2])", "[]", "xp.asarray([[[2]]])", "7", "[1, 2, 3]"])
+@pytest.mark.parametrize("dtype", ["int32", "float64", "complex64", "bool"])
+def test_single_indices_in_arrays_are_integers_in_assignments(xp, key, value, dtype):
+    if dtype == "bool" and "None" not in key and "xp.asarray([[" in value:
+        pytest.skip("the truth of an array in an element of bool")
+    assert_like_numpy(xp, f"a = xp.zeros((3, 3), '{dtype}'); a[{key}] = {value}; a")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a = xp.ones((3, 3)); a[[5], xp.asarray(np.zeros(0, int))]",
+        "a = xp.ones((3, 3)); a[[5], [False] * 3] = 1; a",
+        "a = xp.ones((3, 3)); a[False, [7]]",
+        "a = xp.ones((3, 3)); a[5, xp.asarray(np.zeros(0, int))]",
+        "a = xp.ones((3, 3)); a[xp.asarray(5), xp.asarray(np.zeros(0, int))]",
+        "a = xp.ones((3, 0)); a[[5]]",
+        "a = xp.ones((3, 3)); a[[5], [True, False, False]]",
+    ],
+)
+def test_indices_are_not_looked_at_where_another_selects_nothing(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("value", ["2+0j", "-128", "10**30", "5", "None", "2.5"])
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (2, 2)])
+def test_fill_diagonal_checks_its_number(xp, value, shape):
+    assert_like_numpy(xp, f"a = xp.zeros({shape}, 'uint16'); xp.fill_diagonal(a, {value}); a")

@@ -308,3 +308,99 @@ def test_scans_with_an_initial_element_write_to_any_output(xp):
 )
 def test_elements_act_as_numpys_scalars(xp, code):
     assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("function", ["atleast_1d", "atleast_2d", "atleast_3d", "squeeze"])
+def test_an_array_that_is_not_changed_is_given_itself(xp, function):
+    for shape in ((2, 3, 4), (3,), (), (1, 3), (2, 1, 4)):
+        n, x = np.zeros(shape), xp.zeros(shape)
+        assert (getattr(xp, function)(x) is x) == (getattr(np, function)(n) is n), shape
+    assert xp.ones((2, 3)).squeeze(axis=()).shape == (2, 3)
+    x = xp.ones((2, 3))
+    assert x.squeeze() is x
+    assert [b is a for a, b in zip((x, x), xp.broadcast_arrays(x, x))] == [True, True]
+    assert xp.broadcast_arrays(x, x[0])[0] is not x
+
+
+@pytest.mark.parametrize(
+    "make",
+    ["xp.atleast_1d(s)", "xp.flip(s)", "xp.ravel(s)", "xp.asarray(s)", "s.reshape(1)", "s[None]", "xp.broadcast_arrays(s, s)[0]", "s.T"],
+)
+def test_what_is_made_of_a_scalar_is_an_array_of_its_own(xp, make):
+    s = xp.arange(4).sum()
+    made = eval(make, {"xp": xp, "s": s})
+    made[...] = 50
+    assert int(s) == 6 and made.sum().item() == 50
+
+
+def test_isin_of_a_number_is_an_array(xp):
+    found = xp.isin(3, [1, 3])
+    kept = found
+    found |= False
+    assert kept is found and bool(found)
+
+
+@pytest.mark.parametrize("function", ["mean", "var", "std", "sum", "max"])
+@pytest.mark.parametrize(
+    "out", ["xp.zeros((3, 1))", "xp.zeros(1)", "xp.zeros((1, 1))", "xp.zeros(3)", "xp.broadcast_to(xp.zeros(1), (1,))"]
+)
+def test_outputs_of_masked_reductions_have_the_results_shape(xp, function, out):
+    initial = ", initial=0" if function == "max" else ""
+    for where in ("", ", where=a > 0"):
+        for keepdims in (False, True):
+            assert_like_numpy(xp, f"a = xp.ones((3, 1)); xp.{function}(a, axis=0, out={out}, keepdims={keepdims}{where}{initial})")
+
+
+@pytest.mark.parametrize("function", ["argmax", "argmin", "nanargmax"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "uint64", "float64", "complex64"])
+def test_outputs_of_places_cast_safely_to_integers(xp, function, dtype):
+    assert_like_numpy(xp, f"a = xp.arange(6.0).reshape(3, 2); xp.{function}(a, axis=0, out=xp.zeros(2, '{dtype}'))")
+
+
+@pytest.mark.parametrize("function", ["argsort", "argpartition"])
+def test_places_of_a_number(xp, function):
+    kth = "0, " if function == "argpartition" else ""
+    for axis in ("0", "-1", "None", "1"):
+        assert_like_numpy(xp, f"xp.{function}(xp.asarray(5.0), {kth}axis={axis})")
+        assert_like_numpy(xp, f"xp.{function.removeprefix('arg')}(xp.asarray(5.0), {kth}axis={axis})")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.zeros(0, bool) ** xp.asarray([-1], 'int16')",
+        "xp.zeros((0, 3), int) ** xp.asarray([1, 2, -3])",
+        "a = xp.zeros((2, 0), int); a **= xp.asarray([[-1], [-2]]); a",
+        "xp.power(xp.arange(3), xp.asarray([-1, -2, -1]), out=xp.zeros(3, int), where=False)",
+        "xp.power(xp.arange(3), xp.asarray([-1, 2, -1]), out=xp.zeros(3, int), where=xp.asarray([False, True, False]))",
+        "xp.power(xp.arange(3), xp.asarray([-1, 2, -1]), out=xp.zeros(3, int), where=xp.asarray([True, True, False]))",
+    ],
+)
+def test_exponents_that_are_not_used_may_be_negative(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.where(xp.asarray([True, False]), 2**64 - 1, xp.asarray([True, False]))",
+        "xp.where(xp.asarray([True, False]), xp.asarray([True, False]), 2**63)",
+        "xp.squeeze(xp.asarray(5), (0, 0))",
+        "xp.squeeze(xp.asarray(5), 0)",
+        "xp.take(xp.asarray(5), [2, 0], axis=0)",
+        "xp.take(xp.asarray(5), [0, 0], axis=0)",
+        "xp.putmask(a := xp.zeros(3, int), xp.asarray([True, False, True]), xp.asarray([2.5, 3]).sum()); a",
+    ],
+)
+def test_numbers_beside_arrays(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["xp.delete(a, 2, axis=1)", "xp.delete(a, 0, axis=1)", "a.round()", "xp.round(a)", "xp.pad(a, 0, mode='reflect')", "xp.pad(a, 0)"],
+)
+@pytest.mark.parametrize("order", ["xp.asfortranarray(a)", "a", "a.transpose(1, 2, 0)", "a[:, :, ::-1]"])
+def test_copies_lie_in_numpys_order(xp, code, order):
+    want, got = both(xp, lambda m: eval(code, {"xp": m, "a": eval(order, {"xp": m, "a": m.arange(24).reshape(2, 3, 4)})}))
+    assert got == want
