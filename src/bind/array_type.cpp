@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "array/record.h"
 #include "bind/args.h"
 #include "bind/documentation.h"
 #include "bind/launch.h"
 #include "bind/values.h"
-#include "graph/record.h"
 #include "runtime/profiler.h"
 
 namespace bc::bind {
