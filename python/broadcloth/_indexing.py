@@ -203,8 +203,8 @@ def put_along_axis(arr: ndarray, indices: ArrayLike, values: ArrayLike, axis: in
 
 
 def _check_safe(values: Any, a: ndarray) -> None:
-    """putmask and place take arrays whose dtype fits that of `a`; numbers, elements and lists are converted."""
-    if isinstance(values, ndarray | np.ndarray) and values.ndim and not _c.can_cast(values.dtype, a.dtype, "safe"):
+    """putmask and place take arrays whose dtype fits that of `a`; numbers and lists are converted."""
+    if isinstance(values, ndarray | np.ndarray) and not _c.can_cast(values.dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('{a.dtype}') according to the rule 'safe'")
 
 

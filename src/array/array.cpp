@@ -125,9 +125,6 @@ Operand cast_operand(Operand o, DType dtype, const Dims& shape, Device device) {
   return out;
 }
 
-/// Booleans as the bytes that they are.
-Array as_bytes(const Array& a) { return {a.storage(), DType::u8, a.layout()}; }
-
 bool is_comparison(Op op) {
   return op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal || op == Op::equal || op == Op::not_equal;
 }
@@ -194,6 +191,10 @@ std::optional<Array> pending_component(const Array& a, const Node& node) {
 }
 
 }  // namespace
+
+Array as_bytes(const Array& a) { return {a.storage(), DType::u8, a.layout()}; }
+
+Array as_bytes(const Arg& value, Device device) { return astype(astype(stored(value, DType::b1, device), DType::b1, false), DType::u8); }
 
 Operand make_operand(const char* op, const Array& a, const Dims& shape) {
   if (a.has_loose_booleans()) [[unlikely]]
@@ -649,9 +650,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
            options.join ? options.join->name.c_str() : row.name);
   if (options.out) {
+    check_output(row.name, shown, options.out);
     BC_CHECK(!places || can_cast(options.out.dtype(), DType::i64, Casting::safe), Type,
              "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(options.out.dtype()).name);
-    check_output(row.name, shown, options.out);
   }
 
   if (nd > 1 && !a.contiguous()) {
@@ -731,6 +732,8 @@ Array stored(const Arg& value, DType dtype, Device device) {
 }
 
 void assign(const Array& dst, const Array& src_in) {
+  if (dst.has_loose_booleans()) [[unlikely]]
+    return assign(as_bytes(dst), as_bytes(Arg(src_in), dst.device()));
   check_writable("assign", dst);
   Array src = src_in;
   if (src.device() != dst.device()) src = to_device(src, dst.device());
@@ -795,6 +798,9 @@ void assign(const Array& dst, const Array& src_in) {
 void assign(const Array& dst, const Arg& value) { assign(dst, stored(value, dst.dtype(), dst.device())); }
 
 void assign_where(const Array& dst, const Array& mask, const Arg& value) {
+  // The bytes of other elements stay as they are.
+  if (dst.has_loose_booleans()) [[unlikely]]
+    return assign_where(as_bytes(dst), mask, as_bytes(value, dst.device()));
   Array same = stored(value, dst.dtype(), dst.device());
   if (same.device() != dst.device()) same = to_device(same, dst.device());
   same = astype(same, dst.dtype(), false);
@@ -836,8 +842,6 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   check_writable(extra->name, target);
   require_body(*extra, target.device());
   TapeLock lock(tape(target.device()));
-  if (target.has_loose_booleans()) [[unlikely]]
-    assign(target, copy(target));
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
   flush_others(t);

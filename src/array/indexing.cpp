@@ -433,6 +433,8 @@ Array getitem(const Array& a, std::span<const IndexItem> items) {
 }
 
 void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value) {
+  if (a.has_loose_booleans()) [[unlikely]]
+    return setitem(as_bytes(a), items, as_bytes(value, a.device()));
   const Walk w = walk(a, items);
   if (!w.advanced) {
     const Array target = a.with_layout(basic_layout(w));
@@ -454,6 +456,8 @@ void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value)
 void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, std::vector<Array> indices, const Dims& index_axis,
              const Array& value) {
   if (product(shape) == 0) return;
+  if (target.has_loose_booleans() && op == Op::leaf) [[unlikely]]
+    return scatter(op, as_bytes(target), shape, axis, std::move(indices), index_axis, as_bytes(value, target.device()));
   std::vector<Array> inputs;
   inputs.push_back(broadcast_to(value, shape));
   for (size_t k = 0; k < indices.size(); ++k)
@@ -462,6 +466,9 @@ void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, st
 }
 
 void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop) {
+  // The elements that are worked on become zeros and ones first.
+  if (a.has_loose_booleans()) [[unlikely]]
+    setitem(a, items, getitem(a, items));
   Advanced x = expand(a, walk(a, items));
   scatter(op, x.view, x.shape, x.axis, std::move(x.indices), x.index_axis, value_for(a, x, value, false, loop));
 }

@@ -25,6 +25,11 @@ Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape);
 
 /// A node read under `shape` through the layout of an array (broadcast); used by every recorder.
 Operand make_operand(const char* op, const Array& a, const Dims& shape);
+
+/// Booleans as the bytes that they are: what ops that keep the other elements of an array with loose booleans work on.
+Array as_bytes(const Array& a);
+/// The bytes 0 and 1 for the truth of what is assigned to booleans.
+Array as_bytes(const Arg& value, Device device);
 Operand make_constant(const Scalar& value, DType dtype, Device device);
 
 /// Appends a node to its device's tape and wraps it in a new array; runs it at once where the mode or exposed memory asks for it.

@@ -440,7 +440,12 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
       BC_FUNCTION("squeeze(a, axis=None)",
                   [](PyObject* a, const std::optional<Axes>& axis) { return itself_or_view_of(a, squeeze(given(a), axis)); }),
-      BC_FUNCTION("flip(m, axis=None)", [](PyObject* a, const std::optional<Axes>& axis) { return view_of(a, flip(given(a), axis)); }),
+      BC_FUNCTION("flip(m, axis=None)",
+                  [](PyObject* a, const std::optional<Axes>& axis) {
+                    const Array flipped = flip(given(a), axis);
+                    // Of a number NumPy gives a scalar.
+                    return flipped.ndim() == 0 ? steal(wrap_value(copy(flipped))) : view_of(a, flipped);
+                  }),
       BC_FUNCTION("rot90(m, k=1, axes=...)",
                   [](PyObject* a, int64_t k, PyObject* axes) {
                     const Axes at = is_missing(axes) ? Axes{0, 1} : to_axes(axes);
@@ -654,10 +659,7 @@ std::vector<PyMethodDef> selection_composites() {
       BC_FUNCTION("fill_diagonal(a, val, wrap=False)",
                   [](PyObject* a, PyObject* value, bool wrap_around) {
                     const Array& target = writable(a, "fill_diagonal");
-                    const Arg diagonal = to_value(value, target.dtype(), target.device());
-                    // A number that does not fit is refused also where the diagonal is empty.
-                    stored(diagonal, target.dtype(), target.device());
-                    fill_diagonal(target, diagonal, wrap_around);
+                    fill_diagonal(target, to_value(value, target.dtype(), target.device()), wrap_around);
                   }),
   };
 }

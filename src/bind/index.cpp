@@ -448,10 +448,10 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
     for (const IndexItem& i : items) basic.push_back(i.basic);
     set_basic(a, basic, value);
   } else {
-    Arg v = to_value(value, a.dtype(), a.device());
     bool element = false;
-    if (const auto ndim = axes_of_integers(a, items, &element); ndim && v.array && v.array.ndim() > *ndim)
-      v = fitted(*ndim, element, a.dtype(), std::move(v), value);
+    const std::optional<int> ndim = axes_of_integers(a, items, &element);
+    Arg v = ndim ? to_stored_value(value, a.dtype(), a.device()) : to_value(value, a.dtype(), a.device());
+    if (ndim && v.array && v.array.ndim() > *ndim) v = fitted(*ndim, element, a.dtype(), std::move(v), value);
     if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
     LineNote line(true);
     without_gil_unless(few_elements(a), [&] { setitem(a, items, v); });

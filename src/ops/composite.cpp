@@ -32,7 +32,7 @@ Array round(const Array& a, int64_t decimals, Array out) {
   BC_CHECK(!is_bool(a.dtype()) || decimals == 0, UFuncTypeError,
            "Cannot cast ufunc '{}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'",
            decimals > 0 ? "multiply" : "divide");
-  if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a, 'A');
+  if (decimals >= 0 && is_integer(a.dtype())) return out ? deliver("round", a, out) : copy(a, 'K');
   UfuncOptions o;
   if (decimals == 0) {
     o.out = std::move(out);

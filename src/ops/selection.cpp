@@ -1,6 +1,7 @@
 // Elements picked by index, condition or choice.
 #include "array/indexing.h"
 #include "array/record.h"
+#include "core/stored_value.h"
 #include "ops/compose.h"
 
 namespace bc {
@@ -171,6 +172,8 @@ void fill_diagonal(const Array& a, const Arg& value, bool wrap) {
     BC_CHECK(a.ndim() == 2 || a.shape()[d] == a.shape()[0], Value, "All dimensions of input must be of equal length");
     step += a.strides()[d];
   }
+  // A number that does not fit is refused also where the diagonal is empty.
+  if (value.weak != Weak::none) stored_value(value.weak, value.value, a.dtype());
   const int64_t rows = a.shape()[0], columns = a.shape()[1];
   // A tall matrix that wraps starts a new diagonal after each block of columns + 1 rows.
   for (int64_t top = 0, done = 0; top < rows; top += columns + 1) {
