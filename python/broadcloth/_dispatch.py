@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _broadcloth as _c
+from ._warnings import warn
 
 _NoValue = getattr(np, "_NoValue", None)
 _MODULES = {"numpy": "broadcloth", "numpy.linalg": "broadcloth.linalg", "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks"}
@@ -60,13 +60,12 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _warn_of_copies(name: str, values: Any, level: int) -> None:
+def _warn_of_copies(name: str, values: Any) -> None:
     """Tells once for each line that arrays come from a GPU; memory of the CPU is copied as fast as NumPy reads it."""
     if any(isinstance(v, _c.ndarray) and v.device.type == "cuda" for v in _leaves(values)):
         from .exceptions import PerformanceWarning
 
-        text = f"{name} has no equal in broadcloth yet: NumPy computes it on copies in host memory"
-        warnings.warn(text, PerformanceWarning, stacklevel=level)
+        warn(f"{name} has no equal in broadcloth yet: NumPy computes it on copies in host memory", PerformanceWarning)
 
 
 def _only_numpy_can(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -112,7 +111,7 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
         return ours(*args, **{k: v for k, v in kwargs.items() if v is not _NoValue})
     name = getattr(func, "__name__", str(func))
     if ours is None and name not in _ABOUT_VALUES:
-        _warn_of_copies(f"{getattr(func, '__module__', 'numpy')}.{name}", (args, kwargs), 4)
+        _warn_of_copies(f"{getattr(func, '__module__', 'numpy')}.{name}", (args, kwargs))
     return func(*_to_host(args), **_to_host(kwargs))
 
 
@@ -127,5 +126,5 @@ def ufunc_on_host(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     >>> counts
     array([1., 0., 2.])
     """
-    _warn_of_copies(ufunc.__name__, (inputs, kwargs), 3)
+    _warn_of_copies(ufunc.__name__, (inputs, kwargs))
     return getattr(ufunc, method)(*_to_host(inputs), **_to_host(kwargs))

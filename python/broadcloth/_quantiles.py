@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
 from ._manipulation import normalized_axes
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike
@@ -316,7 +316,7 @@ def _quantile(
     lines = at.lines(x)
     skip_nan = skip_nan and x.dtype.kind == "f"
     if skip_nan and x.size == 0:
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+        warn("Mean of empty slice", RuntimeWarning)
         made = _c.asarray(np.full(host.shape + at.lead, np.nan, x.dtype))
     elif weights is not None:
         made = _weighted(at, x, weights, lines, host, skip_nan)

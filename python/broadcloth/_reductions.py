@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import operator
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike, DTypeLike
@@ -695,7 +695,7 @@ def _weighted_cov(m: Any, y: Any, rowvar: bool, ddof: float, fweights: Any, awei
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     left = total - (0 if ddof == 0 else ddof if heavy is None else ddof * np.sum(w * heavy) / total)
     if left <= 0:
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+        warn("Degrees of freedom <= 0 for slice", RuntimeWarning)
         left = 0.0
     weights = _asarray(w, device=x.device)
     x = (x - _reduce("sum", x * weights, 1, None, None, True) / total).astype(x.dtype, copy=False)

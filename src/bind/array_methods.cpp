@@ -4,6 +4,7 @@
 #include "bind/jit_values.h"
 #include "bind/reduce.h"
 #include "bind/values.h"
+#include "bind/warnings.h"
 
 namespace bc::bind {
 
@@ -47,7 +48,7 @@ PyObject* finish_reduce(Array made, PyObject* out) {
   return wrap_value(std::move(made));
 }
 
-bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level) {
+bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread) {
   if (!spread && a.size() != 0) return false;
   double count = 1;
   if (options.axes)
@@ -55,7 +56,7 @@ bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spr
   else
     count = static_cast<double>(a.size());
   if (count > (spread ? options.ddof : 0.0)) return false;
-  check(PyErr_WarnEx(PyExc_RuntimeWarning, spread ? "Degrees of freedom <= 0 for slice" : "Mean of empty slice", level));
+  warn(PyExc_RuntimeWarning, spread ? "Degrees of freedom <= 0 for slice" : "Mean of empty slice");
   return true;
 }
 
@@ -69,7 +70,7 @@ PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, 
   const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
   warn_of_reduced(op, a, options);
   Array made = reduce(op, a, options);
-  if constexpr (op == Op::reduce_mean) warn_of_short_slices(a, options, false, 1);
+  if constexpr (op == Op::reduce_mean) warn_of_short_slices(a, options, false);
   return steal(finish_reduce(std::move(made), out));
 }
 
@@ -101,7 +102,7 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
   }
   const bool about = !is_missing(mean) && mean != Py_None;
   Array made = about ? var_about(a, to_array(mean, a.device()), o, root) : reduce(root ? Op::reduce_std : Op::reduce_var, a, o);
-  warn_of_short_slices(a, o, true, 1);
+  warn_of_short_slices(a, o, true);
   return steal(finish_reduce(std::move(made), out));
 }
 

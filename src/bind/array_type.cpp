@@ -8,6 +8,7 @@
 #include "bind/documentation.h"
 #include "bind/launch.h"
 #include "bind/values.h"
+#include "bind/warnings.h"
 #include "runtime/profiler.h"
 
 namespace bc::bind {
@@ -208,7 +209,7 @@ Scalar look(const Array& a) {
 
 void give_notice(const Array& a, bool nan) {
   const char* text = nan ? a.storage()->notice.exchange(nullptr, std::memory_order_relaxed) : nullptr;
-  if (text) check(PyErr_WarnEx(PyExc_RuntimeWarning, text, 1));
+  if (text) warn(PyExc_RuntimeWarning, text);
 }
 
 namespace {

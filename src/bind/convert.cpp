@@ -5,6 +5,7 @@
 
 #include "array/record.h"
 #include "bind/values.h"
+#include "bind/warnings.h"
 
 namespace bc::bind {
 namespace {
@@ -174,7 +175,7 @@ void warn_of_lost_imaginary(DType from, DType to) {
   if (!is_complex(from) || is_complex(to) || is_bool(to)) [[likely]]
     return;
   PyRef category = import_attr("numpy.exceptions", "ComplexWarning");
-  check(PyErr_WarnEx(category.get(), "Casting complex values to real discards the imaginary part", 1));
+  warn(category.get(), "Casting complex values to real discards the imaginary part");
 }
 
 // ---- Small things --------------------------------------------------------------------------------------------------------------

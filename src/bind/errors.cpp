@@ -4,6 +4,7 @@
 
 #include "bind/interrupts.h"
 #include "bind/state.h"
+#include "bind/warnings.h"
 #include "runtime/interrupt.h"
 
 namespace bc::bind {
@@ -87,6 +88,10 @@ void set_python_error() noexcept {
   } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "broadcloth: an unknown C++ exception");
   }
+}
+
+void warn(PyObject* category, const char* text) {
+  call(import_attr("broadcloth._warnings", "warn").get(), {PyRef::steal(PyUnicode_FromString(text)).get(), category});
 }
 
 void throw_python(PyObject* type, const char* message) {

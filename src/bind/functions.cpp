@@ -70,7 +70,7 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   check_arg_extreme(*row, array, axis);
   Array made = reduce(*row, array, options);
   if (*row == Op::reduce_mean || *row == Op::reduce_var || *row == Op::reduce_std)
-    warn_of_short_slices(array, options, *row != Op::reduce_mean, 3);
+    warn_of_short_slices(array, options, *row != Op::reduce_mean);
   return steal(finish_reduce(std::move(made), out));
 }
 
@@ -290,7 +290,7 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   Array made = F(array, options);
   bool warned = false;
   constexpr bool mean = kNothing == Nothing::Mean, spread = kNothing == Nothing::Spread;
-  if constexpr (mean || spread) warned = warn_of_short_slices(array, options, spread, 3);
+  if constexpr (mean || spread) warned = warn_of_short_slices(array, options, spread);
   // Whether a slice is all NaN shows when the result is read; a NaN is all it can then hold.
   if constexpr (kNothing != Nothing::Silent)
     if (!warned && is_inexact(array.dtype()))

@@ -12,6 +12,7 @@
 #include "bind/kernels.h"
 #include "bind/launch.h"
 #include "bind/vectorcall.h"
+#include "bind/warnings.h"
 #include "graph/tape.h"
 #include "kernels/compile.h"
 #include "runtime/copy_kind.h"
@@ -440,10 +441,9 @@ class Packer {
       if (!found) PyErr_Clear();
       return found ? found : PyRef::borrow(PyExc_RuntimeWarning);
     });
-    check(PyErr_WarnEx(category,
-                       "a NumPy array is copied to the GPU and back for each launch; keep it there: d = broadcloth.asarray(x), then "
-                       "kernel[grid, block](d), and d.get() where the result is needed",
-                       2));
+    bind::warn(category,
+               "a NumPy array is copied to the GPU and back for each launch; keep it there: d = broadcloth.asarray(x), then "
+               "kernel[grid, block](d), and d.get() where the result is needed");
   }
 
   void pack_tuple(PyObject* o, Type t, char* at) {

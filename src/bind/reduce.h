@@ -15,8 +15,8 @@ void check_arg_extreme(Op op, const Array& a, PyObject* axis);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
 /// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`; whether one was given. What
-/// depends on values would wait for the device (see Storage::notice). `level`: the caller's distance, as in warnings.warn.
-bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread, int level);
+/// depends on values would wait for the device (see Storage::notice).
+bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spread);
 
 Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* copy_it);
 Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 
 import numpy as np
 import pytest
@@ -163,3 +164,24 @@ def test_exceptions_have_numpys_types(xp):
     assert issubclass(xp.exceptions.UFuncTypeError, TypeError)
     assert xp.exceptions.AxisError is np.exceptions.AxisError
     assert xp.linalg.LinAlgError is np.linalg.LinAlgError
+
+
+WARNED = {
+    "mean of nothing": lambda x, xp: x[:0].mean(),
+    "mean of nothing, as a function": lambda x, xp: xp.mean(x[:0]),
+    "spread of nothing": lambda x, xp: xp.std(x[:0], axis=0),
+    "mean of nothing but NaN": lambda x, xp: float(xp.nanmean(x * xp.nan)),
+    "percentile of nothing": lambda x, xp: xp.nanpercentile(x[:0], 50),
+    "median of nothing": lambda x, xp: xp.nanmedian(x[:0]),
+    "weighted covariance of one observation": lambda x, xp: xp.cov(x, fweights=[1, 0, 0]),
+    "complex as real": lambda x, xp: (x * 1j).astype("f4"),
+    "complex into real": lambda x, xp: x.__setitem__(slice(None), x * 1j),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_warnings_name_the_line_of_the_program(xp, name):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        WARNED[name](xp.ones((2, 3)), xp)
+    assert seen and {w.filename for w in seen} == {__file__}, [(w.filename, str(w.message)) for w in seen]
