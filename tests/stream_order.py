@@ -118,6 +118,7 @@ def library() -> ctypes.CDLL:
     lib.vc_allocate.argtypes = [ctypes.c_uint64, ctypes.c_int]
     lib.vc_release.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int]
     lib.vc_agent.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    lib.vc_busy.argtypes = [ctypes.c_void_p, ctypes.c_double]
     lib.vc_entry.argtypes = [ctypes.c_int, ctypes.POINTER(_Entry)]
     return lib
 
@@ -483,6 +484,9 @@ class OtherArray:
             "stream": self.owner.stream or 1,
         }
 
+    def part(self, low: int, high: int) -> PartOfOther:
+        return PartOfOther(self, low, high)
+
     def write(self) -> Entry:
         return self.owner.write(self.address, 4 * self.size)
 
@@ -492,6 +496,18 @@ class OtherArray:
     def __del__(self) -> None:
         library().vc_release(self.memory, self.bytes, self.owner.agent)
         self.owner.spare.setdefault((self.owner.device, self.bytes), []).append(self.memory)
+
+
+class PartOfOther:
+    """Elements `low` to `high` of another library's array, which it keeps."""
+
+    def __init__(self, whole: OtherArray, low: int, high: int):
+        self.whole, self.low, self.high = whole, low, high
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        given = self.whole.__cuda_array_interface__
+        return given | {"shape": (self.high - self.low,), "data": (self.whole.address + 4 * self.low, False)}
 
 
 def _child_main(path: str, name: str, argument: str = "") -> None:

@@ -12,6 +12,7 @@
 #include "array/record.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
+#include "graph/aliases.h"
 #include "graph/plan.h"
 #include "graph/tape.h"
 #include "runtime/copy_kind.h"
@@ -1010,7 +1011,12 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
       Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
   buffer->read_only = read_only;
   // This thread's stream waits for the owner's work, and the others for that.
-  if (traits(device).asynchronous) buffer->uses.write = {&t, t.submit()};
+  if (traits(device).asynchronous) {
+    share_uses(t, *buffer);
+    Uses& uses = uses_of(*buffer);
+    if (uses.write.tape) await(t, *buffer, false);
+    uses.write = {&t, t.submit()};
+  }
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
   Array result(new Storage(std::move(leaf)), dtype, std::move(inside));
   // Whoever owns the memory may write any byte into it, at any time.
@@ -1085,6 +1091,7 @@ void* expose(const Array& a) {
   void* p = own(a);
   Buffer& buffer = *a.storage()->current->buffer;
   buffer.exposed = true;
+  share_uses(tape(a.device()), buffer);
   // Whoever sees the memory orders its work by this thread's current stream.
   await(tape(a.device()), buffer, true);
   return p;

@@ -1,6 +1,7 @@
 #include "graph/node.h"
 
 #include "core/recycle.h"
+#include "graph/aliases.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
 
@@ -104,7 +105,7 @@ namespace {
 
 /// The stream that used a buffer last: one of ours, on the buffer's device.
 Tape& last_user(const Buffer& buffer) {
-  const Uses& uses = buffer.uses;
+  const Uses& uses = uses_of(buffer);
   Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
   return last && last->device() == buffer.device && !last->lent() ? *last : default_tape(buffer.device);
 }
@@ -120,9 +121,9 @@ void wait_for_others(Tape& last, const Buffer& buffer) noexcept {
 
 /// Gives memory back to the pool for the stream that used it last.
 void free_in_order(Buffer& buffer) noexcept {
-  if (!buffer.uses.write.tape) return pool_free(buffer.device, buffer.ptr);
+  if (!uses_of(buffer).write.tape) return pool_free(buffer.device, buffer.ptr);
   Tape& last = last_user(buffer);
-  const Uses& uses = buffer.uses;
+  const Uses& uses = uses_of(buffer);
   if (&last != uses.write.tape || uses.reads || (uses.read.tape && uses.read.tape != &last)) {
     TapeLock lock(last);
     wait_for_others(last, buffer);
@@ -146,6 +147,7 @@ void destroy(Buffer* buffer) {
     release_in_order(*buffer);
   else if (buffer->ptr)
     free_in_order(*buffer);
+  forget_uses(*buffer);
   delete buffer;
 }
 

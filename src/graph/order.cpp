@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "graph/aliases.h"
 #include "graph/tape.h"
 #include "runtime/interrupt.h"
 #include "runtime/pool.h"
@@ -20,7 +21,7 @@ bool any_capture(Device device) {
 }  // namespace
 
 void Tape::before(Buffer& buffer, bool write) {
-  Uses& uses = buffer.uses;
+  Uses& uses = uses_of(buffer);
   if (!uses.write.tape) {
     // Nobody else has used it: its work was the default stream's, before there was another.
     Tape& usual = default_tape(buffer.device);
@@ -34,7 +35,7 @@ void Tape::before(Buffer& buffer, bool write) {
 }
 
 void Tape::wait_for_uses(const Buffer& buffer) {
-  const Uses& uses = buffer.uses;
+  const Uses& uses = uses_of(buffer);
   wait_for(uses.write);
   wait_for(uses.read);
   if (uses.reads)

@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -37,6 +39,7 @@
 namespace {
 
 using u64 = unsigned long long;
+using Time = std::chrono::steady_clock::time_point;
 
 enum Result : int {
   kSuccess = 0,
@@ -107,12 +110,14 @@ struct Stream {
   bool legacy = false;
   bool blocking = false;
   bool destroyed = false;
-  Clock clock;  ///< of the last operation
+  Time busy_until = {};  ///< its work is not done before, whoever asks
+  Clock clock;           ///< of the last operation
   Capture* capture = nullptr;
   Clock captured;  ///< of the last operation of the capture
 };
 
 struct Event {
+  Time busy_until = {};
   int number = 0;
   Context* context = nullptr;
   bool recorded = false;
@@ -145,6 +150,14 @@ struct Entry {
   std::function<void()> act = {};  ///< what the device does when it comes there
 };
 
+/// What a graph owns, by cuGraphRetainUserObject.
+using UserObject = std::shared_ptr<void>;
+
+struct Graph {
+  std::vector<int> entries;
+  std::vector<UserObject> owned = {};
+};
+
 struct Capture {
   int number = 0;
   int mode = 0;
@@ -153,14 +166,12 @@ struct Capture {
   bool invalid = false;
   std::vector<int> entries;
   std::vector<Stream*> joined;
-};
-
-struct Graph {
-  std::vector<int> entries;
+  Graph graph;  ///< what it owns so far
 };
 
 struct GraphExec {
   std::vector<int> entries;
+  std::vector<UserObject> owned;
   Clock last;  ///< of its last launch: launches of one executable graph never overlap
 };
 
@@ -199,7 +210,11 @@ struct Driver {
   std::vector<u64> used;                                ///< by device
   std::deque<int> pending;                              ///< entries with something to do that the host has not waited for
   std::map<std::string, std::pair<int, int>> failures;  ///< by call: {result, how often}
-  int lost = 0;                                         ///< the error that every call returns since a kernel failed
+  const void* asked = nullptr;                          ///< what was asked about last, when, and how often in a row
+  size_t asked_at = 0;
+  int times_asked = 0;
+  std::atomic<int> user_objects{0};  ///< that graphs own
+  int lost = 0;                      ///< the error that every call returns since a kernel failed
   std::mt19937 random{1};
   int devices = static_cast<int>(setting("VECTOR_CLOCK_DEVICES", 1));
   u64 limit = static_cast<u64>(setting("VECTOR_CLOCK_MEMORY", int64_t{4} << 30));
@@ -586,13 +601,32 @@ int fill(const char* call, u64 to, unsigned value, u64 count, int width, void* s
   return enqueue(stream, std::move(e));
 }
 
-/// A query's answer where the host does not know it: chance decides whether the work is done.
-int query(const Clock& clock, std::unique_lock<std::recursive_mutex>& lock) {
+/// A query's answer where the host does not know it: chance decides whether the work is done. Who asks about one thing again and again
+/// waits for it, and finds it done at last.
+int query(const void* of, const Clock& clock, Time busy_until, int device, std::unique_lock<std::recursive_mutex>& lock) {
+  constexpr int kPatience = 40;
   Driver& d = driver();
+  if (std::chrono::steady_clock::now() < busy_until) return kNotReady;
   if (d.host.covers(clock)) return kSuccess;
-  if (static_cast<int>(d.random() % 100) >= d.done) return kNotReady;
+  const bool again = d.asked == of && d.asked_at == d.log.size();
+  d.asked = of, d.asked_at = d.log.size();
+  d.times_asked = again ? d.times_asked + 1 : 1;
+  const bool waits = d.times_asked > kPatience;
+  if (!waits && static_cast<int>(d.random() % 100) >= d.done) return kNotReady;
+  if (waits) {
+    check_lock("a query again and again");
+    d.host.merge(clock);
+    host_entry({.kind = Kind::synchronize, .device = device, .name = "query"});
+  }
   host_reaches(clock, lock);
   return kSuccess;
+}
+
+/// Waits for a busy stream as the hardware would.
+void sleep_until(Time busy_until, std::unique_lock<std::recursive_mutex>& lock) {
+  lock.unlock();
+  std::this_thread::sleep_until(busy_until);
+  lock.lock();
 }
 
 }  // namespace
@@ -884,6 +918,7 @@ API int cuStreamSynchronize(void* stream) {
   if (!s) return kInvalidHandle;
   int result = legacy_during_capture(s);
   if (s->capture) invalidate(s->capture), result = kCaptureUnsupported;
+  if (!result) sleep_until(s->busy_until, lock);
   if (!result) driver().host.merge(end_of(s));
   host_entry({.kind = Kind::synchronize, .device = s->context->device, .result = result, .name = "cuStreamSynchronize"});
   if (!result) run_ended(lock);
@@ -891,11 +926,12 @@ API int cuStreamSynchronize(void* stream) {
 }
 API int cuStreamQuery(void* stream) {
   std::unique_lock lock(driver().mutex);
+  if (const int failed = injected("cuStreamQuery")) return failed;
   Stream* s = stream_of(stream);
   if (!s) return kInvalidHandle;
   if (const int result = legacy_during_capture(s)) return result;
   if (s->capture) return invalidate(s->capture), kCaptureUnsupported;
-  return query(end_of(s), lock);
+  return query(s, end_of(s), s->busy_until, s->context->device, lock);
 }
 API int cuStreamWaitEvent(void* stream, void* event, unsigned) {
   const Guard lock(driver().mutex);
@@ -964,6 +1000,7 @@ API int cuEventRecord(void* event, void* stream) {
   if (!s || s->context != e.context) return kInvalidHandle;
   if (const int result = enqueue(stream, {.kind = Kind::record, .name = "event " + std::to_string(e.number)})) return result;
   e.recorded = true;
+  e.busy_until = s->busy_until;
   e.capture = s->capture ? s->capture->number : 0;
   e.clock = s->capture ? s->captured : s->clock;
   return kSuccess;
@@ -983,11 +1020,12 @@ int captured_event(const Event& e) {
 
 API int cuEventQuery(void* event) {
   std::unique_lock lock(driver().mutex);
+  if (const int failed = injected("cuEventQuery")) return failed;
   const Event& e = *static_cast<Event*>(event);
   if (!e.recorded) return kSuccess;
   if (const int result = captured_event(e)) return result;
   if (const int result = unsafe_call("cuEventQuery")) return result;
-  return query(e.clock, lock);
+  return query(&e, e.clock, e.busy_until, e.context->device, lock);
 }
 API int cuEventSynchronize(void* event) {
   std::unique_lock lock(driver().mutex);
@@ -997,6 +1035,7 @@ API int cuEventSynchronize(void* event) {
     host_entry({.kind = Kind::synchronize, .result = result, .name = "cuEventSynchronize"});
     return result;
   }
+  if (e.recorded) sleep_until(e.busy_until, lock);
   if (e.recorded) driver().host.merge(e.clock);
   host_entry({.kind = Kind::synchronize, .name = "cuEventSynchronize"});
   run_ended(lock);
@@ -1053,7 +1092,7 @@ API int cuStreamEndCapture(void* stream, void** graph) {
   }
   host_entry({.kind = Kind::note, .result = result, .name = "end capture"});
   if (!result) {
-    auto* g = new Graph;
+    auto* g = new Graph(std::move(c->graph));
     for (const int i : c->entries) {
       const Kind kind = d.log[static_cast<size_t>(i)].kind;
       if (kind == Kind::launch || kind == Kind::copy || kind == Kind::fill || kind == Kind::host_function) g->entries.push_back(i);
@@ -1070,9 +1109,35 @@ API int cuGraphAddKernelNode_v2(void**, void*, const void*, size_t, const void*)
 API int cuGraphExecKernelNodeSetParams_v2(void*, void*, const void*) { return 801; }
 API int cuGraphExecUpdate_v2(void*, void*, void*) { return 910; }
 API int cuGraphInstantiateWithFlags(void** exec, void* graph, u64) {
-  return *exec = new GraphExec{static_cast<Graph*>(graph)->entries, {}}, kSuccess;
+  const Graph& g = *static_cast<Graph*>(graph);
+  return *exec = new GraphExec{g.entries, g.owned, {}}, kSuccess;
 }
 API int cuGraphExecDestroy(void* exec) { return delete static_cast<GraphExec*>(exec), kSuccess; }
+API int cuStreamGetCaptureInfo_v2(void* stream, int* status, u64* id, void** graph, const void***, size_t*) {
+  const Guard lock(driver().mutex);
+  Stream* s = stream_of(stream);
+  if (!s) return kInvalidHandle;
+  *status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
+  if (id && s->capture) *id = static_cast<u64>(s->capture->number);
+  if (graph) *graph = s->capture ? &s->capture->graph : nullptr;
+  return kSuccess;
+}
+API int cuUserObjectCreate(void** object, void* data, void (*destroy)(void*), unsigned references, unsigned flags) {
+  if (references != 1 || flags != 1) return kInvalidValue;
+  driver().user_objects.fetch_add(1);
+  *object = new UserObject(data, [destroy](void* d) {
+    destroy(d);
+    driver().user_objects.fetch_sub(1);
+  });
+  return kSuccess;
+}
+API int cuGraphRetainUserObject(void* graph, void* object, unsigned references, unsigned flags) {
+  if (references != 1 || flags != 1) return kInvalidValue;  // the caller's one reference goes to the graph
+  const std::unique_ptr<UserObject> given(static_cast<UserObject*>(object));
+  const Guard lock(driver().mutex);
+  static_cast<Graph*>(graph)->owned.push_back(*given);
+  return kSuccess;
+}
 API int cuGraphUpload(void*, void*) { return kSuccess; }
 API int cuGraphLaunch(void* exec, void* stream) {
   const Guard lock(driver().mutex);
@@ -1177,6 +1242,16 @@ API u64 vc_allocate(u64 bytes, int device) {
 API int vc_release(u64 address, u64 bytes, int owner) {
   const Guard lock(driver().mutex);
   return host_entry({.kind = Kind::note, .address = address, .source = static_cast<u64>(owner), .bytes = bytes, .name = "release"});
+}
+/// How many objects graphs own.
+API int vc_user_objects() { return driver().user_objects.load(); }
+/// The stream's work is not done for so long, whoever waits.
+API int vc_busy(void* stream, double seconds) {
+  const Guard lock(driver().mutex);
+  Stream* s = stream_of(stream);
+  if (!s) return kInvalidHandle;
+  s->busy_until = std::chrono::steady_clock::now() + std::chrono::microseconds(static_cast<int64_t>(1e6 * seconds));
+  return kSuccess;
 }
 /// What went wrong in the driver itself; nullptr past the last.
 API const char* vc_problem(int index) {

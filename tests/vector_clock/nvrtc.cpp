@@ -1,8 +1,10 @@
 // NVRTC for tests of order: a kernel's "binary" is its text, which is all that the driver of driver.cpp wants.
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #define API extern "C" __attribute__((visibility("default")))
@@ -35,7 +37,11 @@ API int nvrtcDestroyProgram(void** handle) {
   *handle = nullptr;
   return 0;
 }
-API int nvrtcCompileProgram(void*, int, const char* const*) { return 0; }
+/// A text with this word takes its time.
+API int nvrtcCompileProgram(void* handle, int, const char* const*) {
+  if (program(handle).text.find("slow_to_compile") != std::string::npos) std::this_thread::sleep_for(std::chrono::seconds(3));
+  return 0;
+}
 API int nvrtcGetPTXSize(void* handle, size_t* bytes) { return *bytes = program(handle).text.size() + 1, 0; }
 API int nvrtcGetPTX(void* handle, char* out) { return std::memcpy(out, program(handle).text.c_str(), program(handle).text.size() + 1), 0; }
 API int nvrtcGetCUBINSize(void* handle, size_t* bytes) { return nvrtcGetPTXSize(handle, bytes); }

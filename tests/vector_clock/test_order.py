@@ -342,6 +342,94 @@ def test_two_imports_of_one_array_are_read_before_they_are_written():
 
 
 @on_vector_clock()
+def test_two_imports_of_one_array_on_two_streams_wait_for_each_other():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two = streams(2)
+    for take in (bc.asarray, lambda theirs: bc.from_dlpack(WithDlpack(theirs))):
+        with recorded() as log:
+            theirs = lib.array(SIZE)
+            theirs.write()
+            a, b = on(one, take, theirs), on(two, take, theirs)
+            on(one, overwrite, a)
+            on(two, lambda v: v + 1, b)  # reads what the other import has written
+            on(one, overwrite, a)  # and is read before it is written again
+            on(two, overwrite, b)
+            on(one, lambda v: v + 1, a)
+            del a, b
+            gc.collect()
+            c = on(two, take, theirs)  # when the first two are gone
+            on(one, overwrite, on(one, take, theirs))
+            on(two, lambda v: v + 1, c)
+            del c, theirs
+        log.check()
+
+
+@on_vector_clock()
+def test_imports_of_parts_of_one_array_wait_for_each_other():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two, three = streams(3)
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        theirs.write()
+        first, second = on(one, bc.asarray, theirs.part(0, SIZE // 2)), on(two, bc.asarray, theirs.part(SIZE // 2, SIZE))
+        on(one, overwrite, first)
+        on(two, overwrite, second)
+        whole = on(three, bc.asarray, theirs)  # lies in both, which have been two groups so far
+        on(three, lambda v: v + 1, whole)
+        on(one, overwrite, first)
+        on(three, overwrite, whole)
+        on(two, lambda v: v + 1, second)
+        del first, second, whole
+    log.check()
+
+
+@on_vector_clock()
+def test_imports_of_one_array_that_are_only_read_do_not_wait_for_the_readers():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two = streams(2)
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a, b = on(one, bc.asarray, theirs), on(two, bc.asarray, theirs)
+        first = on(one, lambda v: v + 1, a)
+        second = on(two, lambda v: v + 2, b)
+    adds = [e for e in log.launches() if any(u.address == theirs.address for u in e.uses)]
+    assert len(adds) == 2 and not log.ordered(*adds), adds
+    log.check()
+    del first, second
+
+
+@on_vector_clock()
+def test_an_array_of_ours_that_comes_back_is_ordered_with_itself():
+    import broadcloth as bc
+
+    class Described:
+        """What another library makes of our array."""
+
+        def __init__(self, array):
+            self.array, self.__cuda_array_interface__ = array, array.__cuda_array_interface__
+
+    one, two, three = streams(3)
+    for take in (lambda x: bc.from_dlpack(x), lambda x: bc.asarray(Described(x))):
+        with recorded() as log:
+            x = bc.ones(SIZE, dtype="f4", device="cuda")
+            bc.flush()
+            back = on(one, take, x)
+            on(two, overwrite, x)
+            on(three, lambda v: v + 1, back)
+            on(two, overwrite, x)
+            on(one, overwrite, back)
+            on(three, lambda v: v + 1, x)
+            del x, back
+        log.check()
+
+
+@on_vector_clock()
 def test_imports_at_the_same_place_need_no_copy():
     import broadcloth as bc
 
