@@ -93,6 +93,24 @@ TEST(Cubin, CountsTheParametersOfPtx) {
   EXPECT_EQ(parameter_counts(text), (ParameterCounts{{"two", 2}, {"none", 0}}));
 }
 
+TEST(Cubin, CountsTheParametersOfTheCubinsInAFatBinary) {
+  const std::string parameter = record(4, 0x17, 12);
+  // The magic number, the version and the bytes of the head; then entries with heads of their own.
+  std::vector<char> file(16);
+  std::memcpy(file.data(), "\x50\xed\x55\xba\x01\x00\x10\x00", 8);
+  EXPECT_EQ(parameter_counts(file), std::nullopt);
+  const auto add = [&](const std::vector<char>& entry) {
+    file.resize((file.size() + 64 + 7) & ~size_t{7});
+    file.insert(file.end(), entry.begin(), entry.end());
+  };
+  add({'a', ' ', 'c', 'o', 'm', 'p', 'r', 'e', 's', 's', 'e', 'd', ' ', 'o', 'n', 'e'});
+  EXPECT_EQ(parameter_counts(file), std::nullopt);
+  add(elf({{".nv.info.two", parameter + parameter}}));
+  add(elf({{".nv.info.two", parameter + parameter}, {".nv.info.none", ""}}));
+  EXPECT_EQ(parameter_counts(file), (ParameterCounts{{"two", 2}, {"none", 0}}));
+  for (size_t length = 0; length < file.size(); ++length) parameter_counts(std::span<const char>(file.data(), length));
+}
+
 TEST(Cubin, AgreesWithNvrtc) {
   KernelSource source;
   source.text =

@@ -15,6 +15,8 @@ constexpr std::string_view kInfoSection = ".nv.info.";
 // Records of these sections: a format, an attribute, and what the format says: nothing or two bytes in the head, or a length and as many
 // bytes after it.
 constexpr unsigned kFormatSized = 4;
+constexpr uint32_t kFatMagic = 0xba55ed50;
+constexpr size_t kFatHead = 16, kFatAlignment = 8;
 constexpr unsigned kParameter = 0x17, kParameterV2 = 0x45;  // one record a parameter
 
 template <class T>
@@ -57,12 +59,7 @@ ParameterCounts ptx_parameter_counts(std::string_view text) {
   return counts;
 }
 
-}  // namespace
-
-std::optional<ParameterCounts> parameter_counts(std::span<const char> binary) {
-  const std::string_view text(binary.data(), binary.size());
-  if (text.find(".version") < text.find(".entry") && text.find(".entry") != text.npos && !text.starts_with(ELFMAG))
-    return ptx_parameter_counts(text);
+std::optional<ParameterCounts> cubin_parameter_counts(std::span<const char> binary) {
   Elf64_Ehdr head;
   if (!read_at(binary, 0, &head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
     return std::nullopt;
@@ -87,12 +84,40 @@ std::optional<ParameterCounts> parameter_counts(std::span<const char> binary) {
   return counts;
 }
 
+/// A fat binary holds cubins and PTX for several devices, each as it is unless it is compressed. A kernel has the same parameters in all.
+std::optional<ParameterCounts> fat_parameter_counts(std::span<const char> binary) {
+  ParameterCounts counts;
+  for (size_t at = kFatHead; at + EI_NIDENT < binary.size(); at += kFatAlignment) {
+    if (std::memcmp(binary.data() + at, ELFMAG, SELFMAG) != 0) continue;
+    if (const auto found = cubin_parameter_counts(binary.subspan(at))) counts.insert(found->begin(), found->end());
+  }
+  if (counts.empty()) return std::nullopt;
+  return counts;
+}
+
+std::optional<size_t> parameter_count(CUfunction function, std::string_view symbol, const std::optional<ParameterCounts>& counts) {
+  if (counts)
+    if (const auto known = counts->find(symbol); known != counts->end()) return known->second;
+  size_t count = 0;
+  if (driver().cuFuncGetParamCount && driver().cuFuncGetParamCount(function, &count) == kSuccess) return count;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ParameterCounts> parameter_counts(std::span<const char> binary) {
+  uint32_t magic = 0;
+  if (read_at(binary, 0, &magic) && magic == kFatMagic) return fat_parameter_counts(binary);
+  const std::string_view text(binary.data(), binary.size());
+  if (text.find(".version") < text.find(".entry") && text.find(".entry") != text.npos && !text.starts_with(ELFMAG))
+    return ptx_parameter_counts(text);
+  return cubin_parameter_counts(binary);
+}
+
 std::optional<std::vector<uint32_t>> parameter_sizes(CUfunction function, std::string_view symbol,
                                                      const std::optional<ParameterCounts>& counts) {
   if (!driver().cuFuncGetParamInfo) return std::nullopt;
-  size_t count = std::numeric_limits<size_t>::max();
-  if (counts)
-    if (const auto known = counts->find(symbol); known != counts->end()) count = known->second;
+  const size_t count = parameter_count(function, symbol, counts).value_or(std::numeric_limits<size_t>::max());
   std::vector<uint32_t> sizes;
   size_t offset = 0, bytes = 0;
   while (sizes.size() < count && driver().cuFuncGetParamInfo(function, sizes.size(), &offset, &bytes) == kSuccess)

@@ -17,6 +17,7 @@ struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphNode_st;
 struct CUgraphExec_st;
+struct CUuserObject_st;
 struct CUarray_st;
 struct CUmemPoolHandle_st;
 
@@ -36,6 +37,7 @@ using CUevent = ::CUevent_st*;
 using CUgraph = ::CUgraph_st*;
 using CUgraphNode = ::CUgraphNode_st*;
 using CUgraphExec = ::CUgraphExec_st*;
+using CUuserObject = ::CUuserObject_st*;
 using CUarray = ::CUarray_st*;
 using CUmemoryPool = ::CUmemPoolHandle_st*;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -52,6 +54,8 @@ inline constexpr CUresult kErrorNvlinkUncorrectable = 220;
 inline constexpr CUresult kErrorUnsupportedPtxVersion = 222;
 inline constexpr CUresult kErrorNotFound = 500;
 inline constexpr CUresult kErrorNotReady = 600;
+inline constexpr unsigned kUserObjectNoDestructorSync = 1;
+inline constexpr unsigned kGraphUserObjectMove = 1;
 inline constexpr CUresult kErrorIllegalAddress = 700;
 inline constexpr CUresult kErrorLaunchTimeout = 702;
 inline constexpr CUresult kErrorPeerAccessAlreadyEnabled = 704;
@@ -349,7 +353,12 @@ struct CUgraphExecUpdateResultInfo {
   X(cuDeviceGetMemPool, cuDeviceGetMemPool, (CUmemoryPool*, CUdevice))                                                             \
   X(cuMemPoolSetAccess, cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t))                                        \
   X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                                                \
+  X(cuFuncGetParamCount, cuFuncGetParamCount, (CUfunction, size_t*))                                                               \
   X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                                                      \
+  X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2,                                                                             \
+    (CUstream, int*, unsigned long long*, CUgraph*, const CUgraphNode**, size_t*))                                                 \
+  X(cuUserObjectCreate, cuUserObjectCreate, (CUuserObject*, void*, void (*)(void*), unsigned, unsigned))                           \
+  X(cuGraphRetainUserObject, cuGraphRetainUserObject, (CUgraph, CUuserObject, unsigned, unsigned))                                 \
   X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                                                     \
   X(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (CUfunction*, unsigned, CUmodule))                                     \
   X(cuLaunchKernelEx, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))                                       \
