@@ -1117,6 +1117,7 @@ void FunctionCompiler::return_statement(const Node* n) {
   }
   if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
     if (!v.is_none()) fail(n, "a kernel must not return a value", {{source_of(n->a), v.type}}, "write the result into an array argument");
+    check_return(n);
     line("return;");
     return;
   }

@@ -63,7 +63,7 @@ def _finding(
     elif kind == 3:
         message = f"'{what}' is read{f' at {at}' if index else ''}, where nothing was written before"
     elif kind == 5:
-        message = f"only {index[0]} of the {shape[0]} threads of the block come to this barrier together"
+        message = f"only {index[0]} of the {shape[0]} threads of the block that have not returned come to this barrier together"
     else:
         message = f"{what} is NaN, and its operands are not"
     error = (CheckIndexError if kind == 1 else CheckError)(

@@ -212,13 +212,30 @@ BC_INLINE T set_value(Checker& c, int site, T v) {
   return v;
 }
 
-/// Where a barrier of the block is: all its threads must come, and to the same one.
+/// How many threads of the block have returned before its end, counted in the table under a key that is no address. A barrier of all
+/// threads does not wait for them: it is complete when those that have not exited have come (PTX ISA, `exit`; compute capability 7.0 on).
+BC_FN u64 left_key() { return ~static_cast<u64>(block_number()); }
+BC_PY void leave(Checker& c) {
+  bool full = false;
+  if (Touched* t = touched(c, left_key(), true, &full)) atomicAdd(&t->lock, 1u);
+  __threadfence();
+}
+/// `missing`: how many have not come, which is the answer where the table is full.
+BC_PY i64 threads_that_left(Checker& c, i64 missing) {
+  bool full = false;
+  Touched* t = touched(c, left_key(), false, &full);
+  return full ? missing : t ? static_cast<i64>(atomicAdd(&t->lock, 0u)) : 0;
+}
+
+/// Where a barrier of the block is: all its threads must come that have not returned, and to the same one.
 BC_PY void meet(Checker& c, int site) {
   static __shared__ int of_one;
   of_one = site;
   const int here = __syncthreads_count(1);
   const int same = __syncthreads_count(of_one == site);
-  const i64 came = same, all = static_cast<i64>(blockDim.x) * blockDim.y * blockDim.z;
+  const i64 came = same;
+  i64 all = static_cast<i64>(blockDim.x) * blockDim.y * blockDim.z;
+  if (here != all) all -= threads_that_left(c, all - here);
   if (here != all || same != here) found(c, kBarrier, site, 1, &came, &all, 0, 0);
 }
 
