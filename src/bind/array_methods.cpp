@@ -306,7 +306,7 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
   if (casting == Casting::unsafe) warn_of_lost_imaginary(a.dtype(), t);
   Array made = astype(a, t, false, casting);
   const bool own = device != Py_None && !(to_device(device) == a.device());
-  if (own) made = bc::to_device(made, to_device(device));
+  if (own) made = without_gil([&, to = to_device(device)] { return bc::to_device(made, to); });
   const char order_of_copy = kept == 'A' ? (is_ascending(copy_order(a, kept)) ? 'C' : 'F') : kept;
   const bool lies = kept == 'K' || (order_of_copy == 'C' ? made.contiguous() : is_f_contiguous(made.shape(), made.strides()));
   if (made.storage() == a.storage() && !copy_it && lies) return PyRef::borrow(self);

@@ -335,7 +335,7 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
   }
   if (o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
   if (auto a = import_foreign(o)) {
-    if (!(a->device() == device) && a->device().type == DeviceType::cpu) a = bc::to_device(*a, device);
+    if (!(a->device() == device) && a->device().type == DeviceType::cpu) a = without_gil([&] { return bc::to_device(*a, device); });
     args->emplace(std::move(*a));
     return true;
   }
@@ -419,7 +419,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
     bool copied = false;
     if (device && !(r.device() == *device)) {
       if (never) cannot_avoid_copy();
-      r = bc::to_device(r, *device);
+      r = without_gil([&] { return bc::to_device(r, *device); });
       copied = true;
     }
     if (dtype && r.dtype() != *dtype) {

@@ -259,7 +259,7 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
         raise_out_of_bounds(*wrong, a.shape()[axis], axis);
       ++axis;
     }
-    if (!(i.array.device() == a.device())) i.array = bc::to_device(i.array, a.device());
+    if (!(i.array.device() == a.device())) i.array = without_gil([&] { return bc::to_device(i.array, a.device()); });
   }
 }
 

@@ -573,7 +573,7 @@ bool on_cuda(const dlpack::Device& d) { return d.kind == dlpack::kCuda || d.kind
 Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<bool> copy_it) {
   if (PyCapsule_CheckExact(o)) {
     Array a = from_capsule(o);
-    if (device && !(a.device() == *device)) a = bc::to_device(a, *device);
+    if (device && !(a.device() == *device)) a = without_gil([&] { return bc::to_device(a, *device); });
     return copy_it && *copy_it ? copy(a) : a;
   }
   const dlpack::Device told = told_device(o);
