@@ -98,6 +98,17 @@ void use(Tape& t, Buffer& buffer, bool write) {
     t.after(buffer, write);
 }
 
+/// transfer() to the host, from a buffer that nothing else keeps. Where Ctrl-C ends the wait the device still reads it.
+void read_back(Tape& t, Buffer& buffer, void* to, const void* from, size_t bytes, CopyKind kind) {
+  try {
+    transfer(t, to, from, bytes, kind);
+  } catch (...) {
+    TapeLock lock(t);
+    use(t, buffer, false);
+    throw;
+  }
+}
+
 /// Computed memory that the stream may use from now on.
 void await(Tape& t, Buffer& buffer, bool write) {
   if (many_streams()) [[unlikely]]
@@ -1127,7 +1138,7 @@ void to_host(const Array& a, void* host) {
   if (!a.contiguous()) return to_host(copy(a), host);
   Tape& t = tape(a.device());
   const Held held = hold(t, a);
-  transfer(t, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), copy_kind(kHost, a.device()));
+  read_back(t, *held.buffer, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), copy_kind(kHost, a.device()));
   TapeLock lock(t);
   t.check_errors();
 }
@@ -1174,7 +1185,7 @@ Scalar item(const Array& a) {
       std::memcpy(bytes, p, itemsize(a.dtype()));
   }
   if (on_gpu) {
-    transfer(t, bytes, p, itemsize(a.dtype()), copy_kind(kHost, a.device()));
+    read_back(t, *buffer, bytes, p, itemsize(a.dtype()), copy_kind(kHost, a.device()));
     TapeLock lock(t);
     t.check_errors();
   }
@@ -1206,7 +1217,10 @@ Array to_device(const Array& a, Device device) {
     TapeLock lock(target);
     target.wait_for({&source, ready});
   }
-  transfer(up ? target : source, buffer.ptr, held.first, bytes, copy_kind(device, a.device()), a.device());
+  if (up)
+    transfer(target, buffer.ptr, held.first, bytes, copy_kind(device, a.device()), a.device());
+  else
+    read_back(source, *held.buffer, buffer.ptr, held.first, bytes, copy_kind(device, a.device()));
   {
     TapeLock lock(target);
     use(target, buffer, true);

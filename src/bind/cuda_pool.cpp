@@ -8,12 +8,10 @@
 #include "core/error.h"
 #include "runtime/caching_pool.h"
 #include "runtime/host_wait.h"
+#include "runtime/interrupt.h"
 
 namespace bc::bind {
 namespace {
-
-/// How many allocators and hooks written in Python there are.
-std::atomic<int> python_calls{0};
 
 // ---- Sources in Python and in C ----------------------------------------------------------------------------------------------------
 
@@ -21,11 +19,8 @@ std::atomic<int> python_calls{0};
 /// (address, device's number, stream's handle) that takes it back. An object is kept until then.
 class PythonSource final : public MemorySource {
  public:
-  PythonSource(PyObject* allocate, PyObject* free) : allocate_(new_ref(allocate)), free_(free == Py_None ? nullptr : new_ref(free)) {
-    python_calls.fetch_add(1);
-  }
+  PythonSource(PyObject* allocate, PyObject* free) : allocate_(new_ref(allocate)), free_(free == Py_None ? nullptr : new_ref(free)) {}
   ~PythonSource() override {
-    python_calls.fetch_sub(1);
     if (!Py_IsInitialized()) return;
     GilHold hold;
     Py_DECREF(allocate_);
@@ -63,6 +58,7 @@ class PythonSource final : public MemorySource {
       // The owner gives the memory out again in the order of the stream that asked for it.
       try {
         Tape &home = tape_of({device, piece.stream}), &last = tape_of({device, stream});
+        const interrupt::Scope scope(interrupt::Mode::never);
         if (home.lent()) last.synchronize();
         TapeLock lock(home);
         if (!home.lent()) home.wait_for({&last, last.submit()});
@@ -273,11 +269,7 @@ PyType_Spec pool_spec = {"broadcloth.Pool", sizeof(PyPool), 0, Py_TPFLAGS_DEFAUL
 
 /// Calls a Python function of (event, device, address, bytes) at every event of every pool.
 int64_t add_hook(PyObject* f) {
-  auto held = std::shared_ptr<PyObject>(new_ref(f), [](PyObject* o) {
-    python_calls.fetch_sub(1);
-    release_object(o);
-  });
-  python_calls.fetch_add(1);
+  auto held = std::shared_ptr<PyObject>(new_ref(f), [](PyObject* o) { release_object(o); });
   return pool_add_hook([held](PoolEvent event, Device device, void* ptr, size_t bytes) {
     constexpr const char* names[] = {"allocate", "free", "chunk_allocate", "chunk_free", "pressure"};
     if (!Py_IsInitialized()) return;
@@ -308,8 +300,8 @@ void enter_python(void* state) {
 }  // namespace
 
 void init_cuda_pool(PyObject* module) {
-  // A flush holds a tape's lock and may wait for Python's, to allocate by a Python function or to look for signals: who has Python's must not
-  // keep it while it waits for the tape's. Nor while it waits for the driver, which may be about to call a Python function.
+  // A flush holds a tape's lock and may wait for Python's, to allocate by a Python function or to look for signals: who has Python's must
+  // not keep it while it waits for the tape's. Nor while it waits for the driver, which may be about to call a Python function.
   set_host_wait(leave_python, enter_python);
   set_lock_wait(leave_python, enter_python);
   memory_type = add_type(module, &memory_spec, "DeviceMemory");

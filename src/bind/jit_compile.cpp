@@ -1,4 +1,5 @@
 // From a Python function to code for the CPU that a call can enter.
+#include <atomic>
 #include <chrono>
 
 #include "backends/cpu/jit_library.h"
@@ -124,15 +125,17 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
     add_digest(&text, c->text);
     add_digest(&text, prelude);
     add_digest(&text, made.name);
-    c->from_disk = true;
-    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(text.data(), text.size()), [&] {
-      c->from_disk = false;
+    const auto compiled = std::make_shared<std::atomic<bool>>(false);
+    const auto make = [&library, &prelude, flags, compiled, text = c->text, file = made.name + ".cpp", places = made.places] {
+      *compiled = true;
       try {
-        return CachedBinary{library.compile(c->text, made.name + ".cpp", flags, prelude), {}};
+        return CachedBinary{library.compile(text, file, flags, prelude), {}};
       } catch (const Error& e) {
-        throw kernels::refused_text(e, c->text, made.name + ".cpp", made.places);
+        throw kernels::refused_text(e, text, file, places);
       }
-    });
+    };
+    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(text.data(), text.size()), make);
+    c->from_disk = !*compiled;
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     c->entry = reinterpret_cast<host::Entry>(library.symbol(*object, made.name));
     c->next = reinterpret_cast<host::Entry>(library.symbol(*object, made.name + "_next"));

@@ -189,13 +189,14 @@ void load_loop(Loop* loop, const std::string& text, const kernels::CompiledFunct
     std::string key = text;
     key += '\0';
     key += prelude;
-    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(key.data(), key.size()), [&] {
-      try {
-        return CachedBinary{library.compile(text, made.name + ".cpp", flags, prelude), {}};
-      } catch (const Error& e) {
-        throw kernels::refused_text(e, text, made.name + ".cpp", made.places);
-      }
-    });
+    const CachedBinary binary = kernel_cache_binary(library.target(flags), digest(key.data(), key.size()),
+                                                    [&library, &prelude, flags, text, file = made.name + ".cpp", places = made.places] {
+                                                      try {
+                                                        return CachedBinary{library.compile(text, file, flags, prelude), {}};
+                                                      } catch (const Error& e) {
+                                                        throw kernels::refused_text(e, text, file, places);
+                                                      }
+                                                    });
     auto* object = new cpu::JitLibrary::Object(library.load(binary.bytes));  // lives as long as the process
     loop->entry = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_loop"));
     loop->chain = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_chain"));

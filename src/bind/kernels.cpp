@@ -11,6 +11,7 @@
 #include "bind/kernel_dispatcher.h"
 #include "codegen/device_library.h"
 #include "graph/tape.h"
+#include "runtime/interrupt.h"
 #include "runtime/program.h"
 
 namespace bc::bind {
@@ -211,6 +212,18 @@ void* status_memory(int64_t words, Stream stream) {
   });
 }
 
+/// Waits for a launch and reads what it reported.
+void read_status(Stream stream, void* to) {
+  try {
+    backend(stream.device).synchronize(stream);
+  } catch (const Interrupted&) {
+    // The kernel goes on, and may still report.
+    tape_of(stream).keep([status = std::exchange(the_status, Array())] {});
+    throw;
+  }
+  to_host(std::exchange(the_status, Array()), to);
+}
+
 /// form(arguments, device): the kernel for these arguments, for KernelDispatcher.
 PyObject* compiler_form(PyObject* self, PyObject* args) {
   return guard([&]() -> PyObject* {
@@ -257,8 +270,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
       form->status = [](Stream stream) { return status_memory(static_cast<int64_t>(kCheckBytes / 4), stream); };
       form->launched = [sites = s.compiled.sites, failures = s.compiled.failures, name = k.name](Stream stream) {
         std::vector<char> state(kCheckBytes);
-        backend(stream.device).synchronize(stream);
-        to_host(std::exchange(the_status, Array()), state.data());
+        read_status(stream, state.data());
         int code[7];
         std::memcpy(code, state.data(), sizeof(code));
         if (code[0] < 0) raise_finding(sites, state.data(), name);
@@ -268,8 +280,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
       form->status = [](Stream stream) { return status_memory(7, stream); };
       form->launched = [failures = s.compiled.failures, name = k.name](Stream stream) {
         int bytes[7];
-        backend(stream.device).synchronize(stream);
-        to_host(std::exchange(the_status, Array()), bytes);
+        read_status(stream, bytes);
         if (bytes[0]) raise_failure(failures, bytes, name);
       };
     }

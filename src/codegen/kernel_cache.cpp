@@ -26,6 +26,7 @@
 #include "core/error.h"
 #include "runtime/exit.h"
 #include "runtime/fork.h"
+#include "runtime/interrupt.h"
 
 namespace bc {
 
@@ -290,6 +291,15 @@ void leave_running(Cache& all, Entry& entry, State state) {
   all.changed.notify_all();
 }
 
+/// Waits for a change of the cache; Ctrl-C ends the wait of the main thread.
+void wait_for_change(Cache& all, std::unique_lock<std::mutex>& lock) {
+  if (!interrupt::may_end()) return all.changed.wait(lock);
+  all.changed.wait_for(lock, std::chrono::milliseconds(20));
+  lock.unlock();
+  interrupt::poll();
+  lock.lock();
+}
+
 // ---- the background thread ----
 
 void* work(void*) {
@@ -383,13 +393,35 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   all.changed.notify_all();
 }
 
+/// Compiles for the thread that waits in get_slowly, which an interrupt may have made leave meanwhile.
+void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
+  {
+    const std::lock_guard lock(all.mutex);
+    ++t_building;
+    entry.owner = pthread_self();
+  }
+  std::exception_ptr error;
+  try {
+    if (!quick || !source.quick || !make_quickly(all, entry, source)) compile(all, entry, source);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const std::lock_guard lock(all.mutex);
+  LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
+  entry.error = kernel ? nullptr : error;
+  leave_running(all, entry, kernel ? State::Idle : State::Failed);
+  if (!kernel) std::rethrow_exception(error);
+  if (kernel->quick.load(std::memory_order_relaxed)) entry.source = std::move(source);
+}
+
 [[gnu::noinline]] LoadedKernel& get_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
   bool waited = false;
   // Who makes a kernel publishes it before it takes the mutex again.
   while (!entry.kernel.load(std::memory_order_acquire) && entry.state.load(std::memory_order_relaxed) == State::Running) {
-    all.changed.wait(lock);
+    const interrupt::Scope scope = interrupt::wait_scope();
+    wait_for_change(all, lock);
     waited = true;
   }
   if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_acquire)) {
@@ -399,28 +431,29 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   if (waited && entry.error) std::rethrow_exception(entry.error);
   const bool queued = entry.state.load(std::memory_order_relaxed) == State::Queued;
   if (queued) std::erase(all.queue, &entry);  // quicker than to wait for what lies before it
-  KernelSource source = std::move(entry.source);
+  const auto source = std::make_shared<KernelSource>(std::move(entry.source));
   set_running(all, entry);
   lock.unlock();
-  std::exception_ptr error;
   try {
     if (!queued) {
-      source = print();
-      entry.file = file_key(source, backend.target());
+      *source = print();
+      entry.file = file_key(*source, backend.target());
     }
-    if (queued || !load_from_disk(all, entry, source)) {
-      if (!quick || !source.quick || !make_quickly(all, entry, source)) compile(all, entry, source);
+    if (!queued && load_from_disk(all, entry, *source)) {
+      lock.lock();
+      entry.error = nullptr;
+      leave_running(all, entry, State::Idle);
+      return *entry.kernel.load(std::memory_order_relaxed);
     }
   } catch (...) {
-    error = std::current_exception();
+    lock.lock();
+    entry.error = std::current_exception();
+    leave_running(all, entry, State::Failed);
+    throw;
   }
-  lock.lock();
-  LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
-  entry.error = kernel ? nullptr : error;
-  leave_running(all, entry, kernel ? State::Idle : State::Failed);
-  if (!kernel) std::rethrow_exception(error);
-  if (kernel->quick.load(std::memory_order_relaxed)) entry.source = std::move(source);
-  return *kernel;
+  --t_building;  // build() counts for its own thread
+  interrupt::run_apart([&all, &entry, source, quick] { build(all, entry, *source, quick); });
+  return *entry.kernel.load(std::memory_order_acquire);
 }
 
 [[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
@@ -481,7 +514,8 @@ void kernel_cache_improve(LoadedKernel& kernel, bool wait) {
       enqueue(all, *entry, std::move(entry->source));
     }
     if (!wait) return;
-    all.changed.wait(lock, idle);
+    const interrupt::Scope scope = interrupt::wait_scope();
+    while (!idle()) wait_for_change(all, lock);
   }
 }
 
@@ -499,7 +533,7 @@ LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const Sourc
   return try_slowly(all, backend, key, print);
 }
 
-CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make) {
+CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, std::function<CachedBinary()> make) {
   Cache& all = cache();
   const std::string text = fmt::format("program {} {}", target, to_string(key));
   const Hash128 file = digest(text.data(), text.size());
@@ -522,17 +556,17 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
     }
     Cache& all;
   };
-  const auto start = std::chrono::steady_clock::now();
-  CachedBinary made;
-  {
+  const auto made = std::make_shared<CachedBinary>();
+  interrupt::run_apart([&all, made, make = std::move(make), file, target] {
     const Running running(all);
-    made = make();
-  }
-  const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
-  all.compiles.fetch_add(1, std::memory_order_relaxed);
-  all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
-  all.store.save(file, target, made.names, made.bytes);
-  return made;
+    const auto start = std::chrono::steady_clock::now();
+    *made = make();
+    const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+    all.compiles.fetch_add(1, std::memory_order_relaxed);
+    all.compile_nanoseconds.fetch_add(elapsed.count(), std::memory_order_relaxed);
+    all.store.save(file, target, made->names, made->bytes);
+  });
+  return std::move(*made);
 }
 
 CacheStats kernel_cache_stats() {
@@ -626,6 +660,7 @@ void kernel_cache_close() {
     all.closing = true;
   }
   kernel_cache_shutdown();
+  interrupt::finish_apart();
 }
 
 }  // namespace bc

@@ -40,12 +40,13 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print, int64_t nanoseconds = 0);
 
 /// The bytes that `make` gives and the names beside them, kept on disk under a digest of `key` and `target` (the compiler, its flags and
-/// what it compiles for) in the same folder. `key` must stand for all that goes into the bytes.
+/// what it compiles for) in the same folder. `key` must stand for all that goes into the bytes. `make`
+/// owns what it uses: it goes on when Ctrl-C ends the wait for it.
 struct CachedBinary {
   std::vector<char> bytes;
   std::vector<std::string> names;
 };
-CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, const std::function<CachedBinary()>& make);
+CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, std::function<CachedBinary()> make);
 
 /// Has a background thread compile the whole of a kernel that is `quick` and put it in the kernel's place; with `wait`, returns when that
 /// is done. Nothing is done for a kernel that is whole, or has been asked for already.

@@ -43,7 +43,7 @@ void Tape::wait_for_uses(const Buffer& buffer) {
 }
 
 void Tape::after(Buffer& buffer, bool write) {
-  Uses& uses = buffer.uses;
+  Uses& uses = uses_of(buffer);
   const Use now{this, tick()};
   if (write) {
     uses.write = now;
@@ -115,6 +115,7 @@ void Tape::wait_for(Use use) {
   if (other.device().type == DeviceType::cpu || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
   if (capture_ && capture_ != other.capture_) {
     // A graph cannot wait for work outside of it.
+    const interrupt::Scope scope(interrupt::Mode::never);
     backend(other.device()).synchronize(other.stream_);
     return;
   }
@@ -138,18 +139,22 @@ void Tape::wait_for(Use use) {
     other.event_->record(other.stream_);
     other.event_tick_ = reached;
   }
-  if (device().type == DeviceType::cpu)
+  if (device().type == DeviceType::cpu) {
+    const interrupt::Scope scope(interrupt::Mode::never);
     other.event_->synchronize();
-  else
+  } else {
     backend(device()).wait_event(stream_, *other.event_);
+  }
   waited({&other, reached});
 }
 
 void Tape::wait_for(const StreamEvent& event, const Use& marked) {
-  if (device().type == DeviceType::cpu)
+  if (device().type == DeviceType::cpu) {
+    const interrupt::Scope scope(interrupt::Mode::never);
     event.synchronize();
-  else
+  } else {
     backend(device()).wait_event(stream_, event);
+  }
   waited(marked);
 }
 

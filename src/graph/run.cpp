@@ -90,6 +90,8 @@ class Runner {
       bool donated = false;
       try {
         interrupt::poll();
+        // May wait for the compiler, which Ctrl-C may end.
+        if (step.kind != Step::Kind::library && !step.launches.empty()) find_kernel(step);
         donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
         for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
         for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
@@ -227,9 +229,12 @@ class Runner {
     Ref<Buffer> kept_;
   };
 
-  void run_kernel(Step& step) {
+  void find_kernel(Step& step) {
     on_tier0_ = false;
     if (!step.kernel || step.kernel->quick.load(std::memory_order_acquire) || !config().jit) choose_engine(step);
+  }
+
+  void run_kernel(Step& step) {
     words_.assign(step.words);
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
@@ -435,6 +440,7 @@ uint32_t* Tape::error_word() {
 void Tape::check_errors() {
   if (!traits(device()).asynchronous || capture_) return;
   const Stream by = lent() ? default_tape(device()).stream() : stream_;
+  const interrupt::Scope scope(interrupt::Mode::never);  // an error that was taken must be told; the stream was waited for
   const auto check = [&](StreamWords& w) {
     if (!w.watched) return;
     w.watched = false;

@@ -73,11 +73,4 @@ void FunctionCompiler::check_barrier(const std::string& row, const Node* n) {
     line("++bc_checker.warp_epoch;");
 }
 
-void FunctionCompiler::check_return(const Node* n) {
-  // The last statement is the kernel's end, to which a thread may have come past a barrier.
-  if (!unit_.options.check || (!syntax_.body.empty() && syntax_.body.back() == n)) return;
-  unit_.need("check");
-  line("py::leave(bc_checker);");
-}
-
 }  // namespace bc::kernels

@@ -319,8 +319,6 @@ class FunctionCompiler {
   Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
   std::vector<Value> evaluated(const std::vector<Value>& operands);
   void check_barrier(const std::string& row, const Node* n);
-  /// Counts a thread that returns before the kernel's end.
-  void check_return(const Node* n);
   /// Whether a variable of the type starts as a pattern that tells that nothing was assigned to it.
   bool checks_variable(Type t) const { return unit_.options.check && t && t->is_scalar() && t->bytes % 4 == 0; }
   using Handler = Value (FunctionCompiler::*)(const std::string& name, CallArguments& args, const Node* n);

@@ -1117,7 +1117,11 @@ void FunctionCompiler::return_statement(const Node* n) {
   }
   if (spec_.depth == 0 && unit_.options.entry == Entry::kernel) {
     if (!v.is_none()) fail(n, "a kernel must not return a value", {{source_of(n->a), v.type}}, "write the result into an array argument");
-    check_return(n);
+    // The last statement is the kernel's end, to which a thread may have come past a barrier.
+    if (unit_.options.check && (syntax_.body.empty() || syntax_.body.back() != n)) {
+      unit_.need("check");
+      line("py::leave(bc_checker);");
+    }
     line("return;");
     return;
   }

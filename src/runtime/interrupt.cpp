@@ -7,6 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -112,16 +117,140 @@ bool asked() {
   return mode > Mode::never && is_main() && front_end.load(std::memory_order_relaxed)->ask(mode);
 }
 
-void poll() {
+namespace {
+
+/// asked(), where the word has changed since this thread's last call.
+bool asked_lately() {
   const uint32_t now = tick.load(std::memory_order_relaxed);
   if (now == seen) [[likely]]
-    return;
+    return false;
   seen = now;
-  if (asked()) throw Interrupted{};
+  return asked();
+}
+
+}  // namespace
+
+void poll() {
+  if (asked_lately()) throw Interrupted{};
 }
 
 void deliver() {
   if (is_main() && front_end.load(std::memory_order_relaxed)->deliver()) throw Interrupted{};
+}
+
+bool may_end() { return mode != Mode::never && is_main(); }
+
+Scope wait_scope() { return Scope(mode == Mode::none ? Mode::run : mode); }
+
+void wait_until(const std::function<bool()>& ready, bool sleeps) {
+  using std::chrono::steady_clock;
+  constexpr auto kLong = std::chrono::milliseconds(50);
+  constexpr int kAtOnce = 16;
+  const Scope scope = wait_scope();
+  const auto start = steady_clock::now();
+  for (int asked_times = 0; !ready(); ++asked_times) {
+    poll();
+    if (asked_times < kAtOnce && !sleeps) continue;
+    const auto now = steady_clock::now();
+    if (sleeps || now - start > kLong) {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      continue;
+    }
+    // Who asks too often keeps other threads from the driver; a sixty-fourth of the time that has passed is no loss.
+    while (steady_clock::now() - now < (now - start) / 64) __builtin_ia32_pause();
+  }
+}
+
+namespace {
+
+/// How much work is left running. Never destroyed.
+struct Left {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int count = 0;
+};
+Left& left() {
+  static auto* const l = new Left;
+  return *l;
+}
+
+struct Apart {
+  std::function<void()> work;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  bool left = false;
+  std::exception_ptr error;
+};
+
+void* work_apart(void* argument) {
+  const std::unique_ptr<std::shared_ptr<Apart>> owned(static_cast<std::shared_ptr<Apart>*>(argument));
+  const std::shared_ptr<Apart> apart = std::move(*owned);
+  pthread_setname_np(pthread_self(), "bc-apart");
+  std::exception_ptr error;
+  try {
+    apart->work();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  apart->work = nullptr;
+  const std::lock_guard lock(apart->mutex);
+  apart->error = std::move(error);
+  apart->done = true;
+  apart->ended.notify_all();
+  if (apart->left) {
+    const std::lock_guard counted(left().mutex);
+    --left().count;
+    left().changed.notify_all();
+  }
+  return nullptr;
+}
+
+/// Starts a thread that gets no signals, with a stack on which a C++ compiler can recurse.
+bool start_apart(const std::shared_ptr<Apart>& apart) {
+  auto argument = std::make_unique<std::shared_ptr<Apart>>(apart);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_t{16} << 20);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, work_apart, argument.get()) == 0;
+  if (started) argument.release();
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+
+void run_apart(std::function<void()> work) {
+  if (!may_end()) return work();
+  const auto apart = std::make_shared<Apart>();
+  apart->work = std::move(work);
+  if (!start_apart(apart)) return apart->work();
+  const Scope scope = wait_scope();
+  std::unique_lock lock(apart->mutex);
+  while (!apart->ended.wait_for(lock, std::chrono::milliseconds(20), [&] { return apart->done; })) {
+    lock.unlock();
+    const bool leaves = asked_lately();
+    lock.lock();
+    if (!leaves) continue;
+    if (!apart->done) {
+      apart->left = true;
+      const std::lock_guard counted(left().mutex);
+      ++left().count;
+    }
+    throw Interrupted{};
+  }
+  if (apart->error) std::rethrow_exception(std::exchange(apart->error, nullptr));
+}
+
+void finish_apart() {
+  std::unique_lock lock(left().mutex);
+  left().changed.wait_for(lock, std::chrono::seconds(5), [] { return left().count == 0; });
 }
 
 void set_front_end(const FrontEnd& given) {
@@ -136,6 +265,7 @@ void set_front_end(const FrontEnd& given) {
         // The thread that forks is the child's main one, and its only one.
         main_thread = pthread_self();
         counter.store(kNotStarted);
+        new (&left()) Left;  // the threads are the parent's
       });
 }
 

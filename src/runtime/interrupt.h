@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 /// How a user ends a long computation (Ctrl-C). Python runs signal handlers in its main thread only, and only there can be seen whether one
 /// is due. So while the main thread computes, another thread counts up a word every 50 ms; loops compare that word with what they saw
@@ -55,6 +56,22 @@ bool asked();
 void poll();
 /// Runs the handlers of the signal that ended a computation of Mode::look; throws Interrupted where one of them raises.
 void deliver();
+
+// Waits and work that the main thread can leave. Inside of scopes their mode counts; outside handlers run, so that no lock may be held that
+// a handler could need. In other threads, and where a scope says never, they are what they would be without Ctrl-C.
+
+/// Whether Ctrl-C can end a wait of this thread now.
+bool may_end();
+/// Around waits that call poll().
+Scope wait_scope();
+/// Asks `ready` until it says yes, at first without a pause; where the wait has become long, or from the beginning (`sleeps`), the thread
+/// sleeps in between. Throws Interrupted.
+void wait_until(const std::function<bool()>& ready, bool sleeps = false);
+/// Runs work that cannot be ended in a thread of its own and waits for it; an exception of the work is thrown here. An Interrupted leaves
+/// it running, so it must own all that it uses.
+void run_apart(std::function<void()> work);
+/// Waits, for some seconds at most, for the work that was left running: before what it uses is taken down.
+void finish_apart();
 
 /// What the front end does, always in the main thread: `ask` tells whether the computation must end, `deliver` as above.
 struct FrontEnd {

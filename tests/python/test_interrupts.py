@@ -48,9 +48,9 @@ print("whole", flush=True)
 """
 
 
-def run(program: str) -> list[str]:
+def run(program: str, **settings: str) -> list[str]:
     text = HEAD + textwrap.dedent(program) + TAIL
-    environment = {**os.environ, "BROADCLOTH_DEVICE": "cpu"}
+    environment = {**os.environ, "BROADCLOTH_DEVICE": "cpu", **settings}
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=errors, text=True, env=environment) as child:
             watchdog = threading.Timer(240, child.kill)
@@ -312,3 +312,57 @@ def test_other_threads_go_on():
             assert results == [4_500_000_000]
     """)
     assert lines == ["interrupted", "whole"]
+
+
+# Text that keeps the compiler busy for some seconds.
+SLOW = """
+        def slow(n):
+            branches = "".join(f"if (v > {i}) v = sinf(v) * {i} + cosf(v + {i}); else v = expf(v);\\n" for i in range(n))
+            return 'extern "C" __global__ void f(float* x) { float v = x[0];\\n' + branches + "x[0] = v; }"
+"""
+
+COMPILES = {
+    "a kernel in C++": """
+        x = bc.ones(1, dtype="f4")
+        k = bc.RawKernel(slow(SIZE), "f")
+        def compiled():
+            k((1,), (1,), (x,))
+    """,
+    "a function": """
+        import linecache, math
+        branches = "".join(f"    if v > {i}:\\n        v = math.sin(v) * {i} + math.cos(v + {i})\\n" for i in range(SIZE))
+        text = "def g(v):\\n" + branches + "    return v\\n"
+        linecache.cache["<g>"] = (len(text), None, text.splitlines(True), "<g>")
+        exec(compile(text, "<g>", "exec"))
+        g = njit(globals()["g"])
+        def compiled():
+            g(1.0)
+    """,
+    "an elementwise kernel": """
+        x = bc.ones(4)
+        branches = "".join(f"if (b > {i}) b = sin(b) * {i} + cos(b + {i}); else b = exp(b);" for i in range(SIZE))
+        k = bc.ElementwiseKernel("T a", "T b", "b = a;" + branches, "many")
+        def compiled():
+            k(x).sum().item()
+    """,
+}
+
+
+@pytest.mark.parametrize("name", COMPILES)
+def test_interrupt_ends_the_wait_for_the_compiler(name, tmp_path):
+    # What the second call takes is what the compiler still had to do when the wait ended.
+    program = textwrap.dedent(SLOW) + textwrap.dedent(COMPILES[name]).replace("SIZE", "1500")
+    lines = run(
+        program
+        + textwrap.dedent("""
+        def work():
+            ready()
+            compiled()
+        def after():
+            start = time.monotonic()
+            compiled()
+            print("again" if time.monotonic() - start > 0.5 else "at once", flush=True)
+        """),
+        BROADCLOTH_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert lines == ["interrupted", "again", "whole"]

@@ -406,56 +406,95 @@ class CpuProgramKernel final : public ProgramKernel {
              kMaxCluster, shape(wanted));
   }
 
-  /// A cluster's blocks take turns on one thread, each with memory of its own, up to the cluster's next barrier. Where the grid has
-  /// barriers as well, all clusters stop there.
-  void run_clusters(Special& special, bc_jit_frame& frame, size_t shared) const {
-    const size_t context = round_up(special.facts.context_bytes, 128);
+  /// A cluster's blocks, which take turns on one thread up to the cluster's next barrier, each with memory of its own, side by side.
+  struct Cluster {
+    int64_t number = 0;
+    uint32_t turn = 0;                     ///< the blocks that go on next, a bit each
+    uint32_t at_cluster = 0, at_grid = 0;  ///< those that wait for a barrier
+    bool spins = false;                    ///< those whose turn it is wait in loops
+    bool ended() const { return turn == 0 && at_grid == 0; }
+  };
+
+  /// Lets each block of `c.turn` go on once. The cluster's barrier stays closed while blocks wait for others in loops.
+  static void run_turn(Special& special, bc_jit_frame& frame, Cluster& c, size_t shared, size_t context, char* memory) {
     const uint32_t* const in = frame.cluster;
     const uint32_t size = in[0] * in[1] * in[2], columns = frame.grid[0] / in[0], rows = frame.grid[1] / in[1];
-    const int64_t clusters = int64_t{columns} * rows * (frame.grid[2] / in[2]);
+    const auto x = static_cast<uint32_t>(c.number % columns), y = static_cast<uint32_t>(c.number / columns % rows),
+               z = static_cast<uint32_t>(c.number / columns / rows);
+    uint32_t spins = 0;
+    for (uint32_t b = 0; b < size; ++b) {
+      if ((c.turn >> b & 1u) == 0) continue;
+      const int64_t bx = x * in[0] + b % in[0], by = y * in[1] + b / in[0] % in[1], bz = z * in[2] + b / in[0] / in[1];
+      const int64_t block = (bz * frame.grid[1] + by) * frame.grid[0] + bx;
+      char* const own = memory + size * shared + b * context;
+      if (special.entry(&frame, block, block + 1, memory + b * shared, own) == 0) continue;
+      uint32_t waits = 0;
+      std::memcpy(&waits, own, sizeof waits);
+      ((waits & BC_JIT_SPINS) != 0 ? spins : (waits & BC_JIT_WAITS_FOR_CLUSTER) != 0 ? c.at_cluster : c.at_grid) |= 1u << b;
+    }
+    c.spins = spins != 0;
+    c.turn = c.spins ? spins : std::exchange(c.at_cluster, 0);
+  }
+
+  /// Blocks in clusters. Those of clusters whose blocks wait in loops, or for the grid, are all begun, as far as there is room, and take
+  /// turns, as run_waiting's blocks do; others run one cluster after the other on each thread.
+  void run_clusters(Special& special, bc_jit_frame& frame, size_t shared) const {
+    constexpr size_t kRoom = size_t{1} << 28;
+    constexpr int64_t kLeast = 256;  // more than a GPU's
+    const size_t context = round_up(special.facts.context_bytes, 128);
+    const uint32_t* const in = frame.cluster;
+    const uint32_t size = in[0] * in[1] * in[2];
+    const int64_t clusters = int64_t{frame.grid[0] / in[0]} * (frame.grid[1] / in[1]) * (frame.grid[2] / in[2]);
     const bool whole_grid = (special.facts.grid_barriers & BC_JIT_GRID) != 0;
+    const bool waiting_loops = (special.facts.grid_barriers & BC_JIT_SPINS) != 0;
     const size_t bytes = size * (shared + context);  // of a cluster
+    const uint32_t all = (1u << size) - 1;
     frame.shared_stride = shared;
-    /// Runs a cluster as far as it comes; the number of its blocks that wait for the grid.
-    const auto run_cluster = [&](int64_t cluster, char* memory) {
-      char* const contexts = memory + size * shared;
-      const auto x = static_cast<uint32_t>(cluster % columns), y = static_cast<uint32_t>(cluster / columns % rows),
-                 z = static_cast<uint32_t>(cluster / columns / rows);
-      uint32_t turn = (1u << size) - 1, at_cluster = 0, at_grid = 0, spins = 0;
-      // Barriers stay closed while blocks wait for others in loops.
-      for (; turn != 0 && !interrupted(frame); turn = spins != 0 ? std::exchange(spins, 0) : std::exchange(at_cluster, 0)) {
-        for (uint32_t b = 0; b < size; ++b) {
-          if ((turn >> b & 1u) == 0) continue;
-          const int64_t bx = x * in[0] + b % in[0], by = y * in[1] + b / in[0] % in[1], bz = z * in[2] + b / in[0] / in[1];
-          const int64_t block = (bz * frame.grid[1] + by) * frame.grid[0] + bx;
-          char* const own = contexts + b * context;
-          if (special.entry(&frame, block, block + 1, memory + b * shared, own) == 0) continue;
-          uint32_t waits = 0;
-          std::memcpy(&waits, own, sizeof waits);
-          ((waits & BC_JIT_SPINS) != 0 ? spins : (waits & BC_JIT_WAITS_FOR_CLUSTER) != 0 ? at_cluster : at_grid) |= 1u << b;
-        }
-      }
-      return at_grid;
+    const auto begin = [&](Cluster& c, int64_t number, char* memory) {
+      c = {number, number < clusters ? all : 0};
+      for (uint32_t b = 0; b < size && context != 0; ++b) std::memset(memory + size * shared + b * context, 0, 64);
     };
-    if (!whole_grid) {
+    if (!whole_grid && !waiting_loops) {
       parallel_for(clusters, std::max<int64_t>(1, clusters / (thread_count() * 8)), [&](int64_t first, int64_t last) {
         Scratch scratch;
         char* const memory = scratch.take(bytes + 128);
-        for (int64_t cluster = first; cluster < last; ++cluster) {
-          for (uint32_t b = 0; b < size && context != 0; ++b) std::memset(memory + size * shared + b * context, 0, 64);
-          run_cluster(cluster, memory);
+        for (int64_t number = first; number < last; ++number) {
+          Cluster c;
+          begin(c, number, memory);
+          while (c.turn != 0 && !interrupted(frame)) run_turn(special, frame, c, shared, context, memory);
         }
       });
       return;
     }
-    const Mapping memory(static_cast<size_t>(clusters) * bytes, name_);
-    std::atomic<int> waiting{1};
-    while (waiting.exchange(0) != 0 && !interrupted(frame)) {
-      parallel_for(clusters, std::max<int64_t>(1, clusters / (thread_count() * 4)), [&](int64_t first, int64_t last) {
-        for (int64_t cluster = first; cluster < last; ++cluster) {
-          if (run_cluster(cluster, memory.begin() + static_cast<size_t>(cluster) * bytes) != 0) waiting.store(1);
+    const int64_t places =
+        whole_grid ? clusters : std::min(clusters, std::max<int64_t>(kLeast, static_cast<int64_t>(kRoom / std::max<size_t>(bytes, 1))));
+    const Mapping memory(static_cast<size_t>(places) * bytes, name_);
+    const auto memory_of = [&](int64_t place) { return memory.begin() + static_cast<size_t>(place) * bytes; };
+    std::vector<Cluster> taken(static_cast<size_t>(places));
+    for (int64_t i = 0; i < places; ++i) begin(taken[static_cast<size_t>(i)], i, memory_of(i));
+    std::atomic<int64_t> next{places};
+    const int64_t grain = std::max<int64_t>(1, places / (thread_count() * 4));
+    for (;;) {
+      std::atomic<int64_t> spinning{0}, at_grid{0};
+      parallel_for(places, grain, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          Cluster& c = taken[static_cast<size_t>(i)];
+          c.spins = false;
+          while (c.turn != 0 && !c.spins) {
+            if (interrupted(frame)) return;
+            run_turn(special, frame, c, shared, context, memory_of(i));
+            if (c.ended()) begin(c, next.fetch_add(1), memory_of(i));
+          }
+          if (c.turn != 0)
+            spinning.fetch_add(1);
+          else if (c.at_grid != 0)
+            at_grid.fetch_add(1);
         }
       });
+      if (interrupted(frame) || (spinning.load() == 0 && at_grid.load() == 0)) return;
+      // A barrier of the grid opens when all have come to it.
+      if (spinning.load() == 0)
+        for (Cluster& c : taken) c.turn = std::exchange(c.at_grid, 0);
     }
   }
 
@@ -495,14 +534,15 @@ class CpuProgramKernel final : public ProgramKernel {
   std::unique_ptr<Special> compile(const unsigned* block) {
     JitLibrary& library = JitLibrary::get();
     const std::string key = fmt::format("{} {} {} {} {}", to_string(program_->digest), symbol_, block[0], block[1], block[2]);
-    const CachedBinary cached = kernel_cache_binary(program_->target, digest(key.data(), key.size()), [&]() -> CachedBinary {
-      bc_jit_kernel facts{};
-      const uint32_t dims[3] = {block[0], block[1], block[2]};
-      std::vector<char> object = library.specialise(program_->bitcode, symbol_, dims, program_->flags, facts);
-      return {std::move(object),
-              {fmt::format("{} {} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes, facts.grid_barriers, facts.prints,
-                           facts.context_bytes)}};
-    });
+    const CachedBinary cached = kernel_cache_binary(
+        program_->target, digest(key.data(), key.size()),
+        [&library, program = program_, symbol = symbol_, dims = std::array<uint32_t, 3>{block[0], block[1], block[2]}]() -> CachedBinary {
+          bc_jit_kernel facts{};
+          std::vector<char> object = library.specialise(program->bitcode, symbol, dims.data(), program->flags, facts);
+          return {std::move(object),
+                  {fmt::format("{} {} {} {} {} {}", facts.shared_bytes, facts.user_shared, facts.local_bytes, facts.grid_barriers,
+                               facts.prints, facts.context_bytes)}};
+        });
     auto special = std::make_unique<Special>(library.load(cached.bytes, program_->data.get()));
     unsigned long long context = 0;
     BC_CHECK(cached.names.size() == 1 &&
@@ -756,8 +796,8 @@ std::shared_ptr<Program> open_program(const ProgramSource& source) {
   loaded->flags = flags_of(source);
   loaded->digest = source.digest();
   loaded->target = fmt::format("cpu program {} {}", library.target(loaded->flags), to_string(prelude));
-  CachedBinary cached = kernel_cache_binary(loaded->target, loaded->digest, [&]() -> CachedBinary {
-    JitLibrary::Parsed parsed = parse(source, loaded->flags);
+  CachedBinary cached = kernel_cache_binary(loaded->target, loaded->digest, [source, flags = loaded->flags]() -> CachedBinary {
+    JitLibrary::Parsed parsed = parse(source, flags);
     CachedBinary made;
     made.names = {parsed.manifest, std::to_string(parsed.bitcode.size())};
     made.bytes = std::move(parsed.bitcode);

@@ -7,10 +7,13 @@
 #include <utility>
 
 #include "backends/cuda/cubin.h"
+#include "backends/cuda/graph.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/program.h"
+#include "backends/cuda/wait.h"
 #include "runtime/host_wait.h"
+#include "runtime/interrupt.h"
 
 namespace bc {
 
@@ -469,6 +472,15 @@ std::pair<void*, size_t> CudaBackend::kernel_variable(LoadedKernel& kernel, cons
 
 // ---- Copy and fill ------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Waits, where Ctrl-C may end that, for what is queued before a copy. The copy itself must not be left: its host memory is the caller's.
+void await_turn(CUstream queue) {
+  if (interrupt::may_end()) check(cuda::synchronize_stream(queue), "cuStreamQuery");
+}
+
+}  // namespace
+
 void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
   const auto current = make_current();
   if (bytes == 0) return;
@@ -479,6 +491,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
     case CopyKind::HostToDevice:
       if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(src)) {
         // Pinned memory is read when the copy's turn comes, so the caller may reuse it only after that.
+        await_turn(queue);
         BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
         BC_DRIVER(cuStreamSynchronize, queue);
       } else {
@@ -487,6 +500,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
       return;
     case CopyKind::DeviceToHost:
       if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(dst)) {
+        await_turn(queue);
         BC_DRIVER(cuMemcpyDtoHAsync, dst, address(src), bytes, queue);
         BC_DRIVER(cuStreamSynchronize, queue);
       } else {
@@ -498,7 +512,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
       BC_DRIVER(cuMemcpyAsync, address(dst), address(src), bytes, queue);
       return;
     case CopyKind::HostToHost:
-      BC_DRIVER(cuStreamSynchronize, queue);
+      check(cuda::synchronize_stream(queue), "cuStreamSynchronize");
       std::memcpy(dst, src, bytes);
       return;
   }
@@ -602,7 +616,7 @@ void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void
 
 void CudaBackend::synchronize(Stream stream) {
   const auto current = make_current();
-  BC_DRIVER(cuStreamSynchronize, native(stream));
+  check(cuda::synchronize_stream(native(stream)), "cuStreamSynchronize");
 }
 
 bool CudaBackend::wait_for_reuse(Stream stream) {
@@ -658,8 +672,11 @@ void CudaBackend::release_retired() {
 }
 
 void CudaBackend::synchronize_device() {
-  const auto current = make_current();
-  BC_DRIVER(cuCtxSynchronize);
+  // There is no query for a context.
+  interrupt::run_apart([this] {
+    const auto current = make_current();
+    BC_DRIVER(cuCtxSynchronize);
+  });
 }
 
 Stream CudaBackend::create_stream(const StreamOptions& options) {
@@ -721,12 +738,8 @@ void CudaBackend::launch_host(Stream stream, std::function<void()> f) {
   const auto current = make_current();
   auto owned = std::make_unique<std::function<void()>>(std::move(f));
   if (capturing(stream)) {
-    // The graph, and what is made of it, may call it as long as the process lives.
-    static std::mutex mutex;
-    static auto& kept = *new std::vector<std::unique_ptr<std::function<void()>>>;
-    BC_DRIVER(cuLaunchHostFunc, native(stream), [](void* data) { (*static_cast<std::function<void()>*>(data))(); }, owned.get());
-    const std::lock_guard lock(mutex);
-    kept.push_back(std::move(owned));
+    std::function<void()>* const call = cuda::give_to_graph(native(stream), std::move(owned));
+    BC_DRIVER(cuLaunchHostFunc, native(stream), [](void* data) { (*static_cast<std::function<void()>*>(data))(); }, call);
     return;
   }
   BC_DRIVER(
@@ -760,7 +773,7 @@ void* CudaBackend::library_state(const char* name, const std::function<std::shar
 
 // ---- Events -------------------------------------------------------------------------------------------------------------------------
 
-CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking, bool interprocess) : backend_(&backend) {
+CudaEvent::CudaEvent(CudaBackend& backend, bool timing, bool blocking, bool interprocess) : backend_(&backend), sleeps_(blocking) {
   const auto current = backend.make_current();
   unsigned flags = (timing ? cuda::kEventDefault : cuda::kEventDisableTiming) | (blocking ? cuda::kEventBlockingSync : 0u) |
                    (interprocess ? cuda::kEventInterprocess : 0u);
@@ -774,6 +787,7 @@ CudaEvent::~CudaEvent() {
 CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
   std::swap(backend_, other.backend_);
   std::swap(event_, other.event_);
+  std::swap(sleeps_, other.sleeps_);
   return *this;
 }
 
@@ -793,7 +807,7 @@ bool CudaEvent::query() const {
 
 void CudaEvent::wait() const {
   const auto current = backend_->make_current();
-  BC_DRIVER(cuEventSynchronize, event_);
+  check(cuda::synchronize_event(event_, sleeps_), "cuEventSynchronize");
 }
 
 float CudaEvent::elapsed(const CudaEvent& start) const {

@@ -270,7 +270,7 @@ class CudaEvent {
   /// Takes over an event, such as one of another process.
   CudaEvent(CudaBackend& backend, cuda::CUevent event) : backend_(&backend), event_(event) {}
   ~CudaEvent();
-  CudaEvent(CudaEvent&& other) noexcept : backend_(other.backend_), event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent(CudaEvent&& other) noexcept : backend_(other.backend_), event_(std::exchange(other.event_, nullptr)), sleeps_(other.sleeps_) {}
   CudaEvent& operator=(CudaEvent&& other) noexcept;
 
   void record(Stream stream);
@@ -283,6 +283,7 @@ class CudaEvent {
  private:
   CudaBackend* backend_;
   cuda::CUevent event_ = nullptr;
+  bool sleeps_ = false;  ///< who waits for it
 };
 
 /// CudaEvent as the engine sees it.

@@ -74,6 +74,25 @@ bool CudaBackend::capturing(Stream stream) {
   return status != cuda::kCaptureStatusNone;
 }
 
+std::function<void()>* cuda::give_to_graph(CUstream stream, std::unique_ptr<std::function<void()>> call) {
+  const DriverApi& api = driver();
+  if (!api.cuStreamGetCaptureInfo || !api.cuUserObjectCreate || !api.cuGraphRetainUserObject) {
+    // Before CUDA 11.3 graphs own nothing: the function stays as long as the process.
+    return call.release();
+  }
+  int status = kCaptureStatusNone;
+  CUgraph graph = nullptr;
+  BC_DRIVER(cuStreamGetCaptureInfo, stream, &status, nullptr, &graph, nullptr, nullptr);
+  BC_CHECK(graph, Runtime, "launch_host_func: the stream's capture has failed");
+  CUuserObject object = nullptr;
+  BC_DRIVER(
+      cuUserObjectCreate, &object, call.get(), [](void* data) { delete static_cast<std::function<void()>*>(data); }, 1u,
+      kUserObjectNoDestructorSync);
+  std::function<void()>* const owned = call.release();
+  BC_DRIVER(cuGraphRetainUserObject, graph, object, 1u, kGraphUserObjectMove);
+  return owned;
+}
+
 CudaGraph::CudaGraph(CudaBackend& backend) : backend_(&backend) {
   const auto current = backend.make_current();
   BC_DRIVER(cuGraphCreate, &graph_, 0);

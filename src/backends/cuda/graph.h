@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "backends/cuda/cuda_backend.h"
@@ -33,6 +34,14 @@ class CudaGraph {
   CudaBackend* backend_;
   cuda::CUgraph graph_ = nullptr;
 };
+
+namespace cuda {
+
+/// Makes the graph that a stream is being captured into the owner of a function of the host: it ends with the last of the graph and of what
+/// is made of it.
+std::function<void()>* give_to_graph(CUstream stream, std::unique_ptr<std::function<void()>> call);
+
+}  // namespace cuda
 
 /// A graph ready to run: one driver call queues all of it. The kernels must stay loaded.
 class CudaGraphExec {

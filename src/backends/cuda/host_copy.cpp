@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "backends/cuda/cuda_libraries.h"
+#include "backends/cuda/wait.h"
+#include "runtime/interrupt.h"
 
 namespace bc::cuda {
 
@@ -233,6 +235,7 @@ HostCopy::~HostCopy() {
       if (buffer.data) api.cuMemFreeHost(buffer.data);
       if (buffer.event) api.cuEventDestroy(buffer.event);
     }
+  for (char* data : staging_) api.cuMemFreeHost(data);
   if (slots_) api.cuMemFreeHost(slots_);
   if (read_module_) api.cuModuleUnload(read_module_);
 }
@@ -336,19 +339,54 @@ bool HostCopy::open_read_slots() {
   return read_kernel_ != nullptr;
 }
 
+void HostCopy::leave_read(CUstream stream, std::function<void()> reuse) {
+  LeftRead left{nullptr, std::move(reuse)};
+  const RelaxedCapture relaxed;
+  const DriverApi& api = driver();
+  // Where no event can be had the memory stays taken.
+  if (api.cuEventCreate(&left.event, kEventDisableTiming) != kSuccess || api.cuEventRecord(left.event, stream) != kSuccess) return;
+  const std::lock_guard lock(reads_mutex_);
+  left_reads_.push_back(std::move(left));
+  reads_left_.store(true, std::memory_order_relaxed);
+}
+
+void HostCopy::reclaim_reads() {
+  if (!reads_left_.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  const RelaxedCapture relaxed;
+  std::vector<LeftRead> done;
+  {
+    const std::lock_guard lock(reads_mutex_);
+    std::erase_if(left_reads_, [&](LeftRead& left) {
+      if (driver().cuEventQuery(left.event) == kErrorNotReady) return false;
+      done.push_back(std::move(left));
+      return true;
+    });
+    reads_left_.store(!left_reads_.empty(), std::memory_order_relaxed);
+  }
+  for (const LeftRead& left : done) {
+    driver().cuEventDestroy(left.event);
+    left.reuse();
+  }
+}
+
 void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
   if (!open_read_slots()) return read_by_copy(dst, src, bytes, stream);
+  reclaim_reads();
   // Takes the lowest free slot; with all 64 in use the copy engine serves.
   uint64_t free = free_slots_.load(std::memory_order_relaxed);
   do {
     if (free == 0) return read_by_copy(dst, src, bytes, stream);
   } while (!free_slots_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire, std::memory_order_relaxed));
   int slot = std::countr_zero(free);
+  const uint64_t bit = uint64_t{1} << slot;
   struct Release {
-    std::atomic<uint64_t>& slots;
+    std::atomic<uint64_t>* slots;
     uint64_t bit;
-    ~Release() { slots.fetch_or(bit, std::memory_order_release); }
-  } release{free_slots_, uint64_t{1} << slot};
+    ~Release() {
+      if (slots) slots->fetch_or(bit, std::memory_order_release);
+    }
+  } release{&free_slots_, bit};
 
   unsigned ticket = ticket_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (ticket == 0) ticket = ticket_.fetch_add(1, std::memory_order_relaxed) + 1;  // fresh slots hold zeros
@@ -373,7 +411,13 @@ void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream
   }
   if (word < words) {
     // Work queued before takes longer, or has failed: the driver waits better, and tells what went wrong.
-    BC_DRIVER(cuStreamSynchronize, stream);
+    try {
+      check(synchronize_stream(stream), "cuStreamSynchronize");
+    } catch (const Interrupted&) {
+      release.slots = nullptr;
+      leave_read(stream, [this, bit] { free_slots_.fetch_or(bit, std::memory_order_release); });
+      throw;
+    }
     for (; word < words; ++word)
       BC_CHECK(arrived(word), Runtime, "copy: the device finished its work, but {} of {} bytes did not reach the host", bytes - word * 4,
                bytes);
@@ -386,17 +430,40 @@ void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream
 }
 
 void HostCopy::read_by_copy(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
-  // Through the first lane's pinned buffer.
-  std::lock_guard lock(lanes_mutex_);
-  Lane& lane = lanes_[0];
-  check(prepare_lane(lane, kMinChunk), "cuMemHostAlloc");
-  Buffer& buffer = lane.buffers[0];
-  if (buffer.busy) BC_DRIVER(cuEventSynchronize, buffer.event);
-  buffer.busy = false;
-  BC_CHECK(bytes <= lane.bytes, Value, "read_by_copy: expected at most {} bytes, got {}", lane.bytes, bytes);
-  BC_DRIVER(cuMemcpyDtoHAsync, buffer.data, src, bytes, stream);
-  BC_DRIVER(cuStreamSynchronize, stream);
-  std::memcpy(dst, buffer.data, bytes);
+  BC_CHECK(bytes <= kMinChunk, Value, "read_by_copy: expected at most {} bytes, got {}", kMinChunk, bytes);
+  reclaim_reads();
+  char* const staging = take_staging();
+  const auto give_back = [this, staging] {
+    const std::lock_guard lock(reads_mutex_);
+    staging_.push_back(staging);
+  };
+  try {
+    BC_DRIVER(cuMemcpyDtoHAsync, staging, src, bytes, stream);
+    check(synchronize_stream(stream), "cuStreamSynchronize");
+  } catch (const Interrupted&) {
+    leave_read(stream, give_back);
+    throw;
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  std::memcpy(dst, staging, bytes);
+  give_back();
+}
+
+char* HostCopy::take_staging() {
+  {
+    const std::lock_guard lock(reads_mutex_);
+    if (!staging_.empty()) {
+      char* const free = staging_.back();
+      staging_.pop_back();
+      return free;
+    }
+  }
+  const RelaxedCapture relaxed;
+  void* memory = nullptr;
+  BC_DRIVER(cuMemHostAlloc, &memory, kMinChunk, kHostAllocPortable);
+  return static_cast<char*>(memory);
 }
 
 // ---- Large copies
@@ -480,7 +547,7 @@ void HostCopy::upload_large(CUdeviceptr dst, const char* src, size_t bytes, CUst
 
 void HostCopy::download_large(char* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
   // Work queued before is waited for by one thread; the lanes' waits are then short.
-  BC_DRIVER(cuStreamSynchronize, stream);
+  check(synchronize_stream(stream), "cuStreamSynchronize");
   std::lock_guard lock(lanes_mutex_);
   const size_t chunk = chunk_bytes(bytes, threads_.most());
   run_lanes(bytes, chunk, "cuMemcpyDtoHAsync", [&](Lane& lane, std::atomic<size_t>& next) -> CUresult {

@@ -84,6 +84,15 @@ class HostCopy {
     size_t bytes = 0;
   };
 
+  /// What an interrupted read has left to the device, which still writes there.
+  struct LeftRead {
+    CUevent event = nullptr;      // after which it is free
+    std::function<void()> reuse;  // makes it free
+  };
+  /// Leaves a read that was queued to the device: `reuse` is called by a later read, when the device has done it.
+  void leave_read(CUstream stream, std::function<void()> reuse);
+  void reclaim_reads();
+  char* take_staging();
   bool upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
   void open_ring();
   static void close(Segment& segment);
@@ -109,6 +118,11 @@ class HostCopy {
   std::mutex lanes_mutex_;  // one large copy at a time
   CopyThreads threads_;
   std::vector<Lane> lanes_;
+
+  std::mutex reads_mutex_;
+  std::vector<char*> staging_;  // free ones, for reads by the copy engine
+  std::vector<LeftRead> left_reads_;
+  std::atomic<bool> reads_left_{false};
 
   std::once_flag slots_once_;
   char* slots_ = nullptr;  // host address

@@ -651,7 +651,7 @@ std::shared_ptr<Program> CudaBackend::open_program(const ProgramSource& source) 
     binary.bytes.push_back('\0');  // PTX ends with a zero
   } else {
     const std::string arch = this->arch();
-    CachedBinary cached = kernel_cache_binary(cuda::source_compiler(source, arch), source.digest(), [&]() -> CachedBinary {
+    CachedBinary cached = kernel_cache_binary(cuda::source_compiler(source, arch), source.digest(), [source, arch]() -> CachedBinary {
       cuda::ProgramBinary made = cuda::compile_source(source, arch);
       made.lowered.push_back(std::move(made.log));
       return {std::move(made.bytes), std::move(made.lowered)};
