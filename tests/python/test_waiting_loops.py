@@ -331,3 +331,78 @@ def test_check_takes_barriers_that_all_threads_reach(device):
     x = bc.zeros(64, device=device)
     f[2, 32](x)
     assert np.array_equal(np.asarray(x), np.tile(np.arange(32)[::-1], 2))
+
+
+def test_check_takes_threads_that_have_returned_before_a_barrier(device):
+    # A barrier of all threads waits for those that have not exited.
+    @cuda.jit(check=True)
+    def f(x, n):
+        s = cuda.shared.array(32, "float64")
+        t = cuda.threadIdx.x
+        if t >= n:
+            return
+        s[t] = t
+        cuda.syncthreads()
+        if t >= n - 4:
+            return
+        x[cuda.blockIdx.x, t] = s[n - 1 - t]
+        cuda.syncthreads()
+        x[cuda.blockIdx.x, t] += 1
+
+    x = bc.zeros((3, 32), device=device)
+    f[3, 32](x, 20)
+    want = np.zeros((3, 32))
+    want[:, :16] = 20 - np.arange(16)
+    assert np.array_equal(np.asarray(x.get()), want)
+
+
+def test_check_finds_a_barrier_that_threads_pass_by_where_others_have_returned(device):
+    @cuda.jit(check=True)
+    def f(x):
+        t = cuda.threadIdx.x
+        if t >= 24:
+            return
+        if t < 8:
+            cuda.syncthreads()  # here
+        x[t] = t
+        return
+
+    with pytest.raises(cuda.CheckError, match="only 8 of the 24 threads") as found:
+        f[2, 32](bc.zeros(32, device=device))
+    assert found.value.kind == "barrier" and "# here" in found.value.text
+
+
+# ---- clusters --------------------------------------------------------------------------------------------------------------------------
+
+CLUSTERS = r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void k(volatile int* flags, int* out, int blocks, int step) {
+  cg::cluster_group cluster = cg::this_cluster();
+  const int b = blockIdx.x, other = (b + step) % blocks;
+  cluster.sync();
+  if (threadIdx.x == 0) {
+    flags[b] = 1;
+    while (flags[other] == 0) {}
+  }
+  cluster.sync();
+  if (threadIdx.x == 0) {
+    flags[b] = 2;
+    while (flags[other] < 2) {}
+    out[b] = flags[other];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("blocks", [2, 8, 64])
+@pytest.mark.parametrize("cluster", [2, 4])
+def test_blocks_of_clusters_wait_for_blocks_of_others(blocks, cluster):
+    if blocks % cluster:
+        pytest.skip("a grid is whole clusters")
+    with on_cpu():
+        kernel = bc.RawKernel(CLUSTERS, "k")
+        for step in (1, cluster, blocks - 1):  # of the same cluster, of the next one, of the one before
+            flags, out = bc.zeros(blocks, dtype="int32"), bc.zeros(blocks, dtype="int32")
+            kernel((blocks,), (8,), (flags, out, np.int32(blocks), np.int32(step)), cluster=(cluster,))
+            assert np.array_equal(np.asarray(out), np.full(blocks, 2))

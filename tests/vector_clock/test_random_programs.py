@@ -44,6 +44,8 @@ class Program:
                     bc.cuda.Stream(non_blocking=False),
                 ]
         self.arrays: dict[tuple[str, int], list] = {(d, n): [] for d in self.devices for n in SIZES}
+        self.others: dict[tuple[str, int], list] = {(d, n): [] for d in self.devices for n in SIZES}
+        self.called: list[int] = []
         self.graphs: dict[str, list] = {d: [] for d in self.devices}
         self.kernel = bc.RawKernel('extern "C" __global__ void k(const float* a, float* b, int n) { b[0] += a[0]; }', "k")
 
@@ -98,14 +100,27 @@ class Program:
         self.kernel((1,), (32,), (self.foreign(d, n), self.pick(d, n), n))
 
     def foreign(self, d, n):
+        known = self.others[d, n]
+        if known and self.random.random() < 0.5:
+            return self.random.choice(known)  # is imported again, perhaps on another stream
         array = self.random.choice(self.libraries[d]).array(n + 1, self.random.choice([0, 1]))
         if self.random.random() < 0.7:
             array.write()
+        known.append(array)
+        if len(known) > 2:
+            known.pop(0)
         return array
 
     def take(self, d, n):
-        a = self.bc.asarray(self.foreign(d, n))[:n]
+        theirs = self.foreign(d, n)
+        if self.random.random() < 0.3:
+            at = self.random.randrange(n // 2)
+            self.keep(d, n, self.bc.concatenate([self.bc.asarray(theirs.part(at, n // 2 + at))] * 2))
+        a = self.bc.asarray(theirs)[:n]
         self.keep(d, n, a if a.size == n else self.bc.concatenate([a, a])[:n])
+
+    def come_back(self, d, n):
+        self.keep(d, n, self.bc.from_dlpack(self.pick(d, n)))
 
     def give(self, d, n):
         lib = self.random.choice(self.libraries[d])
@@ -141,10 +156,30 @@ class Program:
             if self.random.random() < 0.5:
                 a += c
             self.bc.flush()
+            if self.random.random() < 0.5:
+                c = self.beside(stream, d, n, c)
+            if self.random.random() < 0.3:
+                stream.launch_host_func(self.called.append, n)
             graph = stream.end_capture()
         self.graphs[d].append(graph)
         graph.launch(self.random.choice(self.streams[d]))
         self.keep(d, n, c)
+
+    def beside(self, stream, d, n, c):
+        """Work of another stream that joins the capture and comes back."""
+        other = next(s for s in self.streams[d][1:3] if s is not stream)
+        fork, join = self.bc.cuda.Event(), self.bc.cuda.Event()
+        fork.record(stream)
+        other.wait_event(fork)
+        with other:
+            made = c * self.random.choice([2, 3])
+            self.bc.flush()
+        join.record(other)
+        stream.wait_event(join)
+        return made
+
+    def host_function(self, d, n):
+        self.random.choice(self.streams[d]).launch_host_func(self.called.append, n)
 
     def launch_graph(self, d, n):
         if self.graphs[d]:
@@ -159,8 +194,8 @@ class Program:
 
     STEPS = (
         [make, combine, in_place, drop] * 4
-        + [reduce, library, launch, launch_with_foreign, take, give, event, move] * 2
-        + [synchronize, look, capture, launch_graph, drop_graph]
+        + [reduce, library, launch, launch_with_foreign, take, come_back, give, event, move] * 2
+        + [synchronize, look, host_function, capture, launch_graph, drop_graph]
     )
 
     def keep(self, d, n, a):
