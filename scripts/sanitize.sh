@@ -29,7 +29,7 @@ case "$kind" in
     run=(setarch "$(uname -m)" -R)   # thread sanitizer's shadow needs a plain address layout
     # Where several threads are at work. What runs in one thread finds nothing here.
     tests="tests/null"
-    for t in threads shared_by_threads streams memory devices cache kernel_threads prange vectorize user_kernels profiler; do
+    for t in threads shared_by_threads jit_shared_containers streams memory devices cache kernel_threads prange vectorize user_kernels profiler; do
       tests+=" tests/python/test_$t.py"
     done
     ;;

@@ -1,6 +1,9 @@
 // From a Python function to code for the CPU that a call can enter.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <string_view>
 
 #include "backends/cpu/jit_library.h"
 #include "bind/convert.h"
@@ -78,17 +81,12 @@ Box box_of(kernels::Type t) {
   }
 }
 
-/// Whether other threads may count owners of the call's memory.
-bool shares_memory(PyDispatcher* self, const Compiled& c) {
-  return self->options->parallel || (!c.interpreted.empty() && (self->options->nogil || kFreeThreaded));
-}
-
 }  // namespace
 
-const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result) {
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result, bool threads) {
   const auto find = [&]() -> const Compiled* {
     for (const Compiled* c : *self->compiled)
-      if (c->arguments == arguments) return c;
+      if (c->arguments == arguments) return threads && !c->threads ? c->with_threads : c;
     return nullptr;
   };
   {
@@ -101,6 +99,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   options.python_errors = self->options->python_errors;
   options.bounds = self->options->boundscheck;
   options.parallel = self->options->parallel;
+  if (const char* polls = std::getenv("BROADCLOTH_POLLS")) options.polls = std::string_view(polls) != "0";
   options.callback = self->options->callback;
   options.result = result;
   const kernels::CompiledFunction made = compile_function(self->function, arguments, options);
@@ -116,11 +115,17 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   }
   c->box = box_of(made.result);
   c->box.place(0);
+  // While the interpreter runs a block or prints, other threads of Python may take the objects that this one works on.
+  const auto is_object = [](kernels::Type t) {
+    return t->is(kernels::Kind::dict) || t->is(kernels::Kind::instance) || (t->is(kernels::Kind::list) && t->typed);
+  };
+  const bool lets_go = made.prints && std::any_of(arguments.begin(), arguments.end(), is_object);
+  c->threads = threads || self->options->parallel || !c->interpreted.empty() || lets_go;
   const int fast = self->options->fastmath ? 1 : 0;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
     const bc_jit_flags flags{3, fast, fast, 0, 1};
-    const std::string& prelude = kernels::host_library(shares_memory(self, *c));
+    const std::string& prelude = kernels::host_library(c->threads);
     std::string text;
     add_digest(&text, c->text);
     add_digest(&text, prelude);
@@ -148,13 +153,15 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   c->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const PyLock lock(compiler_lock());
   if (const Compiled* known = find()) return known;  // another thread was first
+  for (const Compiled* plain : *self->compiled)
+    if (plain->arguments == arguments) return plain->with_threads = c.release();
   self->compiled->push_back(c.release());
   return self->compiled->back();
 }
 
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage) {
   const int fast = self->options->fastmath ? 1 : 0;
-  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(shares_memory(self, compiled)));
+  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(compiled.threads));
 }
 
 }  // namespace bc::bind::jit

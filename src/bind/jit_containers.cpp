@@ -24,6 +24,7 @@ struct ListBody {
   host::Shared head;
   host::Block* memory;
   int64_t size, room;
+  host::Block* outgrown;
 };
 /// py::Str.
 struct Text {
@@ -118,7 +119,26 @@ void end_list(host::Block* block) {
   const size_t step = place_of(element).size;
   for (int64_t i = 0; i < b->size; ++i) end_value(element, static_cast<char*>(b->memory->data()) + static_cast<size_t>(i) * step);
   if (b->memory) host::drop(b->memory);
+  for (host::Block* m = b->outgrown; m != nullptr;) host::drop(std::exchange(m, m->next));
   host::table().release(block);
+}
+/// Shares the objects in a value.
+void share_value(Type t, char* at) {
+  if (t->is(Kind::list) || t->is(Kind::set) || t->is(Kind::instance) || t->is(Kind::dict)) {
+    host::Block* block;
+    std::memcpy(&block, at, sizeof block);
+    host::share(block);
+  } else if (t->is(Kind::tuple)) {
+    each_item(t, at, [](size_t, Type item, char* place) {
+      if (place) share_value(item, place);
+    });
+  }
+}
+void share_list(host::Block* block) {
+  ListBody* b = body_of(block);
+  const Type element = *element_place(block);
+  const size_t step = place_of(element).size;
+  for (int64_t i = 0; i < b->size; ++i) share_value(element, static_cast<char*>(b->memory->data()) + static_cast<size_t>(i) * step);
 }
 
 Type item_type(PyObject* o) {
@@ -149,7 +169,8 @@ void put_item(PyObject* o, Type t, char* at, Frame* frame) {
       host::Block* block;
       if (is_typed(o)) {
         block = typed_block(o);
-        ++block->count;
+        frame->note_object(block);
+        host::hold(block);
       } else {
         block = new_list(o, t->element, frame);
       }
@@ -159,7 +180,8 @@ void put_item(PyObject* o, Type t, char* at, Frame* frame) {
     case Kind::instance:
     case Kind::dict: {
       host::Block* block = typed_block(o);
-      ++block->count;
+      frame->note_object(block);
+      host::hold(block);
       std::memcpy(at, &block, sizeof block);
       return;
     }
@@ -193,14 +215,14 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
       host::Block* block;
       std::memcpy(&block, at, sizeof block);
       if (!t->typed) return box_list(block, t->element, frame, call);
-      ++block->count;
+      host::hold(block);
       return box_typed(block, t);
     }
     case Kind::instance:
     case Kind::dict: {
       host::Block* block;
       std::memcpy(&block, at, sizeof block);
-      ++block->count;
+      host::hold(block);
       return box_typed(block, t);
     }
     case Kind::array: {
@@ -287,8 +309,10 @@ host::Block* new_list(PyObject* o, Type element, Frame* frame) {
   const Py_ssize_t n = list ? PyList_Size(o) : PyObject_Size(o);
   const Place p = place_of(element);
   host::Block* block = host::new_block(sizeof(ListBody) + sizeof(Type));
-  ListBody* b = body_of(block);
-  *b = ListBody{{end_list, 0}, nullptr, 0, std::max<Py_ssize_t>(n, 4)};
+  ListBody* b = new (block->data()) ListBody{};
+  b->head.end = end_list;
+  b->head.share = share_list;
+  b->room = std::max<Py_ssize_t>(n, 4);
   *element_place(block) = element;
   struct Guard {
     host::Block* block;
@@ -368,7 +392,7 @@ PyObject* adopt_method(PyObject* self, PyObject* other) {
     host::Block* old = as_container(self)->block;
     as_container(self)->block = as_container(other)->block;
     as_container(self)->type = as_container(other)->type;
-    if (as_container(self)->block) ++as_container(self)->block->count;
+    if (as_container(self)->block) host::hold(as_container(self)->block);
     if (old) host::drop_shared(old);
     Py_RETURN_NONE;
   });

@@ -89,7 +89,7 @@ void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
 }
 
 /// Makes the overload of a call whose key is new.
-const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t n, const Frame& frame) {
+const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t n, const Frame& frame, bool threads) {
   auto made = std::make_unique<Overload>();
   made->words.assign(frame.words().data(), frame.words().data() + frame.words().size());
   std::vector<kernels::Type> types;
@@ -99,19 +99,22 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     if (!PyUnicode_Check(args[i])) keep_alive(args[i], &made->kept);
   }
   if (self->closed) {
-    const PyLock lock(compiler_lock());
     const Compiled* best = nullptr;
-    int least = -1;
-    for (const Compiled* c : *self->compiled) {
-      const int d = distance(types, c->arguments);
-      if (d >= 0 && (least < 0 || d < least)) best = c, least = d;
+    {
+      const PyLock lock(compiler_lock());
+      int least = -1;
+      for (const Compiled* c : *self->compiled) {
+        const int d = distance(types, c->arguments);
+        if (d >= 0 && (least < 0 || d < least)) best = c, least = d;
+      }
+      if (!best) {
+        std::string known;
+        for (const Compiled* c : *self->compiled) known += "\n    " + spell(c->arguments);
+        raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types),
+              known);
+      }
     }
-    if (!best) {
-      std::string known;
-      for (const Compiled* c : *self->compiled) known += "\n    " + spell(c->arguments);
-      raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types),
-            known);
-    }
+    if (threads && !best->threads) best = compile(self, best->arguments, best->result, true);
     made->compiled = best;
     made->convert.assign(n, -1);
     for (size_t i = 0; i < n; ++i) {
@@ -122,7 +125,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   } else {
     while (!made->compiled) {
       try {
-        made->compiled = compile(self, types);
+        made->compiled = compile(self, types, nullptr, threads);
       } catch (const kernels::LiteralNeeded& needed) {
         const size_t i = needed.parameter;
         const kernels::Type literal = i < n ? literal_of(args[i]) : nullptr;
@@ -179,10 +182,12 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     }
     Frame frame;
     for (Py_ssize_t i = 0; i < n; ++i) frame.add(args[i]);
+    const bool unlocked = self->options->nogil || kFreeThreaded;
+    const bool threads = frame.share_objects(unlocked);
     const Overload* found = nullptr;
     for (const Overload* o = self->overloads.load(std::memory_order_acquire); o && !found; o = o->next)
       if (matches(*o, frame.words(), args)) found = o;
-    if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame);
+    if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame, threads);
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {
       if (found->convert[i] < 0) continue;
@@ -203,6 +208,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       result = large.get() + (16 - reinterpret_cast<uintptr_t>(large.get()) % 16);
     }
     host::Call call;
+    call.threads = c.threads;
     call.keeper_context = &frame;
     call.keeper = [](host::Call* c, const void* data) -> host::Block* {
       const void *low = nullptr, *high = nullptr;
@@ -216,9 +222,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     Interpretation interpretation(&call, c.interpreted, frame);
     // Other threads of a loop may run the interpreter, too.
     const bool others = self->options->parallel && !c.interpreted.empty();
-    const bool ok = self->options->nogil || kFreeThreaded || others
-                        ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
-                        : host::run(c.entry, arguments, result, &call);
+    const bool ok = unlocked || others ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
+                                       : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
       interpretation.raise_again(call);

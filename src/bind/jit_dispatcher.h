@@ -53,8 +53,10 @@ struct Compiled {
   std::vector<kernels::Type> arguments;
   kernels::Type result = nullptr;
   host::Entry entry = nullptr;
-  host::Entry next = nullptr;  ///< of a generator: its next value
-  void* callback = nullptr;    ///< the entry for C, where one was asked for
+  host::Entry next = nullptr;                      ///< of a generator: its next value
+  bool threads = false;                            ///< counts are atomic, and shared containers are locked
+  mutable const Compiled* with_threads = nullptr;  ///< the same once more, where it was needed; guarded by the compiler's lock
+  void* callback = nullptr;                        ///< the entry for C, where one was asked for
   Box box;
   std::vector<kernels::Failure> failures;
   std::vector<InterpretedBlock> interpreted;
@@ -98,8 +100,9 @@ PyDispatcher* as_dispatcher(PyObject* o);
 /// The optimised code as "ir" or "asm".
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
 /// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
-/// `result`: what it returns, where a signature says so.
-const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result = nullptr);
+/// `result`: what it returns, where a signature says so. `threads`: other threads may hold the objects that it takes.
+const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result = nullptr,
+                        bool threads = false);
 /// The signatures that were given, of a function that is compiled for no other types.
 std::vector<kernels::FunctionSignature> declared_signatures(PyObject* dispatcher);
 

@@ -37,6 +37,7 @@ PyObject* next(PyObject* o) {
     char* result = room.data() + (16 - reinterpret_cast<uintptr_t>(room.data()) % 16);
     void* arguments[1] = {&self->block};
     host::Call call;
+    call.threads = c.threads;
     const Frame none{};
     Interpretation interpretation(&call, c.interpreted, none);
     if (!host::run(c.next, arguments, result, &call)) {

@@ -45,6 +45,7 @@ void put(PyObject* o, kernels::Type t, const std::string& name, char* to, Values
     refuse(from->spelling);
   }
   values->frame.add(given);
+  values->frame.share_objects(false);
   std::memcpy(to, values->frame.value(values->frame.count() - 1), t->bytes);
 }
 

@@ -34,7 +34,7 @@ namespace jit {
 namespace {
 
 /// What a word of a call's key says; the rest of the word holds details.
-enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice, kRandom };
+enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice, kRandom, kThreads };
 
 uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
   return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
@@ -114,6 +114,17 @@ void Frame::add(PyObject* o) {
 
 Frame::~Frame() {
   for (const Borrowed& b : borrowed_) host::drop_shared(b.block);
+}
+
+bool Frame::share_objects(bool unlocked) {
+  // Set by the first function without the lock that takes objects. A function that holds the lock sees it before it runs.
+  static constinit std::atomic<bool> sharing{false};
+  if (objects_.empty()) return false;
+  if (unlocked) sharing.store(true, std::memory_order_relaxed);
+  if (!sharing.load(std::memory_order_relaxed)) return false;
+  for (host::Block* block : objects_) host::share(block);
+  words_.push(kThreads);
+  return true;
 }
 
 void Frame::reflect(host::Call* call) {
@@ -295,6 +306,7 @@ void Frame::read(PyObject* o) {
     host::Block* slots[2] = {nullptr, nullptr};
     if (is_typed(o)) {
       slots[0] = typed_block(o);
+      note_object(slots[0]);
     } else {
       slots[0] = new_list(o, t->element, this);
       borrowed_.push_back({o, slots[0], t, offset});

@@ -84,6 +84,11 @@ class Frame {
   PyObject* holder(const void* data, const void** from, const void** to) const;
   /// The random generator among the arguments that has this bit generator, or nullptr.
   PyObject* generator(const void* bits) const;
+  /// Notes a typed container or an object of a jitclass among the arguments.
+  void note_object(host::Block* block) { objects_.push_back(block); }
+  /// Lets the noted objects be shared by threads where some function runs without the interpreter's lock; `unlocked` says that one will.
+  /// True where they are: the function must then be one that takes their locks.
+  bool share_objects(bool unlocked);
   bool ours() const { return access_.has_value(); }  ///< some array is one of ours
   /// Replaces a scalar argument's bytes.
   char* replace(size_t i, size_t bytes);
@@ -114,6 +119,7 @@ class Frame {
   std::pair<uintptr_t, uintptr_t> extent(const Given& g) const;
   Small<Given, 16> arrays_;
   std::vector<Borrowed> borrowed_;
+  std::vector<host::Block*> objects_;
   std::vector<std::pair<const void*, PyObject*>> generators_;
   std::vector<PyRef> made_;  ///< arrays over bytes and the like
   std::optional<ArrayAccess> access_;

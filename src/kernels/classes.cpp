@@ -68,7 +68,9 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
   const Type t = self.type;
   for (size_t i = 0; i < t->fields.size(); ++i)
     if (t->fields[i] == name) {
-      Value v = Value::of(t->items[i], fmt::format("{}.fields().{}", paren(self), cpp_identifier(name)));
+      const std::string field = cpp_identifier(name);
+      Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? fmt::format("{}.fields().{}", paren(self), field)
+                                                                : fmt::format("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
       v.reads = true;
       v.effect = self.effect;
       return v;
@@ -106,9 +108,11 @@ void FunctionCompiler::assign_instance_field(const Value& self, const std::strin
   if (!value.type) return;
   if (!converts(value.type, field)) fail(n, fmt::format("the field '{}' holds {}, not {}", name, field->spelling, value.type->spelling));
   if (!field->has_value()) return;
-  const std::string place = fmt::format("{}.fields().{}", paren(self), cpp_identifier(name));
-  linef("{} = {};", place, convert(value, field, n));
-  if (field->is_array()) linef("py::keep_value({});", place);
+  unit_.changes_containers |= !field->is_scalar();
+  if (field->is_scalar())
+    linef("{}.fields().{} = {};", paren(self), cpp_identifier(name), convert(value, field, n));
+  else
+    linef("{}.set_field(&{}::Fields::{}, {});", paren(self), cpp(t), cpp_identifier(name), convert(value, field, n));
 }
 
 Value FunctionCompiler::new_instance(Type t, CallArguments args, const Node* n) {

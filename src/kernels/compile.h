@@ -34,6 +34,7 @@ struct CompileOptions {
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
   bool captures = false;           ///< kernel: arrays on a device that functions name are parameters behind the arguments
   bool entered = true;             ///< host: there is an entry; else the function alone, for text behind it that calls it
+  bool polls = true;               ///< host: loops ask whether the user ends them (Ctrl-C)
   bool parallel = false;           ///< host: prange and whole-array expressions run on all threads
   std::string launch_bounds;       ///< kernel: the arguments of __launch_bounds__
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
@@ -114,6 +115,7 @@ struct CompiledFunction {
   std::vector<bool> writes;
   std::vector<CapturedArray> captured;  ///< kernel: what it takes behind its arguments, before the status
   std::vector<LinkedCode> linked;       ///< code that it is linked with; CUDA C++ is in the text already
+  bool prints = false;                  ///< host: it calls print, which may let other threads of Python run
   bool uses_grid_sync = false;          ///< must be launched cooperatively
   bool uses_dynamic_shared = false;
 };

@@ -85,6 +85,8 @@ class Unit {
   void need(const char* header) { headers_.insert(header); }
   /// Tells whether C++ text has a loop, or calls a function of the unit that has one.
   bool loops(std::string_view text, int depth = 0) const;
+  /// Tells whether a turn of a loop with this body may take long: the body has a loop, or calls what may have one. (polls.cpp)
+  bool may_take_long(std::string_view body, int depth = 0) const;
   int failure(Failure f);
   /// The number of an array on a device that a function names.
   int capture(const Entity& e, std::string_view name);
@@ -116,6 +118,10 @@ class Unit {
     bool used = false, varies = false;
   };
   std::map<std::pair<const void*, std::string>, ClosedOver> closed_over;
+  /// The text changes containers that it did not just make (a loop over a dict moves its entries together): threads of a parallel loop
+  /// then need their locks.
+  bool changes_containers = false;
+  bool prints = false;
   std::vector<std::string> trail;             ///< the calls that led here, for messages
   std::map<std::string, SourcePlace> places;  ///< of the lines of Python that the text has as comments
 
@@ -217,6 +223,8 @@ class FunctionCompiler {
   /// A counted loop, from its head's parts and its body: `step` is a number. On the host it asks now and then whether the user ends it.
   std::string counted_loop(const Node* n, const std::string& type, const std::string& counter, const std::string& start,
                            const std::string& stop, int64_t step, const std::string& body);
+  /// `while test: body`, likewise.
+  std::string tested_loop(const Node* n, const std::string& test, const std::string& body);
   /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.
   std::string poll_after(const Node* n);
   /// The elements in a test that a loop's own turns do not change: another thread does, so each turn reads them again.

@@ -241,6 +241,7 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
                          paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
   }
   if ((v.is(Kind::set) || v.is(Kind::dict)) && !is_incomplete(v.type) && !v.display) {
+    unit_.changes_containers = true;
     return Value::called(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), paren(v) + ".keys()");
   }
   if (v.is(Kind::tuple)) {
@@ -272,9 +273,10 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   linef("const {} {} = {};", cpp(t), out,
         set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
   if (walk->loop.empty())
-    linef("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", k, walk->length);
+    linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
   else
     linef("{} {{", walk->loop);
+  polls_ = true;
   ++depth_;
   ++throws_;
   Value item = walk->item(k);
@@ -317,9 +319,10 @@ Value FunctionCompiler::comprehension(const Node* n) {
     if (!walk->loop.empty())
       linef("{} {{", walk->loop);
     else if (counted)
-      linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}) {{", k, walk->length);
+      linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll()) {{", k, walk->length);
     else
-      linef("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", k, walk->length);
+      linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
+    polls_ = true;
     ++depth_;
     assign(level->c, walk->item(k), n);
     for (const Node* test : level->list) {
@@ -398,6 +401,8 @@ Value FunctionCompiler::comprehension(const Node* n) {
 /// object.name(…) of a container, whose type the call may tell.
 Value FunctionCompiler::container_call(const Value& given, const Node* n) {
   const std::string& name = n->a->text;
+  const bool looks = given.is(Kind::dict) ? name == "get" : given.is(Kind::list) && (name == "index" || name == "count" || name == "copy");
+  unit_.changes_containers |= !looks;
   CallArguments args = arguments(n);
   for (Value& v : args.positional) {
     const bool element = name == "append" || name == "insert" || name == "setdefault";
@@ -480,7 +485,8 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
     const auto walk = iteration(p[0], n);
     if (!walk) fail(n, fmt::format("list.extend() does not take {}", p[0].type->spelling));
     const std::string k = temporary("k");
-    linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}) {{", k, walk->length);
+    linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll()) {{", k, walk->length);
+    polls_ = true;
     ++depth_;
     linef("{}.append({});", l, convert(walk->item(k), element, n));
     --depth_;
@@ -626,12 +632,9 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
   if (name == "setdefault" && p.size() == 2)
     return Value::called(value, fmt::format("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   if (name == "popitem" && p.empty()) {
-    const std::string at = temporary("at"), k = temporary("key"), v = temporary("value");
-    linef("const i64 {} = {}.last(false);", at, d);
-    linef("const {} {} = {}.entries()[{}].key;", cpp(key), k, d, at);
-    linef("const {} {} = {}.entries()[{}].value;", cpp(value), v, d, at);
-    linef("{}.erase({});", d, at);
-    Value a = Value::of(key, k), b = Value::of(value, v);
+    const std::string last = temporary("last");
+    linef("const auto {} = {}.pop_last(false);", last, d);
+    Value a = Value::of(key, last + ".key"), b = Value::of(value, last + ".value");
     a.simple = b.simple = true;
     return tuple_of({a, b});
   }
@@ -692,6 +695,7 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
     return Value::called(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
   if (b.is(Kind::list) && integer_a && op == Operator::mul)
     return Value::called(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
+  unit_.changes_containers |= a.is(Kind::set) || a.is(Kind::dict);
   if (a.is(Kind::set) && a.type == b.type) {
     const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
     if (how >= 0) return Value::called(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
@@ -707,6 +711,7 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
 /// `x op= y` of a container: it is changed in place. False where that is not its operator.
 bool FunctionCompiler::container_update(const Node* target, Operator op, const Value& a, const Value& given, const Node* n) {
   if (!a.type || !a.type->is_container()) return false;
+  unit_.changes_containers = true;
   if (!given.type) return true;
   const Value b = made(given, a.type, n);
   if (a.is(Kind::list) && op == Operator::add) {
@@ -808,6 +813,7 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     if (op != Operator::is && op != Operator::is_not) return compare_two(op, array(x), array(y), n);
   }
   const Value a = made(x, y.type, n), b = made(y, x.type, n);
+  unit_.changes_containers |= a.is(Kind::set) || a.is(Kind::dict);
   if (!a.type->is_container() || a.type->kind != b.type->kind) {
     if ((op == Operator::eq || op == Operator::ne) && !a.is_none() && !b.is_none()) return constant_value(Constant{op == Operator::ne});
     return std::nullopt;
@@ -897,6 +903,7 @@ bool FunctionCompiler::container_store(const Node* target, const Value& object, 
   if (value.lazy) value = bound(materialise(value, at));
   if (!value.type) return true;
   if (object.is(Kind::set)) fail(at, "the items of a set cannot be assigned");
+  unit_.changes_containers = true;
   if (!emitting_) {
     if (object.is(Kind::dict))
       refine(target->a, dict_type(stored_type(index.type), stored_type(value.type)), at);
@@ -931,6 +938,7 @@ bool FunctionCompiler::container_update_item(const Node* n) {
   const Node* t = n->a;
   const Value object = expression(t->a);
   if (!object.type || !object.type->is_container()) return false;
+  unit_.changes_containers = true;
   const Value index = made(expression(t->b), nullptr, n);
   if (!index.type) return true;
   const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;
@@ -957,7 +965,7 @@ bool FunctionCompiler::container_update_item(const Node* n) {
     if (!converts(result.type, held)) return true;
   }
   const Value made_value = spill(converted(result, held, n), "item");
-  linef("{}.place({}) = {};", whole.text, at.text, made_value.text);
+  linef("{}.{}({}, {});", whole.text, object.is(Kind::dict) ? "put" : "set", at.text, made_value.text);
   return true;
 }
 
@@ -975,6 +983,7 @@ void FunctionCompiler::delete_statement(const Node* n) {
     if (!object.type || !index.type) continue;
     if (!object.is(Kind::list) && !object.is(Kind::dict)) fail(target, fmt::format("items of {} cannot be deleted", object.type->spelling));
     if (is_incomplete(object.type)) continue;
+    unit_.changes_containers = true;
     if (object.is(Kind::dict)) {
       linef("{}.remove({});", paren(object), convert(index, object.type->items[0], target));
     } else if (index.is(Kind::slice)) {
@@ -998,6 +1007,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     return Iteration{"0", [element](const std::string&) { return element ? Value::of(element, "") : Value{}; }};
   }
   if (v.is(Kind::set) || v.is(Kind::dict)) {
+    unit_.changes_containers = true;
     const Value d = v.simple ? v : spill(v, "d");
     const std::string count = temporary("n");
     linef("const i64 {} = {}.walk();", count, d.text);
@@ -1016,6 +1026,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
                          return one && !items ? Value::of(one, "") : Value{};
                        }};
     }
+    unit_.changes_containers = true;
     const std::string count = temporary("n"), what = v.type->name.substr(5);
     linef("const i64 {} = {}.walk();", count, d.text);
     return Iteration{count, [this, d, count, what](const std::string& k) {

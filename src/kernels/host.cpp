@@ -534,7 +534,10 @@ Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, c
 }
 
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
-  if (name == "builtins.print") return host_print(args, n);
+  if (name == "builtins.print") {
+    unit_.prints = true;
+    return host_print(args, n);
+  }
   if (name.starts_with("numba.")) return host_numba(name, args, n);
   if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
     // A list is worked on as the vector of its elements.

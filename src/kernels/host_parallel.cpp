@@ -180,6 +180,13 @@ void find_values(const std::vector<Node*>& body, std::map<std::string, const Nod
     find_values(n->orelse, values);
   }
 }
+/// Whether a value refers to objects that threads may change.
+bool holds_object(Type t) {
+  if (!t) return false;
+  if (t->is_container() || t->is(Kind::instance)) return !is_incomplete(t);
+  return holds_object(t->is(Kind::optional) ? t->element : nullptr) ||
+         (t->is_tuple() && std::any_of(t->items.begin(), t->items.end(), holds_object));
+}
 bool mentions(const Node* n, const std::string& name) {
   if (!n) return false;
   if (n->kind == NodeKind::name && n->text == name) return true;
@@ -246,6 +253,20 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   };
   const auto print = [&](const std::string& body) {
     std::string head, sizes, shadows, out, joins;
+    if (unit_.changes_containers) {
+      // An inner function that the body calls may name any of them.
+      const bool calls = std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) {
+        const int i = syntax_.local_index(b.first);
+        return i >= 0 && before[static_cast<size_t>(i)] && before[static_cast<size_t>(i)]->type->is(Kind::function);
+      });
+      for (size_t i = 0; i < before.size(); ++i) {
+        if (!before[i] || !holds_object(before[i]->type) || !(calls || bindings.contains(syntax_.locals[i]))) continue;
+        const std::string name = variable(static_cast<int>(i), before[i]->type);
+        const bool object = before[i]->type->is_container() || before[i]->type->is(Kind::instance);
+        head += object ? fmt::format("{}const py::SharedByLoop {}({});\n", indent, temporary("shared"), name)
+                       : fmt::format("{}py::share_value({});\n", indent, name);
+      }
+    }
     for (const Reduction& r : reductions) {
       const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
       const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];

@@ -22,6 +22,14 @@ namespace {
 /// What is thrown; the thread says what it is.
 struct Unwind {};
 
+/// What a block of bytes == kForeign holds: memory of others.
+struct Foreign {
+  void* object;
+  void (*release)(void* object);
+  const void *low, *high;
+};
+constexpr int64_t kForeign = -1;
+
 struct Thread {
   Call* call = nullptr;
   bool worker = false;  ///< inside a parallel loop: the caller may hold the interpreter's lock, so nothing here may wait for it
@@ -30,6 +38,9 @@ struct Thread {
   std::string message;
   std::vector<Argument> arguments;
   uint32_t seen = 0;  ///< of the word that changes while the user may interrupt
+  /// Objects of Python whose last owner went while this thread held the lock of a container: giving them back takes the interpreter's
+  /// lock, whose owner may wait for the container.
+  std::vector<Foreign> released;
 };
 /// A caught exception.
 struct Exception {
@@ -216,7 +227,8 @@ Block* allocate(int64_t bytes) {
               bytes < 0 ? "negative dimensions are not allowed" : text.data(), bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
   }
   Thread& t = self();
-  if (const uint32_t now = tick.load(std::memory_order_relaxed); now != t.seen) [[unlikely]] {
+  // Asking may wait for the interpreter's lock, whose owner may wait for a container.
+  if (const uint32_t now = tick.load(std::memory_order_relaxed); now != t.seen && !holds_container()) [[unlikely]] {
     t.seen = now;
     try {
       poll();
@@ -225,7 +237,7 @@ Block* allocate(int64_t bytes) {
       throw;
     }
   }
-  Block* block = new (memory) Block{1, bytes, nullptr, nullptr, t.call};
+  Block* block = new (memory) Block{1, bytes, nullptr, nullptr, t.call != nullptr && !t.call->threads ? t.call : nullptr};
   if (Call* call = block->call) {
     std::unique_lock lock(call->mutex, std::defer_lock);
     if (!alone(t, call)) lock.lock();
@@ -236,18 +248,14 @@ Block* allocate(int64_t bytes) {
   return block;
 }
 
-/// What a block of bytes == kForeign holds: memory of others.
-struct Foreign {
-  void* object;
-  void (*release)(void* object);
-  const void *low, *high;
-};
-constexpr int64_t kForeign = -1;
 void free_block(Block* block) {
   if (block->bytes == kForeign) {
     const Foreign f = *static_cast<Foreign*>(block->data());
     give_back(block, sizeof(Foreign));
-    f.release(f.object);
+    if (holds_container())
+      self().released.push_back(f);
+    else
+      f.release(f.object);
     return;
   }
   give_back(block, block->bytes);
@@ -273,11 +281,20 @@ void link_block(Block* block) {
   Call* call = self().call;
   if (call == nullptr || block->call != nullptr) return;
   const std::lock_guard lock(call->mutex);
+  if (call->threads) return call->results.push_back(block);  // another thread may return it, too
   block->call = call;
   block->previous = nullptr;
   block->next = call->blocks;
   if (block->next != nullptr) block->next->previous = block;
   call->blocks = block;
+}
+
+void enter_container(Shared* object, int32_t writes) { object->lock.enter(writes != 0); }
+void leave_container(Shared* object) {
+  object->lock.leave();
+  Thread& t = self();
+  if (t.released.empty() || holds_container()) return;
+  for (const Foreign& f : std::exchange(t.released, {})) f.release(f.object);
 }
 
 /// What keeps the values of one run of the interpreter, and who knows it.
@@ -562,16 +579,27 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,           release,      raise_now,   add_argument,       caught, raise_again, message_of,   forget,
-                          parallel,           threads,      set_threads, thread_id,          print,  product,     random_state, seed_random,
-                          refill_random,      format_float, format_spec, parse_float,        keep,   link_block,  interpret,    interpreted,
-                          forget_interpreted, lapack,       ignored,     &interrupt::word(), poll};
+  static const Table t = {allocate,     release,         raise_now,      add_argument,       caught,      raise_again, message_of,
+                          forget,       parallel,        threads,        set_threads,        thread_id,   print,       product,
+                          random_state, seed_random,     refill_random,  format_float,       format_spec, parse_float, keep,
+                          link_block,   interpret,       interpreted,    forget_interpreted, lapack,      ignored,     &interrupt::word(),
+                          poll,         enter_container, leave_container};
   return t;
 }
 
 void drop_shared(Block* block) {
   if (block != nullptr && std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) == 1)
     reinterpret_cast<Shared*>(block->data())->end(block);
+}
+
+void share(Block* block) {
+  // Whoever finds the object shared finds what it holds shared.
+  static std::recursive_mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto* head = static_cast<Shared*>(block->data());
+  if (head->shared != 0) return;
+  head->share(block);
+  std::atomic_ref(head->shared).store(1, std::memory_order_release);
 }
 
 Block* new_block(int64_t bytes) {
@@ -590,7 +618,14 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call) {
   t.call = call;
   t.arguments.clear();
   const interrupt::Scope scope(interrupt::Mode::run);
-  const bool ok = landed([&] { call->failure = entry(arguments, result); });
+  const bool ok = landed([&] {
+    // Short functions ask here: somebody may call them in a loop that does not.
+    if (const uint32_t now = tick.load(std::memory_order_relaxed); now != t.seen) [[unlikely]] {
+      t.seen = now;
+      poll();
+    }
+    call->failure = entry(arguments, result);
+  });
   t.call = before;
   if (ok && call->failure == 0) return true;
   call->arguments = std::exchange(t.arguments, {});
@@ -607,16 +642,19 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call) {
 
 Block* block_of(const Call& call, const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
-  const std::lock_guard lock(call.mutex);
-  for (Block* block = call.blocks; block != nullptr; block = block->next) {
+  const auto holds = [at](Block* block) {
     if (block->bytes == kForeign) {
       const auto* f = static_cast<const Foreign*>(block->data());
-      if (at >= reinterpret_cast<uintptr_t>(f->low) && at <= reinterpret_cast<uintptr_t>(f->high)) return block;
-      continue;
+      return at >= reinterpret_cast<uintptr_t>(f->low) && at <= reinterpret_cast<uintptr_t>(f->high);
     }
     const auto begin = reinterpret_cast<uintptr_t>(block->data());
-    if (at >= begin && at <= begin + static_cast<uintptr_t>(block->bytes)) return block;
-  }
+    return at >= begin && at <= begin + static_cast<uintptr_t>(block->bytes);
+  };
+  const std::lock_guard lock(call.mutex);
+  for (Block* block : call.results)
+    if (holds(block)) return block;
+  for (Block* block = call.blocks; block != nullptr; block = block->next)
+    if (holds(block)) return block;
   return nullptr;
 }
 
@@ -627,6 +665,7 @@ void Call::adopt() {
   }
 }
 
+void hold(Block* block) { std::atomic_ref(block->count).fetch_add(1, std::memory_order_relaxed); }
 void drop(Block* block) {
   if (std::atomic_ref(block->count).fetch_sub(1, std::memory_order_acq_rel) == 1) release(block);
 }

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/container_lock.h"
+
 /// What compiled Python functions need of the engine while they run on the CPU: memory that arrays own, exceptions, parallel loops,
 /// matrix products and printing. Compiled code reaches it through a table of functions, whose C layout is repeated in
 /// src/device/python/host.h.
@@ -51,11 +53,16 @@ using Argument = std::variant<std::monostate, bool, int64_t, uint64_t, double, s
 
 /// What begins the memory of a list, a set, a dict or another object of compiled code, after its Block.
 struct Shared {
-  void (*end)(Block*);  ///< gives back what the object holds, and its memory
+  void (*end)(Block*);    ///< gives back what the object holds, and its memory
+  void (*share)(Block*);  ///< marks the objects in it as shared
   int64_t changed;
+  int64_t shared;  ///< several threads may hold the object: who reads or changes it takes the lock
+  ContainerLock lock;
 };
 /// Gives back one count of such an object.
 void drop_shared(Block* block);
+/// Marks an object that only this thread uses so far, and what it holds, as one that several threads may hold.
+void share(Block* block);
 /// Memory that no call owns.
 Block* new_block(int64_t bytes);
 /// A block without elements that stands for memory of others: `release(object)` ends it.
@@ -88,6 +95,8 @@ struct Call {
   void* keeper_context = nullptr;
   const Interpreter* interpreter = nullptr;
   void* interpreter_context = nullptr;
+  bool threads = false;  ///< other threads may give back what the call makes: its blocks are in no list, results are noted in `results`
+  std::vector<Block*> results;
   std::string printed;  ///< by threads of a parallel loop, for the thread that called it to print
 };
 
@@ -140,7 +149,7 @@ struct Table {
   int32_t (*parse)(const char* text, int64_t size, double* value);
   /// A count of the block that keeps an argument's memory alive, nullptr where there is none.
   Block* (*keep)(const void* data);
-  /// Makes a block that outlives calls one of this call's again.
+  /// Makes a block that outlives calls one of this call's results.
   void (*link)(Block* block);
   /// Lets the interpreter run block `which` of the function; gives what keeps its values.
   void* (*interpret)(int32_t which, const void* inputs, void* outputs);
@@ -154,6 +163,9 @@ struct Table {
   /// The word that loops compare (runtime/interrupt.h), and what they call where it has changed: raises when the user ends the call.
   const std::atomic<uint32_t>* tick;
   void (*poll)();
+  /// Around what a thread does with a shared object.
+  void (*enter)(Shared* object, int32_t writes);
+  void (*leave)(Shared* object);
 };
 const Table& table();
 /// As Table::lapack.
@@ -170,6 +182,7 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call);
 
 /// The block among those that the call left that holds the address, or nullptr. (What a call leaves is what it returns.)
 Block* block_of(const Call& call, const void* address);
+void hold(Block* block);
 void drop(Block* block);
 
 /// Python's name of a raised kind: "ValueError".

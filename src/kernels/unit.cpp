@@ -61,7 +61,11 @@ std::string Unit::cpp(Type t) {
         for (size_t i = 0; i < t->items.size(); ++i)
           if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), cpp_identifier(t->fields[i]));
         const std::string fields = unique(t->name);
-        struct_text_ += fmt::format("struct {} {{{} }};\n", fields, members);
+        std::string share;
+        for (size_t i = 0; i < t->items.size(); ++i)
+          if (t->items[i]->has_value() && !t->items[i]->is_scalar())
+            share += fmt::format(" py::share_value({});", cpp_identifier(t->fields[i]));
+        struct_text_ += fmt::format("struct {} {{{}\n  template <class = void> void share() const {{{} }}\n}};\n", fields, members, share);
         return structs_[t] = fmt::format("py::Instance<{}>", fields);
       }
       if (t->is(Kind::generator)) return fmt::format("py::Generator<{}>", cpp(t->element));
@@ -112,7 +116,7 @@ std::string Unit::cpp(Type t) {
           if (!members[i].empty()) body += fmt::format(" {} f{};", members[i], i);
         if (options.entry == Entry::host) {
           // What lists, sets and dicts do with their items.
-          std::string equals, less, hash, write;
+          std::string equals, less, hash, write, keep, share;
           bool first = true;
           for (size_t i = 0; i < t->items.size(); ++i) {
             write += first ? "" : " w.put(\", \", 2);";
@@ -125,10 +129,16 @@ std::string Unit::cpp(Type t) {
             less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; if (py::less_than(o.f{0}, f{0})) return false;", i);
             hash += fmt::format(" h = py::mixed(h + py::hash_of(f{}));", i);
             write += fmt::format(" py::write(w, f{});", i);
+            if (t->items[i]->is_scalar()) continue;
+            keep += fmt::format(" py::keep_value(f{});", i);
+            share += fmt::format(" py::share_value(f{});", i);
           }
           body += fmt::format("\n  template <class S> bool equals(const S& o) const {{ return true{}; }}", equals);
           body += fmt::format("\n  template <class S> bool less(const S& o) const {{{} return false; }}", less);
           body += fmt::format("\n  template <class H = u64> H hash() const {{ H h = {};{} return h; }}", t->items.size(), hash);
+          if (!keep.empty())
+            body += fmt::format("\n  template <class = void> void keep() {{{} }}\n  template <class = void> void share() const {{{} }}",
+                                keep, share);
           body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write,
                               t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
         }
@@ -248,6 +258,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.sites = sites_;
   made.places = places;
   made.interpreted = interpreted_;
+  made.prints = prints;
   made.checked = options.check;
   made.addresses = addresses_;
 

@@ -124,9 +124,51 @@ inline i64 python_hash(const T& x) {
 
 /// The head of an object's memory.
 struct Shared {
-  void (*end)(Block*);  ///< gives back what the object holds, and its memory
-  i64 changed;          ///< since it came from Python
+  void (*end)(Block*);    ///< gives back what the object holds, and its memory
+  void (*share)(Block*);  ///< marks the objects in it as shared
+  i64 changed;            ///< since it came from Python
+  i64 shared;             ///< several threads may hold the object: who reads or changes it takes the lock
+  u32 lock[2];            ///< the engine's
 };
+BC_INLINE bool is_shared(const Shared& head) { return kThreads && __builtin_expect(head.shared != 0, 0); }
+
+/// What a thread does with an object while a Guard lives: others then do not change it, and while it is changed do not read it either. Only
+/// shared objects have a lock to be taken. Whoever has it may take it again, and the locks of what the object holds; two objects of one
+/// type are never taken together. Nothing in between waits for the interpreter: what is put in is made before (shareable).
+enum Access : i32 { kReads, kWrites };
+struct Guard {
+#if BC_PYTHON_PARALLEL
+  Shared* entered;
+  BC_INLINE Guard(Shared& head, Access access) : entered(is_shared(head) ? &head : nullptr) {
+    if (entered) enter(entered, access);
+  }
+  BC_INLINE ~Guard() {
+    if (entered) leave(entered);
+  }
+  static BC_NOINLINE void enter(Shared* head, Access access) { bc_host->enter(head, access); }
+  static BC_NOINLINE void leave(Shared* head) { bc_host->leave(head); }
+#else
+  BC_INLINE Guard(Shared&, Access) {}
+  BC_INLINE ~Guard() {}
+#endif
+  Guard(const Guard&) = delete;
+};
+
+/// Marks the objects in a value as shared, before other threads see it.
+template <class T>
+BC_INLINE void share_value(const T& x) {
+  if constexpr (requires { x.share(); }) x.share();
+}
+template <class T, int N>
+BC_INLINE void share_value(const Tuple<T, N>& t) {
+  if constexpr (!is_arithmetic_value<T>)
+    for (int i = 0; i < N; ++i) share_value(t[i]);
+}
+template <class T>
+BC_INLINE void share_value(const Optional<T>& x) {
+  share_value(x.value);
+}
+
 /// A counted reference to an object whose memory begins with a Shared.
 template <class Body>
 struct Ref {
@@ -149,6 +191,27 @@ struct Ref {
     Body* b = reinterpret_cast<Body*>(owner + 1);
     *b = Body{};
     b->head.end = &Body::end_of;
+    b->head.share = &Body::share_of;
+  }
+  void share() const {
+    if (!owner || body().head.shared) return;
+    Body::share_of(owner);
+    body().head.shared = 1;
+  }
+};
+/// While a parallel loop runs, threads share the object. Where it holds numbers alone it is this thread's again afterwards; what other
+/// objects hold may be known elsewhere.
+template <class R>
+struct SharedByLoop {
+  Shared* mine = nullptr;
+  SharedByLoop(const R& r) {
+    if (!r.owner || r.body().head.shared) return;
+    r.share();
+    if (R::kHoldsValues) mine = &r.body().head;
+  }
+  SharedByLoop(const SharedByLoop&) = delete;
+  ~SharedByLoop() {
+    if (mine) mine->shared = 0;
   }
 };
 /// An argument: the caller keeps its count.
@@ -173,15 +236,53 @@ BC_INLINE void end_value(T& x) {
 }
 /// What lives in a container may outlive the call: arrays that the caller owns are kept.
 template <class T>
-BC_INLINE void keep_value(T&) {}
+BC_INLINE void keep_value(T& x) {
+  if constexpr (requires { x.keep(); }) x.keep();
+}
 template <class T, int N, char L>
 BC_INLINE void keep_value(Host<T, N, L>& a) {
   if (!a.owner) a.owner = bc_host->keep(a.data);
+}
+template <class T, int N>
+BC_INLINE void keep_value(Tuple<T, N>& t) {
+  if constexpr (!is_arithmetic_value<T>)
+    for (int i = 0; i < N; ++i) keep_value(t[i]);
+}
+template <class T>
+BC_INLINE void keep_value(Optional<T>& x) {
+  keep_value(x.value);
 }
 template <class T>
 BC_INLINE void begin_value(void* at, const T& x) {
   keep_value(*new (at) T(x));
 }
+/// What is put into an object: for a shared one a copy that other threads may take.
+#if BC_PYTHON_PARALLEL
+template <class T>
+BC_INLINE T shareable(const Shared& into, const T& value) {
+  T made = value;
+  if (is_shared(into)) {
+    keep_value(made);
+    share_value(made);
+  }
+  return made;
+}
+#else
+template <class T>
+BC_INLINE const T& shareable(const Shared&, const T& value) {
+  return value;
+}
+#endif
+template <class T>
+BC_INLINE void swap_values(T& a, T& b) {
+  alignas(T) char moved[sizeof(T)];
+  __builtin_memcpy(moved, static_cast<const void*>(&a), sizeof(T));
+  __builtin_memcpy(static_cast<void*>(&a), static_cast<const void*>(&b), sizeof(T));
+  __builtin_memcpy(static_cast<void*>(&b), moved, sizeof(T));
+}
+/// An element where it lies, or its copy where another thread may change the place meanwhile.
+template <class T>
+using Fetched = conditional<kThreads, T, T&>;
 
 // ---- lists ------------------------------------------------------------------------------------------------------------------------
 
@@ -190,40 +291,88 @@ struct ListBody {
   Shared head;
   Block* memory;
   i64 size, room;
+  Block* outgrown;  ///< memory that readers of the shared list may still be at, each block's `next` the one before
   BC_INLINE T* data() const { return reinterpret_cast<T*>(memory + 1); }
   static void end_of(Block* block) {
     auto* b = reinterpret_cast<ListBody*>(block + 1);
     if constexpr (!__is_trivially_copyable(T))
       for (i64 i = 0; i < b->size; ++i) end_value(b->data()[i]);
     disown(b->memory);
+    for (Block* m = b->outgrown; m;) {
+      Block* before = m->next;
+      disown(m);
+      m = before;
+    }
     bc_host->release(block);
+  }
+  static void share_of(Block* block) {
+    auto* b = reinterpret_cast<ListBody*>(block + 1);
+    if constexpr (!__is_trivially_copyable(T))
+      for (i64 i = 0; i < b->size; ++i) share_value(b->data()[i]);
   }
 };
 template <class T>
 struct List : Ref<ListBody<T>> {
   using Item = T;
   using Ref<ListBody<T>>::body;
+  static constexpr bool kHoldsValues = __is_trivially_copyable(T);
+  /// Elements that are read and written at once need no lock to be read.
+  static constexpr bool kWord = is_arithmetic_value<T> && !is_complex<T>;
+  BC_INLINE Shared& head() const { return body().head; }
   BC_INLINE T* data() const { return body().data(); }
   BC_INLINE i64 size() const { return body().size; }
+  /// In a loop over the list.
   BC_INLINE T at(i64 i) const {
+    if (is_shared(head())) return shared_item(i, true);
     if constexpr (!__is_trivially_copyable(T))
       if (i >= size()) raise(kIndex, "list index out of range");
     return data()[i];
   }
-  BC_INLINE T& checked(i64 i) const {
+  BC_INLINE Fetched<T> checked(i64 i) const {
+    if (is_shared(head())) return shared_item(i, false);
+    return item(i);
+  }
+  BC_INLINE T& item(i64 i) const {
     const i64 n = size();
     if (i < 0) i += n;
     if (i < 0 || i >= n) raise(kIndex, "list index out of range");
     return data()[i];
   }
   BC_INLINE T& place(i64 i) const {
-    body().head.changed = 1;
-    return checked(i);
+    head().changed = 1;
+    return item(i);
+  }
+  /// An element of a list that several threads hold.
+  BC_INLINE Fetched<T> shared_item(i64 i, bool walking) const {
+    if constexpr (kWord) {
+      auto& b = body();
+      const i64 n = __atomic_load_n(&b.size, __ATOMIC_ACQUIRE);  // before the memory, which never gets smaller
+      const Block* memory = __atomic_load_n(&b.memory, __ATOMIC_ACQUIRE);
+      if (i < 0) i += n;
+      if (i < 0 || i >= n)
+        walking ? raise(kRuntime, "the list changed its size during iteration") : raise(kIndex, "list index out of range");
+      return const_cast<T&>(reinterpret_cast<const T*>(memory + 1)[i]);
+    } else {
+      const Guard guard(head(), kReads);
+      if (walking && i >= size()) raise(kRuntime, "the list changed its size during iteration");
+      return item(i);
+    }
   }
   BC_INLINE void set(i64 i, const T& value) const {
+    if (is_shared(head())) return shared_set(i, value);
     T& at = place(i);
     at = value;
     keep_value(at);
+  }
+  BC_NOINLINE void shared_set(i64 i, const T& value) const {
+    if constexpr (kWord) {
+      const Guard guard(head(), kReads);  // nobody moves elements; who sets the same one meanwhile is before or after
+      place(i) = value;
+    } else {
+      T made = shareable(head(), value);
+      const Guard guard(head(), kWrites);
+      swap_values(place(i), made);
+    }
   }
   BC_NOINLINE void reserve(i64 room) const {
     if (room > (i64{1} << 47) / static_cast<i64>(sizeof(T))) raise(kMemory, "a list of this size does not fit into memory");
@@ -231,11 +380,27 @@ struct List : Ref<ListBody<T>> {
     Block* wider = bc_host->allocate(room * static_cast<i64>(sizeof(T)));
     if (b.memory)
       __builtin_memcpy(static_cast<void*>(wider + 1), static_cast<const void*>(data()), static_cast<unsigned long>(b.size) * sizeof(T));
-    disown(b.memory);
-    b.memory = wider;
+    Block* const narrow = b.memory;
+    __atomic_store_n(&b.memory, wider, __ATOMIC_RELEASE);
     b.room = room;
+    if (narrow && is_shared(b.head) && kWord) {
+      narrow->next = b.outgrown;
+      b.outgrown = narrow;
+    } else {
+      disown(narrow);
+    }
   }
   BC_INLINE void append(const T& value) const {
+    auto& b = body();
+    if (is_shared(b.head)) return shared_append(value);
+    add(value);
+  }
+  BC_NOINLINE void shared_append(const T& value) const {
+    const T made = shareable(head(), value);
+    const Guard guard(head(), kWrites);
+    add(made);
+  }
+  BC_INLINE void add(const T& value) const {
     auto& b = body();
     if (b.size == b.room) {
       const T kept = value;  // it may lie in the memory that is given back
@@ -244,20 +409,41 @@ struct List : Ref<ListBody<T>> {
     } else {
       begin_value<T>(data() + b.size, value);
     }
-    ++b.size;
+    if constexpr (kThreads)
+      __atomic_store_n(&b.size, b.size + 1, __ATOMIC_RELEASE);
+    else
+      ++b.size;
     b.head.changed = 1;
   }
+  /// Moves elements as bytes. Others may read a shared list's numbers meanwhile: each is moved at once.
+  void move_items(T* to, const T* from, i64 n) const {
+    if constexpr (kThreads && kWord) {
+      if (is_shared(head())) {
+        const bool down = to < from;
+        for (i64 k = 0; k < n; ++k) {
+          const i64 i = down ? k : n - 1 - k;
+          T x = from[i];
+          __atomic_store(to + i, &x, __ATOMIC_RELAXED);
+        }
+        return;
+      }
+    }
+    __builtin_memmove(static_cast<void*>(to), static_cast<const void*>(from), static_cast<unsigned long>(n) * sizeof(T));
+  }
   BC_INLINE void insert(i64 i, const T& value) const {
+    const auto& made = shareable(head(), value);
+    const Guard guard(head(), kWrites);
     const i64 n = size();
     i = i < 0 ? (i + n < 0 ? 0 : i + n) : (i > n ? n : i);
-    append(value);
+    add(made);
     T* d = data();
     alignas(T) char moved[sizeof(T)];
     __builtin_memcpy(moved, static_cast<const void*>(d + n), sizeof(T));
-    __builtin_memmove(static_cast<void*>(d + i + 1), static_cast<const void*>(d + i), static_cast<unsigned long>(n - i) * sizeof(T));
+    move_items(d + i + 1, d + i, n - i);
     __builtin_memcpy(static_cast<void*>(d + i), moved, sizeof(T));
   }
   BC_INLINE T pop(i64 i) const {
+    const Guard guard(head(), kWrites);
     const i64 n = size();
     if (n == 0) raise(kIndex, "pop from empty list");
     if (i < 0) i += n;
@@ -270,23 +456,26 @@ struct List : Ref<ListBody<T>> {
   /// Drops [first, last).
   void erase(i64 first, i64 last) const {
     auto& b = body();
+    const Guard guard(b.head, kWrites);
     T* d = data();
     if constexpr (!__is_trivially_copyable(T))
       for (i64 i = first; i < last; ++i) end_value(d[i]);
-    __builtin_memmove(static_cast<void*>(d + first), static_cast<const void*>(d + last),
-                      static_cast<unsigned long>(b.size - last) * sizeof(T));
+    move_items(d + first, d + last, b.size - last);
     b.size -= last - first;
     b.head.changed = 1;
   }
   BC_INLINE void clear() const {
+    const Guard guard(head(), kWrites);
     if (body().memory) erase(0, size());
   }
   void remove_at(i64 i) const {
-    checked(i);
+    const Guard guard(head(), kWrites);
+    item(i);
     if (i < 0) i += size();
     erase(i, i + 1);
   }
   void remove_slice(const Slice& s) const {
+    const Guard guard(head(), kWrites);
     i64 first, count;
     resolve(s, size(), first, count);
     if (count <= 0) return;
@@ -296,6 +485,7 @@ struct List : Ref<ListBody<T>> {
   }
   template <class U>
   i64 find(const U& value, i64 from, i64 to) const {
+    const Guard guard(head(), kReads);
     for (i64 i = from; i < to && i < size(); ++i)
       if (equal_to(data()[i], value)) return i;
     return -1;
@@ -315,37 +505,40 @@ struct List : Ref<ListBody<T>> {
   }
   template <class U>
   i64 count(const U& value) const {
+    const Guard guard(head(), kReads);
     i64 n = 0;
     for (i64 i = 0; i < size(); ++i) n += equal_to(data()[i], value);
     return n;
   }
   template <class U>
   void remove(const U& value) const {
+    const Guard guard(head(), kWrites);
     const i64 i = find(value, 0, size());
     if (i < 0) raise(kValue, "list.remove(x): x not in list");
     erase(i, i + 1);
   }
   void reverse() const {
+    const Guard guard(head(), kWrites);
     T* d = data();
-    for (i64 i = 0, j = size() - 1; i < j; ++i, --j) {
-      alignas(T) char moved[sizeof(T)];
-      __builtin_memcpy(moved, static_cast<const void*>(d + i), sizeof(T));
-      __builtin_memcpy(static_cast<void*>(d + i), static_cast<const void*>(d + j), sizeof(T));
-      __builtin_memcpy(static_cast<void*>(d + j), moved, sizeof(T));
-    }
-    body().head.changed = 1;
+    for (i64 i = 0, j = size() - 1; i < j; ++i, --j) swap_values(d[i], d[j]);
+    head().changed = 1;
   }
+  /// The list, or its elements of this moment in a list of this thread's own.
+  List unshared() const { return is_shared(head()) ? copy() : *this; }
   void extend(const List& o) const {
+    if (is_shared(o.head()) && o.owner != this->owner) return extend(o.copy());
     const i64 n = o.size();
     for (i64 i = 0; i < n; ++i) append(T(o.data()[i]));
   }
   List copy() const;
   List slice(const Slice& s) const;
   void assign_slice(const Slice& s, const List& values) const {
+    const List kept = values.copy();
+    if (is_shared(head())) kept.share();
+    const Guard guard(head(), kWrites);
     i64 first, count;
     resolve(s, size(), first, count);
     if (count < 0) count = 0;
-    const List kept = values.copy();
     const i64 n = kept.size();
     if (s.step != 1) {
       if (n != count) raise(kValue, "cannot resize extended list slice with step != 1");
@@ -356,13 +549,17 @@ struct List : Ref<ListBody<T>> {
     if (n < count) erase(first + n, first + count);
     for (i64 k = count; k < n; ++k) insert(first + k, kept.data()[k]);
   }
-  bool equals(const List& o) const {
+  bool equals(const List& other) const {
+    const List o = other.unshared();
+    const Guard guard(head(), kReads);
     if (size() != o.size()) return false;
     for (i64 i = 0; i < size(); ++i)
       if (!equal_to(data()[i], o.data()[i])) return false;
     return true;
   }
-  bool less(const List& o) const {
+  bool less(const List& other) const {
+    const List o = other.unshared();
+    const Guard guard(head(), kReads);
     const i64 n = least(size(), o.size());
     for (i64 i = 0; i < n; ++i) {
       if (less_than(data()[i], o.data()[i])) return true;
@@ -370,8 +567,9 @@ struct List : Ref<ListBody<T>> {
     }
     return size() < o.size();
   }
-  /// The elements, over the list's own memory.
+  /// The elements, over the list's own memory; over a copy where other threads may change them.
   BC_INLINE Host<T, 1, 'C'> array() const {
+    if (is_shared(head())) return copy().array();
     return Host<T, 1, 'C'>(Array<T, 1, 'C'>{data(), {{size()}}, {{static_cast<i64>(sizeof(T))}}}, body().memory);
   }
 };
@@ -398,13 +596,15 @@ BC_INLINE List<T> list_of(const V&... values) {
 }
 template <class T>
 List<T> List<T>::copy() const {
+  const Guard guard(head(), kReads);
   List<T> l = new_list<T>(size());
-  l.extend(*this);
+  for (i64 i = 0; i < size(); ++i) l.append(data()[i]);
   return l;
 }
 template <class T>
 List<T> List<T>::slice(const Slice& s) const {
   if (s.step == 0) raise(kValue, "slice step cannot be zero");
+  const Guard guard(head(), kReads);
   i64 first, count;
   resolve(s, size(), first, count);
   List<T> l = new_list<T>(count);
@@ -419,16 +619,28 @@ inline List<T> joined(const List<T>& a, const List<T>& b) {
   return l;
 }
 template <class T>
-inline List<T> times(const List<T>& a, i64 n) {
+inline List<T> times(const List<T>& given, i64 n) {
+  const List<T> a = given.unshared();
   const i64 size = a.size();
   List<T> l = new_list<T>(n > 0 ? size * n : 0);
   for (i64 k = 0; k < n; ++k)
     for (i64 i = 0; i < size; ++i) l.append(a.data()[i]);
   return l;
 }
+/// Sorts a list that several threads hold: keys may come from functions of the user's, which must not run under a lock.
+template <class T, class F>
+inline void sort_shared(const List<T>& l, const F& sort) {
+  const List<T> sorted = l.copy();
+  sort(sorted);
+  const Guard guard(l.head(), kWrites);
+  if (l.size() != sorted.size()) raise(kValue, "list modified during sort");
+  for (i64 i = 0; i < l.size(); ++i) swap_values(l.data()[i], sorted.data()[i]);
+  l.head().changed = 1;
+}
 /// Sorts by key(element), stably; NaN goes last.
 template <class T, class F>
 inline void sort_list(const List<T>& l, bool reverse, const F& key) {
+  if (is_shared(l.head())) return sort_shared(l, [&](const List<T>& own) { sort_list(own, reverse, key); });
   using K = decltype(key(l.data()[0]));
   const i64 n = l.size();
   const auto before_key = [](const K& a, const K& b) {
@@ -460,6 +672,7 @@ inline void sort_list(const List<T>& l, bool reverse, const F& key) {
 }
 template <class T>
 inline void sort_list(const List<T>& l, bool reverse) {
+  if (is_shared(l.head())) return sort_shared(l, [&](const List<T>& own) { sort_list(own, reverse); });
   if constexpr (is_arithmetic_value<T> && !is_complex<T>) {
     const i64 n = l.size();
     if (n <= kSmallSort)
@@ -480,6 +693,7 @@ inline void sort_list(const List<T>& l, bool reverse) {
 }
 template <bool kMax, class T>
 inline T extreme(const List<T>& l) {
+  const Guard guard(l.head(), kReads);
   const i64 n = l.size();
   if (n == 0) raise(kValue, "min() or max() of an empty sequence");
   i64 best = 0;
@@ -514,12 +728,20 @@ struct DictBody {
     disown(b->table);
     bc_host->release(block);
   }
+  static void share_of(Block* block) {
+    auto* b = reinterpret_cast<DictBody*>(block + 1);
+    if constexpr (!__is_trivially_copyable(V))
+      for (i64 i = 0; i < b->used; ++i)
+        if (b->entries()[i].there) share_value(b->entries()[i].value);
+  }
 };
 template <class K, class V>
 struct Dict : Ref<DictBody<K, V>> {
   using Body = DictBody<K, V>;
   using Entry = typename Body::Entry;
   using Ref<Body>::body;
+  static constexpr bool kHoldsValues = __is_trivially_copyable(K) && __is_trivially_copyable(V);
+  BC_INLINE Shared& head() const { return body().head; }
   BC_INLINE i64 size() const { return body().size; }
   BC_INLINE Entry* entries() const { return body().entries(); }
 
@@ -535,16 +757,15 @@ struct Dict : Ref<DictBody<K, V>> {
       if (e.hash == h && e.there && equal_to(e.key, key)) return at;
     }
   }
-  BC_INLINE bool has(const K& key) const { return find(key) >= 0; }
-  BC_INLINE V& checked(const K& key) const {
+  BC_INLINE bool has(const K& key) const {
+    const Guard guard(head(), kReads);
+    return find(key) >= 0;
+  }
+  BC_INLINE Fetched<V> checked(const K& key) const {
+    const Guard guard(head(), kReads);
     const i64 at = find(key);
     if (at < 0) no_key(key);
     return entries()[at].value;
-  }
-  /// To be written.
-  BC_INLINE V& place(const K& key) const {
-    body().head.changed = 1;
-    return checked(key);
   }
   __attribute__((noinline, cold, noreturn)) static void no_key(const K& key);
   BC_NOINLINE void rebuild(i64 room) const {
@@ -597,11 +818,19 @@ struct Dict : Ref<DictBody<K, V>> {
     return b.used++;
   }
   BC_INLINE void put(const K& key, const V& value) const {
+    if (is_shared(head())) return shared_put(key, value);
     const V kept = value;
     const i64 at = entry(key);
     entries()[at].value = kept;
     keep_value(entries()[at].value);
-    body().head.changed = 1;
+    head().changed = 1;
+  }
+  BC_NOINLINE void shared_put(const K& key, const V& value) const {
+    V made = shareable(head(), value);
+    const Guard guard(head(), kWrites);
+    const i64 at = entry(key);  // which may move all entries
+    swap_values(entries()[at].value, made);
+    head().changed = 1;
   }
   void erase(i64 at) const {
     Body& b = body();
@@ -612,25 +841,34 @@ struct Dict : Ref<DictBody<K, V>> {
     b.head.changed = 1;
   }
   void remove(const K& key) const {
+    const Guard guard(head(), kWrites);
     const i64 at = find(key);
     if (at < 0) no_key(key);
     erase(at);
   }
   BC_INLINE V get(const K& key, const V& otherwise) const {
+    const Guard guard(head(), kReads);
     const i64 at = find(key);
     return at < 0 ? otherwise : entries()[at].value;
   }
   Optional<V> get(const K& key) const {
+    const Guard guard(head(), kReads);
     const i64 at = find(key);
     return at < 0 ? Optional<V>{V(), false} : Optional<V>{entries()[at].value, true};
   }
   V set_default(const K& key, const V& value) const {
+    const auto& made_value = shareable(head(), value);
+    const Guard guard(head(), kWrites);
     bool made;
     const i64 at = entry(key, &made);
-    if (made) entries()[at].value = value;
+    if (made) {
+      entries()[at].value = made_value;
+      keep_value(entries()[at].value);
+    }
     return entries()[at].value;
   }
   V pop(const K& key) const {
+    const Guard guard(head(), kWrites);
     const i64 at = find(key);
     if (at < 0) no_key(key);
     const V value = entries()[at].value;
@@ -638,21 +876,26 @@ struct Dict : Ref<DictBody<K, V>> {
     return value;
   }
   V pop(const K& key, const V& otherwise) const {
+    const Guard guard(head(), kWrites);
     const i64 at = find(key);
     if (at < 0) return otherwise;
     const V value = entries()[at].value;
     erase(at);
     return value;
   }
-  /// The entry that was made last.
-  i64 last(bool set) const {
+  /// Takes out the entry that was made last.
+  Entry pop_last(bool set) const {
+    const Guard guard(head(), kWrites);
     Body& b = body();
     if (b.size == 0) set ? raise(kKey, "pop from an empty set") : raise(kKey, "popitem(): dictionary is empty");
     while (!b.entries()[b.used - 1].there) --b.used;
     if (b.used != b.size) rebuild(b.room);
-    return b.used - 1;
+    const Entry last = b.entries()[b.used - 1];
+    erase(b.used - 1);
+    return last;
   }
   void clear() const {
+    const Guard guard(head(), kWrites);
     Body& b = body();
     for (i64 i = 0; i < b.used; ++i)
       if (b.entries()[i].there) erase(i);
@@ -662,41 +905,57 @@ struct Dict : Ref<DictBody<K, V>> {
   }
   void update(const Dict& o) const {
     if (o.owner == this->owner) return;
+    if (is_shared(o.head())) return update(o.copy());
     const i64 n = o.walk();
     for (i64 i = 0; i < n; ++i) put(o.entries()[i].key, o.entries()[i].value);
   }
   Dict copy() const {
     Dict d;
     d.make();
+    const Guard guard(head(), kWrites);
     d.rebuild(size() < 8 ? 8 : size());
-    d.update(*this);
+    const i64 n = walk();
+    for (i64 i = 0; i < n; ++i) d.put(entries()[i].key, entries()[i].value);
     return d;
   }
+  /// The dict, or its entries of this moment in one of this thread's own.
+  Dict unshared() const { return is_shared(head()) ? copy() : *this; }
   /// Before a loop: entries lie side by side; gives their number.
   BC_INLINE i64 walk() const {
+    const Guard guard(head(), kWrites);
     Body& b = body();
     if (b.used != b.size) rebuild(b.room);
     return b.size;
   }
   BC_INLINE const Entry& walked(i64 i, i64 n) const {
-    if (body().size != n || i >= body().used) raise(kRuntime, "the container changed its size during iteration");
+    if (body().size != n || i >= body().used || !entries()[i].there) raise(kRuntime, "the container changed its size during iteration");
     return entries()[i];
   }
-  BC_INLINE K key(i64 i, i64 n) const { return walked(i, n).key; }
-  BC_INLINE V value(i64 i, i64 n) const { return walked(i, n).value; }
+  BC_INLINE K key(i64 i, i64 n) const {
+    const Guard guard(head(), kReads);
+    return walked(i, n).key;
+  }
+  BC_INLINE V value(i64 i, i64 n) const {
+    const Guard guard(head(), kReads);
+    return walked(i, n).value;
+  }
   List<K> keys() const {
+    const Guard guard(head(), kWrites);
     const i64 n = walk();
     List<K> l = new_list<K>(n);
     for (i64 i = 0; i < n; ++i) l.append(entries()[i].key);
     return l;
   }
   List<V> values() const {
+    const Guard guard(head(), kWrites);
     const i64 n = walk();
     List<V> l = new_list<V>(n);
     for (i64 i = 0; i < n; ++i) l.append(entries()[i].value);
     return l;
   }
-  bool equals(const Dict& o) const {
+  bool equals(const Dict& other) const {
+    const Dict o = other.unshared();
+    const Guard guard(head(), kWrites);
     if (size() != o.size()) return false;
     const i64 n = walk();
     for (i64 i = 0; i < n; ++i) {
@@ -710,18 +969,18 @@ struct Dict : Ref<DictBody<K, V>> {
 };
 template <class K>
 struct Set : Dict<K, Nothing> {
-  BC_INLINE void add(const K& key) const { this->entry(key); }
+  BC_INLINE void add(const K& key) const {
+    const Guard guard(this->head(), kWrites);
+    this->entry(key);
+  }
   void discard(const K& key) const {
+    const Guard guard(this->head(), kWrites);
     const i64 at = this->find(key);
     if (at >= 0) this->erase(at);
   }
   Set copy() const;
-  K pop_any() const {
-    const i64 at = this->last(true);
-    const K key = this->entries()[at].key;
-    this->erase(at);
-    return key;
-  }
+  Set unshared() const { return is_shared(this->head()) ? copy() : *this; }
+  K pop_any() const { return this->pop_last(true).key; }
 };
 template <class D>
 BC_INLINE D new_table() {
@@ -733,7 +992,9 @@ BC_INLINE D new_table() {
 template <class K>
 Set<K> Set<K>::copy() const {
   Set<K> s = new_table<Set<K>>();
-  s.update(*this);
+  const Guard guard(this->head(), kWrites);
+  const i64 n = this->walk();
+  for (i64 i = 0; i < n; ++i) s.add(this->entries()[i].key);
   return s;
 }
 /// A set comes and goes as the list of its items, in a slot of two: what came, what goes back when it changed.
@@ -765,7 +1026,8 @@ BC_INLINE Set<K> set_of(const T&... keys) {
 }
 /// 0 union, 1 intersection, 2 difference, 3 symmetric difference.
 template <class K>
-inline Set<K> combined(const Set<K>& a, const Set<K>& b, int how) {
+inline Set<K> combined(const Set<K>& first, const Set<K>& second, int how) {
+  const Set<K> a = first.unshared(), b = second.unshared();
   Set<K> s = new_table<Set<K>>();
   const i64 n = a.walk();
   for (i64 i = 0; i < n; ++i) {
@@ -783,18 +1045,21 @@ inline Set<K> combined(const Set<K>& a, const Set<K>& b, int how) {
 template <class K>
 inline void combine_into(const Set<K>& a, const Set<K>& b, int how) {
   const Set<K> made = combined(a, b, how);
+  const Guard guard(a.head(), kWrites);
   a.clear();
   a.update(made);
 }
 template <class K>
-inline bool is_subset(const Set<K>& a, const Set<K>& b) {
+inline bool is_subset(const Set<K>& first, const Set<K>& second) {
+  const Set<K> a = first.unshared(), b = second.unshared();
   const i64 n = a.walk();
   for (i64 i = 0; i < n; ++i)
     if (!b.has(a.entries()[i].key)) return false;
   return true;
 }
 template <class K>
-inline bool is_disjoint(const Set<K>& a, const Set<K>& b) {
+inline bool is_disjoint(const Set<K>& first, const Set<K>& second) {
+  const Set<K> a = first.unshared(), b = second.unshared();
   const i64 n = a.walk();
   for (i64 i = 0; i < n; ++i)
     if (b.has(a.entries()[i].key)) return false;
@@ -811,10 +1076,27 @@ struct InstanceBody {
     end_value(reinterpret_cast<InstanceBody*>(block + 1)->fields);
     bc_host->release(block);
   }
+  static void share_of(Block* block) { share_value(reinterpret_cast<InstanceBody*>(block + 1)->fields); }
 };
 template <class S>
 struct Instance : Ref<InstanceBody<S>> {
+  using Fields = S;
+  static constexpr bool kHoldsValues = __is_trivially_copyable(S);
   BC_INLINE S& fields() const { return this->body().fields; }
+  /// A field that refers to memory or to other objects.
+  template <class M>
+  BC_INLINE Fetched<M> field(M S::* which) const {
+    const Guard guard(this->body().head, kReads);
+    return fields().*which;
+  }
+  template <class M, class U>
+  BC_INLINE void set_field(M S::* which, const U& value) const {
+    M made = value;
+    keep_value(made);
+    if (is_shared(this->body().head)) share_value(made);
+    const Guard guard(this->body().head, kWrites);
+    swap_values(fields().*which, made);
+  }
 };
 /// An object whose fields are zero or empty.
 template <class S>
@@ -822,6 +1104,7 @@ BC_INLINE void make_instance(Instance<S>& made) {
   made.owner = bc_host->allocate(sizeof(InstanceBody<S>));
   auto* body = new (made.owner + 1) InstanceBody<S>{};
   body->head.end = &InstanceBody<S>::end_of;
+  body->head.share = &InstanceBody<S>::share_of;
 }
 
 // ---- texts of values --------------------------------------------------------------------------------------------------------------
@@ -839,7 +1122,8 @@ inline void write(Writer& w, const Tuple<T, N>& t) {
   N == 1 ? w.put(",)", 2) : w.put(")", 1);
 }
 template <class T>
-inline void write(Writer& w, const List<T>& l) {
+inline void write(Writer& w, const List<T>& given) {
+  const List<T> l = given.unshared();
   w.put("[", 1);
   for (i64 i = 0; i < l.size(); ++i) {
     if (i) w.put(", ", 2);
@@ -848,7 +1132,8 @@ inline void write(Writer& w, const List<T>& l) {
   w.put("]", 1);
 }
 template <class K>
-inline void write(Writer& w, const Set<K>& s) {
+inline void write(Writer& w, const Set<K>& given) {
+  const Set<K> s = given.unshared();
   if (s.size() == 0) {
     w.put("set()", 5);
     return;
@@ -862,7 +1147,8 @@ inline void write(Writer& w, const Set<K>& s) {
   w.put("}", 1);
 }
 template <class K, class V>
-inline void write(Writer& w, const Dict<K, V>& d) {
+inline void write(Writer& w, const Dict<K, V>& given) {
+  const Dict<K, V> d = given.unshared();
   w.put("{", 1);
   const i64 n = d.walk();
   for (i64 i = 0; i < n; ++i) {
@@ -999,7 +1285,8 @@ static inline List<Str> split_lines(const Str& s) {
   if (begin < s.size) parts.append(part_of(s, begin, s.size, count_points(s.data + begin, s.size - begin)));
   return parts;
 }
-static inline Str join_texts(const Str& separator, const List<Str>& parts) {
+static inline Str join_texts(const Str& separator, const List<Str>& given) {
+  const List<Str> parts = given.unshared();
   Writer w;
   for (i64 i = 0; i < parts.size(); ++i) {
     if (i) w.put(separator.data, separator.size, separator.length);

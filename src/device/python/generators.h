@@ -70,6 +70,7 @@ struct GeneratorBody {
     std::coroutine_handle<>::from_address(b->frame).destroy();
     bc_host->release(block);
   }
+  static void share_of(Block*) {}
 };
 template <class T>
 struct Generator : Ref<GeneratorBody<T>> {

@@ -71,6 +71,9 @@ struct Table {
   /// Changes now and then while the user may end what runs (Ctrl-C); `poll` asks, and raises then.
   const u32* tick;
   void (*poll)();
+  /// Around what a thread does with an object (containers.h: Guard) that several threads hold.
+  void (*enter)(void* object, i32 writes);
+  void (*leave)(void* object);
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -137,6 +140,33 @@ BC_INLINE void poll_at_entry() {
     ask_to_go_on();
   }
 }
+/// Turns of the library's own loops between two questions. Short loops, most of all, never ask: a turn may take 100 ns.
+constexpr i64 kLongLoop = 1 << 16;
+/// Asks where the word has changed since the last call with `seen`; 0: there was none.
+static __attribute__((noinline)) inline void poll_between(u32* seen) {
+  const u32 now = *const_cast<const volatile u32*>(bc_host->tick) | u32{1} << 31;
+  const bool changed = *seen != 0 && now != *seen;
+  *seen = now;
+  if (changed) ask_to_go_on();
+}
+/// body(begin, end) for strips of [0, n), between which the user may end the loop.
+template <class F>
+BC_INLINE void in_strips(i64 n, const F& body) {
+  u32 seen = 0;
+  for (i64 at = 0;;) {
+    const i64 end = n - at > kLongLoop ? at + kLongLoop : n;
+    body(at, end);
+    if (end == n) return;
+    at = end;
+    poll_between(&seen);
+  }
+}
+/// Whether a loop of short turns takes long enough to ask.
+template <class T, class U>
+BC_INLINE bool takes_long(T start, U stop, i64 step) {
+  const i64 left = static_cast<i64>(u64(i64(stop)) - u64(i64(start)));
+  return (step > 0 ? left : -left) > (i64{1} << 20) * (step > 0 ? step : -step);
+}
 /// The end of the strip that begins at `at`, of a loop to `stop` by `step`.
 constexpr i64 kStrip = 8192;
 template <class T>
@@ -200,7 +230,9 @@ struct Caught {
 
 // ---- memory -----------------------------------------------------------------------------------------------------------------------
 
+/// Whether several threads may be at what this text works on: its own, or those of other calls. Counts are then changed atomically.
 #if BC_PYTHON_PARALLEL
+constexpr bool kThreads = true;
 BC_FN void own(Block* b) {
   if (b) __atomic_fetch_add(&b->count, 1, __ATOMIC_RELAXED);
 }
@@ -210,6 +242,7 @@ BC_FN void disown(Block* b) {
   if (b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1) bc_host->release(b);
 }
 #else
+constexpr bool kThreads = false;
 BC_FN void own(Block* b) {
   if (b) ++b->count;
 }
@@ -401,7 +434,9 @@ template <class T, int N, char L = 'C'>
 BC_INLINE Host<T, N, L> full(const Tuple<i64, N>& shape, T value) {
   Host<T, N, L> a = fresh<T, N, L>(shape);
   const i64 n = a.owner->bytes / static_cast<i64>(sizeof(T));
-  for (i64 i = 0; i < n; ++i) a.data[i] = value;
+  in_strips(n, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) a.data[i] = value;
+  });
   return a;
 }
 
@@ -650,22 +685,26 @@ BC_INLINE void map_row(Row<R> out, i64 n, const F& f, Row<T>... in) {
     _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)") for (i64 j = 0; j < n; ++j) out[j] = f(in[j]...);
   }
 }
-/// The elements [begin, end) of a walk, in order, row by row: f(row, first, count).
+/// The elements [begin, end) of a walk, in order, row by row or parts of long rows: f(row, first, count).
 template <int M, class F>
 BC_INLINE void each_row(const Walk<M>& w, i64 begin, i64 end, F f) {
   if constexpr (M == 1) {
-    if (begin < end) f(0, begin, end - begin);
+    if (begin < end) in_strips(end - begin, [&](i64 from, i64 to) { f(0, begin + from, to - from); });
     return;
   }
   const i64 length = w.extent[w.axes - 1];
   if (begin >= end || length == 0) return;
-  i64 row = begin / length, at = begin % length;
+  i64 row = begin / length, at = begin % length, turns = 0;
+  u32 seen = 0;
   while (begin < end) {
-    const i64 n = least(length - at, end - begin);
+    const i64 n = least(least(length - at, end - begin), kLongLoop);
     f(row, at, n);
-    begin += n;
-    at = 0;
-    ++row;
+    begin += n, at += n;
+    if (at == length) at = 0, ++row;
+    if ((turns += n) >= kLongLoop && begin < end) {
+      turns = 0;
+      poll_between(&seen);
+    }
   }
 }
 template <int M, class R, class F, class... T>
