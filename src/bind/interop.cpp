@@ -1,12 +1,16 @@
 // Memory shared with other libraries: DLPack, the CUDA array interface and the buffer protocol, in both directions.
+#include <csignal>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/dlpack.h"
+#include "bind/interrupts.h"
 #include "graph/tape.h"
+#include "runtime/interrupt.h"
 #include "runtime/pool.h"
 
 namespace bc::bind {
@@ -117,7 +121,16 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) throw_python(PyExc_BufferError, "ndarray is not contiguous");
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
     void* base = nullptr;
-    auto made = std::make_unique<Export>(a, &base);
+    std::unique_ptr<Export> made;
+    try {
+      made = std::make_unique<Export>(a, &base);
+    } catch (const Interrupted&) {
+      // NumPy drops what a buffer raises and asks for `__array__` next, which would compute all anew: the signal comes again to end that.
+      raise_interrupt();
+      PyErr_Clear();
+      PyErr_SetInterruptEx(SIGINT);
+      throw_python(PyExc_BufferError, "the computation of the array was interrupted");
+    }
     const int64_t item = itemsize(a.dtype());
     for (int d = 0; d < a.ndim(); ++d) {
       made->shape.push_back(a.shape()[d]);

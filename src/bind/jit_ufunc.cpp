@@ -14,6 +14,7 @@
 #include "kernels/python_library.h"
 #include "ops/user_kernel.h"
 #include "primitives/user_op.h"
+#include "runtime/interrupt.h"
 
 namespace bc::bind::jit {
 namespace {
@@ -106,7 +107,7 @@ void strided(void* to, int64_t to_step, const void* from, int64_t from_step, int
 
 /// An elementwise loop: in place where all elements lie side by side, else a block at a time, through buffers.
 bool run_blocks(const Loop& loop, char** args, int64_t n, const Py_intptr_t* steps, host::Call* call) {
-  constexpr int64_t kBlock = 512;
+  constexpr int64_t kBlock = 512, kStrip = 8192;  // each run asks whether the user ends it
   constexpr size_t kRoom = 4 * kBlock * 8;
   const auto operands = static_cast<size_t>(loop.operands);
   Small<void*, 16> places;
@@ -115,15 +116,15 @@ bool run_blocks(const Loop& loop, char** args, int64_t n, const Py_intptr_t* ste
   size_t bytes = 0;
   for (size_t k = 0; k < operands; ++k)
     if (!unit(k)) bytes += kBlock * static_cast<size_t>(loop.items[k]);
-  if (bytes == 0) return host::run(loop.entry, places.data(), &n, call);
+  const int64_t block = bytes == 0 ? kStrip : kBlock;
   alignas(64) char inside[kRoom];
   const std::unique_ptr<char[]> outside(bytes > kRoom ? new char[bytes] : nullptr);
   char* room = outside ? outside.get() : inside;
   for (size_t k = 0; k < operands; ++k)
     if (!unit(k)) places[k] = std::exchange(room, room + kBlock * loop.items[k]);
   const size_t out = operands - 1;
-  for (int64_t at = 0; at < n; at += kBlock) {
-    int64_t count = std::min(kBlock, n - at);
+  for (int64_t at = 0; at < n; at += block) {
+    int64_t count = std::min(block, n - at);
     for (size_t k = 0; k < operands; ++k) {
       char* const here = args[k] + at * steps[k];
       if (unit(k))
@@ -137,16 +138,19 @@ bool run_blocks(const Loop& loop, char** args, int64_t n, const Py_intptr_t* ste
   return true;
 }
 
-void run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_intptr_t* steps) {
+/// False where the user ended it.
+bool run_piece(const Loop& loop, char** args, const Py_intptr_t* dims, const Py_intptr_t* steps) {
   host::Call call;
+  call.threads = true;
   void* arguments[3] = {args, const_cast<Py_intptr_t*>(dims), const_cast<Py_intptr_t*>(steps)};
   const bool chained = loop.chain && is_chained(loop, args, steps);
   if (loop.items.empty() || chained ? host::run(chained ? loop.chain : loop.entry, arguments, nullptr, &call)
                                     : run_blocks(loop, args, dims[0], steps, &call))
-    return;
+    return true;
   Failed& f = failed();
   const std::lock_guard lock(f.mutex);
   f.failure = failure_of(loop.failures, call);
+  return call.failure != 0 || call.raised != host::Raised::interrupted;
 }
 
 /// What NumPy calls.
@@ -162,17 +166,19 @@ void run_loop(char** args, const Py_intptr_t* dims, const Py_intptr_t* steps, vo
       char** args;
       const Py_intptr_t *dims, *steps;
     } context{loop, args, dims, steps};
-    host::table().parallel(
-        dims[0], loop.grain,
-        [](void* c, int64_t begin, int64_t end) {
-          const auto& [loop, args, dims, steps] = *static_cast<const Context*>(c);
-          std::vector<char*> moved(args, args + loop.operands);
-          for (int k = 0; k < loop.operands; ++k) moved[static_cast<size_t>(k)] += begin * steps[k];
-          std::vector<Py_intptr_t> extents(dims, dims + 1 + loop.core_dims);
-          extents[0] = end - begin;
-          run_piece(loop, moved.data(), extents.data(), steps);
-        },
-        &context);
+    const auto run_part = [](void* c, int64_t begin, int64_t end) {
+      const auto& [loop, args, dims, steps] = *static_cast<const Context*>(c);
+      std::vector<char*> moved(args, args + loop.operands);
+      for (int k = 0; k < loop.operands; ++k) moved[static_cast<size_t>(k)] += begin * steps[k];
+      std::vector<Py_intptr_t> extents(dims, dims + 1 + loop.core_dims);
+      extents[0] = end - begin;
+      if (!run_piece(loop, moved.data(), extents.data(), steps)) throw Interrupted{};
+    };
+    try {
+      host::table().parallel(dims[0], loop.grain, run_part, &context);
+    } catch (...) {
+      // The user ended a piece, which has noted it, and so all others.
+    }
   }
   _mm_setcsr(flags);
 }
@@ -250,11 +256,11 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
     text += fmt::format(
         "{} bc_chain(void* const* arguments, void*) {{\n  char** const args = static_cast<char**>(arguments[0]);\n"
         "  const i64 n = *static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const i64*>(arguments[2]);\n"
-        "  int failure = 0;\n  for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}(",
+        "  int failure = 0;\n  py::Poll poll;\n  for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}(",
         exported, result, name);
     for (size_t k = 0; k < 2; ++k)
       text += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
-    text += fmt::format("{});\n  return failure;\n}}\n", failure);
+    text += fmt::format("{}), poll();\n  return failure;\n}}\n", failure);
   }
   text += "}\n";
   load_loop(loop.get(), text, made, false, fastmath);
@@ -276,7 +282,7 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
       "\"))) int bc_loop(void* const* arguments, void*) {\n  char** const args = static_cast<char**>(arguments[0]);\n"
       "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const "
       "i64*>(arguments[2]);\n"
-      "  int failure = 0;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k) {\n";
+      "  int failure = 0;\n  py::Poll poll;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k, poll()) {\n";
   std::string call;
   size_t step = types.size();
   for (size_t i = 0; i < types.size(); ++i) {

@@ -812,7 +812,7 @@ void FunctionCompiler::while_statement(const Node* n) {
     if (known && *known) {
       text = head("true") + body + indent + "}\n";
     } else if (before.empty()) {
-      text = fmt::format("{}{}{}}}\n", head(test), body, indent);
+      text = begin + tested_loop(n, test, body);
     } else {
       text = fmt::format("{}{}{}  if (!({})) break;\n{}{}}}\n", head("true"), before, indent, test, body, indent);
     }

@@ -193,6 +193,252 @@ PROGRAMS = {
         def after():
             assert done[0] == 1 and done[1] == 0
     """,
+    "an inner loop whose bound is not known": """
+        @njit
+        def f(a, n, m):
+            s = 0.0
+            for k in range(n):
+                for i in range(m):
+                    s += a[i & 7] * i
+            return s
+        def work():
+            a = np.ones(8)
+            f(a, 2, 10)
+            ready()
+            f(a, 10, 10**13)
+        def after(): pass
+    """,
+    "a sum of a whole array": """
+        @njit
+        def f(a):
+            return np.sum(np.sin(a) * np.cos(a))
+        def work():
+            a = np.broadcast_to(np.ones(1), (10**6, 10**6))
+            f(a[:2, :2])
+            ready()
+            f(a)
+        def after(): pass
+    """,
+    "a reduction along an axis": """
+        @njit
+        def f(a):
+            return a.sum(axis=1)
+        def work():
+            a = np.broadcast_to(np.ones(1), (10, 10**12))
+            f(a[:2, :2])
+            ready()
+            f(a)
+        def after(): pass
+    """,
+    "an array expression that is stored": """
+        @njit
+        def f(a, out, n):
+            for _ in range(n):
+                out[:] = np.sin(a) ** np.cos(a)
+        def work():
+            a, out = np.ones(10_000_000), np.zeros(10_000_000)
+            f(a[:3], out[:3], 1)
+            ready()
+            f(a, out, 10**6)
+        def after(): pass
+    """,
+    "sorts, which leave the array whole": """
+        rng = np.random.default_rng(0)
+        arrays = [rng.random(3_000_000), rng.integers(0, 10**6, 3_000_000), rng.random(2_000_000) + 1j]
+        sums = [np.sort(a) for a in arrays]
+        @njit
+        def f(a, b, c, n):
+            for i in range(n):
+                a.sort()
+                b.sort()
+                c.sort()
+                a[:] = a[::-1].copy()
+                b[:] = b[::-1].copy()
+        def work():
+            f(*[a[:3].copy() for a in arrays], 1)
+            ready()
+            f(*arrays, 10**6)
+        def after():
+            for a, sum in zip(arrays, sums):
+                assert np.array_equal(np.sort(a), sum)
+    """,
+    "a comprehension": """
+        @njit
+        def f(n):
+            return len([i for i in range(n) if i % 1000000007 == 5]) + len({i & 7 for i in range(n)})
+        def work():
+            f(10)
+            ready()
+            f(10**13)
+        def after(): pass
+    """,
+    "a generator expression": """
+        @njit
+        def f(n):
+            return any(i < 0 for i in range(n))
+        def work():
+            f(10)
+            ready()
+            f(10**13)
+        def after(): pass
+    """,
+    "a generator that Python walks": """
+        @njit
+        def f(n):
+            i = 0
+            while i < n:
+                i += 1
+                if i % 1000000000039 == 0:
+                    yield i
+        def work():
+            list(f(10))
+            ready()
+            list(f(10**13))
+        def after(): pass
+    """,
+    "long work on texts in few turns": """
+        @njit
+        def count(s):
+            return s.count("ab")
+        @njit
+        def f(s):
+            c = 0
+            for i in range(4000):
+                for j in range(4000):
+                    c += count(s)
+            return c
+        def work():
+            f("")
+            ready()
+            f("ab" * 300_000)
+        def after(): pass
+    """,
+    "linear equations": """
+        @njit
+        def f(a, b):
+            return np.linalg.solve(a, b)
+        def work():
+            a = np.random.default_rng(0).random((9000, 9000))
+            f(a[:3, :3].copy(), a[0, :3].copy())
+            ready()
+            f(a, a[0].copy())
+        def after(): pass
+    """,
+    "random numbers": """
+        @njit
+        def f(shape, n):
+            s = 0.0
+            for i in range(n):
+                s += np.random.normal(0.0, 1.0, shape)[0]
+            return s
+        def work():
+            f(3, 1)
+            ready()
+            f(100_000_000, 1000)
+        def after(): pass
+    """,
+    "a loop of vectorize": """
+        from broadcloth import vectorize
+        @vectorize
+        def f(x):
+            for i in range(3000):
+                x = x * 0.5 + 1.0 / (x + i)
+            return x
+        def work():
+            a = np.ones(10_000_000)
+            f(a[:3])
+            ready()
+            f(a)
+        def after(): pass
+    """,
+    "a loop of vectorize on all threads": """
+        from broadcloth import vectorize
+        @vectorize(["float64(float64)"], target="parallel")
+        def f(x):
+            for i in range(3000):
+                x = x * 0.5 + 1.0 / (x + i)
+            return x
+        def work():
+            a = np.ones(20_000_000)
+            f(a[:3])
+            ready()
+            f(a)
+        def after():
+            assert f(np.ones(100_000)).shape == (100_000,)
+    """,
+    "an array that NumPy asks for": """
+        from broadcloth import vectorize
+        @vectorize
+        def f(x):
+            for i in range(3000):
+                x = x * 0.5 + 1.0 / (x + i)
+            return x
+        def work():
+            a = bc.ones(20_000_000)
+            np.asarray(f(a[:10]))
+            ready()
+            np.asarray(f(a))
+        def after(): pass
+    """,
+    "a loop of guvectorize": """
+        from broadcloth import guvectorize
+        @guvectorize(["(float64[:], float64[:])"], "(n)->(n)")
+        def f(x, out):
+            for i in range(2):
+                out[i] = x[i] ** 0.3
+        def work():
+            a = np.broadcast_to(np.ones(2), (10**7, 2))
+            out = np.empty((10**7, 2))
+            f(a[:2])
+            ready()
+            while True:
+                f(a, out)
+        def after(): pass
+    """,
+    "a function that the interpreter calls inside a function": """
+        from broadcloth import objmode
+        @njit
+        def inner(n):
+            s = 0
+            for i in range(n):
+                s += i ^ s
+            return s
+        @njit
+        def f(n):
+            with objmode(y="int64"):
+                y = inner(n)
+            return y
+        def work():
+            f(3)
+            ready()
+            f(10**13)
+        def after(): pass
+    """,
+    "threads that wait for a shared list": """
+        from broadcloth import types
+        from broadcloth.typed import List
+        values = List.empty_list(types.int64)
+        @njit(nogil=True)
+        def f(values, n):
+            for i in range(n):
+                values.append(i)
+                if len(values) > 1000:
+                    values.clear()
+        def work():
+            f(values, 10)
+            others = [threading.Thread(target=f, args=(values, 10**7)) for _ in range(3)]
+            for t in others:
+                t.start()
+            globals()["others"] = others
+            ready()
+            f(values, 10**13)
+        def after():
+            for t in others:
+                t.join()
+            values.clear()
+            f(values, 500)
+            assert len(values) == 500
+    """,
     "a kernel with one block": """
         @cuda.jit
         def f(x, n):

@@ -20,7 +20,9 @@ BC_INLINE Host<T, 1, 'C'> arange(T start, T stop, T step) {
   }
   if (n < 0) n = 0;
   Host<T, 1, 'C'> a = fresh<T, 1>(Tuple<i64, 1>{{n}});
-  for (i64 i = 0; i < n; ++i) a.data[i] = start + static_cast<T>(i) * step;
+  in_strips(n, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) a.data[i] = start + static_cast<T>(i) * step;
+  });
   return a;
 }
 template <class T>
@@ -236,9 +238,11 @@ BC_INLINE Host<R, N - 1, 'C'> reduce_axis(const Host<T, N, L>& a, i64 along, con
     // Neighbouring results side by side: whole rows are joined.
     const i64 width = a.shape[N - 1], wide = a.strides[N - 1];
     auto piece = [=, &finish](i64 begin, i64 end) {
+      Poll poll;
       for (i64 row = begin; row < end; ++row) {
         const char* p = base(row * width);
         for (i64 c0 = 0; c0 < width; c0 += 64) {
+          poll();
           const i64 n = least(64, width - c0);
           S state[64];
           const char* q = p + c0 * wide;
@@ -265,11 +269,13 @@ BC_INLINE Host<R, N - 1, 'C'> reduce_axis(const Host<T, N, L>& a, i64 along, con
     return out;
   }
   auto piece = [=, &finish](i64 begin, i64 end) {
+    Poll poll;
     for (i64 i = begin; i < end; ++i) {
       const char* p = base(i);
       Pairwise<Red> tree;
       alignas(64) typename Red::T buffer[kReduceBlock];
       for (i64 k = 0; k < length; k += kReduceBlock) {
+        poll();
         const i64 n = least(kReduceBlock, length - k);
         if (step == sizeof(T)) {
           push_state<Red>(tree, reinterpret_cast<const T*>(p) + k, n, k);
@@ -294,7 +300,9 @@ BC_INLINE Host<Acc, 1, 'C'> cumulative(bool product, const Host<T, N, L>& a) {
   const i64 n = c.size();
   Host<Acc, 1, 'C'> out = fresh<Acc, 1>(Tuple<i64, 1>{{n}});
   Acc s = cast<Acc>(product ? 1 : 0);
-  for (i64 i = 0; i < n; ++i) out.data[i] = s = product ? multiply(s, cast<Acc>(c.data[i])) : add(s, cast<Acc>(c.data[i]));
+  in_strips(n, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) out.data[i] = s = product ? multiply(s, cast<Acc>(c.data[i])) : add(s, cast<Acc>(c.data[i]));
+  });
   return out;
 }
 
@@ -607,11 +615,31 @@ BC_INLINE bool before(T a, T b) {
   else
     return a < b;
 }
+/// A sort's elements between passes, which all read one memory and write another: whoever ends the sort finds them all where they were
+/// given.
+template <class I>
+struct SortPasses {
+  I *given, *from, *to;
+  i64 n;
+  Poll poll;
+  BC_INLINE SortPasses(I* a, I* buffer, i64 count) : given(a), from(a), to(buffer), n(count) {}
+  SortPasses(const SortPasses&) = delete;
+  BC_INLINE void next() {
+    I* const other = from;
+    from = to, to = other;
+  }
+  ~SortPasses() {
+    if (from != given)
+      __builtin_memcpy(static_cast<void*>(given), static_cast<const void*>(from), static_cast<unsigned long>(n) * sizeof(I));
+  }
+};
 /// Merges runs: stable. `buffer` has room for n.
 template <class I, class Less>
 static inline void merge_sort(I* a, I* buffer, i64 n, const Less& less) {
   constexpr i64 kRun = 24;  // kSmallSort
+  SortPasses<I> all(a, buffer, n);
   for (i64 at = 0; at < n; at += kRun) {
+    all.poll();
     const i64 end = least(at + kRun, n);
     for (i64 i = at + 1; i < end; ++i) {
       const I x = a[i];
@@ -620,23 +648,25 @@ static inline void merge_sort(I* a, I* buffer, i64 n, const Less& less) {
       a[j] = x;
     }
   }
-  I *from = a, *to = buffer;
   for (i64 width = kRun; width < n; width *= 2) {
+    const I* const from = all.from;
+    I* const to = all.to;
     for (i64 at = 0; at < n; at += 2 * width) {
       const i64 middle = least(at + width, n), end = least(at + 2 * width, n);
       i64 i = at, j = middle, k = at;
       while (i < middle && j < end) {
-        const bool second = less(from[j], from[i]);
-        to[k++] = second ? from[j] : from[i];
-        i += !second, j += second;
+        all.poll();
+        for (const i64 strip = least(k + kLongLoop, end); k < strip && i < middle && j < end;) {
+          const bool second = less(from[j], from[i]);
+          to[k++] = second ? from[j] : from[i];
+          i += !second, j += second;
+        }
       }
       while (i < middle) to[k++] = from[i++];
       while (j < end) to[k++] = from[j++];
     }
-    I* other = from;
-    from = to, to = other;
+    all.next();
   }
-  if (from != a) __builtin_memcpy(a, from, static_cast<unsigned long>(n) * sizeof(I));
 }
 template <class T>
 constexpr bool has_sort_key = is_int<T> || is_native_float<T>;
@@ -662,14 +692,16 @@ static inline void radix_sort(I* a, I* buffer, i64 n, const Key& key) {
   u32 counts[kPasses][kDigits] = {};
   bool ordered = true;
   U last = 0;
-  for (i64 i = 0; i < n; ++i) {
-    const U k = key(a[i]);
-    ordered &= k >= last;
-    last = k;
-    for (int p = 0; p < kPasses; ++p) ++counts[p][k >> (p * kBits) & (kDigits - 1)];
-  }
+  in_strips(n, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) {
+      const U k = key(a[i]);
+      ordered &= k >= last;
+      last = k;
+      for (int p = 0; p < kPasses; ++p) ++counts[p][k >> (p * kBits) & (kDigits - 1)];
+    }
+  });
   if (ordered) return;
-  I *from = a, *to = buffer;
+  SortPasses<I> all(a, buffer, n);
   for (int p = 0; p < kPasses; ++p) {
     u32* const count = counts[p];
     if (count[last >> (p * kBits) & (kDigits - 1)] == n) continue;  // one digit for all
@@ -678,11 +710,13 @@ static inline void radix_sort(I* a, I* buffer, i64 n, const Key& key) {
       const u32 c = count[d];
       count[d] = at, at += c;
     }
-    for (i64 i = 0; i < n; ++i) to[count[key(from[i]) >> (p * kBits) & (kDigits - 1)]++] = from[i];
-    I* const other = from;
-    from = to, to = other;
+    const I* const from = all.from;
+    I* const to = all.to;
+    in_strips(n, [&](i64 begin, i64 end) {
+      for (i64 i = begin; i < end; ++i) to[count[key(from[i]) >> (p * kBits) & (kDigits - 1)]++] = from[i];
+    });
+    all.next();
   }
-  if (from != a) __builtin_memcpy(a, from, static_cast<unsigned long>(n) * sizeof(I));
 }
 /// Sorts numbers; `buffer` has room for n where n is above kSmallSort.
 template <class T>
@@ -800,7 +834,9 @@ BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
 template <class T>
 static inline bool select_nth(T* a, i64 n, i64 k) {
   i64 low = 0, high = n - 1;
+  Poll poll;
   for (int turns = 0; low < high; ++turns) {
+    poll();
     if (turns > 80) return false;
     const i64 middle = low + (high - low) / 2;
     const auto order = [&](i64 i, i64 j) {
@@ -833,7 +869,9 @@ BC_INLINE Host<R, 2, 'C'> outer(const Host<T, 1, L>& a, const Host<U, 1, K>& b) 
   const Host<U, 1, 'C'> row = contiguous(b);
   const i64 n = a.shape[0], m = row.shape[0];
   Host<R, 2, 'C'> out = fresh<R, 2>(Tuple<i64, 2>{{n, m}});
+  Poll poll;
   for (i64 i = 0; i < n; ++i) {
+    poll();
     const R x = cast<R>(a(i));
     R* to = out.data + i * m;
     for (i64 j = 0; j < m; ++j) to[j] = x * cast<R>(row.data[j]);
@@ -988,6 +1026,7 @@ template <class T>
 static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bool needs_solution) {
   const i64 n = a.shape[0], m = b.shape[1];
   T determinant = cast<T>(1);
+  Poll poll;
   for (i64 c = 0; c < n; ++c) {
     i64 pivot = c;
     for (i64 r = c + 1; r < n; ++r)
@@ -1012,6 +1051,7 @@ static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bo
     }
     determinant = multiply(determinant, p);
     for (i64 r = c + 1; r < n; ++r) {
+      poll();
       const T f = a.data[r * n + c] / p;
       if (f == cast<T>(0)) continue;
       for (i64 k = c; k < n; ++k) a.data[r * n + k] = subtract(a.data[r * n + k], multiply(f, a.data[c * n + k]));
@@ -1021,6 +1061,7 @@ static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bo
   if (needs_solution)
     for (i64 c = n - 1; c >= 0; --c)
       for (i64 k = 0; k < m; ++k) {
+        poll();
         T s = b.data[c * m + k];
         for (i64 j = c + 1; j < n; ++j) s = subtract(s, multiply(a.data[c * n + j], b.data[j * m + k]));
         b.data[c * m + k] = s / a.data[c * n + c];
@@ -1150,13 +1191,17 @@ BC_INLINE auto random_array(const Tuple<i64, N>& shape, const F& f) {
   using T = decltype(f());
   Host<T, N, 'C'> a = fresh<T, N>(shape);
   const i64 n = a.size();
-  for (i64 i = 0; i < n; ++i) a.data[i] = f();
+  in_strips(n, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i) a.data[i] = f();
+  });
   return a;
 }
 template <class T, int N, char L>
 BC_INLINE void shuffle(const Host<T, N, L>& a) {
   RandomState* s = random_state(0);
+  Poll poll;
   for (i64 i = a.shape[0] - 1; i > 0; --i) {
+    poll();
     const i64 j = static_cast<i64>(random_interval(s, static_cast<u64>(i)));
     if constexpr (N == 1) {
       const T t = a(i);
