@@ -79,13 +79,26 @@ set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE
 broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
 
 # Loops over elements that only move, compare and count are worth vectorising.
-set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
+set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
+  "${SRC}/backends/cpu/sort_split.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 
-# Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2).
+# Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for
+# x86-64-v4 too.
 file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/codegen/tier0/*.cpp")
 if(tier0_sources)
-  set_source_files_properties(${tier0_sources} PROPERTIES
-    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c;-ffp-contract=off;-fno-math-errno;-fno-trapping-math")
+  set(tier0_options -O3 -mavx2 -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  set_source_files_properties(${tier0_sources} PROPERTIES COMPILE_OPTIONS "${tier0_options}" COMPILE_DEFINITIONS BC_TIER0_LEVEL=v3)
+  set(tier0_wide_sources ${tier0_sources})
+  list(FILTER tier0_wide_sources INCLUDE REGEX "loops_(remainder|exponential|trigonometric|hyperbolic).cpp$")
+  # Copies, since a source has one set of options in a project's folder.
+  foreach(source ${tier0_wide_sources})
+    get_filename_component(name "${source}" NAME_WE)
+    set(wide "${CMAKE_BINARY_DIR}/generated/tier0/${name}_v4.cpp")
+    file(CONFIGURE OUTPUT "${wide}" CONTENT "#include \"codegen/tier0/${name}.cpp\"\n")
+    set_source_files_properties("${wide}" PROPERTIES COMPILE_DEFINITIONS BC_TIER0_LEVEL=v4 COMPILE_OPTIONS
+      "${tier0_options};-mavx512f;-mavx512bw;-mavx512cd;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
+    target_sources(broadcloth_core PRIVATE "${wide}")
+  endforeach()
 endif()
 
 # OpenBLAS lies beside the engine, in the build as in a wheel. Its soname is its own: another library of the process that asks for

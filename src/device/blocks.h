@@ -53,7 +53,7 @@ template <class Red, bool places = is_arg_state<typename Red::S>> struct Pairwis
 /// The place of an extreme is the same in any order: the best so far, which tells later blocks whether their own place matters.
 template <class Red> struct Pairwise<Red, true> {
   using S = typename Red::S;
-  S best;
+  S best = {};
   bool any = false;
 
   void push(S s) {
@@ -101,6 +101,67 @@ template <class T, bool highest, int Bytes> BC_INLINE T lane_extreme(const typen
     for (int l = 1; l < Bytes / static_cast<int>(sizeof(T)); ++l) best = (highest ? v[l] > best : v[l] < best) ? v[l] : best;
     return best;
   }
+}
+
+/// As lane_extreme, where the later of two equal lanes wins.
+template <class T, bool highest, int Bytes> BC_INLINE T lane_most(const typename VectorOf<T, Bytes>::type& v) {
+  if constexpr (Bytes > 16) {
+    typename VectorOf<T, Bytes / 2>::type half[2];
+    __builtin_memcpy(half, &v, sizeof(v));
+    return lane_most<T, highest, Bytes / 2>(lanes_extreme<highest>(half[0], half[1]));
+  } else {
+    T lane[Bytes / sizeof(T)];
+    __builtin_memcpy(lane, &v, sizeof(v));
+    for (int w = Bytes / static_cast<int>(sizeof(T)) / 2; w > 0; w /= 2)
+      for (int l = 0; l < w; ++l) lane[l] = (highest ? lane[l] > lane[l + w] : lane[l] < lane[l + w]) ? lane[l] : lane[l + w];
+    return lane[0];
+  }
+}
+
+/// Whether a reduction is maximum (1), minimum (-1) or another one (0). NaN wins in both; fmax and fmin are others.
+template <class Red> constexpr int extreme_of() {
+  if constexpr (requires { Red::kExtreme; })
+    return Red::kExtreme;
+  else
+    return 0;
+}
+
+/// The maximum (or minimum) of a block of numbers, in kVectors vectors side by side. Floats walk in a fixed number of lanes and equal ones
+/// give way to the later: which of 0.0 and -0.0 is the answer does not depend on how wide the vectors are.
+template <class T, bool highest, int kVectors> BC_INLINE T block_most(const T* x, i64 n) {
+  using V = Vector<T>;
+  using Mask = decltype(V() != V());
+  constexpr int kLanes = kVectorBytes / sizeof(T);
+  V most[kVectors];
+  Mask nan = {};
+  BC_UNROLL for (int v = 0; v < kVectors; ++v) {
+    most[v] = load_vector<V>(x + v * kLanes);
+    if constexpr (is_float<T>) nan |= most[v] != most[v];
+  }
+  i64 k = kVectors * kLanes;
+  for (; k + kVectors * kLanes <= n; k += kVectors * kLanes) BC_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const V a = load_vector<V>(x + k + v * kLanes);
+      most[v] = lanes_extreme<highest>(most[v], a);
+      if constexpr (is_float<T>) nan |= a != a;
+    }
+  for (int v = 0; v < kVectors && k < n; ++v, k += kLanes) {
+    // The last vector is filled up with what its lanes have already.
+    V a = most[v];
+    const i64 left = n - k < kLanes ? n - k : kLanes;
+    if (left == kLanes)
+      a = load_vector<V>(x + k);
+    else
+      for (i64 l = 0; l < left; ++l) a[l] = x[k + l];
+    most[v] = lanes_extreme<highest>(most[v], a);
+    if constexpr (is_float<T>) nan |= a != a;
+  }
+  if constexpr (is_float<T>)
+    if (any_bit(nan)) {
+      for (k = 0; x[k] == x[k];) ++k;
+      return x[k];
+    }
+  BC_UNROLL for (int w = kVectors / 2; w > 0; w /= 2) for (int v = 0; v < w; ++v) most[v] = lanes_extreme<highest>(most[v], most[v + w]);
+  return lane_most<T, highest, kVectorBytes>(most[0]);
 }
 
 /// Tells whether the second of two states that differ in value wins: whether a maximum is looked for.
@@ -157,7 +218,7 @@ static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 sta
   constexpr i64 kItem = sizeof(typename Red::T);
   const auto of = [&](auto highest) {
     constexpr bool kHighest = decltype(highest)::kYes;
-    if (n * kItem >= 4 * kVectorBytes) return block_extreme<Red, kHighest, kVectorBytes, 4>(x, n, start, best_before);
+    if (n * kItem >= 8 * kVectorBytes) return block_extreme<Red, kHighest, kVectorBytes, 8>(x, n, start, best_before);
     if (n * kItem >= kVectorBytes) return block_extreme<Red, kHighest, kVectorBytes, 1>(x, n, start, best_before);
     return block_extreme<Red, kHighest, 16, 1>(x, n, start, best_before);
   };
@@ -274,6 +335,7 @@ template <class Red> BC_INLINE bool decided(const typename Red::S& s) {
 template <class Red> struct Widened {
   using T = float;
   using S = typename Red::S;
+  static constexpr int kExtreme = extreme_of<Red>();
   BC_METHOD S map(float a, i64 i) { return Red::map(a, i); }
   BC_METHOD S join(const S& p, const S& q) { return Red::join(p, q); }
 };
@@ -386,6 +448,11 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
       if (counts<Red>()) return block_truth<Truth::count>(x, n);
     }
     constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
+    if constexpr (extreme_of<Red>() != 0 && is_same<S, T> && !is_bool<T> && !is_complex<T> && !is_small_float<T>) {
+      // Which lane an integer walks in makes no difference, so that narrow ones fill as many vectors.
+      constexpr int kVectors = is_float<T> ? kLanes * static_cast<int>(sizeof(T)) / kVectorBytes : 4;
+      if (n * static_cast<i64>(sizeof(T)) >= kVectors * kVectorBytes) return block_most<T, (extreme_of<Red>() > 0), kVectors>(x, n);
+    }
     if (n < kLanes) {
       S s = Red::map(x[0], start);
       for (i64 k = 1; k < n; ++k) s = Red::join(s, Red::map(x[k], start + k));
@@ -410,6 +477,19 @@ template <class Red> BC_INLINE typename Red::S push_state(Pairwise<Red>& tree, c
   const typename Red::S s = block_state<Red>(x, n, start, best);
   tree.push(s);
   return s;
+}
+
+/// The state of elements [lo, hi) of a row that lie side by side, x[0] the first of the row: blocks through the tree. With `may_leave` what
+/// cannot change the state any more is not read.
+template <class Red> BC_INLINE typename Red::S row_state(const typename Red::T* x, i64 lo, i64 hi, bool may_leave) {
+  // Extremes of integers are the same in any order.
+  if constexpr (extreme_of<Red>() != 0 && is_int<typename Red::T>) return block_state<Red>(x + lo, hi - lo, lo);
+  Pairwise<Red> tree;
+  for (i64 r = lo; r < hi; r += kWidest) {
+    const typename Red::S s = push_state<Red>(tree, x + r, hi - r < kWidest ? hi - r : kWidest, r);
+    if (may_leave && decided<Red>(s)) break;
+  }
+  return tree.total();
 }
 
 #if defined(__clang__)

@@ -200,6 +200,31 @@ def test_reductions_in_segments(dtype):
     same_bits(program, dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"])
+def test_extremes_of_every_length(dtype):
+    rng = np.random.default_rng(11)
+    lengths = [*range(1, 70), 95, 96, 127, 128, 129, 255, 256, 257, 500, 511, 512, 513, 1000, 1023, 1024, 1025, 2500]
+    n = rng.integers(-9, 10, 2500).astype(dtype)
+    n[rng.integers(0, 2500, 400)] = np.array([-0.0 if dtype[0] == "f" else 0], dtype)
+    a = bc.asarray(n)
+
+    def program():
+        return {f"{name} of {k}": bc._c.reduce(name, a[:k], None) for name in ("max", "min", "argmax", "argmin") for k in lengths}
+
+    same_bits(program, dtype)
+    with configured(jit=False):
+        for k in lengths:
+            for name in ("max", "min", "argmax", "argmin"):
+                assert host(bc._c.reduce(name, a[:k], None)) == getattr(n[:k], name)(), (name, k)
+            if dtype[0] != "f":
+                continue
+            for at in {0, k // 2, k - 1}:  # one NaN anywhere wins
+                x = n[:k].copy()
+                x[at] = np.nan
+                b = bc.asarray(x)
+                assert np.isnan(host(b.max())) and np.isnan(host(b.min())) and host(b.argmax()) == host(b.argmin()) == at, (k, at)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("shape", [(9, 37), (4, 3000), (3, 5, 130)], ids=str)
 def test_rows_that_are_walked_more_than_once(dtype, shape):
@@ -354,6 +379,22 @@ def test_stores_into_parts_of_pending_arrays(dtype, shape):
             expected = n * n.dtype.type(2)
             expected[part] += n[part] * n.dtype.type(3)
             np.testing.assert_array_equal(host(x), expected, err_msg=str(part))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(1024, 40), (1500, 2048), (2048, 9)], ids=str)
+def test_transposed_operands_whose_lines_meet_in_few_sets(dtype, shape):
+    base = np.random.default_rng(9).integers(0, 90, (shape[0], max(shape[1], 8192 // np.dtype(dtype).itemsize))).astype(dtype)
+    with configured(jit=False):
+        for view in (lambda v: v[:, : shape[1]], lambda v: v[:, 3:], lambda v: v[5:, :7], lambda v: v):
+            n, x = view(base), view(bc.asarray(base, device="cpu"))
+            plain = np.ascontiguousarray(n.T)
+            for got, want in (
+                (x.T.copy(), plain),
+                (x.T + bc.asarray(plain, device="cpu"), n.T + plain),
+                (bc.where(x.T > 40, x.T, bc.zeros((), dtype)), np.where(plain > 40, plain, np.zeros((), dtype))),
+            ):
+                np.testing.assert_array_equal(host(got), want)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])

@@ -41,6 +41,18 @@ template <class T, int64_t step>
 void copy_by(T* __restrict__ out, const T* __restrict__ in, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = in[i * step];
 }
+/// Elements go through registers one by one: put together as vectors they take twice as long.
+template <class T>
+__attribute__((noinline, optimize("no-tree-vectorize", "no-tree-slp-vectorize"))) void copy_steps(T* __restrict__ out,
+                                                                                                  const T* __restrict__ in, int64_t step,
+                                                                                                  int64_t n) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * step) {
+    const T a = in[0], b = in[step], c = in[2 * step], d = in[3 * step];
+    out[i] = a, out[i + 1] = b, out[i + 2] = c, out[i + 3] = d;
+  }
+  for (; i < n; ++i, in += step) out[i] = *in;
+}
 template <class T>
 void copy(void* out_, const void* in_, int64_t step, int64_t n) {
   T* __restrict__ out = static_cast<T*>(out_);
@@ -53,13 +65,7 @@ void copy(void* out_, const void* in_, int64_t step, int64_t n) {
     case 4: return copy_by<T, 4>(out, in, n);
     default: break;
   }
-  // Loads wait for memory: eight are under way at once.
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8, in += 8 * step) {
-    const T v[8] = {in[0], in[step], in[2 * step], in[3 * step], in[4 * step], in[5 * step], in[6 * step], in[7 * step]};
-    __builtin_memcpy(out + i, v, sizeof(v));
-  }
-  for (; i < n; ++i, in += step) out[i] = *in;
+  copy_steps(out, in, step, n);
 }
 template <class T>
 void copy_if(void* out_, const void* in_, int64_t step, const bool* mask, int64_t n) {
@@ -87,6 +93,47 @@ void take(void* out_, const void* in_, int64_t step, const int64_t* at, const bo
       out[i] = T();
   }
 }
+/// Writes a square as wide as a vector of 32 bytes: halves of rows change places, then quarters, then eighths.
+template <class T>
+void transpose_square(T* out, int64_t columns, const T* in, int64_t step) {
+  constexpr int n = 32 / sizeof(T);
+  typedef T V __attribute__((vector_size(32)));
+  V v[n];
+  _Pragma("GCC unroll 8") for (int c = 0; c < n; ++c) v[c] = load_vector<V>(in + c * step);
+  const auto exchange = [&](auto distance, auto... lane) __attribute__((always_inline)) {
+    constexpr int d = decltype(distance)::value;
+    _Pragma("GCC unroll 8") for (int r = 0; r < n; ++r) {
+      if (r & d) continue;
+      const V a = v[r], b = v[r + d];
+      v[r] = __builtin_shufflevector(a, b, (lane & d ? n + lane - d : lane)...);
+      v[r + d] = __builtin_shufflevector(a, b, (lane & d ? n + lane : lane + d)...);
+    }
+  };
+  const auto exchange_all = [&]<int... lane>(std::integer_sequence<int, lane...>) __attribute__((always_inline)) {
+    if constexpr (n == 8) exchange(std::integral_constant<int, 4>(), std::integral_constant<int, lane>()...);
+    exchange(std::integral_constant<int, 2>(), std::integral_constant<int, lane>()...);
+    exchange(std::integral_constant<int, 1>(), std::integral_constant<int, lane>()...);
+  };
+  exchange_all(std::make_integer_sequence<int, n>());
+  _Pragma("GCC unroll 8") for (int r = 0; r < n; ++r) __builtin_memcpy(out + r * columns, &v[r], sizeof(V));
+}
+template <class T>
+void transpose(void* out_, const void* in_, int64_t step, int64_t rows, int64_t columns) {
+  T* __restrict__ out = static_cast<T*>(out_);
+  const T* __restrict__ in = static_cast<const T*>(in_);
+  int64_t c = 0;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    constexpr int64_t n = 32 / sizeof(T);
+    for (; c + n <= columns; c += n) {
+      int64_t r = 0;
+      for (; r + n <= rows; r += n) transpose_square(out + r * columns + c, columns, in + r + c * step, step);
+      for (; r < rows; ++r)
+        for (int64_t k = c; k < c + n; ++k) out[r * columns + k] = in[r + k * step];
+    }
+  }
+  for (; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) out[r * columns + c] = in[r + c * step];
+}
 template <class T>
 void spread(void* out_, int64_t step, const void* in_, int64_t n) {
   T* out = static_cast<T*>(out_);
@@ -103,7 +150,7 @@ void spread_if(void* out_, int64_t step, const void* in_, const bool* mask, int6
 
 template <class T>
 constexpr Moves moves_of() {
-  return {fill_with<T>, copy<T>, copy_if<T>, take<T>, spread<T>, spread_if<T>};
+  return {fill_with<T>, copy<T>, copy_if<T>, take<T>, transpose<T>, spread<T>, spread_if<T>};
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Runs a list of loops over the items of a kernel: the same items, blocks and trees as the printed kernel's, so the same bits.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <numeric>
+#include <type_traits>
 
 #include "codegen/tier0/program.h"
 #include "codegen/tier0/tier0.h"
@@ -14,6 +17,8 @@ namespace {
 
 /// Below this extent of the innermost axis a block spans several rows.
 constexpr int64_t kShortRow = 128;
+/// Rows whose segments are joined side by side.
+constexpr int64_t kJoinedRows = 256;
 /// From this many columns on, a column reduction works on one row at a time.
 constexpr int64_t kWideRow = 64;
 
@@ -126,6 +131,10 @@ class Run {
     const int64_t* shape = w_ + p_.params.kept_shape;
     const int64_t extent = shape[inner];
     for (const int16_t a : scope.accesses) step_[a] = access(a)[1 + inner];
+    if (const int64_t rows = tile_rows(scope); rows > 1) {
+      walk_tiles(scope, begin, end, rows);
+      return;
+    }
     if (extent < kShortRow) {
       fill_constants((end - begin) * extent);
       for (const int16_t a : scope.accesses) base_[a] = access(a)[0];
@@ -154,6 +163,7 @@ class Run {
       for (const int16_t a : s.accesses) step_[a] = 0;
     const int64_t* reduced_shape = w_ + p_.params.reduced_shape;
     const int64_t extent = reduced_shape[p_.reduced - 1];
+    const Total* const plain = plain_total();
     int64_t x[kMaxAxes];
     for (int64_t item = begin; item < end; ++item) {
       const int64_t row = item % count, segment = item / count, lo = segment * length, hi = std::min(lo + length, n);
@@ -162,7 +172,10 @@ class Run {
         const Scope& scope = p_.elements[static_cast<size_t>(stage)];
         broadcast(scope, std::min<int64_t>(hi - lo, p_.block));
         for (const int16_t a : scope.accesses) base_[a] = place(a, x, p_.kept);
-        reduce_row(stage, scope, lo, hi, extent, reduced_shape, row * segments + segment);
+        if (plain && hi > lo)
+          reduce_plain_row(*plain, scope.code.front(), lo, hi, row * segments + segment);
+        else
+          reduce_row(stage, scope, lo, hi, extent, reduced_shape, row * segments + segment);
         if (!p_.segmented) finish_row(stage, x);
       }
     }
@@ -217,11 +230,11 @@ class Run {
         }
       }
       if (p_.segmented) {
-        for (size_t k = 0; k < p_.totals.size(); ++k)
-          for (int64_t j = 0; j < n; ++j) {
-            const int64_t at = (outer * width + c0 + j) * segments + segment;
-            std::memcpy(partial(k, at), top(k) + j * p_.totals[k].loops->state_size, partial_size(k));
-          }
+        for (size_t k = 0; k < p_.totals.size(); ++k) {
+          const Total& t = p_.totals[k];
+          copy_states(partial(k, (outer * width + c0) * segments + segment), segments * t.partial_bytes, top(k), t.loops->state_size,
+                      partial_size(k), n);
+        }
         continue;
       }
       for (size_t k = 0; k < p_.totals.size(); ++k) {
@@ -236,25 +249,23 @@ class Run {
   }
 
   void join(int64_t begin, int64_t end) {
-    const int64_t segments = w_[p_.params.segments];
-    fill_constants(1);
-    for (const int16_t a : p_.rows[0].accesses) step_[a] = 0;
+    // A row's value may be wanted along an axis: rows of columns are joined side by side.
+    const int inner = p_.walk == Walk::columns ? p_.kept - 1 : -1;
+    const int64_t most = inner >= 0 ? std::min<int64_t>(p_.tile, kJoinedRows) : 1;
+    fill_constants(most);
+    for (const int16_t a : p_.rows[0].accesses) step_[a] = inner >= 0 ? access(a)[1 + inner] : 0;
     int64_t x[kMaxAxes];
-    alignas(16) char state[kMaxState];
-    for (int64_t row = begin; row < end; ++row) {
+    for (int64_t row = begin; row < end;) {
+      split(row, w_ + p_.params.kept_shape, p_.kept, x);
+      const int64_t n = inner >= 0 ? std::min({most, w_[p_.params.kept_shape + inner] - x[inner], end - row}) : 1;
       for (size_t k = 0; k < p_.totals.size(); ++k) {
         const Total& t = p_.totals[k];
-        Tree tree(*t.loops);
-        for (int64_t s = 0; s < segments; ++s) {
-          std::memcpy(state, partial(k, row * segments + s), partial_size(k));
-          tree.push(state);
-        }
-        tree.total(state);
-        finish(t, state);
+        t.loops->finish(join_segments(k, row, n), static_cast<double>(w_[p_.params.reduced_size]), read_double(w_ + t.ddof_word),
+                        result(t.result), n);
       }
-      split(row, w_ + p_.params.kept_shape, p_.kept, x);
       for (const int16_t a : p_.rows[0].accesses) at_[a] = place(a, x, p_.kept);
-      execute(p_.rows[0], 1, true, 1);
+      execute(p_.rows[0], n, true, n);
+      row += n;
     }
   }
 
@@ -330,6 +341,44 @@ class Run {
     }
   }
 
+  /// How many rows of a map should be walked together; 1 where one after the other is as good. An operand that is transposed, so that a
+  /// row takes an element of each line, gives the rows after it the same lines: from the cache, unless its step brings a row's lines to so
+  /// few sets of the second-level cache (64 KiB a way, 8 ways at least) that they push each other out.
+  int64_t tile_rows(const Scope& scope) const {
+    constexpr int64_t kLine = 64, kWay = 1 << 16, kWays = 8;
+    const int inner = p_.kept - 1;
+    const int64_t* shape = w_ + p_.params.kept_shape;
+    int64_t rows = 1;
+    for (const int16_t a : scope.accesses) {
+      const int64_t unit = p_.unit[a], step = std::abs(step_[a]) * unit;
+      if (p_.accesses[static_cast<size_t>(a)].role != Access::Role::load || access(a)[inner] != 1 || step < kLine) continue;
+      if (kWay / std::gcd(step, kWay) * kWays < 2 * shape[inner]) rows = std::max(rows, kLine / unit);
+    }
+    return std::min(rows, shape[inner - 1]);
+  }
+
+  /// Rows [begin, end) in tiles of `rows` rows at most.
+  void walk_tiles(const Scope& scope, int64_t begin, int64_t end, int64_t rows) {
+    const int inner = p_.kept - 1;
+    const int64_t* shape = w_ + p_.params.kept_shape;
+    const int64_t extent = shape[inner], width = p_.block / rows;
+    fill_constants(p_.block);
+    int64_t x[kMaxAxes];
+    for (int64_t row = begin; row < end;) {
+      split(row, shape, inner, x);
+      const int64_t count = std::min({rows, shape[inner - 1] - x[inner - 1], end - row});
+      for (int64_t c = 0; c < extent; c += width) {
+        for (const int16_t a : scope.accesses) base_[a] = place(a, x, inner) + c * step_[a] * p_.unit[a];
+        const int64_t columns = std::min(width, extent - c);
+        fold_ = {1, &count, inner, columns, 0, 0};
+        folded_ = true;
+        execute(scope, count * columns, true, p_.block);
+      }
+      row += count;
+    }
+    folded_ = false;
+  }
+
   /// Elements [lo, hi) of the iteration space, in blocks that span rows.
   void walk_folded(const Scope& scope, int64_t lo, int64_t hi) {
     for (int64_t s = lo; s < hi; s += p_.block) {
@@ -338,6 +387,19 @@ class Run {
       execute(scope, std::min<int64_t>(p_.block, hi - s), true, p_.block);
     }
     folded_ = false;
+  }
+
+  /// The kernel's only total, where rows lie in memory as its loop wants them; nullptr where something has to be computed first.
+  const Total* plain_total() const {
+    if (p_.stages != 1 || p_.totals.size() != 1 || p_.reduced != 1 || p_.elements[0].code.size() != 1) return nullptr;
+    const Instruction& first = p_.elements[0].code.front();
+    const bool plain = first.kind == Instruction::Kind::load && step_[first.access] == 1 && p_.totals[0].input == first.out;
+    return plain ? &p_.totals[0] : nullptr;
+  }
+  void reduce_plain_row(const Total& t, const Instruction& load, int64_t lo, int64_t hi, int64_t item) {
+    alignas(16) char state[kMaxState];
+    t.loops->row(reinterpret_cast<const void*>(base_[load.access]), lo, hi, p_.may_leave[0], state);
+    leave(0, state, item);
   }
 
   /// Elements [lo, hi) of a row of stage `stage`: its blocks through the tree, then the totals.
@@ -467,6 +529,47 @@ class Run {
     execute(scope, n, true, n);
   }
 
+  /// Joins the partials of n rows from `row` on as Pairwise does, all rows' states side by side. Returns where they are.
+  char* join_segments(size_t k, int64_t row, int64_t n) const {
+    const Total& t = p_.totals[k];
+    const int64_t segments = w_[p_.params.segments], size = t.loops->state_size;
+    const int levels = std::bit_width(static_cast<uint64_t>(segments));
+    static thread_local Scratch memory;
+    char* states = memory.get((levels + 1) * n * size);
+    char* level[64];
+    for (int l = 0; l < levels; ++l) level[l] = states + (l + 1) * n * size;
+    for (int64_t s = 0; s < segments; ++s) {
+      copy_states(states, size, partial(k, row * segments + s), segments * t.partial_bytes, partial_size(k), n);
+      int l = 0;
+      for (auto before = static_cast<uint64_t>(s); before & 1; before >>= 1, ++l) {
+        t.loops->join(level[l], states, n);
+        std::swap(level[l], states);
+      }
+      std::swap(level[l], states);
+    }
+    char* total = nullptr;
+    for (int l = 0; l < levels; ++l) {
+      if (!(segments >> l & 1)) continue;
+      if (total) t.loops->join(level[l], total, n);
+      total = level[l];
+    }
+    return total;
+  }
+
+  /// Copies n states of `bytes` bytes each, which lie `to_step` and `from_step` bytes apart.
+  static void copy_states(char* to, int64_t to_step, const char* from, int64_t from_step, size_t bytes, int64_t n) {
+    const auto copy = [&](auto size) {
+      for (int64_t j = 0; j < n; ++j) std::memcpy(to + j * to_step, from + j * from_step, size);
+    };
+    switch (bytes) {
+      case 1: return copy(std::integral_constant<size_t, 1>());
+      case 4: return copy(std::integral_constant<size_t, 4>());
+      case 8: return copy(std::integral_constant<size_t, 8>());
+      case 16: return copy(std::integral_constant<size_t, 16>());
+      default: return copy(bytes);
+    }
+  }
+
   char* state_memory(size_t tile_states) const {
     static thread_local Scratch memory;
     return memory.get(static_cast<int64_t>(2 * p_.totals.size() * tile_states));
@@ -533,6 +636,11 @@ class Run {
     const Moves& moves = kMoves[i.size];
     if (folded_) {
       char* out = reg_[i.out] = own(i.out);
+      if (fold_.axes == 1 && fold_.outer == 0 && fold_.start == 0 && access(i.access)[fold_.stride] == 1 && step > 1 &&
+          n == fold_.shape[0] * fold_.inner) {
+        moves.transpose(out, reinterpret_cast<const void*>(base_[i.access]), step, fold_.shape[0], fold_.inner);
+        return;
+      }
       stretches(i.access, n,
                 [&](int64_t at, int64_t first, int64_t count) { copy_in(moves, i.size, out + (first << i.size), at, step, count); });
     } else if ((step == 1 || n == 1) && p_.peek && !i.lasting) {

@@ -3,6 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_exponential(LoopRow* rows) { fill<Row::exp, Row::logaddexp2>(rows); }
+void BC_TIER0_LEVEL::fill_exponential(LoopRow* rows) { fill<Row::exp, Row::logaddexp2>(rows); }
 
 }  // namespace bc::tier0

@@ -3,6 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_hyperbolic(LoopRow* rows) { fill<Row::sinh, Row::bessel_i1>(rows); }
+void BC_TIER0_LEVEL::fill_hyperbolic(LoopRow* rows) { fill<Row::sinh, Row::bessel_i1>(rows); }
 
 }  // namespace bc::tier0

@@ -3,6 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_remainder(LoopRow* rows) { fill<Row::floor_divide, Row::float_power>(rows); }
+void BC_TIER0_LEVEL::fill_remainder(LoopRow* rows) { fill<Row::floor_divide, Row::float_power>(rows); }
 
 }  // namespace bc::tier0

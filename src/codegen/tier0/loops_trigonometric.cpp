@@ -3,6 +3,6 @@
 
 namespace bc::tier0 {
 
-void fill_trigonometric(LoopRow* rows) { fill<Row::sin, Row::sinc>(rows); }
+void BC_TIER0_LEVEL::fill_trigonometric(LoopRow* rows) { fill<Row::sin, Row::sinc>(rows); }
 
 }  // namespace bc::tier0

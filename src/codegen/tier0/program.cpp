@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "core/cpu_level.h"
 #include "core/error.h"
 
 namespace bc::tier0 {
@@ -24,10 +25,11 @@ struct Tables {
 
   Tables() {
     fill_arithmetic(rows);
-    fill_remainder(rows);
-    fill_exponential(rows);
-    fill_trigonometric(rows);
-    fill_hyperbolic(rows);
+    const bool wide = cpu_level() >= CpuLevel::v4;
+    (wide ? v4::fill_remainder : v3::fill_remainder)(rows);
+    (wide ? v4::fill_exponential : v3::fill_exponential)(rows);
+    (wide ? v4::fill_trigonometric : v3::fill_trigonometric)(rows);
+    (wide ? v4::fill_hyperbolic : v3::fill_hyperbolic)(rows);
     fill_parts(rows);
     fill_logic(rows);
     fill_choice(rows);

@@ -153,6 +153,7 @@ struct Red {
   using T = Element;
   using S = typename StateText<C::kState, T>::type;
   using R = typename result_t<C::kResult, T>::type;
+  static constexpr int kExtreme = C::kJoin == key("maximum(p, q)") ? 1 : C::kJoin == key("minimum(p, q)") ? -1 : 0;
   /// Of a T, or of a float that stands for it.
   template <class A>
   BC_METHOD S map(A a, i64 i) {
@@ -174,6 +175,9 @@ struct Loops {
   static void block(const void* x, int64_t n, int64_t i0, void* state) {
     *static_cast<S*>(state) = block_state<Red>(static_cast<const T*>(x), n, i0);
   }
+  static void row(const void* x, int64_t lo, int64_t hi, bool may_leave, void* state) {
+    *static_cast<S*>(state) = row_state<Red>(static_cast<const T*>(x), lo, hi, may_leave);
+  }
   static bool decided(const void* state) { return bc::decided<Red>(*static_cast<const S*>(state)); }
   static constexpr bool kDecides = std::is_same_v<S, bool> || std::is_same_v<S, ArgState<bool>>;
   static void join(void* into_, const void* from_, int64_t n) {
@@ -194,7 +198,7 @@ struct Loops {
     for (int64_t j = 0; j < n; ++j) out[j] = Red::finish(state[j], count, ddof);
   }
   static constexpr Reduction table() {
-    return {static_cast<int>(sizeof(S)), init, block, kDecides ? decided : nullptr, join, fold, end, finish};
+    return {static_cast<int>(sizeof(S)), init, block, row, kDecides ? decided : nullptr, join, fold, end, finish};
   }
 };
 

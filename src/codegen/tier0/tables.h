@@ -36,6 +36,9 @@ struct Reduction {
   void (*init)(void* state) = nullptr;
   /// *state = the state of n >= 1 elements, the first at index i0 of its row: lanes and a tree over them.
   void (*block)(const void* x, int64_t n, int64_t i0, void* state) = nullptr;
+  /// *state = the state of elements [lo, hi), at least one, of a row that begins at x, as blocks of kReduceBlock through the tree. With
+  /// `may_leave` what cannot change the state any more is not read.
+  void (*row)(const void* x, int64_t lo, int64_t hi, bool may_leave, void* state) = nullptr;
   /// Tells whether no later element can change the state; nullptr where one always may.
   bool (*decided)(const void* state) = nullptr;
   /// into[j] = join(into[j], from[j]).
@@ -61,6 +64,8 @@ struct Moves {
   void (*copy_if)(void* out, const void* in, int64_t step, const bool* mask, int64_t n);
   /// out[i] = in[i * step + at[i]]; with a mask only where it is true, else 0
   void (*take)(void* out, const void* in, int64_t step, const int64_t* at, const bool* mask, int64_t n);
+  /// out[r * columns + c] = in[r + c * step]
+  void (*transpose)(void* out, const void* in, int64_t step, int64_t rows, int64_t columns);
   /// out[i * step] = in[i]
   void (*spread)(void* out, int64_t step, const void* in, int64_t n);
   /// As spread, where the mask is true.
@@ -80,10 +85,6 @@ void test_inside(bool* out, const bool* before, const int64_t* c, int64_t lower,
 
 // Each fills the rows that its file builds.
 void fill_arithmetic(LoopRow* rows);
-void fill_remainder(LoopRow* rows);
-void fill_exponential(LoopRow* rows);
-void fill_trigonometric(LoopRow* rows);
-void fill_hyperbolic(LoopRow* rows);
 void fill_parts(LoopRow* rows);
 void fill_logic(LoopRow* rows);
 void fill_choice(LoopRow* rows);
@@ -91,5 +92,20 @@ void fill_casts(LoopRow* rows);  ///< rows[from][to]
 void fill_sums(ReductionRow* rows);
 void fill_extremes(ReductionRow* rows);
 void fill_folds(ReductionRow* rows);
+
+// Files whose loops compute more than they read and write are built for two levels of processors (core/cpu_level.h): with vectors of twice
+// the width they take half the time, and give the same bits.
+namespace v3 {
+void fill_remainder(LoopRow* rows);
+void fill_exponential(LoopRow* rows);
+void fill_trigonometric(LoopRow* rows);
+void fill_hyperbolic(LoopRow* rows);
+}  // namespace v3
+namespace v4 {
+void fill_remainder(LoopRow* rows);
+void fill_exponential(LoopRow* rows);
+void fill_trigonometric(LoopRow* rows);
+void fill_hyperbolic(LoopRow* rows);
+}  // namespace v4
 
 }  // namespace bc::tier0
