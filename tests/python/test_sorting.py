@@ -56,6 +56,57 @@ def test_long_lines_are_sorted(xp, dtype):
         equal(xp.argsort(xp.asarray(x)), np.argsort(x, kind="stable"))
 
 
+def long_lines(dtype: str) -> dict[str, np.ndarray]:
+    """Long lines whose keys lie as differently as can be."""
+    rng = np.random.default_rng(5)
+    n = 70_000
+    spread = rng.standard_normal(n) * np.exp(rng.uniform(-20, 20, n)) if dtype[0] == "f" else rng.integers(-(2**31), 2**31 - 1, n)
+    lines = {
+        "spread": spread,
+        "few": rng.integers(-3, 4, n),
+        "one": np.full(n, 7),
+        "nearly one": np.where(rng.random(n) < 1e-3, rng.integers(0, 100, n), 7),
+        "ascending": np.arange(n),
+        "descending": np.arange(n)[::-1],
+        "one far away": np.concatenate([rng.integers(0, 500, n - 2), [2**31 - 1, -(2**31)]]),
+    }
+    with np.errstate(all="ignore"):
+        made = {name: line.astype(dtype) for name, line in lines.items()}
+    if dtype[0] == "f":
+        special = made["spread"].copy()
+        special[rng.integers(0, n, 9000)] = rng.choice([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0], 9000)
+        made |= {"special": special, "all NaN": np.full(n, np.nan, dtype)}
+    elif np.dtype(dtype).itemsize == 8:
+        wide = rng.integers(0, 500, n).astype(dtype)  # keys that differ in their last bits only, beside two at the ends
+        wide[:2] = np.iinfo(dtype).max, np.iinfo(dtype).min
+        made["all of the range"] = wide
+    return made
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"])
+def test_long_lines_of_every_kind(xp, dtype):
+    for name, line in long_lines(dtype).items():
+        for x in (line, line[::-2]):
+            a, n = xp.asarray(line)[:: 1 if x is line else -2], x.size
+            ordered = np.sort(x)
+            got = host(xp.sort(a))
+            np.testing.assert_array_equal(got, ordered, name)
+            if dtype[0] == "f":
+                zeros = np.signbit(got[got == 0])  # -0.0 comes first
+                assert (zeros[:-1] >= zeros[1:]).all(), name
+            np.testing.assert_array_equal(host(xp.argsort(a)), np.argsort(x, kind="stable"), name)
+            for kth in (0, n // 2, n - 1, [n // 4, n // 2, n - 3], [n // 2, n // 2 + 1], list(range(5, n, n // 12))):
+                places = host(xp.argpartition(a, kth))
+                np.testing.assert_array_equal(np.sort(places), np.arange(n), name)
+                for made in (host(xp.partition(a, kth)), x[places]):
+                    np.testing.assert_array_equal(np.sort(made), ordered, name)
+                    np.testing.assert_array_equal(made[kth], ordered[kth], name)
+                    for k in np.atleast_1d(kth):  # NaN stands behind all numbers
+                        before, behind = made[:k], made[k + 1 :]
+                        assert (np.isnan(ordered[k]) if dtype[0] == "f" else False) or (before <= ordered[k]).all(), name
+                        assert not (behind < ordered[k]).any() and (not np.isnan(ordered[k]) or np.isnan(behind).all()), name
+
+
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
 def test_sorts_of_views(xp, dtype):
     x = values(dtype, (40, 60))

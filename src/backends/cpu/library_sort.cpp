@@ -1,7 +1,9 @@
 // Sorts, selections and searches on the CPU: elements become unsigned keys of their order (sort_orders.h).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "backends/cpu/library.h"
 #include "backends/cpu/sort_keys.h"
@@ -14,7 +16,7 @@ namespace bc::cpu {
 namespace {
 
 constexpr int64_t kGrain = 1 << 15;      // elements that a thread takes at least
-constexpr int64_t kLongLine = 1 << 17;   // elements of a line that all threads work on together
+constexpr int64_t kLongLine = 1 << 15;   // elements of a line that all threads work on together
 constexpr int64_t kHistogram = 1 << 15;  // elements from which a selection begins with a histogram
 
 /// The lines along the last axis of a view.
@@ -74,13 +76,11 @@ void load_keys(const typename O::Bits* x, int64_t step, int64_t n, typename O::K
   });
 }
 
-/// Makes the keys in `out`, gives them to `arrange`, and turns them back into elements.
-template <class O, class F>
-void arrange_values(const typename O::Bits* x, int64_t step, int64_t n, typename O::Bits* out, bool parallel, F arrange) {
-  load_keys<O>(x, step, n, out, parallel);
-  arrange(out);
+/// Turns keys back into the elements that they came from.
+template <class O>
+void bits_of_keys(typename O::Bits* keys, int64_t n, bool parallel) {
   over(n, parallel, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = O::bits(out[i]);
+    for (int64_t i = begin; i < end; ++i) keys[i] = O::bits(keys[i]);
   });
 }
 
@@ -88,7 +88,9 @@ template <class O>
 void sort_line(const typename O::Bits* x, int64_t step, int64_t n, typename O::Bits* out, bool parallel) {
   using T = typename O::Number;
   if constexpr (std::is_void_v<T> || sizeof(typename O::Bits) == 1) {
-    arrange_values<O>(x, step, n, out, parallel, [&](auto* keys) { sort_numbers(keys, n, parallel); });
+    load_keys<O>(x, step, n, out, parallel);
+    sort_numbers(out, n, parallel);
+    bits_of_keys<O>(out, n, parallel);
   } else {
     over(n, parallel, [=](int64_t begin, int64_t end) {
       if (step == 1)
@@ -100,35 +102,80 @@ void sort_line(const typename O::Bits* x, int64_t step, int64_t n, typename O::B
   }
 }
 
-/// Makes keys that hold the place behind the element's key, so that they are distinct and their order is the stable one; gives them to
-/// `arrange`, and then writes their places.
-template <class O, class F>
-void arrange_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* out, bool parallel, F arrange) {
-  if (sizeof(typename O::Bits) <= 4 && n <= int64_t{1} << 32) {
-    auto* keys = reinterpret_cast<uint64_t*>(out);
-    over(n, parallel, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) keys[i] = static_cast<uint64_t>(O::equal_key(x[i * step])) << 32 | static_cast<uint64_t>(i);
-    });
-    arrange(keys);
-    over(n, parallel, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) keys[i] &= 0xffffffff;
-    });
-    return;
+/// Keys of 64 bits that hold the leading bits of an element's key and its place behind them. They are distinct, and their order is the
+/// stable one but where elements differ in bits that did not fit: those have one value of leading().
+template <class O>
+class PlaceKeys {
+ public:
+  using Bits = typename O::Bits;
+
+  PlaceKeys(const Bits* x, int64_t step, int64_t n, bool parallel) : x_(x), step_(step), n_(n), parallel_(parallel) {
+    place_bits_ = static_cast<int>(std::bit_width(static_cast<uint64_t>(n)));
+    uint64_t high = static_cast<typename O::Key>(~typename O::Key{0});
+    if (sizeof(Bits) == 8) {
+      low_ = ~uint64_t{0}, high = 0;
+      for (int64_t i = 0; i < n; ++i) low_ = std::min<uint64_t>(low_, key(i)), high = std::max<uint64_t>(high, key(i));
+    }
+    shift_ = std::max(0, static_cast<int>(std::bit_width(high - std::min(low_, high))) + place_bits_ - 64);
   }
-  WideKey* keys;
-  const Ref<Buffer> memory = scratch(n, &keys);
-  over(n, parallel, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) keys[i] = {static_cast<uint64_t>(i), O::equal_key(x[i * step])};
-  });
-  arrange(keys);
-  over(n, parallel, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = static_cast<int64_t>(keys[i].low);
-  });
+
+  void write(uint64_t* out) const {
+    over(n_, parallel_, [=, this](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = ((key(i) - low_) >> shift_) << place_bits_ | static_cast<uint64_t>(i);
+    });
+  }
+  /// What keys of one value of leading() differ by less than.
+  uint64_t grain() const { return uint64_t{1} << place_bits_; }
+  uint64_t leading(uint64_t k) const { return k >> place_bits_; }
+  bool exact() const { return shift_ == 0; }
+
+  /// The whole key of an element, and back.
+  WideKey widen(uint64_t k) const { return {k, key(place(k))}; }
+  int64_t place(uint64_t k) const { return static_cast<int64_t>(k & (grain() - 1)); }
+
+  /// Sorts neighbours whose leading bits are equal by the rest.
+  void finish_sort(uint64_t* keys) const {
+    if (exact()) return;
+    std::vector<WideKey> run;
+    for (int64_t i = 1; i < n_; ++i) {
+      if (leading(keys[i]) != leading(keys[i - 1])) continue;
+      const int64_t first = i - 1;
+      while (i < n_ && leading(keys[i]) == leading(keys[first])) ++i;
+      run.clear();
+      for (int64_t k = first; k < i; ++k) run.push_back(widen(keys[k]));
+      sort_numbers(run.data(), i - first, false);
+      for (int64_t k = first; k < i; ++k) keys[k] = run[static_cast<size_t>(k - first)].low;
+    }
+  }
+  void write_places(uint64_t* keys) const {
+    over(n_, parallel_, [=, this](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) keys[i] = static_cast<uint64_t>(place(keys[i]));
+    });
+  }
+
+ private:
+  uint64_t key(int64_t i) const { return O::equal_key(x_[i * step_]); }
+
+  const Bits* x_;
+  int64_t step_, n_;
+  bool parallel_;
+  int place_bits_ = 0, shift_ = 0;
+  uint64_t low_ = 0;
+};
+
+template <class O>
+void sort_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* out, bool parallel) {
+  auto* keys = reinterpret_cast<uint64_t*>(out);
+  const PlaceKeys<O> places(x, step, n, parallel);
+  places.write(keys);
+  sort_numbers(keys, n, parallel);
+  places.finish_sort(keys);
+  places.write_places(keys);
 }
 
 /// Puts the keys of some ranks (ascending) where a sort would.
 template <class K>
-void partition(K* keys, int64_t n, std::span<const int64_t> ranks) {
+void partition_in_place(K* keys, int64_t n, std::span<const int64_t> ranks) {
   int64_t begin = 0;
   for (const int64_t rank : ranks) {
     // Behind a key that stands at its rank the next one is the least.
@@ -138,6 +185,44 @@ void partition(K* keys, int64_t n, std::span<const int64_t> ranks) {
       std::nth_element(keys + begin, keys + rank, keys + n);
     begin = rank + 1;
   }
+}
+
+template <class O>
+void partition_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out,
+                    bool parallel) {
+  using K = typename O::Key;
+  if constexpr (sizeof(K) < 4) {
+    load_keys<O>(x, step, n, out, parallel);
+    // Counts of the values sort long lists as quickly.
+    if (!ranks.empty() && n >= int64_t{1} << (8 * sizeof(K)))
+      sort_numbers(out, n, false);
+    else
+      partition_in_place(out, n, ranks);
+  } else {
+    K* keys;
+    const Ref<Buffer> memory = scratch(n, &keys);
+    load_keys<O>(x, step, n, keys, parallel);
+    partition<K>(keys, n, ranks, out, parallel, 1, partition_in_place<K>);
+  }
+  bits_of_keys<O>(out, n, parallel);
+}
+
+template <class O>
+void partition_places(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, int64_t* out, bool parallel) {
+  uint64_t* keys;
+  const Ref<Buffer> memory = scratch(n, &keys);
+  const PlaceKeys<O> places(x, step, n, parallel);
+  places.write(keys);
+  auto* to = reinterpret_cast<uint64_t*>(out);
+  std::vector<WideKey> whole;
+  partition<uint64_t>(keys, n, ranks, to, parallel, places.grain(), [&](uint64_t* part, int64_t count, std::span<const int64_t> inside) {
+    if (places.exact()) return partition_in_place(part, count, inside);
+    whole.clear();
+    for (int64_t i = 0; i < count; ++i) whole.push_back(places.widen(part[i]));
+    partition_in_place(whole.data(), count, inside);
+    for (int64_t i = 0; i < count; ++i) part[i] = whole[static_cast<size_t>(i)].low;
+  });
+  places.write_places(to);
 }
 
 /// The keys of some ranks of a long line: a histogram of the leading bits says which elements can have them, and those are partitioned.
@@ -183,7 +268,7 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
       });
       std::vector<int64_t> within;
       for (size_t k = r; k < last; ++k) within.push_back(ranks[k] - before);
-      partition(keys, held, within);
+      partition_in_place(keys, held, within);
       for (size_t k = r; k < last; ++k) out[k] = O::bits(keys[ranks[k] - before]);
       r = last;
     }
@@ -197,7 +282,7 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
   typename O::Key* keys;
   const Ref<Buffer> memory = scratch(n, &keys);
   load_keys<O>(x, step, n, keys, false);
-  partition(keys, n, ranks);
+  partition_in_place(keys, n, ranks);
   for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
 }
 
@@ -225,7 +310,7 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
       const B* x = reinterpret_cast<const B*>(from);
       if (op.places) {
         int64_t* out = reinterpret_cast<int64_t*>(first(output)) + line * lines.n;
-        arrange_places<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { sort_numbers(keys, lines.n, parallel); });
+        sort_places<O>(x, lines.step, lines.n, out, parallel);
       } else {
         B* out = reinterpret_cast<B*>(first(output)) + line * lines.n;
         sort_line<O>(x, lines.step, lines.n, out, parallel);
@@ -242,10 +327,10 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
       const B* x = reinterpret_cast<const B*>(from);
       if (op.places) {
         int64_t* out = reinterpret_cast<int64_t*>(first(output)) + line * lines.n;
-        arrange_places<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { partition(keys, lines.n, op.ranks); });
+        partition_places<O>(x, lines.step, lines.n, op.ranks, out, parallel);
       } else {
         B* out = reinterpret_cast<B*>(first(output)) + line * lines.n;
-        arrange_values<O>(x, lines.step, lines.n, out, parallel, [&](auto* keys) { partition(keys, lines.n, op.ranks); });
+        partition_line<O>(x, lines.step, lines.n, op.ranks, out, parallel);
       }
     });
   });

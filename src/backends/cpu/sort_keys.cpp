@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 #include <vector>
 
+#include "backends/cpu/sort_split.h"
+#include "core/cpu_level.h"
 #include "graph/node.h"
 #include "runtime/backend.h"
 #include "runtime/parallel.h"
@@ -16,8 +19,9 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kShort = 48;       // below this insertion and std::sort beat the start of vqsort
-constexpr int64_t kPiece = 1 << 16;  // keys below which threads are not worth waking
+constexpr int64_t kShort = 48;          // below this insertion and std::sort beat the start of vqsort
+constexpr int64_t kParallel = 1 << 15;  // keys from which threads are worth waking
+constexpr int64_t kPiece = 1 << 16;     // keys of a run that is merged with others
 constexpr int64_t kMergeGrain = 1 << 14;
 constexpr int64_t kCounted = 1 << 10;  // numbers from which counting their values is tried
 constexpr int64_t kMostValues = 1 << 16;
@@ -47,11 +51,24 @@ void sort_piece(K* keys, int64_t n) {
   }
   if (sort_by_counts(keys, n)) return;
   static_assert(sizeof(hwy::uint128_t) == sizeof(WideKey));
-  const hwy::Sorter sorter;
+  static thread_local const hwy::Sorter sorter;  // it allocates memory, which takes as long as two hundred keys
   if constexpr (std::is_same_v<K, WideKey>)
     sorter(reinterpret_cast<hwy::uint128_t*>(keys), static_cast<size_t>(n), hwy::SortAscending());
   else
     sorter(keys, static_cast<size_t>(n), hwy::SortAscending());
+}
+
+/// `count` keys from places that are as good as random, in order.
+template <class K>
+std::vector<K> sample_of(const K* keys, int64_t n, int64_t count) {
+  std::vector<K> sample(static_cast<size_t>(count));
+  uint64_t random = 0x9e3779b97f4a7c15;
+  for (K& s : sample) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    s = keys[static_cast<uint64_t>(static_cast<unsigned __int128>(random) * static_cast<uint64_t>(n) >> 64)];
+  }
+  sort_piece(sample.data(), count);
+  return sample;
 }
 
 /// How many of the first `count` keys of the merged list come from a (Odeh, Green, Mwassi, Shmueli & Birk, "Merge Path", 2012).
@@ -97,10 +114,38 @@ void merge_runs(const K* from, K* to, int64_t n, int64_t run) {
   });
 }
 
+/// Splits the keys around quantiles of a sample and sorts each part by itself, so that nothing is left to be merged. Tells whether it did
+/// so: the split is quicker than merges where vectors can be packed.
+template <class K>
+bool sort_in_parts(K* keys, int64_t n) {
+  if constexpr (std::is_same_v<K, WideKey> || sizeof(K) < 4) {
+    return false;
+  } else {
+    const int parts = 2 * thread_limit();
+    if (parts > kMostParts || cpu_level() < CpuLevel::v4) return false;
+    std::vector<K> sample = sample_of(keys, n, 64 * parts), pivots;
+    for (int j = 1; j < parts; ++j) pivots.push_back(sample[static_cast<size_t>(64 * j)]);
+    Ref<Buffer> other = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(n) * sizeof(K));
+    K* const to = static_cast<K*>(other->ptr);
+    int64_t bounds[kMostParts];
+    split<K>(keys, n, pivots, to, bounds, true);
+    parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j) {
+        const int64_t first = j > 0 ? bounds[j - 1] : 0, count = bounds[j] - first;
+        sort_piece(to + first, count);
+        std::memcpy(keys + first, to + first, static_cast<size_t>(count) * sizeof(K));
+      }
+    });
+    return true;
+  }
+}
+
 template <class K>
 void sort_in_parallel(K* keys, int64_t n) {
   const int64_t threads = thread_limit();
-  if (n < 2 * kPiece || threads < 2) return sort_piece(keys, n);
+  if (n < kParallel || threads < 2) return sort_piece(keys, n);
+  if (sort_in_parts(keys, n)) return;
+  if (n < 2 * kPiece) return sort_piece(keys, n);
   const auto runs = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min(threads, n / kPiece))));
   // A multiple of the merge's grain, which is a power of two.
   const int64_t run = (n / runs / kMergeGrain + 1) * kMergeGrain;
@@ -136,6 +181,45 @@ void sort_numbers(uint8_t* numbers, int64_t n, bool) {
   }
 }
 
+template <class K>
+void partition(const K* keys, int64_t n, std::span<const int64_t> ranks, K* out, bool parallel, K grain, PartFunction<K> arrange) {
+  constexpr int64_t kSampled = 1 << 9;
+  int64_t bounds[kMostParts] = {n};
+  size_t parts = 1;
+  if (n < kSampled || 2 * ranks.size() >= kMostParts) {
+    std::memcpy(out, keys, static_cast<size_t>(n) * sizeof(K));
+  } else {
+    // Two keys of the sample on both sides of each rank's quantile, three standard deviations away.
+    const auto count = std::clamp<int64_t>(n / 16, 64, 4096);
+    const std::vector<K> sample = sample_of(keys, n, count);
+    std::vector<K> pivots;
+    for (const int64_t rank : ranks) {
+      const double quantile = static_cast<double>(rank) / static_cast<double>(n), at = quantile * static_cast<double>(count);
+      const double margin = 3 * std::sqrt(at * (1 - quantile)) + 1;
+      const auto low = static_cast<int64_t>(at - margin), high = static_cast<int64_t>(at + margin);
+      if (low >= 0) {
+        const K pivot = sample[static_cast<size_t>(low)] / grain * grain;
+        if (pivots.empty() || pivot > pivots.back()) pivots.push_back(pivot);
+      }
+      if (high < count) {
+        const K before = sample[static_cast<size_t>(high)] / grain * grain, pivot = before + grain;
+        if (pivot > before && (pivots.empty() || pivot > pivots.back())) pivots.push_back(pivot);
+      }
+    }
+    parts = pivots.size() + 1;
+    split<K>(keys, n, pivots, out, bounds, parallel);
+  }
+  std::vector<int64_t> inside;
+  for (size_t j = 0, r = 0; j < parts && r < ranks.size(); ++j) {
+    const int64_t first = j > 0 ? bounds[j - 1] : 0;
+    inside.clear();
+    for (; r < ranks.size() && ranks[r] < bounds[j]; ++r) inside.push_back(ranks[r] - first);
+    if (!inside.empty()) arrange(out + first, bounds[j] - first, inside);
+  }
+}
+
+template void partition(const uint32_t*, int64_t, std::span<const int64_t>, uint32_t*, bool, uint32_t, PartFunction<uint32_t>);
+template void partition(const uint64_t*, int64_t, std::span<const int64_t>, uint64_t*, bool, uint64_t, PartFunction<uint64_t>);
 template void sort_numbers(int16_t*, int64_t, bool);
 template void sort_numbers(uint16_t*, int64_t, bool);
 template void sort_numbers(int32_t*, int64_t, bool);
