@@ -262,16 +262,19 @@ std::optional<Array> multiply_few(const Array& a, const Array& b) {
   // To record a product and to run it takes 2 us; of more multiplications than these that is little.
   constexpr int64_t kMostWork = 64 * 64 * 64;
   const DType dtype = a.dtype();
-  if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype || a.ndim() != 2 || b.ndim() != 2) return std::nullopt;
-  const int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
+  if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype) return std::nullopt;
+  // A vector is a row on the left and a column on the right. (A product of two is a sum, which fuses with what is around it.)
+  const bool row = a.ndim() == 1, column = b.ndim() == 1;
+  if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
+  const int64_t m = row ? 1 : a.shape()[0], k = a.shape().back(), n = column ? 1 : b.shape()[1];
   if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
   if (!open(a.device()) || !(b.device() == a.device())) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   const Node &left = *a.storage()->current, &right = *b.storage()->current;
   if (left.pending() || !left.buffer || right.pending() || !right.buffer) return std::nullopt;
-  Array made = empty(Dims{m, n}, dtype, a.device());
+  Array made = empty(row ? Dims{n} : column ? Dims{m} : Dims{m, n}, dtype, a.device());
   const int item = itemsize(dtype);
-  const int64_t sa[] = {0, a.strides()[0], a.strides()[1]}, sb[] = {0, b.strides()[0], b.strides()[1]};
+  const int64_t sa[] = {0, row ? 0 : a.strides()[0], a.strides().back()}, sb[] = {0, b.strides()[0], column ? 0 : b.strides()[1]};
   host_library().matmul(dtype, 1, m, n, k, static_cast<const char*>(left.buffer->ptr) + a.offset() * item, sa,
                         static_cast<const char*>(right.buffer->ptr) + b.offset() * item, sb, made.storage()->current->buffer->ptr);
   return made;

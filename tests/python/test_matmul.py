@@ -201,6 +201,36 @@ CORES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m, k", [(1, 1), (1, 300), (64, 64), (100, 3), (3, 100), (500, 500), (700, 700)])
+def test_vectors_by_matrices(xp, dtype, m, k):
+    rng = np.random.default_rng(4)
+    a, x, y = (rng.integers(-8, 9, shape).astype(dtype) for shape in ((m, k), (k,), (m,)))  # whole numbers: sums are exact
+    b, u, v = xp.asarray(a), xp.asarray(x), xp.asarray(y)
+    for got, want in (
+        (b @ u, a @ x),
+        (v @ b, y @ a),
+        (b.T @ v, a.T @ y),
+        (u @ b.T, x @ a.T),
+        (b[:, ::-1] @ u[::-1], a @ x),
+        (b[::2] @ u, a[::2] @ x),
+        (v[::2] @ b[::2], y[::2] @ a[::2]),
+    ):
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(host(got), want)
+    with pytest.raises(ValueError, match="mismatch"):
+        b @ xp.ones(k + 1, dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype, n, k", [("float64", 1500, 4600), ("complex128", 1100, 4200)])
+def test_long_products_are_cut_along_their_sums(dtype, n, k):
+    rng = np.random.default_rng(5)
+    a, b = (bc.asarray(rng.integers(-8, 9, shape).astype(dtype), device="cpu") for shape in ((n, k), (k, n)))
+    ones = bc.ones(n, dtype, device="cpu")
+    np.testing.assert_array_equal(host((a @ b) @ ones), host(a @ (b @ ones)))  # whole numbers: sums are exact
+
+
 @pytest.mark.parametrize("name, left, right, options", CORES)
 def test_axes_of_products_are_numpys(xp, name, left, right, options):
     rng = np.random.default_rng(0)

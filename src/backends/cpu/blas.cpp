@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t kIntMax = int64_t{1} << 30;
 /// Multiplications below which a second thread costs more than it brings.
 constexpr double kParallelWork = 1 << 19;
-constexpr double kLongestTile = 1.6e10;  // multiplications of a tile, times the bytes of an element: a tenth of a second or two
+constexpr double kLongestTile = 4e10;  // multiplications of a tile, times the bytes of an element: a tenth of a second or two
+constexpr int64_t kShortestSum = 512;  // to which the sums of a long product are cut
 /// A sum this long over few outputs is cut into pieces, which run side by side and are added as a tree.
 constexpr int64_t kSplitDepth = 1 << 15;
 constexpr int64_t kSplitOutputs = 256 * 256;
@@ -84,7 +85,7 @@ void blas_tile(const TileShape& s, const void* a_data, const void* b_data, void*
   using T = typename Type::Element;
   const OpenBlas& library = openblas();
   const T one{1};
-  const T zero{0};
+  const T zero{s.adds ? T{1} : T{0}};
   const auto m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
   if constexpr (Type::kIndex < 2) {
     if (n == 1 && m == 1 && s.a_column > 0 && s.b_row > 0 && s.a_column * k <= kIntMax && s.b_row * k <= kIntMax) {
@@ -255,7 +256,7 @@ void split_depth(const Problem& p, TileFunction tile) {
   const int64_t outputs = p.m * p.n;
   const int64_t most = std::clamp<int64_t>((int64_t{1} << 22) / outputs, 2, 256);
   const int64_t wanted = std::clamp<int64_t>(p.k / kSplitDepth, 2, most);
-  const int64_t depth = std::min(kIntMax, (p.k + wanted - 1) / wanted);
+  const int64_t depth = std::min(kIntMax, ((p.k + wanted - 1) / wanted + 63) / 64 * 64);  // pieces begin where cache lines do
   const int64_t parts = (p.k + depth - 1) / depth;
   const auto sums = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(parts * outputs * item));
   for (int64_t z = 0; z < p.batch; ++z) {
@@ -289,32 +290,39 @@ void run(const Problem& p) {
   int64_t parts = 1;
   if (p.batch < 2 * threads) parts = (threads + p.batch - 1) / p.batch;
   parts = std::clamp(static_cast<int64_t>(work / kParallelWork), int64_t{1}, parts);
-  // An interrupt waits for the tiles that have begun.
-  const auto pieces = static_cast<int64_t>(work * item / kLongestTile);
+  // An interrupt waits for the tiles that have begun. Sums are cut first: tiles of a cut product pack their operands again and again.
+  auto pieces = static_cast<int64_t>(work * item / kLongestTile);
+  int64_t depth = p.k;
+  if (pieces > 1 && is_inexact(p.dtype)) {
+    depth = std::max(kShortestSum, ((p.k + pieces - 1) / pieces + 63) / 64 * 64);
+    pieces /= (p.k + depth - 1) / depth;
+  }
   if (pieces > parts) parts = (pieces + threads - 1) / threads * threads;
   Grid grid = make_grid(p.m, p.n, parts);
   grid.rows = std::max(grid.rows, (p.m + kIntMax - 1) / kIntMax);
   grid.columns = std::max(grid.columns, (p.n + kIntMax - 1) / kIntMax);
   const int64_t tiles = grid.rows * grid.columns;
   const auto grain = static_cast<int64_t>(std::max(1.0, kParallelWork / std::max(1.0, work / static_cast<double>(tiles))));
-  if (tiles == 1) {
+  if (tiles == 1 && depth >= p.k) {
     parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t z = begin; z < end; ++z)
         tile(whole, at(p.a, z * p.sa[0], item), at(p.b, z * p.sb[0], item), const_cast<char*>(at(p.c, z * outputs, item)));
     });
     return;
   }
-  parallel_for(p.batch * tiles, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t z = i / tiles, row = i % tiles / grid.columns, column = i % grid.columns;
-      const int64_t m0 = cut(p.m, grid.rows, row), m1 = cut(p.m, grid.rows, row + 1);
-      const int64_t n0 = cut(p.n, grid.columns, column), n1 = cut(p.n, grid.columns, column + 1);
-      if (m0 == m1 || n0 == n1) continue;
-      const TileShape shape{m1 - m0, n1 - n0, p.k, p.sa[1], p.sa[2], p.sb[1], p.sb[2], p.n};
-      tile(shape, at(p.a, z * p.sa[0] + m0 * p.sa[1], item), at(p.b, z * p.sb[0] + n0 * p.sb[2], item),
-           const_cast<char*>(at(p.c, z * outputs + m0 * p.n + n0, item)));
-    }
-  });
+  for (int64_t k0 = 0; k0 < p.k; k0 += depth) {
+    parallel_for(p.batch * tiles, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t z = i / tiles, row = i % tiles / grid.columns, column = i % grid.columns;
+        const int64_t m0 = cut(p.m, grid.rows, row), m1 = cut(p.m, grid.rows, row + 1);
+        const int64_t n0 = cut(p.n, grid.columns, column), n1 = cut(p.n, grid.columns, column + 1);
+        if (m0 == m1 || n0 == n1) continue;
+        const TileShape shape{m1 - m0, n1 - n0, std::min(depth, p.k - k0), p.sa[1], p.sa[2], p.sb[1], p.sb[2], p.n, k0 > 0};
+        tile(shape, at(p.a, z * p.sa[0] + m0 * p.sa[1] + k0 * p.sa[2], item), at(p.b, z * p.sb[0] + k0 * p.sb[1] + n0 * p.sb[2], item),
+             const_cast<char*>(at(p.c, z * outputs + m0 * p.n + n0, item)));
+      }
+    });
+  }
 }
 
 // ---- 16-bit floats, by way of float
