@@ -1,0 +1,181 @@
+"""Products, sorts and selections on the CPU beside NumPy.
+
+    python bench/library.py [--only matmul,sort] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
+
+Each call is waited for. NumPy and broadcloth take turns; the best of many rounds is shown, since other programs of the machine can only
+make a round longer. `speed` is NumPy's time by broadcloth's: the bars are 1 for products and selections, and 2 for sorts, `unique` and
+`median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu` compares the
+processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), which others disturb less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+LONG = 100_000  # elements from which several threads are worth their start
+
+Body = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    body: Body
+    operands: tuple[np.ndarray, ...]
+    bar: float
+
+
+def numbers(dtype: str, *shape: int) -> np.ndarray:
+    random = np.random.default_rng(1)
+    if dtype[0] == "f":
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(-(2**30), 2**30, shape).astype(dtype)
+
+
+def product_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    def product(xp: Any, a: Any, b: Any) -> Any:
+        return a @ b
+
+    for dtype in dtypes:
+        if dtype[0] != "f":
+            continue
+        for n in sizes or [8, 16, 32, 64, 100, 128, 256, 512, 1000, 1024, 2048, 4096]:
+            yield Row(f"{n} x {n} {dtype}", product, (numbers(dtype, n, n), numbers(dtype, n, n)), 1)
+        if sizes:
+            continue
+        for n in (64, 256, 512):
+            a = numbers(dtype, n, n)
+            for name, x, y in (("transposed by plain", a.T, a + 1), ("plain by transposed", a, a.T + 1), ("by its own transpose", a, a.T)):
+                yield Row(f"{name} {n} {dtype}", product, (x, y), 1)
+        for shape in ((10_000, 3), (10_000, 4), (1000, 8), (100, 32), (64, 64), (16, 256), (8, 512)):
+            a = numbers(dtype, shape[0], shape[1], shape[1])
+            yield Row(f"{shape[0]} of {shape[1]} x {shape[1]} {dtype}", product, (a, a + 1), 1)
+        for n in (64, 100, 256, 1000, 2048):
+            a, x = numbers(dtype, n, n), numbers(dtype, n)
+            yield Row(f"matrix by vector {n} {dtype}", product, (a, x), 1)
+            yield Row(f"vector by matrix {n} {dtype}", product, (x, a), 1)
+            yield Row(f"transposed by vector {n} {dtype}", product, (a.T, x), 1)
+        for n in (100, 10_000, 1_000_000):
+            yield Row(f"dot {n} {dtype}", product, (numbers(dtype, n), numbers(dtype, n)), 1)
+        for m, k, n in ((1000, 10, 1000), (10, 1000, 10), (2000, 50, 50), (50, 2000, 50), (10_000, 3, 3)):
+            yield Row(f"{m} x {k} by {k} x {n} {dtype}", product, (numbers(dtype, m, k), numbers(dtype, k, n)), 1)
+
+
+SORTS: dict[str, tuple[Body, float]] = {
+    "sort": (lambda xp, x: xp.sort(x), 2),
+    "stable sort": (lambda xp, x: xp.sort(x, kind="stable"), 2),
+    "argsort": (lambda xp, x: xp.argsort(x), 2),
+    "stable argsort": (lambda xp, x: xp.argsort(x, kind="stable"), 2),
+    "partition": (lambda xp, x: xp.partition(x, x.shape[-1] // 2), 1),
+    "argpartition": (lambda xp, x: xp.argpartition(x, x.shape[-1] // 2), 1),
+    "median": (lambda xp, x: xp.median(x, -1), 2),
+    "unique": (lambda xp, x: xp.unique(x), 2),
+}
+
+
+def sort_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    for dtype in dtypes:
+        for n in sizes or [1000, 10_000, 100_000, 1_000_000, 10_000_000]:
+            x = numbers(dtype, n)
+            for name, (body, bar) in SORTS.items():
+                yield Row(f"{name} {n} {dtype}", body, (x,), bar if n >= LONG else 1)
+            few = np.round(x * 10) if dtype[0] == "f" else x % 100
+            for name in ("sort", "unique"):
+                yield Row(f"{name} of few values {n} {dtype}", SORTS[name][0], (few,), 2 if n >= LONG else 1)
+        if not sizes:
+            x = numbers(dtype, 10_000, 1000)
+            for name in ("sort", "argsort", "partition", "median"):
+                yield Row(f"{name} of rows 10000 x 1000 {dtype}", SORTS[name][0], (x,), 2 if name != "partition" else 1)
+
+
+def like(bc: Any, a: np.ndarray) -> Any:
+    """The array as broadcloth's, a transposed one as a view."""
+    return bc.asarray(a) if a.flags.c_contiguous else bc.asarray(a.T).T
+
+
+def measure(calls: list[Callable[[], Any]], clock: Callable[[], float], budget: float) -> list[float]:
+    """The least time of each call."""
+    best, repeats = [float("inf")] * len(calls), []
+    for call in calls:
+        call()
+        begin = clock()
+        call()
+        repeats.append(max(1, int(2e-4 / max(clock() - begin, 1e-7))))
+    gc.disable()
+    end, rounds = time.perf_counter() + budget, 0
+    while rounds < 5 or (time.perf_counter() < end and rounds < 400):
+        for k, call in enumerate(calls):
+            begin = clock()
+            for _ in range(repeats[k]):
+                call()
+            best[k] = min(best[k], (clock() - begin) / repeats[k])
+        rounds += 1
+    gc.enable()
+    return best
+
+
+def check(expected: np.ndarray, got: np.ndarray, name: str) -> None:
+    if "argpartition" in name or "argsort" in name:
+        return  # equal elements may stand in any order
+    if "partition" in name:
+        k = expected.shape[-1] // 2
+        expected, got = expected[..., k], got[..., k]
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-2, err_msg=name)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="matmul,sort", help="matmul, sort or both")
+    parser.add_argument("--name", default="", help="rows whose name has this in it")
+    parser.add_argument("--sizes", default="")
+    parser.add_argument("--dtypes", default="f4,f8,i4,i8")
+    parser.add_argument("--budget", type=float, default=0.5, help="seconds for a row")
+    parser.add_argument("--json", help="a file for the results")
+    parser.add_argument("--cpu", action="store_true", help="the processor's time of this thread, in the place of the wall clock's")
+    options = parser.parse_args()
+    import broadcloth as bc
+
+    bc.set_default_device("cpu")
+    clock = time.thread_time if options.cpu else time.perf_counter
+    dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
+    makers = {"matmul": product_rows, "sort": sort_rows}
+    found: list[dict[str, Any]] = []
+    print(f"{'row':<40} {'NumPy µs':>12} {'ours µs':>12} {'speed':>7} {'bar':>4}")
+    for kind in options.only.split(","):
+        for row in makers[kind](dtypes, sizes):
+            if options.name not in row.name:
+                continue
+            ours = tuple(like(bc, a) for a in row.operands)
+
+            def run_numpy(row: Row = row) -> Any:
+                return row.body(np, *row.operands)
+
+            def run_ours(row: Row = row, ours: Any = ours) -> Any:
+                result = row.body(bc, *ours)
+                bc.synchronize()
+                return result
+
+            check(np.asarray(run_numpy()), np.asarray(run_ours().get()), row.name)
+            theirs, mine = measure([run_numpy, run_ours], clock, options.budget)
+            found.append({"name": row.name, "numpy": theirs, "ours": mine, "speed": round(theirs / mine, 3), "bar": row.bar})
+            mark = "  below" if theirs < row.bar * mine else ""
+            print(f"{row.name:<40} {theirs * 1e6:>12.2f} {mine * 1e6:>12.2f} {theirs / mine:>7.2f} {row.bar:>4g}{mark}", flush=True)
+    below = [row for row in found if row["speed"] < row["bar"]]
+    print(f"{len(found)} rows: {len(found) - len(below)} reach their bar")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"rows": found}, file, indent=1)
+    return 1 if below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
