@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/parallel.h"
 #include "core/cpu_level.h"
+#include "runtime/parallel.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
