@@ -275,7 +275,9 @@ PyObject* to_index(PyObject* self) {
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
   if (op == Op::power && (*args)[1].array && is_signed_int((*args)[1].array.dtype())) [[unlikely]] {
     const Arg& base = (*args)[0];
-    const bool integers = base.array ? !is_inexact(base.array.dtype()) : base.weak == Weak::integer || base.weak == Weak::boolean;
+    // uint64 with signed integers is float64.
+    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), (*args)[1].array.dtype()))
+                                     : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
     const bool known = (*args)[1].array.device().type != DeviceType::null;
     const bool nothing = (*args)[1].array.size() == 0 || (base.array && base.array.size() == 0);

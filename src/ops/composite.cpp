@@ -152,7 +152,7 @@ Array select(Arrays conditions, Arrays choices, const Arg& otherwise) {
   }
   Array r = cast(stored(otherwise, t, choices[0].device()), t);
   r = broadcast_to(r, broadcast_shapes("select", shape, r.shape()));
-  for (size_t i = conditions.size(); i-- > 0;) r = choose_where(conditions[i], choices[i], r);
+  for (size_t i = conditions.size(); i-- > 0;) r = ufunc(Op::where, {conditions[i], choices[i], r}, {.order = 'C'});
   return r;
 }
 

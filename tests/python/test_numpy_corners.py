@@ -370,6 +370,7 @@ def test_places_of_a_number(xp, function):
     [
         "xp.zeros(0, bool) ** xp.asarray([-1], 'int16')",
         "xp.zeros((0, 3), int) ** xp.asarray([1, 2, -3])",
+        "xp.arange(1, 4, dtype='uint64') ** xp.asarray([1, 2, -3])",
         "a = xp.zeros((2, 0), int); a **= xp.asarray([[-1], [-2]]); a",
         "xp.power(xp.arange(3), xp.asarray([-1, -2, -1]), out=xp.zeros(3, int), where=False)",
         "xp.power(xp.arange(3), xp.asarray([-1, 2, -1]), out=xp.zeros(3, int), where=xp.asarray([False, True, False]))",
