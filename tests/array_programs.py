@@ -386,7 +386,7 @@ class Maker:
         operands = [a] if unary else [a, self.operand(self.value(a).shape)]
         if not unary and self.chance(0.3):
             operands.reverse()
-        if not self.sound(name, *operands):
+        if not self.sound(name, *operands) or (name in ("signbit", "copysign") and not self.plain_bytes(self.value(a))):
             return None
         options = []
         if self.chance(0.2):
@@ -509,7 +509,8 @@ class Maker:
             f"lib.putmask({a}, {mask}, {b})", f"lib.put({a}, {indices}, {self.number()})", f"lib.place({a}, {mask}, [{self.number()}])",
             f"lib.fill_diagonal({a}, {self.number()})", f"{a}.real = {self.number()}", f"{a}.imag = {self.number()}",
             f"lib.put({a}, {indices}, {self.listed((2,))}, mode={self.rng.choice(['raise', 'wrap', 'clip'])!r})", f"{a}.sort()",
-            f"lib.add.at({a}, {self.places(v.shape[0] if v.ndim else 0, (3,))}, {added})",
+            # NumPy adds to uint64 in float64.
+            f"{a}.sort()" if v.dtype == "uint64" else f"lib.add.at({a}, {self.places(v.shape[0] if v.ndim else 0, (3,))}, {added})",
         ]  # fmt: skip
         return self.rng.choice([w for w in ways if there_is(w)])
 
@@ -676,6 +677,11 @@ def stored_elements(statement: str, want: object, got: object) -> bool:
 @known("putmask and place take an element or the result of a reduction as the 0-d array that it is: its dtype must fit.")
 def masked_elements(statement: str, want: object, got: object) -> bool:
     return bool(re.match(r"lib\.(putmask|place)\(", statement)) and says(got, "Cannot cast array data") and not is_error(want)
+
+
+@known("The power of a boolean scalar is what an array's is; NumPy makes of it an integer as wide as Python's.")
+def powers_of_booleans(statement: str, want: object, got: object) -> bool:
+    return "**" in statement and "int64()" in describe(want) and "int8()" in describe(got)
 
 
 @known("What broadcast_to stretched stays read-only.")

@@ -333,6 +333,15 @@ def test_what_is_made_of_a_scalar_is_an_array_of_its_own(xp, make):
     assert int(s) == 6 and made.sum().item() == 50
 
 
+@pytest.mark.parametrize("order", "CF")
+def test_select_gives_an_array_in_c_order(xp, order):
+    want, got = both(xp, lambda m: m.select([m.ones((2, 3), bool, order=order)], [m.zeros((2, 3), order=order)], 1))
+    assert got == want
+    kept = chosen = xp.select([xp.asarray(True)], [xp.asarray(5)], 0)
+    chosen += 1
+    assert kept is chosen and int(kept) == 6
+
+
 def test_isin_of_a_number_is_an_array(xp):
     found = xp.isin(3, [1, 3])
     kept = found
