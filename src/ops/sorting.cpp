@@ -111,6 +111,11 @@ Unique unique_of_nothing(const Array& values, const Dims& shape, bool indices, b
 
 Array sort(const Array& a_in, Axis axis) {
   const auto [a, d] = lines_of(a_in, axis, "sort");
+  // What is sorted lies in memory as the array does, as in NumPy.
+  if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
+    const Dims back = inverse_axes(order);
+    return transpose(sort(transpose(a, order), back[d]), back);
+  }
   if (is_complex(a.dtype())) return take_along_axis(a, complex_places(a, d), d);
   return along_axis(a, d, a.shape()[d], a.dtype(), std::make_unique<SortExtra>(false));
 }

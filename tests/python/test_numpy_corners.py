@@ -407,7 +407,15 @@ def test_numbers_beside_arrays(xp, code):
 
 @pytest.mark.parametrize(
     "code",
-    ["xp.delete(a, 2, axis=1)", "xp.delete(a, 0, axis=1)", "a.round()", "xp.round(a)", "xp.pad(a, 0, mode='reflect')"],
+    [
+        "xp.delete(a, 2, axis=1)",
+        "xp.delete(a, 0, axis=1)",
+        "xp.sort(a, axis=0)",
+        "xp.sort(a)",
+        "a.round()",
+        "xp.round(a)",
+        "xp.pad(a, 0, mode='reflect')",
+    ],
 )
 @pytest.mark.parametrize("order", ["xp.asfortranarray(a)", "a", "a.transpose(1, 2, 0)", "a[:, :, ::-1]"])
 def test_copies_lie_in_numpys_order(xp, code, order):
