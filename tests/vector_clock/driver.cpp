@@ -335,7 +335,7 @@ void run_ended(std::unique_lock<std::recursive_mutex>& lock) {
     if (next == d.pending.end()) return;
     const int index = *next;
     d.pending.erase(next);
-    const std::function<void()> act = d.log[static_cast<size_t>(index)].act;
+    const std::function<void()> act = std::move(d.log[static_cast<size_t>(index)].act);
     const bool call = d.log[static_cast<size_t>(index)].kind == Kind::host_function;
     if (!call) {
       act();
@@ -1159,6 +1159,8 @@ API int cuGraphLaunch(void* exec, void* stream) {
     e.clock = whole.clock;
     e.launch = place;
     e.captured = i;
+    // A launch that is under way keeps what the graph owns.
+    if (e.act && !g.owned.empty()) e.act = [act = std::move(e.act), owned = g.owned] { act(); };
     d.log.push_back(std::move(e));
     const int node = static_cast<int>(d.log.size()) - 1;
     if (s->capture)
