@@ -209,7 +209,8 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       text += w;
       // Literal operands must not choose the template's type.
       const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && row.signature == Signature::same;
-      if (end < source.size() && source[end] == '(' && chosen) text += fmt::format("<{}>", cpp_name(loop.out));
+      if (end < source.size() && source[end] == '(' && chosen)
+        text += fmt::format("<{}>", cpp_name(op == Op::where ? loop.out : loop.in[0]));
     }
     i = end;
   }
