@@ -64,8 +64,8 @@ def _edge_sums(a: ndarray, v: ndarray, before: int, count: int) -> ndarray:
 def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     """sum(a[i + j] * v[j]) over j, with `v` not longer than `a`."""
     dtype = np.promote_types(a.dtype, v.dtype)
-    # NumPy adds products of halves in single precision.
-    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
+    # Products of halves are added in single precision, as NumPy does it.
+    wide = np.dtype(np.float32) if dtype in (np.float16, _c.bfloat16) else dtype
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
     n, k = a.size, v.size
     whole = n - k + 1

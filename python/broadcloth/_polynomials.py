@@ -14,6 +14,7 @@ from . import _broadcloth as _c
 from ._broadcloth import ndarray
 from ._convolution import convolve
 from ._manipulation import trim_zeros
+from ._types import finfo
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -375,7 +376,7 @@ def polyfit(
     """
     order = int(deg) + 1
     places, right = _fit_operands(x, y, deg)
-    cutoff = len(places) * np.finfo(places.dtype).eps if rcond is None else rcond
+    cutoff = len(places) * finfo(places.dtype).eps if rcond is None else rcond
     lhs = _c.vander(places, order)
     if w is not None:
         weights = _weights(w, right)

@@ -93,6 +93,17 @@ def test_nans_ranges_and_errors(xp, form):
     assert_close_to_numpy(xp, form, 1e-12, x=np.array([1.0, np.nan, 3, np.inf]))
 
 
+def test_edges_that_are_given_count_the_same_with_and_without_weights(xp):
+    """Sorted elements and searches for each element are two ways to count."""
+    x = np.random.default_rng(0).normal(size=5000).round(2)
+    x[:40] = np.nan
+    for edges in (np.linspace(-1, 1, 21), np.array([-1.0, 0, 0, 0.5]), np.array([0, 1]), np.array([0.25, np.inf])):
+        counts = xp.histogram(xp.asarray(x), edges)[0]
+        np.testing.assert_array_equal(counts.get(), np.histogram(x, edges)[0])
+        weighted = xp.histogram(xp.asarray(x), edges, weights=xp.ones(5000, dtype=int))[0]
+        np.testing.assert_array_equal(weighted.get(), counts.get())
+
+
 def test_a_given_range_leaves_the_histogram_lazy(xp):
     with configured(lazy=True):
         counts, _ = xp.histogram(xp.arange(10.0) * 2, 4, (0, 20))
