@@ -78,7 +78,7 @@ struct SameAbi<R1 (*)(A1...), R2 (*)(A2...)> {
 #define BC_CHECK_ROW(member, symbol, parameters) \
   static_assert(SameAbi<cuda::rows::symbol##_row, decltype(&::symbol)>::value, "cuda_api.h: " #symbol " differs from cuda.h");
 BC_CUDA_DRIVER_API(BC_CHECK_ROW)
-BC_CUDA_DRIVER_OPTIONAL_API(BC_CHECK_ROW)
+BC_CUDA_DRIVER_DECLARED_API(BC_CHECK_ROW)
 BC_NVRTC_API(BC_CHECK_ROW)
 #ifdef BC_HAVE_BLAS_HEADERS
 BC_CUBLASLT_API(BC_CHECK_ROW)

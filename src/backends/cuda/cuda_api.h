@@ -345,18 +345,21 @@ struct CUgraphExecUpdateResultInfo {
   X(cuGraphUpload, cuGraphUpload, (CUgraphExec, CUstream))                                                                       \
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
-// Functions that older drivers lack; the pointer is null then.
-#define BC_CUDA_DRIVER_OPTIONAL_API(X)                                                                                             \
+// Functions that older drivers lack; the pointer is null then. Not every toolkit's cuda.h declares the first ones.
+#define BC_CUDA_DRIVER_UNDECLARED_API(X)                             \
+  X(cuFuncGetParamCount, cuFuncGetParamCount, (CUfunction, size_t*)) \
+  X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2, (CUstream, int*, unsigned long long*, CUgraph*, const CUgraphNode**, size_t*))
+#define BC_CUDA_DRIVER_OPTIONAL_API(X) \
+  BC_CUDA_DRIVER_UNDECLARED_API(X)     \
+  BC_CUDA_DRIVER_DECLARED_API(X)
+#define BC_CUDA_DRIVER_DECLARED_API(X)                                                                                             \
   X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (void*, CUdevice))                                                                        \
   X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr*, size_t, CUstream))                                                            \
   X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                                       \
   X(cuDeviceGetMemPool, cuDeviceGetMemPool, (CUmemoryPool*, CUdevice))                                                             \
   X(cuMemPoolSetAccess, cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t))                                        \
   X(cuFuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t*, size_t*))                                                \
-  X(cuFuncGetParamCount, cuFuncGetParamCount, (CUfunction, size_t*))                                                               \
   X(cuFuncGetName, cuFuncGetName, (const char**, CUfunction))                                                                      \
-  X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2,                                                                             \
-    (CUstream, int*, unsigned long long*, CUgraph*, const CUgraphNode**, size_t*))                                                 \
   X(cuUserObjectCreate, cuUserObjectCreate, (CUuserObject*, void*, void (*)(void*), unsigned, unsigned))                           \
   X(cuGraphRetainUserObject, cuGraphRetainUserObject, (CUgraph, CUuserObject, unsigned, unsigned))                                 \
   X(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned*, CUmodule))                                                     \
