@@ -589,15 +589,18 @@ class KernelBuilder {
         return false;
       const int64_t unit = std::min<int64_t>(16, int64_t{vector} * itemsize(w.dtype)) / itemsize(w.dtype);
       if (unit == 0 || w.offset % unit != 0 || !base_aligned(w.slot)) return false;
-      for (size_t d = 0; d < static_cast<size_t>(kept_strides[k].size()); ++d) {
-        const int64_t s = kept_strides[k][static_cast<int>(d)];
-        if (s != 1 && s % unit != 0) return false;
-      }
-      for (size_t d = 0; d < static_cast<size_t>(reduced_strides[k].size()); ++d) {
-        const int64_t s = reduced_strides[k][static_cast<int>(d)];
-        if (s != 1 && s % unit != 0) return false;
-      }
-      return true;
+      // A vector lies along the last axis of those that the walk goes over side by side. A step of one along another axis, as windows over
+      // an array have, would begin vectors at every element.
+      const bool rows = group_->walk == Walk::rows;
+      auto steps_are_whole = [&](const Dims& strides, bool holds_vectors, const Dims* extents) {
+        for (int d = 0; d < strides.size(); ++d) {
+          const bool along = holds_vectors && d == strides.size() - 1;
+          const bool still = extents && d < extents->size() && (*extents)[d] == 1;
+          if (!still && !(along && strides[d] == 1) && strides[d] % unit != 0) return false;
+        }
+        return true;
+      };
+      return steps_are_whole(kept_strides[k], !rows, &kept) && steps_are_whole(reduced_strides[k], rows, nullptr);
     };
     if (is_map) {
       int widest = 1;

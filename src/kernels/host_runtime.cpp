@@ -178,9 +178,10 @@ struct Pool {
   ~Pool();
 };
 constinit thread_local bool pool_ended = false;  // blocks may be given back while the thread ends
+/// On the heap: there is little room for what every thread has from its start.
 Pool& pool() {
-  thread_local Pool p;
-  return p;
+  thread_local const std::unique_ptr<Pool> p = std::make_unique<Pool>();
+  return *p;
 }
 Pool::~Pool() {
   pool_ended = true;

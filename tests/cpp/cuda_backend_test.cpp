@@ -205,7 +205,7 @@ TEST(CudaApi, EverySymbolIsExportedByTheDriver) {
 #define BC_FIND(member, symbol, parameters) \
   EXPECT_NE(bytes.find(std::string("\0" #symbol "\0", sizeof(#symbol) + 1)), std::string::npos) << #symbol;
   BC_CUDA_DRIVER_API(BC_FIND)
-  BC_CUDA_DRIVER_OPTIONAL_API(BC_FIND)
+  BC_CUDA_DRIVER_DECLARED_API(BC_FIND)
 #undef BC_FIND
 }
 

@@ -19,7 +19,7 @@ from null_device import make, null_device, recorded
 if nvrtc.library() is None:
     pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc", allow_module_level=True)
 
-ROWS = Path(__file__).resolve().parents[2] / "src" / "ops"
+ROWS = Path(__file__).resolve().parents[2] / "src" / "primitives"
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
 INTS, REALS, COMPLEX = DTYPES[1:9], DTYPES[9:13], DTYPES[13:]
 SETS = {

@@ -422,13 +422,18 @@ int legacy_during_capture(Stream* s, bool ends_capture = true) {
   return result;
 }
 
-/// A call that waits, as for room in a full queue, must not hold Python's lock while a host function is queued, which may need it.
-void check_lock(const char* call) {
+/// Whether the caller holds Python's lock while a host function is queued, which may need it.
+bool blocks_host_functions() {
   static const auto held = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
   const Driver& d = driver();
   const bool queued =
       std::any_of(d.pending.begin(), d.pending.end(), [&](int i) { return d.log[static_cast<size_t>(i)].kind == Kind::host_function; });
-  if (held && queued && held()) problem("%s was called with Python's lock held while a host function is queued", call);
+  return held && queued && held();
+}
+
+/// A call that waits, as for room in a full queue, must not hold that lock then.
+void check_lock(const char* call) {
+  if (blocks_host_functions()) problem("%s was called with Python's lock held while a host function is queued", call);
 }
 
 /// Queues an operation, or writes it down where the stream is captured. *index gets its place in the log.
@@ -618,6 +623,8 @@ int query(const void* of, const Clock& clock, Time busy_until, int device, std::
     d.host.merge(clock);
     host_entry({.kind = Kind::synchronize, .device = device, .name = "query"});
   }
+  // A query waits for nobody: what stands behind a host function that cannot run yet is not done.
+  if (blocks_host_functions()) return kNotReady;
   host_reaches(clock, lock);
   return kSuccess;
 }
