@@ -479,3 +479,22 @@ def test_rolls_of_a_step_do_not_repeat_the_steps_before():
     sources = [k.source for k in r.kernels]
     assert max(s.count("multiply(") for s in sources) <= 8, r.names
     del row
+
+
+def test_windows_are_not_loaded_in_vectors(target):
+    """Rows that begin one element apart are not aligned, whatever their length."""
+    x = make((8192,), "float32")
+    windows = bc.lib.stride_tricks.as_strided(x, (64, 64), (4, 4))
+    few_apart = bc.lib.stride_tricks.as_strided(x, (64, 64), (8, 4))
+    for name, sums, vectors in [
+        ("a matrix", lambda: x[:4096].reshape(64, 64).sum(1), True),
+        ("windows", lambda: windows.sum(1), False),
+        ("windows along columns", lambda: windows.sum(0), False),
+        ("windows two apart", lambda: few_apart.sum(1), False),
+        ("products with windows", lambda: (windows * 2 + 1).sum(1), False),
+    ]:
+        with recorded() as r:
+            y = sums()
+        assert y.shape == (64,)
+        loads_vectors = "*reinterpret_cast<const Vec<" in r.kernels[0].source
+        assert loads_vectors == (vectors and target == "null-cuda"), name

@@ -459,6 +459,8 @@ def test_numpy_scalars_fit_signed_integers(xp, value, dtype):
 @pytest.mark.parametrize("value", ["10**30", "-2**63-1", "2**64-1", "'3'", "None", "300", "-1.5", "[1, 2, 3]", "True"])
 @pytest.mark.parametrize("dtype", ["complex64", "float32", "int32", "uint8", "complex128"])
 def test_parts_take_what_elements_take(xp, value, dtype):
+    if value in ("300", "2**64-1") and dtype in ("uint8", "int32") and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        pytest.skip("NumPy 2.5 refuses the number, earlier versions and broadcloth wrap it")
     for part in ("real", "imag"):
         if value != "-1.5" or dtype != "uint8":  # a cast out of range
             assert_like_numpy(xp, f"a = xp.zeros(3, '{dtype}'); a.{part} = {value}; a")

@@ -402,6 +402,8 @@ def test_exponents_that_are_not_used_may_be_negative(xp, code):
     ],
 )
 def test_numbers_beside_arrays(xp, code):
+    if "2**6" in code and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        pytest.skip("NumPy 2.5 refuses the number beside bools, earlier versions and broadcloth wrap it")
     assert_like_numpy(xp, code)
 
 
