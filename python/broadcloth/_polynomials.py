@@ -478,6 +478,8 @@ class poly1d:
 
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
+    _coeffs: ndarray
+    _variable: str
 
     def __init__(self, c_or_r: Any, r: bool = False, variable: str | None = None) -> None:
         if isinstance(c_or_r, poly1d):

@@ -87,14 +87,14 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         if x.dtype == np.float32:
             most, least = np.float32(3.4028234663852886e38), np.float32(-3.4028234663852886e38)
         else:
-            most, least = 1.7976931348623157e308, -1.7976931348623157e308
+            most, least = 1.7976931348623157e308, -1.7976931348623157e308  # type: ignore[assignment]
         high = most if posinf is None else x.dtype.type(posinf)
         low = least if neginf is None else x.dtype.type(neginf)
         return _without_nan(x, x.dtype.type(nan), high, low)
     if isinstance(x, int):
         return x
-    most = 1.7976931348623157e308 if posinf is None else posinf
-    least = -1.7976931348623157e308 if neginf is None else neginf
+    most = 1.7976931348623157e308 if posinf is None else posinf  # type: ignore[assignment]
+    least = -1.7976931348623157e308 if neginf is None else neginf  # type: ignore[assignment]
     if np.isnan(x):
         return nan
     return most if x == np.inf else (least if x == -np.inf else x * 1.0)

@@ -48,6 +48,7 @@ def as_strided(
     """
     a = _c.asarray(x)
     extents = a.shape if shape is None else tuple(shape)
+    steps: Sequence[int]
     if strides is None:
         # Of a contiguous array NumPy takes the strides of a contiguous view.
         steps = [a.itemsize * math.prod(extents[d + 1 :]) for d in range(len(extents))] if a.flags.c_contiguous else a.strides
