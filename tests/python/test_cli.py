@@ -97,11 +97,12 @@ def test_the_doctor_says_that_a_folder_is_refused_and_what_mends_it(tmp_path):
     assert done.returncode == 1 and f"chmod go-w '{folder}'" in done.stdout.split("To do")[1]
 
 
-def test_import_is_quick():
-    """At most 0.1 s more than NumPy's own import, the best of five."""
+def test_import_is_quick(tmp_path):
+    """At most 0.1 s more than NumPy's own import, the best of five; from bytecode, as an installed package is imported."""
+    environment = {**child_environment(), "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     code = "import time; import numpy; t = time.perf_counter(); import broadcloth; print(time.perf_counter() - t)"
     best = min(
-        float(subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True, check=True).stdout)
+        float(subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout)
         for _ in range(5)
     )
     assert best <= 0.10, f"{best:.3f} s"
