@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
 from program_harness import Programs, Run
-from support import builtin_class, configured, host
+from support import builtin_class, configured, host, late_error
 
 WAYS = {
     "default": {"lazy": True, "jit": True, "background_compile": True},
@@ -791,15 +791,6 @@ def execute(statement: str, names: dict):
 def equal(a: np.ndarray, b: np.ndarray) -> bool:
     with np.errstate(all="ignore"):
         return bool(((a == b) | ((a != a) & (b != b))).all())
-
-
-def late_error() -> Exception | None:
-    """On a GPU an index out of range is found when its work is waited for."""
-    try:
-        bc.synchronize()
-    except Exception as error:
-        return error
-    return None
 
 
 def sharing(names: set[str], variables: dict) -> set[str]:

@@ -162,6 +162,15 @@ def outcome(code: str, xp, **names):
         return error
 
 
+def late_error() -> Exception | None:
+    """What waiting for all work raises: on a GPU an index out of range is found only then."""
+    try:
+        bc.synchronize()
+    except Exception as error:
+        return error
+    return None
+
+
 def builtin_class(error: BaseException) -> type:
     """The built-in exception that NumPy's own classes are kinds of."""
     return next(c for c in type(error).__mro__ if c.__module__ == "builtins")
@@ -174,11 +183,7 @@ def assert_like_numpy(xp, code: str) -> None:
         want, got = outcome(code, np), outcome(code, xp)
     if isinstance(want, Exception):
         if not isinstance(got, Exception):
-            # On a GPU an index out of range is found when its work is waited for.
-            try:
-                bc.synchronize()
-            except Exception as error:
-                got = error
+            got = late_error() or got
         assert isinstance(got, Exception), f"{code}: gives {got!r}, NumPy raises {want!r}"
         assert isinstance(got, builtin_class(want)), f"{code}: raises {got!r}, NumPy {want!r}"
         return

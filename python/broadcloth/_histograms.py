@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
 from ._quantiles import percentile
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -25,7 +25,7 @@ _ufuncs = _c.ufuncs
 def _flat(a: ArrayLike, weights: ArrayLike | None) -> tuple[ndarray, ndarray | None]:
     x = _asarray(a)
     if x.dtype.kind == "b":
-        warnings.warn(f"Converting input from {x.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=3)
+        warn(f"Converting input from {x.dtype} to {np.uint8} for compatibility.", RuntimeWarning)
         x = x.astype(np.uint8)
     elif x.dtype == _c.bfloat16:
         x = x.astype(np.float32)
@@ -106,7 +106,7 @@ def _stone_width(x: ndarray, ends: Any) -> Any:
     errors = [(2 - (n + 1) * square) / (spread / count) for count, square in enumerate(squares, 1)]
     count = 1 + min(range(most), key=errors.__getitem__)
     if count == most:
-        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=5)
+        warn("The number of bins estimated may be suboptimal.", RuntimeWarning)
     return spread / count
 
 

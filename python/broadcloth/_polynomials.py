@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from ._broadcloth import ndarray
 from ._convolution import convolve
 from ._manipulation import trim_zeros
 from ._types import finfo
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -387,7 +387,7 @@ def polyfit(
     fit = _least_squares(lhs, right, float(cutoff))
     c = (fit.solution.T / scale).T
     if fit.rank != order and not full:
-        warnings.warn("Polyfit may be poorly conditioned", RankWarning, stacklevel=2)
+        warn("Polyfit may be poorly conditioned", RankWarning)
     if full:
         return c, fit.residuals, np.int32(fit.rank), fit.singular, cutoff
     if not cov:
