@@ -371,7 +371,7 @@ class Runner {
       const std::vector<Ref<UserOp>>& users = step.ir.users;
       if (std::all_of(users.begin(), users.end(), [](const Ref<UserOp>& u) { return u->printed; }))
         throw refused_print(e, fmt::format("  in {}, over arrays\n", users[0]->name));
-      throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", step.ir.users[0]->name, first_lines(e.what())));
+      throw refused_text(e, users[0]->name);
     }
   }
 

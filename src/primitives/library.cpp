@@ -37,7 +37,7 @@ void run_library(const LibraryExtra& op, const LibraryContext& context) {
     body(op, context);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile) throw;
-    throw Error(ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", join->name, first_lines(e.what())));
+    throw refused_text(e, join->name);
   }
 }
 

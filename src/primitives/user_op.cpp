@@ -21,6 +21,10 @@ std::string first_lines(std::string_view log) {
   return std::string(log.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
 }
 
+Error refused_text(const Error& error, std::string_view name) {
+  return {ErrorKind::Compile, fmt::format("{}: the C++ does not compile:\n{}", name, first_lines(error.what()))};
+}
+
 Error refused_print(const Error& error, std::string_view place) {
   std::string message = fmt::format("this cannot be compiled yet: the C++ that broadcloth printed for it was refused\n{}", place);
   message += "  this is a fault of broadcloth: please report it with the function and the types of its arguments";

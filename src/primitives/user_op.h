@@ -55,6 +55,9 @@ std::string_view user_names();
 /// A compiler's log without the backend's own first line, and no longer than a screen has room for.
 std::string first_lines(std::string_view log);
 
+/// The error for a user's own C++ that the compiler refused: the function's name, and the first lines of the log in `error`.
+Error refused_text(const Error& error, std::string_view name);
+
 /// What a user reads where a compiler refuses the C++ that was printed for a Python function. `place`: where that is, in indented lines.
 Error refused_print(const Error& error, std::string_view place);
 
