@@ -59,7 +59,7 @@ Array real(const Array& a) { return is_complex(a.dtype()) ? component(a, 0) : a;
 
 Array imag(const Array& a) {
   if (is_complex(a.dtype())) return component(a, 1);
-  return full(a.shape(), Scalar::integer(0), a.dtype(), a.device());
+  return laid_out(a.shape(), copy_order(a, 'A'), [&](const Dims& shape) { return full(shape, Scalar::integer(0), a.dtype(), a.device()); });
 }
 
 Array view_dtype(const Array& a, DType dtype) {
