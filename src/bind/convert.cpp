@@ -188,7 +188,10 @@ int64_t to_int(PyObject* o, const char* what) {
   }
   PyRef index = PyRef::maybe(PyNumber_Index(o));
   if (!index) {
-    if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Format(PyExc_TypeError, "%s: expected an integer, got %s", what, type_name(o));
+    const char* hint =
+        is_array(o) && std::string_view(what) == "axis" ? "; several arrays go into one list, as in concatenate([a, b])" : "";
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_TypeError, "%s: expected an integer, got %s%s", what, type_name(o), hint);
     throw PythonError();
   }
   const long long v = PyLong_AsLongLong(index.get());

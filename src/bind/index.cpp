@@ -200,7 +200,10 @@ IndexItem parse_one(const Array& a, PyObject* o) {
     item.array = index_array(o, a.device());
     return item;
   }
-  if (PyUnicode_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyBytes_Check(o)) throw_python(PyExc_IndexError, kBadIndex);
+  if (PyUnicode_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyBytes_Check(o)) {
+    PyErr_Format(PyExc_IndexError, "%s, got %s %R", kBadIndex, type_name(o), o);
+    throw PythonError();
+  }
   if (auto foreign = import_foreign(o)) {
     PyRef wrapped = PyRef::steal(wrap(std::move(*foreign)));
     item.array = index_array(wrapped.get(), a.device());
