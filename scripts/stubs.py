@@ -115,6 +115,7 @@ def distributions() -> str:
         "",
         "DISTRIBUTIONS: list[Distribution]",
         "def parameters_of(row: Distribution) -> list[Any]: ...",
+        "def binder(row: Distribution) -> Any: ...",
         "def on_host(value: Any) -> Any: ...",
         "def on_device(drawn: Any, device: Any) -> Any: ...",
         "",

@@ -912,6 +912,29 @@ def random(
     """Element i of Philox's stream `seed` at counter + i: the same values on every device. `integers` draws from [low, high), with
     `endpoint` from [low, high]."""
 
+def draw_pcg(
+    kind: Literal["uniform", "integers", "normal", "exponential"],
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    dxsm: bool,
+    state_high: int,
+    state_low: int,
+    increment_high: int,
+    increment_low: int,
+    has_half: bool | int,
+    half: int,
+    affine: bool = False,
+    low: float = 0.0,
+    scale: float = 1.0,
+    first: int = 0,
+    span: int = 0,
+    one: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> tuple[ndarray, int, int, int, int]:
+    """NumPy's numbers of a PCG64 (`dxsm`: PCG64DXSM); then the state behind them, whether half a word is left, and this half. `one` is
+    the address of NumPy's function that draws one number."""
+
 def allclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool: ...
 def angle(z: ArrayLike, deg: bool = False) -> ndarray: ...
 def append(arr: ArrayLike, values: ArrayLike, axis: AxisLike = None) -> ndarray: ...

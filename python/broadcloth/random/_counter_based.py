@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
-from ._distributions import DISTRIBUTIONS, Distribution, on_host, parameters_of
+from ._distributions import DISTRIBUTIONS, Distribution, binder, on_host
 from ._generator import Generator
 
 if TYPE_CHECKING:
@@ -239,15 +239,13 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 def _method(row: Distribution, transform: Callable[..., Any]) -> Callable[..., Any]:
     by_numpy = getattr(Generator, row.name)
     check = getattr(np.random.Generator, row.name)
-    expected = parameters_of(row)[:-1]
-    names = [p.name for p in expected]
-    defaults = {p.name: p.default for p in expected if p.default is not p.empty}
+    bound = binder(row)
 
     def method(self: CounterBasedGenerator, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-        if len(given) != len(names) or len(args) > len(names) or not kwargs.keys().isdisjoint(names[: len(args)]):
-            check(_CHECKS, *args, **kwargs)  # not the method's parameters: NumPy says which
-        *parameters, size = (given[name] for name in names)
+        values = bound(args, kwargs)
+        if values is None:
+            return check(_CHECKS, *args, **kwargs)  # not the method's parameters: NumPy says which
+        *parameters, size = values
         if size is None and device is None and all(isinstance(p, _NUMBERS) for p in parameters):
             return by_numpy(self, *parameters)
         arrays = [p if isinstance(p, _NUMBERS) else _c.asarray(p) for p in parameters]

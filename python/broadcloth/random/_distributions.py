@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
+from . import _parallel as parallel
 
 
 class Distribution(NamedTuple):
@@ -106,20 +108,37 @@ def on_device(drawn: Any, device: Any) -> Any:
     return drawn if device is None else _c.asarray(drawn, device=device)
 
 
+def binder(row: Distribution) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any] | None]:
+    """Gives the parameters of a call in order, `size` last; None where the call does not fit the method."""
+    expected = [p for p in parameters_of(row) if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in expected]
+    defaults = {p.name: p.default for p in expected if p.default is not p.empty}
+
+    def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        if len(given) != len(names) or len(args) > len(names) or not kwargs.keys().isdisjoint(names[: len(args)]):
+            return None
+        return [given[name] for name in names]
+
+    return bound
+
+
+# Distributions that are a standard one's numbers times a scale, plus an offset: the kind, and both from the parameters.
+_SCALED: dict[str, Callable[..., tuple[str, float, float]]] = {
+    "exponential": lambda scale: ("exponential", 0.0, scale),
+    "normal": lambda loc, scale: ("normal", loc, scale),
+    "uniform": lambda low, high: ("uniform", low, high - low),
+}
+
+
 def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any]:
-    numpys = getattr(numpy_class, row.name)
-
-    def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if args:
-            args = tuple(map(on_host, args))
-        if kwargs:
-            kwargs = {name: on_host(value) for name, value in kwargs.items()}
-        return on_device(numpys(self._numpy, *args, **kwargs), device)
-
+    draw = _drawn_by_numpy(row, numpy_class)
+    if row.name in _SCALED and numpy_class is np.random.Generator:
+        draw = _drawn_in_parallel(row, draw)
     myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    method.__signature__ = inspect.Signature([myself, *parameters_of(row)])  # type: ignore[attr-defined]
+    draw.__signature__ = inspect.Signature([myself, *parameters_of(row)])  # type: ignore[attr-defined]
     arguments = f"{row.arguments}, size=3" if row.arguments else "size=3"
-    method.__doc__ = f"""{row.about}
+    draw.__doc__ = f"""{row.about}
 
         The parameters are arrays, or numbers, that broadcast. Without a `size` the result has the shape of the parameters together; of
         numbers it is a number. Parameters, errors and numbers are those of `numpy.random.{numpy_class.__name__}.{row.name}`.
@@ -129,6 +148,35 @@ def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any
         >>> bc.random.{rng}.{row.name}({arguments}).shape
         (3,{row.row.removeprefix(",")})
         """
+    return draw
+
+
+def _drawn_in_parallel(row: Distribution, by_numpy: Callable[..., Any]) -> Callable[..., Any]:
+    bound, scaled = binder(row), _SCALED[row.name]
+
+    def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        values = bound(args, kwargs) if len(args) + len(kwargs) > 0 else None
+        if values and values[-1] is not None and all(type(v) in (int, float) for v in values[:-1]):
+            kind, low, scale = scaled(*map(float, values[:-1]))
+            if math.copysign(1.0, scale) > 0 and math.isfinite(scale):
+                drawn = parallel.floats(self.bit_generator, kind, values[-1], np.float64, device, low, scale)
+                if drawn is not None:
+                    return drawn
+        return by_numpy(self, *args, device=device, **kwargs)
+
+    return method
+
+
+def _drawn_by_numpy(row: Distribution, numpy_class: type) -> Callable[..., Any]:
+    numpys = getattr(numpy_class, row.name)
+
+    def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if args:
+            args = tuple(map(on_host, args))
+        if kwargs:
+            kwargs = {name: on_host(value) for name, value in kwargs.items()}
+        return on_device(numpys(self._numpy, *args, **kwargs), device)
+
     return method
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._broadcloth import ndarray
+from . import _parallel as parallel
 from ._bit_generators import Philox
 from ._distributions import Distributions, on_device, on_host
 from ._orders import chosen, permutation, shuffle
@@ -100,6 +101,20 @@ class Generator(Distributions, _Base):
         """
         return [type(self)(child.bit_generator) for child in self._numpy.spawn(n_children)]
 
+    def _floats(self, kind: str, size: Any, dtype: Any, out: Any, device: Any, draw: Callable[..., Any]) -> Any:
+        """What the engine draws where it can, else what `draw(out=)` does with NumPy's code."""
+        if out is None:
+            drawn = parallel.floats(self.bit_generator, kind, size, dtype, device)
+            return into(None, device, draw) if drawn is None else drawn
+        same_size = size is None or (type(size) is tuple and size == out.shape)
+        plain = isinstance(out, ndarray) and out.dtype == dtype and out.flags.c_contiguous and out.flags.writeable
+        if plain and same_size and device is None:
+            drawn = parallel.floats(self.bit_generator, kind, out.shape, dtype, out.device)
+            if drawn is not None:
+                out[...] = drawn
+                return out
+        return into(out, device, draw)
+
     def random(self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: Any = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed.
 
@@ -120,7 +135,7 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(42).random(2)
         array([0.77395605, 0.43887844])
         """
-        return into(out, device, lambda out: self._numpy.random(size, dtype, out))
+        return self._floats("uniform", size, dtype, out, device, lambda out: self._numpy.random(size, dtype, out))
 
     def standard_normal(
         self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: Any = None, *, device: DeviceLike = None
@@ -132,7 +147,7 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(0).standard_normal((2, 3), dtype=bc.float32).dtype
         dtype('float32')
         """
-        return into(out, device, lambda out: self._numpy.standard_normal(size, dtype, out))
+        return self._floats("normal", size, dtype, out, device, lambda out: self._numpy.standard_normal(size, dtype, out))
 
     def standard_exponential(
         self,
@@ -150,7 +165,11 @@ class Generator(Distributions, _Base):
         >>> bool((bc.random.default_rng(0).standard_exponential(100) >= 0).all())
         True
         """
-        return into(out, device, lambda out: self._numpy.standard_exponential(size, dtype, method, out))
+
+        def draw(out: Any) -> Any:
+            return self._numpy.standard_exponential(size, dtype, method, out)
+
+        return self._floats("exponential", size, dtype, out, device, draw) if method == "zig" else into(out, device, draw)
 
     def standard_gamma(
         self,
@@ -200,6 +219,9 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(42).integers(1, 7, 10)
         array([1, 5, 4, 3, 3, 6, 1, 5, 2, 1])
         """
+        drawn = parallel.integers(self.bit_generator, low, high, size, dtype, endpoint, device)
+        if drawn is not None:
+            return drawn
         return on_device(self._numpy.integers(on_host(low), on_host(high), size, dtype, endpoint), device)
 
     def bytes(self, length: int) -> bytes:
