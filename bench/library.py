@@ -1,11 +1,11 @@
-"""Products, sorts and selections on the CPU beside NumPy.
+"""Products, sorts, selections and transforms on the CPU beside NumPy and SciPy.
 
-    python bench/library.py [--only matmul,sort] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
+    python bench/library.py [--only matmul,sort,fft] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
 
 Each call is waited for. NumPy and broadcloth take turns, each in a process of its own: the threads of NumPy's OpenBLAS spin for a while
 after a product and would take a core from whatever runs beside them. The best of all turns is shown, since other programs of the machine
-can only make a turn longer. `speed` is NumPy's time by broadcloth's: the bars are 1 for products and selections, and 2 for sorts,
-`unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu`
+can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for products, selections and transforms,
+1.5 for `fft2` of 2048 x 2048, and 2 for sorts, `unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu`
 compares the processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), which others disturb less.
 """
 
@@ -41,6 +41,8 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
     random = np.random.default_rng(1)
     if dtype[0] == "f":
         return random.standard_normal(shape).astype(dtype)
+    if dtype[0] == "c":
+        return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
     return random.integers(-(2**30), 2**30, shape).astype(dtype)
 
 
@@ -100,6 +102,38 @@ def sort_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
                 yield Row(f"{name} of rows 10000 x 1000 {dtype}", SORTS[name][0], (x,), 2 if name != "partition" else 1)
 
 
+def fft_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    import scipy.fft
+
+    def beside_numpy(name: str, **options: Any) -> Body:
+        return lambda xp, a: getattr(xp.fft, name)(a, **options)
+
+    def beside_scipy(name: str, **options: Any) -> Body:
+        return lambda xp, a: getattr(scipy.fft if xp is np else xp.scipy.fft, name)(a, **options)
+
+    for dtype in dtypes:
+        if dtype[0] not in "fc":
+            continue
+        for peer, body in (("NumPy", beside_numpy), ("SciPy", beside_scipy)):
+            mark = f"{dtype} by {peer}"
+            for n in sizes or [64, 1000, 1024, 1009, 4096, 65536, 1_000_000]:
+                yield Row(f"fft {n} {mark}", body("fft"), (numbers(dtype, n),), 1)
+                if dtype[0] == "f":
+                    yield Row(f"rfft {n} {mark}", body("rfft"), (numbers(dtype, n),), 1)
+            for n in sizes or [100, 512, 2048]:
+                yield Row(f"fft2 {n} {mark}", body("fft2"), (numbers(dtype, n, n),), 1.5 if n == 2048 else 1)
+            if sizes:
+                continue
+            yield Row(f"ifft2 512 {mark}", body("ifft2"), (numbers(dtype, 512, 512),), 1)
+            yield Row(f"fft along columns 1000 {mark}", body("fft", axis=0), (numbers(dtype, 1000, 1000),), 1)
+            yield Row(f"fft of a transposed array 1000 {mark}", body("fft"), (numbers(dtype, 1000, 1000).T,), 1)
+            yield Row(f"fftn 64 x 64 x 64 {mark}", body("fftn"), (numbers(dtype, 64, 64, 64),), 1)
+            for batch, n in ((10_000, 64), (1000, 1024), (100, 4096)):
+                yield Row(f"fft of {batch} x {n} {mark}", body("fft"), (numbers(dtype, batch, n),), 1)
+            if peer == "SciPy" and dtype[0] == "f":
+                yield Row(f"dct 1000 x 1024 {mark}", body("dct"), (numbers(dtype, 1000, 1024),), 1)
+
+
 def like(bc: Any, a: np.ndarray) -> Any:
     """The array as broadcloth's, a transposed one as a view."""
     return bc.asarray(a) if a.flags.c_contiguous else bc.asarray(a.T).T
@@ -133,7 +167,7 @@ def check(expected: np.ndarray, got: np.ndarray, name: str) -> None:
 
 def selected(options: argparse.Namespace) -> Iterator[Row]:
     dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
-    makers = {"matmul": product_rows, "sort": sort_rows}
+    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows}
     for kind in options.only.split(","):
         for row in makers[kind](dtypes, sizes):
             if options.name in row.name:
@@ -184,7 +218,7 @@ def serve(library: str, options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="matmul,sort", help="matmul, sort or both")
+    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft")
     parser.add_argument("--name", default="", help="rows whose name has this in it")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--dtypes", default="f4,f8,i4,i8")
@@ -198,7 +232,7 @@ def main() -> int:
         return 0
     sides = [Side("numpy"), Side("broadcloth")]
     found: list[dict[str, Any]] = []
-    print(f"{'row':<40} {'NumPy µs':>12} {'ours µs':>12} {'speed':>7} {'bar':>4}")
+    print(f"{'row':<40} {'peer µs':>12} {'ours µs':>12} {'speed':>7} {'bar':>4}")
     for row in selected(options):
         for side in sides:
             side.ask("next")

@@ -890,6 +890,27 @@ def linalg_eig(a: ArrayLike, vectors: bool) -> tuple[ndarray, ...]: ...
 def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]: ...
 def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]: ...
 def linalg_hessenberg(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def fft(
+    a: ArrayLike,
+    kind: int,
+    lengths: int | Sequence[int] | None,
+    axes: int | Sequence[int],
+    forward: bool,
+    norm: int,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def fft_scipy(
+    a: ArrayLike,
+    kind: int,
+    lengths: int | Sequence[int] | None,
+    axes: int | Sequence[int],
+    forward: bool,
+    norm: int,
+    threads: int = 0,
+    type: int = 2,
+    orthogonal: bool | None = None,
+    composed: bool = False,
+) -> ndarray: ...
 
 # Composites (C++ functions over the ops above)
 def concatenate(

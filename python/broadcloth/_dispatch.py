@@ -12,7 +12,12 @@ from . import _broadcloth as _c
 from ._warnings import warn
 
 _NoValue = getattr(np, "_NoValue", None)
-_MODULES = {"numpy": "broadcloth", "numpy.linalg": "broadcloth.linalg", "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks"}
+_MODULES = {
+    "numpy": "broadcloth",
+    "numpy.linalg": "broadcloth.linalg",
+    "numpy.fft": "broadcloth.fft",
+    "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
+}
 
 # Functions that write into their first argument.
 _WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}

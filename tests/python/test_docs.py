@@ -38,12 +38,14 @@ MODULES = [
     "experimental",
     "lib.array_utils",
     "lib.stride_tricks",
+    "fft",
     "linalg",
     "random",
     "random._bit_generators",
     "random._distributions",
     "random._generator",
     "random._legacy",
+    "scipy.fft",
     "typed",
     "profiler",
     "_dispatch",
@@ -175,7 +177,7 @@ def test_the_readme_says_how_to_begin():
 # NumPy's own, Numba's types and exceptions need no example here.
 THEIRS = ("numpy", "builtins")
 WITHOUT_EXAMPLE = {"CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle"}
-PUBLIC = ["", "linalg", "random", "profiler"]
+PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "profiler"]
 
 
 def public_callables():
@@ -229,7 +231,7 @@ def test_examples_of_public_callables(owner, tmp_path, monkeypatch):
                     run_examples(text, name)
 
 
-@pytest.mark.parametrize("module", ["linalg", "random"])
+@pytest.mark.parametrize("module", ["fft", "linalg", "random", "scipy.fft"])
 def test_modules_show_what_is_public(module):
     found = importlib.import_module(f"broadcloth.{module}")
     assert dir(found) == sorted(found.__all__)

@@ -22,5 +22,6 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output);
 void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& output);
 void run(const LinalgExtra& op, std::span<const View> inputs, const View& output);
+void run(const FftExtra& op, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cpu
