@@ -978,7 +978,7 @@ def prev_fast_len(target: int, real: bool = False) -> int:
     Examples
     --------
     >>> bc.scipy.fft.prev_fast_len(8191)
-    8190
+    8100
     """
     target = _length(target)
     return target if target <= 6 else _previous_smooth(target, bool(real))
