@@ -1115,13 +1115,13 @@ def fhtoffset(dln: float, mu: float, initial: float = 0.0, bias: float = 0.0) ->
     Examples
     --------
     >>> round(bc.scipy.fft.fhtoffset(0.1, 1.0), 4)
-    0.0156
+    -0.003
     """
     special = _special()
     y = np.pi / (2 * dln)
     up, down = special.loggamma((mu + 1 + bias) / 2 + 1j * y), special.loggamma((mu + 1 - bias) / 2 + 1j * y)
     turns = (math.log(2) - initial) / dln + (up.imag + down.imag) / np.pi
-    return initial + (turns - np.round(turns)) * dln
+    return float(initial + (turns - np.round(turns)) * dln)
 
 
 # ---- A backend of SciPy's ------------------------------------------------------------------------------------------
