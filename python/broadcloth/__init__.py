@@ -398,6 +398,7 @@ _json.install()
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
 _MODULES = (
+    "autograd",
     "core",
     "cuda",
     "cupyx",

@@ -3,6 +3,7 @@
 
 import numpy as _np
 from . import (
+    autograd as autograd,
     core as core,
     cuda as cuda,
     cupyx as cupyx,
@@ -644,6 +645,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autograd",
     "average",
     "b1",
     "bartlett",

@@ -128,6 +128,13 @@ class flatiter:
     def copy(self) -> ndarray: ...
 
 @final
+class GradFunction:
+    def name(self) -> str: ...
+    next_functions: tuple[tuple[GradFunction | None, int], ...]
+
+class RemovableHandle:
+    def remove(self) -> None: ...
+
 class ndarray(Generic[_ShapeT, _DTypeT]):
     """`ndarray(shape, dtype=float64, device=None)`: an uninitialised array, as NumPy's constructor."""
 
@@ -159,6 +166,21 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
     device: device
     data: MemoryPointer
     __cuda_array_interface__: dict[str, Any]  # AttributeError on the CPU
+    requires_grad: bool  # settable
+    grad: ndarray | None  # settable
+    is_leaf: bool
+    grad_fn: GradFunction | None
+    def requires_grad_(self, requires_grad: bool = True) -> ndarray: ...
+    def backward(
+        self,
+        gradient: ArrayLike | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: ndarray | Sequence[ndarray] | None = None,
+    ) -> None: ...
+    def detach(self) -> ndarray: ...
+    def retain_grad(self) -> None: ...
+    def register_hook(self, hook: Callable[[ndarray], ndarray | None]) -> RemovableHandle: ...
     __array_interface__: dict[str, Any]  # AttributeError but on the CPU
     ctypes: Any  # AttributeError but on the CPU
 
@@ -911,6 +933,22 @@ def fft_scipy(
     orthogonal: bool | None = None,
     composed: bool = False,
 ) -> ndarray: ...
+def is_grad_enabled() -> bool: ...
+def set_grad_enabled(mode: bool) -> bool: ...
+def run_backward(
+    outputs: Sequence[ndarray] | None,
+    gradients: Sequence[ndarray] | None,
+    inputs: Sequence[ndarray] | None,
+    retain_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    allow_unused: bool,
+) -> tuple[ndarray | None, ...]: ...
+def attach_function(
+    name: str, outputs: Sequence[ndarray], inputs: Sequence[ndarray], callback: Callable[..., tuple[Any, ...]]
+) -> tuple[ndarray, ...]: ...
+def output_of(function: GradFunction, output: int, saved: ndarray) -> ndarray: ...
+def snapshot(a: ndarray) -> ndarray: ...
 
 # Composites (C++ functions over the ops above)
 def concatenate(

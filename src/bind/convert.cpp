@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "array/history.h"
 #include "array/record.h"
 #include "bind/values.h"
 #include "bind/warnings.h"
@@ -540,6 +541,11 @@ PyRef to_numpy(const Array& a, char order) {
   if (!turned) return host;
   PyRef back = shape_tuple(inverse_axes(axes));
   return PyRef::steal(PyObject_CallMethod(host.get(), "transpose", "(O)", back.get()));
+}
+
+PyRef to_host_array(const Array& a, char order) {
+  leave_history(a);
+  return to_numpy(a, order);
 }
 
 void to_numpy_out(const Array& a, PyObject* out) {

@@ -36,6 +36,7 @@ MODULES = [
     "_types",
     "_windows",
     "experimental",
+    "autograd",
     "lib.array_utils",
     "lib.stride_tricks",
     "fft",
