@@ -576,7 +576,9 @@ class Function:
         kept = [None if a is None else _c.snapshot(a if w is None else a.detach()) for a, w in zip(ctx._saved, whose, strict=True)]
 
         def run(function: Any, *gradients: ndarray) -> tuple[Any, ...]:
-            ctx._saved = tuple(a if w is None or constant[w] else _c.output_of(function, w, a) for a, w in zip(kept, whose, strict=True))
+            ctx._saved = tuple(
+                a if a is None or w is None or constant[w] else _c.output_of(function, w, a) for a, w in zip(kept, whose, strict=True)
+            )
             try:
                 made = cls.backward(ctx, *gradients)
             finally:

@@ -314,8 +314,8 @@ void add_autograd_methods(std::vector<PyMethodDef>* methods) {
 }
 
 void init_autograd(PyObject* module) {
-  function_type = add_type(module, &function_spec, nullptr);
-  handle_type = add_type(module, &handle_spec, nullptr);
+  function_type = add_type(module, &function_spec, "GradFunction");
+  handle_type = add_type(module, &handle_spec, "RemovableHandle");
 }
 
 }  // namespace bc::bind
