@@ -81,9 +81,9 @@ broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11un
 include("${CMAKE_SOURCE_DIR}/cmake/Ducc.cmake")
 broadcloth_add_fft(broadcloth_core)
 
-# Loops over elements that only move, compare and count are worth vectorising.
+# Loops over elements that only move, compare, count or convert are worth vectorising.
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
-  "${SRC}/backends/cpu/sort_split.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
+  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/runtime/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for
 # x86-64-v4 too.

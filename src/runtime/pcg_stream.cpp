@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -75,18 +76,18 @@ class Words {
       x = step_(x);
     }
   }
-  /// The next kBlock words. Four lanes, each of which goes four steps at once, keep the multipliers of the processor busy.
-  void next(uint64_t* out) {
+  /// Writes the next kBlock words. Four lanes, each of which goes four steps at once, keep the multipliers of the processor busy.
+  void next(char* out) {
     int64_t i = 0;
     if (at_kept_) {
-      out[i++] = static_cast<uint64_t>(state_.half) << 32;
+      store(out, i++, static_cast<uint64_t>(state_.half) << 32);
       at_kept_ = false;
-      for (; i < 4; ++i) out[i] = single();
+      for (; i < 4; ++i) store(out, i, single());
     }
     if (state_.dxsm)
-      fill<dxsm>(out + i, kBlock - i);
+      fill<dxsm>(out, i);
     else
-      fill<xsl_rr>(out + i, kBlock - i);
+      fill<xsl_rr>(out, i);
   }
 
  private:
@@ -98,14 +99,15 @@ class Words {
     lanes_[3] = step_(last);
     return word;
   }
+  static void store(char* out, int64_t i, uint64_t word) { std::memcpy(out + 8 * i, &word, 8); }
   template <uint64_t (*output)(u128)>
-  void fill(uint64_t* out, int64_t count) {
+  void fill(char* out, int64_t i) {
     u128 a = lanes_[0], b = lanes_[1], c = lanes_[2], d = lanes_[3];
-    for (int64_t i = 0; i < count; i += 4) {
-      out[i] = output(a);
-      out[i + 1] = output(b);
-      out[i + 2] = output(c);
-      out[i + 3] = output(d);
+    for (; i < kBlock; i += 4) {
+      store(out, i, output(a));
+      store(out, i + 1, output(b));
+      store(out, i + 2, output(c));
+      store(out, i + 3, output(d));
       a = four_(a);
       b = four_(b);
       c = four_(c);
@@ -123,40 +125,44 @@ class Words {
   bool at_kept_ = false;
 };
 
-/// The stream as units of 64 or 32 bits. NumPy draws the lower half of a word first.
+/// The stream as units of 64 or 32 bits. NumPy draws the lower half of a word first, which lies first in memory.
 template <class U>
 class Source {
+  static_assert(std::endian::native == std::endian::little);
+
  public:
-  static constexpr int64_t kPerWord = sizeof(uint64_t) / sizeof(U);
+  static constexpr int64_t kPerWord = sizeof(uint64_t) / sizeof(U), kUnits = kBlock * kPerWord;
   explicit Source(const Words& words) : words_(words) {}
 
   void seek(int64_t position) {
     const int64_t word = position / kPerWord;
     words_.seek(word);
-    words_.next(buffer_);
+    refill();
     begin_ = word * kPerWord;
     at_ = position - begin_;
   }
   int64_t position() const { return begin_ + at_; }
   U next() {
-    if (at_ == kBlock * kPerWord) {
-      words_.next(buffer_);
-      begin_ += at_;
-      at_ = 0;
-    }
-    if constexpr (kPerWord == 1)
-      return buffer_[at_++];
-    else {
-      const uint64_t word = buffer_[at_ / 2];
-      return static_cast<U>(at_++ % 2 != 0 ? word >> 32 : word);
-    }
+    if (at_ == kUnits) go_on();
+    return units_[at_++];
   }
-  /// Takes the last unit back.
-  void undo() { --at_; }
+  /// The units before `last` that lie in memory, at least one; the caller takes some of them by skip().
+  std::span<const U> ready(int64_t last) {
+    if (at_ == kUnits) go_on();
+    return {units_ + at_, static_cast<size_t>(std::min(kUnits - at_, last - position()))};
+  }
+  void skip(int64_t units) { at_ += units; }
 
  private:
+  void refill() { words_.next(reinterpret_cast<char*>(units_)); }
+  void go_on() {
+    refill();
+    begin_ += kUnits;
+    at_ = 0;
+  }
+
   Words words_;
-  uint64_t buffer_[kBlock] = {};
+  U units_[kUnits];
   int64_t begin_ = 0, at_ = 0;
 };
 
@@ -177,37 +183,38 @@ BitGenerator bit_generator_of(Source<U>& source) {
   return b;
 }
 
-// ---- Samplers: Unit is what they draw, kRejects whether they may take more than one ---------------------------------------------------
+// ---- Samplers: Unit is what they draw ---------------------------------------------------------------------------------------------------
+
+/// What a sampler does with a unit. map: every unit is a sample. filter: a unit is one or none. chain: a sample may take several units, so
+/// that where the next one begins depends on it.
+enum class Manner { map, filter, chain };
 
 template <class T>
 struct Uniform {
   using Unit = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  static constexpr bool kRejects = false;
-  T operator()(Source<Unit>& s) const {
+  static constexpr Manner kManner = Manner::map;
+  T operator()(Unit unit) const {
     if constexpr (sizeof(T) == 8)
-      return to_double(s.next());
+      return to_double(unit);
     else
-      return to_float(s.next());
+      return to_float(unit);
   }
 };
 
-/// A sampler's numbers times a scale, plus an offset.
-template <class Sampler>
-struct Affine {
-  using Unit = typename Sampler::Unit;
-  static constexpr bool kRejects = Sampler::kRejects;
-  Sampler sampler;
+struct Interval {
+  using Unit = uint64_t;
+  static constexpr Manner kManner = Manner::map;
   double low, scale;
-  double operator()(Source<Unit>& s) const { return low + scale * sampler(s); }
+  double operator()(uint64_t unit) const { return low + scale * to_double(unit); }
 };
 
 /// A unit plus an offset.
 template <class T, class U>
 struct Raw {
   using Unit = U;
-  static constexpr bool kRejects = false;
+  static constexpr Manner kManner = Manner::map;
   T first;
-  T operator()(Source<U>& s) const { return static_cast<T>(first + s.next()); }
+  T operator()(U unit) const { return static_cast<T>(first + unit); }
 };
 
 /// Whole numbers below `count` by Lemire's multiplication (2019), whose rejection makes them exactly uniform.
@@ -215,16 +222,14 @@ template <class T, class U>
 struct Below {
   using Unit = U;
   using Wide = std::conditional_t<sizeof(U) == 8, u128, uint64_t>;
-  static constexpr bool kRejects = true;
+  static constexpr Manner kManner = Manner::filter;
   T first;
   U count, threshold;
   Below(T first_, U span) : first(first_), count(static_cast<U>(span + 1)), threshold(static_cast<U>(~span) % count) {}
-  T operator()(Source<U>& s) const {
-    for (;;) {
-      const Wide product = static_cast<Wide>(s.next()) * count;
-      if (static_cast<U>(product) >= threshold) [[likely]]
-        return static_cast<T>(first + static_cast<T>(product >> (8 * sizeof(U))));
-    }
+  bool operator()(U unit, T* sample) const {
+    const Wide product = static_cast<Wide>(unit) * count;
+    *sample = static_cast<T>(first + static_cast<T>(product >> (8 * sizeof(U))));
+    return static_cast<U>(product) >= threshold;
   }
 };
 
@@ -256,18 +261,26 @@ struct Ziggurat {
   using Parts = bc::pcg::Unit<T, symmetric>;
   using Unit = typename Layers<T>::Unit;
   using One = T (*)(BitGenerator*);
-  static constexpr bool kRejects = true;
+  static constexpr Manner kManner = Manner::chain;
   const Layers<T>* layers;
   One one;
-  T operator()(Source<Unit>& s) const {
-    const Unit unit = s.next();
+  bool affine = false;
+  T low = 0, scale = 1;
+
+  /// Whether the unit alone is a sample.
+  bool quick(Unit unit, T* sample) const {
     const Unit number = Parts::number(unit);
     const unsigned layer = Parts::layer(unit);
-    if (number < layers->limit[layer]) [[likely]] {
-      const T x = static_cast<T>(number) * layers->width[layer];
-      return Parts::negative(unit) ? -x : x;
-    }
-    s.undo();
+    const T x = static_cast<T>(static_cast<std::make_signed_t<Unit>>(number)) * layers->width[layer];
+    // The sign without a branch, which nobody could predict.
+    if constexpr (symmetric)
+      *sample = std::bit_cast<T>(std::bit_cast<Unit>(x) ^ (unit >> 8 & 1) << (8 * sizeof(T) - 1));
+    else
+      *sample = x;
+    return number < layers->limit[layer];
+  }
+  /// The next sample by NumPy's function.
+  T slow(Source<Unit>& s) const {
     BitGenerator b = bit_generator_of(s);
     return one(&b);
   }
@@ -340,17 +353,44 @@ struct Piece {
   int64_t begin = 0, end = 0, count = 0;
 };
 
+/// The samples that begin before unit `last`; gives the place behind them in `out`.
+template <class T, class Sampler>
+T* run(const Sampler& sampler, Source<typename Sampler::Unit>& source, int64_t last, T* out) {
+  while (source.position() < last) {
+    const auto units = source.ready(last);
+    size_t taken = units.size();
+    if constexpr (Sampler::kManner == Manner::map) {
+      for (size_t i = 0; i < taken; ++i) out[i] = sampler(units[i]);
+      out += taken;
+    } else if constexpr (Sampler::kManner == Manner::filter) {
+      // Written always, kept when it is a sample: no branch that the processor mispredicts.
+      for (const auto unit : units) {
+        T sample;
+        const bool kept = sampler(unit, &sample);
+        *out = sample;
+        out += kept;
+      }
+    } else {
+      size_t i = 0;
+      while (i < taken && sampler.quick(units[i], out)) ++i, ++out;
+      source.skip(static_cast<int64_t>(i));
+      if (i < taken) *out++ = sampler.slow(source);
+      continue;
+    }
+    source.skip(static_cast<int64_t>(taken));
+  }
+  return out;
+}
+
 template <class T, class Sampler>
 void run(const Sampler& sampler, Source<typename Sampler::Unit>& source, Piece<T>& piece) {
   piece.begin = source.position();
-  if constexpr (!Sampler::kRejects) {
-    piece.count = piece.last - piece.begin;
-    for (int64_t i = 0; i < piece.count; ++i) piece.out[i] = sampler(source);
-  } else {
-    T* out = piece.out;
-    while (source.position() < piece.last) *out++ = sampler(source);
-    piece.count = out - piece.out;
+  T* const end = run(sampler, source, piece.last, piece.out);
+  if constexpr (Sampler::kManner == Manner::chain) {
+    if (sampler.affine)
+      for (T* x = piece.out; x < end; ++x) *x = sampler.low + sampler.scale * *x;
   }
+  piece.count = end - piece.out;
   piece.end = source.position();
 }
 
@@ -373,8 +413,9 @@ int64_t draw_all(const State& state, const Sampler& sampler, T* out, int64_t cou
       for (int64_t i = begin; i < end; ++i) {
         Piece<T>& piece = pieces[static_cast<size_t>(i)];
         Source<U> source(words);
-        source.seek(Sampler::kRejects && i > 0 ? piece.first - kLead : piece.first);
-        while (source.position() < piece.first) sampler(source);
+        source.seek(piece.first - (Sampler::kManner == Manner::chain && i > 0 ? kLead : 0));
+        T unused[kLead];
+        run(sampler, source, piece.first, unused);
         run(sampler, source, piece);
       }
     });
@@ -431,18 +472,11 @@ void draw_integers(State& state, const Draw& d, void* out, int64_t count) {
     draw_and_move<T>(state, Below<T, uint64_t>(first, d.span), out, count);
 }
 
-template <class Sampler>
-void draw_double(State& state, const Draw& d, const Sampler& sampler, void* out, int64_t count) {
-  if (d.affine)
-    draw_and_move<double>(state, Affine<Sampler>{sampler, d.low, d.scale}, out, count);
-  else
-    draw_and_move<double>(state, sampler, out, count);
-}
-
 template <class T, bool symmetric>
-Ziggurat<T, symmetric> ziggurat(void* one) {
-  const auto f = reinterpret_cast<T (*)(BitGenerator*)>(one);
-  return {&known_layers<T, symmetric>(f), f};
+void draw_ziggurat(State& state, const Draw& d, void* out, int64_t count) {
+  const auto one = reinterpret_cast<T (*)(BitGenerator*)>(d.one);
+  const Ziggurat<T, symmetric> sampler{&known_layers<T, symmetric>(one), one, d.affine, static_cast<T>(d.low), static_cast<T>(d.scale)};
+  draw_and_move<T>(state, sampler, out, count);
 }
 
 }  // namespace
@@ -458,13 +492,12 @@ void draw(State& state, const Draw& d, void* out, int64_t count) {
   switch (d.kind) {
     case Kind::integers: return wide ? draw_integers<uint64_t>(state, d, out, count) : draw_integers<uint32_t>(state, d, out, count);
     case Kind::uniform:
-      return wide ? draw_double(state, d, Uniform<double>{}, out, count) : draw_and_move<float>(state, Uniform<float>{}, out, count);
-    case Kind::normal:
-      return wide ? draw_double(state, d, ziggurat<double, true>(d.one), out, count)
-                  : draw_and_move<float>(state, ziggurat<float, true>(d.one), out, count);
+      if (!wide) return draw_and_move<float>(state, Uniform<float>{}, out, count);
+      return d.affine ? draw_and_move<double>(state, Interval{d.low, d.scale}, out, count)
+                      : draw_and_move<double>(state, Uniform<double>{}, out, count);
+    case Kind::normal: return wide ? draw_ziggurat<double, true>(state, d, out, count) : draw_ziggurat<float, true>(state, d, out, count);
     case Kind::exponential:
-      return wide ? draw_double(state, d, ziggurat<double, false>(d.one), out, count)
-                  : draw_and_move<float>(state, ziggurat<float, false>(d.one), out, count);
+      return wide ? draw_ziggurat<double, false>(state, d, out, count) : draw_ziggurat<float, false>(state, d, out, count);
   }
 }
 
