@@ -11,6 +11,7 @@ import pytest
 
 import broadcloth as bc
 import nvrtc
+from broadcloth.random import _on_device
 
 if nvrtc.library() is None:
     pytest.skip("there is no NVRTC: pip install nvidia-cuda-nvrtc", allow_module_level=True)
@@ -34,6 +35,13 @@ def test_a_plain_kernel_becomes_a_cubin_for_each_architecture(arch):
     binary, lowered, log = compile_cuda(ADD, arch)
     assert binary.startswith(b"\x7fELF") and b"add" in binary
     assert lowered == () and log == ""
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("dxsm", [False, True])
+def test_the_kernels_of_numpys_random_numbers(arch, dxsm):
+    binary, _, log = compile_cuda(_on_device.text(dxsm), arch, ("--fmad=false",))
+    assert binary.startswith(b"\x7fELF") and b"pcg_float32" in binary and b"pcg_float64" in binary and log == ""
 
 
 def test_an_older_compiler_than_the_device_gives_ptx():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
+from broadcloth.random import _on_device
 from support import assert_same, host
 
 BIT_GENERATORS = ["PCG64", "PCG64DXSM", "SFC64", "MT19937", "Philox"]
@@ -230,6 +231,23 @@ def test_large_draws_are_those_of_numpy(device, bits, size, call):
             assert ours.integers(100, dtype=np.uint32) == theirs.integers(100, dtype=np.uint32)
         assert_drawn(eval(call, {"r": ours, "n": size, "np": np}), eval(call, {"r": theirs, "n": size, "np": np}))
         same_state(ours.bit_generator.state, theirs.bit_generator.state)
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "PCG64DXSM"])
+@pytest.mark.parametrize("size", [1, 2, 4097, 100_000, 300_001])
+@pytest.mark.parametrize("kept", [False, True])
+def test_kernels_for_gpus_draw_the_numbers_of_numpy(device, bits, size, kept):
+    """On the CPU too, where nobody needs them, so that they are tested everywhere."""
+    rng = generators(bits)[1]
+    if kept:
+        rng.integers(100, dtype=np.uint32)
+    state = rng.bit_generator.state
+    for dtype, affine in (("float32", False), ("float64", False), ("float32", False), ("float64", True)):
+        drawn = _on_device.uniform(state, bits == "PCG64DXSM", (size,), np.dtype(dtype), device, affine, 2.5, 4.75)
+        assert drawn.device == device
+        expected = rng.uniform(2.5, 7.25, size) if affine else rng.random(size, dtype=dtype)
+        assert host(drawn).tobytes() == expected.tobytes()
+        same_state(state, rng.bit_generator.state)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

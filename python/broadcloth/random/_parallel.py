@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
+from . import _on_device
 
 _DXSM = {np.random.PCG64: False, np.random.PCG64DXSM: True}
 _WORD = (1 << 64) - 1
@@ -66,14 +67,27 @@ def _shape(bits: Any, size: Any) -> tuple[int, ...] | None:
 
 
 def _drawn(bits: Any, kind: Any, shape: tuple[int, ...], dtype: Any, device: Any, *what: Any) -> ndarray:
+    dxsm = _DXSM[type(bits)]
+    where = _c.default_device() if device is None else _c.device(device)
     with bits.lock:
         state = bits.state
-        place = state["state"]
-        now, increment = place["state"], place["inc"]
-        drawn, high, low, state["has_uint32"], state["uinteger"] = _c.draw_pcg(
-            kind, shape, dtype, _DXSM[type(bits)], now >> 64, now & _WORD, increment >> 64, increment & _WORD,
-            state["has_uint32"], state["uinteger"], *what, device=device,
-        )  # fmt: skip
-        place["state"] = high << 64 | low
+        if kind == "uniform" and where.type == "cuda":
+            drawn = _on_device.uniform(state, dxsm, shape, dtype, where, *what[:3])
+        else:
+            drawn = _drawn_on_host(state, kind, shape, dtype, dxsm, what, where)
         bits.state = state
+    return drawn
+
+
+def _drawn_on_host(
+    state: dict[str, Any], kind: Any, shape: tuple[int, ...], dtype: Any, dxsm: bool, what: tuple[Any, ...], device: Any
+) -> ndarray:
+    """Numbers that the host's threads draw; `state`, NumPy's dictionary, is moved behind them."""
+    place = state["state"]
+    now, increment = place["state"], place["inc"]
+    drawn, high, low, state["has_uint32"], state["uinteger"] = _c.draw_pcg(
+        kind, shape, dtype, dxsm, now >> 64, now & _WORD, increment >> 64, increment & _WORD,
+        state["has_uint32"], state["uinteger"], *what, device=device,
+    )  # fmt: skip
+    place["state"] = high << 64 | low
     return drawn
