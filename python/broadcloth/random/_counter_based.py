@@ -55,6 +55,10 @@ class CounterBasedGenerator(Generator):
         self.bit_generator.catch_up()
         return self._host
 
+    @_numpy.setter
+    def _numpy(self, host: Any) -> None:
+        self._host = host
+
     def __str__(self) -> str:
         return f"Generator({type(self.bit_generator).__name__})"
 

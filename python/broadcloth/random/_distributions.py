@@ -73,6 +73,7 @@ DISTRIBUTIONS = [
     Distribution("zipf", "a", "Positive integers k, each with a probability proportional to k**-a.", "3.0"),
 ]  # fmt: skip
 
+_NUMBERS = frozenset((float, int))
 _SIZE = inspect.Parameter("size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
 _METHOD = inspect.Parameter("method", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="marginals")
 _DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -132,9 +133,7 @@ _SCALED: dict[str, Callable[..., tuple[str, float, float]]] = {
 
 
 def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any]:
-    draw = _drawn_by_numpy(row, numpy_class)
-    if row.name in _SCALED and numpy_class is np.random.Generator:
-        draw = _drawn_in_parallel(row, draw)
+    draw = _drawn_by_numpy(row, numpy_class, _SCALED.get(row.name) if numpy_class is np.random.Generator else None)
     myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     draw.__signature__ = inspect.Signature([myself, *parameters_of(row)])  # type: ignore[attr-defined]
     arguments = f"{row.arguments}, size=3" if row.arguments else "size=3"
@@ -151,30 +150,22 @@ def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any
     return draw
 
 
-def _drawn_in_parallel(row: Distribution, by_numpy: Callable[..., Any]) -> Callable[..., Any]:
-    bound, scaled = binder(row), _SCALED[row.name]
+def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., tuple[str, float, float]] | None) -> Callable[..., Any]:
+    numpys, bound = getattr(numpy_class, row.name), binder(row)
+    parameters = len(parameters_of(row)) - 2
 
     def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        values = bound(args, kwargs) if len(args) + len(kwargs) > 0 else None
-        if values and values[-1] is not None and all(type(v) in (int, float) for v in values[:-1]):
+        # One number, as loops draw it: nothing to convert.
+        if not kwargs and device is None and len(args) <= parameters and _NUMBERS.issuperset(map(type, args)):
+            return on_device(numpys(self._numpy, *args), None)
+        if scaled and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
             kind, low, scale = scaled(*map(float, values[:-1]))
             if math.copysign(1.0, scale) > 0 and math.isfinite(scale):
                 drawn = parallel.floats(self.bit_generator, kind, values[-1], np.float64, device, low, scale)
                 if drawn is not None:
                     return drawn
-        return by_numpy(self, *args, device=device, **kwargs)
-
-    return method
-
-
-def _drawn_by_numpy(row: Distribution, numpy_class: type) -> Callable[..., Any]:
-    numpys = getattr(numpy_class, row.name)
-
-    def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if args:
-            args = tuple(map(on_host, args))
-        if kwargs:
-            kwargs = {name: on_host(value) for name, value in kwargs.items()}
+        args = tuple(map(on_host, args))
+        kwargs = {name: on_host(value) for name, value in kwargs.items()}
         return on_device(numpys(self._numpy, *args, **kwargs), device)
 
     return method

@@ -82,11 +82,7 @@ class Generator(Distributions, _Base):
     def __init__(self, bit_generator: Any) -> None:
         super().__init__(bit_generator)
         # The generator that draws. NumPy's methods call each other, so those of this object would get the engine's arrays.
-        self._host: Any = np.random.Generator(bit_generator)
-
-    @property
-    def _numpy(self) -> Any:
-        return self._host
+        self._numpy: Any = np.random.Generator(bit_generator)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.bit_generator,)
@@ -135,6 +131,8 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(42).random(2)
         array([0.77395605, 0.43887844])
         """
+        if size is None and out is None and device is None:
+            return self._numpy.random() if dtype is np.float64 else self._numpy.random(None, dtype)
         return self._floats("uniform", size, dtype, out, device, lambda out: self._numpy.random(size, dtype, out))
 
     def standard_normal(
@@ -147,6 +145,8 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(0).standard_normal((2, 3), dtype=bc.float32).dtype
         dtype('float32')
         """
+        if size is None and out is None and device is None:
+            return self._numpy.standard_normal() if dtype is np.float64 else self._numpy.standard_normal(None, dtype)
         return self._floats("normal", size, dtype, out, device, lambda out: self._numpy.standard_normal(size, dtype, out))
 
     def standard_exponential(
@@ -219,6 +219,8 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(42).integers(1, 7, 10)
         array([1, 5, 4, 3, 3, 6, 1, 5, 2, 1])
         """
+        if size is None and device is None and type(low) is int and (high is None or type(high) is int):
+            return self._numpy.integers(low, high, None, dtype, endpoint)
         drawn = parallel.integers(self.bit_generator, low, high, size, dtype, endpoint, device)
         if drawn is not None:
             return drawn
