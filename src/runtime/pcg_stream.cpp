@@ -15,115 +15,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/parallel.h"
+#include "runtime/pcg_words.h"
 
 namespace bc::pcg {
 namespace {
 
 using u128 = unsigned __int128;
-
-constexpr uint64_t kCheapMultiplier = 0xda942042e4dd58b5u;
-constexpr u128 kMultiplier = static_cast<u128>(2549297995355413924u) << 64 | 4865540595714422341u;
-
-/// The map x -> multiplier * x + addend.
-struct Step {
-  u128 multiplier, addend;
-  u128 operator()(u128 x) const { return multiplier * x + addend; }
-  Step then(const Step& next) const { return {multiplier * next.multiplier, next.multiplier * addend + next.addend}; }
-};
-
-Step repeated(Step step, uint64_t times) {
-  Step result{1, 0};
-  for (; times != 0; times >>= 1) {
-    if (times & 1) result = result.then(step);
-    step = step.then(step);
-  }
-  return result;
-}
-
-uint64_t xsl_rr(u128 x) {
-  const auto high = static_cast<uint64_t>(x >> 64);
-  return std::rotr(high ^ static_cast<uint64_t>(x), static_cast<int>(high >> 58));
-}
-uint64_t dxsm(u128 x) {
-  auto high = static_cast<uint64_t>(x >> 64);
-  const uint64_t low = static_cast<uint64_t>(x) | 1;
-  high = (high ^ high >> 32) * kCheapMultiplier;
-  return (high ^ high >> 48) * low;
-}
-
-constexpr int64_t kBlock = 512;  // words that a source makes at once
-
-/// The words of a stream from the first one on; word 0 is the one whose upper half is left, where there is one.
-class Words {
- public:
-  explicit Words(const State& s)
-      : state_(s), step_{s.dxsm ? u128{kCheapMultiplier} : kMultiplier, s.increment}, four_(repeated(step_, 4)) {}
-
-  /// How many words do not come from the generator.
-  int64_t kept() const { return state_.has_half ? 1 : 0; }
-  /// The generator's state where word `index` is the next one.
-  u128 state_at(int64_t index) const { return repeated(step_, static_cast<uint64_t>(index - kept()))(state_.state); }
-
-  void seek(int64_t index) {
-    at_kept_ = index < kept();
-    // PCG64 gives a word of the state after its step, PCG64DXSM of that before it.
-    u128 x = state_at(std::max(index, kept()));
-    if (!state_.dxsm) x = step_(x);
-    for (u128& lane : lanes_) {
-      lane = x;
-      x = step_(x);
-    }
-  }
-  /// Writes the next kBlock words. Four lanes, each of which goes four steps at once, keep the multipliers of the processor busy.
-  void next(char* out) {
-    int64_t i = 0;
-    if (at_kept_) {
-      store(out, i++, static_cast<uint64_t>(state_.half) << 32);
-      at_kept_ = false;
-      for (; i < 4; ++i) store(out, i, single());
-    }
-    if (state_.dxsm)
-      fill<dxsm>(out, i);
-    else
-      fill<xsl_rr>(out, i);
-  }
-
- private:
-  /// One word: the lanes move by one step.
-  uint64_t single() {
-    const uint64_t word = state_.dxsm ? dxsm(lanes_[0]) : xsl_rr(lanes_[0]);
-    const u128 last = lanes_[3];
-    std::copy(lanes_ + 1, lanes_ + 4, lanes_);
-    lanes_[3] = step_(last);
-    return word;
-  }
-  static void store(char* out, int64_t i, uint64_t word) { std::memcpy(out + 8 * i, &word, 8); }
-  template <uint64_t (*output)(u128)>
-  void fill(char* out, int64_t i) {
-    u128 a = lanes_[0], b = lanes_[1], c = lanes_[2], d = lanes_[3];
-    for (; i < kBlock; i += 4) {
-      store(out, i, output(a));
-      store(out, i + 1, output(b));
-      store(out, i + 2, output(c));
-      store(out, i + 3, output(d));
-      a = four_(a);
-      b = four_(b);
-      c = four_(c);
-      d = four_(d);
-    }
-    lanes_[0] = a;
-    lanes_[1] = b;
-    lanes_[2] = c;
-    lanes_[3] = d;
-  }
-
-  const State& state_;
-  Step step_, four_;
-  u128 lanes_[4] = {};
-  bool at_kept_ = false;
-};
 
 /// The stream as units of 64 or 32 bits. NumPy draws the lower half of a word first, which lies first in memory.
 template <class U>
@@ -131,7 +31,7 @@ class Source {
   static_assert(std::endian::native == std::endian::little);
 
  public:
-  static constexpr int64_t kPerWord = sizeof(uint64_t) / sizeof(U), kUnits = kBlock * kPerWord;
+  static constexpr int64_t kPerWord = sizeof(uint64_t) / sizeof(U), kUnits = Words::kBlock * kPerWord;
   explicit Source(const Words& words) : words_(words) {}
 
   void seek(int64_t position) {
@@ -226,6 +126,8 @@ struct Below {
   T first;
   U count, threshold;
   Below(T first_, U span) : first(first_), count(static_cast<U>(span + 1)), threshold(static_cast<U>(~span) % count) {}
+  /// Whether most blocks of units are taken whole.
+  bool seldom_rejects() const { return threshold < (~U{0} >> 12); }
   bool operator()(U unit, T* sample) const {
     const Wide product = static_cast<Wide>(unit) * count;
     *sample = static_cast<T>(first + static_cast<T>(product >> (8 * sizeof(U))));
@@ -353,6 +255,30 @@ struct Piece {
   int64_t begin = 0, end = 0, count = 0;
 };
 
+#ifdef __x86_64__
+/// Doubles with AVX-512's conversion of 64-bit integers; the processors before it have none.
+template <class Sampler>
+__attribute__((target("avx512f,avx512dq"))) void map_avx512(const Sampler& sampler, const uint64_t* units, double* out, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const double u = static_cast<double>(units[i] >> 11) * (1.0 / 9007199254740992.0);
+    if constexpr (std::is_same_v<Sampler, Interval>)
+      out[i] = sampler.low + sampler.scale * u;
+    else
+      out[i] = u;
+  }
+}
+#endif
+
+template <class T, class Sampler>
+void map(const Sampler& sampler, std::span<const typename Sampler::Unit> units, T* out) {
+#ifdef __x86_64__
+  if constexpr (std::is_same_v<T, double>) {
+    if (cpu_level() >= CpuLevel::v4) return map_avx512(sampler, units.data(), out, units.size());
+  }
+#endif
+  for (size_t i = 0; i < units.size(); ++i) out[i] = sampler(units[i]);
+}
+
 /// The samples that begin before unit `last`; gives the place behind them in `out`.
 template <class T, class Sampler>
 T* run(const Sampler& sampler, Source<typename Sampler::Unit>& source, int64_t last, T* out) {
@@ -360,9 +286,18 @@ T* run(const Sampler& sampler, Source<typename Sampler::Unit>& source, int64_t l
     const auto units = source.ready(last);
     size_t taken = units.size();
     if constexpr (Sampler::kManner == Manner::map) {
-      for (size_t i = 0; i < taken; ++i) out[i] = sampler(units[i]);
+      map(sampler, units, out);
       out += taken;
     } else if constexpr (Sampler::kManner == Manner::filter) {
+      if (sampler.seldom_rejects()) {
+        bool all = true;
+        for (size_t i = 0; i < taken; ++i) all &= sampler(units[i], out + i);
+        if (all) {
+          out += taken;
+          source.skip(static_cast<int64_t>(taken));
+          continue;
+        }
+      }
       // Written always, kept when it is a sample: no branch that the processor mispredicts.
       for (const auto unit : units) {
         T sample;
