@@ -303,8 +303,8 @@ def _least_squares(a: ndarray, b: ndarray, rcond: float) -> tuple[ndarray, ndarr
         rank = int(_rank_of(s, rcond))
         return _c.zeros((n, b.shape[1]), a.dtype, device=a.device), _squares(b).sum(0), rank, s
     if a.device.type == "cpu":
-        x, squares, rank, s = _c.linalg_lstsq(a, b, rcond)
-        return x, squares, int(rank), s
+        x, squares, count, s = _c.linalg_lstsq(a, b, rcond)
+        return x, squares, int(count), s
     try:
         u, s, vh = _c.linalg_svd(a, 1)
     except LinAlgError:

@@ -2,6 +2,7 @@
 #include <span>
 
 #include "primitives/library.h"
+#include "primitives/linalg.h"
 
 /// CUDA's bodies of the library ops. They queue work on the stream; the same result from run to run.
 namespace bc::cuda {
@@ -20,5 +21,6 @@ void run(const PartitionExtra& op, Device device, Stream stream, std::span<const
 void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const SearchsortedExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const FftExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const LinalgExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cuda
