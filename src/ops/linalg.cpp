@@ -185,6 +185,16 @@ Array cholesky(const Array& a, bool lower) {
   return solution(std::move(op), {cast(a, t)}, {a.shape()}, kNotDefinite);
 }
 
+ArrayPair cholesky_unchecked(const Array& a, bool lower) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::cholesky, t, batch_of(a));
+  op->lower = lower;
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  return {parts[0], parts[1]};
+}
+
 Array cholesky_solve(const Array& factor, const Array& right, bool lower) {
   return with_columns("cho_solve", factor, right, [&](const Array& b) {
     const DType t = common_dtype({&factor, &b});
@@ -195,7 +205,7 @@ Array cholesky_solve(const Array& factor, const Array& right, bool lower) {
   });
 }
 
-std::vector<Array> qr(const Array& a, std::string_view mode) {
+std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted) {
   require_stack(a);
   const DType t = common_dtype({&a});
   const int64_t m = rows_of(a), n = columns_of(a), least = std::min(m, n);
@@ -208,6 +218,8 @@ std::vector<Array> qr(const Array& a, std::string_view mode) {
   } else {
     if (mode != "r") op->add(t, Dims{m, columns});
     op->add(t, Dims{columns, n});
+    op->pivoted = pivoted;
+    if (pivoted) op->add(DType::i32, Dims{n});
   }
   std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
   parts.pop_back();  // no matrix makes it fail
@@ -243,7 +255,7 @@ std::vector<Array> eigh(const Array& a, bool lower, bool vectors) {
   return parts;
 }
 
-std::vector<Array> eig(const Array& a, bool vectors) {
+std::vector<Array> eig(const Array& a, bool vectors, bool left) {
   require_square(a);
   const DType t = common_dtype({&a});
   const int64_t n = rows_of(a);
@@ -251,6 +263,8 @@ std::vector<Array> eig(const Array& a, bool vectors) {
   op->vectors = vectors ? Vectors::full : Vectors::none;
   op->add(complex_type(t), Dims{n});
   if (vectors) op->add(complex_type(t), Dims{n, n});
+  op->left = vectors && left;
+  if (op->left) op->add(complex_type(t), Dims{n, n});
   std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
   check(parts, kNoEigenvalues);
   return parts;
@@ -294,6 +308,91 @@ std::vector<Array> hessenberg(const Array& a) {
   std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
   parts.pop_back();
   return parts;
+}
+
+std::vector<Array> ldl(const Array& a, bool lower, bool hermitian) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::ldl, t, batch_of(a));
+  op->lower = lower;
+  op->hermitian = hermitian;
+  op->add(t, Dims{n, n});
+  op->add(DType::i32, Dims{n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  parts.pop_back();  // a zero on D's diagonal is no error
+  return parts;
+}
+
+namespace {
+
+/// x of a banded system; `diagonals` has the matrix' columns.
+Array banded(std::unique_ptr<LinalgExtra> op, const Array& diagonals, const Array& right, const char* text) {
+  require_stack(diagonals);
+  require_rows(op->name, diagonals, right);
+  const Array b = right.ndim() == 1 ? insert_axis(right, 1) : right;
+  op->dtype = common_dtype({&diagonals, &b});
+  op->batch = broadcast_shapes(op->name, batch_of(diagonals), batch_of(b));
+  const DType t = op->dtype;
+  const Dims batch = op->batch;
+  const Array x = solution(std::move(op), {cast(diagonals, t), cast(b, t)}, {under(batch, diagonals), under(batch, b)}, text);
+  return right.ndim() == 1 ? pick(x, x.ndim() - 1, 0) : x;
+}
+
+}  // namespace
+
+Array banded_solve(const Array& diagonals, const Array& b, int64_t below) {
+  auto op = make_op(Linalg::banded_solve, DType::f64, Dims());
+  op->below = below;
+  BC_CHECK(diagonals.ndim() >= 2 && below >= 0 && below < rows_of(diagonals), Value,
+           "solve_banded: expected at least {} rows of diagonals for {} below the main one, got shape {}", below + 1, below,
+           diagonals.shape());
+  return banded(std::move(op), diagonals, b, "singular matrix");
+}
+
+Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower) {
+  auto op = make_op(Linalg::banded_definite_solve, DType::f64, Dims());
+  op->lower = lower;
+  return banded(std::move(op), diagonals, b, "leading minor not positive definite");
+}
+
+std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors) {
+  BC_CHECK(diagonal.ndim() >= 1 && beside.ndim() >= 1, Value, "eigh_tridiagonal: expected vectors, got shapes {} and {}", diagonal.shape(),
+           beside.shape());
+  const int64_t n = diagonal.shape()[diagonal.ndim() - 1], next = beside.shape()[beside.ndim() - 1];
+  BC_CHECK(n == next + 1 || (n == 0 && next == 0), Value, "d ({}) must have one more element than e ({})", n, next);
+  const DType t = common_dtype({&diagonal, &beside});
+  BC_CHECK(!is_complex(t), Type, "eigh_tridiagonal: expected real diagonals, got {}", info(t).name);
+  const Dims batch = broadcast_shapes("eigh_tridiagonal", batch_of(diagonal, 1), batch_of(beside, 1));
+  auto op = make_op(Linalg::tridiagonal_eigh, t, batch);
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(t, Dims{n});
+  if (vectors) op->add(t, Dims{n, n});
+  std::vector<Array> parts =
+      record_parts(std::move(op), {cast(diagonal, t), cast(beside, t)}, {under(batch, diagonal, 1), under(batch, beside, 1)});
+  check(parts, kNoEigenvalues);
+  return parts;
+}
+
+ArrayPair triangular_sqrt(const Array& a) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::triangular_sqrt, t, batch_of(a));
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  return {parts[0], parts[1]};
+}
+
+ArrayPair parlett(const Array& a, const Array& values) {
+  require_square(a);
+  const DType t = common_dtype({&a, &values});
+  auto op = make_op(Linalg::parlett, t, batch_of(a));
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  op->add(real_type(t), Dims());
+  Dims diagonal = batch_of(a);
+  diagonal.push_back(rows_of(a));
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(values, t)}, {a.shape(), diagonal});
+  return {parts[0], parts[1]};
 }
 
 }  // namespace bc::linalg

@@ -29,16 +29,19 @@ Array lu_solve(const Array& factors, const Array& pivots, const Array& b, Transp
 Array triangular_solve(const Array& a, const Array& b, bool lower, Transposed transposed, bool unit_diagonal);
 
 Array cholesky(const Array& a, bool lower);
+/// The factor, and int32 for each matrix: 0, or the number (from 1 on) of the first leading minor that is not positive.
+ArrayPair cholesky_unchecked(const Array& a, bool lower);
 Array cholesky_solve(const Array& factor, const Array& b, bool lower);
 
-/// "reduced" and "complete": Q and R; "r": R; "raw": LAPACK's reflectors, transposed, and their factors.
-std::vector<Array> qr(const Array& a, std::string_view mode);
+/// "reduced" and "complete": Q and R; "r": R; "raw": LAPACK's reflectors, transposed, and their factors. With `pivoted` (on the CPU, not
+/// for "raw") also the order of the columns, int32.
+std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted = false);
 /// U, the singular values and V^H, or the values alone.
 std::vector<Array> svd(const Array& a, Vectors vectors);
 /// Eigenvalues in ascending order, and eigenvectors if wanted, of Hermitian matrices, of which one triangle is read.
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors);
-/// Complex eigenvalues, and eigenvectors if wanted.
-std::vector<Array> eig(const Array& a, bool vectors);
+/// Complex eigenvalues, and right, and then left, eigenvectors if wanted; left ones only with right ones.
+std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// x, the sums of squares of its residuals (of meaning where the rank is full and there are more rows than columns), the rank and the
 /// singular values.
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
@@ -46,5 +49,17 @@ std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
 std::vector<Array> schur(const Array& a);
 /// H and Q of a = Q H Q^H.
 std::vector<Array> hessenberg(const Array& a);
+/// What LAPACK's sytrf (or hetrf) leaves in a triangle, and its pivots.
+std::vector<Array> ldl(const Array& a, bool lower, bool hermitian);
+/// x of a x = b, where row `above` + i - j of `diagonals` holds a[i, j] in column j.
+Array banded_solve(const Array& diagonals, const Array& b, int64_t below);
+/// The same of a positive definite matrix, of which the diagonals of one triangle are given.
+Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower);
+/// Eigenvalues, and eigenvectors if wanted, of real symmetric matrices with these diagonals.
+std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors);
+/// The square roots of upper triangular matrices, and int32 for each: 0, or the number of a column at which there is none.
+ArrayPair triangular_sqrt(const Array& t);
+/// f(t) of upper triangular matrices from its diagonal, and the least distance of two eigenvalues.
+ArrayPair parlett(const Array& t, const Array& values);
 
 }  // namespace bc::linalg

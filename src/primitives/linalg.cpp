@@ -25,6 +25,12 @@ const char* name_of(Linalg what) {
     case Linalg::lstsq: return "lstsq";
     case Linalg::schur: return "schur";
     case Linalg::hessenberg: return "hessenberg";
+    case Linalg::ldl: return "ldl";
+    case Linalg::banded_solve: return "solve_banded";
+    case Linalg::banded_definite_solve: return "solveh_banded";
+    case Linalg::tridiagonal_eigh: return "eigh_tridiagonal";
+    case Linalg::triangular_sqrt: return "sqrtm";
+    case Linalg::parlett: return "funm";
   }
   return "linalg";
 }
@@ -46,7 +52,12 @@ void LinalgExtra::add(DType part_dtype, const Dims& shape) {
 
 void LinalgExtra::finish() {
   Hasher hasher(static_cast<uint64_t>(what));
-  hasher.add(static_cast<uint64_t>(lower) | static_cast<uint64_t>(unit_diagonal) << 1).add(transposed).add(vectors).add(dtype);
+  hasher
+      .add(static_cast<uint64_t>(lower) | static_cast<uint64_t>(unit_diagonal) << 1 | static_cast<uint64_t>(pivoted) << 2 |
+           static_cast<uint64_t>(left) << 3 | static_cast<uint64_t>(hermitian) << 4 | static_cast<uint64_t>(below) << 5)
+      .add(transposed)
+      .add(vectors)
+      .add(dtype);
   hasher.add(std::bit_cast<uint64_t>(tolerance));
   for (const Part& part : parts) hasher.add(part.dtype).add(part.shape.span());
   key = hasher.finish().lo;

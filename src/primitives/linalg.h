@@ -9,22 +9,28 @@ namespace bc {
 /// What a linear algebra op computes of each matrix of a stack. "->" names the parts of the result, in their order; every one ends with
 /// `info`, int32 for each matrix: 0, or what LAPACK's routine says.
 enum class Linalg : uint8_t {
-  solve,             ///< (a, b) -> x
-  inverse,           ///< (a) -> x
-  determinant,       ///< (a) -> sign, logarithm of the absolute value (real), determinant
-  lu,                ///< (a) -> lu, pivots (int32, from 0 on)
-  lu_solve,          ///< (lu, pivots, b) -> x of op(a) x = b
-  cholesky,          ///< (a) -> the factor, the other triangle zero
-  cholesky_solve,    ///< (factor, b) -> x
-  triangular_solve,  ///< (a, b) -> x of op(a) x = b
-  qr,                ///< (a) -> q, r
-  qr_raw,            ///< (a) -> h (transposed: n x m), tau
-  svd,               ///< (a) -> u, s, vh; or s
-  eigh,              ///< (a) -> w, v; or w
-  eig,               ///< (a) -> w, v (complex); or w
-  lstsq,             ///< (a, b) -> x, sums of squares, rank (int32), s
-  schur,             ///< (a) -> t, z
-  hessenberg,        ///< (a) -> h, q
+  solve,                  ///< (a, b) -> x
+  inverse,                ///< (a) -> x
+  determinant,            ///< (a) -> sign, logarithm of the absolute value (real), determinant
+  lu,                     ///< (a) -> lu, pivots (int32, from 0 on)
+  lu_solve,               ///< (lu, pivots, b) -> x of op(a) x = b
+  cholesky,               ///< (a) -> the factor, the other triangle zero
+  cholesky_solve,         ///< (factor, b) -> x
+  triangular_solve,       ///< (a, b) -> x of op(a) x = b
+  qr,                     ///< (a) -> q, r; r; with `pivoted` also the columns' order (int32, from 0 on)
+  qr_raw,                 ///< (a) -> h (transposed: n x m), tau
+  svd,                    ///< (a) -> u, s, vh; or s
+  eigh,                   ///< (a) -> w, v; or w
+  eig,                    ///< (a) -> w, v (complex), with `left` also the left eigenvectors; or w
+  lstsq,                  ///< (a, b) -> x, sums of squares, rank (int32), s
+  schur,                  ///< (a) -> t, z
+  hessenberg,             ///< (a) -> h, q
+  ldl,                    ///< (a) -> what sytrf or hetrf leaves in the triangle, its pivots (int32)
+  banded_solve,           ///< (diagonals, b) -> x
+  banded_definite_solve,  ///< (diagonals of a triangle, b) -> x
+  tridiagonal_eigh,       ///< (diagonal, the one beside it) -> w, v; or w
+  triangular_sqrt,        ///< (t) -> r with r r = t, upper triangular
+  parlett,                ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
 };
 
 enum class Vectors : uint8_t { none, thin, full };
@@ -47,8 +53,12 @@ struct LinalgExtra final : LibraryExtra {
   bool unit_diagonal = false;              ///< of a triangular matrix: its diagonal is not read, and taken for ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
-  double tolerance = 0;  ///< of lstsq: singular values below it times the largest one count as zero
-  DType dtype;           ///< of the matrices
+  bool pivoted = false;    ///< qr with column exchanges
+  bool left = false;       ///< eig: left eigenvectors are wanted too
+  bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
+  int64_t below = 0;       ///< how many diagonals a band has below the main one; the others are above
+  double tolerance = 0;    ///< of lstsq: singular values below it times the largest one count as zero
+  DType dtype;             ///< of the matrices
   Dims batch;
   std::vector<Part> parts;
 

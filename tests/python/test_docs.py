@@ -47,6 +47,11 @@ MODULES = [
     "random._generator",
     "random._legacy",
     "scipy.fft",
+    "scipy.linalg",
+    "scipy.linalg._decompositions",
+    "scipy.linalg._functions",
+    "scipy.linalg._matrices",
+    "scipy.linalg._solvers",
     "typed",
     "profiler",
     "_dispatch",
@@ -177,8 +182,11 @@ def test_the_readme_says_how_to_begin():
 
 # NumPy's own, Numba's types and exceptions need no example here.
 THEIRS = ("numpy", "builtins")
-WITHOUT_EXAMPLE = {"CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle"}
-PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "profiler"]
+WITHOUT_EXAMPLE = {
+    "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
+    "scipy.linalg.LinAlgWarning",
+}  # fmt: skip
+PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "profiler"]
 
 
 def public_callables():
@@ -207,7 +215,7 @@ CALLABLES = dict(public_callables())
 
 
 def test_every_public_callable_has_a_signature():
-    classes = {"CompileError", "TypingError", "ufunc", "bfloat16"}
+    classes = {"CompileError", "TypingError", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 

@@ -111,7 +111,7 @@ class Stack {
   template <class F>
   void each(double operations, F&& body) const {
     const int64_t count = product(op.batch);
-    constexpr double kPiece = 4e5, kLarge = 2e7;
+    constexpr double kPiece = 4e5, kLarge = 1e8;
     const LapackThreads threads(count == 1 && operations > kLarge);
     parallel_for(count, std::max<int64_t>(1, static_cast<int64_t>(kPiece / (operations + 1e3))), [&](int64_t begin, int64_t end) {
       std::vector<Dims> steps;
@@ -316,10 +316,20 @@ struct Householder {
     lwork = told_size(wanted);
     form(nullptr, size_of(q_columns), nullptr, &wanted, -1, &info);
     lwork = std::max(lwork, told_size(wanted));
+    factor_pivoted(nullptr, nullptr, nullptr, &wanted, -1, nullptr, &info);
+    lwork = std::max(lwork, told_size(wanted));
   }
   void factor(T* a, T* tau, T* work, int size, int* info) const {
     const int ld = leading(m);
     call_lapack(BC_LAPACK(T, "geqrf", "geqrf"), &m, &n, a, &ld, tau, work, &size, info);
+  }
+  /// With exchanges of columns; order[j] gets the number, from 1 on, of the column that comes to j.
+  void factor_pivoted(T* a, int* order, T* tau, T* work, int size, Real<T>* reals, int* info) const {
+    const int ld = leading(m);
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "geqp3", "geqp3"), &m, &n, a, &ld, order, tau, work, &size, reals, info);
+    else
+      call_lapack(BC_LAPACK(T, "geqp3", "geqp3"), &m, &n, a, &ld, order, tau, work, &size, info);
   }
   /// The first columns of Q, from reflectors in those of `a`.
   void form(T* a, int columns, const T* tau, T* work, int size, int* info) const {
@@ -335,10 +345,17 @@ void qr(const Stack<T>& s) {
   const int64_t columns = s.op.vectors == Vectors::full ? m : least;  // of Q
   const Householder<T> householder(m, n, columns);
   s.each(4.0 * m * n * least, [&] {
-    return [&, a = Scratch<T>(m * std::max(n, columns)), tau = Scratch<T>(least), work = Scratch<T>(householder.lwork)](
-               int64_t i, const Walker& walk) {
+    return [&, a = Scratch<T>(m * std::max(n, columns)), tau = Scratch<T>(least), work = Scratch<T>(householder.lwork),
+            reals = Scratch<Real<T>>(s.op.pivoted ? 2 * n : 0)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
-      householder.factor(a.get(), tau.get(), work.get(), householder.lwork, s.info(i));
+      if (s.op.pivoted) {
+        int32_t* const order = s.template part<int32_t>(wanted ? 2 : 1, i);
+        std::fill_n(order, n, 0);
+        householder.factor_pivoted(a.get(), order, tau.get(), work.get(), householder.lwork, reals.get(), s.info(i));
+        for (int64_t k = 0; k < n; ++k) --order[k];
+      } else {
+        householder.factor(a.get(), tau.get(), work.get(), householder.lwork, s.info(i));
+      }
       const Matrix<T> r = row_major(s.part(wanted ? 1 : 0, i), columns, n);
       copy_matrix(column_major(a.get(), columns, n, m), r);
       clear_triangle(r, true);
@@ -486,33 +503,38 @@ void eig(const Stack<T>& s) {
   using C = std::complex<R>;
   const int n = size_of(s.n), ld = leading(n);
   const bool vectors = s.op.vectors != Vectors::none;
-  const char *none = "N", *right = vectors ? "V" : "N";
-  const auto geev = [&](T* a, T* values, T* more, T* v, T* work, int lwork, R* reals, int* info) {
-    T* const unused = nullptr;
+  const char *left = s.op.left ? "V" : "N", *right = vectors ? "V" : "N";
+  const auto geev = [&](T* a, T* values, T* more, T* u, T* v, T* work, int lwork, R* reals, int* info) {
     if constexpr (is_complex_v<T>)
-      call_lapack(BC_LAPACK(T, "geev", "geev"), none, right, &n, a, &ld, values, unused, &ld, v, &ld, work, &lwork, reals, info);
+      call_lapack(BC_LAPACK(T, "geev", "geev"), left, right, &n, a, &ld, values, u, &ld, v, &ld, work, &lwork, reals, info);
     else
-      call_lapack(BC_LAPACK(T, "geev", "geev"), none, right, &n, a, &ld, values, more, unused, &ld, v, &ld, work, &lwork, info);
+      call_lapack(BC_LAPACK(T, "geev", "geev"), left, right, &n, a, &ld, values, more, u, &ld, v, &ld, work, &lwork, info);
   };
   T wanted{};
   R wanted_reals{};
   int ignored = 0;
-  geev(nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
+  geev(nullptr, nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
   const int lwork = told_size(wanted);
   s.each((vectors ? 25.0 : 10.0) * cube(n), [&] {
-    return [&, a = Scratch<T>(s.n * s.n), v = Scratch<T>(vectors ? s.n * s.n : 0), values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
-            reals = Scratch<R>(2 * s.n)](int64_t i, const Walker& walk) {
+    return [&, a = Scratch<T>(s.n * s.n), u = Scratch<T>(s.op.left ? s.n * s.n : 0), v = Scratch<T>(vectors ? s.n * s.n : 0),
+            values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork), reals = Scratch<R>(2 * s.n)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
-      geev(a.get(), values.get(), values.get() + n, v.get(), work.get(), lwork, reals.get(), s.info(i));
+      geev(a.get(), values.get(), values.get() + n, u.get(), v.get(), work.get(), lwork, reals.get(), s.info(i));
       C* const w = s.template part<C>(0, i);
-      C* const x = vectors ? s.template part<C>(1, i) : nullptr;
-      if constexpr (is_complex_v<T>) {
-        std::copy_n(values.get(), n, w);
-        if (vectors) copy_matrix(column_major(v.get(), n, n), row_major(x, n, n));
-      } else {
-        for (int64_t k = 0; k < n; ++k) w[k] = C(values[k], values[n + k]);
-        if (vectors) complex_vectors(v.get(), values.get() + n, n, x);
+      const auto put = [&](size_t part, const T* from) {
+        if constexpr (is_complex_v<T>)
+          copy_matrix(column_major(from, n, n), row_major(s.template part<C>(part, i), n, n));
+        else
+          complex_vectors(from, values.get() + n, n, s.template part<C>(part, i));
+      };
+      for (int64_t k = 0; k < n; ++k) {
+        if constexpr (is_complex_v<T>)
+          w[k] = values[k];
+        else
+          w[k] = C(values[k], values[n + k]);
       }
+      if (vectors) put(1, v.get());
+      if (s.op.left) put(2, u.get());
     };
   });
 }
@@ -575,6 +597,146 @@ void hessenberg(const Stack<T>& s) {
 }
 
 template <class T>
+void ldl(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n);
+  const char* uplo = s.op.lower ? "L" : "U";
+  const auto factor = [&](T* a, int* pivots, T* work, int lwork, int* info) {
+    void* const routine = s.op.hermitian ? BC_LAPACK(T, "sytrf", "hetrf") : BC_LAPACK(T, "sytrf", "sytrf");
+    call_lapack(routine, uplo, &n, a, &ld, pivots, work, &lwork, info);
+  };
+  T wanted{};
+  int ignored = 0;
+  factor(nullptr, nullptr, &wanted, -1, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(cube(n) / 3, [&] {
+    return [&, a = Scratch<T>(s.n * s.n), work = Scratch<T>(lwork)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      factor(a.get(), s.template part<int32_t>(1, i), work.get(), lwork, s.info(i));
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
+// ---- Bands ------------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void banded_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ldb = leading(n);
+  const int below = size_of(s.op.below), above = size_of(s.m - 1 - s.op.below), ld = 2 * below + above + 1;
+  s.each(static_cast<double>(n) * ld * (below + k), [&] {
+    return [&, a = Scratch<T>(int64_t{n} * ld), b = Scratch<T>(s.n * k), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      // The first rows are room for what exchanges of rows bring in.
+      copy_matrix(s.input(0, walk), column_major(a.get() + below, s.m, n, ld));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "gbsv", "gbsv"), &n, &below, &above, &k, a.get(), &ld, pivots.get(), b.get(), &ldb, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void banded_definite_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ldb = leading(n), rows = size_of(s.m), diagonals = rows - 1;
+  const char* uplo = s.op.lower ? "L" : "U";
+  s.each(static_cast<double>(n) * rows * (rows + k), [&] {
+    return [&, a = Scratch<T>(int64_t{n} * rows), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), rows, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "pbsv", "pbsv"), uplo, &n, &diagonals, &k, a.get(), &rows, b.get(), &ldb, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void tridiagonal_eigh(const Stack<T>& s) {
+  if constexpr (is_complex_v<T>) {
+    raise(ErrorKind::Type, "eigh_tridiagonal: expected real diagonals, got complex ones");
+  } else {
+    const int n = size_of(s.m), ld = leading(n);
+    const bool vectors = s.op.vectors != Vectors::none;
+    const char* job = vectors ? "V" : "N";
+    const auto stevd = [&](T* d, T* e, T* z, T* work, int lwork, int* integers, int lintegers, int* info) {
+      call_lapack(BC_LAPACK(T, "stevd", "stevd"), job, &n, d, e, z, &ld, work, &lwork, integers, &lintegers, info);
+    };
+    T wanted{};
+    int wanted_integers = 0, ignored = 0;
+    stevd(nullptr, nullptr, nullptr, &wanted, -1, &wanted_integers, -1, &ignored);
+    const int lwork = told_size(wanted);
+    s.each((vectors ? 4.0 * n : 30.0) * n * n, [&] {
+      return [&, e = Scratch<T>(n), z = Scratch<T>(vectors ? int64_t{n} * n : 0), work = Scratch<T>(lwork),
+              integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+        copy_matrix(s.input(0, walk), column_major(s.part(0, i), n, 1));
+        copy_matrix(s.input(1, walk), column_major(e.get(), std::max(n - 1, 0), 1));
+        stevd(s.part(0, i), e.get(), z.get(), work.get(), lwork, integers.get(), wanted_integers, s.info(i));
+        if (vectors) copy_matrix(column_major(z.get(), n, n), row_major(s.part(1, i), n, n));
+      };
+    });
+  }
+}
+
+// ---- Functions of triangular matrices ---------------------------------------------------------------------------------------------------
+
+/// Björck & Hammarling (1983): column by column, from the diagonal upwards. `info` tells of a place where no square root exists.
+template <class T>
+void triangular_sqrt(const Stack<T>& s) {
+  const int64_t n = s.n;
+  s.each(cube(static_cast<double>(n)), [&] {
+    return [&, t = Scratch<T>(n * n), r = Scratch<T>(n * n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(t.get(), n, n));
+      std::fill_n(r.get(), n * n, T(0));
+      *s.info(i) = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        T* const column = r.get() + j * n;
+        column[j] = std::sqrt(t[j + j * n]);
+        std::copy_n(t.get() + j * n, j, column);
+        for (int64_t row = j - 1; row >= 0; --row) {
+          const T denominator = r[row + row * n] + column[j];
+          if (column[row] != T(0)) {
+            if (denominator == T(0)) *s.info(i) = static_cast<int>(j + 1);
+            column[row] /= denominator;
+          }
+          // What the found element adds to those above it.
+          const T found = column[row];
+          for (int64_t k = 0; k < row; ++k) column[k] -= r[k + row * n] * found;
+        }
+      }
+      copy_matrix(column_major(r.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
+/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal.
+template <class T>
+void parlett(const Stack<T>& s) {
+  using R = Real<T>;
+  const int64_t n = s.n;
+  s.each(cube(static_cast<double>(n)), [&] {
+    return [&, t = Scratch<T>(n * n), f = Scratch<T>(n * n), values = Scratch<T>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), row_major(t.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(values.get(), n, 1));
+      std::fill_n(f.get(), n * n, T(0));
+      for (int64_t k = 0; k < n; ++k) f[k + k * n] = values[k];
+      R least = n > 0 ? std::abs(t[0]) : R(0);
+      for (int64_t p = 1; p < n; ++p) {
+        for (int64_t row = 0; row + p < n; ++row) {
+          const int64_t column = row + p;
+          T sum = t[row * n + column] * (f[column + column * n] - f[row + row * n]);
+          for (int64_t k = row + 1; k < column; ++k) sum += t[row * n + k] * f[k * n + column] - f[row * n + k] * t[k * n + column];
+          const T distance = t[column * n + column] - t[row * n + row];
+          if (distance != T(0)) sum /= distance;
+          f[row * n + column] = sum;
+          least = std::min(least, std::abs(distance));
+        }
+      }
+      *s.info(i) = 0;
+      *s.template part<R>(1, i) = least;
+      copy_matrix(row_major(f.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
+template <class T>
 void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& output) {
   const Stack<T> s(op, inputs, output);
   switch (op.what) {
@@ -594,6 +756,12 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::lstsq: return lstsq(s);
     case Linalg::schur: return schur(s);
     case Linalg::hessenberg: return hessenberg(s);
+    case Linalg::ldl: return ldl(s);
+    case Linalg::banded_solve: return banded_solve(s);
+    case Linalg::banded_definite_solve: return banded_definite_solve(s);
+    case Linalg::tridiagonal_eigh: return tridiagonal_eigh(s);
+    case Linalg::triangular_sqrt: return triangular_sqrt(s);
+    case Linalg::parlett: return parlett(s);
   }
 }
 

@@ -610,14 +610,22 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::cholesky: return cholesky(s);
     case Linalg::cholesky_solve: return cholesky_solve(s);
     case Linalg::triangular_solve: return triangular_solve(s);
-    case Linalg::qr: return qr(s);
+    case Linalg::qr:
+      if (op.pivoted) break;
+      return qr(s);
     case Linalg::qr_raw: return qr_raw(s);
     case Linalg::svd: return svd(s);
     case Linalg::eigh: return eigh(s);
     case Linalg::eig:
     case Linalg::lstsq:
     case Linalg::schur:
-    case Linalg::hessenberg: break;
+    case Linalg::hessenberg:
+    case Linalg::ldl:
+    case Linalg::banded_solve:
+    case Linalg::banded_definite_solve:
+    case Linalg::tridiagonal_eigh:
+    case Linalg::triangular_sqrt:
+    case Linalg::parlett: break;
   }
   raise(ErrorKind::NotImplemented, "{}: {} cannot compute it; copy the array to another device first, for instance with .to_device('cpu')",
         op.name, to_string(device));

@@ -1,0 +1,331 @@
+"""Functions of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
+from ..._warnings import warn
+from ._operands import LinAlgWarning, back, dagger, on_host, operand
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
+# Higham (2005), "The scaling and squaring method for the matrix exponential revisited": the largest 1-norm for which a Padé approximant of
+# a degree is exact to double precision, and the coefficients of each.
+_EXPM = [
+    (3, 1.495585217958292e-2), (5, 2.539398330063230e-1), (7, 9.504178996162932e-1), (9, 2.097847961257068e0), (13, 5.371920351148152e0)
+]  # fmt: skip
+
+
+def _squares_of(x: Any) -> ndarray:
+    a = operand(x, False)
+    if a.ndim < 2:
+        raise LinAlgError("The input array must be at least two-dimensional")
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return a
+
+
+def _coefficients(p: int) -> list[float]:
+    """Those of the [p/p] approximant's numerator, as integers."""
+    f = math.factorial
+    last = f(2 * p) // f(p)
+    return [float(last * f(2 * p - k) * f(p) // (f(2 * p) * f(k) * f(p - k))) for k in range(p + 1)]
+
+
+def _pade(a: ndarray, degree: int) -> ndarray:
+    """The Padé approximant of the exponential."""
+    c = _coefficients(degree)
+    eye = _c.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+    a2 = _c.matmul(a, a)
+    if degree == 13:
+        a4 = _c.matmul(a2, a2)
+        a6 = _c.matmul(a4, a2)
+        high_u = _c.matmul(a6, c[13] * a6 + c[11] * a4 + c[9] * a2)
+        high_v = _c.matmul(a6, c[12] * a6 + c[10] * a4 + c[8] * a2)
+        odd = high_u + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * eye
+        even = high_v + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * eye
+    else:
+        power = eye
+        odd, even = c[1] * eye, c[0] * eye
+        for k in range(2, degree + 1, 2):
+            power = _c.matmul(power, a2) if k > 2 else a2
+            even = even + c[k] * power
+            odd = odd + c[k + 1] * power
+    u = _c.matmul(a, odd)
+    return _c.linalg_solve(even - u, even + u)
+
+
+def expm(A: ArrayLike) -> ndarray:
+    """The exponentials of square matrices, by scaling, a Padé approximant and squaring. The largest norm of the stack is looked at.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+
+    Raises
+    ------
+    LinAlgError
+        The matrices are not square.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.expm(bc.zeros((2, 2)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    a = _squares_of(A)
+    if a.size == 0:
+        return a.copy()
+    norms = abs(a).sum(-2).max(-1)
+    largest = float(norms.max())
+    if not math.isfinite(largest):
+        return _c.full(a.shape, np.nan, a.dtype, device=a.device)
+    for degree, bound in _EXPM:
+        if largest <= bound:
+            return _pade(a, degree)
+    degree, bound = _EXPM[-1]
+    if a.ndim == 2:
+        times = max(0, math.ceil(math.log2(largest / bound)))
+        made = _pade(a * 2.0**-times, degree)
+        for _ in range(times):
+            made = _c.matmul(made, made)
+        return made
+    # Each matrix has its own number of squarings.
+    log2 = _c.ufuncs["log2"](_c.ufuncs["maximum"](norms / bound, 1.0))
+    squarings = _c.ufuncs["ceil"](log2)
+    made = _pade(a * _c.ufuncs["exp2"](-squarings)[..., None, None], degree)
+    for k in range(int(squarings.max())):
+        made = _c.where((squarings > k)[..., None, None], _c.matmul(made, made), made)
+    return made
+
+
+def _complex(a: ndarray) -> ndarray:
+    return a if a.dtype.kind == "c" else a.astype(np.complex64 if a.dtype.itemsize == 4 else np.complex128)
+
+
+def _real_if_close(made: ndarray, a: ndarray) -> ndarray:
+    """The real part where a function of a real matrix is real but for rounding."""
+    if a.dtype.kind == "c":
+        return made
+    size = abs(made).max() if made.size else 0
+    tolerance = 1000 * float(np.finfo(made.dtype).eps)
+    if made.size == 0 or bool((abs(made.imag) <= tolerance * size).all()):
+        return made.real.copy()
+    return made
+
+
+def sqrtm(A: ArrayLike) -> ndarray:
+    """The principal square roots of square matrices, by Schur's form (Björck & Hammarling, 1983).
+
+    Computed by LAPACK and loops on the CPU; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+
+    Returns
+    -------
+    ndarray
+        Complex, or real where a real matrix has a real root. NaN, with a `LinAlgWarning`, where there is none.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]])
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    a = _squares_of(A)
+    (host,) = on_host("sqrtm", a)
+    return back(a.device, _real_if_close(_sqrtm(_complex(host)), a))[0]
+
+
+def _sqrtm(a: ndarray) -> ndarray:
+    t, z = _c.linalg_schur(a)
+    r, info = _c.linalg_triangular_sqrt(t)
+    if info.size and bool((info != 0).any()):
+        warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
+    return _c.matmul(_c.matmul(z, r), dagger(z))
+
+
+def logm(A: ArrayLike) -> ndarray:
+    """The principal logarithms of square matrices, by Schur's form, square roots and a Padé approximant (Higham, 2008, chapter 11).
+
+    Computed by LAPACK and loops on the CPU; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+
+    Returns
+    -------
+    ndarray
+        Complex, or real where a real matrix has a real logarithm.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.logm(bc.eye(2))
+    array([[0., 0.],
+           [0., 0.]])
+    """
+    a = _squares_of(A)
+    if a.size == 0:
+        return a.copy()
+    (host,) = on_host("logm", a)
+    t, z = _c.linalg_schur(_complex(host))
+    if bool((_c.diagonal(t, 0, -2, -1) == 0).any()):
+        warn("The logm input matrix is exactly singular.", LinAlgWarning)
+    eye = _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")
+    # A diagonal with numbers below zero next to each other has roots like any other; each step halves the logarithm.
+    halved = 0
+    while halved < 100 and float(abs(t - eye).sum(-2).max()) > 0.25:
+        t, info = _c.linalg_triangular_sqrt(t)
+        halved += 1
+        if bool((info != 0).any()):
+            break
+    # log(I + X) is the integral of X inv(I + s X) over s from 0 to 1, which Gauss's rule of 8 points gives as the Padé approximant does.
+    x = t - eye
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    log = _c.zeros(x.shape, x.dtype, device="cpu")
+    for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+        log = log + float(weight) * _c.linalg_solve_triangular(eye + float(node) * x, x)
+    made = _c.matmul(_c.matmul(z, log * 2.0**halved), dagger(z))
+    return back(a.device, _real_if_close(made, a))[0]
+
+
+def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
+    """A function of square matrices, by Schur's form and Parlett's recurrence (Golub & Van Loan, section 9.1).
+
+    It is inaccurate where eigenvalues are nearly equal, and wrong where they are and the matrix is not diagonalizable. Computed by LAPACK
+    and loops on the CPU; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+    func : callable
+        The function of an array of complex numbers, the eigenvalues.
+    disp : bool
+        Whether a probably inaccurate result is warned of; else an estimate of the error is returned too.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.funm([[1.0, 0.0], [0.0, 4.0]], lambda x: x * x)
+    array([[ 1.,  0.],
+           [ 0., 16.]])
+    """
+    a = _squares_of(A)
+    (host,) = on_host("funm", a)
+    t, z = _c.linalg_schur(_complex(host))
+    values = _c.asarray(func(_c.diagonal(t, 0, -2, -1)), device="cpu").astype(t.dtype, copy=False)
+    f, distance = _c.linalg_parlett(t, values)
+    made = back(a.device, _real_if_close(_c.matmul(_c.matmul(z, f), dagger(z)), a))[0]
+    precision = float(np.finfo(t.dtype).eps)
+    least = _c.where(distance == 0, precision, distance)
+    error = _c.ufuncs["minimum"](1.0, _c.ufuncs["maximum"](precision, precision / least * abs(_c.triu(t, 1)).sum(-2).max(-1)))
+    if not disp:
+        return made, back(a.device, error)[0]
+    if error.size and float(error.max()) > 1000 * precision:
+        warn(f"funm result may be inaccurate, approximate err = {float(error.max())}", LinAlgWarning)
+    return made
+
+
+def cosm(A: ArrayLike) -> ndarray:
+    """The cosines of square matrices, by the exponential.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.cosm(bc.zeros((1, 1)))
+    array([[1.]])
+    """
+    a = _squares_of(A)
+    if a.dtype.kind == "c":
+        return 0.5 * (expm(a * 1j) + expm(a * -1j))
+    return expm(a * 1j).real.copy()
+
+
+def sinm(A: ArrayLike) -> ndarray:
+    """The sines of square matrices, by the exponential.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.sinm(bc.zeros((1, 1)))
+    array([[0.]])
+    """
+    a = _squares_of(A)
+    if a.dtype.kind == "c":
+        return -0.5j * (expm(a * 1j) - expm(a * -1j))
+    return expm(a * 1j).imag.copy()
+
+
+def tanm(A: ArrayLike) -> ndarray:
+    """The tangents of square matrices: inv(cosm(A)) @ sinm(A).
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.tanm(bc.zeros((1, 1)))
+    array([[0.]])
+    """
+    return _c.linalg_solve(cosm(A), sinm(A))
+
+
+def coshm(A: ArrayLike) -> ndarray:
+    """The hyperbolic cosines of square matrices, by the exponential.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.coshm(bc.zeros((1, 1)))
+    array([[1.]])
+    """
+    a = _squares_of(A)
+    return 0.5 * (expm(a) + expm(-a))
+
+
+def sinhm(A: ArrayLike) -> ndarray:
+    """The hyperbolic sines of square matrices, by the exponential.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.sinhm(bc.zeros((1, 1)))
+    array([[0.]])
+    """
+    a = _squares_of(A)
+    return 0.5 * (expm(a) - expm(-a))
+
+
+def tanhm(A: ArrayLike) -> ndarray:
+    """The hyperbolic tangents of square matrices: inv(coshm(A)) @ sinhm(A).
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.tanhm(bc.zeros((1, 1)))
+    array([[0.]])
+    """
+    return _c.linalg_solve(coshm(A), sinhm(A))
+
+
+def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
+    """Real powers of square matrices: exp(t log(A)), and an integer power by repeated multiplication.
+
+    Computed through `logm`, on the CPU.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.fractional_matrix_power([[4.0, 0.0], [0.0, 9.0]], 0.5).round(6)
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    from ...linalg import matrix_power
+
+    a = _squares_of(A)
+    if t == int(t):
+        return matrix_power(a, int(t))
+    whole = math.floor(t)
+    made = expm(logm(a) * (t - whole))
+    return _c.matmul(matrix_power(a, whole), made) if whole else made

@@ -1,0 +1,681 @@
+"""Systems of equations, and the factorizations that are made for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from ... import _broadcloth as _c
+from ... import linalg as _linalg
+from ..._broadcloth import ndarray
+from ..._warnings import warn
+from ._operands import LinAlgWarning, back, dagger, eps, matrices, on_host, operand, squares, transposed
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
+_STRUCTURES = {
+    "gen": "general", "general": "general", "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
+    "pos": "positive definite", "positive definite": "positive definite", "diagonal": "diagonal", "tridiagonal": "tridiagonal",
+    "banded": "banded", "upper triangular": "upper triangular", "lower triangular": "lower triangular",
+}  # fmt: skip
+_SINGULAR = "A singular matrix detected."
+
+
+def _structure(a: ndarray) -> str:
+    """What a stack of matrices is, by one pass that is looked at."""
+    i = _c.arange(a.shape[-1], device=a.device)
+    zero = a == 0
+    lower = (zero | (i[:, None] >= i)).all()
+    upper = (zero | (i[:, None] <= i)).all()
+    hermitian = ((a == dagger(a)) & ((i[:, None] != i) | (a.real > 0))).all()
+    is_lower, is_upper, is_hermitian = _c.asnumpy(_c.stack([lower, upper, hermitian])).tolist()
+    if is_lower and is_upper:
+        return "diagonal"
+    return "lower triangular" if is_lower else "upper triangular" if is_upper else "positive definite" if is_hermitian else "general"
+
+
+def _triangle_mirrored(a: ndarray, lower: bool, hermitian: bool) -> ndarray:
+    """The matrix of which one triangle is given."""
+    kept = _c.tril(a) if lower else _c.triu(a)
+    other = _c.tril(a, -1) if lower else _c.triu(a, 1)
+    return kept + (dagger(other) if hermitian else other.mT)
+
+
+def solve(
+    a: ArrayLike,
+    b: ArrayLike,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    assume_a: str | None = None,
+    transposed: bool = False,
+) -> ndarray:
+    """The solution x of a @ x = b.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    b : array_like, (n,) or (..., n, k)
+    lower : bool
+        Of symmetric, Hermitian and positive definite matrices: whether the lower triangle is read, else the upper one.
+    overwrite_a, overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+    assume_a : str, optional
+        What the matrix is taken to be: 'general', 'diagonal', 'tridiagonal', 'banded', 'upper triangular', 'lower triangular', 'symmetric',
+        'hermitian' or 'positive definite'. Unless given, the matrix is looked at, and a triangular, diagonal or positive definite one is
+        solved as such.
+    transposed : bool
+        Solves a.T @ x = b.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular.
+    ValueError
+        The matrices are not square, the shapes do not fit, or there is NaN or infinity.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solve([[3, 2], [1, 4]], [5, 6])
+    array([0.8, 1.3])
+    """
+    if assume_a is not None and assume_a not in _STRUCTURES:
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    x = operand(a, check_finite)
+    right = operand(b, check_finite, x.device)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"Expected square matrix, got a1.shape={x.shape}")
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+        shape = (*right.shape, 1) if right.ndim == 1 else right.shape
+        raise ValueError(f"incompatible shapes: a1.shape={x.shape} and b1.shape={shape}")
+    kind = _structure(x) if assume_a is None else _STRUCTURES[assume_a]
+    if transposed:
+        x, lower = x.mT, not lower
+        kind = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}.get(kind, kind)
+    try:
+        return _solve(x, right, kind, lower, assume_a is None)
+    except LinAlgError:
+        raise LinAlgError(_SINGULAR) from None
+
+
+def _solve(a: ndarray, b: ndarray, kind: str, lower: bool, guessed: bool) -> ndarray:
+    if kind == "diagonal":
+        d = _c.diagonal(a, 0, -2, -1)
+        if bool((d == 0).any()):
+            raise LinAlgError(_SINGULAR)
+        return b / d if b.ndim == 1 else b / d[..., None]
+    if kind.endswith("triangular"):
+        return _c.linalg_solve_triangular(a, b, kind.startswith("lower"))
+    if kind == "positive definite":
+        factor, failed = _c.linalg_cholesky_unchecked(a, lower)
+        if not bool((failed != 0).any()):
+            return _c.linalg_cho_solve(factor, b, lower)
+        if not guessed:
+            raise LinAlgError(_SINGULAR)
+    elif kind in ("symmetric", "hermitian"):
+        a = _triangle_mirrored(a, lower, kind == "hermitian")
+    return _c.linalg_solve(a, b)
+
+
+def solve_triangular(
+    a: ArrayLike,
+    b: ArrayLike,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> ndarray:
+    """The solution x of a @ x = b for a triangular matrix.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+        Only one triangle is read.
+    b : array_like, (n,) or (..., n, k)
+    trans : {0, 1, 2, 'N', 'T', 'C'}
+        Solves with `a`, its transpose or its conjugate transpose.
+    lower : bool
+        Whether the lower triangle is read.
+    unit_diagonal : bool
+        Whether the diagonal is taken for ones and not read.
+    overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    LinAlgError
+        There is a zero on the diagonal.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solve_triangular([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0], lower=True)
+    array([1., 2.])
+    """
+    x = squares(a, check_finite)
+    right = operand(b, check_finite, x.device)
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+        raise ValueError(f"shapes of a {x.shape} and b {right.shape} are incompatible")
+    try:
+        return _c.linalg_solve_triangular(x, right, lower, transposed(trans), unit_diagonal)
+    except LinAlgError:
+        zeros = _c.asnumpy((_c.diagonal(x, 0, -2, -1) == 0).reshape(-1, x.shape[-1]).any(0))
+        raise LinAlgError(f"singular matrix: resolution failed at diagonal {int(np.argmax(zeros))}") from None
+
+
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: ArrayLike,
+    b: ArrayLike,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> ndarray:
+    """The solution x of a @ x = b for a matrix with few diagonals.
+
+    Computed by LAPACK; of a GPU's arrays on copies in host memory, with a `PerformanceWarning`.
+
+    Parameters
+    ----------
+    l_and_u : (int, int)
+        How many diagonals are below and above the main one.
+    ab : array_like, (..., l + u + 1, n)
+        Row u + i - j holds a[i, j] in column j.
+    b : array_like, (n,) or (..., n, k)
+    overwrite_ab, overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    LinAlgError
+        The matrix is singular.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solve_banded((1, 0), [[2.0, 1.0], [1.0, 0.0]], [2.0, 3.0])
+    array([1., 2.])
+    """
+    below, above = (int(v) for v in l_and_u)
+    x = matrices(ab, check_finite)
+    right = operand(b, check_finite, x.device)
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+        raise ValueError("shapes of ab and b are not compatible.")
+    if below + above + 1 != x.shape[-2]:
+        raise ValueError(
+            f"invalid values for the number of lower and upper diagonals: l+u+1 ({below + above + 1}) does not equal "
+            f"ab.shape[0] ({x.shape[-2]})"
+        )
+    host, values = on_host("solve_banded", x, right)
+    return back(x.device, _c.linalg_solve_banded(host, values, below))[0]
+
+
+def solveh_banded(
+    ab: ArrayLike,
+    b: ArrayLike,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+) -> ndarray:
+    """The solution x of a @ x = b for a positive definite matrix with few diagonals.
+
+    Computed by LAPACK; of a GPU's arrays on copies in host memory, with a `PerformanceWarning`.
+
+    Parameters
+    ----------
+    ab : array_like, (..., u + 1, n)
+        The diagonals of one triangle: row u + i - j, or with `lower` row i - j, holds a[i, j] in column j.
+    b : array_like, (n,) or (..., n, k)
+    overwrite_ab, overwrite_b : bool
+        Operands are never overwritten.
+    lower : bool
+        Whether the diagonals are the lower triangle's.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    LinAlgError
+        The matrix is not positive definite.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solveh_banded([[4.0, 2.0]], [4.0, 4.0])
+    array([1., 2.])
+    """
+    x = matrices(ab, check_finite)
+    right = operand(b, check_finite, x.device)
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+        raise ValueError("shapes of ab and b are not compatible.")
+    host, values = on_host("solveh_banded", x, right)
+    return back(x.device, _c.linalg_solveh_banded(host, values, lower))[0]
+
+
+def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> ndarray:
+    """The solution x of toeplitz(c, r) @ x = b, from the matrix itself.
+
+    Parameters
+    ----------
+    c_or_cr : array_like, (n,), or a pair of them
+        The first column, and the first row (the column's conjugate unless given).
+    b : array_like, (n,) or (n, k)
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    LinAlgError
+        The matrix is singular.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solve_toeplitz([2.0, 0.0], [2.0, 4.0])
+    array([1., 2.])
+    """
+    from ._matrices import toeplitz
+
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    matrix = operand(toeplitz(c, r), check_finite)
+    right = operand(b, check_finite, matrix.device)
+    if right.ndim == 0 or matrix.shape[-2] != matrix.shape[-1] or right.shape[0] != matrix.shape[-1]:
+        raise ValueError("Incompatible dimensions.")
+    return _c.linalg_solve(matrix, right)
+
+
+def inv(
+    a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None, lower: bool = False
+) -> ndarray:
+    """The inverses of square matrices.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+    assume_a, lower
+        As those of `solve`; a matrix of which nothing is assumed is not looked at.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    x = operand(a, check_finite)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"Expected square matrix, got a1.shape={x.shape}")
+    if assume_a is not None and assume_a not in _STRUCTURES:
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    kind = "general" if assume_a is None else _STRUCTURES[assume_a]
+    try:
+        if kind in ("general", "banded", "tridiagonal"):
+            return _c.linalg_inv(x)
+        return _solve(x, _c.eye(x.shape[-1], dtype=x.dtype, device=x.device), kind, lower, False)
+    except LinAlgError:
+        raise LinAlgError(_SINGULAR) from None
+
+
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> ndarray:
+    """The determinants of square matrices.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.det([[2.0, 0.0], [0.0, 4.0]])
+    array(8.)
+    """
+    x = operand(a, check_finite)
+    if x.ndim < 2:
+        raise ValueError("The input array must be at least two-dimensional.")
+    if x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"Last 2 dimensions of the array must be square but received shape {x.shape}.")
+    return _c.linalg_det(x)
+
+
+def lstsq(
+    a: ArrayLike,
+    b: ArrayLike,
+    cond: float | None = None,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str | None = None,
+) -> tuple[ndarray, ndarray, Any, ndarray]:
+    """The shortest x for which a @ x is nearest to b, by singular values.
+
+    Parameters
+    ----------
+    a : array_like, (m, n)
+    b : array_like, (m,) or (m, k)
+    cond : float, optional
+        Singular values below it times the largest one count as zero; the dtype's precision unless given.
+    overwrite_a, overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+    lapack_driver : {None, 'gelsd', 'gelss', 'gelsy'}
+        All are computed as 'gelsd'.
+
+    Returns
+    -------
+    x : ndarray, (n,) or (n, k)
+    residues : ndarray
+        The sums of squares for each column (one number for a vector), empty where the rank is below n or m <= n.
+    rank : int
+    s : ndarray
+        The singular values.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.lstsq([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], [1.0, 3.0, 5.0])[0].round(6)
+    array([2., 1.])
+    """
+    if lapack_driver not in (None, "gelsd", "gelss", "gelsy"):
+        raise ValueError(f'LAPACK driver "{lapack_driver}" is not found')
+    x = operand(a, check_finite)
+    right = operand(b, check_finite, x.device)
+    if x.ndim != 2:
+        raise ValueError("Input array a should be 2D")
+    if right.shape[0] != x.shape[0]:
+        raise ValueError(f"Shape mismatch: a and b should have the same number of rows ({x.shape[0]} != {right.shape[0]}).")
+    share = float(np.finfo(np.result_type(x.dtype, right.dtype)).eps) if cond is None else cond
+    solution, residues, rank, s = _linalg.lstsq(x, right, share)
+    return solution, residues[0] if right.ndim == 1 and residues.size else residues, rank, s
+
+
+def pinv(
+    a: ArrayLike, *, atol: float | None = None, rtol: float | None = None, return_rank: bool = False, check_finite: bool = True
+) -> Any:
+    """The Moore-Penrose inverses of matrices, by singular values.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    atol : float, optional
+        Singular values not above atol + rtol * the largest one count as zero. 0 unless given.
+    rtol : float, optional
+        max(m, n) times the dtype's precision unless a tolerance is given.
+    return_rank : bool
+        Whether the rank is returned too.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    x = matrices(a, check_finite)
+    u, s, vh = _c.linalg_svd(x, 1)
+    kept = s > _threshold(x, s, atol, rtol)
+    weights = _c.where(kept, 1 / s, _c.zeros((), s.dtype, device=s.device))
+    made = _c.matmul(dagger(vh), weights[..., None] * dagger(u))
+    return (made, kept.sum(-1)) if return_rank else made
+
+
+def _threshold(a: ndarray, s: ndarray, atol: float | None, rtol: float | None) -> Any:
+    absolute = 0.0 if atol is None else atol
+    relative = (max(a.shape[-2:]) * eps(s) if atol is None else 0.0) if rtol is None else rtol
+    if absolute < 0 or relative < 0:
+        raise ValueError("atol and rtol values must be positive.")
+    return absolute + _c.reduce("max", s, -1, None, None, True, 0.0) * relative
+
+
+def pinvh(
+    a: ArrayLike,
+    atol: float | None = None,
+    rtol: float | None = None,
+    lower: bool = True,
+    return_rank: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """The Moore-Penrose inverses of Hermitian matrices, by eigenvalues.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    atol, rtol
+        As those of `pinv`, for the eigenvalues' sizes.
+    lower : bool
+        The triangle that is read.
+    return_rank : bool
+        Whether the rank is returned too.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.pinvh([[2.0, 0.0], [0.0, 0.0]])
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    x = squares(a, check_finite, 'expected square "a" matrix')
+    w, v = _c.linalg_eigh(x, lower, True)
+    kept = abs(w) > _threshold(x, abs(w), atol, rtol)
+    made = _c.matmul(v * _c.where(kept, 1 / w, _c.zeros((), w.dtype, device=w.device))[..., None, :], dagger(v))
+    return (made, kept.sum(-1)) if return_rank else made
+
+
+# ---- LU ---------------------------------------------------------------------------------------------------------------------------------
+
+
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[ndarray, ndarray]:
+    """L and U of matrices in one, with the exchanges of rows, as `lu_solve` takes them.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Returns
+    -------
+    lu : ndarray, (..., m, n)
+        U, and below its diagonal L, whose diagonal of ones is not kept.
+    piv : ndarray, (..., min(m, n))
+        int32: row i was exchanged with row piv[i].
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.lu_factor([[1.0, 2.0], [2.0, 2.0]])
+    (array([[2. , 2. ],
+           [0.5, 1. ]]), array([1, 1], dtype=int32))
+    """
+    x = matrices(a, check_finite, "The input array must be at least two-dimensional.")
+    factors, pivots, info = _c.linalg_lu(x)
+    if info.size and (number := int(info.max())) > 0:
+        warn(f"Diagonal number {number} is exactly zero. Singular matrix.", LinAlgWarning)
+    return factors, pivots
+
+
+def lu_solve(
+    lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> ndarray:
+    """The solution x of a @ x = b, from what `lu_factor` gave.
+
+    Parameters
+    ----------
+    lu_and_piv : tuple of array_like
+    b : array_like, (n,) or (..., n, k)
+    trans : {0, 1, 2}
+        Solves with `a`, its transpose or its conjugate transpose.
+    overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for in `b`.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.lu_solve(bc.scipy.linalg.lu_factor([[2.0, 0.0], [0.0, 4.0]]), [2.0, 4.0])
+    array([1., 1.])
+    """
+    factors = operand(lu_and_piv[0], False)
+    right = operand(b, check_finite, factors.device)
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != factors.shape[-1]:
+        raise ValueError(f"Shapes of lu {factors.shape} and b {right.shape} are incompatible")
+    return _c.linalg_lu_solve(factors, _c.asarray(lu_and_piv[1], device=factors.device), right, transposed(trans))
+
+
+def _order_of(pivots: ndarray, rows: int) -> np.ndarray:
+    """The order of rows that exchanges lead to, on the host: exchanges come one after the other."""
+    exchanges = _c.asnumpy(pivots)
+    order = np.broadcast_to(np.arange(rows), (*exchanges.shape[:-1], rows)).copy()
+    flat, steps = order.reshape(-1, rows), exchanges.reshape(-1, exchanges.shape[-1])
+    for i in range(steps.shape[1]):
+        lines, other = np.arange(len(flat)), steps[:, i]
+        flat[lines, i], flat[lines, other] = flat[lines, other], flat[lines, i].copy()
+    return order
+
+
+def lu(
+    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
+) -> tuple[ndarray, ...]:
+    """The factors of a = P @ L @ U, with partial pivoting.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    permute_l : bool
+        Gives (P @ L, U).
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+    p_indices : bool
+        Gives indices for P, with a = L[p, :] @ U.
+
+    Returns
+    -------
+    tuple of ndarray
+        P, (..., m, m), L, (..., m, k), with a diagonal of ones, and U, (..., k, n), with k = min(m, n). The pivots are looked at.
+
+    Examples
+    --------
+    >>> p, l, u = bc.scipy.linalg.lu([[1.0, 2.0], [2.0, 2.0]])
+    >>> p @ l @ u
+    array([[1., 2.],
+           [2., 2.]])
+    """
+    x = matrices(a, check_finite, "The input array must be at least two-dimensional.")
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    factors, pivots, _ = _c.linalg_lu(x)
+    lower = _c.tril(factors[..., :k], -1) + _c.eye(m, k, dtype=x.dtype, device=x.device)
+    upper = _c.triu(factors[..., :k, :])
+    # Row i of P @ L is the row of L that came from i: the inverse order.
+    where = _c.asarray(np.argsort(_order_of(pivots, m), axis=-1), device=x.device)
+    if p_indices:
+        return where.astype(np.int32), lower, upper
+    if permute_l:
+        return _c.take_along_axis(lower, where[..., None], -2), upper
+    columns = _c.arange(m, device=x.device)
+    return (where[..., None] == columns).astype(x.real.dtype), lower, upper
+
+
+# ---- Cholesky ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _cholesky(a: Any, lower: bool, check_finite: bool) -> ndarray:
+    x = squares(a, check_finite, "Input array is expected to be square but has the shape: {shape}.")
+    factor, info = _c.linalg_cholesky_unchecked(x, lower)
+    if info.size and (number := int(info.max())) > 0:
+        raise LinAlgError(f"{number}-th leading minor of the array is not positive definite")
+    return factor
+
+
+def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> ndarray:
+    """The triangular factors U with a = U.conj().T @ U of positive definite matrices, or with `lower` L with a = L @ L.conj().T.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+        Only the triangle of the factor is read.
+    lower : bool
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not positive definite.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]], lower=True)
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    return _cholesky(a, lower, check_finite)
+
+
+def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[ndarray, bool]:
+    """The Cholesky factors as `cho_solve` takes them. The other triangle is zero.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    lower : bool
+    overwrite_a : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.cho_factor([[4.0]])
+    (array([[2.]]), False)
+    """
+    return _cholesky(a, lower, check_finite), lower
+
+
+def cho_solve(c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> ndarray:
+    """The solution x of a @ x = b, from what `cho_factor` gave.
+
+    Parameters
+    ----------
+    c_and_lower : tuple of array_like and bool
+    b : array_like, (n,) or (..., n, k)
+    overwrite_b : bool
+        Operands are never overwritten.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.cho_solve(bc.scipy.linalg.cho_factor([[4.0]]), [8.0])
+    array([2.])
+    """
+    factor = squares(c_and_lower[0], check_finite, "The factored matrix c is not square.")
+    right = operand(b, check_finite, factor.device)
+    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != factor.shape[-1]:
+        raise ValueError(f"incompatible dimensions ({factor.shape} and {right.shape})")
+    return _c.linalg_cho_solve(factor, right, bool(c_and_lower[1]))
