@@ -1,10 +1,10 @@
-"""Products, sorts, selections and transforms on the CPU beside NumPy and SciPy.
+"""Products, sorts, selections, transforms and linear algebra on the CPU beside NumPy and SciPy.
 
-    python bench/library.py [--only matmul,sort,fft] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
+    python bench/library.py [--only matmul,sort,fft,linalg] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
 
 Each call is waited for. NumPy and broadcloth take turns, each in a process of its own: the threads of NumPy's OpenBLAS spin for a while
 after a product and would take a core from whatever runs beside them. The best of all turns is shown, since other programs of the machine
-can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for products, selections and transforms,
+can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for products, selections, transforms and solvers,
 1.5 for `fft2` of 2048 x 2048, and 2 for sorts, `unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does
 for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and
 OPENBLAS_NUM_THREADS=1), which others disturb less.
@@ -135,6 +135,35 @@ def fft_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
                 yield Row(f"dct 1000 x 1024 {mark}", body("dct"), (numbers(dtype, 1000, 1024),), 1)
 
 
+# Operands: a general matrix, a positive definite one and one right side. The results that are compared are unique.
+LINALG: dict[str, Body] = {
+    "solve": lambda xp, a, p, b: xp.linalg.solve(a, b),
+    "inv": lambda xp, a, p, b: xp.linalg.inv(a),
+    "slogdet": lambda xp, a, p, b: xp.linalg.slogdet(a)[1],
+    "cholesky": lambda xp, a, p, b: xp.linalg.cholesky(p),
+    "qr": lambda xp, a, p, b: abs(xp.linalg.qr(a)[1]),
+    "svd": lambda xp, a, p, b: xp.linalg.svd(a)[1],
+    "svdvals": lambda xp, a, p, b: xp.linalg.svdvals(a),
+    "eigh": lambda xp, a, p, b: xp.linalg.eigh(p)[0],
+    "eigvalsh": lambda xp, a, p, b: xp.linalg.eigvalsh(p),
+    "eig": lambda xp, a, p, b: abs(xp.linalg.eig(p)[0]).sum(-1),
+    "pinv": lambda xp, a, p, b: xp.linalg.pinv(a),
+}
+
+
+def linalg_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    for dtype in dtypes:
+        if dtype[0] != "f":
+            continue
+        shapes = [(n, n) for n in sizes or [8, 16, 32, 64, 100, 128, 256, 512, 1024]]
+        for shape in shapes if sizes else [*shapes, (1000, 8, 8), (100, 32, 32)]:
+            n = shape[-1]
+            general = numbers(dtype, *shape)
+            definite = general @ general.swapaxes(-1, -2) / n + np.eye(n, dtype=dtype)
+            for name, body in LINALG.items():
+                yield Row(f"{name} {' x '.join(map(str, shape))} {dtype}", body, (definite, definite, general[..., :1]), 1)
+
+
 def like(bc: Any, a: np.ndarray) -> Any:
     """The array as broadcloth's, a transposed one as a view."""
     return bc.asarray(a) if a.flags.c_contiguous else bc.asarray(a.T).T
@@ -168,7 +197,7 @@ def check(expected: np.ndarray, got: np.ndarray, name: str) -> None:
 
 def selected(options: argparse.Namespace) -> Iterator[Row]:
     dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
-    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows}
+    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows, "linalg": linalg_rows}
     for kind in options.only.split(","):
         for row in makers[kind](dtypes, sizes):
             if options.name in row.name:
@@ -219,7 +248,7 @@ def serve(library: str, options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft")
+    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft, linalg")
     parser.add_argument("--name", default="", help="rows whose name has this in it")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--dtypes", default="f4,f8,i4,i8")

@@ -166,3 +166,14 @@ def test_fits_match_numpy(xp, dtype):
 def test_a_fit_without_full_rank_warns(xp):
     with pytest.warns(np.exceptions.RankWarning, match="poorly conditioned"):
         xp.polyfit([1.0, 2.0], [1.0, 2.0], 4)
+
+
+def test_a_fit_of_nothing_is_numpys_error(xp):
+    """The powers of zeros are columns of zeros, which cannot be scaled: NaN."""
+    with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError) as want:
+        np.polyfit(np.zeros(5), np.zeros(5), 3)
+    with pytest.raises(np.linalg.LinAlgError) as got:
+        xp.polyfit(xp.zeros(5), xp.zeros(5), 3)
+    assert str(got.value) == str(want.value)
+    with pytest.raises(np.linalg.LinAlgError, match="infs or NaNs"):
+        xp.roots(xp.array([1.0, np.nan, 2.0]))

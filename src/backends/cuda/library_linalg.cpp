@@ -252,6 +252,7 @@ Pivots factorize(Stack& s, const Columns& a) {
 
 /// b becomes the solution of op(a) x = b, from a's factors.
 void solve_factorized(Stack& s, const Columns& a, const Pivots& pivots, const Columns& b, int transposed) {
+  if (b.columns == 0) return;
   if (!pivots.wide) {
     const Ref<Buffer> left = s.addresses(a), right = s.addresses(b);
     int wrong = 0;  // about the arguments, on the host
@@ -389,6 +390,7 @@ if (k < n) word_as<i32*>(p.w)[b] = static_cast<i32>(k + 1);)",
                                 type_name(s.op.dtype), kThreads),
                     s.count, w);
   }
+  if (b.columns == 0) return;
   const double one64[2] = {1, 0};
   const float one32[2] = {1, 0};
   const bool wide = s.op.dtype == DType::f64 || s.op.dtype == DType::c128;
@@ -432,6 +434,7 @@ void cholesky(Stack& s) {
 void cholesky_solve(Stack& s) {
   const Columns a = s.columns_of(0), b = s.columns_of(1);
   s.zero_info();
+  if (b.columns == 0) return;
   for (int64_t i = 0; i < s.count; ++i)
     BC_CUSOLVER(cusolverDnXpotrs, s.solver.handle, s.solver.params, s.op.lower ? kLower : kUpper, s.n, b.columns, s.data_type, a.at(i),
                 a.ld(), s.data_type, b.at(i), b.ld(), s.info(i));
