@@ -14,6 +14,8 @@ uint64_t hash_of(std::span<const int64_t> words, uint64_t seed) { return Hasher(
 
 std::atomic<LibraryBody> g_bodies[kDeviceTypes][kLibraryKinds];
 
+std::atomic<FftPlanCache& (*)(Device)> g_fft_plans[kDeviceTypes];
+
 std::atomic<LibraryBody>& body_of(DeviceType type, LibraryKind kind) { return g_bodies[static_cast<int>(type)][static_cast<int>(kind)]; }
 
 }  // namespace
@@ -76,6 +78,17 @@ FftExtra::FftExtra(FftKind transform_, bool forward_, Dims axes_, double scale_,
   const uint64_t flags = static_cast<uint64_t>(transform) | uint64_t{forward} << 4 | uint64_t{orthogonal} << 5 |
                          static_cast<uint64_t>(type) << 8 | static_cast<uint64_t>(threads) << 16;
   key = Hasher(flags).add(std::bit_cast<uint64_t>(scale)).add(axes.span()).finish().lo;
+}
+
+void register_fft_plans(DeviceType type, FftPlanCache& (*cache)(Device device)) {
+  g_fft_plans[static_cast<int>(type)].store(cache, std::memory_order_release);
+}
+
+FftPlanCache& fft_plans(Device device) {
+  backend(device);  // registers it when it is opened
+  const auto cache = g_fft_plans[static_cast<int>(device.type)].load(std::memory_order_acquire);
+  BC_CHECK(cache, NotImplemented, "fft: {} has no transforms", to_string(device));
+  return cache(device);
 }
 
 }  // namespace bc

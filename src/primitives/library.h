@@ -127,4 +127,27 @@ struct FftExtra final : LibraryExtra {
   FftExtra(FftKind transform_, bool forward_, Dims axes_, double scale_, int threads_ = 0, int type_ = 0, bool orthogonal_ = false);
 };
 
+/// What a device keeps to transform again what it has transformed before. Plans that were not used for longest go first.
+class FftPlanCache {
+ public:
+  struct Facts {
+    int64_t plans;
+    int64_t bytes;       ///< of memory that the plans take, as far as it is known
+    int64_t most_plans;  ///< 0: none is kept
+    int64_t most_bytes;  ///< -1: not limited
+  };
+  virtual Facts facts() = 0;
+  virtual void clear() = 0;
+  /// Throws ErrorKind::Value for bytes where they are not known.
+  virtual void limit(int64_t most_plans, int64_t most_bytes) = 0;
+
+ protected:
+  ~FftPlanCache() = default;
+};
+
+/// Tells where the devices of one type have theirs. A backend registers it beside the body.
+void register_fft_plans(DeviceType type, FftPlanCache& (*cache)(Device device));
+/// Throws ErrorKind::NotImplemented where the device has none.
+FftPlanCache& fft_plans(Device device);
+
 }  // namespace bc

@@ -40,6 +40,7 @@ MODULES = [
     "lib.array_utils",
     "lib.stride_tricks",
     "fft",
+    "fft.config",
     "linalg",
     "random",
     "random._bit_generators",

@@ -275,3 +275,51 @@ def test_transforms_of_many_threads_are_right(xp):
 
 def test_every_name_of_numpys(xp):
     assert set(np.fft.__all__) <= {*xp.fft.__all__, "test"}
+
+
+# ---- The cache of plans ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache(xp):
+    made = xp.fft.config.get_plan_cache()
+    size, memsize = made.get_size(), made.get_memsize()
+    made.clear()
+    yield made
+    made.set_size(size)
+    made.set_memsize(memsize)
+
+
+def test_plans_are_kept_and_counted(xp, cache, capsys):
+    assert cache.get_curr_size() == 0 and cache.get_curr_memsize() == 0
+    for _ in range(3):
+        for n in (100, 200, 300):
+            host(xp.fft.fft(xp.ones(n, "complex128")))
+    assert cache.get_curr_size() == 3
+    cache.set_size(2)
+    assert cache.get_curr_size() == 2 == xp.fft.config.get_plan_cache_size()
+    # The least recently used one goes.
+    host(xp.fft.fft(xp.ones(200, "complex128")))
+    host(xp.fft.fft(xp.ones(400, "complex128")))
+    host(xp.fft.fft(xp.ones(200, "complex128")))
+    assert cache.get_curr_size() == 2
+    cache.set_size(0)
+    close(xp.fft.fft(xp.arange(50)), np.fft.fft(np.arange(50)), 50)
+    cache.show_info()
+    assert f"of at most {cache.get_size()}" in capsys.readouterr().out
+    for bad in (lambda: cache.set_size(-1), lambda: cache.set_memsize(-2)):
+        with pytest.raises(ValueError):
+            bad()
+
+
+def test_plans_take_no_more_memory_than_allowed(xp):
+    with xp.device("cpu"):
+        cache = xp.fft.config.get_plan_cache()
+        before = cache.get_memsize()
+        cache.clear()
+        cache.set_memsize(100_000)
+        for n in range(1000, 1040):
+            host(xp.fft.fft(xp.ones(n, "complex128")))
+            assert cache.get_curr_memsize() <= 100_000
+        assert 0 < cache.get_curr_size() < 40
+        cache.set_memsize(before)

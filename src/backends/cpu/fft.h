@@ -48,5 +48,4 @@ std::shared_ptr<void> fft_plan(const void* kind, size_t length, bool vectorized,
 extern "C" {
 void broadcloth_fft_baseline(const bc::cpu::FftCall& call);
 void broadcloth_fft_v3(const bc::cpu::FftCall& call);
-void broadcloth_fft_v4(const bc::cpu::FftCall& call);
 }

@@ -23,6 +23,7 @@ void add() {
 void register_bodies() {
   add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
       SearchsortedExtra, LinalgExtra, FftExtra>();
+  register_fft_plans();
 }
 
 }  // namespace bc::cpu

@@ -9,6 +9,8 @@ namespace bc::cpu {
 
 /// Registers all of them.
 void register_bodies();
+/// Tells where the plans of transforms are; a part of it.
+void register_fft_plans();
 
 void run(const MatmulExtra& op, std::span<const View> inputs, const View& output);
 void run(const ScanExtra& op, std::span<const View> inputs, const View& output);

@@ -22,8 +22,8 @@ FftEntry fft_entry() {
   return broadcloth_fft_baseline;
 }
 
-/// Plans by type and length; those that were not used for longest go first. A plan that goes lives on where it is in use.
-class PlanCache {
+/// Plans by type and length. A plan that goes lives on where it is in use.
+class PlanCache final : public FftPlanCache {
  public:
   std::shared_ptr<void> get(const void* kind, size_t length, bool vectorized, FftPlan (*make)(size_t, bool)) {
     const Key key{kind, length << 1 | (vectorized ? 1u : 0u)};
@@ -34,23 +34,34 @@ class PlanCache {
     FftPlan made = make(length, vectorized);
     const std::lock_guard lock(mutex_);
     if (std::shared_ptr<void> found = find(key)) return found;  // another thread made it meanwhile
-    if (made.bytes > kMostBytes) return made.plan;
+    if (made.bytes > most_bytes_ || most_plans_ == 0) return made.plan;
     order_.push_front({key, made});
     places_[key] = order_.begin();
     bytes_ += made.bytes;
-    while (bytes_ > kMostBytes || order_.size() > kMostPlans) {
-      bytes_ -= order_.back().second.bytes;
-      places_.erase(order_.back().first);
-      order_.pop_back();
-    }
+    shrink();
     return made.plan;
+  }
+
+  Facts facts() override {
+    const std::lock_guard lock(mutex_);
+    return {static_cast<int64_t>(order_.size()), static_cast<int64_t>(bytes_), static_cast<int64_t>(most_plans_),
+            most_bytes_ == SIZE_MAX ? -1 : static_cast<int64_t>(most_bytes_)};
+  }
+  void clear() override {
+    const std::lock_guard lock(mutex_);
+    places_.clear();
+    order_.clear();
+    bytes_ = 0;
+  }
+  void limit(int64_t most_plans, int64_t most_bytes) override {
+    const std::lock_guard lock(mutex_);
+    most_plans_ = static_cast<size_t>(most_plans);
+    most_bytes_ = most_bytes < 0 ? SIZE_MAX : static_cast<size_t>(most_bytes);
+    shrink();
   }
   std::mutex& mutex() { return mutex_; }
 
  private:
-  static constexpr size_t kMostBytes = size_t{128} << 20;
-  static constexpr size_t kMostPlans = 1024;
-
   struct Key {
     const void* kind;
     size_t length;
@@ -67,11 +78,18 @@ class PlanCache {
     if (at->second != order_.begin()) order_.splice(order_.begin(), order_, at->second);
     return at->second->second.plan;
   }
+  void shrink() {
+    while (!order_.empty() && (bytes_ > most_bytes_ || order_.size() > most_plans_)) {
+      bytes_ -= order_.back().second.bytes;
+      places_.erase(order_.back().first);
+      order_.pop_back();
+    }
+  }
 
   std::mutex mutex_;
   std::list<Entry> order_;
   std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> places_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0, most_bytes_ = size_t{128} << 20, most_plans_ = 1024;
 };
 
 PlanCache& plan_cache() {
@@ -165,6 +183,10 @@ int fft_threads() { return thread_limit(); }
 
 std::shared_ptr<void> fft_plan(const void* kind, size_t length, bool vectorized, FftPlan (*make)(size_t, bool)) {
   return plan_cache().get(kind, length, vectorized, make);
+}
+
+void register_fft_plans() {
+  bc::register_fft_plans(DeviceType::cpu, [](Device) -> FftPlanCache& { return plan_cache(); });
 }
 
 void run(const FftExtra& op, std::span<const View> inputs, const View& output) {

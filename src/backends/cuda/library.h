@@ -9,6 +9,8 @@ namespace bc::cuda {
 
 /// Registers all of them.
 void register_bodies();
+/// Tells where the plans of transforms are; a part of it.
+void register_fft_plans();
 
 void run(const MatmulExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const ScanExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);

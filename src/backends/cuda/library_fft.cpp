@@ -1,5 +1,6 @@
 // Fourier transforms on CUDA, by cuFFT: at most three trailing axes, no scaling, the exponent's sign as cuFFT has it (ops/fft.cpp makes all
 // others of these).
+#include <algorithm>
 #include <array>
 #include <list>
 #include <mutex>
@@ -72,7 +73,7 @@ struct Plan {
 };
 
 /// cuFFT on one device: its plans, those first that were used last. Held by the backend.
-class FftState {
+class FftState final : public FftPlanCache {
  public:
   explicit FftState(CudaBackend& backend) : backend_(backend) {}
   ~FftState() {
@@ -91,17 +92,34 @@ class FftState {
     const Plan made = make(key);
     order_.push_front({key, made});
     places_[key] = order_.begin();
-    if (order_.size() > kMostPlans) {
+    shrink(std::max<size_t>(most_plans_, 1));  // the one that is used now stays
+    return order_.front().second;
+  }
+
+  Facts facts() override {
+    const std::lock_guard lock(mutex_);
+    return {static_cast<int64_t>(order_.size()), 0, static_cast<int64_t>(most_plans_), -1};
+  }
+  void clear() override {
+    const std::lock_guard lock(mutex_);
+    shrink(0);
+  }
+  void limit(int64_t most_plans, int64_t most_bytes) override {
+    BC_CHECK(most_bytes < 0, Value, "fft: cuFFT does not tell how much memory a plan takes; limit the number of plans");
+    const std::lock_guard lock(mutex_);
+    most_plans_ = static_cast<size_t>(most_plans);
+    shrink(most_plans_);
+  }
+
+ private:
+  void shrink(size_t most) {
+    while (order_.size() > most) {
       // What was queued may still use it.
       backend_.release_after_work([handle = order_.back().second.handle] { cufft().cufftDestroy(handle); });
       places_.erase(order_.back().first);
       order_.pop_back();
     }
-    return order_.front().second;
   }
-
- private:
-  static constexpr size_t kMostPlans = 64;
 
   static Plan make(Key key) {
     const CufftApi& api = cufft();
@@ -127,6 +145,7 @@ class FftState {
 
   CudaBackend& backend_;
   std::mutex mutex_;
+  size_t most_plans_ = 64;
   std::list<std::pair<Key, Plan>> order_;
   std::unordered_map<Key, std::list<std::pair<Key, Plan>>::iterator, KeyHash> places_;
 };
@@ -146,7 +165,7 @@ int type_of(FftKind kind, bool wide) {
 }
 
 /// Describes the input's last `rank` axes as cuFFT's advanced layout does; false where it cannot be described so.
-bool describe(const Layout& in, int rank, Key* key) {
+bool describe_input(const Layout& in, int rank, Key* key) {
   const int nd = in.ndim(), lead = nd - rank;
   long long step = in.strides[nd - 1];
   if (in.shape[nd - 1] == 1) step = 1;
@@ -183,6 +202,11 @@ constexpr int64_t kMostCalls = 8;
 
 }  // namespace
 
+void register_fft_plans() {
+  bc::register_fft_plans(DeviceType::cuda,
+                         [](Device device) -> FftPlanCache& { return fft_state(static_cast<CudaBackend&>(backend(device))); });
+}
+
 void run(const FftExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
   auto& cuda = static_cast<CudaBackend&>(backend(device));
   const auto current = cuda.make_current();
@@ -215,12 +239,12 @@ void run(const FftExtra& op, Device device, Stream stream, std::span<const View>
   const uintptr_t alignment = wide ? 16 : 8;
   Ref<Buffer> copy;
   if (halves_input(key.type) || reinterpret_cast<uintptr_t>(data) % alignment != 0 || key.distance < 0 ||
-      (key.batch > 1 && key.distance == 0) || product(outer) > kMostCalls || !describe(in, rank, &key)) {
+      (key.batch > 1 && key.distance == 0) || product(outer) > kMostCalls || !describe_input(in, rank, &key)) {
     copy = packed(queue, inputs[0]);
     data = static_cast<const char*>(copy->ptr);
     in.strides = contiguous_strides(in.shape);
     batches();
-    describe(in, rank, &key);
+    describe_input(in, rank, &key);
   }
   if (key.batch == 1) key.distance = 1;
 

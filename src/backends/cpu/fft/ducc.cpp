@@ -1,6 +1,6 @@
 // DUCC's FFT for one instruction set: its templates for float and double behind one entry, on the engine's threads and with its cache of
 // plans. Only headers of DUCC's under the BSD licence are used; cmake/Ducc.cmake checks them.
-//   BC_FFT_LEVEL    baseline, v3 or v4
+//   BC_FFT_LEVEL    baseline or v3
 #include <algorithm>
 #include <complex>
 #include <functional>

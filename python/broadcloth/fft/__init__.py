@@ -14,19 +14,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _broadcloth as _c
-from ._broadcloth import ndarray
-from ._creation import arange
-from ._manipulation import roll
-from ._namespace import face
-from ._warnings import warn
+from .. import _broadcloth as _c
+from .._broadcloth import ndarray
+from .._creation import arange
+from .._manipulation import roll
+from .._namespace import face
+from .._warnings import warn
 
 if TYPE_CHECKING:
-    from .typing import ArrayLike, DeviceLike
+    from ..typing import ArrayLike, DeviceLike
 
 __all__ = [
     "fft",
@@ -56,7 +57,12 @@ _C2C, _R2C, _C2R = 0, 1, 2
 _NORMS = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = face(__name__, __all__)
+    _getattr, __dir__ = face(__name__, __all__)
+
+    def __getattr__(name: str) -> Any:
+        if name == "config":
+            return import_module(f"{__name__}.config")
+        return _getattr(name)
 
 
 def _norm(norm: Any) -> int:
