@@ -90,6 +90,28 @@ finally:
     )
 
 
+def test_fork_while_other_threads_plan_transforms():
+    run_python(
+        PREAMBLE
+        + """
+stop = threading.Event()
+def busy(k):
+    n = 100 * k + 100
+    while not stop.is_set():
+        bc.fft.fft(bc.ones(n)).get()
+        n = n % 5000 + 1
+threads = [threading.Thread(target=busy, args=(k,)) for k in range(3)]
+[t.start() for t in threads]
+try:
+    for n in range(20):
+        child(lambda: bc.fft.fft(bc.ones(6000 + n)).get())
+finally:
+    stop.set()
+    [t.join() for t in threads]
+"""
+    )
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -467,6 +467,15 @@ PROGRAMS = {
             f[10**7, 32](x, 10**5)
         def after(): pass
     """,
+    "a transform": """
+        def work():
+            x = bc.ones(200_003, dtype="complex64")  # a prime: ten times the work of a power of two
+            bc.fft.fft(x).get()
+            ready()
+            bc.fft.fft(bc.broadcast_to(x, (500, 200_003))).get()
+        def after():
+            assert float(bc.fft.fft(bc.ones(8)).real[0]) == 8
+    """,
     "a kernel in C++ that waits": """
         k = bc.RawKernel(r'''extern "C" __global__ void f(volatile int* flag) { while (*flag == 0) {} }''', "f")
         def work():
