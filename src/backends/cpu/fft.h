@@ -16,7 +16,6 @@ struct FftCall {
   bool forward;     ///< the exponent is negative
   bool orthogonal;  ///< dct and dst
   int type;         ///< dct and dst
-  int threads;      ///< 0: all
   double scale;
   int ndim;
   const void* in;
@@ -33,8 +32,8 @@ using FftEntry = void (*)(const FftCall& call);
 
 /// Calls `body(context, i)` for i in [0, pieces) in the engine's threads.
 void fft_parallel(int pieces, void (*body)(void* context, int i), void* context);
-/// Threads that a transform of this thread uses at most.
-int fft_threads();
+/// Into how many pieces a step of this thread's transform is divided, unless it is small.
+int fft_pieces();
 
 /// The cached plan for a length. `kind` is an address that tells types of plans apart; `make` makes one and says how many bytes it takes.
 struct FftPlan {

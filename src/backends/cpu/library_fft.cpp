@@ -101,18 +101,32 @@ PlanCache& plan_cache() {
   return it;
 }
 
-/// Lets a transform use so many threads at most while it lives.
-class ThreadLimit {
+thread_local int t_pieces = 1;
+
+// A piece of so many points takes a fraction of a second at most: interrupts are seen between pieces.
+constexpr int64_t kMostPoints = int64_t{1} << 20;
+// Fewer points take less time than other threads need to begin.
+constexpr int64_t kFewPoints = 16384;
+// Pieces are more than threads, so that no thread waits long for another one.
+constexpr int kPiecesPerThread = 4;
+
+/// Says how this thread divides a transform while it lives: for so many threads at most (0: all), by its points.
+class Division {
  public:
-  explicit ThreadLimit(int threads) : before_(thread_limit()) {
-    if (threads > 0) set_thread_limit(std::min(threads, before_));
+  Division(int threads, int64_t points) : limit_before_(thread_limit()), pieces_before_(t_pieces) {
+    if (threads > 0) set_thread_limit(std::min(threads, limit_before_));
+    const int64_t pieces = thread_limit() == 1 || points < kFewPoints ? 1 : thread_limit() * kPiecesPerThread;
+    t_pieces = static_cast<int>(std::max(pieces, std::min<int64_t>(points / kMostPoints, 1 << 16)));
   }
-  ~ThreadLimit() { set_thread_limit(before_); }
-  ThreadLimit(const ThreadLimit&) = delete;
-  ThreadLimit& operator=(const ThreadLimit&) = delete;
+  ~Division() {
+    set_thread_limit(limit_before_);
+    t_pieces = pieces_before_;
+  }
+  Division(const Division&) = delete;
+  Division& operator=(const Division&) = delete;
 
  private:
-  const int before_;
+  const int limit_before_, pieces_before_;
 };
 
 FftStep step_of(FftKind kind) {
@@ -179,7 +193,7 @@ void fft_parallel(int pieces, void (*body)(void* context, int i), void* context)
   });
 }
 
-int fft_threads() { return thread_limit(); }
+int fft_pieces() { return t_pieces; }
 
 std::shared_ptr<void> fft_plan(const void* kind, size_t length, bool vectorized, FftPlan (*make)(size_t, bool)) {
   return plan_cache().get(kind, length, vectorized, make);
@@ -191,7 +205,7 @@ void register_fft_plans() {
 
 void run(const FftExtra& op, std::span<const View> inputs, const View& output) {
   const View& in = inputs[0];
-  const ThreadLimit limit(op.threads);
+  const Division division(op.threads, std::max(in.layout.size(), output.layout.size()));
   Dims out_shape = output.layout.shape;
   const bool full = op.transform == FftKind::full;
   const int last = static_cast<int>(op.axes.back());
@@ -202,7 +216,6 @@ void run(const FftExtra& op, std::span<const View> inputs, const View& output) {
   call.forward = op.forward;
   call.orthogonal = op.orthogonal;
   call.type = op.type;
-  call.threads = op.threads;
   call.scale = op.scale;
   call.ndim = in.layout.ndim();
   call.in = first(in);

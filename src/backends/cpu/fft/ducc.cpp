@@ -45,16 +45,10 @@ void in_parallel(size_t pieces, F body) {
   bc::cpu::fft_parallel(static_cast<int>(pieces), [](void* context, int i) { (*static_cast<F*>(context))(static_cast<size_t>(i)); }, &body);
 }
 
-// Shares are more than threads, so that no thread waits long for another one and interrupts are seen between them.
-constexpr size_t kSharesPerThread = 4;
-
 }  // namespace
 
-size_t adjust_nthreads(size_t wanted) {
-  const size_t all = static_cast<size_t>(bc::cpu::fft_threads());
-  const size_t threads = wanted == 0 ? all : std::min(wanted, all);
-  return threads == 1 ? 1 : threads * kSharesPerThread;
-}
+/// What DUCC takes for a number of threads is the number of shares.
+size_t adjust_nthreads(size_t wanted) { return wanted == 1 ? 1 : static_cast<size_t>(bc::cpu::fft_pieces()); }
 
 void execParallel(size_t shares, std::function<void(Scheduler&)> body) {
   in_parallel(shares, [&](size_t i) {
@@ -130,7 +124,8 @@ namespace {
 
 template <class T>
 void run(const bc::cpu::FftCall& c) {
-  const auto n = static_cast<size_t>(c.ndim), threads = static_cast<size_t>(c.threads);
+  const auto n = static_cast<size_t>(c.ndim);
+  constexpr size_t kThreads = 0;  // as many as adjust_nthreads() says
   const auto shape = [n](const int64_t* from) { return shape_t(from, from + n); };
   const auto strides = [n](const int64_t* from) { return stride_t(from, from + n); };
   const shape_t axes(c.axes, c.axes + c.axis_count);
@@ -140,11 +135,11 @@ void run(const bc::cpu::FftCall& c) {
   const auto out_real = [&] { return vfmav<T>(static_cast<T*>(c.out), shape(c.out_shape), strides(c.out_strides)); };
   const auto out_complex = [&] { return vfmav<complex<T>>(static_cast<complex<T>*>(c.out), shape(c.out_shape), strides(c.out_strides)); };
   switch (c.step) {
-    case bc::cpu::FftStep::c2c: c2c(in_complex(), out_complex(), axes, c.forward, scale, threads); break;
-    case bc::cpu::FftStep::r2c: r2c(in_real(), out_complex(), axes, c.forward, scale, threads); break;
-    case bc::cpu::FftStep::c2r: c2r(in_complex(), out_real(), axes, c.forward, scale, threads); break;
-    case bc::cpu::FftStep::dct: dct(in_real(), out_real(), axes, c.type, scale, c.orthogonal, threads); break;
-    case bc::cpu::FftStep::dst: dst(in_real(), out_real(), axes, c.type, scale, c.orthogonal, threads); break;
+    case bc::cpu::FftStep::c2c: c2c(in_complex(), out_complex(), axes, c.forward, scale, kThreads); break;
+    case bc::cpu::FftStep::r2c: r2c(in_real(), out_complex(), axes, c.forward, scale, kThreads); break;
+    case bc::cpu::FftStep::c2r: c2r(in_complex(), out_real(), axes, c.forward, scale, kThreads); break;
+    case bc::cpu::FftStep::dct: dct(in_real(), out_real(), axes, c.type, scale, c.orthogonal, kThreads); break;
+    case bc::cpu::FftStep::dst: dst(in_real(), out_real(), axes, c.type, scale, c.orthogonal, kThreads); break;
   }
 }
 
