@@ -74,6 +74,11 @@ function(broadcloth_add_fft target)
     target_compile_options(${library} PRIVATE -O3 -g0 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fno-gnu-unique ${options_${level}})
     target_include_directories(${library} PRIVATE "${CMAKE_SOURCE_DIR}/src")
     target_include_directories(${library} SYSTEM PRIVATE "${DUCC_FOLDER}/src")
+    if(BROADCLOTH_SANITIZE)
+      # Sanitizers keep lists of a library's objects, which may not be changed; such a build stays on its machine.
+      target_sources(${target} PRIVATE "$<TARGET_OBJECTS:${library}>")
+      continue()
+    endif()
     set(object "${CMAKE_BINARY_DIR}/generated/${library}.o")
     add_custom_command(
       OUTPUT "${object}"
