@@ -217,6 +217,13 @@ def test_plans(xp):
     close(cf.ifft2(x, plan=plan), scipy_fft.ifft2(a), 24)
     with plan:
         close(cf.fftn(x), scipy_fft.fftn(a), 24)
+        with cf.get_fft_plan(x, axes=0):
+            close(cf.fft(x, axis=0), scipy_fft.fft(a, axis=0), 4)
+        with pytest.raises(ValueError, match="the plan"):
+            cf.fft(x)
+        with pytest.raises(RuntimeError, match="either"):
+            cf.fftn(x, plan=plan)
+    close(cf.fft(x), scipy_fft.fft(a), 6)
     one = cf.get_fft_plan(x, (9,), axes=1)
     close(cf.fft(x, 9, plan=one), scipy_fft.fft(a, 9), 9)
     real = cf.get_fft_plan(xp.asarray(a.real), axes=1, value_type="R2C")

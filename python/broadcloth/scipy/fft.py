@@ -180,10 +180,11 @@ class FFTPlan:
         return f"FFTPlan(shape={self.shape}, axes={self.axes}, points={self.points}, value_type={self.value_type!r}, dtype='{self.dtype}')"
 
     def __enter__(self) -> FFTPlan:
+        _default.plans = (*getattr(_default, "plans", ()), self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        pass
+        _default.plans = _default.plans[:-1]
 
     def check(self, x: ndarray, kind: int, points: tuple[int, ...], axes: tuple[int, ...]) -> None:
         """Raises ValueError where the plan is for another transform than that of `x`.
@@ -199,10 +200,21 @@ class FFTPlan:
             raise ValueError(f"the plan {self} is not for {value_type} of shape {x.shape} and {x.dtype}, axes {axes} and points {points}")
 
 
+def _plan(plan: Any) -> Any:
+    """The plan that is given, or that of the innermost `with` block."""
+    active = getattr(_default, "plans", None)
+    if not active:
+        return plan
+    if plan is not None:
+        raise RuntimeError("a plan is either given as plan= or used in a `with` block, not both")
+    return active[-1]
+
+
 def get_fft_plan(
     a: ArrayLike, shape: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, value_type: str = "C2C"
 ) -> FFTPlan:
-    """Plans a transform ahead of time, as CuPy does; the plan is given as `plan=`, or serves all transforms like it in a `with` block.
+    """Plans a transform ahead of time, as CuPy does; the plan is given as `plan=`, or in a `with` block to
+    the transforms in it. A transform that it does not fit is a ValueError.
 
     Parameters
     ----------
@@ -249,7 +261,7 @@ def get_fft_plan(
 
 
 def _fourier(x: Any, kind: int, n: Any, axis: Any, forward: bool, norm: Any, workers: Any, plan: Any) -> ndarray:
-    if plan is not None:
+    if (plan := _plan(plan)) is not None:
         x = _checked(x, kind, None if n is None else (n,), (axis,), plan)
     return _transform(x, kind, n, axis, forward, _norm(norm), _threads(workers))
 
@@ -455,7 +467,7 @@ def _over_axes(x: Any, kind: int, s: Any, axes: Any, forward: bool, norm: Any, w
         return x
     if kind == _C2R and s is None:
         points[-1] = (x.shape[over[-1]] - 1) * 2
-    if plan is not None:
+    if (plan := _plan(plan)) is not None:
         _checked(x, kind, points, over, plan)
     return _transform(x, kind, points, over, forward, number, threads)
 
