@@ -29,6 +29,7 @@ from ._broadcloth import is_grad_enabled, ndarray
 __all__ = [
     "Function",
     "backward",
+    "custom_vjp",
     "enable_grad",
     "grad",
     "gradcheck",
@@ -40,6 +41,7 @@ __all__ = [
     "set_grad_enabled",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 
 _Arrays = Sequence[ndarray]
@@ -487,6 +489,78 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return jacobian(grad(f, argnums), argnums)
 
 
+def vmap(f: Callable[..., Any], in_axes: int | Sequence[int | None] | None = 0, out_axes: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """A function that computes `f` for many examples at once.
+
+    `f` runs once, on the first example, and what it recorded is computed for all: without a loop, with as few kernels as one example needs.
+
+    Parameters
+    ----------
+    f : callable
+        Takes arrays of one example and gives an array or a tuple of arrays. What it does may not depend on values (`if x > 0`, `float(x)`,
+        `x[x > 0]`), which are others for each example; that is an error.
+    in_axes : int, None or a sequence of them
+        Along which axis of each positional argument the examples lie; None where all have the same. Arguments that are no arrays, and
+        those given by keyword, are the same for all.
+    out_axes : int or sequence of ints
+        Along which axis of each result they shall lie.
+
+    Returns
+    -------
+    callable
+        Takes `f`'s arguments with the examples' axes.
+
+    Raises
+    ------
+    RuntimeError
+        `f` looks at a value.
+    NotImplementedError
+        `f` uses an op that is not there for many examples, such as a kernel of the user's.
+
+    Examples
+    --------
+    >>> bc.autograd.vmap(bc.dot)(bc.array([[1, 2], [3, 4]]), bc.array([[1, 1], [10, 1]]))
+    array([ 3, 34])
+    >>> slopes = bc.autograd.vmap(bc.autograd.grad(bc.sin))
+    >>> slopes(bc.array([0.0, 0.5]))
+    array([1.        , 0.87758256])
+    """
+    from ._manipulation import moveaxis
+
+    @functools.wraps(f)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        axes = (in_axes,) * len(args) if in_axes is None or isinstance(in_axes, int) else tuple(in_axes)
+        if len(axes) != len(args):
+            raise ValueError(f"vmap: expected in_axes for {len(args)} arguments, got {len(axes)}")
+        many = {k: moveaxis(a, axes[k], 0) for k, a in enumerate(args) if axes[k] is not None and isinstance(a, ndarray)}
+        counts = {a.shape[0] for a in many.values()}
+        if len(counts) != 1:
+            raise ValueError(
+                f"vmap: expected arguments with one number of examples, got {sorted(counts) or 'no array with an axis of them'}"
+            )
+        if counts == {0}:
+            raise ValueError("vmap: expected at least one example")
+        trace = _c.begin_trace()
+        try:
+            inputs = {k: _c.trace_input(a[0]) for k, a in many.items()}
+            result = f(*(inputs.get(k, a) for k, a in enumerate(args)), **kwargs)
+        finally:
+            _c.end_trace(trace)
+        single = not isinstance(result, (tuple, list))
+        outputs = (result,) if single else tuple(result)
+        for y in outputs:
+            if not isinstance(y, ndarray):
+                raise TypeError(f"vmap: expected a function that gives arrays, got {type(y).__name__}")
+        made = _c.replay_trace(trace, outputs, tuple(inputs.values()), tuple(many.values()))
+        places = (out_axes,) * len(made) if isinstance(out_axes, int) else tuple(out_axes)
+        if len(places) != len(made):
+            raise ValueError(f"vmap: expected out_axes for {len(made)} results, got {len(places)}")
+        moved = tuple(y if p == 0 else moveaxis(y, 0, p) for y, p in zip(made, places, strict=True))
+        return moved[0] if single else moved
+
+    return wrapped
+
+
 # ---- Functions with derivatives of their own ---------------------------------------------------------------------------------------------
 
 
@@ -592,6 +666,56 @@ class Function:
         ctx._saved = ()
         made = tuple(y if c else a for y, a, c in zip(outputs, attached, constant, strict=True))
         return made[0] if single else made
+
+
+def custom_vjp(f: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` with a derivative: for kernels, ufuncs of one's own, and functions that leave the engine.
+
+    Parameters
+    ----------
+    f : callable
+        Takes positional arguments and gives an array or a tuple of arrays; it runs without grad mode.
+    rule : callable
+        `rule(g, y, *args)` gives the gradient of each argument, None for what has none, from that of the result `y` (tuples where there are
+        several). A gradient that has the shape to which an argument was broadcast is summed.
+
+    Returns
+    -------
+    callable
+        Takes `f`'s arguments.
+
+    Examples
+    --------
+    >>> kernel = bc.ElementwiseKernel("T x", "T y", "y = x * x * x", "cube")
+    >>> cube = bc.autograd.custom_vjp(kernel, lambda g, y, x: g * 3 * x**2)
+    >>> bc.autograd.grad(lambda x: cube(x).sum())(bc.array([1.0, 2.0]))
+    array([ 3., 12.])
+    """
+
+    class Ruled(Function):
+        @staticmethod
+        def forward(ctx: Any, *args: Any) -> Any:
+            result = f(*args)
+            ctx.single = isinstance(result, ndarray)
+            outputs = (result,) if ctx.single else tuple(result)
+            ctx.count = len(outputs)
+            ctx.args = [None if isinstance(a, ndarray) else a for a in args]
+            ctx.save_for_backward(*outputs, *(a if isinstance(a, ndarray) else None for a in args))
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: ndarray) -> Any:
+            saved = ctx.saved_arrays
+            outputs, arrays = saved[: ctx.count], saved[ctx.count :]
+            args = [other if a is None else a for a, other in zip(arrays, ctx.args, strict=True)]
+            return rule(gradients[0], outputs[0], *args) if ctx.single else rule(gradients, outputs, *args)
+
+    Ruled.__name__ = getattr(f, "__name__", type(f).__name__)
+
+    def ruled(*args: Any) -> Any:
+        return Ruled.apply(*args)
+
+    return functools.update_wrapper(ruled, f, assigned=("__name__", "__doc__"), updated=())
 
 
 # ---- Checks ------------------------------------------------------------------------------------------------------------------------------

@@ -1184,7 +1184,15 @@ Held hold(Tape& t, const Array& a) {
 
 }  // namespace
 
+namespace {
+void look(const Array& a) {
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    observer->look(a);
+}
+}  // namespace
+
 void to_host(const Array& a, void* host) {
+  look(a);
   if (a.size() == 0) return;
   refuse_captured(tape(a.device()));
   if (!a.contiguous()) return to_host(copy(a), host);
@@ -1213,6 +1221,7 @@ int64_t place_in_operand(const Node& node, int64_t at) {
 
 Scalar item(const Array& a) {
   BC_CHECK(a.size() == 1, Value, "can only convert an array of size 1 to a Python scalar");
+  look(a);
   alignas(16) char bytes[16];
   Tape& t = tape(a.device());
   refuse_captured(t);

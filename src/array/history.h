@@ -32,6 +32,8 @@ class HistoryObserver {
 
   /// The memory of `a` is used by what has no derivatives (a kernel of the user's, another library); raises where that would lose them.
   virtual void leave(const Array& a) = 0;
+  /// The host reads elements of `a`; raises in a trace (vmap), where it has other elements for each example.
+  virtual void look(const Array& a) = 0;
 };
 
 namespace detail {

@@ -150,7 +150,7 @@ class Run {
     std::sort(all.begin(), all.end(), [](const GradFunction* a, const GradFunction* b) { return a->sequence < b->sequence; });
     for (GradFunction* f : all) {
       bool leads = targets_.contains(f);
-      for (const Edge& e : f->edges) leads = leads || leading_.contains(e.from.get());
+      for (const Edge& e : f->edges) leads = leads || (f->differentiates(e) && leading_.contains(e.from.get()));
       if (leads) leading_.insert(f);
     }
   }
@@ -212,7 +212,7 @@ class Run {
     std::vector<bool> needed;
     bool any = false;
     for (const Edge& e : f.edges) {
-      needed.push_back(e.from && (!aimed_ || leading_.contains(e.from.get())));
+      needed.push_back(f.differentiates(e) && (!aimed_ || leading_.contains(e.from.get())));
       any = any || needed.back();
     }
     if (!any) return;

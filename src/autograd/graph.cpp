@@ -4,6 +4,7 @@
 
 #include "array/history.h"
 #include "autograd/functions.h"
+#include "autograd/tracing.h"
 #include "core/error.h"
 #include "graph/tape.h"
 
@@ -23,7 +24,7 @@ uint64_t GradFunction::next_sequence() {
 
 OutputOf::OutputOf(Ref<GradFunction> function, int output) : GradFunction(function->values[output]) {
   const Value& v = values[0];
-  edges.push_back({std::move(function), output, v.dtype, contiguous_layout(v.shape), v.device});
+  edges.push_back({std::move(function), false, output, v.dtype, contiguous_layout(v.shape), v.device});
 }
 
 void Leaf::accumulate(const Array& g) {
@@ -37,9 +38,12 @@ void Leaf::accumulate(const Array& g) {
     assign(gradient, gradient + mine);
 }
 
-GradFunction* function_of(const Array& a) { return static_cast<GradFunction*>(a.history()); }
+GradFunction* function_of(const Array& a) {
+  auto* f = static_cast<GradFunction*>(a.history());
+  return f && !f->constant ? f : nullptr;
+}
 
-bool requires_grad(const Array& a) { return is_inexact(a.dtype()) && a.history(); }
+bool requires_grad(const Array& a) { return is_inexact(a.dtype()) && function_of(a); }
 
 namespace {
 
@@ -75,7 +79,9 @@ void set_requires_grad(Array& a, bool on) {
     a = bc::copy(a, 'K');
   }
   a = a.detached(false);
-  attach(a, new Leaf(value_of(*a.storage()), a.dtype(), a.layout()));
+  Ref<Leaf> leaf = new Leaf(value_of(*a.storage()), a.dtype(), a.layout());
+  if (a.storage()->history) trace_copy(*leaf, a);
+  attach(a, Ref<GradFunction>(leaf.get()));
 }
 
 Array gradient_of(const Array& a) {
@@ -121,15 +127,17 @@ Value value_of(const Storage& storage) {
 }
 
 Edge edge_to(const Array& a) {
-  GradFunction* f = is_inexact(a.dtype()) ? function_of(a) : nullptr;
-  return {Ref<GradFunction>(f), 0, a.dtype(), a.layout(), a.device()};
+  auto* f = static_cast<GradFunction*>(a.storage()->history.get());
+  const bool constant = f && (f->constant || a.is_detached() || !is_inexact(a.dtype()));
+  return {Ref<GradFunction>(constant && !tracing() ? nullptr : f), constant, 0, a.dtype(), a.layout(), a.device()};
 }
+
+Array plain(const Array& a) { return a.contiguous() && a.offset() == 0 ? a : bc::copy(a); }
 
 Array window(const Array& gradient, DType dtype, const Layout& layout) {
   if (dtype == gradient.dtype() && layout == contiguous_layout(gradient.shape())) return gradient;
   // A gradient may itself be a view (what a sum hands back is one number, broadcast).
-  const bool plain = gradient.contiguous() && gradient.offset() == 0;
-  return (plain ? gradient : bc::copy(gradient)).seen_as(dtype, layout);
+  return plain(gradient).seen_as(dtype, layout);
 }
 
 Array snapshot(const Array& a, bool with_history) {
@@ -137,13 +145,13 @@ Array snapshot(const Array& a, bool with_history) {
   const Ref<Node> node = a.storage()->current;
   if (node->buffer && node->buffer->exposed) {
     // Others may write to the memory at any time.
-    const GradMode mode(with_history && a.history());
+    const GradMode mode(with_history && function_of(a));
     return bc::copy(a);
   }
   Array kept(Ref<Storage>::first(new Storage(node)), a.dtype(), a.layout());
   kept.storage()->loose_booleans.store(a.storage()->loose_booleans.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  if (with_history) kept.storage()->history = Ref<History>(a.history());
-  return kept;
+  if (with_history) kept.storage()->history = a.storage()->history;
+  return kept.detached(with_history && a.is_detached());
 }
 
 void attach(const Array& result, Ref<GradFunction> function) { result.storage()->history = Ref<History>(function.get()); }

@@ -25,6 +25,7 @@ struct Value {
 /// What a function read: output `output` of `from`, through a view.
 struct Edge {
   Ref<GradFunction> from;  ///< nullptr: a constant
+  bool constant = false;   ///< a constant for derivatives, although a trace follows it
   int output = 0;
   DType dtype = DType::f64;
   Layout layout;
@@ -44,6 +45,18 @@ struct Watchers {
   Array gradient;       ///< in the value's shape
 };
 
+/// What a function reads, of many examples or the same for all.
+struct TracedOperand {
+  Array array;        ///< empty for a number, or where the function does not read it
+  bool many = false;  ///< the examples lie along a first axis
+};
+
+/// How a function is computed again for many examples at once, where vmap traces it.
+struct Traced {
+  std::vector<Array> operands;  ///< what each edge read of the one example
+  std::function<Array(std::span<const TracedOperand>)> compute;
+};
+
 struct GradFunction : History {
   explicit GradFunction(Value value) : values{std::move(value)}, sequence(next_sequence()) {}
   explicit GradFunction(std::vector<Value> all) : values(std::move(all)), sequence(next_sequence()) {}
@@ -52,7 +65,13 @@ struct GradFunction : History {
   std::vector<Edge> edges;
   const uint64_t sequence;  ///< grows: a function comes after all that it read
   bool released = false;    ///< what it saved is gone
+  bool constant = false;    ///< recorded for a trace only: no derivative goes through
+  bool example = false;     ///< depends on what a trace follows
   std::unique_ptr<Watchers> watchers;
+  std::unique_ptr<Traced> traced;
+
+  /// Tells whether a derivative goes to an edge.
+  bool differentiates(const Edge& e) const { return e.from && !e.constant && is_inexact(e.dtype); }
 
   virtual std::string name() const = 0;
   /// The gradient of each edge that is `needed`, from those of the outputs. An edge's has the shape of its layout, or one that broadcasting
@@ -61,7 +80,6 @@ struct GradFunction : History {
   /// Lets go of what it saved; tells whether that was anything.
   virtual bool release() { return false; }
 
- private:
   static uint64_t next_sequence();
 };
 
@@ -121,6 +139,8 @@ void remove_hook(GradFunction& function, int64_t id);
 Value value_of(const Storage& storage);
 /// How an op reads an array.
 Edge edge_to(const Array& a);
+/// The array itself where it lies C-contiguous from its storage's first element on, else a copy.
+Array plain(const Array& a);
 /// The view of a storage's gradient (in the value's shape) that belongs to a view of the storage.
 Array window(const Array& gradient, DType dtype, const Layout& layout);
 /// The array as it is now, whatever is written to it later: storages share values until one is written.

@@ -9,6 +9,7 @@
 #include "autograd/functions.h"
 #include "autograd/graph.h"
 #include "autograd/library_rules.h"
+#include "autograd/tracing.h"
 #include "core/error.h"
 #include "ops/composite.h"
 #include "primitives/library.h"
@@ -16,7 +17,17 @@
 namespace bc::autograd {
 namespace {
 
-bool followed(const Array& a) { return is_inexact(a.dtype()) && a.history(); }
+/// Tells whether ops on an array are recorded: for derivatives, or since a trace follows it.
+bool followed(const Array& a) { return tracing() ? static_cast<bool>(a.storage()->history) : requires_grad(a); }
+
+/// Tells whether ops are recorded now that give elements of a dtype.
+bool recording(DType result) { return tracing() || (grad_enabled() && is_inexact(result)); }
+
+/// Makes `f` the history of a result. In a trace it may be one without derivatives.
+void finish(const Array& result, const Ref<GradFunction>& f) {
+  mark(*f);
+  attach(result, f);
+}
 
 // ---- Rows ----
 
@@ -96,31 +107,6 @@ struct CopyFunction final : GradFunction {
 
 // ---- Indexing ----
 
-/// How indices address a storage's elements.
-struct Addressing {
-  DType dtype = DType::f64;
-  Layout base;  ///< the storage's axes that are walked along the index space, then those that are indexed
-  Dims shape;   ///< of the index space
-  Dims axis, index_axis;
-  std::vector<Array> indices;
-
-  Array picked(const Array& from) const {
-    const Array view = window(from, dtype, base);
-    GatherExtra extra;
-    extra.offset = base.offset;
-    for (int64_t d : axis) extra.base_strides.push_back(d < 0 ? 0 : base.strides[static_cast<int>(d)]);
-    for (int64_t d : index_axis) {
-      extra.index_extents.push_back(base.shape[static_cast<int>(d)]);
-      extra.index_strides.push_back(base.strides[static_cast<int>(d)]);
-    }
-    return record_gather(view, indices, std::move(extra), shape);
-  }
-  void put(Op op, const Array& into, const Array& value) const {
-    const Array target = window(into, value.dtype(), base);
-    scatter(op, target, shape, axis, indices, index_axis, value);
-  }
-};
-
 struct GatherFunction final : GradFunction {
   explicit GatherFunction(Value v) : GradFunction(std::move(v)) {}
   Addressing at;
@@ -134,6 +120,16 @@ struct GatherFunction final : GradFunction {
     const Array sum = zeros(edges[0].layout.shape, edges[0].dtype, edges[0].device);
     at.put(Op::add, sum, gradients[0]);
     return {sum};
+  }
+};
+
+/// An op that a trace follows and that has no derivative.
+struct PlainFunction final : GradFunction {
+  PlainFunction(std::string name, Value v) : GradFunction(std::move(v)), called(std::move(name)) {}
+  const std::string called;
+  std::string name() const override { return called; }
+  std::vector<Array> backward(std::span<const Array>, const std::vector<bool>&) override {
+    raise(ErrorKind::NotImplemented, "{}: this op has no derivative", called);
   }
 };
 
@@ -201,10 +197,11 @@ struct ScatterFunction final : GradFunction {
 };
 
 /// To all elements of a storage, as they lie, in a dtype.
-Edge edge_to_storage(const Storage& storage, DType dtype) {
+Edge edge_to_storage(const Array& view, DType dtype) {
+  const Storage& storage = *view.storage();
   const Value v = value_of(storage);
   const Dims shape = dtype == v.dtype ? v.shape : Dims{product(v.shape) * itemsize(v.dtype) / itemsize(dtype)};
-  return {Ref<GradFunction>(static_cast<GradFunction*>(storage.history.get())), 0, dtype, contiguous_layout(shape), storage.device};
+  return edge_to(Array(view.storage(), dtype, contiguous_layout(shape)));
 }
 
 // ---- The observer ----
@@ -212,57 +209,66 @@ Edge edge_to_storage(const Storage& storage, DType dtype) {
 class Recorder final : public HistoryObserver {
  public:
   void ufunc(Op op, std::span<const Term> operands, const Loop& loop, const Array& result) override {
-    if (!grad_enabled() || !is_inexact(result.dtype())) return;
+    if (!recording(result.dtype())) return;
     if (std::none_of(operands.begin(), operands.end(), [](const Term& t) { return t.array && followed(*t.array); })) return;
     Ref<RowFunction> f = new RowFunction(op, value_of(*result.storage()));
     uint8_t read = 0;
     for (size_t k = 0; k < operands.size(); ++k) {
       const Term& t = operands[k];
       f->edges.push_back(t.array ? edge_to(*t.array) : Edge{});
-      if (f->edges.back().from) read |= uses(op, static_cast<int>(k));
+      if (f->differentiates(f->edges.back())) read |= uses(op, static_cast<int>(k));
     }
     const bool power = op == Op::power || op == Op::float_power;
     if (power && !operands[1].array && operands[1].weak != Weak::complex) {
       f->exponent = operands[1].value.as_double();
       read = *f->exponent == 0 || *f->exponent == 1 ? 0 : 1;
     }
+    if (!is_inexact(result.dtype())) read = 0;
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!(read >> k & 1)) continue;
       const Term& t = operands[k];
       f->operands[k] = t.array ? snapshot(*t.array) : full(Dims(), t.value, loop.in[k], result.device());
     }
     if (read & kUsesResult) f->y = snapshot(result, false);
-    attach(result, Ref<GradFunction>(f.get()));
+    if (tracing()) trace_ufunc(*f, op, operands, loop);
+    finish(result, Ref<GradFunction>(f.get()));
   }
 
   void reduce(Op op, const Array& a, uint64_t axes, double ddof, const Array& result) override {
-    if (!grad_enabled() || !followed(a) || !is_inexact(result.dtype())) return;
+    if (!recording(result.dtype()) || !followed(a)) return;
     BC_CHECK(op != Op::reduce_user, NotImplemented, "reduce: a reduction of the user's has no derivative; {}", kWayOut);
     Ref<ReduceFunction> f = new ReduceFunction(op, axes, ddof, value_of(*result.storage()));
     f->edges.push_back(edge_to(a));
-    const uint8_t read = reduction_uses(op);
+    const uint8_t read = is_inexact(result.dtype()) && f->differentiates(f->edges[0]) ? reduction_uses(op) : 0;
     if (read & 1) f->a = snapshot(a);
     if (read & kUsesResult) f->y = snapshot(result, false);
-    attach(result, Ref<GradFunction>(f.get()));
+    if (tracing()) trace_reduce(*f, op, a, axes, ddof);
+    finish(result, Ref<GradFunction>(f.get()));
   }
 
   void copy(const Array& a, const Array& result) override {
-    if (!grad_enabled() || !followed(a) || !is_inexact(result.dtype())) return;
+    if (!recording(result.dtype()) || !followed(a)) return;
     Ref<CopyFunction> f = new CopyFunction(value_of(*result.storage()));
     f->edges.push_back(edge_to(a));
-    attach(result, Ref<GradFunction>(f.get()));
+    if (tracing()) trace_copy(*f, a);
+    finish(result, Ref<GradFunction>(f.get()));
   }
 
-  void user(const Ref<UserOp>& op, int, std::span<const Arg> operands, const Array& result) override {
-    if (!grad_enabled() || !is_inexact(result.dtype())) return;
-    for (const Arg& x : operands)
-      BC_CHECK(!x.array || !followed(x.array), NotImplemented, "{}: a function of the user's has no derivative; {}", op->name, kWayOut);
+  void user(const Ref<UserOp>& op, int output, std::span<const Arg> operands, const Array& result) override {
+    if (!recording(result.dtype())) return;
+    if (std::none_of(operands.begin(), operands.end(), [](const Arg& x) { return x.array && followed(x.array); })) return;
+    BC_CHECK(tracing(), NotImplemented, "{}: a function of the user's has no derivative; {}", op->name, kWayOut);
+    Ref<PlainFunction> f = new PlainFunction(op->name, value_of(*result.storage()));
+    for (const Arg& x : operands) f->edges.push_back(x.array ? edge_to(x.array) : Edge{});
+    trace_user(*f, op, output, operands);
+    finish(result, Ref<GradFunction>(f.get()));
   }
 
   Ref<History> gather(const Array& source, std::span<const Array> indices, const GatherExtra& extra, const Dims& shape) override {
-    if (!grad_enabled() || !followed(source)) return {};
+    if (!recording(source.dtype())) return {};
+    if (!followed(source) && std::none_of(indices.begin(), indices.end(), followed)) return {};
     Ref<GatherFunction> f = new GatherFunction({source.dtype(), shape, source.device()});
-    f->edges.push_back(edge_to_storage(*source.storage(), source.dtype()));
+    f->edges.push_back(edge_to_storage(source, source.dtype()));
     Addressing& at = f->at;
     at.dtype = source.dtype();
     at.shape = shape;
@@ -279,66 +285,83 @@ class Recorder final : public HistoryObserver {
       at.base.strides.push_back(extra.index_strides[static_cast<int>(k)]);
       at.indices.push_back(snapshot(astype(indices[k], DType::i64, false)));
     }
+    if (tracing()) trace_gather(*f, source, at);
+    mark(*f);
     return Ref<History>(f.get());
   }
 
   Ref<History> library(std::span<const Array> inputs, const LibraryExtra& extra, const Dims& shape, DType dtype) override {
-    if (!grad_enabled() || !is_inexact(dtype) || std::none_of(inputs.begin(), inputs.end(), followed)) return {};
-    const Ref<GradFunction> f = library_function(inputs, extra, {dtype, shape, inputs[0].device()});
-    BC_CHECK(f, NotImplemented, "{}: this op has no derivative; {}", library_name(extra), kWayOut);
+    if (!recording(dtype) || std::none_of(inputs.begin(), inputs.end(), followed)) return {};
+    const Value v{dtype, shape, inputs[0].device()};
+    Ref<GradFunction> f = is_inexact(dtype) ? library_function(inputs, extra, v) : Ref<GradFunction>();
+    BC_CHECK(f || tracing(), NotImplemented, "{}: this op has no derivative; {}", library_name(extra), kWayOut);
+    if (!f) {
+      f = Ref<GradFunction>(new PlainFunction(library_name(extra), v));
+      for (const Array& a : inputs) f->edges.push_back(edge_to(a));
+    }
+    if (tracing()) trace_library(*f, inputs, extra);
+    mark(*f);
     return Ref<History>(f.get());
   }
 
   std::optional<Ref<History>> store(const Array& target, const Array& value) override {
-    const std::optional<bool> kept = changes(target, std::span(&value, 1), "assign");
-    if (!kept) return std::nullopt;
+    if (!changes(target, std::span(&value, 1), "assign")) return std::nullopt;
     const Storage& storage = *target.storage();
     const Value v = value_of(storage);
     const bool whole = v.dtype == target.dtype() && target.offset() == 0 && target.size() == product(v.shape);
     if (whole && !followed(value)) return Ref<History>();
     Ref<StoreFunction> f = new StoreFunction(v, target);
-    f->edges.push_back(edge_to_storage(storage, v.dtype));
+    f->edges.push_back(edge_to_storage(target, v.dtype));
     if (whole) f->edges[0].from = {};
     f->edges.push_back(edge_to(value));
+    if (tracing()) trace_store(*f, target, value);
+    mark(*f);
     return Ref<History>(f.get());
   }
 
   std::optional<Ref<History>> store_library(const Array& target, std::span<const Array> inputs, const LibraryExtra& extra) override {
-    const std::optional<bool> kept = changes(target, inputs, extra.name);
-    if (!kept) return std::nullopt;
+    if (!changes(target, inputs, extra.name)) return std::nullopt;
     BC_CHECK(extra.kind == LibraryKind::scatter, NotImplemented, "{}: this op has no derivative; {}", extra.name, kWayOut);
     const auto& how = static_cast<const ScatterExtra&>(extra);
-    BC_CHECK(how.op == Op::leaf || how.op == Op::add || how.op == Op::subtract, NotImplemented,
+    BC_CHECK(tracing() || how.op == Op::leaf || how.op == Op::add || how.op == Op::subtract, NotImplemented,
              "{}.at: this method has a derivative for add and subtract only; {}", info(how.op).name, kWayOut);
-    const Storage& storage = *target.storage();
-    Ref<ScatterFunction> f = new ScatterFunction(value_of(storage), how.op);
-    f->edges.push_back(edge_to_storage(storage, f->values[0].dtype));
+    Ref<ScatterFunction> f = new ScatterFunction(value_of(*target.storage()), how.op);
+    f->edges.push_back(edge_to_storage(target, f->values[0].dtype));
     f->edges.push_back(edge_to(inputs[0]));
     f->at = {target.dtype(), target.layout(), inputs[0].shape(), how.axis, how.index_axis, {}};
     for (const Array& index : inputs.subspan(1)) f->at.indices.push_back(snapshot(index));
+    if (tracing()) trace_scatter(*f, how.op, target, inputs[0], f->at);
+    mark(*f);
     return Ref<History>(f.get());
   }
 
   void leave(const Array& a) override {
-    BC_CHECK(!grad_enabled() || !followed(a), Runtime,
+    BC_CHECK(!grad_enabled() || !requires_grad(a), Runtime,
              "the memory of an array that requires grad was asked for by what has no derivative (a kernel, another library); {}", kWayOut);
+    look(a);
   }
+
+  void look(const Array& a) override { check_look(a); }
 
  private:
   static constexpr const char* kWayOut = "pass x.detach(), work under no_grad(), or give a derivative by an autograd.Function";
 
-  /// Nothing where a write leaves the target's history as it is.
-  static std::optional<bool> changes(const Array& target, std::span<const Array> values, const char* op) {
-    if (!grad_enabled() || !is_inexact(target.dtype())) return std::nullopt;
+  /// Tells whether a write changes the target's history.
+  static bool changes(const Array& target, std::span<const Array> values, const char* op) {
+    if (!recording(target.dtype())) return false;
     const bool follow = std::any_of(values.begin(), values.end(), followed);
-    const History* before = target.storage()->history.get();
-    if (!before && !follow) return std::nullopt;
-    if (before && target.is_detached()) {
-      BC_CHECK(!follow, Runtime, "{}: a detached view cannot take a value that requires grad; write to a copy of it", op);
-      return std::nullopt;
+    const auto* before = static_cast<const GradFunction*>(target.storage()->history.get());
+    if (!before && !follow) return false;
+    if (grad_enabled() && before && !before->constant && is_inexact(target.dtype())) {
+      if (target.is_detached()) {
+        BC_CHECK(!std::any_of(values.begin(), values.end(), requires_grad), Runtime,
+                 "{}: a detached view cannot take a value that requires grad; write to a copy of it", op);
+        if (!tracing()) return false;
+      } else {
+        BC_CHECK(!dynamic_cast<const Leaf*>(before), Runtime,
+                 "{}: a leaf that requires grad is written in place; write under no_grad(), or to a copy", op);
+      }
     }
-    BC_CHECK(!dynamic_cast<const Leaf*>(before), Runtime,
-             "{}: a leaf that requires grad is written in place; write under no_grad(), or to a copy", op);
     return true;
   }
 };

@@ -3,6 +3,7 @@
 
 #include "autograd/backward.h"
 #include "autograd/graph.h"
+#include "autograd/tracing.h"
 #include "bind/args.h"
 #include "core/error.h"
 
@@ -106,6 +107,14 @@ Array to_gradient(PyObject* o, Device device) {
   return given.array ? given.array : as_array(given, device);
 }
 
+/// Tells whether broadcasting makes `wide` of `shape`.
+bool broadcasts_to(const Dims& shape, const Dims& wide) {
+  const int lead = wide.size() - shape.size();
+  for (int d = 0; d < shape.size(); ++d)
+    if (lead < 0 || (shape[d] != 1 && shape[d] != wide[d + lead])) return false;
+  return lead >= 0;
+}
+
 /// A user's autograd.Function: calls `callback(grad_fn, *gradients)`, which gives a gradient (or None) for each edge.
 struct UserFunction final : GradFunction {
   UserFunction(std::string name, PyObject* callback, std::vector<autograd::Value> outputs)
@@ -130,8 +139,10 @@ struct UserFunction final : GradFunction {
     std::vector<Array> made;
     for (size_t k = 0; k < edges.size(); ++k) {
       made.push_back(to_gradient(PyTuple_GetItem(given.get(), static_cast<Py_ssize_t>(k)), edges[k].device));
-      BC_CHECK(!made.back() || made.back().shape() == edges[k].layout.shape, Value,
-               "{}: backward gave a gradient of shape {} for an input of shape {}", called, made.back().shape(), edges[k].layout.shape);
+      // What broadcasting made of the input is summed.
+      const Dims& shape = edges[k].layout.shape;
+      BC_CHECK(!made.back() || broadcasts_to(shape, made.back().shape()), Value,
+               "{}: backward gave a gradient of shape {} for an input of shape {}", called, made.back().shape(), shape);
     }
     return made;
   }
@@ -276,6 +287,13 @@ std::vector<PyMethodDef> autograd_functions() {
       BC_FUNCTION("run_backward(outputs, gradients, inputs, retain_graph, create_graph, accumulate, allow_unused)", run_backward),
       BC_FUNCTION("attach_function(name, outputs, inputs, callback)", attach_function),
       BC_FUNCTION("output_of(function, output, saved)", output_of),
+      BC_FUNCTION("begin_trace() Follows ops for vmap from now on.", [] { return static_cast<int64_t>(autograd::begin_trace()); }),
+      BC_FUNCTION("end_trace(trace)", [](int64_t trace) { autograd::end_trace(static_cast<uint64_t>(trace)); }),
+      BC_FUNCTION("trace_input(a) A copy that the trace follows.", [](const Array& a) { return autograd::trace_input(a); }),
+      BC_FUNCTION("replay_trace(trace, outputs, inputs, all) The outputs for all examples.",
+                  [](int64_t trace, PyObject* outputs, PyObject* inputs, PyObject* all) {
+                    return autograd::replay(static_cast<uint64_t>(trace), arrays_of(outputs), arrays_of(inputs), arrays_of(all));
+                  }),
       BC_FUNCTION("snapshot(a) The array as it is now, with its history.", [](const Array& a) { return autograd::snapshot(a); }),
   };
 }

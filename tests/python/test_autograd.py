@@ -282,6 +282,8 @@ VIEWS = {
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_and_selections_against_differences(name, device):
     assert gradcheck(lambda a: VIEWS[name](a) * 2, bc.array(MATRIX))
+    # The gradient of a sum is one number, broadcast.
+    assert gradcheck(lambda a: VIEWS[name](a).sum(), bc.array(MATRIX))
     # Through an op on either side, so that the view reads what is not a leaf.
     assert gradcheck(lambda a: VIEWS[name](a * a) ** 2, bc.array(MATRIX))
 
@@ -293,13 +295,13 @@ def test_parts_of_complex_numbers_are_views(device):
     assert gradcheck(lambda z: z[1:].real, z)
 
 
-def written(write):
+def written(write, end=lambda y: y * y):
     """A function that writes into what it computes, for gradcheck."""
 
     def f(x, *rest):
         y = x * 1
         write(y, *rest)
-        return y * y
+        return end(y)
 
     return f
 
@@ -334,7 +336,10 @@ WRITES = {
 @pytest.mark.parametrize("name", WRITES)
 def test_writes_in_place_against_differences(name, device):
     rng = np.random.default_rng(3)
-    assert gradcheck(written(WRITES[name]), [bc.array(MATRIX), bc.array(rng.normal(size=(2, 3)))])
+    operands = [bc.array(MATRIX), bc.array(rng.normal(size=(2, 3)))]
+    assert gradcheck(written(WRITES[name]), operands)
+    # The gradient of a sum is one number, broadcast.
+    assert gradcheck(written(WRITES[name], lambda y: y.sum()), operands)
 
 
 def test_writes_to_parts_of_complex_numbers(device):
@@ -738,6 +743,102 @@ def test_jacobian_and_hessian(device):
     assert np.allclose(h.numpy(), np.diag(6 * x.numpy()) + [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
 
 
+# ---- vmap --------------------------------------------------------------------------------------------------------------------------------
+
+EXAMPLES = np.random.default_rng(5).normal(size=(4, 2, 3))
+OTHER = np.random.default_rng(6).normal(size=(3, 3))
+MAPPED = {
+    **VIEWS,
+    **{f"reduce {name}": (lambda a, f=f: f(a, axis=1)) for name, f in REDUCTIONS.items()},
+    **{f"scan {name}": (lambda a, f=f: f(a, axis=1)) for name, f in SCANS.items()},
+    **{f"write {name}": (lambda a, w=w: written(w)(a, a[::-1] * 2)) for name, w in WRITES.items()},
+    "expression": lambda a: bc.where(a > 0, a**2, -a) + bc.arange(3),
+    "closed over": lambda a: a @ bc.array(OTHER) + 1,
+    "closed over, left": lambda a: bc.array(OTHER) @ a.T,
+    "argmax": lambda a: bc.argmax(a, axis=1) + bc.argsort(a, axis=1)[:, 0],
+    "index by values": lambda a: a[:, bc.argmin(a[0])],
+    "index of a constant": lambda a: bc.array(OTHER)[bc.argmax(a, axis=1)],
+    "integers": lambda a: a.astype("int64") // 2,
+    "constant": lambda a: bc.ones(2),
+    "itself": lambda a: a,
+    "without grad mode": autograd.no_grad()(lambda a: a.T * 2),
+    "detached": lambda a: a * a.detach()[:, :1],
+    "parts": lambda a: (a * (1 + 2j)).imag + (a * 1j).real,
+    "masked": lambda a: a.sum(axis=1, where=a > 0),
+    "mixed lengths": lambda a: a[0] * a[:, :1] + a[1, 2],
+    "gradient": autograd.grad(lambda a: (bc.sin(a) * a[0]).sum()),
+    "second derivatives": autograd.hessian(lambda a: (bc.sin(a) * a[0]).sum()),
+    "directional": lambda a: autograd.jvp(lambda x: x[0] * bc.exp(x), (a,), (a + 1,))[1],
+    "twice": lambda a: autograd.vmap(lambda row: row * row.sum() + a[0, 0])(a),
+    "twice, other axis": lambda a: autograd.vmap(lambda column: bc.cumsum(column), 1, 1)(a),
+}
+# What has another shape or place for each example.
+NOT_MAPPED = {"mask", "interp", "quantile", "median"}
+
+
+@pytest.mark.parametrize("name", [n for n in MAPPED if n not in NOT_MAPPED])
+def test_vmap_gives_what_a_loop_gives(name, device):
+    f = MAPPED[name]
+    x = bc.array(EXAMPLES)
+    want = np.stack([f(bc.array(e)).get() for e in EXAMPLES])
+    got = autograd.vmap(f)(x)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_allclose(got.get(), want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["sin", "slices", "matmul", "store", "cumprod", "sort"])
+def test_derivatives_of_vmap(name, device):
+    f = {**SECOND, "sin": lambda x: bc.sin(x).sum()}[name]
+    if name == "store":
+        f = lambda x: written(WRITES["slice"])(x, x * x).sum()  # noqa: E731
+    assert gradcheck(lambda x: autograd.vmap(f)(x) ** 2, bc.array(EXAMPLES))
+    assert gradcheck(autograd.grad(lambda x: autograd.vmap(autograd.grad(f))(x).sum()), bc.array(EXAMPLES))
+
+
+def test_gradients_of_each_example_for_shared_parameters(device):
+    w = bc.array(OTHER).requires_grad_()
+    x = bc.array(EXAMPLES[:, 0])
+    loss = lambda w, x: (bc.tanh(x @ w) ** 2).sum()  # noqa: E731
+    each = autograd.vmap(autograd.grad(loss), (None, 0))(w.detach(), x)
+    want = np.stack([autograd.grad(loss)(w.detach(), row).get() for row in x])
+    np.testing.assert_allclose(each.get(), want, rtol=1e-12)
+    autograd.vmap(lambda x: loss(w, x))(x).sum().backward()
+    np.testing.assert_allclose(w.grad.get(), want.sum(0), rtol=1e-12)
+
+
+def test_axes_of_vmap(device):
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    got = autograd.vmap(lambda x, y: (x.sum() * y, x), (1, 0), (1, 0))(bc.array(a), bc.array(b))
+    assert np.array_equal(got[0].get(), (a.sum(0)[:, None] * b).T) and np.array_equal(got[1].get(), a.T)
+    assert np.array_equal(autograd.vmap(lambda x, n, scale=1.0: x * n * scale, (0, None))(bc.array(a), 2, scale=3.0).get(), a * 6)
+    for wrong, match in [((0,), "arguments"), ((None, None), "examples"), ((0, 0), "examples")]:
+        with pytest.raises(ValueError, match=match):
+            autograd.vmap(lambda x, y: x, wrong)(bc.array(a), bc.array(b))
+    with pytest.raises(ValueError, match="at least one"):
+        autograd.vmap(lambda x: x)(bc.ones((0, 2)))
+    with pytest.raises(TypeError, match="arrays"):
+        autograd.vmap(lambda x: 3)(bc.array(a))
+
+
+def test_vmap_says_what_it_cannot_follow(device):
+    x = bc.array(EXAMPLES)
+    kernel = bc.ElementwiseKernel("float64 a", "float64 b", "b = 2 * a", "twice")
+    assert np.array_equal(autograd.vmap(kernel)(x).get(), 2 * EXAMPLES)
+    for f in (
+        lambda a: a if a[0, 0] > 0 else -a,
+        lambda a: a * float(a.sum()),
+        lambda a: a[a > 0],
+        lambda a: bc.array(a.tolist()),
+        lambda a: bc.array(np.asarray(a)),
+        lambda a: bc.nonzero(a)[0],
+    ):
+        with pytest.raises(RuntimeError, match="vmap"):
+            autograd.vmap(f)(x)
+    # What is not an example's may be looked at, and nothing stays of a trace that ended in an error.
+    assert autograd.vmap(lambda a: a * float(bc.ones(3).sum()))(x).shape == x.shape
+    assert float(x.sum()) == pytest.approx(EXAMPLES.sum())
+
+
 # ---- Functions of the user's -------------------------------------------------------------------------------------------------------------
 
 
@@ -812,6 +913,19 @@ def test_functions_say_what_is_wrong(device):
     assert y.requires_grad and not positive.requires_grad
     with pytest.raises(NotImplementedError):
         autograd.Function.apply(x)
+
+
+def test_kernels_and_ufuncs_of_ones_own_with_a_rule(device):
+    kernel = bc.ElementwiseKernel("float64 x, float64 y", "float64 z", "z = x * y * y", "scaled")
+    scaled = autograd.custom_vjp(kernel, lambda g, z, x, y: (g * y * y, g * 2 * x * y))
+    x, y = bc.array([[0.5], [2.0]]), bc.array([1.0, -3.0, 0.7])
+    assert gradcheck(scaled, [x, y])
+    assert gradcheck(autograd.grad(lambda x, y: (scaled(x, y) ** 2).sum(), (0, 1)), [x, y])
+    ufunc = bc.vectorize(["float64(float64)"])(lambda x: x * x + 1)
+    assert gradcheck(autograd.custom_vjp(ufunc, lambda g, y, x: g * 2 * x), y)
+    both = autograd.custom_vjp(lambda x, n: (x * n, bc.exp(x)), lambda g, y, x, n: (g[0] * n + g[1] * y[1], None))
+    assert gradcheck(lambda x: both(x, 3), y)
+    assert gradcheck(autograd.grad(lambda x: (both(x, 3)[1] ** 2).sum()), y)
 
 
 # ---- Threads -----------------------------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def test_the_package_says_what_it_is():
 
 
 BLOCK = re.compile(r"```(python|pycon)( gpus=\d)?\n(.*?)```", re.S)
-PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/kernels.md", "docs/random.md"]
+PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/autograd.md", "docs/kernels.md", "docs/random.md"]
 SECTIONS = [
     pytest.param(path, number, section, id=f"{path}-{section.splitlines()[0].strip('# ')}")
     for path in PAGES
