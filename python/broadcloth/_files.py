@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from .typing import ArrayLike, DeviceLike, DTypeLike
 
 
+def _host(a: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array of what is written; whether its derivatives are followed is not written."""
+    found: np.ndarray[Any, Any] = _c.asnumpy(a.detach() if isinstance(a, ndarray) else a)
+    return found
+
+
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     """Writes an array to a .npy file, which numpy.load reads too.
 
@@ -26,7 +32,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     >>> bc.load(f)
     array([0, 1, 2])
     """
-    np.save(file, _c.asnumpy(arr), allow_pickle=allow_pickle)
+    np.save(file, _host(arr), allow_pickle=allow_pickle)
 
 
 def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
@@ -37,8 +43,8 @@ def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> import io
     >>> bc.savez(io.BytesIO(), a=bc.arange(3))
     """
-    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
-    np.savez(file, *map(_c.asnumpy, args), **arrays)
+    arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
+    np.savez(file, *map(_host, args), **arrays)
 
 
 def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
@@ -49,8 +55,8 @@ def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> import io
     >>> bc.savez_compressed(io.BytesIO(), a=bc.arange(3))
     """
-    arrays: dict[str, Any] = {k: _c.asnumpy(v) for k, v in kwds.items()}
-    np.savez_compressed(file, *map(_c.asnumpy, args), **arrays)
+    arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
+    np.savez_compressed(file, *map(_host, args), **arrays)
 
 
 class NpzFile(Mapping[str, ndarray]):
@@ -245,4 +251,4 @@ def savetxt(fname: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> None:
     0
     1
     """
-    np.savetxt(fname, _c.asnumpy(X), *args, **kwargs)
+    np.savetxt(fname, _host(X), *args, **kwargs)

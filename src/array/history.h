@@ -30,8 +30,9 @@ class HistoryObserver {
   virtual std::optional<Ref<History>> store(const Array& target, const Array& value) = 0;
   virtual std::optional<Ref<History>> store_library(const Array& target, std::span<const Array> inputs, const LibraryExtra& extra) = 0;
 
-  /// The memory of `a` is used by what has no derivatives (a kernel of the user's, another library); raises where that would lose them.
-  virtual void leave(const Array& a) = 0;
+  /// The memory of `a` is used by what has no derivatives (a kernel of the user's, another library, called `by` in messages); raises where
+  /// that would lose them.
+  virtual void leave(const Array& a, const char* by) = 0;
   /// The host reads elements of `a`; raises in a trace (vmap), where it has other elements for each example.
   virtual void look(const Array& a) = 0;
 };
@@ -53,9 +54,9 @@ void set_history_observer(HistoryObserver* observer);
 inline bool has_history(const Array& a) { return history_observer() && a.history(); }
 
 /// Before an array's elements go to what has no derivatives: raises where they would be lost without a word.
-inline void leave_history(const Array& a) {
+inline void leave_history(const Array& a, const char* by) {
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
-    observer->leave(a);
+    observer->leave(a, by);
 }
 
 }  // namespace bc

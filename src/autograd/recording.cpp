@@ -335,9 +335,9 @@ class Recorder final : public HistoryObserver {
     return Ref<History>(f.get());
   }
 
-  void leave(const Array& a) override {
+  void leave(const Array& a, const char* by) override {
     BC_CHECK(!grad_enabled() || !requires_grad(a), Runtime,
-             "the memory of an array that requires grad was asked for by what has no derivative (a kernel, another library); {}", kWayOut);
+             "{}: the array requires grad, and derivatives are not followed through here; {}", by, kWayOut);
     look(a);
   }
 
@@ -348,9 +348,11 @@ class Recorder final : public HistoryObserver {
 
   /// Tells whether a write changes the target's history.
   static bool changes(const Array& target, std::span<const Array> values, const char* op) {
+    const auto* before = static_cast<const GradFunction*>(target.storage()->history.get());
+    BC_CHECK(is_inexact(target.dtype()) || !before || !is_inexact(before->values[0].dtype) || !grad_enabled() || target.is_detached(),
+             Runtime, "{}: bits of an array that requires grad are written as {}; write under no_grad()", op, info(target.dtype()).name);
     if (!recording(target.dtype())) return false;
     const bool follow = std::any_of(values.begin(), values.end(), followed);
-    const auto* before = static_cast<const GradFunction*>(target.storage()->history.get());
     if (!before && !follow) return false;
     if (grad_enabled() && before && !before->constant && is_inexact(target.dtype())) {
       if (target.is_detached()) {

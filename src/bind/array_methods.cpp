@@ -1,4 +1,5 @@
 // ndarray's methods.
+#include "array/history.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "bind/jit_values.h"
@@ -160,6 +161,7 @@ PyObject* resize_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     s.bind(args + n, 0, kwnames, v);
     const Array& a = writable(self, "resize");
     if (n == 0 || (n == 1 && args[0] == Py_None)) Py_RETURN_NONE;
+    leave_history(a, "resize");
     const Dims shape = shape_arguments(args, n, "resize");
     const bool fortran = !a.contiguous() && is_f_contiguous(a.shape(), a.strides());
     if (!fortran && !a.contiguous()) throw_python(PyExc_ValueError, "resize only works on single-segment arrays");
@@ -359,7 +361,7 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
     PyRef memory = steal(PyMemoryView_FromObject(self));
     host = call(state().np_asarray, {memory.get()});
   } else {
-    host = to_host_array(a, 'K');
+    host = to_host_array(a, "__array__", 'K');
   }
   if (dtype == Py_None) return host;
   PyRef no_copy = steal(PyDict_New());
@@ -594,7 +596,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nPartitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>,
                "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSorts in place; see broadcloth.sort."),
-      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_host_array(array_of(self), 'K'); }),
+      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_host_array(array_of(self), "numpy", 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
       BC_METHOD("cpu() The array on the CPU.", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),

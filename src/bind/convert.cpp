@@ -543,8 +543,8 @@ PyRef to_numpy(const Array& a, char order) {
   return PyRef::steal(PyObject_CallMethod(host.get(), "transpose", "(O)", back.get()));
 }
 
-PyRef to_host_array(const Array& a, char order) {
-  leave_history(a);
+PyRef to_host_array(const Array& a, const char* by, char order) {
+  leave_history(a, by);
   return to_numpy(a, order);
 }
 

@@ -238,8 +238,8 @@ void init_convert(PyObject* module) {
                       [](PyObject* o, PyObject* to, char order) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
                         const Array a = to_array(o, device_of({o}));
-                        if (to == Py_None) return to_host_array(a, order);
-                        leave_history(a);
+                        if (to == Py_None) return to_host_array(a, "asnumpy", order);
+                        leave_history(a, "asnumpy");
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "array/access.h"
+#include "array/history.h"
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
@@ -112,6 +113,7 @@ PyRef to_device_function(PyObject* obj, PyObject* stream, bool copy_it, PyObject
 
 /// Writes an array into a NumPy array on a stream. Without `wait`, page-locked memory has the values when the stream is synchronised.
 void load_host(const Array& a, PyObject* out, Tape& t, bool wait, const char* op) {
+  leave_history(a, op);
   if (!is_numpy_array(out)) raise(ErrorKind::Type, "{}: expected a numpy.ndarray to copy into, got {}", op, type_name(out));
   {
     const NumpyView view(out);
@@ -138,7 +140,7 @@ PyRef copy_to_host(PyObject* self, PyObject* ary, PyObject* stream) {
     return PyRef::borrow(ary);
   }
   CurrentTape current(t);
-  return to_host_array(a, 'A');
+  return to_host_array(a, "copy_to_host", 'A');
 }
 
 PyRef get(PyObject* self, PyObject* stream, PyObject* order, PyObject* out, bool blocking) {
@@ -149,7 +151,7 @@ PyRef get(PyObject* self, PyObject* stream, PyObject* order, PyObject* out, bool
     return PyRef::borrow(out);
   }
   CurrentTape current(t);
-  return to_host_array(a, to_order(order));
+  return to_host_array(a, "get", to_order(order));
 }
 
 void set(PyObject* self, PyObject* value, PyObject* stream) {

@@ -321,4 +321,18 @@ TEST(Derivatives, OfReductionsAtTheEdges) {
 }
 
 }  // namespace
+TEST(Derivatives, SayWhatTheyRead) {
+  using autograd::uses, autograd::kUsesResult;
+  EXPECT_EQ(uses(Op::add, 0), 0);
+  EXPECT_EQ(uses(Op::multiply, 0), 2);
+  EXPECT_EQ(uses(Op::multiply, 1), 1);
+  EXPECT_EQ(uses(Op::exp, 0), kUsesResult);
+  EXPECT_EQ(uses(Op::divide, 1), 2 | kUsesResult);
+  EXPECT_EQ(uses(Op::where, 1), 1);
+  EXPECT_EQ(uses(Op::imag, 0), 0);
+  EXPECT_EQ(autograd::reduction_uses(Op::reduce_sum), 0);
+  EXPECT_EQ(autograd::reduction_uses(Op::reduce_var), 1);
+  EXPECT_EQ(autograd::reduction_uses(Op::reduce_max), 1 | kUsesResult);
+}
+
 }  // namespace bc

@@ -583,6 +583,36 @@ def test_values_do_not_leave_without_a_word(device):
         assert np.asarray(x).tolist() == [1.0, 2.0] and kernel(x).tolist() == [2.0, 4.0]
 
 
+def test_every_way_out_is_closed_or_followed(device, tmp_path):
+    x = bc.array([1.0, 2.0, 3.0]).requires_grad_()
+    with pytest.raises(RuntimeError, match=r"resize.*detach"):
+        x.resize(5)
+    with pytest.raises(RuntimeError, match=r"int64.*no_grad"):
+        (x * 1).view("int64")[0] = 0
+    with pytest.raises(RuntimeError, match=r"svd.*detach"):
+        bc.polyfit(x, x * x, 1)
+    if device == "cpu":
+        with pytest.raises(RuntimeError, match="detach"):
+            memoryview(x)
+        with pytest.raises(RuntimeError, match="detach"):
+            bc.njit(lambda a: a * 2)(x)
+    # What is written to a file or printed says nothing of derivatives.
+    bc.save(tmp_path / "x.npy", x)
+    assert bc.load(tmp_path / "x.npy").tolist() == x.tolist() == [1.0, 2.0, 3.0]
+    # Sequences of arrays, and the functions of NumPy and Python, are followed.
+    for y in (bc.array([x[0], x[1]]), bc.full(3, x[0]), sum(x), np.sin(x), np.ones(3) * x, bc.linspace(x[0], x[1], 3), x.flat[1]):
+        assert y.requires_grad
+    assert all(y.requires_grad for y in x)
+
+
+def test_sorting_in_place(device):
+    x = bc.array([3.0, 1.0, 2.0]).requires_grad_()
+    y = x * 1
+    y.sort()
+    (y * bc.array([1.0, 10.0, 100.0])).sum().backward()
+    assert x.grad.tolist() == [100.0, 1.0, 10.0]
+
+
 def test_rounding_has_gradient_zero(device):
     x = bc.array([1.3, 2.7]).requires_grad_()
     (bc.floor(x) + bc.sign(x)).sum().backward()
