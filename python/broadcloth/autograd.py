@@ -434,8 +434,6 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     array([[2., 1.],
            [2., 0.]])
     """
-    from ._creation import zeros
-    from ._manipulation import reshape, stack
 
     @functools.wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -449,20 +447,29 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
             value = f(*given, **kwargs)
             if not isinstance(value, ndarray):
                 raise TypeError(f"expected a function that gives an array, got {type(value).__name__}")
-            rows = []
-            for k in range(value.size):
-                seed = zeros(value.size, value.dtype, device=value.device)
-                seed[k] = 1
-                rows.append(_given(value, inputs, reshape(seed, value.shape), outer, True))
-            made = []
-            for k, x in enumerate(inputs):
-                if rows:
-                    made.append(reshape(stack([row[k] for row in rows]), value.shape + x.shape))
-                else:
-                    made.append(zeros(value.shape + x.shape, x.dtype, device=x.device))
+            made = _rows(value, inputs, outer)
         return made[0] if isinstance(argnums, int) else tuple(made)
 
     return wrapped
+
+
+def _rows(value: ndarray, inputs: Sequence[ndarray], create_graph: bool) -> list[ndarray]:
+    """For each input the gradients of all elements of a value."""
+    from ._creation import eye
+    from ._manipulation import reshape, stack
+
+    def row(seed: ndarray) -> tuple[ndarray, ...]:
+        return _given(value, inputs, seed, create_graph, True)
+
+    if value.size == 0:
+        return [_c.zeros(value.shape + x.shape, x.dtype, device=x.device) for x in inputs]
+    seeds = reshape(eye(value.size, dtype=value.dtype, device=value.device), (value.size, *value.shape))
+    try:
+        made = vmap(row)(seeds)
+    except NotImplementedError:
+        # A function of the user's, which takes one gradient at a time.
+        made = [stack(all_of_one) for all_of_one in zip(*map(row, seeds), strict=True)]
+    return [reshape(m, value.shape + x.shape) for m, x in zip(made, inputs, strict=True)]
 
 
 def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:

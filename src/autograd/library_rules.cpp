@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "array/indexing.h"
+#include "autograd/derivatives.h"
 #include "autograd/functions.h"
-#include "ops/composite.h"
+#include "ops/compose.h"
 #include "ops/sorting.h"
 #include "primitives/library.h"
 
@@ -77,26 +78,48 @@ Array index_along(const Dims& shape, int axis, Device device) {
   return broadcast_to(iota(along, device), shape);
 }
 
+/// The gradient of y[0] = a[0], y[i] = op(y[i - 1], a[i]) along an axis, step by step from the end. `g` is that of all y, or of the last
+/// one where `fold`.
+Array chain_gradient(Op op, const Array& a, const Array& g, int axis, bool fold) {
+  const Array y = accumulate(op, a, axis), sum = bc::zeros(a.shape(), a.dtype(), a.device());
+  const auto at = [&](const Array& x, int64_t i) { return compose::pick(x, axis, i); };
+  const auto of_row = [&](int k, int64_t i, const Array& c) {
+    const Array d = row_gradient(op, k, at(y, i - 1), at(a, i), {}, at(y, i), c);
+    return d ? fitted(d, c.shape(), a.dtype()) : autograd::zeros_like(c);
+  };
+  int64_t i = a.shape()[axis] - 1;
+  if (i < 0) return sum;
+  Array c = fold ? g : at(g, i);
+  for (; i > 0; --i) {
+    assign(at(sum, i), of_row(1, i, c));
+    c = of_row(0, i, c);
+    if (!fold) c = at(g, i - 1) + c;
+  }
+  assign(at(sum, 0), c);
+  return sum;
+}
+
 struct ScanFunction final : LibraryFunction {
   ScanFunction(const ScanExtra& extra, std::span<const Array> inputs, Value v)
-      : LibraryFunction(extra.name, inputs, std::move(v)), op(extra.op), axis(extra.axis) {
-    if (op == Op::add) saved.clear();
+      : LibraryFunction(extra.name, inputs, std::move(v)), op(extra.op), axis(extra.axis), fold(extra.fold) {
+    if (is_sum()) saved.clear();
   }
   const Op op;
   const int axis;
+  const bool fold;
 
-  static bool has_rule(Op op) {
-    return op == Op::add || op == Op::multiply || op == Op::maximum || op == Op::minimum || op == Op::fmax || op == Op::fmin;
-  }
-  std::string name() const override { return std::string(info(op).name) + ".accumulate"; }
-  bool release() override { return op != Op::add && LibraryFunction::release(); }
+  bool is_sum() const { return op == Op::add && !fold; }
+  std::string name() const override { return std::string(info(op).name) + "." + name_of; }
+  bool release() override { return !is_sum() && LibraryFunction::release(); }
 
   std::vector<Array> backward(std::span<const Array> gradients, const std::vector<bool>&) override {
     const Array& g = gradients[0];
-    if (op == Op::add) return {sum_from_behind(g, axis)};
+    if (is_sum()) return {sum_from_behind(g, axis)};
     const Array& a = saved[0];
+    const bool extreme = op == Op::maximum || op == Op::minimum || op == Op::fmax || op == Op::fmin;
+    if (fold || (op != Op::multiply && !extreme)) return {chain_gradient(op, a, g, axis, fold)};
     const Array y = accumulate(op, a, axis);
-    return {op == Op::multiply ? product_gradient(a, y, g) : extreme_gradient(a, y, g)};
+    return {extreme ? extreme_gradient(a, y, g) : product_gradient(a, y, g)};
   }
 
  private:
@@ -119,34 +142,60 @@ struct ScanFunction final : LibraryFunction {
   }
 };
 
-/// Sums of segments: every element that a segment holds gets the segment's gradient.
+/// reduceat: every element that a segment holds gets its share of the segment's gradient.
 struct ReduceatFunction final : LibraryFunction {
   ReduceatFunction(const ReduceatExtra& extra, std::span<const Array> inputs, Value v)
-      : LibraryFunction("reduceat", inputs, std::move(v)), axis(extra.axis), at(extra.at) {
-    saved.clear();
+      : LibraryFunction(extra.name, inputs, std::move(v)), op(extra.op), axis(extra.axis), at(extra.at) {
+    if (op == Op::add) saved.clear();
   }
+  const Op op;
   const int axis;
   const std::vector<int64_t> at;
 
-  bool release() override { return false; }
+  std::string name() const override { return std::string(info(op).name) + "." + name_of; }
+  bool release() override { return op != Op::add && LibraryFunction::release(); }
   std::vector<Array> backward(std::span<const Array> gradients, const std::vector<bool>&) override {
-    const Array& g = gradients[0];
-    const Dims& shape = edges[0].layout.shape;
+    return {op == Op::add ? sums(gradients[0]) : others(gradients[0])};
+  }
+
+ private:
+  /// How many elements segment j has.
+  int64_t length(size_t j) const {
+    const int64_t end = j + 1 < at.size() ? at[j + 1] : edges[0].layout.shape[axis];
+    return std::max<int64_t>(end - at[j], 1);
+  }
+
+  Array sums(const Array& g) const {
     std::vector<int64_t> elements, segments;
-    for (size_t j = 0; j < at.size(); ++j) {
-      const int64_t end = j + 1 < at.size() ? at[j + 1] : shape[axis];
-      for (int64_t i = at[j]; i < std::max(end, at[j] + 1); ++i) {
-        elements.push_back(i);
+    for (size_t j = 0; j < at.size(); ++j)
+      for (int64_t i = 0; i < length(j); ++i) {
+        elements.push_back(at[j] + i);
         segments.push_back(static_cast<int64_t>(j));
       }
-    }
     const auto numbers = [&](const std::vector<int64_t>& v) {
       return from_host(v.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(v.size())}), g.device());
     };
     const Array each = take(g, numbers(segments), axis);
     Dims along(g.ndim(), 1);
     along[axis] = each.shape()[axis];
-    return {spread(each, broadcast_to(reshape(numbers(elements), along), each.shape()), axis, shape)};
+    return spread(each, broadcast_to(reshape(numbers(elements), along), each.shape()), axis, edges[0].layout.shape);
+  }
+
+  Array others(const Array& g) const {
+    const Array& a = saved[0];
+    const Array sum = bc::zeros(a.shape(), a.dtype(), a.device());
+    const std::optional<Op> row = reduction_of(op);
+    for (size_t j = 0; j < at.size(); ++j) {
+      const Array part = compose::narrow(a, axis, at[j], length(j)), of_part = compose::pick(g, axis, static_cast<int64_t>(j));
+      Array d;
+      if (row)
+        d = reduction_gradient(*row, part.shape(), uint64_t{1} << axis, 0, part, bc::reduce(*row, part, {.axes = {{axis}}}), of_part);
+      else
+        d = chain_gradient(op, part, of_part, axis, true);
+      const Array target = compose::narrow(sum, axis, at[j], length(j));
+      if (d) assign(target, target + fitted(d, part.shape(), a.dtype()));
+    }
+    return sum;
   }
 };
 
@@ -195,14 +244,10 @@ Ref<GradFunction> library_function(std::span<const Array> inputs, const LibraryE
     case LibraryKind::matmul: return new MatmulFunction(extra.name, inputs, std::move(value));
     case LibraryKind::scan: {
       const auto& scan = static_cast<const ScanExtra&>(extra);
-      if (scan.fold || scan.join || !ScanFunction::has_rule(scan.op)) return nullptr;
+      if (scan.join) return nullptr;
       return new ScanFunction(scan, inputs, std::move(value));
     }
-    case LibraryKind::reduceat: {
-      const auto& segments = static_cast<const ReduceatExtra&>(extra);
-      if (segments.op != Op::add) return nullptr;
-      return new ReduceatFunction(segments, inputs, std::move(value));
-    }
+    case LibraryKind::reduceat: return new ReduceatFunction(static_cast<const ReduceatExtra&>(extra), inputs, std::move(value));
     case LibraryKind::compress: return new CompressFunction(extra.name, inputs, std::move(value));
     case LibraryKind::sort: return new OrderFunction(extra.name, inputs, std::move(value), {}, false);
     case LibraryKind::partition:

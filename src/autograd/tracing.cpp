@@ -327,7 +327,11 @@ std::function<Array(Operands)> many_of(const LibraryExtra& extra, const Value& v
     case LibraryKind::matmul: return [ndim = v.shape.size()](Operands in) { return bc::matmul(padded(in[0], ndim), padded(in[1], ndim)); };
     case LibraryKind::scan: {
       const auto& scan = static_cast<const ScanExtra&>(extra);
-      if (scan.join || scan.fold) return {};
+      if (scan.join) return {};
+      if (scan.fold) {
+        const ReduceOptions options{.axes = {{scan.axis + 1}}, .dtype = dtype};
+        return [op = scan.op, options](Operands in) { return ufunc_reduce(op, in[0].array, options); };
+      }
       return [op = scan.op, axis = scan.axis + 1, dtype](Operands in) { return accumulate(op, in[0].array, axis, dtype); };
     }
     case LibraryKind::reduceat: {

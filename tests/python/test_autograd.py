@@ -187,6 +187,16 @@ SCANS = {
     "maximum": lambda a, axis: bc.maximum.accumulate(a, axis),
     "minimum": lambda a, axis: bc.minimum.accumulate(a, axis),
     "reduceat": lambda a, axis: bc.add.reduceat(a, [0, 1, 1], axis),
+    "reduceat backwards": lambda a, axis: bc.add.reduceat(a, [1, 0], axis),
+    "multiply.reduceat": lambda a, axis: bc.multiply.reduceat(a, [1, 0, 1], axis),
+    "maximum.reduceat": lambda a, axis: bc.maximum.reduceat(a, [0, 1], axis),
+    "subtract.reduceat": lambda a, axis: bc.subtract.reduceat(a, [0, 1, 0], axis),
+    "logaddexp": lambda a, axis: bc.logaddexp.accumulate(a, axis),
+    "subtract": lambda a, axis: bc.subtract.accumulate(a, axis),
+    "divide": lambda a, axis: bc.divide.accumulate(a, axis),
+    "subtract.reduce": lambda a, axis: bc.subtract.reduce(a, axis),
+    "divide.reduce": lambda a, axis: bc.divide.reduce(a, axis),
+    "arctan2.reduce": lambda a, axis: bc.arctan2.reduce(a, axis),
 }
 
 
@@ -575,8 +585,8 @@ def test_values_do_not_leave_without_a_word(device):
         kernel(x)
     with pytest.raises(NotImplementedError, match=r"multiply\.at|multiply"):
         bc.multiply.at(x * 1, [0], 2.0)
-    with pytest.raises(NotImplementedError, match="logaddexp"):
-        bc.logaddexp.accumulate(x)
+    with pytest.raises(NotImplementedError, match=r"logaddexp\.at"):
+        bc.logaddexp.at(x * 1, [0], 2.0)
     assert x.tolist() == [1.0, 2.0] and float(x[0]) == 1.0 and "1." in repr(x)
     assert np.asarray(x.detach()).tolist() == [1.0, 2.0] and kernel(x.detach()).tolist() == [2.0, 4.0]
     with autograd.no_grad():
@@ -771,6 +781,22 @@ def test_jacobian_and_hessian(device):
     assert np.array_equal(square[0].numpy()[1], [[0, 2, 0], [0, 3, 0]])
     h = autograd.hessian(lambda x: (x**3).sum() + x[0] * x[1])(x)
     assert np.allclose(h.numpy(), np.diag(6 * x.numpy()) + [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_jacobians_of_what_and_for_what(device):
+    x = bc.array([0.5, -1.0, 2.0])
+    assert autograd.jacobian(lambda x: x[:0])(x).shape == (0, 3)
+    assert autograd.jacobian(lambda x: x.sum())(x).tolist() == [1.0, 1.0, 1.0]
+    assert np.array_equal(autograd.jacobian(lambda x: bc.ones(2))(x).get(), np.zeros((2, 3)))
+    # Functions of the user's take one gradient at a time.
+    twice = autograd.custom_vjp(lambda x: x * x, lambda g, y, x: g * 2 * x)
+    assert np.array_equal(autograd.jacobian(twice)(x).get(), np.diag([1.0, -2.0, 4.0]))
+    # The Jacobian of an array that is followed is followed.
+    x.requires_grad = True
+    autograd.jacobian(lambda x: x**3)(x).sum().backward()
+    assert x.grad.tolist() == [3.0, -6.0, 12.0]
+    z = bc.array([1 + 2j, 0.5 - 1j])
+    assert np.allclose(autograd.jacobian(lambda z: z * z)(z).get(), np.diag(np.conj(2 * z.get())))
 
 
 # ---- vmap --------------------------------------------------------------------------------------------------------------------------------
