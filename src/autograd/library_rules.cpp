@@ -5,7 +5,10 @@
 
 #include "array/indexing.h"
 #include "autograd/derivatives.h"
+#include "autograd/fft_rules.h"
 #include "autograd/functions.h"
+#include "autograd/library_function.h"
+#include "autograd/linalg_rules.h"
 #include "ops/compose.h"
 #include "ops/sorting.h"
 #include "primitives/library.h"
@@ -13,33 +16,7 @@
 namespace bc::autograd {
 namespace {
 
-/// A library op and what its rule reads of the operands.
-struct LibraryFunction : GradFunction {
-  LibraryFunction(const char* name_, std::span<const Array> inputs, Value v) : GradFunction(std::move(v)), name_of(name_) {
-    for (const Array& a : inputs) {
-      edges.push_back(edge_to(a));
-      saved.push_back(snapshot(a));
-    }
-  }
-  const char* name_of;
-  std::vector<Array> saved;
-
-  std::string name() const override { return name_of; }
-  bool release() override {
-    saved.clear();
-    return true;
-  }
-};
-
 // ---- Products ----
-
-/// The conjugate transpose of matrices.
-Array adjoint(const Array& a) {
-  Dims axes(a.ndim());
-  for (int d = 0; d < a.ndim(); ++d) axes[d] = d;
-  std::swap(axes[a.ndim() - 1], axes[a.ndim() - 2]);
-  return autograd::conj(transpose(a, axes));
-}
 
 struct MatmulFunction final : LibraryFunction {
   using LibraryFunction::LibraryFunction;
@@ -254,6 +231,8 @@ Ref<GradFunction> library_function(std::span<const Array> inputs, const LibraryE
       return new OrderFunction(extra.name, inputs, std::move(value), static_cast<const PartitionExtra&>(extra).ranks, false);
     case LibraryKind::select:
       return new OrderFunction(extra.name, inputs, std::move(value), static_cast<const SelectExtra&>(extra).ranks, true);
+    case LibraryKind::linalg: return linalg_function(inputs, static_cast<const LinalgExtra&>(extra), std::move(value));
+    case LibraryKind::fft: return fft_function(inputs, static_cast<const FftExtra&>(extra), std::move(value));
     default: return nullptr;
   }
 }
