@@ -217,6 +217,8 @@ def test_methods_in_any_order_go_on_where_the_last_one_ended(xp, bits, seed):
         "r.integers(0, 200, n, dtype=np.uint8)",
         "r.integers(-5, 30_000, n, dtype=np.int16)",
         "r.integers(0, 3_000_000_000, n, dtype=np.uint32)",
+        "r.choice(1000, n)",
+        "r.choice(1000, n, p=np.full(1000, 1e-3))",
         "r.standard_normal(n)",
         "r.standard_normal(n, dtype=np.float32)",
         "r.standard_exponential(n)",

@@ -104,6 +104,8 @@ def on_device(drawn: Any, device: Any) -> Any:
 
     Arrays whose dtype the engine does not have stay NumPy's.
     """
+    if isinstance(drawn, ndarray):
+        return drawn
     if isinstance(drawn, np.ndarray):
         return _c.asarray(drawn, device=device) if drawn.dtype.kind in "biufc" else drawn
     return drawn if device is None else _c.asarray(drawn, device=device)

@@ -295,9 +295,17 @@ class Generator(Distributions, _Base):
         array([10, 30, 20, 20, 20])
         """
         p = on_host(p)
-        return chosen(
-            a, axis, device, lambda pool: self._numpy.choice(pool, size, replace, p, 0 if isinstance(a, ndarray) else axis, shuffle)
-        )
+        of_array = isinstance(a, ndarray)
+
+        def draw(pool: Any) -> Any:
+            if replace and p is None and type(pool) is int:
+                # The draws that NumPy makes as well.
+                places = parallel.integers(self.bit_generator, 0, pool, size, np.int64, False, a.device if of_array else device)
+                if places is not None:
+                    return places
+            return self._numpy.choice(pool, size, replace, p, 0 if of_array else axis, shuffle)
+
+        return chosen(a, axis, device, draw)
 
     def permutation(self, x: Any, axis: int = 0, *, device: DeviceLike = None) -> Any:
         """A copy of an array with its parts along an axis in random order; of a number n, of `arange(n)`.
