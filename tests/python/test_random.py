@@ -575,6 +575,16 @@ def test_counted_numbers_move_the_state_as_words_do(xp):
     )
 
 
+def test_compiled_functions_take_generators():
+    @bc.njit
+    def two(rng):
+        return rng.normal(1.0, 2.0), rng.random()
+
+    for rng, theirs in ((bc.random.default_rng(3), np.random.default_rng(3)), (counting(bc, 3), np.random.Generator(np.random.Philox(3)))):
+        assert two(rng) == (theirs.normal(1.0, 2.0), theirs.random())
+        assert rng.normal() == theirs.normal()
+
+
 def test_single_numbers_are_numbers():
     rng = bc.random.default_rng()
     for call in ("random()", "normal()", "standard_normal()", "uniform(1, 2)", "weibull(2.0)", "gamma(3.0)", "random(dtype='float32')"):

@@ -59,9 +59,6 @@ class CounterBasedGenerator(Generator):
     def _numpy(self, host: Any) -> None:
         self._host = host
 
-    def __str__(self) -> str:
-        return f"Generator({type(self.bit_generator).__name__})"
-
     def _draw(self, kind: Any, shape: tuple[int, ...], dtype: Any, device: Any, **bounds: int) -> ndarray:
         key, first = self.bit_generator.take(math.prod(shape))
         return _c.random(kind, key, first, shape, dtype, device=device, **bounds)
@@ -182,6 +179,10 @@ class CounterBasedGenerator(Generator):
             places = _c.searchsorted(_c.asarray(bounds, device=u.device), u, "right")
         found = places if a.ndim == 0 else _c.take(a, places, axis)
         return found if device is None else found.to_device(device)
+
+
+# It is printed, and taken by compiled functions, under the name of what a program makes.
+CounterBasedGenerator.__name__ = "Generator"
 
 
 class _Draw:
