@@ -1,9 +1,10 @@
-// Linear algebra on the CPU: each matrix of a stack is packed column by column and goes to LAPACK. Matrices are not taken transposed where
-// that would save the packing: pivots, signs and what counts as singular would then differ from NumPy's.
+// Linear algebra on the CPU: each matrix of a stack is packed column by column and goes to LAPACK. A matrix that is factorized is not taken
+// transposed where that would save the packing: pivots, signs and what counts as singular would then differ from NumPy's. Factors are.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "backends/cpu/lapack.h"
 #include "backends/cpu/library.h"
@@ -244,16 +245,98 @@ void lu(const Stack<T>& s) {
   });
 }
 
+/// A triangular matrix that is only read, as a routine gets it: where it lies if rows or columns are contiguous, else packed. What lies row
+/// by row is the transpose of what the routine sees.
+template <class T>
+class Triangle {
+ public:
+  explicit Triangle(int64_t size) : n_(size_of(size)) {}
+
+  void read(const Matrix<const T>& a) {
+    if (a.row_stride == 1 && a.column_stride >= n_) {
+      set(a.data, a.column_stride, false);
+    } else if (a.column_stride == 1 && a.row_stride >= n_) {
+      set(a.data, a.row_stride, true);
+    } else {
+      pack(a);
+    }
+  }
+  void pack(const Matrix<const T>& a) {
+    if (!packed_) packed_.emplace(int64_t{n_} * n_);
+    copy_matrix(a, column_major(packed_->get(), n_, n_));
+    set(packed_->get(), n_, false);
+  }
+  /// b = inv(op(a)) b; `info` gets the number of a zero on the diagonal, where it is looked for.
+  void solve(bool lower, Transposed how, bool unit, int k, T* b, int* info) const {
+    const int ldb = leading(n_);
+    const bool stored_lower = lower != transpose_;
+    const char* op = flag(how);
+    if (transpose_) op = how == Transposed::no ? "T" : "N";
+    call_lapack(BC_LAPACK(T, "trtrs", "trtrs"), stored_lower ? "L" : "U", op, unit ? "U" : "N", &n_, &k, data_, &ld_, b, &ldb, info);
+  }
+  /// b = inv(a) b for the Cholesky factor of a.
+  void solve_definite(bool lower, int k, T* b, int* info) const {
+    const int ldb = leading(n_);
+    // The transpose of the factor is that of a's conjugate.
+    const auto conjugate = [&] {
+      if constexpr (is_complex_v<T>)
+        if (transpose_) std::transform(b, b + int64_t{n_} * k, b, [](const T& v) { return std::conj(v); });
+    };
+    conjugate();
+    call_lapack(BC_LAPACK(T, "potrs", "potrs"), lower != transpose_ ? "L" : "U", &n_, &k, data_, &ld_, b, &ldb, info);
+    conjugate();
+  }
+
+ private:
+  void set(const T* data, int64_t ld, bool transpose) {
+    data_ = data;
+    ld_ = leading(ld);
+    transpose_ = transpose;
+  }
+
+  const int n_;
+  const T* data_ = nullptr;
+  int ld_ = 1;
+  bool transpose_ = false;
+  std::optional<Scratch<T>> packed_;
+};
+
+/// Reads a triangle for op(a), which a transpose cannot give where elements are conjugated.
+template <class T>
+void read_for(Triangle<T>& triangle, const Matrix<const T>& a, Transposed how) {
+  if (is_complex_v<T> && how == Transposed::conjugate)
+    triangle.pack(a);
+  else
+    triangle.read(a);
+}
+
 template <class T>
 void lu_solve(const Stack<T>& s) {
-  const int n = size_of(s.n), k = size_of(s.columns_of(2)), ld = leading(n);
+  const int n = size_of(s.n), k = size_of(s.columns_of(2));
+  const Transposed how = s.op.transposed;
   s.each(2.0 * n * n * k, [&] {
-    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
-      copy_matrix(s.template input<int32_t>(1, walk), column_major(pivots.get(), n, 1));
-      for (int p = 0; p < n; ++p) ++pivots[p];
+    return [&, a = Triangle<T>(s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) mutable {
+      read_for(a, s.input(0, walk), how);
+      const Matrix<const int32_t> pivots = s.template input<int32_t>(1, walk);
       copy_matrix(s.input(2, walk), column_major(b.get(), n, k));
-      call_lapack(BC_LAPACK(T, "getrs", "getrs"), flag(s.op.transposed), &n, &k, a.get(), &ld, pivots.get(), b.get(), &ld, s.info(i));
+      const auto exchange = [&](int row) {
+        const int64_t other = pivots.data[row * pivots.row_stride];
+        BC_CHECK(other >= 0 && other < n, Value, "lu_solve: expected pivots in [0, {}), got {}", n, other);
+        if (other != row)
+          for (int64_t j = 0; j < k; ++j) std::swap(b[row + j * n], b[other + j * n]);
+      };
+      if (how == Transposed::no) {
+        for (int row = 0; row < n; ++row) exchange(row);
+        a.solve(true, how, true, k, b.get(), s.info(i));
+        a.solve(false, how, false, k, b.get(), s.info(i));
+      } else {
+        a.solve(false, how, false, k, b.get(), s.info(i));
+        if (*s.info(i) == 0) a.solve(true, how, true, k, b.get(), s.info(i));
+        for (int row = n - 1; row >= 0; --row) exchange(row);
+      }
+      // LAPACK's getrs divides by a pivot of zero; it is no error here.
+      if (*s.info(i) != 0) std::fill_n(b.get(), s.n * k, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      *s.info(i) = 0;
       copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
     };
   });
@@ -261,13 +344,12 @@ void lu_solve(const Stack<T>& s) {
 
 template <class T>
 void triangular_solve(const Stack<T>& s) {
-  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ld = leading(n);
-  const char *uplo = s.op.lower ? "L" : "U", *diagonal = s.op.unit_diagonal ? "U" : "N";
+  const int n = size_of(s.n), k = size_of(s.columns_of(1));
   s.each(static_cast<double>(n) * n * k, [&] {
-    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+    return [&, a = Triangle<T>(s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) mutable {
+      read_for(a, s.input(0, walk), s.op.transposed);
       copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
-      call_lapack(BC_LAPACK(T, "trtrs", "trtrs"), uplo, flag(s.op.transposed), diagonal, &n, &k, a.get(), &ld, b.get(), &ld, s.info(i));
+      a.solve(s.op.lower, s.op.transposed, s.op.unit_diagonal, k, b.get(), s.info(i));
       copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
     };
   });
@@ -291,13 +373,12 @@ void cholesky(const Stack<T>& s) {
 
 template <class T>
 void cholesky_solve(const Stack<T>& s) {
-  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ld = leading(n);
-  const char* uplo = s.op.lower ? "L" : "U";
+  const int n = size_of(s.n), k = size_of(s.columns_of(1));
   s.each(2.0 * n * n * k, [&] {
-    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+    return [&, a = Triangle<T>(s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) mutable {
+      a.read(s.input(0, walk));
       copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
-      call_lapack(BC_LAPACK(T, "potrs", "potrs"), uplo, &n, &k, a.get(), &ld, b.get(), &ld, s.info(i));
+      a.solve_definite(s.op.lower, k, b.get(), s.info(i));
       copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
     };
   });

@@ -113,7 +113,7 @@ def _complex(a: ndarray) -> ndarray:
 
 def _real_if_close(made: ndarray, a: ndarray) -> ndarray:
     """The real part where a function of a real matrix is real but for rounding."""
-    if a.dtype.kind == "c":
+    if a.dtype.kind == "c" or made.dtype.kind != "c":
         return made
     size = abs(made).max() if made.size else 0
     tolerance = 1000 * float(np.finfo(made.dtype).eps)
@@ -144,11 +144,21 @@ def sqrtm(A: ArrayLike) -> ndarray:
     """
     a = _squares_of(A)
     (host,) = on_host("sqrtm", a)
-    return back(a.device, _real_if_close(_sqrtm(_complex(host)), a))[0]
+    return back(a.device, _real_if_close(_sqrtm(host), a))[0]
+
+
+def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
+    """Schur's form of the host's matrices: the real one where it is triangular with a positive diagonal, else the complex."""
+    if a.dtype.kind != "c":
+        t, z = _c.linalg_schur(a)
+        if bool((_c.diagonal(t, -1, -2, -1) == 0).all() & (_c.diagonal(t, 0, -2, -1) > 0).all()):
+            return t, z
+    t, z = _c.linalg_schur(_complex(a))
+    return t, z
 
 
 def _sqrtm(a: ndarray) -> ndarray:
-    t, z = _c.linalg_schur(a)
+    t, z = _triangular_form(a)
     r, info = _c.linalg_triangular_sqrt(t)
     if info.size and bool((info != 0).any()):
         warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
@@ -179,7 +189,7 @@ def logm(A: ArrayLike) -> ndarray:
     if a.size == 0:
         return a.copy()
     (host,) = on_host("logm", a)
-    t, z = _c.linalg_schur(_complex(host))
+    t, z = _triangular_form(host)
     if bool((_c.diagonal(t, 0, -2, -1) == 0).any()):
         warn("The logm input matrix is exactly singular.", LinAlgWarning)
     eye = _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")

@@ -546,12 +546,13 @@ def lu_solve(
 def _order_of(pivots: ndarray, rows: int) -> np.ndarray:
     """The order of rows that exchanges lead to, on the host: exchanges come one after the other."""
     exchanges = _c.asnumpy(pivots)
-    order = np.broadcast_to(np.arange(rows), (*exchanges.shape[:-1], rows)).copy()
-    flat, steps = order.reshape(-1, rows), exchanges.reshape(-1, exchanges.shape[-1])
-    for i in range(steps.shape[1]):
-        lines, other = np.arange(len(flat)), steps[:, i]
-        flat[lines, i], flat[lines, other] = flat[lines, other], flat[lines, i].copy()
-    return order
+    orders = []
+    for steps in exchanges.reshape(-1, exchanges.shape[-1]).tolist():
+        order = list(range(rows))
+        for i, other in enumerate(steps):
+            order[i], order[other] = order[other], order[i]
+        orders.append(order)
+    return np.array(orders, np.int64).reshape((*exchanges.shape[:-1], rows))
 
 
 def lu(
@@ -590,7 +591,7 @@ def lu(
     lower = _c.tril(factors[..., :k], -1) + _c.eye(m, k, dtype=x.dtype, device=x.device)
     upper = _c.triu(factors[..., :k, :])
     # Row i of P @ L is the row of L that came from i: the inverse order.
-    where = _c.asarray(np.argsort(_order_of(pivots, m), axis=-1), device=x.device)
+    where = _c.asarray(_order_of(pivots, m).argsort(-1), device=x.device)
     if p_indices:
         return where.astype(np.int32), lower, upper
     if permute_l:
