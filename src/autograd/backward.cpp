@@ -74,7 +74,8 @@ class Slot {
       pairs &= parts.strides[d] % 2 == 0 || parts.shape[d] == 1;
       parts.strides[d] /= 2;
     }
-    BC_CHECK(pairs, Type, "backward: a view of {} that mixes real and imaginary parts has no derivative", info(value.dtype).name);
+    // A view that mixes both (real numbers that lie in a buffer of complex ones) is written as it is seen.
+    if (!pairs) return write(value, edge.dtype, edge.layout, g);
     parts.offset >>= 1;
     add_view(value, parts, fitted(edge.layout.offset & 1 ? g * I : g, parts.shape, value.dtype));
   }
@@ -100,18 +101,26 @@ class Slot {
       }
     if (!repeated.axes->empty()) g = reduce(Op::reduce_sum, g, repeated);
     if (const std::optional<Dims> order = whole_order(l, product(value.shape))) return add_view(value, l, g);
-    const bool first = !total_;
-    if (first)
+    if (!self_overlaps(l)) return write(value, value.dtype, l, g);
+    take_ownership(value);
+    const Array all = window(total_, value.dtype, contiguous_layout(Dims{product(value.shape)}));
+    scatter(Op::add, all, l.shape, Dims(l.ndim(), -1), {places(l, value.device)}, Dims{0}, g);
+  }
+
+  void take_ownership(const Value& value) {
+    if (!total_)
       total_ = zeros_of(value);
     else if (!own_)
       total_ = bc::copy(total_);
     own_ = true;
-    if (!self_overlaps(l)) {
-      const Array part = window(total_, value.dtype, l);
-      return assign(part, first ? g : part + g);
-    }
-    const Array all = window(total_, value.dtype, contiguous_layout(Dims{product(value.shape)}));
-    scatter(Op::add, all, l.shape, Dims(l.ndim(), -1), {places(l, value.device)}, Dims{0}, g);
+  }
+
+  /// Adds to the elements that a view sees, each once.
+  void write(const Value& value, DType dtype, const Layout& l, const Array& g) {
+    const bool first = !total_;
+    take_ownership(value);
+    const Array part = window(total_, dtype, l);
+    assign(part, first ? g : part + g);
   }
 
   Array total_;
