@@ -268,6 +268,11 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
     def fill(self, value: ArrayLike) -> None: ...
     def take(self, indices: ArrayLike, axis: int | None = None, out: ndarray | None = None, mode: str = "raise") -> ndarray: ...
     def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None: ...
+    def getfield(self, dtype: DTypeLike, offset: int = 0) -> ndarray: ...
+    def setfield(self, val: ArrayLike, dtype: DTypeLike, offset: int = 0) -> None: ...
+    def scatter_add(self, slices: Any, value: ArrayLike) -> None: ...
+    def scatter_max(self, slices: Any, value: ArrayLike) -> None: ...
+    def scatter_min(self, slices: Any, value: ArrayLike) -> None: ...
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> ndarray: ...
     def nonzero(self) -> tuple[ndarray, ...]: ...
     # These look up the function of the same name in the package and call it with the array first (sort and its kin are not there yet).
@@ -1149,13 +1154,53 @@ class KernelRecord(NamedTuple):
     time: float  # seconds
     line: int  # of the program, 0 when not known
     file: str
+    start: float  # seconds, as time.perf_counter
 
 @final
 class CopyRecord(NamedTuple):
     kind: str
     device: str
     bytes: int
-    time: float
+    time: float  # seconds
+    line: int  # of the program, 0 when not known
+    file: str
+    start: float  # seconds, as time.perf_counter
+
+@final
+class program_function:
+    """A function of broadcloth under NumPy's name, with NumPy's function in reserve; see `broadcloth.run`."""
+
+    numpy_function: Callable[..., Any]
+    __wrapped__: Callable[..., Any]
+    def __new__(cls, ours: Callable[..., Any], theirs: Callable[..., Any], /) -> program_function: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...
+
+@final
+class import_hook:
+    """Stands in the place of `__import__`; see `broadcloth.run`."""
+
+    original: Callable[..., Any]
+    def __new__(cls, original: Callable[..., Any], find: Callable[..., Any], /) -> import_hook: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class WaitRecord(NamedTuple):
+    what: str
+    hidden: bool
+    device: str
+    times: int
+    bytes: int
+    time: float  # seconds
+    line: int  # of the program, 0 when not known
+    file: str
+
+def as_result(a: ArrayLike) -> ndarray: ...  # a new array as a function's result: without axes it acts as a number, as NumPy's scalars do
+def set_program_handler(handler: Callable[..., Any] | None) -> None: ...
+def watch_waits(on: bool) -> None: ...
+def waits() -> list[WaitRecord]: ...
+def forbid_hidden_waits(on: bool) -> None: ...
+def forbid_waits(on: bool) -> bool: ...
 
 @final
 class recorder:

@@ -6,6 +6,7 @@
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
 #include "bind/list.h"
+#include "bind/waits.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "graph/tape.h"
@@ -220,7 +221,11 @@ void init_engine(PyObject* module) {
       module,
       {
           BC_FUNCTION("flush(device=None)", [](Device d) { without_gil([&] { flush(d); }); }),
-          BC_FUNCTION("synchronize()", [] { without_gil_unless(brief(), [] { synchronize(); }); }),
+          BC_FUNCTION("synchronize()",
+                      [] {
+                        check_wait_allowed("synchronize()");
+                        without_gil_unless(brief(), [] { synchronize(); });
+                      }),
           BC_FUNCTION("show_source(a)",
                       [](PyObject* a) {
                         const Array& array = ours(a, "show_source");

@@ -7,6 +7,7 @@
 
 #include "array/few.h"
 #include "bind/convert.h"
+#include "bind/program.h"
 #include "bind/values.h"
 #include "graph/tape.h"
 
@@ -296,6 +297,13 @@ Py_ssize_t length(PyObject* self) {
   return a.shape()[0];
 }
 
+/// An element that is known.
+PyObject* element_value(Array element) {
+  if (program_mode.load(std::memory_order_relaxed) && numpy_has(element.dtype()))
+    return to_numpy_scalar(look(element), element.dtype()).release();
+  return wrap_value(std::move(element));
+}
+
 PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
@@ -306,7 +314,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
-    if (std::optional<Array> element = pick_one(a, {&item, 1})) return wrap_value(std::move(*element));
+    if (std::optional<Array> element = pick_one(a, {&item, 1})) return element_value(std::move(*element));
     Array part = slice(a, {&item, 1});
     // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
     return part.ndim() == 0 ? wrap_value(copy(part)) : wrap_view(std::move(part), self);
@@ -360,7 +368,7 @@ namespace {
 /// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
 /// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
-  if (std::optional<Array> element = pick_one(a, items)) return wrap_value(std::move(*element));
+  if (std::optional<Array> element = pick_one(a, items)) return element_value(std::move(*element));
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
     return wrap_value(copy(view));

@@ -40,6 +40,8 @@ MODULES = [
     "lib.stride_tricks",
     "linalg",
     "random",
+    "run",
+    "run._imports",
     "typed",
     "profiler",
     "_dispatch",
@@ -50,6 +52,9 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cupyx._errors",
+    "cupyx._functions",
+    "cupyx._gufunc",
     "cupyx.jit",
     "cuda",
     "cuda._attributes",
@@ -127,7 +132,7 @@ def test_the_package_says_what_it_is():
 
 
 BLOCK = re.compile(r"```(python|pycon)( gpus=\d)?\n(.*?)```", re.S)
-PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/kernels.md"]
+PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/kernels.md", "docs/programs.md"]
 SECTIONS = [
     pytest.param(path, number, section, id=f"{path}-{section.splitlines()[0].strip('# ')}")
     for path in PAGES
@@ -200,7 +205,7 @@ CALLABLES = dict(public_callables())
 
 
 def test_every_public_callable_has_a_signature():
-    classes = {"CompileError", "TypingError", "ufunc", "bfloat16"}
+    classes = {"CompileError", "TypingError", "flatiter", "ufunc", "bfloat16"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 
