@@ -172,6 +172,13 @@ std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) 
   return made;
 }
 
+std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
+  if (items.empty() || !open(a.device())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const char* from = find_one(a, items);
+  return from ? std::optional(Scalar::load(a.dtype(), from)) : std::nullopt;
+}
+
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
   if (items.empty() || !open(a.device())) return false;
   const TapeLock lock(tape(a.device()));

@@ -51,7 +51,7 @@ def program_line(frame: FrameType | None) -> tuple[str, int]:
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith((_PACKAGE, _NUMPY)):
-            return file, frame.f_lineno
+            return file, frame.f_lineno or 0
         frame = frame.f_back
     return "", 0
 

@@ -64,6 +64,6 @@ class Sampler:
         while frame is not None:
             file, module = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
             if self.owner.has(file, module) if not file.startswith("<") else module == "__main__":
-                lines.append((file, frame.f_lineno))
+                lines.append((file, frame.f_lineno or 0))
             frame = frame.f_back
         return tuple(lines)
