@@ -254,6 +254,7 @@ void init_engine(PyObject* module) {
                         return to_py(std::string_view(device_library_for(LibraryTarget::Cuda, texts, more)));
                       }),
           BC_FUNCTION("cache_stats()", cache_stats),
+          BC_FUNCTION("compile_seconds()", [] { return PyRef::steal(PyFloat_FromDouble(kernel_compile_seconds())); }),
           BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
           BC_FUNCTION("cache_export(path)",
                       [](PyObject* path) {

@@ -208,6 +208,19 @@ print(b)
     assert ours.stdout == plain.stdout, ours.stderr
 
 
+def test_iterators_that_would_write_into_a_copy_are_refused(tmp_path):
+    text = """
+import numpy as np
+a = np.arange(4.0).reshape(2, 2)
+print([float(v) for v in np.nditer(a)], [(i, float(v)) for i, v in np.ndenumerate(a)])
+with np.nditer(a, op_flags=["readwrite"]) as it:
+    for v in it:
+        v[...] = 0
+"""
+    done = run(program(tmp_path, text))
+    assert done.stdout.startswith("[0.0, 1.0, 2.0, 3.0] [((0, 0), 0.0)") and done.returncode == 1 and "read-only" in done.stderr
+
+
 def test_strict_forbids_fallbacks_and_hidden_waits(tmp_path):
     for text, error in (
         ("np.char.upper('a')", "FallbackError"),
@@ -281,6 +294,7 @@ def test_text_modules_folders_and_archives_run(tmp_path):
     ):
         assert run(*words, module=module, cwd=tmp_path).stdout.replace("numpy", "broadcloth") == printed(*words, cwd=tmp_path)
     assert printed("tool.zip", "-v", cwd=tmp_path).startswith("broadcloth ['-v'] __main__")
+    assert run("-", "-v", cwd=tmp_path, stdin=text).stdout == "broadcloth ['-v'] __main__ None\n"
     missing = run("nothing.py", cwd=tmp_path)
     assert missing.returncode == 2 and "can't open file" in missing.stderr
     for words in (["--report"], ["--strict", "-c"], ["--wrong", "x.py"]):

@@ -24,6 +24,10 @@ class UsageError(Exception):
     """The command line is no program's."""
 
 
+# What a program begins with that is no file: a text, a module, the standard input.
+_STARTS = ("-c", "-m", "-")
+
+
 class Options:
     """What stands before the program on the command line."""
 
@@ -38,7 +42,7 @@ class Options:
 
     def read(self, words: list[str]) -> list[str]:
         """Takes the options off; what is left begins with `-c`, `-m` or the program."""
-        while words and words[0].startswith("-") and words[0] not in ("-c", "-m"):
+        while words and words[0].startswith("-") and words[0] not in _STARTS:
             name, given, value = words[0].partition("=")
             words = words[1:]
             if name in self._FLAGS and not given:
@@ -60,12 +64,7 @@ class Options:
 
 def names_a_program(word: str) -> bool:
     """Whether the first word of the command line belongs to a program and not to a command."""
-    return (
-        word in ("-c", "-m")
-        or word.partition("=")[0] in {*Options._FLAGS, *Options._VALUES}
-        or word.endswith(".py")
-        or os.path.exists(word)
-    )
+    return word in _STARTS or word.partition("=")[0] in {*Options._FLAGS, *Options._VALUES} or word.endswith(".py") or os.path.exists(word)
 
 
 # ---- Running ------------------------------------------------------------------------------------------------------------------------
@@ -119,12 +118,13 @@ def _program_of_file(path: str, words: list[str]) -> tuple[Owner, Callable[[], o
 
 
 def _program_of_text(words: list[str]) -> tuple[Owner, Callable[[], object]]:
-    sys.argv[:] = ["-c", *words[2:]]
+    text, name, rest = (sys.stdin.read(), "<stdin>", words[1:]) if words[0] == "-" else (words[1], "<string>", words[2:])
+    sys.argv[:] = [words[0], *rest]
     _set_first_folder("")
     main = _new_main()
 
     def run() -> None:
-        exec(compile(words[1] + "\n", "<string>", "exec", dont_inherit=True), vars(main))
+        exec(compile(text + "\n", name, "exec", dont_inherit=True), vars(main))
 
     return Owner.of_folder("."), run
 
@@ -186,7 +186,7 @@ def run_program(words: list[str]) -> int:
 
         set_default_device(options.device)
     _fallback.strict = options.strict
-    if words[0] == "-c":
+    if words[0] in ("-c", "-"):
         owner, run = _program_of_text(words)
     elif words[0] == "-m":
         owner, run = _program_of_module(words)
@@ -218,7 +218,11 @@ def _watched(options: Options, owner: Owner, words: list[str]) -> Iterator[None]
 
             report = Report(owner, os.path.basename(words[0]) if words[0] not in ("-c", "-m") else " ".join(words[:2]))
 
+            process = os.getpid()
+
             def end() -> None:
+                if os.getpid() != process:  # a child that the program forked
+                    return
                 report.stop()
                 if options.perfetto:
                     report.write_perfetto(options.perfetto)

@@ -125,6 +125,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return face_of(theirs)
     if theirs is np.ndarray:
         return _ProgramArray
+    if theirs is np.nditer or theirs is np.nested_iters:
+        return _ITERATORS[theirs]
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
     if isinstance(theirs, type):
         if _is_our_class(ours) or (ours is not None and not isinstance(ours, type) and callable(ours)):
@@ -146,6 +148,20 @@ def _in_star_import(frame: FrameType) -> bool:
     """Whether a frame runs `from numpy import *`, which looks at every name."""
     code = dis.opname[frame.f_code.co_code[frame.f_lasti]] if frame.f_lasti >= 0 else ""
     return code in ("IMPORT_STAR", "CALL_INTRINSIC_1")
+
+
+def _nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
+    """`numpy.nditer` over host copies; they cannot be written, so that no change is lost without a word."""
+    return np.nditer(_fallback.read_only(op), *args, **kwargs)
+
+
+def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.nested_iters` likewise."""
+    return np.nested_iters(_fallback.read_only(op), *args, **kwargs)
+
+
+# What takes arrays by reference and gives no result to bring back.
+_ITERATORS = {np.nditer: _nditer, np.nested_iters: _nested_iters}
 
 
 class Face(ModuleType):

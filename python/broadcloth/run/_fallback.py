@@ -102,6 +102,11 @@ class _Loan:
         return value
 
 
+def read_only(value: Any) -> Any:
+    """The value with arrays of ours as host copies that cannot be written."""
+    return _Loan(writable=False).give(value)
+
+
 def _is_element(value: Any) -> bool:
     """Whether an array of ours is what NumPy has as a scalar."""
     return value.ndim == 0 and issubclass(value.__class__, np.generic)

@@ -77,11 +77,7 @@ class Report:
         self._name, self._owner = name, owner
         self._sampler = Sampler(owner)
         self._recorder = _c.recorder()
-        self._compiled_before = self._compile_seconds()
-
-    @staticmethod
-    def _compile_seconds() -> float:
-        return float(_c.cache_stats().get("compile_seconds", 0.0))
+        self._compiled_before = _c.compile_seconds()
 
     def start(self) -> None:
         _c.watch_waits(True)
@@ -95,7 +91,7 @@ class Report:
         self._recorder.stop()
         self.waits = _c.waits()
         _c.watch_waits(False)
-        self.compile = self._compile_seconds() - self._compiled_before
+        self.compile = _c.compile_seconds() - self._compiled_before
         self._add_up()
 
     # ---- The sums ------------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 800_000
 
 
 def normal_cdf(x):

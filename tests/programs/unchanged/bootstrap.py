@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
 rng = np.random.default_rng(8)
 a = rng.normal(10, 2, size=n)
 b = rng.normal(10.2, 2.5, size=n)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 800
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 1200
 y, x = np.ogrid[:size, :size]
 image = ((x // 40 + y // 40) % 2 * 200 + (x * y) % 17).astype(np.float32)
 

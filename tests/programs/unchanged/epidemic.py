@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 s = np.full((n, n), 1000.0) * (1 + 0.2 * np.sin(np.arange(n))[:, None] * np.cos(np.arange(n)))
 i, r = np.zeros((n, n)), np.zeros((n, n))
 i[n // 2, n // 3] = 100

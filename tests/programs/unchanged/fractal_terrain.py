@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-levels = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+levels = int(sys.argv[1]) if len(sys.argv) > 1 else 11
 size = 2**levels + 1
 rng = np.random.default_rng(4)
 height = np.zeros((size, size))

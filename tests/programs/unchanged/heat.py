@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 512
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 700
 steps = 150
 u = np.zeros((n, n))
 u[0, :] = 100.0

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 2500
 y, x = np.mgrid[0:size, 0:size] / size
 image = 90 + 40 * np.sin(6 * x) * np.cos(4 * y) + 20 * ((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.1)
 image = image.astype(np.uint8)

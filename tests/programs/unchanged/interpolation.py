@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
 knots = np.linspace(0, 10, 41)
 samples = np.sin(knots) + 0.1 * knots
 at = np.linspace(0.05, 9.95, n)

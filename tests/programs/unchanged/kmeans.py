@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 150_000
 k = 8
 rng = np.random.default_rng(42)
 centres = rng.uniform(-10, 10, size=(k, 3))

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 700
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 steps = 40
 
 

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
 rng = np.random.default_rng(5)
 x = np.hstack([np.ones((n, 1)), rng.normal(size=(n, 5))])
 w_true = np.array([-0.5, 1.0, -2.0, 0.5, 0.0, 1.5])

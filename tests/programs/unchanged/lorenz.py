@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
 steps, h = 150, 0.01
 
 

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 700
 limit = 60
 x = np.linspace(-2.0, 0.6, size)
 y = np.linspace(-1.3, 1.3, size)

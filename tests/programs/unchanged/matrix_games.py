@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
 game = np.array([[0, -1, 2, 1], [1, 0, -1, 0], [-2, 1, 0, -1], [0, 0, 1, -2]])
 row, column = np.zeros(4), np.zeros(4)
 row[0] = column[0] = 1

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 6_000_000
 rng = np.random.default_rng(2024)
 x, y = rng.random(n), rng.random(n)
 inside = (x * x + y * y) < 1

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 700
 x = np.linspace(-1.5, 1.5, size)
 z = x[None, :] + 1j * x[:, None] + 1e-9
 for _ in range(25):

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 rng = np.random.default_rng(7)
 sources = rng.standard_normal((n, 4)) * np.array([3.0, 2.0, 1.5, 1.0])
 mixing = np.sin(1.7 * np.arange(48)).reshape(4, 12) + 0.3 * np.cos(np.arange(48) ** 1.5).reshape(4, 12)

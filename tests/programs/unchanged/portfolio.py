@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-days = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+days = int(sys.argv[1]) if len(sys.argv) > 1 else 600_000
 assets = 8
 rng = np.random.default_rng(21)
 factor = rng.normal(0.0003, 0.008, size=days)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-walks = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+walks = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
 steps = 1000
 rng = np.random.default_rng(11)
 moves = rng.choice([-1, 1], size=(walks, steps))

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 350
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 centres = [(0.0, 0.0, 4.0, 1.2), (1.4, 0.6, 5.0, 0.9), (-1.5, -0.4, 3.6, 0.5)]
 
 

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-limit = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
+limit = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000_000
 prime = np.ones(limit + 1, dtype=bool)
 prime[:2] = False
 prime[4::2] = False

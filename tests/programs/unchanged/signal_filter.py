@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_500_000
 rate = 1000.0
 t = np.arange(n) / rate
 rng = np.random.default_rng(1)

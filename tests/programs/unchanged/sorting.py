@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_500_000
 rng = np.random.default_rng(17)
 values = rng.integers(0, 1_000_000, size=n)
 ordered = np.sort(values)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
 base = "the quick brown fox jumps over the lazy dog while seventeen quiet zebras graze beside an old stone bridge "
 text = base * repeats
 codes = np.frombuffer(text.encode(), dtype=np.uint8)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 rng = np.random.default_rng(123)
 arrive = np.cumsum(rng.exponential(1.0, n))
 serve = rng.exponential(0.8, n)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 600
 steps = 120
 c2 = 0.25
 now, before = np.zeros((n, n)), np.zeros((n, n))
