@@ -569,9 +569,7 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
   return std::move(*made);
 }
 
-double kernel_compile_seconds() {
-  return 1e-9 * static_cast<double>(cache().compile_nanoseconds.load(std::memory_order_relaxed));
-}
+double kernel_compile_seconds() { return 1e-9 * static_cast<double>(cache().compile_nanoseconds.load(std::memory_order_relaxed)); }
 
 CacheStats kernel_cache_stats() {
   Cache& all = cache();
