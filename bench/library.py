@@ -1,11 +1,13 @@
-"""Products, sorts and selections on the CPU beside NumPy.
+"""Products, sorts, selections and transforms on the CPU beside NumPy and SciPy.
 
-    python bench/library.py [--only matmul,sort] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
+    python bench/library.py [--only matmul,sort,fft] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
 
-Each call is waited for. NumPy and broadcloth take turns; the best of many rounds is shown, since other programs of the machine can only
-make a round longer. `speed` is NumPy's time by broadcloth's: the bars are 1 for products and selections, and 2 for sorts, `unique` and
-`median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu` compares the
-processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), which others disturb less.
+Each call is waited for. NumPy and broadcloth take turns, each in a process of its own: the threads of NumPy's OpenBLAS spin for a while
+after a product and would take a core from whatever runs beside them. The best of all turns is shown, since other programs of the machine
+can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for products, selections and transforms,
+1.5 for `fft2` of 2048 x 2048, and 2 for sorts, `unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does
+for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and
+OPENBLAS_NUM_THREADS=1), which others disturb less.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,8 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
     random = np.random.default_rng(1)
     if dtype[0] == "f":
         return random.standard_normal(shape).astype(dtype)
+    if dtype[0] == "c":
+        return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
     return random.integers(-(2**30), 2**30, shape).astype(dtype)
 
 
@@ -97,28 +103,56 @@ def sort_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
                 yield Row(f"{name} of rows 10000 x 1000 {dtype}", SORTS[name][0], (x,), 2 if name != "partition" else 1)
 
 
+def fft_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    import scipy.fft
+
+    def beside_numpy(name: str, **options: Any) -> Body:
+        return lambda xp, a: getattr(xp.fft, name)(a, **options)
+
+    def beside_scipy(name: str, **options: Any) -> Body:
+        return lambda xp, a: getattr(scipy.fft if xp is np else xp.scipy.fft, name)(a, **options)
+
+    for dtype in dtypes:
+        if dtype[0] not in "fc":
+            continue
+        for peer, body in (("NumPy", beside_numpy), ("SciPy", beside_scipy)):
+            mark = f"{dtype} by {peer}"
+            for n in sizes or [64, 1000, 1024, 1009, 4096, 65536, 1_000_000]:
+                yield Row(f"fft {n} {mark}", body("fft"), (numbers(dtype, n),), 1)
+                if dtype[0] == "f":
+                    yield Row(f"rfft {n} {mark}", body("rfft"), (numbers(dtype, n),), 1)
+            for n in sizes or [100, 512, 2048]:
+                yield Row(f"fft2 {n} {mark}", body("fft2"), (numbers(dtype, n, n),), 1.5 if n == 2048 else 1)
+            if sizes:
+                continue
+            yield Row(f"ifft2 512 {mark}", body("ifft2"), (numbers(dtype, 512, 512),), 1)
+            yield Row(f"fft along columns 1000 {mark}", body("fft", axis=0), (numbers(dtype, 1000, 1000),), 1)
+            yield Row(f"fft of a transposed array 1000 {mark}", body("fft"), (numbers(dtype, 1000, 1000).T,), 1)
+            yield Row(f"fftn 64 x 64 x 64 {mark}", body("fftn"), (numbers(dtype, 64, 64, 64),), 1)
+            for batch, n in ((10_000, 64), (1000, 1024), (100, 4096)):
+                yield Row(f"fft of {batch} x {n} {mark}", body("fft"), (numbers(dtype, batch, n),), 1)
+            if peer == "SciPy" and dtype[0] == "f":
+                yield Row(f"dct 1000 x 1024 {mark}", body("dct"), (numbers(dtype, 1000, 1024),), 1)
+
+
 def like(bc: Any, a: np.ndarray) -> Any:
     """The array as broadcloth's, a transposed one as a view."""
     return bc.asarray(a) if a.flags.c_contiguous else bc.asarray(a.T).T
 
 
-def measure(calls: list[Callable[[], Any]], clock: Callable[[], float], budget: float) -> list[float]:
-    """The least time of each call."""
-    best, repeats = [float("inf")] * len(calls), []
-    for call in calls:
-        call()
-        begin = clock()
-        call()
-        repeats.append(max(1, int(2e-4 / max(clock() - begin, 1e-7))))
+def measure(call: Callable[[], Any], clock: Callable[[], float], budget: float) -> float:
+    """The least time of a call in one turn, in seconds."""
+    call()
+    begin = clock()
+    call()
+    repeats = max(1, int(2e-4 / max(clock() - begin, 1e-7)))
     gc.disable()
-    end, rounds = time.perf_counter() + budget, 0
-    while rounds < 5 or (time.perf_counter() < end and rounds < 400):
-        for k, call in enumerate(calls):
-            begin = clock()
-            for _ in range(repeats[k]):
-                call()
-            best[k] = min(best[k], (clock() - begin) / repeats[k])
-        rounds += 1
+    best, end = float("inf"), time.perf_counter() + budget
+    while best == float("inf") or time.perf_counter() < end:
+        begin = clock()
+        for _ in range(repeats):
+            call()
+        best = min(best, (clock() - begin) / repeats)
     gc.enable()
     return best
 
@@ -132,43 +166,86 @@ def check(expected: np.ndarray, got: np.ndarray, name: str) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-2, err_msg=name)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="matmul,sort", help="matmul, sort or both")
-    parser.add_argument("--name", default="", help="rows whose name has this in it")
-    parser.add_argument("--sizes", default="")
-    parser.add_argument("--dtypes", default="f4,f8,i4,i8")
-    parser.add_argument("--budget", type=float, default=0.5, help="seconds for a row")
-    parser.add_argument("--json", help="a file for the results")
-    parser.add_argument("--cpu", action="store_true", help="the processor's time of this thread, in the place of the wall clock's")
-    options = parser.parse_args()
+def selected(options: argparse.Namespace) -> Iterator[Row]:
+    dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
+    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows}
+    for kind in options.only.split(","):
+        for row in makers[kind](dtypes, sizes):
+            if options.name in row.name:
+                yield row
+
+
+class Side:
+    """The process of one library: it makes each row's operands by itself and takes a turn whenever it is asked to."""
+
+    def __init__(self, library: str) -> None:
+        command = [sys.executable, __file__, *sys.argv[1:], "--side", library]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, word: str) -> str:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(word, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit("a library's process ended: see above")
+        return answer.strip()
+
+
+def waited_for(bc: Any, body: Body, *operands: Any) -> Any:
+    result = body(bc, *operands)
+    bc.synchronize()
+    return result
+
+
+def serve(library: str, options: argparse.Namespace) -> None:
+    """What a Side's process does: "next" makes the next row's call, "turn" measures it."""
     import broadcloth as bc
 
     bc.set_default_device("cpu")
     clock = time.thread_time if options.cpu else time.perf_counter
-    dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
-    makers = {"matmul": product_rows, "sort": sort_rows}
+    rows = selected(options)
+    call: Callable[[], Any] = list
+    for line in sys.stdin:
+        if line.strip() == "turn":
+            print(measure(call, clock, options.budget / 10), flush=True)
+            continue
+        row = next(rows)
+        call = partial(row.body, np, *row.operands)
+        if library != "numpy":
+            expected, call = call(), partial(waited_for, bc, row.body, *(like(bc, a) for a in row.operands))
+            check(np.asarray(expected), np.asarray(call().get()), row.name)
+        print("ready", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft")
+    parser.add_argument("--name", default="", help="rows whose name has this in it")
+    parser.add_argument("--sizes", default="")
+    parser.add_argument("--dtypes", default="f4,f8,i4,i8")
+    parser.add_argument("--budget", type=float, default=0.5, help="seconds for a row and library, cut into ten turns")
+    parser.add_argument("--json", help="a file for the results")
+    parser.add_argument("--cpu", action="store_true", help="the processor's time of this thread, in the place of the wall clock's")
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side:
+        serve(options.side, options)
+        return 0
+    sides = [Side("numpy"), Side("broadcloth")]
     found: list[dict[str, Any]] = []
-    print(f"{'row':<40} {'NumPy µs':>12} {'ours µs':>12} {'speed':>7} {'bar':>4}")
-    for kind in options.only.split(","):
-        for row in makers[kind](dtypes, sizes):
-            if options.name not in row.name:
-                continue
-            ours = tuple(like(bc, a) for a in row.operands)
-
-            def run_numpy(row: Row = row) -> Any:
-                return row.body(np, *row.operands)
-
-            def run_ours(row: Row = row, ours: Any = ours) -> Any:
-                result = row.body(bc, *ours)
-                bc.synchronize()
-                return result
-
-            check(np.asarray(run_numpy()), np.asarray(run_ours().get()), row.name)
-            theirs, mine = measure([run_numpy, run_ours], clock, options.budget)
-            found.append({"name": row.name, "numpy": theirs, "ours": mine, "speed": round(theirs / mine, 3), "bar": row.bar})
-            mark = "  below" if theirs < row.bar * mine else ""
-            print(f"{row.name:<40} {theirs * 1e6:>12.2f} {mine * 1e6:>12.2f} {theirs / mine:>7.2f} {row.bar:>4g}{mark}", flush=True)
+    print(f"{'row':<40} {'peer µs':>12} {'ours µs':>12} {'speed':>7} {'bar':>4}")
+    for row in selected(options):
+        for side in sides:
+            side.ask("next")
+        best = [float("inf")] * 2
+        for _ in range(10):
+            for k, side in enumerate(sides):
+                time.sleep(0.2)  # until the other side's threads sleep: OpenBLAS's spin for 0.1 s
+                best[k] = min(best[k], float(side.ask("turn")))
+        theirs, mine = best
+        found.append({"name": row.name, "numpy": theirs, "ours": mine, "speed": round(theirs / mine, 3), "bar": row.bar})
+        mark = "  below" if theirs < row.bar * mine else ""
+        print(f"{row.name:<40} {theirs * 1e6:>12.2f} {mine * 1e6:>12.2f} {theirs / mine:>7.2f} {row.bar:>4g}{mark}", flush=True)
     below = [row for row in found if row["speed"] < row["bar"]]
     print(f"{len(found)} rows: {len(found) - len(below)} reach their bar")
     if options.json:

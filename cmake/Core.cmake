@@ -5,7 +5,7 @@ foreach(folder core runtime primitives codegen graph array ops autograd kernels 
   list(APPEND core_globs "${SRC}/${folder}/*.cpp")
 endforeach()
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${core_globs})
-list(FILTER core_sources EXCLUDE REGEX "/backends/cpu/jit/")
+list(FILTER core_sources EXCLUDE REGEX "/backends/cpu/(jit|fft)/")
 
 # The device library as one string, for NVRTC and the embedded clang.
 file(GLOB device_headers CONFIGURE_DEPENDS "${SRC}/device/*.h")
@@ -77,6 +77,9 @@ target_link_options(broadcloth_core PRIVATE
 set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 
 broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+
+include("${CMAKE_SOURCE_DIR}/cmake/Ducc.cmake")
+broadcloth_add_fft(broadcloth_core)
 
 # Loops over elements that only move, compare and count are worth vectorising.
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"

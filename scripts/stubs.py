@@ -13,9 +13,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import broadcloth
 import broadcloth.cuda
 from broadcloth.cuda._jit import Intrinsic
+from broadcloth.random._distributions import DISTRIBUTIONS, Distribution, parameters_of
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "broadcloth"
 _KINDS = {(1, 1): "_UnaryUfunc", (2, 1): "_BinaryUfunc", (1, 2): "_UnaryPairUfunc", (2, 2): "_BinaryPairUfunc"}
@@ -82,8 +85,50 @@ def cuda_namespace() -> str:
     return written(lines, names)
 
 
+def distributions() -> str:
+    """Methods that give an array where they are given a `size`."""
+    lines = [
+        _HEADER,
+        "from typing import Any, overload",
+        "",
+        "import numpy as np",
+        "",
+        "from .._broadcloth import ndarray",
+        "from ..typing import ArrayLike, DeviceLike, ShapeLike",
+    ]
+    for name, numpy_class in (("Distributions", np.random.Generator), ("LegacyDistributions", np.random.RandomState)):
+        lines += ["", f"class {name}:"]
+        for row in DISTRIBUTIONS:
+            if not hasattr(numpy_class, row.name):
+                continue
+            found = [p for p in parameters_of(row) if p.name not in ("size", "device", "method")]
+            given = ["self", *(f"{p.name}: ArrayLike" for p in found)]
+            optional = ["self", *(f"{p.name}: ArrayLike" + ("" if p.default is p.empty else f" = {p.default}") for p in found)]
+            method = ["method: str = ..."] if row.name == "multivariate_hypergeometric" else []
+            forms = [([*optional, "size: None = None", *method, "*"], "Any"), ([*given, "size: ShapeLike", *method, "*"], "ndarray")]
+            if optional != given:
+                forms.append(([*optional, "*", "size: ShapeLike"], "ndarray"))
+            for parameters, result in forms:
+                lines += ["    @overload", f"    def {row.name}({', '.join(parameters)}, device: DeviceLike = None) -> {result}: ..."]
+    rows = ["", "class Distribution:", *(f"    {name}: str" for name in Distribution._fields)]
+    functions = [
+        "",
+        "DISTRIBUTIONS: list[Distribution]",
+        "def parameters_of(row: Distribution) -> list[Any]: ...",
+        "def binder(row: Distribution) -> Any: ...",
+        "def on_host(value: Any) -> Any: ...",
+        "def on_device(drawn: Any, device: Any) -> Any: ...",
+        "",
+    ]
+    return "\n".join([*lines, *rows, *functions])
+
+
 def main() -> int:
-    stubs = {PACKAGE / "__init__.pyi": main_namespace(), PACKAGE / "cuda" / "__init__.pyi": cuda_namespace()}
+    stubs = {
+        PACKAGE / "__init__.pyi": main_namespace(),
+        PACKAGE / "cuda" / "__init__.pyi": cuda_namespace(),
+        PACKAGE / "random" / "_distributions.pyi": distributions(),
+    }
     if "--check" not in sys.argv:
         for path, text in stubs.items():
             path.write_text(text)

@@ -96,7 +96,7 @@ def programs() -> Iterator[Any]:
         u = array((66, 130), dtype)
         yield 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
         yield bc.linspace(0, 1, 8192, dtype=dtype)
-        rng = bc.random.default_rng(0)
+        rng = bc.random.Generator(bc.random.Philox(0))
         yield rng.random(8192, dtype=dtype)
         yield rng.standard_normal(8192, dtype=dtype)
     flags = array((64, 128), "bool")

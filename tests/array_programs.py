@@ -725,7 +725,7 @@ def values_of_nothing(statement: str, want: object, got: object) -> bool:
     return want is None and is_error(got) and bool(re.search(r"not be broadcast to indexing result of shape \(.*\b0\b", str(got)))
 
 
-@known("Index arrays, and the places that nonzero and argwhere find, lie in C's order; NumPy's in one that it does not promise.")
+@known("Index arrays, and the places that nonzero finds, lie in C's order; NumPy's in one that it does not promise.")
 def order_of_places(statement: str, want: object, got: object) -> bool:
     return ".view(" in statement and says(want, "the last axis must be contiguous") and not is_error(got) and got.dtype != bool  # type: ignore[attr-defined]
 

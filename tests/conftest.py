@@ -43,7 +43,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 # Files whose results come from loops, products or generated code and that need few kernels: their tests have the mark `numeric`, which
 # `make levels` runs at every instruction set. (Every row in every dtype is Tier0.GivesTheBitsOfCompiledKernels there, a C++ test.)
-NUMERIC = "matmul differential fast_forms random_kernels jit_arrays prange".split()
+NUMERIC = "matmul fft scipy_fft differential fast_forms random_kernels jit_arrays prange".split()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -399,17 +399,20 @@ _json.install()
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
 _MODULES = (
+    "autograd",
     "core",
     "cuda",
     "cupyx",
     "exceptions",
     "experimental",
     "extending",
+    "fft",
     "lib",
     "linalg",
     "profiler",
     "random",
     "run",
+    "scipy",
     "typed",
     "types",
     "typing",

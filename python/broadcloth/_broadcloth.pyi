@@ -128,6 +128,13 @@ class flatiter:
     def copy(self) -> ndarray: ...
 
 @final
+class GradFunction:
+    def name(self) -> str: ...
+    next_functions: tuple[tuple[GradFunction | None, int], ...]
+
+class RemovableHandle:
+    def remove(self) -> None: ...
+
 class ndarray(Generic[_ShapeT, _DTypeT]):
     """`ndarray(shape, dtype=float64, device=None)`: an uninitialised array, as NumPy's constructor."""
 
@@ -159,6 +166,21 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
     device: device
     data: MemoryPointer
     __cuda_array_interface__: dict[str, Any]  # AttributeError on the CPU
+    requires_grad: bool  # settable
+    grad: ndarray | None  # settable
+    is_leaf: bool
+    grad_fn: GradFunction | None
+    def requires_grad_(self, requires_grad: bool = True) -> ndarray: ...
+    def backward(
+        self,
+        gradient: ArrayLike | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: ndarray | Sequence[ndarray] | None = None,
+    ) -> None: ...
+    def detach(self) -> ndarray: ...
+    def retain_grad(self) -> None: ...
+    def register_hook(self, hook: Callable[[ndarray], ndarray | None]) -> RemovableHandle: ...
     __array_interface__: dict[str, Any]  # AttributeError but on the CPU
     ctypes: Any  # AttributeError but on the CPU
 
@@ -879,8 +901,59 @@ def einsum_one(a: ArrayLike, a_labels: Sequence[int], labels: Sequence[int], dty
 def einsum_two(
     a: ArrayLike, a_labels: Sequence[int], b: ArrayLike, b_labels: Sequence[int], labels: Sequence[int], dtype: DTypeLike
 ) -> ndarray: ...
-def lapack_svd(a: ArrayLike) -> tuple[ndarray, ...]: ...
-def lapack_eigvals(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def linalg_solve(a: ArrayLike, b: ArrayLike) -> ndarray: ...
+def linalg_inv(a: ArrayLike, check: bool = True) -> ndarray: ...
+def linalg_det(a: ArrayLike) -> ndarray: ...
+def linalg_slogdet(a: ArrayLike) -> tuple[ndarray, ndarray]: ...
+def linalg_lu(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def linalg_lu_solve(lu: ArrayLike, pivots: ArrayLike, b: ArrayLike, trans: int = 0) -> ndarray: ...
+def linalg_solve_triangular(a: ArrayLike, b: ArrayLike, lower: bool = False, trans: int = 0, unit_diagonal: bool = False) -> ndarray: ...
+def linalg_cholesky(a: ArrayLike, lower: bool = True) -> ndarray: ...
+def linalg_cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = True) -> ndarray: ...
+def linalg_qr(a: ArrayLike, mode: str) -> tuple[ndarray, ...]: ...
+def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]: ...
+def linalg_eigh(a: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]: ...
+def linalg_eig(a: ArrayLike, vectors: bool) -> tuple[ndarray, ...]: ...
+def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]: ...
+def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def linalg_hessenberg(a: ArrayLike) -> tuple[ndarray, ...]: ...
+def fft(
+    a: ArrayLike,
+    kind: int,
+    lengths: int | Sequence[int] | None,
+    axes: int | Sequence[int],
+    forward: bool,
+    norm: int,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def fft_scipy(
+    a: ArrayLike,
+    kind: int,
+    lengths: int | Sequence[int] | None,
+    axes: int | Sequence[int],
+    forward: bool,
+    norm: int,
+    threads: int = 0,
+    type: int = 2,
+    orthogonal: bool | None = None,
+    composed: bool = False,
+) -> ndarray: ...
+def is_grad_enabled() -> bool: ...
+def set_grad_enabled(mode: bool) -> bool: ...
+def run_backward(
+    outputs: Sequence[ndarray] | None,
+    gradients: Sequence[ndarray] | None,
+    inputs: Sequence[ndarray] | None,
+    retain_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    allow_unused: bool,
+) -> tuple[ndarray | None, ...]: ...
+def attach_function(
+    name: str, outputs: Sequence[ndarray], inputs: Sequence[ndarray], callback: Callable[..., tuple[Any, ...]]
+) -> tuple[ndarray, ...]: ...
+def output_of(function: GradFunction, output: int, saved: ndarray) -> ndarray: ...
+def snapshot(a: ndarray) -> ndarray: ...
 
 # Composites (C++ functions over the ops above)
 def concatenate(
@@ -916,6 +989,29 @@ def random(
 ) -> ndarray:
     """Element i of Philox's stream `seed` at counter + i: the same values on every device. `integers` draws from [low, high), with
     `endpoint` from [low, high]."""
+
+def draw_pcg(
+    kind: Literal["uniform", "integers", "normal", "exponential"],
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    dxsm: bool,
+    state_high: int,
+    state_low: int,
+    increment_high: int,
+    increment_low: int,
+    has_half: bool | int,
+    half: int,
+    affine: bool = False,
+    low: float = 0.0,
+    scale: float = 1.0,
+    first: int = 0,
+    span: int = 0,
+    one: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> tuple[ndarray, int, int, int, int]:
+    """NumPy's numbers of a PCG64 (`dxsm`: PCG64DXSM); then the state behind them, whether half a word is left, and this half. `one` is
+    the address of NumPy's function that draws one number."""
 
 def allclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool: ...
 def angle(z: ArrayLike, deg: bool = False) -> ndarray: ...

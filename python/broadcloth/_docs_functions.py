@@ -548,6 +548,110 @@ Examples
 >>> bc.device_count("cpu")
 1
 """,
+    "ndarray.requires_grad_": """Sets `requires_grad` in place.
+
+Parameters
+----------
+requires_grad : bool
+    Whether derivatives are followed through the array, and left in its `grad` by `backward`.
+
+Returns
+-------
+ndarray
+    The array itself.
+
+Raises
+------
+RuntimeError
+    The elements are no floating or complex numbers; or the array is no leaf and the derivatives are to end.
+
+Examples
+--------
+>>> x = bc.array([1.0, 2.0]).requires_grad_()
+>>> (x * x).requires_grad, x.is_leaf
+(True, True)
+""",
+    "ndarray.backward": """Adds the gradients of the leaves that the array depends on to their `grad`.
+
+Parameters
+----------
+gradient : ndarray, optional
+    The gradient of the array, in its shape; 1 for an array of one element unless given.
+retain_graph : bool, optional
+    Keeps what ops saved, for another run; by default what `create_graph` is.
+create_graph : bool
+    Records the run, so that the gradients can be differentiated.
+inputs : ndarray or sequence of them, optional
+    The only leaves whose `grad` is changed.
+
+Raises
+------
+RuntimeError
+    The array does not require grad, has several elements and no gradient is given, or what an op saved is gone.
+
+Examples
+--------
+>>> x = bc.array([1.0, 2.0]).requires_grad_()
+>>> (x**3).sum().backward()
+>>> x.grad
+array([ 3., 12.])
+""",
+    "ndarray.detach": """The same elements as a constant for derivatives: a view.
+
+Returns
+-------
+ndarray
+    A view of the same memory. What is written through it is not followed.
+
+Examples
+--------
+>>> x = bc.array([1.0, 2.0]).requires_grad_()
+>>> (x * x.detach()).sum().backward()
+>>> x.grad
+array([1., 2.])
+""",
+    "ndarray.retain_grad": """Asks `backward` to leave the gradient in `grad` although the array is no leaf.
+
+Raises
+------
+RuntimeError
+    The array does not require grad.
+
+Examples
+--------
+>>> x = bc.array([1.0, 2.0]).requires_grad_()
+>>> y = x * x
+>>> y.retain_grad()
+>>> (3 * y).sum().backward()
+>>> y.grad
+array([3., 3.])
+""",
+    "ndarray.register_hook": """Calls a function with the array's gradient whenever `backward` has computed it.
+
+Parameters
+----------
+hook : callable
+    Takes the gradient; gives None, or the gradient to go on with.
+
+Returns
+-------
+handle
+    An object whose `remove()` takes the hook away.
+
+Raises
+------
+RuntimeError
+    The array does not require grad.
+
+Examples
+--------
+>>> x = bc.array([1.0, 2.0]).requires_grad_()
+>>> handle = x.register_hook(lambda g: 10 * g)
+>>> (x * x).sum().backward()
+>>> x.grad
+array([20., 40.])
+>>> handle.remove()
+""",
 }
 
 # Methods: a summary, an example, and its result. Their arguments are those of the function of the same name.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.exceptions import RankWarning
-from numpy.linalg import LinAlgError
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
@@ -15,6 +14,7 @@ from ._convolution import convolve
 from ._manipulation import trim_zeros
 from ._types import finfo
 from ._warnings import warn
+from .linalg import eigvals, lstsq, svd
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -199,23 +199,8 @@ def polyint(p: Any, m: int = 1, k: ArrayLike | None = None) -> Any:
     return _like(value, p)
 
 
-def _eigenvalues(matrix: ndarray) -> ndarray:
-    """The eigenvalues of a square matrix: real numbers where all are real, in single precision where the matrix is."""
-    single = matrix.dtype in (np.float32, np.complex64)
-    wide = matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64, copy=False)
-    if not bool(_c.ufuncs["isfinite"](wide).all()):
-        raise LinAlgError("Array must not contain infs or NaNs")
-    found = _c.lapack_eigvals(wide)
-    if not found:
-        raise LinAlgError("Eigenvalues did not converge")
-    values = found[0]
-    if matrix.dtype.kind != "c" and not bool(values.imag.any()):
-        values = values.real.copy()
-    return values.astype(f"{values.dtype.kind}{values.dtype.itemsize // 2}") if single else values
-
-
 def roots(p: ArrayLike) -> ndarray:
-    """The roots of a polynomial: the eigenvalues of its companion matrix, which LAPACK computes on the host.
+    """The roots of a polynomial: the eigenvalues of its companion matrix, as `linalg.eigvals` gives them.
 
     Parameters
     ----------
@@ -255,41 +240,11 @@ def roots(p: ArrayLike) -> ndarray:
         return _c.zeros(zeros, np.float64, device=device)
     companion = _c.eye(n, n, -1, c.dtype, device=device)
     companion[0] = -c[1:] / c[0]
-    found = _eigenvalues(companion)
+    found = eigvals(companion)
     return _c.concatenate([found, _c.zeros(zeros, found.dtype, device=device)]) if zeros else found
 
 
 # ---- Fits -------------------------------------------------------------------------------------------------------------------------------
-
-
-class _LeastSquares(NamedTuple):
-    solution: ndarray
-    residuals: ndarray  # sums of squares, empty where the rank is not full
-    rank: int
-    singular: ndarray
-
-
-def _least_squares(a: ndarray, b: ndarray, cutoff: float) -> _LeastSquares:
-    """The shortest x for which a @ x is nearest to b, by singular values; those below `cutoff` times the largest one count as zero."""
-    t = np.result_type(a.dtype, b.dtype)
-    wide = np.dtype(np.complex128 if t.kind == "c" else np.float64)
-    matrix, right = a.astype(wide, copy=False), b.astype(wide, copy=False)
-    found = _c.lapack_svd(matrix)
-    if not found:
-        raise LinAlgError("SVD did not converge in Linear Least Squares")
-    u, s, vh = found
-    kept = s > cutoff * s[0]
-    rank = int(kept.sum())
-    weights = _c.where(kept, 1 / s, 0.0)
-    parts = _c.matmul(u.conj().T, right)
-    x = _c.matmul(vh.conj().T, (weights * parts.T).T)
-    if rank == a.shape[1] < a.shape[0]:
-        rest = abs(right - _c.matmul(matrix, x)) ** 2
-        residuals = _c.atleast_1d(rest.sum(0))
-    else:
-        residuals = _c.zeros(0, np.float64, device=a.device)
-    real = a.real.dtype
-    return _LeastSquares(x.astype(t, copy=False), residuals.astype(real, copy=False), rank, s.astype(real, copy=False))
 
 
 def _weights(w: ArrayLike, y: ndarray) -> ndarray:
@@ -316,16 +271,16 @@ def _fit_operands(x: ArrayLike, y: ArrayLike, deg: Any) -> tuple[ndarray, ndarra
     return places, values
 
 
-def _fit_covariance(lhs: ndarray, scale: ndarray, fit: _LeastSquares, points: int, unscaled: bool) -> ndarray:
+def _fit_covariance(lhs: ndarray, scale: ndarray, residuals: ndarray, points: int, unscaled: bool) -> ndarray:
     """The covariance matrix of the coefficients, (aᵀa)⁻¹ by the singular values of a; with one more axis for several columns."""
-    _, s, vh = _c.lapack_svd(lhs.astype(np.complex128 if lhs.dtype.kind == "c" else np.float64, copy=False))
+    _, s, vh = svd(lhs.astype(np.complex128 if lhs.dtype.kind == "c" else np.float64, copy=False), full_matrices=False)
     base = _c.matmul(vh.T / s**2, vh.conj()) / (scale[:, None] * scale)
     if unscaled:
         return base
     order = lhs.shape[1]
     if points <= order:
         raise ValueError("the number of data points must exceed order to scale the covariance matrix")
-    return base[:, :, None] * (fit.residuals / (points - order))
+    return base[:, :, None] * (residuals / (points - order))
 
 
 def polyfit(
@@ -333,7 +288,7 @@ def polyfit(
 ) -> Any:
     """The polynomial of a degree that is nearest to points in the sense of least squares.
 
-    The singular values of the (N, deg + 1) matrix of powers are computed by LAPACK on the host.
+    `linalg.lstsq` with the (N, deg + 1) matrix of powers, whose columns are scaled.
 
     Parameters
     ----------
@@ -384,15 +339,15 @@ def polyfit(
         right = right * (weights[:, None] if right.ndim == 2 else weights)
     scale = _c.ufuncs["sqrt"]((lhs * lhs).sum(0))
     lhs = lhs / scale
-    fit = _least_squares(lhs, right, float(cutoff))
-    c = (fit.solution.T / scale).T
-    if fit.rank != order and not full:
+    solution, residuals, rank, singular = lstsq(lhs, right, float(cutoff))
+    c = (solution.T / scale).T
+    if rank != order and not full:
         warn("Polyfit may be poorly conditioned", RankWarning)
     if full:
-        return c, fit.residuals, np.int32(fit.rank), fit.singular, cutoff
+        return c, residuals, rank, singular, cutoff
     if not cov:
         return c
-    base = _fit_covariance(lhs, scale, fit, len(places), isinstance(cov, str) and cov == "unscaled")
+    base = _fit_covariance(lhs, scale, residuals, len(places), isinstance(cov, str) and cov == "unscaled")
     if right.ndim == 1:
         return c, base[:, :, 0] if base.ndim == 3 else base
     return c, base[:, :, None] if base.ndim == 2 else base
@@ -405,7 +360,7 @@ def poly(seq_of_zeros: Any) -> ndarray:
     ----------
     seq_of_zeros : array_like, 1-d or a square matrix
         The roots. Complex ones are looked at: the coefficients are real where they come in conjugate pairs. Of a square matrix: the
-        characteristic polynomial, whose roots are the eigenvalues, computed on the host.
+        characteristic polynomial, whose roots are the eigenvalues.
 
     Returns
     -------
@@ -426,7 +381,7 @@ def poly(seq_of_zeros: Any) -> ndarray:
     """
     zeros = _c.atleast_1d(_c.asarray(seq_of_zeros))
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
-        zeros = _eigenvalues(zeros)
+        zeros = eigvals(zeros)
     if zeros.ndim != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
     if zeros.dtype.kind not in "fc" or zeros.dtype.itemsize < 4:

@@ -1,10 +1,14 @@
-"""Linear algebra, under NumPy's names: norms and products. (Solvers and decompositions are not here yet; the error says what to do.)"""
+"""Linear algebra, under NumPy's names: solvers, decompositions, norms and products of stacks of matrices.
+
+float32 and complex64 are computed in single precision. Singular matrices, and what does not converge, are a LinAlgError from the call,
+which runs what waits for that reason."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -14,29 +18,52 @@ from ._broadcloth import ndarray
 from ._manipulation import matrix_transpose, normalized_axes
 from ._math import cross as _cross
 from ._namespace import face
-from ._products import matmul, tensordot, vecdot
+from ._products import matmul as _matmul
 from ._products import outer as _outer
+from ._products import tensordot as _tensordot
+from ._products import vecdot as _vecdot
+from ._warnings import warn
+from .exceptions import PerformanceWarning
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike, DTypeLike
 
 __all__ = [
     "LinAlgError",
+    "cholesky",
+    "cond",
     "cross",
+    "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
 ]
 
+_NoValue: Any = np._NoValue  # type: ignore[attr-defined]
 _reduce = _c.reduce
 _ufuncs = _c.ufuncs
 _asarray = _c.asarray
@@ -46,6 +73,622 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = face(
         __name__, __all__, np.linalg, "numpy.linalg.{name} takes the array too: it computes on a host copy and gives NumPy's array"
     )
+
+
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class EighResult(NamedTuple):
+    """What `eigh` gives."""
+
+    eigenvalues: ndarray
+    eigenvectors: ndarray
+
+
+class QRResult(NamedTuple):
+    """What `qr` gives: `Q` with orthonormal columns, `R` upper triangular."""
+
+    Q: ndarray
+    R: ndarray
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: ndarray
+    logabsdet: ndarray
+
+
+class SVDResult(NamedTuple):
+    """What `svd` gives: a = U @ diag(S) @ Vh."""
+
+    U: ndarray
+    S: ndarray
+    Vh: ndarray
+
+
+def _matrices(x: Any) -> ndarray:
+    """An operand of at least two dimensions."""
+    a = _asarray(x)
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    return a
+
+
+def _squares_of(x: Any) -> ndarray:
+    a = _matrices(x)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+    return a
+
+
+def _on_host(name: str, a: ndarray) -> ndarray:
+    """A GPU's array, copied to the host for what only LAPACK computes, with a warning; one of the CPU as it is."""
+    if a.device.type == "cpu":
+        return a
+    warn(f"{name} is computed by LAPACK on a copy in host memory: cuSOLVER has no routine that is used for it", PerformanceWarning)
+    return a.to_device("cpu")
+
+
+# ---- Systems of equations ---------------------------------------------------------------------------------------------------------------
+
+
+def solve(a: ArrayLike, b: ArrayLike) -> ndarray:
+    """The solution x of a @ x = b, by LU factorization with partial pivoting.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    b : array_like, (n,) or (..., n, k)
+        One vector if it has one dimension, else matrices. Leading axes broadcast.
+
+    Returns
+    -------
+    ndarray
+        (..., n) or (..., n, k); float64 for integers, else of the operands' common dtype.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular, or not square.
+    TypeError
+        The dtype is float16 or bfloat16.
+
+    Examples
+    --------
+    >>> bc.linalg.solve([[1, 2], [3, 5]], [1, 2])
+    array([-1.,  1.])
+    """
+    return _c.linalg_solve(a, b)
+
+
+def inv(a: ArrayLike) -> ndarray:
+    """The inverses of square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is singular, or not square.
+
+    Examples
+    --------
+    >>> bc.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    return _c.linalg_inv(a)
+
+
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> ndarray:
+    """The x for which tensordot(a, x, x.ndim) is b.
+
+    Parameters
+    ----------
+    a : array_like
+        Of shape b.shape + Q, where the product of Q is `b`'s size.
+    b : array_like
+    axes : sequence of ints, optional
+        Axes of `a` that are moved to its end before.
+
+    Raises
+    ------
+    LinAlgError
+        `a` is singular, or not square in this sense.
+
+    Examples
+    --------
+    >>> bc.linalg.tensorsolve(bc.eye(4).reshape(2, 2, 4), bc.ones((2, 2)))
+    array([1., 1., 1., 1.])
+    """
+    matrix, right = _asarray(a), _asarray(b)
+    if axes is not None:
+        order = list(range(matrix.ndim))
+        for k in axes:
+            order.remove(k)
+            order.insert(matrix.ndim, k)
+        matrix = matrix.transpose(order)
+    shape = matrix.shape[-(matrix.ndim - right.ndim) :]
+    n = math.prod(shape)
+    if matrix.size != n**2:
+        raise LinAlgError(
+            "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    return solve(matrix.reshape(n, n), right.ravel()).reshape(shape)
+
+
+def tensorinv(a: ArrayLike, ind: int = 2) -> ndarray:
+    """The inverse of `a` under tensordot(a, b, ind).
+
+    Raises
+    ------
+    ValueError
+        `ind` is not positive.
+    LinAlgError
+        `a` is singular, or the products of its first `ind` extents and of the others differ.
+
+    Examples
+    --------
+    >>> bc.linalg.tensorinv(bc.eye(4).reshape(4, 2, 2), ind=1).shape
+    (2, 2, 4)
+    """
+    tensor = _asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = tensor.shape[ind:] + tensor.shape[:ind]
+    return inv(tensor.reshape(math.prod(tensor.shape[ind:]), -1)).reshape(shape)
+
+
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[ndarray, ndarray, Any, ndarray]:
+    """The shortest x for which a @ x is nearest to b, by singular values. Computed in double precision.
+
+    Parameters
+    ----------
+    a : array_like, (m, n)
+    b : array_like, (m,) or (m, k)
+    rcond : float, optional
+        Singular values below it times the largest one count as zero: max(m, n) times float64's precision unless given, and all that are
+        not zero count with -1.
+
+    Returns
+    -------
+    x : ndarray, (n,) or (n, k)
+    residuals : ndarray
+        The sums of squares for each column, empty where the rank is below n or m <= n.
+    rank : int
+    s : ndarray
+        The singular values.
+
+    Raises
+    ------
+    LinAlgError
+        The numbers of rows differ, an operand is no matrix, or the singular values do not converge.
+
+    Examples
+    --------
+    >>> x, residuals, rank, s = bc.linalg.lstsq([[0, 1], [1, 1], [2, 1]], [1, 3, 5])
+    >>> x.round(6)
+    array([2., 1.])
+    """
+    matrix, right = _asarray(a), _asarray(b)
+    vector = right.ndim == 1
+    if vector:
+        right = right[:, None]
+    for operand in (matrix, right):
+        if operand.ndim != 2:
+            raise LinAlgError(f"{operand.ndim}-dimensional array given. Array must be two-dimensional")
+    m, n = matrix.shape
+    if right.shape[0] != m:
+        raise LinAlgError("Incompatible dimensions")
+    t = _common_dtype(matrix, right)
+    wide = np.dtype(np.complex128 if t.kind == "c" else np.float64)
+    if rcond is None:
+        rcond = float(np.finfo(np.float64).eps) * max(m, n)
+    x, squares, rank, s = _least_squares(matrix.astype(wide, copy=False), right.astype(wide, copy=False), float(rcond))
+    real = np.dtype(t.char.lower())
+    if rank != n or m <= n:
+        squares = _c.empty(0, real, device=matrix.device)
+    x = x.astype(t, copy=False)
+    return x[:, 0] if vector else x, squares.astype(real, copy=False), np.int32(rank), s.astype(real, copy=False)
+
+
+def _least_squares(a: ndarray, b: ndarray, rcond: float) -> tuple[ndarray, ndarray, int, ndarray]:
+    """The solution for matrices of doubles, sums of squares of the residuals, the rank and the singular values."""
+    m, n = a.shape
+    if min(m, n) == 0 or b.shape[1] == 0:
+        s = svdvals(a)
+        rank = int(_rank_of(s, rcond))
+        return _c.zeros((n, b.shape[1]), a.dtype, device=a.device), _squares(b).sum(0), rank, s
+    if a.device.type == "cpu":
+        x, squares, rank, s = _c.linalg_lstsq(a, b, rcond)
+        return x, squares, int(rank), s
+    try:
+        u, s, vh = _c.linalg_svd(a, 1)
+    except LinAlgError:
+        raise LinAlgError("SVD did not converge in Linear Least Squares") from None
+    rank = int(_rank_of(s, rcond))
+    parts = _c.matmul(u.conj().T, b)
+    x = _c.matmul(vh[:rank].conj().T, parts[:rank] / s[:rank, None])
+    return x, _squares(b - _c.matmul(a, x)).sum(0), rank, s
+
+
+def _rank_of(s: ndarray, rcond: float) -> Any:
+    if s.shape[0] == 0:
+        return 0
+    return (s > max(rcond, 0.0) * s[0]).sum() if rcond >= 0 else (s > float(np.finfo(s.dtype).eps) * s[0]).sum()
+
+
+def _common_dtype(*operands: ndarray) -> np.dtype[Any]:
+    """The dtype in which NumPy gives results of these operands."""
+    t = np.dtype(np.float32)
+    for a in operands:
+        if a.dtype.kind not in "biufc" or (a.dtype.kind == "f" and a.dtype.itemsize < 4):
+            raise TypeError(f"array type {a.dtype.name} is unsupported in linalg")
+        t = np.result_type(t, a.dtype if a.dtype.kind in "fc" else np.float64)
+    return t
+
+
+# ---- Determinants -----------------------------------------------------------------------------------------------------------------------
+
+
+def det(a: ArrayLike) -> ndarray:
+    """The determinants of square matrices, by LU factorization.
+
+    Examples
+    --------
+    >>> bc.linalg.det([[2.0, 0.0], [0.0, 4.0]])
+    array(8.)
+    """
+    return _c.linalg_det(a)
+
+
+def slogdet(a: ArrayLike) -> SlogdetResult:
+    """The signs of determinants, and the logarithms of their absolute values, which overflow later than the determinants.
+
+    Returns
+    -------
+    SlogdetResult
+        sign : 1, -1, 0 or of a complex matrix a number on the unit circle; logabsdet : -inf where the determinant is 0.
+
+    Examples
+    --------
+    >>> bc.linalg.slogdet(bc.array([[0.0, 1.0], [1.0, 0.0]]))
+    SlogdetResult(sign=array(-1.), logabsdet=array(0.))
+    """
+    return SlogdetResult(*_c.linalg_slogdet(a))
+
+
+# ---- Decompositions ---------------------------------------------------------------------------------------------------------------------
+
+
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> ndarray:
+    """The triangular factors L with a = L @ L.conj().T of Hermitian positive definite matrices, or with `upper` L.conj().T.
+
+    Only the lower triangle of `a` (with `upper` the other) is read.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is not positive definite, or not square.
+
+    Examples
+    --------
+    >>> bc.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    return _c.linalg_cholesky(a, not upper)
+
+
+def qr(a: ArrayLike, mode: Literal["reduced", "complete", "r", "raw"] = "reduced") -> Any:
+    """The factors of a = Q @ R: Q has orthonormal columns, R is upper triangular.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    mode : {'reduced', 'complete', 'r', 'raw'}
+        Q of shape (m, min(m, n)) or (m, m); R alone; or what LAPACK has: the reflectors, transposed, and their factors.
+
+    Returns
+    -------
+    QRResult, ndarray or tuple
+
+    Examples
+    --------
+    >>> q, r = bc.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> (abs(q @ r - bc.array([[3.0, 1.0], [4.0, 2.0]])) < 1e-14).all()
+    array(True)
+    """
+    if mode not in ("reduced", "complete", "r", "raw"):
+        if mode in ("f", "full"):
+            warn("The 'full' option is deprecated in favor of 'reduced'.\nFor backward compatibility let mode default.", DeprecationWarning)
+            mode = "reduced"
+        elif mode in ("e", "economic"):
+            warn("The 'economic' option is deprecated.", DeprecationWarning)
+            return _c.linalg_qr(a, "raw")[0].mT
+        else:
+            raise ValueError(f"Unrecognized mode '{mode}'")
+    parts = _c.linalg_qr(a, mode)
+    return parts[0] if mode == "r" else parts if mode == "raw" else QRResult(*parts)
+
+
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """The singular value decomposition a = U @ diag(S) @ Vh.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    full_matrices : bool
+        Whether U is (m, m) and Vh (n, n); else (m, k) and (k, n) with k = min(m, n).
+    compute_uv : bool
+        Whether U and Vh are computed; else the singular values alone are the result.
+    hermitian : bool
+        `a` is taken to be Hermitian, and its eigenvalues are computed.
+
+    Returns
+    -------
+    SVDResult or ndarray
+        The singular values descend.
+
+    Raises
+    ------
+    LinAlgError
+        The iteration does not converge (as with NaN), or `a` has less than two dimensions.
+
+    Examples
+    --------
+    >>> bc.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)
+    array([2., 1.])
+    """
+    if hermitian:
+        if not compute_uv:
+            return _c.sort(abs(eigvalsh(a)))[..., ::-1]
+        s, u = _c.linalg_eigh(a, True, True)
+        sign = _ufuncs["copysign"](1.0, s)
+        order = _c.argsort(abs(s))[..., ::-1]
+        sign, s = _c.take_along_axis(sign, order, -1), _c.take_along_axis(abs(s), order, -1)
+        u = _c.take_along_axis(u, order[..., None, :], -1)
+        return SVDResult(u, s, (u * sign[..., None, :]).mT.conj())
+    if not compute_uv:
+        return _c.linalg_svd(a, 0)[0]
+    return SVDResult(*_c.linalg_svd(a, 2 if full_matrices else 1))
+
+
+def svdvals(x: ArrayLike, /) -> ndarray:
+    """The singular values of matrices, in descending order.
+
+    Examples
+    --------
+    >>> bc.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])
+    array([2., 1.])
+    """
+    return _c.linalg_svd(x, 0)[0]
+
+
+def _is_lower(UPLO: str) -> bool:
+    if str(UPLO).upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return UPLO.upper() == "L"
+
+
+def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
+    """The eigenvalues, in ascending order, and eigenvectors of Hermitian matrices.
+
+    Parameters
+    ----------
+    a : array_like, (..., n, n)
+    UPLO : {'L', 'U'}
+        The triangle that is read.
+
+    Returns
+    -------
+    EighResult
+        eigenvalues : (..., n), real; eigenvectors : (..., n, n), normalized, in columns.
+
+    Raises
+    ------
+    LinAlgError
+        The iteration does not converge, or a matrix is not square.
+    ValueError
+        `UPLO` is something else.
+
+    Examples
+    --------
+    >>> bc.linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues
+    array([1., 2.])
+    """
+    return EighResult(*_c.linalg_eigh(a, _is_lower(UPLO), True))
+
+
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> ndarray:
+    """The eigenvalues of Hermitian matrices, in ascending order.
+
+    Examples
+    --------
+    >>> bc.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]])
+    array([1., 2.])
+    """
+    return _c.linalg_eigh(a, _is_lower(UPLO), False)[0]
+
+
+def _eig(x: Any, vectors: bool) -> tuple[ndarray, ...]:
+    """Eigenvalues (and eigenvectors) of square matrices, real where all of them are."""
+    a = _squares_of(x)
+    if a.dtype.kind in "fc" and not bool(_ufuncs["isfinite"](a).all()):
+        raise LinAlgError("Array must not contain infs or NaNs")
+    host = _on_host("eig" if vectors else "eigvals", a)
+    parts = _c.linalg_eig(host, vectors)
+    if a.dtype.kind != "c" and not bool((parts[0].imag != 0).any()):
+        parts = tuple(p.real.copy() for p in parts)
+    return parts if host is a else tuple(p.to_device(a.device) for p in parts)
+
+
+def eig(a: ArrayLike) -> EigResult:
+    """The eigenvalues and right eigenvectors of square matrices.
+
+    Computed by LAPACK; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
+
+    Returns
+    -------
+    EigResult
+        eigenvalues : (..., n); eigenvectors : (..., n, n), normalized, in columns. Complex, or real if `a` is and all eigenvalues are.
+
+    Raises
+    ------
+    LinAlgError
+        `a` holds NaN or infinity, is not square, or the iteration does not converge.
+
+    Examples
+    --------
+    >>> bc.linalg.eig([[1.0, 0.0], [0.0, 2.0]]).eigenvalues
+    array([1., 2.])
+    """
+    return EigResult(*_eig(a, True))
+
+
+def eigvals(a: ArrayLike) -> ndarray:
+    """The eigenvalues of square matrices, as `eig` gives them.
+
+    Examples
+    --------
+    >>> bc.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
+    array([0.+1.j, 0.-1.j])
+    """
+    return _eig(a, False)[0]
+
+
+# ---- Ranks, condition and generalized inverses ------------------------------------------------------------------------------------------
+
+
+def matrix_rank(
+    A: ArrayLike,
+    tol: ArrayLike | None = None,
+    hermitian: bool = False,
+    *,
+    rtol: ArrayLike | None = None,
+) -> Any:
+    """The number of singular values above a threshold.
+
+    Parameters
+    ----------
+    A : array_like, 1-d or (..., m, n)
+    tol : array_like, optional
+        The threshold. Unless given, `rtol` times the largest singular value.
+    hermitian : bool
+        `A` is taken to be Hermitian, which is faster.
+    rtol : array_like, optional
+        max(m, n) times the dtype's precision unless given.
+
+    Raises
+    ------
+    ValueError
+        `tol` and `rtol` are both given.
+
+    Examples
+    --------
+    >>> bc.linalg.matrix_rank(bc.ones((3, 3)))
+    array(1)
+    """
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    a = _asarray(A)
+    if a.ndim < 2:
+        return int(not bool((a == 0).all()))
+    s = svd(a, compute_uv=False, hermitian=hermitian)
+    if tol is not None:
+        threshold: Any = _asarray(tol, device=a.device)[..., None]
+    else:
+        relative: Any = (
+            max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _asarray(rtol, device=a.device)[..., None]
+        )
+        threshold = _reduce("max", s, -1, None, None, True, 0.0) * relative
+    return (s > threshold).sum(-1)
+
+
+def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = _NoValue) -> ndarray:
+    """The Moore-Penrose inverses of matrices, by singular values.
+
+    Parameters
+    ----------
+    a : array_like, (..., m, n)
+    rcond : array_like, optional
+        Singular values not above it times the largest one count as zero; 1e-15 unless given. Broadcasts over the stack.
+    hermitian : bool
+        `a` is taken to be Hermitian, which is faster.
+    rtol : array_like, optional
+        The same as `rcond`; None is max(m, n) times the dtype's precision.
+
+    Raises
+    ------
+    LinAlgError
+        The singular values do not converge.
+    ValueError
+        `rcond` and `rtol` are both given.
+
+    Examples
+    --------
+    >>> bc.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    matrix = _asarray(a)
+    if rcond is None:
+        if rtol is _NoValue:
+            rcond = 1e-15
+        elif rtol is None:
+            kind = matrix.dtype if matrix.dtype.kind in "fc" else np.dtype(np.float64)
+            rcond = max(matrix.shape[-2:]) * float(np.finfo(kind).eps)
+        else:
+            rcond = rtol
+    elif rtol is not _NoValue:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if matrix.size == 0 and matrix.ndim >= 2:
+        return _c.empty((*matrix.shape[:-2], matrix.shape[-1], matrix.shape[-2]), matrix.dtype, device=matrix.device)
+    u, s, vh = svd(matrix.conj(), full_matrices=False, hermitian=hermitian)
+    relative: Any = rcond if isinstance(rcond, float) else _asarray(rcond, device=matrix.device)[..., None]
+    large = s > relative * _reduce("max", s, -1, None, None, True)
+    inverse = _c.where(large, 1 / s, _ufuncs["multiply"](s, 0.0))
+    return _c.matmul(vh.mT, inverse[..., None] * u.mT)
+
+
+def cond(x: ArrayLike, p: float | str | None = None) -> ndarray:
+    """The condition numbers of matrices.
+
+    Parameters
+    ----------
+    x : array_like, (..., m, n)
+    p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}
+        The norm. None and 2 are the ratio of the largest to the smallest singular value; other norms need square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        `x` is empty.
+
+    Examples
+    --------
+    >>> bc.linalg.cond([[1.0, 0.0], [0.0, 4.0]])
+    array(4.)
+    """
+    a = _asarray(x)
+    if a.size == 0 and a.ndim >= 2 and 0 in a.shape[-2:]:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        s = _c.linalg_svd(a, 0)[0]
+        r = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        a = _squares_of(a)
+        inverse = _c.linalg_inv(a, False)
+        r = norm(a, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
+    # NaN stands for infinity where the matrix itself has none.
+    isnan = _ufuncs["isnan"]
+    return _c.where(_ufuncs["logical_and"](isnan(r), ~isnan(a).any(axis=(-2, -1))), r.dtype.type(np.inf), r)
+
+
+# ---- Norms ------------------------------------------------------------------------------------------------------------------------------
 
 
 def _floating(x: Any) -> ndarray:
@@ -93,10 +736,14 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
         result = _reduce("max" if order > 0 else "min", sums, last, None, None, True)
         return result if keepdims else result.squeeze(axes)
     if order in (2, -2, "nuc"):
-        # Singular values are the host's work, by NumPy's LAPACK; float16 and bfloat16 have none there.
-        host = _c.asnumpy(a if a.dtype.itemsize >= 4 else a.astype(np.float32))
-        values = np.linalg.norm(host, order, axes, keepdims)
-        return _asarray(np.asarray(values).astype(a.real.dtype), device=a.device)
+        # Half precision has no singular values of its own.
+        wide = a if a.real.dtype.itemsize >= 4 else a.astype(np.float32)
+        values = _c.linalg_svd(_c.moveaxis(wide, axes, (-2, -1)), 0)[0].astype(a.real.dtype, copy=False)
+        if order == 2:
+            result = _reduce("max", values, -1, None, None, False, 0.0)
+        else:
+            result = _reduce("sum" if order == "nuc" else "min", values, -1)
+        return result.reshape([1 if d in axes else n for d, n in enumerate(a.shape)]) if keepdims else result
     raise ValueError("Invalid norm order for matrices.")
 
 
@@ -108,8 +755,8 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, ke
     x : array_like
         1-d or 2-d, unless `axis` or no `ord` is given.
     ord : {None, number, inf, -inf, 'fro', 'nuc'}
-        None is the 2-norm of all elements. Of a matrix: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf; those of singular values ('nuc', 2, -2) are
-        computed on the host.
+        None is the 2-norm of all elements. Of a matrix: 'fro', 'nuc', 1, -1, 2, -2, inf, -inf; 'nuc', 2 and -2 are those of
+        singular values.
     axis : None, int or pair of ints
         One axis holds vectors, a pair matrices.
     keepdims : bool
@@ -203,6 +850,45 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
     return _outer(a, b)
 
 
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:
+    """The matrix product.
+
+    Examples
+    --------
+    >>> bc.linalg.matmul([[1, 2]], [[3], [4]])
+    array([[11]])
+    """
+    return _matmul(x1, x2)
+
+
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> ndarray:
+    """Sums of products over several axes.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+    axes : int or pair of sequences of ints
+        How many of the last axes of `x1` and the first ones of `x2` are summed over, or which.
+
+    Examples
+    --------
+    >>> bc.linalg.tensordot(bc.ones((2, 3)), bc.ones((2, 3)))
+    array(6.)
+    """
+    return _tensordot(x1, x2, axes)
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> ndarray:
+    """The dot products of vectors along an axis, the first one conjugated.
+
+    Examples
+    --------
+    >>> bc.linalg.vecdot([[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    """
+    return _vecdot(x1, x2, axis=axis)
+
+
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> ndarray:
     """A view of the diagonals of the matrices in the last two axes.
 
@@ -226,7 +912,7 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> ndarr
 
 
 def matrix_power(a: ArrayLike, n: int) -> ndarray:
-    """A square matrix to an integer power, by repeated squaring. Negative powers are those of the inverse, which the host computes.
+    """A square matrix to an integer power, by repeated squaring. Negative powers are those of the inverse.
 
     Raises
     ------
@@ -249,7 +935,7 @@ def matrix_power(a: ArrayLike, n: int) -> ndarray:
     except TypeError:
         raise TypeError("exponent must be an integer") from None
     if n < 0:
-        m, n = _asarray(np.linalg.inv(_c.asnumpy(m)), device=m.device), -n
+        m, n = _c.linalg_inv(m), -n
     if n == 0:
         return _c.broadcast_to(_c.eye(m.shape[-1], dtype=m.dtype, device=m.device), m.shape).copy()
     result = None

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "array/history.h"
 #include "core/error.h"
 #include "graph/tape.h"
 
@@ -72,6 +73,7 @@ void* ArrayAccess::add_peer(const Array& a, bool write) {
 }
 
 void* ArrayAccess::add(const Array& a, bool write) {
+  leave_history(a);
   if (!tape_) tape_ = &tape_of(stream_);
   if (!(a.device() == stream_.device)) return add_peer(a, write);
   Tape& t = *tape_;

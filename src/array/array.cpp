@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "array/history.h"
 #include "array/record.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
@@ -21,6 +22,12 @@
 #include "runtime/profiler.h"
 
 namespace bc {
+
+namespace detail {
+std::atomic<HistoryObserver*> history_observer{nullptr};
+}
+void set_history_observer(HistoryObserver* observer) { detail::history_observer.store(observer, std::memory_order_release); }
+
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local const char* source_file = nullptr;
@@ -200,12 +207,12 @@ std::optional<Array> pending_component(const Array& a, const Node& node) {
   }
   const bool imaginary = l.offset & 1;
   l.offset >>= 1;
-  return ufunc(imaginary ? Op::imag : Op::real, {Array(a.storage(), node.dtype, std::move(l))});
+  return ufunc(imaginary ? Op::imag : Op::real, {a.seen_as(node.dtype, std::move(l))});
 }
 
 }  // namespace
 
-Array as_bytes(const Array& a) { return {a.storage(), DType::u8, a.layout()}; }
+Array as_bytes(const Array& a) { return a.seen_as(DType::u8, a.layout()); }
 
 Array as_bytes(const Arg& value, Device device) { return astype(astype(stored(value, DType::b1, device), DType::b1, false), DType::u8); }
 
@@ -463,7 +470,10 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       node->in.push_back(make_constant(args[i].value, loop.in[i], device));
     }
   }
-  return deliver(record(std::move(node)), options);
+  const Array result = record(std::move(node));
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    observer->ufunc(op, args, loop, result);
+  return deliver(result, options);
 }
 
 namespace {
@@ -686,8 +696,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     Ref<Node> node = new_node(op, loop.out, a.device(), shown);
     node->loop[0] = loop.in[0];
     node->in.push_back(make_operand(row.name, a, a.shape()));
+    const uint64_t axes = extra->axes;
     node->extra = std::move(extra);
     result = record(std::move(node));
+    if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+      observer->reduce(op, a, axes, options.ddof, result);
     if (op == Op::reduce_prod && is_real_float(loop.out) && reduced >= kFactorsInOrder)
       result = zero_for_zeros(result, a, {.axes = options.axes, .keepdims = options.keepdims});
     if (options.initial) {
@@ -698,6 +711,17 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   }
   return deliver_reduced(row.name, result, options.out);
 }
+
+namespace {
+
+/// `result`, after the observer has heard that it is a copy of `a`.
+Array recorded_copy(const Array& a, Array result) {
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    observer->copy(a, result);
+  return result;
+}
+
+}  // namespace
 
 Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
   BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
@@ -711,18 +735,18 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
   Ref<Node> node = new_node(Op::cast, dtype, a.device(), a.shape());
   node->loop[0] = dtype;
   node->in.push_back(make_operand("astype", a, a.shape()));
-  return record(std::move(node));
+  return recorded_copy(a, record(std::move(node)));
 }
 
 Array copy(const Array& a) {
   TapeLock lock(tape(a.device()));
   // Values are immutable: two storages may share one until either is written. Exposed memory changes behind our back and is copied.
   if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
-    return {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())};
+    return recorded_copy(a, {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())});
   Ref<Node> node = new_node(Op::cast, a.dtype(), a.device(), a.shape());
   node->loop[0] = a.dtype();
   node->in.push_back(make_operand("copy", a, a.shape()));
-  return record(std::move(node));
+  return recorded_copy(a, record(std::move(node)));
 }
 
 Dims copy_order(const Array& a, char order) {
@@ -744,9 +768,11 @@ Array stored(const Arg& value, DType dtype, Device device) {
   return full(Dims(), stored_value(value.weak, value.value, dtype), dtype, device);
 }
 
-void assign(const Array& dst, const Array& src_in) {
+namespace {
+
+void store_value(const Array& dst, const Array& src_in) {
   if (dst.has_loose_booleans()) [[unlikely]]
-    return assign(as_bytes(dst), as_bytes(Arg(src_in), dst.device()));
+    return store_value(as_bytes(dst), as_bytes(Arg(src_in), dst.device()));
   check_writable("assign", dst);
   Array src = src_in;
   if (src.device() != dst.device()) src = to_device(src, dst.device());
@@ -762,7 +788,7 @@ void assign(const Array& dst, const Array& src_in) {
   if (dst.ndim() > 1 && !dst.contiguous()) {
     // Along the destination's memory, so that a transposed view of a whole storage is seen as the whole that it is.
     const Dims order = memory_order(dst.strides());
-    if (!is_ascending(order)) return assign(transposed(dst, order), transposed("assign", src, dst.shape(), order));
+    if (!is_ascending(order)) return store_value(transposed(dst, order), transposed("assign", src, dst.shape(), order));
   }
   TapeLock lock(tape(dst.device()));
   Operand value = make_operand("assign", src, dst.shape());
@@ -808,6 +834,18 @@ void assign(const Array& dst, const Array& src_in) {
   settle(t, *node);
 }
 
+}  // namespace
+
+void assign(const Array& dst, const Array& src) {
+  HistoryObserver* const observer = history_observer();
+  if (!observer) [[likely]]
+    return store_value(dst, src);
+  // Asked before the write, since `src` may be a view of `dst`, and set after it, which may fail.
+  std::optional<Ref<History>> history = observer->store(dst, src);
+  store_value(dst, src);
+  if (history) dst.storage()->history = std::move(*history);
+}
+
 void assign(const Array& dst, const Arg& value) { assign(dst, stored(value, dst.dtype(), dst.device())); }
 
 void assign_where(const Array& dst, const Array& mask, const Arg& value) {
@@ -832,8 +870,13 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
   from.dtype = source.dtype();
   node->in.push_back(std::move(from));
   for (const Array& index : indices) node->in.push_back(make_operand("index", astype(index, DType::i64, false), node->shape));
+  Ref<History> history;
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    history = observer->gather(source, indices, extra, node->shape);
   node->extra = std::make_unique<GatherExtra>(std::move(extra));
-  return record(std::move(node));
+  Array result = record(std::move(node));
+  result.storage()->history = std::move(history);
+  return result;
 }
 
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
@@ -847,13 +890,21 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
     node->in.push_back(make_operand(extra->name, inputs[i], shapes[i]));
   }
   extra->input_shapes = std::move(shapes);
+  Ref<History> history;
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    history = observer->library(inputs, *extra, shape, dtype);
   node->extra = std::move(extra);
-  return record(std::move(node));
+  Array result = record(std::move(node));
+  result.storage()->history = std::move(history);
+  return result;
 }
 
 void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra) {
   check_writable(extra->name, target);
   require_body(*extra, target.device());
+  std::optional<Ref<History>> history;
+  if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+    history = observer->store_library(target, inputs, *extra);
   TapeLock lock(tape(target.device()));
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
@@ -875,6 +926,7 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   extra->region = target.layout();
   node->extra = std::move(extra);
   storage.rebind(node);
+  if (history) storage.history = std::move(*history);
   t.append(node.get());
   settle(t, *node);
 }
@@ -1201,6 +1253,7 @@ Array to_device(const Array& a, Device device) {
   }
   const Array from = a.has_loose_booleans() ? copy(a) : ascontiguous(a);
   const Array result = empty(a.shape(), a.dtype(), device);
+  recorded_copy(a, result);
   if (a.size() == 0) return result;
   Tape &source = tape(a.device()), &target = tape(device);
   const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());

@@ -30,11 +30,26 @@ class Array {
   /// Tells whether the elements are booleans whose bytes may be other than 0 and 1.
   bool has_loose_booleans() const { return dtype_ == DType::b1 && storage_->loose_booleans.load(std::memory_order_relaxed); }
   /// A view of the same storage under another layout (and dtype of another size only through view_dtype).
-  Array with_layout(Layout layout) const { return {storage_, dtype_, std::move(layout)}; }
+  Array with_layout(Layout layout) const { return seen_as(dtype_, std::move(layout)); }
+  Array seen_as(DType dtype, Layout layout) const {
+    Array view(storage_, dtype, std::move(layout));
+    view.detached_ = detached_;
+    return view;
+  }
+  /// The same view, and whether ops that read it take it as a constant for derivatives, whatever its storage's history is.
+  Array detached(bool constant = true) const {
+    Array view = *this;
+    view.detached_ = constant;
+    return view;
+  }
+  bool is_detached() const { return detached_; }
+  /// How the value that this array sees came to be, for derivatives; nullptr where it is a constant for them.
+  History* history() const { return detached_ ? nullptr : storage_->history.get(); }
 
  private:
   Ref<Storage> storage_;
   DType dtype_ = DType::f64;
+  bool detached_ = false;
   Layout layout_;
 };
 

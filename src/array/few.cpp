@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "array/history.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
 #include "runtime/host_library.h"
@@ -109,7 +110,7 @@ bool find_places(const Array& index, int64_t extent, Places* places) {
 }  // namespace
 
 std::optional<Array> pick_few(const Array& a, const Array& index) {
-  if (!open(a.device()) || !(index.device() == a.device())) return std::nullopt;
+  if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
   Places places;
@@ -148,6 +149,11 @@ void wrote(Storage& storage) {
   storage.notice.store(nullptr, std::memory_order_relaxed);
 }
 
+/// Tells whether a write must be recorded for derivatives.
+bool changes_history(const Array& a, const Arg& value) {
+  return history_observer() && (a.storage()->history || (value.array && value.array.history()));
+}
+
 /// Where the one element lies that an index of integers only names, in computed memory; nullptr where it is not so.
 char* find_one(const Array& a, std::span<const SliceItem> items) {
   if (static_cast<int>(items.size()) != a.ndim() || a.has_loose_booleans()) return nullptr;
@@ -165,7 +171,7 @@ char* find_one(const Array& a, std::span<const SliceItem> items) {
 }  // namespace
 
 std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) {
-  if (items.empty() || !open(a.device())) return std::nullopt;
+  if (items.empty() || !open(a.device()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
   if (!from) return std::nullopt;
@@ -175,14 +181,14 @@ std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) 
 }
 
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
-  if (items.empty() || !reachable(a.device())) return std::nullopt;
+  if (items.empty() || !reachable(a.device()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
   return from ? std::optional(Scalar::load(a.dtype(), from)) : std::nullopt;
 }
 
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
-  if (items.empty() || !reachable(a.device())) return false;
+  if (items.empty() || !reachable(a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
   char* to = find_one(a, items);
   if (!to || !sole_owner(a)) return false;
@@ -201,7 +207,7 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value)
 }
 
 bool put_few(const Array& a, const Array& index, const Arg& value) {
-  if (!open(a.device()) || !(index.device() == a.device())) return false;
+  if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
   Near to;
   Places places;
@@ -229,7 +235,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
 }
 
 std::optional<Array> places_few(const Array& a) {
-  if (!open(a.device()) || is_inexact(a.dtype())) return std::nullopt;
+  if (!open(a.device()) || is_inexact(a.dtype()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
   if (!find(a, &from)) return std::nullopt;
@@ -245,7 +251,7 @@ std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
   if (!open(device)) return std::nullopt;
   int64_t total = 0;
   for (const Array& a : arrays) {
-    if (a.ndim() != 1 || a.dtype() != dtype) return std::nullopt;
+    if (a.ndim() != 1 || a.dtype() != dtype || has_history(a)) return std::nullopt;
     total += a.shape()[0];
   }
   if (total > kFew) return std::nullopt;
@@ -277,7 +283,7 @@ std::optional<Array> multiply_few(const Array& a, const Array& b) {
   if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
   const int64_t m = row ? 1 : a.shape()[0], k = a.shape().back(), n = column ? 1 : b.shape()[1];
   if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
-  if (!open(a.device()) || !(b.device() == a.device())) return std::nullopt;
+  if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   const Node &left = *a.storage()->current, &right = *b.storage()->current;
   if (left.pending() || !left.buffer || right.pending() || !right.buffer) return std::nullopt;

@@ -164,7 +164,7 @@ struct Advanced {
 /// have true values other than 1, which are counted as bytes; what still waits is computed as 0 and 1.
 int64_t count_of_mask(const Array& mask) {
   const bool bytes = is_bool(mask.dtype()) && !storage_facts(mask).pending;
-  return item(reduce(Op::reduce_count_nonzero, bytes ? Array(mask.storage(), DType::u8, mask.layout()) : mask)).i;
+  return item(reduce(Op::reduce_count_nonzero, bytes ? mask.seen_as(DType::u8, mask.layout()) : mask)).i;
 }
 
 std::vector<Array> nonzero_of_mask(const Array& mask) {

@@ -1,5 +1,6 @@
 #include "array/user.h"
 
+#include "array/history.h"
 #include "array/record.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
@@ -103,6 +104,8 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     extra->output = static_cast<int>(k);
     nodes[k]->extra = std::move(extra);
     results.push_back(record(std::move(nodes[k])));
+    if (HistoryObserver* const observer = history_observer()) [[unlikely]]
+      observer->user(op, static_cast<int>(k), args, results[k]);
   }
   // All results are recorded before one is written: an output may be an operand too.
   for (size_t k = 0; k < results.size(); ++k) {

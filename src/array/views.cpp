@@ -50,7 +50,7 @@ Array component(const Array& a, int which) {
   Layout l = a.layout();
   for (int64_t& s : l.strides) s *= 2;
   l.offset = 2 * l.offset + which;
-  return {a.storage(), real_type(a.dtype()), std::move(l)};
+  return a.seen_as(real_type(a.dtype()), std::move(l));
 }
 
 }  // namespace
@@ -59,13 +59,13 @@ Array real(const Array& a) { return is_complex(a.dtype()) ? component(a, 0) : a;
 
 Array imag(const Array& a) {
   if (is_complex(a.dtype())) return component(a, 1);
-  return full(a.shape(), Scalar::integer(0), a.dtype(), a.device());
+  return laid_out(a.shape(), copy_order(a, 'A'), [&](const Dims& shape) { return full(shape, Scalar::integer(0), a.dtype(), a.device()); });
 }
 
 Array view_dtype(const Array& a, DType dtype) {
   if (is_bool(a.dtype()) != is_bool(dtype)) a.storage()->loose_booleans.store(true, std::memory_order_relaxed);
   const int from = itemsize(a.dtype()), to = itemsize(dtype);
-  if (from == to) return {a.storage(), dtype, a.layout()};
+  if (from == to) return a.seen_as(dtype, a.layout());
   Layout l = a.layout();
   const int last = l.ndim() - 1;
   BC_CHECK(last >= 0, Value, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged");
@@ -93,7 +93,7 @@ Array view_dtype(const Array& a, DType dtype) {
     l.shape[last] /= ratio;
     l.strides[last] = 1;
   }
-  return {a.storage(), dtype, std::move(l)};
+  return a.seen_as(dtype, std::move(l));
 }
 
 }  // namespace bc

@@ -1,6 +1,7 @@
 #include "autograd/derivatives.h"
 
 #include <array>
+#include <concepts>
 
 #include "autograd/functions.h"
 #include "core/error.h"
@@ -8,8 +9,18 @@
 namespace bc {
 namespace autograd {
 
+namespace {
+
+Array unary(Op op, const Arg& a) {
+  // Rules are written for complex numbers; of a real one these are the number.
+  if ((op == Op::conj || op == Op::real) && a.array && !is_complex(a.array.dtype())) return a.array;
+  return ufunc(op, {a});
+}
+
+}  // namespace
+
 #define BC_UNARY(name, ...) \
-  Array name(const Arg& a) { return ufunc(Op::name, {a}); }
+  Array name(const Arg& a) { return unary(Op::name, a); }
 #define BC_BINARY(name, ...) \
   Array name(const Arg& a, const Arg& b) { return ufunc(Op::name, {a, b}); }
 #define BC_TERNARY(name, ...) \
@@ -24,26 +35,84 @@ Array operator/(const Arg& a, const Arg& b) { return divide(a, b); }
 
 Array zeros_like(const Array& a) { return broadcast_to(full(Dims(), Scalar::integer(0), a.dtype(), a.device()), a.shape()); }
 
+// ---- What a rule reads, found by running it on sets of names in the place of arrays ----
+
+struct Uses {
+  uint8_t names = 0;
+};
+static uint8_t names_of(const Uses& u) { return u.names; }
+template <class T>
+static uint8_t names_of(const T&) {
+  return 0;
+}
+template <class... T>
+concept AnyUses = (std::same_as<T, Uses> || ...);
+
+#define BC_USES(name)                          \
+  template <class... T>                        \
+  requires AnyUses<T...>                       \
+  static Uses name(const T&... x) {            \
+    return {uint8_t((names_of(x) | ... | 0))}; \
+  }
+#define BC_UNARY(name, ...) BC_USES(name)
+#define BC_BINARY(name, ...) BC_USES(name)
+#define BC_TERNARY(name, ...) BC_USES(name)
+#define BC_FAST(...)
+#include "primitives/elementwise.def"
+BC_USES(zeros_like)
+#undef BC_USES
+#define BC_USES(name)                                         \
+  template <class A, class B>                                 \
+  requires AnyUses<A, B>                                      \
+  static Uses name(const A& a, const B& b) {                  \
+    return {static_cast<uint8_t>(names_of(a) | names_of(b))}; \
+  }
+BC_USES(operator+)
+BC_USES(operator-)
+BC_USES(operator*)
+BC_USES(operator/)
+#undef BC_USES
+
 namespace {
 
-using Rule = Array (*)(const Array& a, const Array& b, const Array& c, const Array& y, const Array& g);
+/// An array, or the names that a rule reads in its place.
+template <class V>
+V as(const Uses& u) {
+  return u;
+}
+template <class V>
+V as(const Array& a) {
+  if constexpr (std::same_as<V, Uses>)
+    return {};
+  else
+    return a;
+}
 
+template <class V>
+using Rule = V (*)(const V& a, const V& b, const V& c, const V& y, const V& g);
+
+template <class V>
 struct Table {
-  std::array<std::array<Rule, 3>, kOpCount> rules{};
+  std::array<std::array<Rule<V>, 3>, kOpCount> rules{};
 
   Table() {
-    auto rule = [&](Op op) -> std::array<Rule, 3>& { return rules[static_cast<size_t>(op)]; };
-#define BC_RULE(expression) \
-  [](const Array& a, const Array& b, const Array& c, const Array& y, const Array& g) -> Array { return expression; }
+    auto rule = [&](Op op) -> std::array<Rule<V>, 3>& { return rules[static_cast<size_t>(op)]; };
+#define BC_RULE(expression) [](const V& a, const V& b, const V& c, const V& y, const V& g) -> V { return as<V>(expression); }
 #define BC_UNARY(name, set, result, text, da) rule(Op::name) = {BC_RULE(da)};
 #define BC_BINARY(name, set, result, text, da, db) rule(Op::name) = {BC_RULE(da), BC_RULE(db)};
 #define BC_TERNARY(name, set, result, text, da, db, dc) rule(Op::name) = {BC_RULE(da), BC_RULE(db), BC_RULE(dc)};
 #define BC_FAST(...)
 #include "primitives/elementwise.def"
 #undef BC_RULE
-    rule(Op::cast) = {[](const Array&, const Array&, const Array&, const Array&, const Array& g) { return g; }};
+    rule(Op::cast) = {[](const V&, const V&, const V&, const V&, const V& g) -> V { return g; }};
   }
 };
+
+template <class V>
+const Table<V>& table() {
+  static const Table<V> t;
+  return t;
+}
 
 /// The sums and products over the axes of the reduction whose derivative is taken, kept as axes of extent 1.
 struct Axes {
@@ -62,42 +131,86 @@ struct Axes {
   }
 };
 
-using ReduceRule = Array (*)(const Axes& over, const Array& a, const Array& y, const Array& g, double n, double ddof);
+/// The same for what a rule reads.
+struct UsesAxes {
+  Uses mean(const Uses& x) const { return x; }
+  Uses count(const Uses& x) const { return x; }
+  Uses others(const Uses& a, const Uses& y) const { return a + y; }
+};
 
+template <class V, class Over>
+using ReduceRule = V (*)(const Over& over, const V& a, const V& y, const V& g, double n, double ddof);
+
+template <class V, class Over>
 struct ReduceTable {
-  std::array<ReduceRule, kOpCount> rules{};
+  std::array<ReduceRule<V, Over>, kOpCount> rules{};
 
   ReduceTable() {
-#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                                        \
-  rules[static_cast<size_t>(Op::reduce_##name)] = [](const Axes& over, const Array& a, const Array& y, const Array& g, double n, \
-                                                     double ddof) -> Array { return derivative; };
+#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                                                \
+  rules[static_cast<size_t>(Op::reduce_##name)] = [](const Over& over, const V& a, const V& y, const V& g, double n, double ddof) -> V { \
+    return as<V>(derivative);                                                                                                            \
+  };
 #include "primitives/reduce.def"
 #undef BC_REDUCE
   }
 };
 
-/// A gradient in the shape and dtype of its input.
-Array fitted(Array d, const Array& input) {
+template <class V, class Over>
+const ReduceTable<V, Over>& reduce_table() {
+  static const ReduceTable<V, Over> t;
+  return t;
+}
+
+}  // namespace
+
+uint8_t uses(Op op, int k) {
+  return table<Uses>().rules[static_cast<size_t>(op)][static_cast<size_t>(k)](Uses{1}, Uses{2}, Uses{4}, Uses{kUsesResult}, Uses{}).names;
+}
+
+uint8_t reduction_uses(Op op) {
+  return reduce_table<Uses, UsesAxes>().rules[static_cast<size_t>(op)](UsesAxes(), Uses{1}, Uses{kUsesResult}, Uses{}, 0, 0).names;
+}
+
+Array row_gradient(Op op, int k, const Array& a, const Array& b, const Array& c, const Array& y, const Array& g) {
+  return table<Array>().rules[static_cast<size_t>(op)][static_cast<size_t>(k)](a, b, c, y, g);
+}
+
+Array reduction_gradient(Op op, const Dims& shape, uint64_t axes, double ddof, const Array& a, const Array& y, const Array& g) {
+  Axes over;
+  over.options.axes.emplace();
+  over.options.keepdims = true;
+  Dims kept = shape;
+  int64_t n = 1;
+  for (int d = 0; d < shape.size(); ++d)
+    if (axes >> d & 1) {
+      over.options.axes->push_back(d);
+      n *= kept[d];
+      kept[d] = 1;
+    }
+  auto wide = [&](const Array& x) { return x ? broadcast_to(reshape(x, kept), shape) : x; };
+  return reduce_table<Array, Axes>().rules[static_cast<size_t>(op)](over, a, wide(y), wide(g), static_cast<double>(n), ddof);
+}
+
+Array fitted(Array d, const Dims& shape, DType dtype) {
   if (!d) return d;
-  if (is_complex(d.dtype()) && !is_complex(input.dtype())) d = ufunc(Op::real, {d});
-  if (!(d.shape() == input.shape())) {
-    const int lead = d.ndim() - input.ndim();
+  if (is_complex(d.dtype()) && !is_complex(dtype)) d = ufunc(Op::real, {d});
+  if (!(d.shape() == shape)) {
+    const int lead = d.ndim() - shape.size();
     ReduceOptions stretched;
     stretched.axes.emplace();
     stretched.keepdims = true;
     for (int i = 0; i < d.ndim(); ++i)
-      if (i < lead || (input.shape()[i - lead] == 1 && d.shape()[i] != 1)) stretched.axes->push_back(i);
+      if (i < lead || (shape[i - lead] == 1 && d.shape()[i] != 1)) stretched.axes->push_back(i);
     if (!stretched.axes->empty()) d = reduce(Op::reduce_sum, d, stretched);
-    d = reshape(d, input.shape());
+    // A row's rule may give a number for all elements.
+    d = product(d.shape()) == product(shape) ? reshape(d, shape) : broadcast_to(d, shape);
   }
-  return astype(d, input.dtype(), false);
+  return astype(d, dtype, false);
 }
 
-}  // namespace
 }  // namespace autograd
 
 std::vector<Array> derivative(Op op, std::span<const Array> inputs, const Array& y, const Array& g) {
-  static const autograd::Table table;
   const OpInfo& row = info(op);
   BC_CHECK(row.kind == OpKind::elementwise, Type, "derivative: expected an elementwise row, got '{}'", row.name);
   BC_CHECK(inputs.size() == row.nin, Type, "derivative: {} has {} operands, got {}", row.name, row.nin, inputs.size());
@@ -108,32 +221,20 @@ std::vector<Array> derivative(Op op, std::span<const Array> inputs, const Array&
   std::vector<Array> gradients(inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k)
     if (is_inexact(inputs[k].dtype()) && is_inexact(y.dtype()))
-      gradients[k] = autograd::fitted(table.rules[static_cast<size_t>(op)][k](inputs[0], b, c, y, g), inputs[k]);
+      gradients[k] =
+          autograd::fitted(autograd::row_gradient(op, static_cast<int>(k), inputs[0], b, c, y, g), inputs[k].shape(), inputs[k].dtype());
   return gradients;
 }
 
 Array reduce_derivative(Op op, const Array& a, const ReduceOptions& options, const Array& y, const Array& g) {
-  static const autograd::ReduceTable table;
   const OpInfo& row = info(op);
   BC_CHECK(row.kind == OpKind::reduce, Type, "derivative: expected a reduction row, got '{}'", row.name);
   BC_CHECK(g.shape() == y.shape(), Value, "derivative: {}: expected a gradient of shape {}, got {}", row.name, y.shape(), g.shape());
   if (!is_inexact(a.dtype()) || !is_inexact(y.dtype())) return {};
-  autograd::Axes over;
-  over.options.axes = options.axes;
-  over.options.keepdims = true;
   uint64_t axes = options.axes ? 0 : ~uint64_t{0};
   if (options.axes)
     for (int64_t axis : *options.axes) axes |= uint64_t{1} << normalize_axis(axis, a.ndim(), row.name);
-  Dims kept = a.shape();
-  int64_t n = 1;
-  for (int d = 0; d < a.ndim(); ++d)
-    if (axes >> d & 1) {
-      n *= kept[d];
-      kept[d] = 1;
-    }
-  auto wide = [&](const Array& x) { return broadcast_to(reshape(x, kept), a.shape()); };
-  const Array d = table.rules[static_cast<size_t>(op)](over, a, wide(y), wide(g), static_cast<double>(n), options.ddof);
-  return autograd::fitted(d, a);
+  return autograd::fitted(autograd::reduction_gradient(op, a.shape(), axes, options.ddof, a, y, g), a.shape(), a.dtype());
 }
 
 }  // namespace bc

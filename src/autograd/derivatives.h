@@ -16,4 +16,23 @@ std::vector<Array> derivative(Op op, std::span<const Array> inputs, const Array&
 /// The same for a reduction row over `options` (axes, keepdims, ddof; no dtype, initial, where or out), in `a`'s shape and dtype.
 Array reduce_derivative(Op op, const Array& a, const ReduceOptions& options, const Array& y, const Array& g);
 
+namespace autograd {
+
+/// What the rule of operand `k` of a row reads: bits 0 to 2 for the operands, and kUsesResult.
+inline constexpr uint8_t kUsesResult = 8;
+uint8_t uses(Op op, int k);
+/// What the rule of a reduction reads: bit 0 for its operand, and kUsesResult.
+uint8_t reduction_uses(Op op);
+
+/// The gradient of operand `k` of an elementwise row, in the shape of g; operands that its rule does not read may be empty arrays. An empty
+/// array is zero.
+Array row_gradient(Op op, int k, const Array& a, const Array& b, const Array& c, const Array& y, const Array& g);
+/// The gradient of a reduction's operand of shape `shape`, over `axes`, a bit each.
+Array reduction_gradient(Op op, const Dims& shape, uint64_t axes, double ddof, const Array& a, const Array& y, const Array& g);
+
+/// A gradient in the shape and dtype of what it belongs to: what was broadcast is summed, and a real number's is real.
+Array fitted(Array d, const Dims& shape, DType dtype);
+
+}  // namespace autograd
+
 }  // namespace bc

@@ -368,7 +368,7 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
     host = call(state().np_asarray, {memory.get()});
   } else {
     const HiddenWait hidden("an array given to NumPy or to a library that uses it");
-    host = to_numpy(a, 'K');
+    host = to_host_array(a, 'K');
   }
   if (dtype == Py_None) return host;
   PyRef no_copy = steal(PyDict_New());
@@ -631,7 +631,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nPartitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>,
                "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSorts in place; see broadcloth.sort."),
-      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_numpy(array_of(self), 'K'); }),
+      BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_host_array(array_of(self), 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
       BC_METHOD("cpu() The array on the CPU.", [](PyObject* self) { return move_to(self, {DeviceType::cpu, 0}); }),

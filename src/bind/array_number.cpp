@@ -211,7 +211,7 @@ PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
     return out ? new_ref(out) : wrap_value(std::move(made));
   });
 }
-PyObject* matmul_slot(PyObject* x, PyObject* y) { return matmul_op(x, y, nullptr); }
+PyObject* matmul_slot(PyObject* x, PyObject* y) { return unless_refused(matmul_op(x, y, nullptr), "matmul", x, y); }
 PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); }
 
 PyObject* compare(PyObject* x, PyObject* y, int how) {

@@ -3,8 +3,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "array/history.h"
 #include "array/record.h"
+#include "autograd/graph.h"
 #include "bind/args.h"
+#include "bind/autograd.h"
 #include "bind/documentation.h"
 #include "bind/launch.h"
 #include "bind/program.h"
@@ -124,6 +127,9 @@ PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
   // What is written to an array that is made of a scalar is not seen in the scalar.
   if (source->scalar && !read_only) [[unlikely]]
     return wrap(copy(a));
+  // A view that is made without grad mode is a constant for derivatives.
+  if (history_observer() && a.history() && !autograd::grad_enabled()) [[unlikely]]
+    a = a.detached();
   PyArray* self = allocate();
   new (&self->a) Array(std::move(a));
   self->base = new_ref(source->base ? source->base : from);
@@ -370,10 +376,12 @@ void init_array(PyObject* module) {
   add_attributes(&all_attributes);
   add_holder_attributes(&all_attributes);
   add_interop_attributes(&all_attributes);
+  add_autograd_attributes(&all_attributes);
   all_attributes.push_back({});
   add_methods(&all_methods);
   add_holder_methods(&all_methods);
   add_interop_methods(&all_methods);
+  add_autograd_methods(&all_methods);
   all_methods.push_back({});
   keep_documented("ndarray.", all_methods.data());
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "array/history.h"
 #include "array/record.h"
 #include "bind/values.h"
 #include "bind/waits.h"
@@ -189,7 +190,10 @@ int64_t to_int(PyObject* o, const char* what) {
   }
   PyRef index = PyRef::maybe(PyNumber_Index(o));
   if (!index) {
-    if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Format(PyExc_TypeError, "%s: expected an integer, got %s", what, type_name(o));
+    const char* hint =
+        is_array(o) && std::string_view(what) == "axis" ? "; several arrays go into one list, as in concatenate([a, b])" : "";
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_TypeError, "%s: expected an integer, got %s%s", what, type_name(o), hint);
     throw PythonError();
   }
   const long long v = PyLong_AsLongLong(index.get());
@@ -539,6 +543,11 @@ PyRef to_numpy(const Array& a, char order) {
   if (!turned) return host;
   PyRef back = shape_tuple(inverse_axes(axes));
   return PyRef::steal(PyObject_CallMethod(host.get(), "transpose", "(O)", back.get()));
+}
+
+PyRef to_host_array(const Array& a, char order) {
+  leave_history(a);
+  return to_numpy(a, order);
 }
 
 void to_numpy_out(const Array& a, PyObject* out) {

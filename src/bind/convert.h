@@ -128,6 +128,8 @@ void warn_of_lost_imaginary(DType from, DType to);
 Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same);
 /// A new NumPy array with the elements.
 PyRef to_numpy(const Array& a, char order = 'C');
+/// The same for a program that asks for it: an array that requires grad is an error, as derivatives are not followed through NumPy.
+PyRef to_host_array(const Array& a, char order = 'C');
 /// Writes the elements into a NumPy array of the same shape.
 void to_numpy_out(const Array& a, PyObject* out);
 bool is_numpy_array(PyObject* o);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "array/history.h"
 #include "bind/args.h"
 #include "bind/reduce.h"
 #include "bind/values.h"
@@ -237,7 +238,8 @@ void init_convert(PyObject* module) {
                       [](PyObject* o, PyObject* to, char order) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
                         const Array a = to_array(o, device_of({o}));
-                        if (to == Py_None) return to_numpy(a, order);
+                        if (to == Py_None) return to_host_array(a, order);
+                        leave_history(a);
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),

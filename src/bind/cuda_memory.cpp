@@ -138,7 +138,7 @@ PyRef copy_to_host(PyObject* self, PyObject* ary, PyObject* stream) {
     return PyRef::borrow(ary);
   }
   CurrentTape current(t);
-  return to_numpy(a, 'A');
+  return to_host_array(a, 'A');
 }
 
 PyRef get(PyObject* self, PyObject* stream, PyObject* order, PyObject* out, bool blocking) {
@@ -149,7 +149,7 @@ PyRef get(PyObject* self, PyObject* stream, PyObject* order, PyObject* out, bool
     return PyRef::borrow(out);
   }
   CurrentTape current(t);
-  return to_numpy(a, to_order(order));
+  return to_host_array(a, to_order(order));
 }
 
 void set(PyObject* self, PyObject* value, PyObject* stream) {

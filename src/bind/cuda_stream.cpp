@@ -204,8 +204,11 @@ PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
         made.kind = StreamKind::per_thread;
       } else {
         made.kind = StreamKind::foreign;
-        made.tape = &tape_of_handle(*handle, device);
-        without_gil([&] { made.tape->borrow(); });
+        // Both wait for what was queued, behind which there may be a host function that needs the interpreter.
+        without_gil([&] {
+          made.tape = &tape_of_handle(*handle, device);
+          made.tape->borrow();
+        });
         made.owner = new_ref(v[4]);
       }
     } else if (made.kind == StreamKind::own) {

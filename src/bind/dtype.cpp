@@ -2,6 +2,7 @@
 #include <array>
 
 #include "bind/convert.h"
+#include "core/spelling.h"
 
 namespace bc::bind {
 namespace {
@@ -157,6 +158,24 @@ PyType_Spec bfloat16_spec = {"broadcloth._broadcloth.BFloat16DType", sizeof(PyBf
 
 }  // namespace
 
+namespace {
+
+/// Adds to NumPy's error for what is no dtype what may have been meant.
+[[noreturn]] void not_a_dtype(PyObject* o) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError();
+  if (PyLong_Check(o)) {
+    PyErr_Format(PyExc_TypeError, "Cannot interpret '%S' as a data type; a shape of several axes is one tuple, as in zeros((2, 3))", o);
+  } else if (PyUnicode_Check(o)) {
+    std::vector<std::string> names;
+    for (int i = 0; i < kDTypeCount; ++i) names.emplace_back(info(static_cast<DType>(i)).name);
+    const std::string meant = nearest_name(as_string(o), names);
+    if (!meant.empty()) PyErr_Format(PyExc_TypeError, "data type '%U' not understood; did you mean '%s'?", o, meant.c_str());
+  }
+  throw PythonError();
+}
+
+}  // namespace
+
 std::optional<DType> dtype_if_dtype(PyObject* o) {
   if (const auto t = quick(o)) return t;
   if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) return from_numpy_dtype(o);
@@ -171,7 +190,9 @@ DType to_dtype(PyObject* o) {
   } else if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) {
     return from_numpy_dtype(o);
   }
-  return from_numpy_dtype(call(reinterpret_cast<PyObject*>(state().np_dtype), {o}).get());
+  PyRef made = PyRef::maybe(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(state().np_dtype), o, nullptr));
+  if (!made) not_a_dtype(o);
+  return from_numpy_dtype(made.get());
 }
 
 std::optional<DType> to_dtype_or_none(PyObject* o) {

@@ -4,7 +4,10 @@
 
 #include "array/record.h"
 #include "bind/args.h"
+#include "bind/autograd.h"
+#include "bind/fft.h"
 #include "bind/linalg.h"
+#include "bind/random.h"
 #include "bind/reduce.h"
 #include "bind/sorting.h"
 #include "bind/values.h"
@@ -668,7 +671,7 @@ std::vector<PyMethodDef> selection_composites() {
 
 void init_functions(PyObject* module) {
   for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites,
-                      sorting_functions, linalg_functions})
+                      sorting_functions, linalg_functions, random_functions, fft_functions, autograd_functions})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
   for (int i = 0; i < static_cast<int>(Op::library); ++i)

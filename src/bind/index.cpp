@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "array/few.h"
+#include "array/history.h"
 #include "bind/convert.h"
 #include "bind/program.h"
 #include "bind/values.h"
@@ -217,7 +218,10 @@ IndexItem parse_one(const Array& a, PyObject* o) {
     item.array = index_array(o, a.device());
     return item;
   }
-  if (PyUnicode_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyBytes_Check(o)) throw_python(PyExc_IndexError, kBadIndex);
+  if (PyUnicode_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyBytes_Check(o)) {
+    PyErr_Format(PyExc_IndexError, "%s, got %s %R", kBadIndex, type_name(o), o);
+    throw PythonError();
+  }
   if (auto foreign = import_foreign(o)) {
     PyRef wrapped = PyRef::steal(wrap(std::move(*foreign)));
     item.array = index_array(wrapped.get(), a.device());
@@ -316,7 +320,10 @@ Py_ssize_t length(PyObject* self) {
 bool is_index(const SliceItem& item) { return item.kind == SliceItem::Kind::index; }
 
 /// Tells whether an array of the CPU is not computed yet.
-bool waits_on_host(const Array& a) { return a.device().type == DeviceType::cpu && storage_facts(a).pending; }
+bool waits_on_host(const Array& a) {
+  const bool differentiated = history_observer() && a.history();  // its elements are arrays, which remember what they come from
+  return a.device().type == DeviceType::cpu && !differentiated && storage_facts(a).pending;
+}
 
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
@@ -327,7 +334,7 @@ PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
       const Array element = slice(a, items);
       value = look(element);
     }
-    return value ? to_numpy_scalar(*value, a.dtype()).release() : nullptr;
+    if (value) return to_numpy_scalar(*value, a.dtype()).release();
   }
   std::optional<Array> element = pick_one(a, items);
   return element ? wrap_value(std::move(*element)) : nullptr;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "array/history.h"
 #include "backends/cuda/cuda_backend.h"
 #include "bind/args.h"
 #include "bind/dlpack.h"
@@ -74,6 +75,7 @@ class Loan {
 }  // namespace
 
 void* expose_forever(const Array& a) {
+  leave_history(a);
   return without_gil([&] {
     TapeLock lock(tape(a.device()));
     void* at = expose(a);
@@ -113,6 +115,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
                    to_string(a.device()).c_str());
       throw PythonError();
     }
+    leave_history(a);
     if (a.dtype() == DType::bf16) throw_python(PyExc_BufferError, "the buffer protocol has no bfloat16; use .view('uint16') or .get()");
     if ((flags & PyBUF_WRITABLE) && is_read_only(self)) throw_python(PyExc_BufferError, "the array is read-only");
     const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
@@ -358,6 +361,7 @@ Tape* order_for(const Array& a, PyObject* stream) {
 
 PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy_it) {
   Array a = array_of(self);
+  leave_history(a);
   bool copied = false;
   if (dl_device != Py_None) {
     const Axes want = to_axes(dl_device);

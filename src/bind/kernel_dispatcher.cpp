@@ -634,22 +634,25 @@ const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObj
 }
 
 /// Positional arguments of a call that has keywords or leaves defaults out.
-std::vector<PyObject*> bind_arguments(DispatcherState& s, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+std::vector<PyObject*> bind_arguments(PyObject* dispatcher, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  const DispatcherState& s = dispatcher_state(dispatcher);
+  const auto name = [&] { return std::string(as_string(attr(dispatcher, "__name__").get())); };
   const size_t count = s.names.size();
+  if (count != 0 && static_cast<size_t>(n) > count) raise(ErrorKind::Type, "kernel {}: expected {} arguments, got {}", name(), count, n);
   std::vector<PyObject*> all(std::max(count, static_cast<size_t>(n)), nullptr);
   for (Py_ssize_t i = 0; i < n; ++i) all[static_cast<size_t>(i)] = args[i];
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
     PyObject* key = PyTuple_GetItem(kwnames, i);
     size_t at = 0;
     while (at < count && PyUnicode_Compare(s.names[at].get(), key) != 0) ++at;
-    if (at == count) raise(ErrorKind::Type, "kernel: got an unexpected keyword argument '{}'", as_string(key));
-    if (all[at]) raise(ErrorKind::Type, "kernel: got multiple values for argument '{}'", as_string(key));
+    if (at == count) raise(ErrorKind::Type, "kernel {}: got an unexpected keyword argument '{}'", name(), as_string(key));
+    if (all[at]) raise(ErrorKind::Type, "kernel {}: got multiple values for argument '{}'", name(), as_string(key));
     all[at] = args[n + i];
   }
   for (size_t i = 0; i < count; ++i) {
     if (all[i]) continue;
     const size_t from_end = count - i;
-    if (from_end > s.defaults.size()) raise(ErrorKind::Type, "kernel: missing argument '{}'", as_string(s.names[i].get()));
+    if (from_end > s.defaults.size()) raise(ErrorKind::Type, "kernel {}: missing argument '{}'", name(), as_string(s.names[i].get()));
     all[i] = s.defaults[s.defaults.size() - from_end].get();
   }
   return all;
@@ -776,13 +779,12 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
 PyObject* call_launcher(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     const Py_ssize_t n = positional_count(nargsf);
-    DispatcherState& s = dispatcher_state(reinterpret_cast<PyLauncher*>(self)->dispatcher);
+    PyObject* dispatcher = reinterpret_cast<PyLauncher*>(self)->dispatcher;
+    DispatcherState& s = dispatcher_state(dispatcher);
     if (static_cast<size_t>(n) == s.names.size() && !kwnames) [[likely]] {
       launch_form(s, configuration_of(self), args, n);
     } else {
-      const std::vector<PyObject*> all = bind_arguments(s, args, n, kwnames);
-      if (all.size() > s.names.size() && !s.names.empty())
-        raise(ErrorKind::Type, "kernel: expected {} arguments, got {}", s.names.size(), n);
+      const std::vector<PyObject*> all = bind_arguments(dispatcher, args, n, kwnames);
       launch_form(s, configuration_of(self), all.data(), static_cast<Py_ssize_t>(all.size()));
     }
     Py_RETURN_NONE;

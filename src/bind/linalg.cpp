@@ -1,75 +1,55 @@
-// Decompositions by LAPACK on the host, in double precision. Matrices of a GPU are copied to it; a body for CUDA belongs in their place.
+// Linear algebra for the package's functions, which give NumPy's names and tuples to it.
 #include "bind/linalg.h"
 
 #include "bind/args.h"
-#include "kernels/host_runtime.h"
+#include "ops/linalg.h"
 
 namespace bc::bind {
 namespace {
 
-// What host::lapack computes (host_lapack.cpp).
-constexpr int32_t kSvd = 1, kEigenvalues = 4;
-
-/// The elements of a matrix in double precision, column by column.
-std::vector<double> columns_of(const char* op, const Array& a) {
-  BC_CHECK(a.ndim() == 2, Value, "{}: expected a matrix, got shape {}", op, a.shape());
-  BC_CHECK(a.dtype() == DType::f64 || a.dtype() == DType::c128, Type, "{}: expected float64 or complex128, got {}", op,
-           info(a.dtype()).name);
-  std::vector<double> elements(static_cast<size_t>(a.size()) * (is_complex(a.dtype()) ? 2 : 1) + 1);
-  to_host(transpose(a), elements.data());
-  return elements;
+Transposed transposed_of(int64_t v) {
+  BC_CHECK(v >= 0 && v <= 2, Value, "trans: expected 0, 1 or 2, got {}", v);
+  return static_cast<Transposed>(v);
 }
 
-/// An array of a matrix that lies column by column.
-Array from_columns(const std::vector<double>& elements, int64_t rows, int64_t columns, DType t, Device device) {
-  Layout l;
-  l.shape = {rows, columns};
-  l.strides = {1, rows};
-  return from_host(elements.data(), t, l, device);
-}
-
-/// U, the singular values and V^H; nothing where the algorithm did not converge.
-std::vector<Array> singular_values(const Array& a) {
-  std::vector<double> elements = columns_of("svd", a);
-  const int64_t m = a.shape()[0], n = a.shape()[1], least = std::min(m, n);
-  const bool wide = is_complex(a.dtype());
-  const size_t parts = wide ? 2 : 1;
-  std::vector<double> u(static_cast<size_t>(m * least) * parts + 1), v(static_cast<size_t>(least * n) * parts + 1),
-      s(static_cast<size_t>(least) + 1);
-  const int64_t failed = least > 0 ? host::lapack(kSvd, wide, m, n, elements.data(), s.data(), u.data(), v.data()) : 0;
-  BC_CHECK(failed >= 0, Runtime, "svd: LAPACK is not there");
-  if (failed != 0) return {};
-  return {from_columns(u, m, least, a.dtype(), a.device()), from_host(s.data(), DType::f64, contiguous_layout(Dims{least}), a.device()),
-          from_columns(v, least, n, a.dtype(), a.device())};
-}
-
-/// The eigenvalues as complex numbers; nothing where the algorithm did not converge.
-std::vector<Array> eigenvalues(const Array& a) {
-  std::vector<double> elements = columns_of("eigvals", a);
-  const int64_t n = a.shape()[0];
-  BC_CHECK(n == a.shape()[1], Value, "eigvals: expected a square matrix, got shape {}", a.shape());
-  const bool wide = is_complex(a.dtype());
-  const auto count = static_cast<size_t>(n);
-  std::vector<double> found(2 * count + 1), numbers(2 * count + 1);
-  const int64_t failed = n > 0 ? host::lapack(kEigenvalues, wide, 0, n, elements.data(), found.data(), nullptr, nullptr) : 0;
-  BC_CHECK(failed >= 0, Runtime, "eigvals: LAPACK is not there");
-  if (failed != 0) return {};
-  // Of a real matrix all real parts come before the imaginary ones.
-  for (size_t i = 0; i < count; ++i) {
-    numbers[2 * i] = wide ? found[2 * i] : found[i];
-    numbers[2 * i + 1] = wide ? found[2 * i + 1] : found[count + i];
-  }
-  return {from_host(numbers.data(), DType::c128, contiguous_layout(Dims{n}), a.device())};
-}
+Vectors vectors_of(int64_t v) { return static_cast<Vectors>(v); }
 
 }  // namespace
 
 std::vector<PyMethodDef> linalg_functions() {
   return {
-      BC_LOOKING("lapack_svd(a) U, the singular values and V^H of a matrix of doubles; nothing where they do not converge.",
-                 [](const Array& a) { return singular_values(a); }),
-      BC_LOOKING("lapack_eigvals(a) The complex eigenvalues of a matrix of doubles; nothing where they do not converge.",
-                 [](const Array& a) { return eigenvalues(a); }),
+      BC_LOOKING("linalg_solve(a, b) x of a x = b.", linalg::solve),
+      BC_LOOKING("linalg_inv(a, check=True) The inverses of matrices; without the check those of singular ones are NaN.", linalg::inverse),
+      BC_VALUE("linalg_det(a) The determinants of matrices.", [](const Array& a) { return linalg::determinant(a).value; }),
+      BC_FUNCTION("linalg_slogdet(a) The signs of determinants, and the logarithms of their absolute values.",
+                  [](const Array& a) {
+                    const linalg::Determinant d = linalg::determinant(a);
+                    return ArrayPair(d.sign, d.logarithm);
+                  }),
+      BC_FUNCTION("linalg_lu(a) L and U in one matrix, int32 pivots, and for each matrix the number of its first pivot that is zero, or 0.",
+                  [](const Array& a) {
+                    const linalg::Lu f = linalg::lu(a);
+                    return std::vector<Array>{f.factors, f.pivots, f.info};
+                  }),
+      BC_LOOKING("linalg_lu_solve(lu, pivots, b, trans=0) x of op(a) x = b, from the factors of a.",
+                 [](const Array& lu, const Array& pivots, const Array& b, int64_t trans) {
+                   return linalg::lu_solve(lu, pivots, b, transposed_of(trans));
+                 }),
+      BC_LOOKING("linalg_solve_triangular(a, b, lower=False, trans=0, unit_diagonal=False) x of op(a) x = b for a triangle of a.",
+                 [](const Array& a, const Array& b, bool lower, int64_t trans, bool unit_diagonal) {
+                   return linalg::triangular_solve(a, b, lower, transposed_of(trans), unit_diagonal);
+                 }),
+      BC_LOOKING("linalg_cholesky(a, lower=True) The triangular factors of positive definite matrices.", linalg::cholesky),
+      BC_LOOKING("linalg_cho_solve(factor, b, lower=True) x of a x = b, from the Cholesky factor of a.", linalg::cholesky_solve),
+      BC_FUNCTION("linalg_qr(a, mode) Q and R; R; or LAPACK's reflectors, transposed, and their factors.",
+                  [](const Array& a, std::string_view mode) { return linalg::qr(a, mode); }),
+      BC_LOOKING("linalg_svd(a, vectors) U, the singular values and V^H; `vectors` 0: the values, 1: thin, 2: full matrices.",
+                 [](const Array& a, int64_t vectors) { return linalg::svd(a, vectors_of(vectors)); }),
+      BC_LOOKING("linalg_eigh(a, lower, vectors) The eigenvalues, and eigenvectors, of Hermitian matrices.", linalg::eigh),
+      BC_LOOKING("linalg_eig(a, vectors) The complex eigenvalues, and eigenvectors.", linalg::eig),
+      BC_LOOKING("linalg_lstsq(a, b, tolerance) x, sums of squares of the residuals, rank and singular values.", linalg::lstsq),
+      BC_LOOKING("linalg_schur(a) T and Z.", linalg::schur),
+      BC_LOOKING("linalg_hessenberg(a) H and Q.", linalg::hessenberg),
   };
 }
 

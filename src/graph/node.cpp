@@ -168,7 +168,25 @@ void Storage::rebind(Ref<Node> value) {
   notice.store(nullptr, std::memory_order_relaxed);
 }
 
+std::atomic<int64_t> History::live{0};
+
+void destroy(History* history) {
+  static thread_local std::vector<History*> waiting;
+  static thread_local bool running = false;
+  waiting.push_back(history);
+  if (running) return;
+  running = true;
+  while (!waiting.empty()) {
+    History* next = waiting.back();
+    waiting.pop_back();
+    delete next;
+  }
+  running = false;
+}
+
 void destroy(Storage* storage) {
+  // Histories own arrays, whose destruction takes locks of other tapes: they go after this one's lock is released.
+  const Ref<History> history = std::move(storage->history);
   // The handle count is read by a flush, which may run in another thread.
   TapeLock lock(tape(storage->device));
   delete storage;

@@ -188,10 +188,21 @@ struct Slots {
   std::vector<Ref<Node>> nodes;
 };
 
+/// How the value of a storage came to be, for derivatives: src/autograd makes it and walks it. While none exists, ops are recorded without
+/// a look at their operands' histories.
+struct History : RefCounted {
+  History() { live.fetch_add(1, std::memory_order_relaxed); }
+  virtual ~History() { live.fetch_sub(1, std::memory_order_relaxed); }
+  static std::atomic<int64_t> live;  ///< how many there are
+};
+/// Destroys a history and those that only it refers to, however long the chain is, without recursion.
+void destroy(History* history);
+
 /// A mutable cell: the memory that views share, as a sequence of values.
 struct Storage final : OwnedCounted {
   Device device;
   Ref<Node> current;
+  Ref<History> history;  ///< of the current value; none where its derivatives are not followed
   uint64_t version = 0;
   std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
   bool unset = false;   ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels

@@ -51,7 +51,8 @@ std::string Unit::cpp(Type t) {
     case Kind::instance:
     case Kind::generator:
       if (options.entry != Entry::host)
-        raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it", t->spelling);
+        raise(ErrorKind::Typing,
+              "{} is not supported in kernels and elementwise functions; only functions under jit have it; pass an array", t->spelling);
       if (is_incomplete(t)) return "void*";  // it is in the making
       if (t->is(Kind::text)) return "py::Str";
       if (t->is(Kind::instance)) {

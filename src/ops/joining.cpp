@@ -68,7 +68,8 @@ Array stack(Arrays arrays, int64_t axis, std::optional<DType> dtype, Casting cas
   const int at = normalize_axis(axis, arrays[0].ndim() + 1, "stack");
   std::vector<Array> wide;
   for (const Array& a : arrays) {
-    BC_CHECK(a.shape() == arrays[0].shape(), Value, "all input arrays must have the same shape");
+    BC_CHECK(a.shape() == arrays[0].shape(), Value, "all input arrays must have the same shape, got {} and {}", arrays[0].shape(),
+             a.shape());
     wide.push_back(insert_axis(a, at));
   }
   return concatenate(wide, at, dtype, casting, std::move(out));
@@ -124,7 +125,7 @@ std::vector<Array> array_split(const Array& a, int64_t sections, int64_t axis) {
 std::vector<Array> split(const Array& a, int64_t sections, int64_t axis) {
   const int64_t n = a.shape()[normalize_axis(axis, a.ndim(), "split")];
   BC_CHECK(sections > 0, Value, "number sections must be larger than 0.");
-  BC_CHECK(n % sections == 0, Value, "array split does not result in an equal division");
+  BC_CHECK(n % sections == 0, Value, "array split does not result in an equal division: {} elements into {} parts", n, sections);
   return array_split(a, sections, axis);
 }
 std::vector<Array> split(const Array& a, std::span<const int64_t> cuts, int64_t axis) { return array_split(a, cuts, axis); }

@@ -79,8 +79,9 @@ Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, A
   const Array a = a_in.ndim() == 1 ? insert_axis(a_in, 0) : a_in, b = b_in.ndim() == 1 ? insert_axis(b_in, 1) : b_in;
   const int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back(), kb = b.shape()[b.ndim() - 2];
   BC_CHECK(k == kb, Value,
-           "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})",
-           kMatmul, kb, k);
+           "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {}); the "
+           "shapes are {} and {}",
+           kMatmul, kb, k, a_in.shape(), b_in.shape());
   Array r;
   if (a_in.ndim() == 1 && b_in.ndim() == 1) {
     r = dot_of_vectors(cast(a_in, t), cast(b_in, t), t);

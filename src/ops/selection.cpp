@@ -159,8 +159,8 @@ Array argwhere(const Array& a) {
     const bool any = truth_of(ufunc(Op::not_equal, {a, Arg(0)}));
     return empty(Dims{any ? 1 : 0, 0}, DType::i64, a.device());
   }
-  const std::vector<Array> rows = nonzero(a);
-  return stack(rows, 1);
+  const std::vector<Array> coordinates = nonzero(a);
+  return transpose(stack(coordinates, 0));  // NumPy's layout: one coordinate of all places lies side by side
 }
 
 Array flatnonzero(const Array& a) { return nonzero(ravel(a))[0]; }

@@ -2,6 +2,7 @@
 #include "primitives/library.h"
 
 #include <atomic>
+#include <bit>
 
 #include "core/error.h"
 #include "core/hash.h"
@@ -60,6 +61,21 @@ PartitionExtra::PartitionExtra(bool places_, std::vector<int64_t> ranks_) : Libr
 SelectExtra::SelectExtra(std::vector<int64_t> ranks_) : LibraryExtra(kKind), ranks(std::move(ranks_)) {
   name = "select";
   key = hash_of(ranks, 2);
+}
+
+FftExtra::FftExtra(FftKind transform_, bool forward_, Dims axes_, double scale_, int threads_, int type_, bool orthogonal_)
+    : LibraryExtra(kKind),
+      transform(transform_),
+      forward(forward_),
+      orthogonal(orthogonal_),
+      type(type_),
+      threads(threads_),
+      scale(scale_),
+      axes(std::move(axes_)) {
+  name = transform == FftKind::dct ? "dct" : transform == FftKind::dst ? "dst" : "fft";
+  const uint64_t flags = static_cast<uint64_t>(transform) | uint64_t{forward} << 4 | uint64_t{orthogonal} << 5 |
+                         static_cast<uint64_t>(type) << 8 | static_cast<uint64_t>(threads) << 16;
+  key = Hasher(flags).add(std::bit_cast<uint64_t>(scale)).add(axes.span()).finish().lo;
 }
 
 }  // namespace bc

@@ -109,4 +109,22 @@ struct SearchsortedExtra final : LibraryExtra {
   }
 };
 
+/// What a transform takes and gives: complex to complex, real to the half of its spectrum that the other half follows from, that half back
+/// to real numbers, real numbers to their whole spectrum, and the cosine and sine transforms of real numbers.
+enum class FftKind : uint8_t { c2c, r2c, c2r, full, dct, dst };
+
+/// A discrete Fourier, cosine or sine transform along `axes`, which are distinct, in float32, float64, complex64 or complex128. What it
+/// gives is multiplied by `scale`. The last of the axes is the one that is half of a spectrum.
+struct FftExtra final : LibraryExtra {
+  static constexpr LibraryKind kKind = LibraryKind::fft;
+  FftKind transform;
+  bool forward;     ///< the sign of the exponent: negative
+  bool orthogonal;  ///< dct, dst: the factors that make the matrix orthogonal
+  int type;         ///< of a dct or dst, 1 to 4
+  int threads;      ///< the most that the CPU uses; 0: all
+  double scale;
+  Dims axes;
+  FftExtra(FftKind transform_, bool forward_, Dims axes_, double scale_, int threads_ = 0, int type_ = 0, bool orthogonal_ = false);
+};
+
 }  // namespace bc

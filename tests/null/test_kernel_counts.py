@@ -498,3 +498,41 @@ def test_windows_are_not_loaded_in_vectors(target):
         assert y.shape == (64,)
         loads_vectors = "*reinterpret_cast<const Vec<" in r.kernels[0].source
         assert loads_vectors == (vectors and target == "null-cuda"), name
+
+
+def test_a_loss_and_its_gradient_are_one_kernel():
+    """Forward and backward are one expression: a loss of more than ten rows, its sum, and the gradient."""
+    a, w = make((1000, 1000), "float32"), make((1000, 1000), "float32")
+    with recorded() as r:
+        x = a.detach().requires_grad_()
+        y = bc.tanh(x * w)
+        z = bc.exp(-y * y) + bc.sin(x) * 0.5 + y / (1 + x * x)
+        loss = (z * z).mean()
+        loss.backward()
+        gradient = x.grad
+    assert len(r.kernels) == 1, r.names
+    assert r.copies == []
+    del loss, gradient
+
+
+def test_the_gradient_of_differences_of_slices_is_few_kernels():
+    a = make((100_000,))
+    with recorded() as r:
+        x = a.detach().requires_grad_()
+        ((x[1:] - x[:-1]) ** 2).sum().backward()
+        gradient = x.grad
+    assert len(r.kernels) <= 3, r.names
+    del gradient
+
+
+def test_a_layer_and_its_gradients_read_no_array_twice_in_vain():
+    """Two products and one bias sum beside the layer itself; a product's transposed operand is a view, no copy."""
+    w, b, x, t = make((64, 32)), make((32,)), make((100, 64)), make((100, 32))
+    with recorded() as r:
+        w.requires_grad = b.requires_grad = True
+        loss = ((bc.tanh(x @ w + b) - t) ** 2).mean()
+        loss.backward()
+        kept = loss, w.grad, b.grad
+    assert len(r.kernels) <= 3, r.names
+    assert r.copies == []
+    del kept

@@ -21,6 +21,7 @@ SMALL = {
     "mandelbrot": ["--size", "48", "--steps", "40"],
     "black_scholes": ["--count", "2000"],
     "first_calls": ["--count", "1000"],
+    "gradients": ["--steps", "30", "--points", "60", "--hidden", "4"],
     "matmul": ["--sizes", "16,33", "--rectangle", "8,16,4"],
     "reductions": ["--sizes", "10,64"],
     "sine": ["--sizes", "1e3,1e4", "--loop", "1e3"],

@@ -192,11 +192,15 @@ def test_fifty_mandelbrot_steps_are_few_kernels(xp):
 
 
 def test_random_numbers_are_made_inside_the_kernel(xp):
-    rng = xp.random.default_rng(0)
-    with Count(xp) as c:
-        x = rng.random(1000) * 2 - 1
-    assert c.kernels == 1, c.names
-    assert x.shape == (1000,)
+    for rng in (xp.random.default_rng(), xp.random.Generator(xp.random.Philox(0))):
+        with Count(xp) as c:
+            x = rng.random(1000) * 2 - 1
+        assert c.kernels == 1, c.names
+        assert x.shape == (1000,)
+        with Count(xp) as c:
+            y = (rng.normal(1, 2, 1000) * rng.exponential(xp.ones(1000)) + rng.laplace(size=1000)).sum()
+        assert c.kernels <= 2, c.names  # the parameters are looked at
+        assert y.shape == ()
 
 
 def test_masked_assignment_is_one_kernel(xp):

@@ -63,6 +63,8 @@ ELEMENTWISE = {
     "nan_to_num": lambda m, a: m.nan_to_num(a),
     "conj": lambda m, a: (a + 0j).conj(),
     "real": lambda m, a: (a * 1j).imag * 1,
+    "imag of real": lambda m, a: a.imag,
+    "argwhere": lambda m, a: m.argwhere(a > 3) if a.ndim else a,
     "copy": lambda m, a: a.copy(),
     "copy K": lambda m, a: a.copy("K"),
     "copy A": lambda m, a: a.copy("A"),

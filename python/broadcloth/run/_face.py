@@ -32,8 +32,10 @@ _MODULES: dict[str, str | None] = {
     "numpy.char": None,
     "numpy.strings": None,
 }
-# Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any.
+# Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any. (The bit generator Philox
+# gives other numbers here than NumPy's.)
 _NUMPYS_OWN = {
+    "Philox",
     "can_cast", "common_type", "issubdtype", "isdtype", "isscalar", "min_scalar_type", "promote_types", "result_type", "mintypecode",
     "typename",
     "errstate", "seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize",
@@ -102,13 +104,9 @@ def _ours(module: str, name: str) -> Any:
     if where is None:
         return None
     try:
-        found = importlib.import_module(where)
+        return getattr(importlib.import_module(where), name, None)
     except ImportError:
         return None
-    # Generators that are not NumPy's give other numbers for the same seed: then NumPy draws them.
-    if module == "numpy.random" and not hasattr(found, "PCG64"):
-        return None
-    return getattr(found, name, None)
 
 
 def _is_our_class(value: Any) -> bool:

@@ -22,7 +22,7 @@ void add() {
 
 void register_bodies() {
   add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
-      SearchsortedExtra>();
+      SearchsortedExtra, LinalgExtra, FftExtra>();
 }
 
 }  // namespace bc::cpu

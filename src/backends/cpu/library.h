@@ -2,6 +2,7 @@
 #include <span>
 
 #include "primitives/library.h"
+#include "primitives/linalg.h"
 
 /// The CPU's bodies of the library ops. They run in the calling thread and its parallel loops.
 namespace bc::cpu {
@@ -20,5 +21,7 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output);
 void run(const PartitionExtra& op, std::span<const View> inputs, const View& output);
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output);
 void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& output);
+void run(const LinalgExtra& op, std::span<const View> inputs, const View& output);
+void run(const FftExtra& op, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cpu

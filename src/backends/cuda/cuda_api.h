@@ -452,6 +452,27 @@ inline constexpr int kLtPreferenceAlignmentD = 8;
     (cublasLtHandle, cublasLtMatmulDesc, const void*, const void*, cublasLtMatrixLayout, const void*, cublasLtMatrixLayout, const void*, \
      const void*, cublasLtMatrixLayout, void*, cublasLtMatrixLayout, const cublasLtMatmulAlgo*, void*, size_t, CUstream))
 
+// ---- cuFFT --------------------------------------------------------------------------------------------------------------------------
+
+using cufftHandle = int;
+inline constexpr int kFftC2C = 0x29, kFftR2C = 0x2a, kFftC2R = 0x2c, kFftZ2Z = 0x69, kFftD2Z = 0x6a, kFftZ2D = 0x6c;
+inline constexpr int kFftForward = -1, kFftInverse = 1;
+
+#define BC_CUFFT_API(X)                                                                                                          \
+  X(cufftCreate, cufftCreate, (cufftHandle*))                                                                                    \
+  X(cufftDestroy, cufftDestroy, (cufftHandle))                                                                                   \
+  X(cufftSetAutoAllocation, cufftSetAutoAllocation, (cufftHandle, int))                                                          \
+  X(cufftMakePlanMany64, cufftMakePlanMany64,                                                                                    \
+    (cufftHandle, int, long long*, long long*, long long, long long, long long*, long long, long long, int, long long, size_t*)) \
+  X(cufftSetStream, cufftSetStream, (cufftHandle, CUstream))                                                                     \
+  X(cufftSetWorkArea, cufftSetWorkArea, (cufftHandle, void*))                                                                    \
+  X(cufftExecC2C, cufftExecC2C, (cufftHandle, void*, void*, int))                                                                \
+  X(cufftExecR2C, cufftExecR2C, (cufftHandle, void*, void*))                                                                     \
+  X(cufftExecC2R, cufftExecC2R, (cufftHandle, void*, void*))                                                                     \
+  X(cufftExecZ2Z, cufftExecZ2Z, (cufftHandle, void*, void*, int))                                                                \
+  X(cufftExecD2Z, cufftExecD2Z, (cufftHandle, void*, void*))                                                                     \
+  X(cufftExecZ2D, cufftExecZ2D, (cufftHandle, void*, void*))
+
 // ---- The tables ---------------------------------------------------------------------------------------------------------------------
 
 #define BC_CUDA_POINTER(member, symbol, parameters) LibraryFunction<int parameters> member;
@@ -471,6 +492,10 @@ struct CublasLtApi {
   BC_CUBLASLT_API(BC_CUDA_POINTER)
   size_t (*cublasLtGetVersion)() = nullptr;
   const char* (*cublasLtGetStatusString)(cublasStatus) = nullptr;
+};
+
+struct CufftApi {
+  BC_CUFFT_API(BC_CUDA_POINTER)
 };
 
 #undef BC_CUDA_POINTER

@@ -567,6 +567,15 @@ const CublasLtApi& cublaslt() {
   });
 }
 
+const CufftApi& cufft() {
+  static std::atomic<const CufftApi*> slot{nullptr};
+  return table<CufftApi>(slot, Library::Cufft, [](CufftApi& api) {
+#define BC_RESOLVE(member, symbol, parameters) api.member.set(library_symbol(Library::Cufft, #symbol));
+    BC_CUFFT_API(BC_RESOLVE)
+#undef BC_RESOLVE
+  });
+}
+
 std::vector<LibraryStatus> cuda_library_status() {
   std::vector<LibraryStatus> all;
   bool available = driver_available();

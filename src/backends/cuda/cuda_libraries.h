@@ -132,9 +132,10 @@ std::string library_path(Library which);
 /// Every folder that may hold CUDA's libraries, best first: those that library() searches, whether they exist or not.
 std::vector<std::string> library_folders();
 
-/// NVRTC's and cuBLASLt's functions, the library opened at the first call. Throw ErrorKind::Import.
+/// NVRTC's, cuBLASLt's and cuFFT's functions, the library opened at the first call. Throw ErrorKind::Import.
 const NvrtcApi& nvrtc();
 const CublasLtApi& cublaslt();
+const CufftApi& cufft();
 
 struct LibraryStatus {
   std::string name;     ///< "libnvrtc"

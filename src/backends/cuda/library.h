@@ -19,5 +19,6 @@ void run(const SortExtra& op, Device device, Stream stream, std::span<const View
 void run(const PartitionExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const SearchsortedExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const FftExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cuda

@@ -57,9 +57,8 @@ class XORWOWRandomNumberGenerator:
     """A stream of random numbers; the engine's generator, whatever the name says."""
 
     def __init__(self, seed_getter: Any = None, offset: int = 0) -> None:
-        self._generator = bc.random.default_rng(
-            None if seed_getter is None else [int(s) for s in np.asarray(seed_getter(1)).ravel()] + [int(offset)]
-        )
+        seed = None if seed_getter is None else [int(s) for s in np.asarray(seed_getter(1)).ravel()] + [int(offset)]
+        self._generator = bc.random.Generator(bc.random.Philox(seed))
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> bc.ndarray:
         """Uniform numbers in a new array."""

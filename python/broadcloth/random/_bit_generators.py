@@ -1,0 +1,157 @@
+"""Philox as NumPy has it, with a position that counter-based draws move as well. The other bit generators are NumPy's own."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.random import SeedSequence
+
+_NUMPYS_STATE: Any = np.random.Philox.state
+_WORD = (1 << 64) - 1
+# A block of Philox 4x64 has four words of 64 bits.
+_WORDS_OF_BLOCK = 4
+
+
+class Philox(np.random.Philox):
+    """NumPy's Philox, whose `Generator` draws counter-based numbers: number i depends on the key and on i only, so that any number of
+    threads draw at once, inside the expression that uses the numbers.
+
+    Parameters
+    ----------
+    seed : None, int, sequence of ints or SeedSequence
+        What the key is made from; None takes it from the operating system.
+    counter, key : int or sequence of ints, optional
+        The state itself, as in NumPy.
+
+    Notes
+    -----
+    `state`, `random_raw`, `advance`, `jumped` and `spawn` are NumPy's. A counter-based draw of n numbers moves the state by n words, as n
+    calls of `random_raw` do; its numbers are Philox 4x32-10's, not those that NumPy makes of the words.
+    `Generator(numpy.random.Philox(seed))` gives NumPy's numbers.
+
+    Examples
+    --------
+    >>> rng = bc.random.Generator(bc.random.Philox(1))
+    >>> x = rng.random(8)
+    >>> rng.bit_generator.state["state"]["counter"]
+    array([2, 0, 0, 0], dtype=uint64)
+    """
+
+    def __init__(self, seed: Any = None, counter: Any = None, key: Any = None) -> None:
+        # The stream's key and number at NumPy's state (None: not known), and how many numbers were taken since.
+        self._origin: tuple[int, int] | None = None
+        self._taken = 0
+        super().__init__(seed, counter, key)
+
+    def take(self, count: int) -> tuple[int, int]:
+        """The key of the counter-based stream and the index of the first of the next `count` numbers, which now belong to the caller.
+
+        Examples
+        --------
+        >>> bits = bc.random.Philox(1)
+        >>> bits.take(5)[1], bits.take(5)[1]
+        (0, 5)
+        """
+        with self.lock:
+            if self._origin is None:
+                self._origin = self._read_origin()
+            key, origin = self._origin
+            first = (origin + self._taken) & _WORD
+            self._taken += count
+        return key, first
+
+    def _read_origin(self) -> tuple[int, int]:
+        """A key from NumPy's key and from the counter's upper part, in which jumped generators differ; the index of the next word."""
+        state = _NUMPYS_STATE.__get__(self)
+        position = _position(state)
+        key = [int(k) for k in state["state"]["key"]]
+        return int(SeedSequence([*key, position >> 64]).generate_state(1, np.uint64)[0]), position & _WORD
+
+    def catch_up(self) -> None:
+        """Moves NumPy's state behind the numbers that were taken; whoever changes that state calls this first.
+
+        Examples
+        --------
+        >>> bits = bc.random.Philox(1)
+        >>> key, first = bits.take(4)
+        >>> bits.catch_up()
+        """
+        with self.lock:
+            taken, self._taken, self._origin = self._taken, 0, None
+            if taken:
+                state = _NUMPYS_STATE.__get__(self)
+                # The last block that was begun is computed, as if its words had been drawn.
+                block, word = divmod(_position(state) + taken - 1, _WORDS_OF_BLOCK)
+                state["state"]["counter"] = np.array([(block >> shift) & _WORD for shift in (0, 64, 128, 192)], np.uint64)
+                state["buffer_pos"] = _WORDS_OF_BLOCK
+                _NUMPYS_STATE.__set__(self, state)
+                super().random_raw(word + 1, output=False)
+
+    @property
+    def state(self) -> Any:
+        """NumPy's dictionary of the state; setting it goes back to where it was read."""
+        self.catch_up()
+        return _NUMPYS_STATE.__get__(self)
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        with self.lock:
+            _NUMPYS_STATE.__set__(self, value)
+            self._taken, self._origin = 0, None
+
+    def random_raw(self, size: Any = None, output: bool = True) -> Any:
+        """The next words of 64 random bits, as NumPy gives them.
+
+        Examples
+        --------
+        >>> int(bc.random.Philox(1).random_raw()) == int(np.random.Philox(1).random_raw())
+        True
+        """
+        self.catch_up()
+        return super().random_raw(size, output)  # type: ignore[call-overload]
+
+    def advance(self, delta: int) -> Philox:
+        """Goes `delta` blocks of four words on (or back).
+
+        Examples
+        --------
+        >>> bc.random.Philox(1).advance(3).state["state"]["counter"]
+        array([3, 0, 0, 0], dtype=uint64)
+        """
+        self.catch_up()
+        super().advance(delta)
+        return self
+
+    def jumped(self, jumps: int = 1) -> Philox:
+        """A new bit generator, `jumps` times 2**128 blocks further on, for work in parallel.
+
+        Examples
+        --------
+        >>> bc.random.Philox(1).jumped().state["state"]["counter"]
+        array([0, 0, 1, 0], dtype=uint64)
+        """
+        self.catch_up()
+        return cast(Philox, super().jumped(jumps))
+
+    def spawn(self, n_children: int) -> list[Philox]:
+        """New bit generators with keys of their own, independent of this one.
+
+        Examples
+        --------
+        >>> len(bc.random.Philox(1).spawn(2))
+        2
+        """
+        return super().spawn(n_children)
+
+    @property
+    def capsule(self) -> Any:
+        """The address of the state, for programs in C."""
+        self.catch_up()
+        return super().capsule
+
+
+def _position(state: dict[str, Any]) -> int:
+    """How many words lie before the next one: the counter is that of the block in the buffer."""
+    counter = sum(int(word) << (64 * i) for i, word in enumerate(state["state"]["counter"]))
+    return counter * _WORDS_OF_BLOCK + int(state["buffer_pos"]) - _WORDS_OF_BLOCK

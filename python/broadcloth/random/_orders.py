@@ -1,0 +1,55 @@
+"""Choosing and reordering: NumPy draws the places on the host, and the engine moves the data where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _broadcloth as _c
+from .._broadcloth import ndarray
+from ._distributions import on_device, on_host
+
+
+def chosen(a: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
+    """Parts of `a` along an axis, whose places are what `draw` draws from a number of parts."""
+    if not isinstance(a, ndarray) or a.ndim == 0:
+        return on_device(draw(on_host(a)), device)
+    n = a.shape[axis]
+    # Nothing to draw from is an error of another text for an array than for a number.
+    places = draw(n if n else np.empty(0, np.int64))
+    return _placed(_c.take(a, _c.asarray(places, device=a.device), axis), device)
+
+
+def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
+    """A copy of `x` with its parts along an axis in the order that `draw` draws for their number."""
+    if not isinstance(x, ndarray) or x.ndim == 0:
+        return on_device(draw(on_host(x)), device)
+    return _placed(_reordered(x, draw(_extent(x, axis)), axis), device)
+
+
+def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
+    """Reorders the parts of `x` along an axis in place, as `draw` shuffles their numbers."""
+    if not isinstance(x, ndarray) or x.ndim == 0:
+        draw(x.get() if isinstance(x, ndarray) else x)
+        return
+    if not x.flags.writeable:
+        raise ValueError("array is read-only")
+    n = _extent(x, axis)
+    if x.size:
+        order = np.arange(n)
+        draw(order)
+        x[...] = _reordered(x, order, axis)
+
+
+def _extent(x: ndarray, axis: int) -> int:
+    return int(x.shape[np.lib.array_utils.normalize_axis_index(axis, x.ndim)])
+
+
+def _reordered(x: ndarray, order: np.ndarray[Any, Any], axis: int) -> ndarray:
+    return _c.take(x, _c.asarray(order, device=x.device), axis)
+
+
+def _placed(x: ndarray, device: Any) -> ndarray:
+    return x if device is None else x.to_device(device)

@@ -1,0 +1,612 @@
+// Linear algebra on the CPU: each matrix of a stack is packed column by column and goes to LAPACK. Matrices are not taken transposed where
+// that would save the packing: pivots, signs and what counts as singular would then differ from NumPy's.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "backends/cpu/lapack.h"
+#include "backends/cpu/library.h"
+#include "backends/cpu/strided.h"
+#include "core/error.h"
+#include "primitives/linalg.h"
+#include "runtime/parallel.h"
+
+namespace bc::cpu {
+namespace {
+
+/// A matrix with any strides, in elements.
+template <class T>
+struct Matrix {
+  T* data;
+  int64_t rows, columns, row_stride, column_stride;
+
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+template <class T>
+Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
+  return {data, rows, columns, columns, 1};
+}
+template <class T>
+Matrix<T> column_major(T* data, int64_t rows, int64_t columns, int64_t ld) {
+  return {data, rows, columns, 1, ld};
+}
+template <class T>
+Matrix<T> column_major(T* data, int64_t rows, int64_t columns) {
+  return column_major(data, rows, columns, rows);
+}
+
+/// to = from, in tiles that both sides' lines of the cache serve.
+template <class From, class To>
+void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
+  if (from.row_stride == 1 && to.row_stride == 1) {
+    for (int64_t j = 0; j < from.columns; ++j) std::copy_n(from.data + j * from.column_stride, from.rows, to.data + j * to.column_stride);
+    return;
+  }
+  constexpr int64_t kTile = 16;
+  for (int64_t j0 = 0; j0 < from.columns; j0 += kTile) {
+    const int64_t j1 = std::min(j0 + kTile, from.columns);
+    for (int64_t i0 = 0; i0 < from.rows; i0 += kTile) {
+      const int64_t i1 = std::min(i0 + kTile, from.rows);
+      for (int64_t i = i0; i < i1; ++i)
+        for (int64_t j = j0; j < j1; ++j)
+          to.data[i * to.row_stride + j * to.column_stride] = from.data[i * from.row_stride + j * from.column_stride];
+    }
+  }
+}
+
+template <class T>
+void set_identity(const Matrix<T>& to) {
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t j = 0; j < to.columns; ++j) to.data[i * to.row_stride + j * to.column_stride] = T(i == j ? 1 : 0);
+}
+
+/// Zeros below (or above) the diagonal.
+template <class T>
+void clear_triangle(const Matrix<T>& of, bool below) {
+  for (int64_t j = 0; j < of.columns; ++j) {
+    const int64_t begin = below ? j + 1 : 0, end = below ? of.rows : std::min(j, of.rows);
+    for (int64_t i = begin; i < end; ++i) of.data[i * of.row_stride + j * of.column_stride] = T(0);
+  }
+}
+
+/// Memory for a routine, without values.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(int64_t size) : data_(std::make_unique_for_overwrite<T[]>(static_cast<size_t>(std::max<int64_t>(size, 1)))) {}
+  T* get() const { return data_.get(); }
+  operator T*() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<T[]> data_;
+};
+
+/// An argument of LAPACK's sizes.
+int size_of(int64_t extent) {
+  BC_CHECK(extent <= (int64_t{1} << 30), Value, "linalg: expected matrices of at most 2**30 rows and columns, got {}", extent);
+  return static_cast<int>(extent);
+}
+int leading(int64_t rows) { return std::max(size_of(rows), 1); }
+/// The size of a work array that a routine told in its first element.
+template <class T>
+int told_size(T first) {
+  // A float may have rounded the number down.
+  const double told = static_cast<double>(std::real(first));
+  return std::max(1, static_cast<int>(std::is_same_v<Real<T>, float> ? told * (1 + 1e-7) + 1 : told));
+}
+
+/// The matrices, inputs and parts of one op.
+template <class T>
+class Stack {
+ public:
+  using R = Real<T>;
+
+  Stack(const LinalgExtra& op, std::span<const View> inputs, const View& output) : op(op), inputs_(inputs), out_(first(output)) {
+    m = rows_of(0);
+    n = columns_of(0);
+  }
+
+  /// Calls `body(i, walk)` for each matrix, on several threads where the stack's work is worth it. One large matrix has OpenBLAS's threads.
+  template <class F>
+  void each(double operations, F&& body) const {
+    const int64_t count = product(op.batch);
+    constexpr double kPiece = 4e5, kLarge = 2e7;
+    const LapackThreads threads(count == 1 && operations > kLarge);
+    parallel_for(count, std::max<int64_t>(1, static_cast<int64_t>(kPiece / (operations + 1e3))), [&](int64_t begin, int64_t end) {
+      std::vector<Dims> steps;
+      for (const View& v : inputs_) steps.emplace_back(v.layout.strides.span().first(op.batch.size()));
+      std::vector<const Dims*> lists;
+      for (const Dims& d : steps) lists.push_back(&d);
+      Walker walk(op.batch, lists);
+      walk.seek(begin);
+      auto piece = body();
+      for (int64_t i = begin; i < end; ++i, walk.next()) piece(i, walk);
+    });
+  }
+
+  int64_t rows_of(size_t k) const { return matrix_extent(k, 0); }
+  int64_t columns_of(size_t k) const { return matrix_extent(k, 1); }
+  /// The matrix of input k at a place of the walk. A stack of vectors or numbers has columns of extent 1.
+  template <class E = T>
+  Matrix<const E> input(size_t k, const Walker& walk) const {
+    const View& v = inputs_[k];
+    const int lead = op.batch.size(), nd = v.layout.ndim();
+    const auto* data = reinterpret_cast<const E*>(first(v)) + walk.offset(k);
+    return {data, rows_of(k), columns_of(k), nd > lead ? v.layout.strides[lead] : 0, nd > lead + 1 ? v.layout.strides[lead + 1] : 0};
+  }
+  /// Part k of matrix i.
+  template <class E = T>
+  E* part(size_t k, int64_t i) const {
+    const LinalgExtra::Part& p = op.parts[k];
+    int64_t size = 1;
+    for (int d = op.batch.size(); d < p.shape.size(); ++d) size *= p.shape[d];
+    return reinterpret_cast<E*>(out_ + p.offset) + i * size;
+  }
+  int32_t* info(int64_t i) const { return part<int32_t>(op.parts.size() - 1, i); }
+
+  const LinalgExtra& op;
+  int64_t m, n;  ///< of input 0
+
+ private:
+  int64_t matrix_extent(size_t k, int axis) const {
+    const Dims& shape = inputs_[k].layout.shape;
+    const int at = op.batch.size() + axis;
+    return at < shape.size() ? shape[at] : 1;
+  }
+
+  const std::span<const View> inputs_;
+  char* const out_;
+};
+
+double cube(double n) { return n * n * n; }
+
+const char* flag(Transposed t) { return t == Transposed::no ? "N" : t == Transposed::transpose ? "T" : "C"; }
+
+// ---- Systems ------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ld = leading(n);
+  s.each(cube(n) * 0.7 + 2.0 * n * n * k, [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "gesv", "gesv"), &n, &k, a.get(), &ld, pivots.get(), b.get(), &ld, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void factorize(int rows, int columns, T* a, int* pivots, int* info) {
+  const int ld = leading(rows);
+  call_lapack(BC_LAPACK(T, "getrf", "getrf"), &rows, &columns, a, &ld, pivots, info);
+}
+
+/// Solves with the identity, as NumPy does: getri needs a quarter less, but gives zeros other signs.
+template <class T>
+void inverse(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n);
+  s.each(2.7 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), x = Scratch<T>(s.n * s.n), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      set_identity(column_major(x.get(), n, n));
+      call_lapack(BC_LAPACK(T, "gesv", "gesv"), &n, &n, a.get(), &ld, pivots.get(), x.get(), &ld, s.info(i));
+      if (*s.info(i) != 0) std::fill_n(x.get(), s.n * s.n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      copy_matrix(column_major(x.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
+template <class T>
+void determinant(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n);
+  s.each(0.7 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      factorize(n, n, a.get(), pivots.get(), s.info(i));
+      T sign(1);
+      R logarithm = 0;
+      for (int64_t k = 0; k < n; ++k) {
+        const T d = a[k + k * n];
+        const R size = std::abs(d);
+        if (pivots[k] != k + 1) sign = -sign;
+        if constexpr (is_complex_v<T>) {
+          sign *= d / size;
+        } else {
+          if (d < 0) sign = -sign;
+        }
+        logarithm += std::log(size);
+      }
+      // A pivot of zero is an answer here, not an error.
+      if (*s.info(i) > 0) sign = T(0), logarithm = -std::numeric_limits<R>::infinity();
+      *s.info(i) = 0;
+      *s.part(0, i) = sign;
+      *s.template part<R>(1, i) = logarithm;
+      *s.part(2, i) = sign * std::exp(logarithm);
+    };
+  });
+}
+
+template <class T>
+void lu(const Stack<T>& s) {
+  const int m = size_of(s.m), n = size_of(s.n), least = std::min(m, n);
+  s.each(static_cast<double>(m) * n * least, [&] {
+    return [&, a = Scratch<T>(s.m * s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
+      int32_t* pivots = s.template part<int32_t>(1, i);
+      factorize(m, n, a.get(), pivots, s.info(i));
+      for (int k = 0; k < least; ++k) --pivots[k];
+      copy_matrix(column_major(a.get(), m, n), row_major(s.part(0, i), m, n));
+    };
+  });
+}
+
+template <class T>
+void lu_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(2)), ld = leading(n);
+  s.each(2.0 * n * n * k, [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.template input<int32_t>(1, walk), column_major(pivots.get(), n, 1));
+      for (int p = 0; p < n; ++p) ++pivots[p];
+      copy_matrix(s.input(2, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "getrs", "getrs"), flag(s.op.transposed), &n, &k, a.get(), &ld, pivots.get(), b.get(), &ld, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void triangular_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ld = leading(n);
+  const char *uplo = s.op.lower ? "L" : "U", *diagonal = s.op.unit_diagonal ? "U" : "N";
+  s.each(static_cast<double>(n) * n * k, [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "trtrs", "trtrs"), uplo, flag(s.op.transposed), diagonal, &n, &k, a.get(), &ld, b.get(), &ld, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+// ---- Cholesky -----------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void cholesky(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n);
+  const char* uplo = s.op.lower ? "L" : "U";
+  s.each(cube(n) / 3, [&] {
+    return [&, a = Scratch<T>(s.n * s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      call_lapack(BC_LAPACK(T, "potrf", "potrf"), uplo, &n, a.get(), &ld, s.info(i));
+      clear_triangle(column_major(a.get(), n, n), !s.op.lower);
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
+template <class T>
+void cholesky_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ld = leading(n);
+  const char* uplo = s.op.lower ? "L" : "U";
+  s.each(2.0 * n * n * k, [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "potrs", "potrs"), uplo, &n, &k, a.get(), &ld, b.get(), &ld, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+// ---- Orthogonal factorizations --------------------------------------------------------------------------------------------------------
+
+template <class T>
+struct Householder {
+  int m, n, lwork;
+
+  Householder(int64_t rows, int64_t columns, int64_t q_columns) : m(size_of(rows)), n(size_of(columns)), lwork(1) {
+    T wanted{};
+    int info = 0;
+    factor(nullptr, nullptr, &wanted, -1, &info);
+    lwork = told_size(wanted);
+    form(nullptr, size_of(q_columns), nullptr, &wanted, -1, &info);
+    lwork = std::max(lwork, told_size(wanted));
+  }
+  void factor(T* a, T* tau, T* work, int size, int* info) const {
+    const int ld = leading(m);
+    call_lapack(BC_LAPACK(T, "geqrf", "geqrf"), &m, &n, a, &ld, tau, work, &size, info);
+  }
+  /// The first columns of Q, from reflectors in those of `a`.
+  void form(T* a, int columns, const T* tau, T* work, int size, int* info) const {
+    const int ld = leading(m), reflectors = std::min({m, n, columns});
+    call_lapack(BC_LAPACK(T, "orgqr", "ungqr"), &m, &columns, &reflectors, a, &ld, tau, work, &size, info);
+  }
+};
+
+template <class T>
+void qr(const Stack<T>& s) {
+  const int64_t m = s.m, n = s.n, least = std::min(m, n);
+  const bool wanted = s.op.vectors != Vectors::none;
+  const int64_t columns = s.op.vectors == Vectors::full ? m : least;  // of Q
+  const Householder<T> householder(m, n, columns);
+  s.each(4.0 * m * n * least, [&] {
+    return [&, a = Scratch<T>(m * std::max(n, columns)), tau = Scratch<T>(least), work = Scratch<T>(householder.lwork)](
+               int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
+      householder.factor(a.get(), tau.get(), work.get(), householder.lwork, s.info(i));
+      const Matrix<T> r = row_major(s.part(wanted ? 1 : 0, i), columns, n);
+      copy_matrix(column_major(a.get(), columns, n, m), r);
+      clear_triangle(r, true);
+      if (!wanted || *s.info(i) != 0) return;
+      householder.form(a.get(), static_cast<int>(columns), tau.get(), work.get(), householder.lwork, s.info(i));
+      copy_matrix(column_major(a.get(), m, columns), row_major(s.part(0, i), m, columns));
+    };
+  });
+}
+
+template <class T>
+void qr_raw(const Stack<T>& s) {
+  const Householder<T> householder(s.m, s.n, 0);
+  s.each(2.0 * s.m * s.n * std::min(s.m, s.n), [&] {
+    return [&, work = Scratch<T>(householder.lwork)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(s.part(0, i), s.m, s.n));
+      householder.factor(s.part(0, i), s.part(1, i), work.get(), householder.lwork, s.info(i));
+    };
+  });
+}
+
+template <class T>
+void svd(const Stack<T>& s) {
+  using R = Real<T>;
+  const int m = size_of(s.m), n = size_of(s.n), least = std::min(m, n), ld = leading(m);
+  const Vectors vectors = s.op.vectors;
+  const char* job = vectors == Vectors::none ? "N" : vectors == Vectors::thin ? "S" : "A";
+  const int64_t u_columns = vectors == Vectors::none ? 0 : vectors == Vectors::thin ? least : m;
+  const int64_t v_rows = vectors == Vectors::none ? 0 : vectors == Vectors::thin ? least : n;
+  const int ldv = leading(v_rows);
+  const auto gesdd = [&](T* a, R* values, T* u, T* v, T* work, int lwork, R* reals, int* integers, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "gesdd", "gesdd"), job, &m, &n, a, &ld, values, u, &ld, v, &ldv, work, &lwork, reals, integers, info);
+    else
+      call_lapack(BC_LAPACK(T, "gesdd", "gesdd"), job, &m, &n, a, &ld, values, u, &ld, v, &ldv, work, &lwork, integers, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0;
+  gesdd(nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &wanted_integers, &ignored);
+  const int lwork = told_size(wanted);
+  const int64_t k = least, most = std::max(m, n);
+  const int64_t reals = is_complex_v<T> ? std::max({7 * k, 5 * k * k + 7 * k, 2 * most * k + 2 * k * k + k}) : 0;
+  s.each((vectors == Vectors::none ? 4.0 : 14.0) * m * n * least, [&] {
+    return [&, a = Scratch<T>(s.m * s.n), u = Scratch<T>(m * u_columns), v = Scratch<T>(v_rows * n), work = Scratch<T>(lwork),
+            more = Scratch<R>(reals), integers = Scratch<int>(8 * k)](int64_t i, const Walker& walk) {
+      R* const values = s.template part<R>(vectors == Vectors::none ? 0 : 1, i);
+      if (least == 0) {
+        *s.info(i) = 0;
+        if (vectors == Vectors::none) return;
+        set_identity(row_major(s.part(0, i), m, u_columns));
+        set_identity(row_major(s.part(2, i), v_rows, n));
+        return;
+      }
+      copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
+      gesdd(a.get(), values, u.get(), v.get(), work.get(), lwork, more.get(), integers.get(), s.info(i));
+      if (vectors == Vectors::none) return;
+      copy_matrix(column_major(u.get(), m, u_columns), row_major(s.part(0, i), m, u_columns));
+      copy_matrix(column_major(v.get(), v_rows, n), row_major(s.part(2, i), v_rows, n));
+    };
+  });
+}
+
+template <class T>
+void lstsq(const Stack<T>& s) {
+  using R = Real<T>;
+  const int m = size_of(s.m), n = size_of(s.n), k = size_of(s.columns_of(1)), lda = leading(m), ldb = leading(std::max(m, n));
+  const R tolerance = static_cast<R>(s.op.tolerance);
+  const auto gelsd = [&](T* a, T* b, R* values, int* rank, T* work, int lwork, R* reals, int* integers, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "gelsd", "gelsd"), &m, &n, &k, a, &lda, b, &ldb, values, &tolerance, rank, work, &lwork, reals, integers,
+                  info);
+    else
+      call_lapack(BC_LAPACK(T, "gelsd", "gelsd"), &m, &n, &k, a, &lda, b, &ldb, values, &tolerance, rank, work, &lwork, integers, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0, rank = 0;
+  gelsd(nullptr, nullptr, nullptr, &rank, &wanted, -1, &wanted_reals, &wanted_integers, &ignored);
+  const int lwork = told_size(wanted), reals = is_complex_v<T> ? told_size(wanted_reals) : 0;
+  s.each(4.0 * m * n * std::min(m, n), [&] {
+    return [&, a = Scratch<T>(s.m * s.n), b = Scratch<T>(int64_t{ldb} * k), work = Scratch<T>(lwork), more = Scratch<R>(reals),
+            integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), m, k, ldb));
+      int32_t* const found = s.template part<int32_t>(2, i);
+      gelsd(a.get(), b.get(), s.template part<R>(3, i), found, work.get(), lwork, more.get(), integers.get(), s.info(i));
+      copy_matrix(column_major(b.get(), n, k, ldb), row_major(s.part(0, i), n, k));
+      for (int64_t j = 0; j < k; ++j) {
+        R sum = 0;
+        for (int64_t row = n; row < m; ++row) sum += std::norm(b[row + j * ldb]);
+        s.template part<R>(1, i)[j] = sum;
+      }
+    };
+  });
+}
+
+// ---- Eigenvalues ----------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void eigh(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n);
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
+  const auto syevd = [&](T* a, R* values, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "syevd", "heevd"), job, uplo, &n, a, &ld, values, work, &lwork, reals, &lreals, integers, &lintegers, info);
+    else
+      call_lapack(BC_LAPACK(T, "syevd", "heevd"), job, uplo, &n, a, &ld, values, work, &lwork, integers, &lintegers, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0;
+  syevd(nullptr, nullptr, &wanted, -1, &wanted_reals, -1, &wanted_integers, -1, &ignored);
+  const int lwork = told_size(wanted), lreals = is_complex_v<T> ? told_size(wanted_reals) : 1;
+  s.each((vectors ? 9.0 : 1.4) * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), work = Scratch<T>(lwork), reals = Scratch<R>(lreals), integers = Scratch<int>(wanted_integers)](
+               int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      syevd(a.get(), s.template part<R>(0, i), work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i));
+      if (vectors) copy_matrix(column_major(a.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
+/// The complex columns of a real routine's vectors: where an eigenvalue has an imaginary part, two columns hold a pair's real and
+/// imaginary parts.
+template <class R>
+void complex_vectors(const R* from, const R* imaginary, int64_t n, std::complex<R>* to) {
+  for (int64_t j = 0; j < n; ++j) {
+    const bool pair = imaginary[j] != 0 && j + 1 < n;
+    for (int64_t i = 0; i < n; ++i) {
+      const R re = from[i + j * n];
+      to[i * n + j] = pair ? std::complex<R>(re, from[i + (j + 1) * n]) : std::complex<R>(re);
+      if (pair) to[i * n + j + 1] = std::conj(to[i * n + j]);
+    }
+    if (pair) ++j;
+  }
+}
+
+template <class T>
+void eig(const Stack<T>& s) {
+  using R = Real<T>;
+  using C = std::complex<R>;
+  const int n = size_of(s.n), ld = leading(n);
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *none = "N", *right = vectors ? "V" : "N";
+  const auto geev = [&](T* a, T* values, T* more, T* v, T* work, int lwork, R* reals, int* info) {
+    T* const unused = nullptr;
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "geev", "geev"), none, right, &n, a, &ld, values, unused, &ld, v, &ld, work, &lwork, reals, info);
+    else
+      call_lapack(BC_LAPACK(T, "geev", "geev"), none, right, &n, a, &ld, values, more, unused, &ld, v, &ld, work, &lwork, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int ignored = 0;
+  geev(nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
+  const int lwork = told_size(wanted);
+  s.each((vectors ? 25.0 : 10.0) * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), v = Scratch<T>(vectors ? s.n * s.n : 0), values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
+            reals = Scratch<R>(2 * s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      geev(a.get(), values.get(), values.get() + n, v.get(), work.get(), lwork, reals.get(), s.info(i));
+      C* const w = s.template part<C>(0, i);
+      C* const x = vectors ? s.template part<C>(1, i) : nullptr;
+      if constexpr (is_complex_v<T>) {
+        std::copy_n(values.get(), n, w);
+        if (vectors) copy_matrix(column_major(v.get(), n, n), row_major(x, n, n));
+      } else {
+        for (int64_t k = 0; k < n; ++k) w[k] = C(values[k], values[n + k]);
+        if (vectors) complex_vectors(v.get(), values.get() + n, n, x);
+      }
+    };
+  });
+}
+
+template <class T>
+void schur(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n);
+  const auto gees = [&](T* a, T* values, T* z, T* work, int lwork, R* reals, int* info) {
+    int found = 0;
+    int* const unused = nullptr;
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "gees", "gees"), "V", "N", unused, &n, a, &ld, &found, values, z, &ld, work, &lwork, reals, unused, info);
+    else
+      call_lapack(BC_LAPACK(T, "gees", "gees"), "V", "N", unused, &n, a, &ld, &found, values, values ? values + n : values, z, &ld, work,
+                  &lwork, unused, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int ignored = 0;
+  gees(nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(25 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), z = Scratch<T>(s.n * s.n), values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
+            reals = Scratch<R>(s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      gees(a.get(), values.get(), z.get(), work.get(), lwork, reals.get(), s.info(i));
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
+      copy_matrix(column_major(z.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
+template <class T>
+void hessenberg(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n), low = 1, high = n;
+  const auto gehrd = [&](T* a, T* tau, T* work, int lwork, int* info) {
+    call_lapack(BC_LAPACK(T, "gehrd", "gehrd"), &n, &low, &high, a, &ld, tau, work, &lwork, info);
+  };
+  const auto orghr = [&](T* a, T* tau, T* work, int lwork, int* info) {
+    call_lapack(BC_LAPACK(T, "orghr", "unghr"), &n, &low, &high, a, &ld, tau, work, &lwork, info);
+  };
+  T wanted{};
+  int ignored = 0;
+  gehrd(nullptr, nullptr, &wanted, -1, &ignored);
+  int lwork = told_size(wanted);
+  orghr(nullptr, nullptr, &wanted, -1, &ignored);
+  lwork = std::max(lwork, told_size(wanted));
+  s.each(5 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), tau = Scratch<T>(n), work = Scratch<T>(lwork)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      gehrd(a.get(), tau.get(), work.get(), lwork, s.info(i));
+      const Matrix<T> h = row_major(s.part(0, i), n, n);
+      copy_matrix(column_major(a.get(), n, n), h);
+      for (int64_t row = 2; row < n; ++row) std::fill_n(h.data + row * n, row - 1, T(0));
+      orghr(a.get(), tau.get(), work.get(), lwork, s.info(i));
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
+template <class T>
+void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& output) {
+  const Stack<T> s(op, inputs, output);
+  switch (op.what) {
+    case Linalg::solve: return solve(s);
+    case Linalg::inverse: return inverse(s);
+    case Linalg::determinant: return determinant(s);
+    case Linalg::lu: return lu(s);
+    case Linalg::lu_solve: return lu_solve(s);
+    case Linalg::cholesky: return cholesky(s);
+    case Linalg::cholesky_solve: return cholesky_solve(s);
+    case Linalg::triangular_solve: return triangular_solve(s);
+    case Linalg::qr: return qr(s);
+    case Linalg::qr_raw: return qr_raw(s);
+    case Linalg::svd: return svd(s);
+    case Linalg::eigh: return eigh(s);
+    case Linalg::eig: return eig(s);
+    case Linalg::lstsq: return lstsq(s);
+    case Linalg::schur: return schur(s);
+    case Linalg::hessenberg: return hessenberg(s);
+  }
+}
+
+}  // namespace
+
+void run(const LinalgExtra& op, std::span<const View> inputs, const View& output) {
+  switch (op.dtype) {
+    case DType::f32: return run_for<float>(op, inputs, output);
+    case DType::f64: return run_for<double>(op, inputs, output);
+    case DType::c64: return run_for<std::complex<float>>(op, inputs, output);
+    case DType::c128: return run_for<std::complex<double>>(op, inputs, output);
+    default: raise(ErrorKind::Type, "{}: expected a dtype of LAPACK, got {}", op.name, info(op.dtype).name);
+  }
+}
+
+}  // namespace bc::cpu

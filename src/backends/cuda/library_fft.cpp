@@ -1,0 +1,246 @@
+// Fourier transforms on CUDA, by cuFFT: at most three trailing axes, no scaling, the exponent's sign as cuFFT has it (ops/fft.cpp makes all
+// others of these).
+#include <array>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/library.h"
+#include "backends/cuda/library_kernels.h"
+#include "core/hash.h"
+
+namespace bc::cuda {
+namespace {
+
+const char* text_of(int result) {
+  switch (result) {
+    case 0x1: return "CUFFT_INVALID_PLAN";
+    case 0x2: return "CUFFT_ALLOC_FAILED";
+    case 0x3: return "CUFFT_INVALID_TYPE";
+    case 0x4: return "CUFFT_INVALID_VALUE";
+    case 0x5: return "CUFFT_INTERNAL_ERROR";
+    case 0x6: return "CUFFT_EXEC_FAILED";
+    case 0x7: return "CUFFT_SETUP_FAILED";
+    case 0x8: return "CUFFT_INVALID_SIZE";
+    case 0x9: return "CUFFT_UNALIGNED_DATA";
+    case 0xb: return "CUFFT_INVALID_DEVICE";
+    case 0xd: return "CUFFT_NO_WORKSPACE";
+    case 0xe: return "CUFFT_NOT_IMPLEMENTED";
+    case 0x10: return "CUFFT_NOT_SUPPORTED";
+    case 0x11: return "CUFFT_MISSING_DEPENDENCY";
+    case 0x12: return "CUFFT_NVRTC_FAILURE";
+    case 0x13: return "CUFFT_NVJITLINK_FAILURE";
+    default: return "an unknown error";
+  }
+}
+
+void check_fft(int result, const char* call) {
+  if (result == 0) [[likely]]
+    return;
+  raise(result == 0x2 ? ErrorKind::Memory : ErrorKind::Runtime, "{}: {} ({})", call, text_of(result), result);
+}
+
+constexpr int kMostAxes = 3;
+
+/// All that a plan depends on.
+struct Key {
+  int rank = 0, type = 0;
+  std::array<long long, kMostAxes> points{};    ///< of each axis
+  std::array<long long, kMostAxes> embedded{};  ///< the input's extents in memory; the first is not read
+  long long stride = 1, distance = 1;           ///< between the input's elements along the last axis, and between its batches
+  long long batch = 1;
+  bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+  size_t operator()(const Key& k) const {
+    Hasher h(static_cast<uint64_t>(k.rank) << 32 | static_cast<uint64_t>(k.type));
+    for (int i = 0; i < k.rank; ++i) h.add(static_cast<uint64_t>(k.points[i])).add(static_cast<uint64_t>(k.embedded[i]));
+    for (const long long word : {k.stride, k.distance, k.batch}) h.add(static_cast<uint64_t>(word));
+    return static_cast<size_t>(h.finish().lo);
+  }
+};
+
+bool halves_input(int type) { return type == kFftC2R || type == kFftZ2D; }
+bool halves_output(int type) { return type == kFftR2C || type == kFftD2Z; }
+
+/// A plan of cuFFT. It has no memory of its own for intermediate results; that is given to each run.
+struct Plan {
+  cufftHandle handle = 0;
+  size_t work_bytes = 0;
+};
+
+/// cuFFT on one device: its plans, those first that were used last. Held by the backend.
+class FftState {
+ public:
+  explicit FftState(CudaBackend& backend) : backend_(backend) {}
+  ~FftState() {
+    for (const auto& [key, plan] : order_) unless_gone([&handle = plan.handle] { cufft().cufftDestroy(handle); });
+  }
+
+  /// Plans change while they run (their stream and memory are set), so whoever uses one holds this.
+  std::mutex& mutex() { return mutex_; }
+
+  /// The plan for a problem; `mutex` is held.
+  const Plan& plan(const Key& key) {
+    if (const auto at = places_.find(key); at != places_.end()) {
+      if (at->second != order_.begin()) order_.splice(order_.begin(), order_, at->second);
+      return at->second->second;
+    }
+    const Plan made = make(key);
+    order_.push_front({key, made});
+    places_[key] = order_.begin();
+    if (order_.size() > kMostPlans) {
+      // What was queued may still use it.
+      backend_.release_after_work([handle = order_.back().second.handle] { cufft().cufftDestroy(handle); });
+      places_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return order_.front().second;
+  }
+
+ private:
+  static constexpr size_t kMostPlans = 64;
+
+  static Plan make(Key key) {
+    const CufftApi& api = cufft();
+    const RelaxedCapture relaxed;  // tables of factors are put into the device's memory
+    Plan p;
+    check_fft(api.cufftCreate(&p.handle), "cufftCreate");
+    try {
+      check_fft(api.cufftSetAutoAllocation(p.handle, 0), "cufftSetAutoAllocation");
+      // The result lies without gaps.
+      std::array<long long, kMostAxes> out = key.points;
+      if (halves_output(key.type)) out[key.rank - 1] = key.points[key.rank - 1] / 2 + 1;
+      long long out_distance = 1;
+      for (int i = 0; i < key.rank; ++i) out_distance *= out[i];
+      check_fft(api.cufftMakePlanMany64(p.handle, key.rank, key.points.data(), key.embedded.data(), key.stride, key.distance, out.data(), 1,
+                                        out_distance, key.type, key.batch, &p.work_bytes),
+                "cufftMakePlanMany64");
+    } catch (...) {
+      api.cufftDestroy(p.handle);
+      throw;
+    }
+    return p;
+  }
+
+  CudaBackend& backend_;
+  std::mutex mutex_;
+  std::list<std::pair<Key, Plan>> order_;
+  std::unordered_map<Key, std::list<std::pair<Key, Plan>>::iterator, KeyHash> places_;
+};
+
+FftState& fft_state(CudaBackend& backend) {
+  return *static_cast<FftState*>(
+      backend.library_state("cuFFT", [&]() -> std::shared_ptr<void> { return std::make_shared<FftState>(backend); }));
+}
+
+int type_of(FftKind kind, bool wide) {
+  switch (kind) {
+    case FftKind::c2c: return wide ? kFftZ2Z : kFftC2C;
+    case FftKind::r2c: return wide ? kFftD2Z : kFftR2C;
+    case FftKind::c2r: return wide ? kFftZ2D : kFftC2R;
+    default: raise(ErrorKind::Runtime, "fft: cuFFT has no transform of this kind");
+  }
+}
+
+/// Describes the input's last `rank` axes as cuFFT's advanced layout does; false where it cannot be described so.
+bool describe(const Layout& in, int rank, Key* key) {
+  const int nd = in.ndim(), lead = nd - rank;
+  long long step = in.strides[nd - 1];
+  if (in.shape[nd - 1] == 1) step = 1;
+  if (step <= 0) return false;
+  key->stride = step;
+  long long below = step, extent = in.shape[nd - 1];  // the stride and the extent of the axis behind
+  for (int i = rank - 1; i > 0; --i) {
+    const int d = lead + i - 1;
+    const long long stride = in.shape[d] == 1 ? below * extent : in.strides[d];
+    if (stride % below != 0 || stride / below < extent) return false;
+    key->embedded[i] = stride / below;
+    below = stride;
+    extent = in.shape[d];
+  }
+  key->embedded[0] = in.shape[lead];
+  return true;
+}
+
+void execute(int type, cufftHandle plan, void* in, void* out, bool forward) {
+  const CufftApi& api = cufft();
+  const int direction = forward ? kFftForward : kFftInverse;
+  switch (type) {
+    case kFftC2C: check_fft(api.cufftExecC2C(plan, in, out, direction), "cufftExecC2C"); break;
+    case kFftZ2Z: check_fft(api.cufftExecZ2Z(plan, in, out, direction), "cufftExecZ2Z"); break;
+    case kFftR2C: check_fft(api.cufftExecR2C(plan, in, out), "cufftExecR2C"); break;
+    case kFftD2Z: check_fft(api.cufftExecD2Z(plan, in, out), "cufftExecD2Z"); break;
+    case kFftC2R: check_fft(api.cufftExecC2R(plan, in, out), "cufftExecC2R"); break;
+    default: check_fft(api.cufftExecZ2D(plan, in, out), "cufftExecZ2D"); break;
+  }
+}
+
+// More calls of one plan than this take longer than a copy of the input whose batches one call walks.
+constexpr int64_t kMostCalls = 8;
+
+}  // namespace
+
+void run(const FftExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  auto& cuda = static_cast<CudaBackend&>(backend(device));
+  const auto current = cuda.make_current();
+  Queue queue(device, stream);
+  const bool wide = inputs[0].dtype == DType::f64 || inputs[0].dtype == DType::c128;
+  const int rank = op.axes.size(), nd = inputs[0].layout.ndim(), lead = nd - rank;
+  BC_CHECK(rank <= kMostAxes && op.scale == 1.0, Runtime, "fft: cuFFT transforms at most {} axes and does not scale", kMostAxes);
+  for (int i = 0; i < rank; ++i) BC_CHECK(op.axes[i] == lead + i, Runtime, "fft: cuFFT was given axes that are not the last ones");
+
+  Key key;
+  key.rank = rank;
+  key.type = type_of(op.transform, wide);
+  for (int i = 0; i < rank; ++i) key.points[i] = (halves_input(key.type) ? output : inputs[0]).layout.shape[lead + i];
+
+  // Batches that one call walks, and the others.
+  Layout in = inputs[0].layout;
+  const char* data = first(inputs[0]);
+  Dims outer, outer_strides;
+  const auto batches = [&] {
+    outer = Dims(in.shape.span().first(lead));
+    outer_strides = Dims(in.strides.span().first(lead));
+    Dims* lists[] = {&outer_strides};
+    collapse(&outer, lists);
+    key.batch = outer.empty() ? 1 : outer.back();
+    key.distance = outer.empty() ? 1 : outer_strides.back();
+    if (!outer.empty()) outer.resize(outer.size() - 1), outer_strides.resize(outer.size());
+  };
+  batches();
+  // Transforms to real numbers destroy their input, and cuFFT expects pairs of real numbers to be aligned as complex ones.
+  const uintptr_t alignment = wide ? 16 : 8;
+  Ref<Buffer> copy;
+  if (halves_input(key.type) || reinterpret_cast<uintptr_t>(data) % alignment != 0 || key.distance < 0 ||
+      (key.batch > 1 && key.distance == 0) || product(outer) > kMostCalls || !describe(in, rank, &key)) {
+    copy = packed(queue, inputs[0]);
+    data = static_cast<const char*>(copy->ptr);
+    in.strides = contiguous_strides(in.shape);
+    batches();
+    describe(in, rank, &key);
+  }
+  if (key.batch == 1) key.distance = 1;
+
+  FftState& state = fft_state(cuda);
+  const std::lock_guard lock(state.mutex());
+  const Plan& plan = state.plan(key);
+  const Ref<Buffer> work = plan.work_bytes ? Buffer::allocate(device, plan.work_bytes) : Ref<Buffer>();
+  const CufftApi& api = cufft();
+  check_fft(api.cufftSetStream(plan.handle, static_cast<CUstream>(stream.native)), "cufftSetStream");
+  check_fft(api.cufftSetWorkArea(plan.handle, work ? work->ptr : nullptr), "cufftSetWorkArea");
+  const int64_t calls = product(outer), in_bytes = itemsize(inputs[0].dtype);
+  const int64_t out_bytes = output.layout.size() / calls * itemsize(output.dtype);
+  for (int64_t i = 0; i < calls; ++i) {
+    int64_t rest = i, offset = 0;
+    for (int d = outer.size() - 1; d >= 0; --d) {
+      offset += rest % outer[d] * outer_strides[d];
+      rest /= outer[d];
+    }
+    execute(key.type, plan.handle, const_cast<char*>(data) + offset * in_bytes, first(output) + i * out_bytes, op.forward);
+  }
+}
+
+}  // namespace bc::cuda

@@ -1,0 +1,299 @@
+#include "ops/linalg.h"
+
+#include <algorithm>
+
+#include "array/record.h"
+#include "core/error.h"
+#include "graph/tape.h"
+#include "ops/compose.h"
+
+namespace bc::linalg {
+namespace {
+
+using namespace bc::compose;
+
+/// The dtype in which operands are computed.
+DType common_dtype(std::initializer_list<const Array*> operands) {
+  DType t = DType::f32;
+  for (const Array* a : operands) {
+    const DType of = a->dtype();
+    BC_CHECK(of != DType::f16 && of != DType::bf16, Type, "array type {} is unsupported in linalg", info(of).name);
+    t = promote(t, is_inexact(of) ? of : DType::f64);
+  }
+  return t;
+}
+
+void require_stack(const Array& a) {
+  BC_CHECK(a.ndim() >= 2, LinAlg, "{}-dimensional array given. Array must be at least two-dimensional", a.ndim());
+}
+void require_square(const Array& a) {
+  require_stack(a);
+  BC_CHECK(a.shape()[a.ndim() - 1] == a.shape()[a.ndim() - 2], LinAlg, "Last 2 dimensions of the array must be square");
+}
+
+Dims batch_of(const Array& a, int trailing = 2) { return Dims(a.shape().span().first(a.ndim() - trailing)); }
+int64_t rows_of(const Array& a) { return a.shape()[a.ndim() - 2]; }
+int64_t columns_of(const Array& a) { return a.shape()[a.ndim() - 1]; }
+
+/// The shape of an operand under a batch.
+Dims under(const Dims& batch, const Array& a, int trailing = 2) {
+  Dims shape = batch;
+  for (int d = a.ndim() - trailing; d < a.ndim(); ++d) shape.push_back(a.shape()[d]);
+  return shape;
+}
+
+/// Records an op and gives its parts, the last of which is `info`.
+std::vector<Array> record_parts(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::vector<Dims> shapes) {
+  op->add(DType::i32, Dims());
+  op->finish();
+  const std::vector<LinalgExtra::Part> parts = op->parts;
+  const DType t = op->dtype;
+  const int64_t elements = std::max<int64_t>(op->bytes() / itemsize(t), 1);
+  const Device device = inputs[0].device();
+  const Array all = record_library(std::move(inputs), std::move(shapes), std::move(op), Dims{elements}, t, device);
+  std::vector<Array> made;
+  made.reserve(parts.size());
+  for (const LinalgExtra::Part& part : parts) {
+    Layout layout = contiguous_layout(part.shape);
+    layout.offset = part.offset / itemsize(part.dtype);
+    made.emplace_back(all.storage(), part.dtype, std::move(layout));
+  }
+  return made;
+}
+
+/// Runs an op, raises a LinAlgError with the text if it failed for a matrix, and takes `info` off the parts.
+void check(std::vector<Array>& parts, const char* text) {
+  const Array info = std::move(parts.back());
+  parts.pop_back();
+  if (info.size() == 0 || tape(info.device()).capture()) return;
+  int32_t one = 0;
+  std::vector<int32_t> many;
+  int32_t* failed = &one;
+  if (info.size() > 1) {
+    many.resize(static_cast<size_t>(info.size()));
+    failed = many.data();
+  }
+  to_host(info, failed);
+  if (std::any_of(failed, failed + info.size(), [](int32_t f) { return f != 0; })) raise(ErrorKind::LinAlg, "{}", text);
+}
+
+std::unique_ptr<LinalgExtra> make_op(Linalg what, DType t, Dims batch) { return std::make_unique<LinalgExtra>(what, t, std::move(batch)); }
+
+constexpr const char* kSingular = "Singular matrix";
+constexpr const char* kNotDefinite = "Matrix is not positive definite";
+constexpr const char* kNoEigenvalues = "Eigenvalues did not converge";
+constexpr const char* kNoSvd = "SVD did not converge";
+
+/// The one result of an op on (a, b), of b's shape.
+Array solution(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::vector<Dims> shapes, const char* text) {
+  const Array& b = inputs.back();
+  const Dims matrix{rows_of(b), columns_of(b)};
+  op->add(op->dtype, matrix);
+  std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
+  check(parts, text);
+  return parts[0];
+}
+
+/// Checks the right sides of systems, which are one vector or matrices.
+void require_rows(const char* op, const Array& a, const Array& b) {
+  BC_CHECK(b.ndim() >= 1, Value,
+           "{}: Input operand 1 does not have enough dimensions (has 0, gufunc core with signature (m,m),(m,n)->(m,n) requires 2)", op);
+  const int64_t rows = b.ndim() == 1 ? b.shape()[0] : rows_of(b);
+  BC_CHECK(rows == columns_of(a), Value,
+           "{}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {} is different from {})", op,
+           b.ndim() == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,n)->(m,n)", rows, columns_of(a));
+}
+
+/// Calls `solve` with matrices for b. A vector is a matrix of one column meanwhile.
+template <class F>
+Array with_columns(const char* op, const Array& a, const Array& b, F&& solve) {
+  require_square(a);
+  require_rows(op, a, b);
+  if (b.ndim() > 1) return solve(b);
+  const Array x = solve(insert_axis(b, 1));
+  return pick(x, x.ndim() - 1, 0);
+}
+
+}  // namespace
+
+Array solve(const Array& a, const Array& right) {
+  return with_columns("solve", a, right, [&](const Array& b) {
+    const DType t = common_dtype({&a, &b});
+    const Dims batch = broadcast_shapes("solve", batch_of(a), batch_of(b));
+    return solution(make_op(Linalg::solve, t, batch), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)}, kSingular);
+  });
+}
+
+Array inverse(const Array& a, bool checked) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::inverse, t, batch_of(a));
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  if (checked) check(parts, kSingular);
+  return parts[0];
+}
+
+Determinant determinant(const Array& a) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::determinant, t, batch_of(a));
+  for (const DType part : {t, real_type(t), t}) op->add(part, Dims());
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  return {parts[0], parts[1], parts[2]};
+}
+
+Lu lu(const Array& a) {
+  require_stack(a);
+  const DType t = common_dtype({&a});
+  const int64_t m = rows_of(a), n = columns_of(a);
+  auto op = make_op(Linalg::lu, t, batch_of(a));
+  op->add(t, Dims{m, n});
+  op->add(DType::i32, Dims{std::min(m, n)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  return {parts[0], parts[1], parts[2]};
+}
+
+Array lu_solve(const Array& factors, const Array& pivots, const Array& right, Transposed transposed) {
+  return with_columns("lu_solve", factors, right, [&](const Array& b) {
+    const DType t = common_dtype({&factors, &b});
+    const Dims batch = broadcast_shapes("lu_solve", batch_of(factors), batch_of(b));
+    auto op = make_op(Linalg::lu_solve, t, batch);
+    op->transposed = transposed;
+    return solution(std::move(op), {cast(factors, t), cast(pivots, DType::i32), cast(b, t)},
+                    {under(batch, factors), under(batch, pivots, 1), under(batch, b)}, kSingular);
+  });
+}
+
+Array triangular_solve(const Array& a, const Array& right, bool lower, Transposed transposed, bool unit_diagonal) {
+  return with_columns("solve_triangular", a, right, [&](const Array& b) {
+    const DType t = common_dtype({&a, &b});
+    const Dims batch = broadcast_shapes("solve_triangular", batch_of(a), batch_of(b));
+    auto op = make_op(Linalg::triangular_solve, t, batch);
+    op->lower = lower;
+    op->transposed = transposed;
+    op->unit_diagonal = unit_diagonal;
+    return solution(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)}, kSingular);
+  });
+}
+
+Array cholesky(const Array& a, bool lower) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::cholesky, t, batch_of(a));
+  op->lower = lower;
+  return solution(std::move(op), {cast(a, t)}, {a.shape()}, kNotDefinite);
+}
+
+Array cholesky_solve(const Array& factor, const Array& right, bool lower) {
+  return with_columns("cho_solve", factor, right, [&](const Array& b) {
+    const DType t = common_dtype({&factor, &b});
+    const Dims batch = broadcast_shapes("cho_solve", batch_of(factor), batch_of(b));
+    auto op = make_op(Linalg::cholesky_solve, t, batch);
+    op->lower = lower;
+    return solution(std::move(op), {cast(factor, t), cast(b, t)}, {under(batch, factor), under(batch, b)}, kSingular);
+  });
+}
+
+std::vector<Array> qr(const Array& a, std::string_view mode) {
+  require_stack(a);
+  const DType t = common_dtype({&a});
+  const int64_t m = rows_of(a), n = columns_of(a), least = std::min(m, n);
+  const int64_t columns = mode == "complete" ? m : least;
+  auto op = make_op(mode == "raw" ? Linalg::qr_raw : Linalg::qr, t, batch_of(a));
+  op->vectors = mode == "r" ? Vectors::none : mode == "complete" ? Vectors::full : Vectors::thin;
+  if (mode == "raw") {
+    op->add(t, Dims{n, m});
+    op->add(t, Dims{least});
+  } else {
+    if (mode != "r") op->add(t, Dims{m, columns});
+    op->add(t, Dims{columns, n});
+  }
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  parts.pop_back();  // no matrix makes it fail
+  return parts;
+}
+
+std::vector<Array> svd(const Array& a, Vectors vectors) {
+  require_stack(a);
+  const DType t = common_dtype({&a});
+  const int64_t m = rows_of(a), n = columns_of(a), least = std::min(m, n);
+  auto op = make_op(Linalg::svd, t, batch_of(a));
+  op->vectors = vectors;
+  const bool full = vectors == Vectors::full, values = vectors == Vectors::none;
+  if (!values) op->add(t, Dims{m, full ? m : least});
+  op->add(real_type(t), Dims{least});
+  if (!values) op->add(t, Dims{full ? n : least, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  check(parts, kNoSvd);
+  return parts;
+}
+
+std::vector<Array> eigh(const Array& a, bool lower, bool vectors) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::eigh, t, batch_of(a));
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(real_type(t), Dims{n});
+  if (vectors) op->add(t, Dims{n, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  check(parts, kNoEigenvalues);
+  return parts;
+}
+
+std::vector<Array> eig(const Array& a, bool vectors) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::eig, t, batch_of(a));
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(complex_type(t), Dims{n});
+  if (vectors) op->add(complex_type(t), Dims{n, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  check(parts, kNoEigenvalues);
+  return parts;
+}
+
+std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
+  const DType t = common_dtype({&a, &b});
+  BC_CHECK(rows_of(a) == rows_of(b), LinAlg, "Incompatible dimensions");
+  const int64_t n = columns_of(a), k = columns_of(b);
+  const Dims batch = broadcast_shapes("lstsq", batch_of(a), batch_of(b));
+  auto op = make_op(Linalg::lstsq, t, batch);
+  op->tolerance = tolerance;
+  op->add(t, Dims{n, k});
+  op->add(real_type(t), Dims{k});
+  op->add(DType::i32, Dims());
+  op->add(real_type(t), Dims{std::min(rows_of(a), n)});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
+  check(parts, "SVD did not converge in Linear Least Squares");
+  return parts;
+}
+
+std::vector<Array> schur(const Array& a) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::schur, t, batch_of(a));
+  op->add(t, Dims{n, n});
+  op->add(t, Dims{n, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  check(parts, "Schur form not found. Possibly ill-conditioned.");
+  return parts;
+}
+
+std::vector<Array> hessenberg(const Array& a) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::hessenberg, t, batch_of(a));
+  op->add(t, Dims{n, n});
+  op->add(t, Dims{n, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  parts.pop_back();
+  return parts;
+}
+
+}  // namespace bc::linalg

@@ -1,0 +1,55 @@
+#include "primitives/linalg.h"
+
+#include <bit>
+
+#include "core/hash.h"
+
+namespace bc {
+namespace {
+
+const char* name_of(Linalg what) {
+  switch (what) {
+    case Linalg::solve: return "solve";
+    case Linalg::inverse: return "inv";
+    case Linalg::determinant: return "slogdet";
+    case Linalg::lu: return "lu_factor";
+    case Linalg::lu_solve: return "lu_solve";
+    case Linalg::cholesky: return "cholesky";
+    case Linalg::cholesky_solve: return "cho_solve";
+    case Linalg::triangular_solve: return "solve_triangular";
+    case Linalg::qr:
+    case Linalg::qr_raw: return "qr";
+    case Linalg::svd: return "svd";
+    case Linalg::eigh: return "eigh";
+    case Linalg::eig: return "eig";
+    case Linalg::lstsq: return "lstsq";
+    case Linalg::schur: return "schur";
+    case Linalg::hessenberg: return "hessenberg";
+  }
+  return "linalg";
+}
+
+}  // namespace
+
+LinalgExtra::LinalgExtra(Linalg what_, DType dtype_, Dims batch_)
+    : LibraryExtra(kKind), what(what_), dtype(dtype_), batch(std::move(batch_)) {
+  name = name_of(what);
+}
+
+void LinalgExtra::add(DType part_dtype, const Dims& shape) {
+  Part part{part_dtype, batch, bytes_};
+  for (int64_t extent : shape) part.shape.push_back(extent);
+  const int64_t size = product(part.shape) * itemsize(part_dtype);
+  bytes_ += (size + kAlignment - 1) / kAlignment * kAlignment;
+  parts.push_back(std::move(part));
+}
+
+void LinalgExtra::finish() {
+  Hasher hasher(static_cast<uint64_t>(what));
+  hasher.add(static_cast<uint64_t>(lower) | static_cast<uint64_t>(unit_diagonal) << 1).add(transposed).add(vectors).add(dtype);
+  hasher.add(std::bit_cast<uint64_t>(tolerance));
+  for (const Part& part : parts) hasher.add(part.dtype).add(part.shape.span());
+  key = hasher.finish().lo;
+}
+
+}  // namespace bc

@@ -1,0 +1,118 @@
+"""Mistakes of learners: each gives an error that names the function, what was expected and what came, and the way out."""
+
+from __future__ import annotations
+
+import json
+import traceback
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+from broadcloth import cuda, njit, vectorize
+from broadcloth.exceptions import CompileError, TypingError
+
+# A name, the statements, the exception, and what its message says.
+MISTAKES = [
+    ("shapes that do not broadcast", "a + b", ValueError, ["add", "(2, 3)", "(4,)"]),
+    ("product of shapes that do not fit", "a @ b", ValueError, ["matmul", "(2, 3)", "(4,)", "size 4 is different from 3"]),
+    ("product of an array with itself", "a @ a", ValueError, ["(2, 3) and (2, 3)"]),
+    ("a text as an index", "a['x']", IndexError, ["valid indices", "got str 'x'"]),
+    ("a float as an index", "a[1.0]", IndexError, ["only integers", "got float 1.0"]),
+    ("an index past the end", "a[5]", IndexError, ["index 5 is out of bounds for axis 0 with size 2"]),
+    ("too many indices", "a[0, 0, 0]", IndexError, ["2-dimensional", "3 were indexed"]),
+    ("a mask of another length", "b[bc.array([True, False])]", IndexError, ["axis 0", "4", "2"]),
+    ("a dtype with a typing error", "bc.zeros(3, dtype='flaot64')", TypeError, ["'flaot64'", "did you mean 'float64'?"]),
+    ("a shape as two arguments", "bc.zeros(2, 3)", TypeError, ["'3'", "zeros((2, 3))"]),
+    ("a shape of floats", "bc.ones((2.0, 3))", TypeError, ["shape", "integer", "float"]),
+    ("a shape of another size", "a.reshape(4, 2)", ValueError, ["size 6", "(4, 2)"]),
+    ("arrays without a list", "bc.concatenate(a, a)", TypeError, ["one list", "concatenate([a, b])"]),
+    ("arrays of other dimensions", "bc.concatenate([a, b])", ValueError, ["index 0 has 2 dimension(s)", "index 1 has 1 dimension(s)"]),
+    ("a stack of unequal shapes", "bc.stack([b, i])", ValueError, ["same shape", "(4,)", "(5,)"]),
+    ("a split that leaves a rest", "bc.split(b, 3)", ValueError, ["equal division", "4 elements into 3 parts"]),
+    ("an axis that is not there", "a.sum(axis=2)", np.exceptions.AxisError, ["sum", "axis 2", "dimension 2"]),
+    ("weights of another shape", "bc.average(a, 0, [1, 2, 3])", ValueError, ["weights", "shape"]),
+    ("the truth of an array", "if a > 2: pass", ValueError, ["ambiguous", "a.any() or a.all()"]),
+    ("and between arrays", "(a > 1) and (a < 3)", ValueError, ["ambiguous"]),
+    ("an array as a number", "int(b)", TypeError, ["only 0-dimensional arrays"]),
+    ("a name with a typing error", "bc.arrange(5)", AttributeError, ["arrange"]),
+    ("append as of lists", "b.append(5)", AttributeError, ["append"]),
+    ("rows of unequal length", "bc.array([[1, 2], [3]])", ValueError, ["inhomogeneous", "(2,)"]),
+    ("texts in an array", "bc.array(['a', 'b'])", TypeError, ["expected bool, an integer", "<U1"]),
+    ("an unknown keyword", "bc.arange(0, 10, stepp=2)", TypeError, ["arange()", "'stepp'"]),
+    ("floats added to integers in place", "i += 0.5", np._core._exceptions.UFuncTypeError, ["float64", "int64", "same_kind"]),
+    ("values of another length", "b[:2] = [1, 2, 3]", ValueError, ["(3,)", "(2,)"]),
+    ("a write to what is stretched", "bc.broadcast_to(b, (3, 4))[0] = 1", ValueError, ["read-only"]),
+    ("a negative power of integers", "i ** -1", ValueError, ["negative integer powers"]),
+    ("an output of another shape", "bc.add(b, b, out=bc.zeros(3))", ValueError, ["add", "(4,)", "(3,)"]),
+    ("where with one value", "bc.where(a > 1, a)", ValueError, ["both or neither"]),
+    ("an array as a key", "{a: 1}", TypeError, ["unhashable"]),
+    ("json of an array", "json.dumps(a)", TypeError, ["(2, 3)", "tolist()"]),
+    ("a device without a GPU", "bc.zeros(3, device='cuda:63')", RuntimeError, ["cuda:63"]),
+    ("a kernel without its grid", "kernel(b)", ValueError, ["kernel kernel", "kernel[blocks, threads]"]),
+    ("a kernel without an argument", "kernel[1, 1](b)", TypeError, ["kernel kernel", "missing argument 'n'"]),
+    ("a kernel with an argument too many", "kernel[1, 1](b, 1, 2)", TypeError, ["kernel kernel", "expected 2 arguments, got 3"]),
+    ("a block of too many threads", "kernel[1, 2048](b, 1)", ValueError, ["1024", "2048"]),
+    ("a list as a kernel's argument", "kernel[1, 1]([1, 2], 1)", TypingError, ["list(int64)", "pass an array"]),
+    ("a kernel that returns", "cuda.jit(returns)[1, 1](b)", TypingError, ["must not return a value", "write the result into", "^"]),
+    ("too many indices in a kernel", "cuda.jit(indexes)[1, 1](b)", TypingError, ["too many indices: 2", "array(float64, 1d, C)", "^"]),
+    ("a name that is not defined", "njit(misses)(1)", TypingError, ["'undefined_name' is not defined", "^"]),
+    ("a method that arrays have not", "njit(calls)(np.zeros(3))", TypingError, ["no method 'foo'", "array(float64, 1d, C)", "^"]),
+    ("types that do not unify", "njit(mixes)(1)", TypingError, ["'y'", "int64", "str", "use two names", "^"]),
+    ("a signature of other arity", "vectorize(['float64(float64)'])(adds)", TypeError, ["adds takes 2 arguments", "has 1"]),
+    ("a mistake in C++", "raw((1,), (1,), (b,)); bc.synchronize()", CompileError, ["undeclared identifier 'y'", "^"]),
+]
+
+
+def returns(x):
+    return x[0]
+
+
+def indexes(x):
+    x[0, 0] = 1
+
+
+def misses(x):
+    return x + undefined_name  # noqa: F821
+
+
+def calls(x):
+    return x.foo()
+
+
+def mixes(x):
+    if x > 0:
+        y = 1
+    else:
+        y = "a"
+    return y
+
+
+def adds(x, y):
+    return x + y
+
+
+@cuda.jit
+def kernel(x, n):
+    x[0] = n
+
+
+def test_there_are_forty():
+    assert len(MISTAKES) >= 40
+
+
+@pytest.mark.parametrize(("name", "code", "kind", "says"), MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_the_error_tells_what_to_do(name, code, kind, says):
+    scope = {**globals(), "raw": bc.RawKernel('extern "C" __global__ void f(double* x) { x[0] = y; }', "f")}
+    with bc.device("cpu"), pytest.raises(kind) as caught:  # NVRTC has words of its own for mistakes in C++
+        scope.update(a=bc.arange(6.0).reshape(2, 3), b=bc.arange(4.0), i=bc.arange(5))
+        exec(compile(code, "learner.py", "exec"), scope)
+    message = str(caught.value)
+    for words in says:
+        assert words in message, message
+    assert len(message.splitlines()) <= 15
+    assert any(frame.filename == "learner.py" for frame in traceback.extract_tb(caught.value.__traceback__))
+
+
+# Used by the statements above.
+_ = (json, njit, vectorize)
