@@ -211,6 +211,7 @@ from ._math import (
     where,
 )
 from ._namespace import missing as _missing
+from ._namespace import on_host as _on_host
 from ._polynomials import poly, poly1d, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots
 from ._products import (
     dot,
@@ -410,6 +411,7 @@ _MODULES = (
     "linalg",
     "profiler",
     "random",
+    "run",
     "scipy",
     "typed",
     "types",
@@ -418,7 +420,9 @@ _MODULES = (
 # Names of modules that are loaded when one of the names is first used.
 _TABLE: dict[str, str] = {
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
-    "_cupy_names": "DataSource alltrue asfarray byte_bounds cfloat complex_ cumproduct disp format_parser fromDlpack long mintypecode"
+    "_broadcloth": "flatiter",
+    "_cupy_names": "DataSource alltrue asfarray byte_bounds cfloat complex_ cumproduct disp format_parser fromDlpack long"
+    " make_aligned_dtype mintypecode"
     " product round_ row_stack show_config singlecomplex sometrue trapz typename",
     "_callbacks": "carray cfunc farray",
     "_jit": "get_num_threads get_thread_id jit literal_unroll literally njit objmode parallel_chunksize pndindex prange set_num_threads"
@@ -439,12 +443,25 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_import_module(f"{__name__}.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
+    if (function := _on_host(name, _np)) is not None:
+        return function
     what = f"numpy.{name} takes" if callable(getattr(_np, name, None)) else f"the functions of numpy.{name} take"
     raise _missing(__name__, name, _np, f"{what} the array too, on a host copy, and the result is NumPy's")
+
+
+def load_ipython_extension(shell: _Any) -> None:
+    """What `%load_ext broadcloth` calls; see `broadcloth.run`."""
+    _import_module(f"{__name__}.run").load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: _Any) -> None:
+    """What `%unload_ext broadcloth` calls."""
+    _import_module(f"{__name__}.run").unload_ipython_extension(shell)
 
 
 def __dir__() -> list[str]:
     return sorted({*(n for n in globals() if not n.startswith("_")), *_MODULES, *_LAZY, "__version__"})
 
 
-__all__ = sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_MODULES, *_LAZY})
+_NOT_LISTED = {"annotations", "load_ipython_extension", "unload_ipython_extension"}
+__all__ = sorted({*(n for n in globals() if not n.startswith("_") and n not in _NOT_LISTED), *_MODULES, *_LAZY})

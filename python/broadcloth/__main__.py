@@ -11,6 +11,14 @@ from typing import Any
 
 USAGE = """usage: broadcloth COMMAND      (or python -m broadcloth COMMAND)
 
+  [OPTIONS] program.py [ARGUMENTS], -m MODULE [ARGUMENTS], -c TEXT [ARGUMENTS]
+                               runs a program that was written for NumPy, as it stands
+    --report                   prints at its end where the time went, line by line, and what to do about it
+    --strict                   an error where something falls back to NumPy, or waits for the device without saying so
+    --device DEVICE            cpu, cuda, cuda:1
+    --pstats FILE, --perfetto FILE
+                               writes profiles for Python's pstats and for ui.perfetto.dev
+
   doctor                       devices, libraries, versions, the cache; what is missing and the command that installs it
   cache [info]                 where the compiled kernels are kept, how many and how large
   cache clear                  removes them
@@ -18,6 +26,7 @@ USAGE = """usage: broadcloth COMMAND      (or python -m broadcloth COMMAND)
   cache import FILE --trust    adds those of a file: native code, so say that you trust who made it
 """
 
+_COMMANDS = ("doctor", "cache", "help", "version", "-h", "--help", "-V", "--version")
 _REINSTALL = "pip install --force-reinstall broadcloth"
 _DRIVER = "install NVIDIA's driver for the GPU: https://www.nvidia.com/drivers"
 _CUDA_WHEELS = 'pip install "broadcloth[cuda13]"'
@@ -244,9 +253,19 @@ def cache(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command and returns the exit status; `broadcloth` and `python -m broadcloth` call it with the words of the command line."""
+    """Runs a command or a program and returns the exit status; `broadcloth` and `python -m broadcloth` call it."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] not in _COMMANDS:
+        from .run._command import UsageError, names_a_program, run_program
+
+        if names_a_program(words[0]):
+            try:
+                return run_program(words)
+            except UsageError as error:
+                print(f"broadcloth: {error}\n\n{USAGE}", end="", file=sys.stderr)
+                return 2
     try:
-        status = _run(sys.argv[1:] if arguments is None else arguments)
+        status = _run(words)
         sys.stdout.flush()
         return status
     except BrokenPipeError:

@@ -80,3 +80,61 @@ def disp(mesg: Any, device: Any = None, linefeed: bool = True) -> None:
     three
     """
     print(mesg, file=device, end="\n" if linefeed else "")
+
+
+def make_aligned_dtype(dtype: DTypeLike, *, alignment: int = -1, recurse: bool = True) -> np.dtype[Any]:
+    """A structured dtype whose fields and size are aligned as a GPU's loads need it: complex numbers to their whole size.
+
+    Parameters
+    ----------
+    dtype : dtype
+        A structured dtype; others come back as they are.
+    alignment : int
+        The least alignment of the whole, a power of two; -1: what the fields need.
+    recurse : bool
+        Aligns the dtypes of fields that are structured themselves.
+
+    Raises
+    ------
+    ValueError
+        `alignment` is less than the fields need, or no power of two.
+
+    Examples
+    --------
+    >>> bc.make_aligned_dtype([("flag", "i1"), ("z", "c16")]).itemsize
+    32
+    """
+    made, needed = _aligned(np.dtype(dtype), recurse)
+    if alignment == -1 or made.names is None:
+        return made
+    if alignment < 1 or alignment & (alignment - 1):
+        raise ValueError(f"make_aligned_dtype: expected a power of two for 'alignment', got {alignment}")
+    if alignment < needed:
+        raise ValueError(f"make_aligned_dtype: the fields need an alignment of {needed}, got {alignment}")
+    return _structure([(name, *made.fields[name][:2]) for name in made.names], alignment)  # type: ignore[index]
+
+
+def _aligned(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
+    """A dtype with its fields aligned, and the alignment that it needs."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        made, needed = _aligned(base, recurse)
+        return np.dtype((made, shape)), needed
+    if dtype.names is None:
+        return dtype, dtype.itemsize if dtype.kind == "c" else dtype.alignment
+    fields: list[tuple[str, np.dtype[Any], int]] = []
+    end, largest = 0, 1
+    for name in dtype.names:
+        inner = dtype.fields[name][0]  # type: ignore[index]
+        part, needed = _aligned(inner, recurse) if recurse or inner.names is None else (inner, inner.alignment)
+        start = -(-end // needed) * needed
+        fields.append((name, part, start))
+        end, largest = start + part.itemsize, max(largest, needed)
+    return _structure(fields, largest), largest
+
+
+def _structure(fields: list[tuple[str, np.dtype[Any], int]], alignment: int) -> np.dtype[Any]:
+    end = max((start + part.itemsize for _, part, start in fields), default=0)
+    names, parts, starts = zip(*fields, strict=True) if fields else ((), (), ())
+    size = -(-end // alignment) * alignment
+    return np.dtype({"names": list(names), "formats": list(parts), "offsets": list(starts), "itemsize": size}, align=True)

@@ -23,6 +23,9 @@ class Config:
         Kernels are compiled for the CPU; False keeps to the loops that are built in. (On a GPU every kernel is compiled.)
     background_compile : bool
         The built-in loops run while a kernel compiles; False waits for the compiler.
+    fallback : str
+        What a name of NumPy's that broadcloth does not have is: "error" (the default) an AttributeError; "warn" NumPy's function, which
+        computes on the host, with a warning once for each line; "ignore" the same without a warning.
 
     Examples
     --------
@@ -30,12 +33,14 @@ class Config:
     True
     """
 
-    __slots__ = ()
+    if not TYPE_CHECKING:
+        __slots__ = ()
 
     if TYPE_CHECKING:
         lazy: bool
         jit: bool
         background_compile: bool
+        fallback: str
         DISABLE_JIT: bool
         NUMBA_NUM_THREADS: int
         CUDA_WARN_ON_IMPLICIT_COPY: bool
@@ -54,6 +59,8 @@ class Config:
                 raise AttributeError(f"config has no option {name!r}; it has {', '.join(_c.get_config())}") from None
 
         def __setattr__(self, name: str, value: Any) -> None:
+            if name == "fallback" and value not in _FALLBACKS:
+                raise ValueError(f"config.fallback: expected one of {', '.join(map(repr, _FALLBACKS))}, got {value!r}")
             if name in _program and name != "NUMBA_NUM_THREADS":
                 _program[name] = type(_program[name])(value)
                 return
@@ -62,7 +69,7 @@ class Config:
             _c.set_config(**{name: value})
 
     def __dir__(self) -> list[str]:
-        return [*_c.get_config()]
+        return [*_c.get_config(), "fallback"]
 
     def __repr__(self) -> str:
         return "Config(" + ", ".join(f"{k}={v}" for k, v in _c.get_config().items()) + ")"
@@ -76,8 +83,10 @@ def _switched_off(name: str) -> bool:
     return os.environ.get(name) == "0"
 
 
+_FALLBACKS = ("error", "warn", "ignore")
 # Switches of programs written for Numba, under its names: functions of jit, njit and jitclass stay Python while DISABLE_JIT is on.
 _program: dict[str, Any] = {
+    "fallback": "error",
     "DISABLE_JIT": _switched_on("BROADCLOTH_DISABLE_JIT", "NUMBA_DISABLE_JIT"),
     "NUMBA_NUM_THREADS": _c._jit_threads(),
     # Whether NumPy arrays as arguments of kernels on a GPU are warned of.

@@ -340,7 +340,7 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     (array([1]), array([2]))
     """
     found = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
-    return tuple(_asarray(f) for f in found)
+    return tuple(_c.as_result(f) for f in found)
 
 
 def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", order: str = "C") -> ndarray:
@@ -352,7 +352,7 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
     array([5])
     """
     at = tuple(_c.asnumpy(i) for i in multi_index)
-    return _asarray(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
+    return _c.as_result(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
 
 
 def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
@@ -412,3 +412,13 @@ def iterable(y: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _getfield(a: ndarray, dtype: DTypeLike, start: int) -> ndarray:
+    """What `ndarray.getfield` gives."""
+    part = np.dtype(dtype)
+    if start < 0 or start + part.itemsize > a.itemsize:
+        raise ValueError(f"getfield: expected bytes inside of an element ({a.itemsize}), got {part.itemsize} ({part}) at offset {start}")
+    if start % part.itemsize:
+        raise ValueError(f"getfield: expected an offset that is a multiple of the size of {part} ({part.itemsize}), got {start}")
+    return a[..., None].view(part)[..., start // part.itemsize]

@@ -121,9 +121,9 @@ def interp(
     if places.size > 1:
         interval = _c.clip(_c.searchsorted(places, at, "right") - 1, 0, places.size - 2)
     if kind is np.float64:
-        return _interpolated(at, places, y, interval, first, last)
+        return _c.as_result(_interpolated(at, places, y, interval, first, last))
     made = _c.empty(at.shape, np.complex128, device=device)
     made.real = _interpolated(at, places, y.real, interval, first.real, last.real)
     imaginary = _interpolated(at, places, y.imag, interval, first.imag, last.imag)
     made.imag = imaginary if interval is None else _c.where(at == at, imaginary, 0.0)
-    return made
+    return _c.as_result(made)

@@ -122,7 +122,7 @@ def real(val: ArrayLike) -> ndarray:
     >>> bc.real(bc.array([1 + 2j]))
     array([1.])
     """
-    return _asarray(val).real
+    return val.real if isinstance(val, ndarray) else _c.as_result(_asarray(val).real)
 
 
 def imag(val: ArrayLike) -> ndarray:
@@ -133,7 +133,7 @@ def imag(val: ArrayLike) -> ndarray:
     >>> bc.imag(bc.array([1 + 2j]))
     array([2.])
     """
-    return _asarray(val).imag
+    return val.imag if isinstance(val, ndarray) else _c.as_result(_asarray(val).imag)
 
 
 def angle(z: ArrayLike, deg: bool = False) -> ndarray:

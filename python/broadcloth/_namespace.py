@@ -14,6 +14,18 @@ def missing(module: str, name: str, numpy_module: ModuleType | None = None, inst
     return AttributeError(f"{module} has no {name!r} yet; {instead}", name=name, obj=None)
 
 
+def on_host(name: str, numpy_module: ModuleType | None) -> Callable[..., object] | None:
+    """NumPy's function of a name, on host copies, where `config.fallback` asks for that; else None."""
+    from ._device import config
+
+    function = getattr(numpy_module, name, None)
+    if config.fallback == "error" or name.startswith("_") or not callable(function) or isinstance(function, type):
+        return None
+    from .run._fallback import host_function
+
+    return host_function(function)
+
+
 def face(
     module: str, public: Iterable[str], numpy_module: ModuleType | None = None, instead: str = ""
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -21,6 +33,8 @@ def face(
     names = sorted(public)
 
     def getattr_of_module(name: str) -> object:
+        if (function := on_host(name, numpy_module)) is not None:
+            return function
         raise missing(module, name, numpy_module, instead.format(name=name))
 
     return getattr_of_module, lambda: names

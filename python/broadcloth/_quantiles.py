@@ -109,7 +109,7 @@ class _Axes:
         if keepdims:
             made = _c.expand_dims(made, tuple(q_ndim + d for d in self.axes))
         if out is None:
-            return made
+            return _c.as_result(made)
         target = out[0] if isinstance(out, tuple) else out
         if target.shape != made.shape:
             raise ValueError(f"Wrong shape of argument 'out', shape={made.shape} is required; got shape={target.shape}.")

@@ -95,7 +95,8 @@ void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind, 
   copy();
   b.synchronize(t.stream());
   profile_copy({to_string(kind), t.device(), static_cast<int64_t>(bytes),
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), source_line,
+                source_file ? source_file : "", steady_seconds(start)});
 }
 
 /// Notes that work just queued on a stream (or queued before the lock is let go) uses a buffer.

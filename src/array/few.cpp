@@ -21,8 +21,10 @@ struct Near {
   char* at(int64_t k) const { return first + k * step; }
 };
 
-/// Tells whether this thread may use host memory of a device now: nothing is captured or timed, and there is no other stream.
-bool open(Device device) { return device.type == DeviceType::cpu && !many_streams() && !profiling() && !tape(device).capture(); }
+/// Tells whether this thread may use host memory of a device now: nothing is captured, and there is no other stream.
+bool reachable(Device device) { return device.type == DeviceType::cpu && !many_streams() && !tape(device).capture(); }
+/// The same for what a profiler counts as a kernel.
+bool open(Device device) { return reachable(device) && !profiling(); }
 
 /// Fills `near` where an array's elements are few and computed. Called with the lock held.
 bool find(const Array& a, Near* near) {
@@ -178,8 +180,15 @@ std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) 
   return made;
 }
 
+std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
+  if (items.empty() || !reachable(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  const char* from = find_one(a, items);
+  return from ? std::optional(Scalar::load(a.dtype(), from)) : std::nullopt;
+}
+
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
-  if (items.empty() || !open(a.device()) || changes_history(a, value)) return false;
+  if (items.empty() || !reachable(a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
   char* to = find_one(a, items);
   if (!to || !sole_owner(a)) return false;

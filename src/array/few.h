@@ -12,6 +12,8 @@ namespace bc {
 
 /// The element that an index of an integer for each axis names, as an array of its own.
 std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items);
+/// Its value alone.
+std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
 /// Stores into that element. Tells whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values.

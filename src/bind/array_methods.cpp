@@ -5,6 +5,7 @@
 #include "bind/jit_values.h"
 #include "bind/reduce.h"
 #include "bind/values.h"
+#include "bind/waits.h"
 #include "bind/warnings.h"
 
 namespace bc::bind {
@@ -267,6 +268,13 @@ PyRef tolist(PyObject* self) {
   return steal(PyObject_CallMethod(host.get(), "tolist", nullptr));
 }
 
+/// CuPy's methods for updates of elements that may be named several times: the ufuncs' `at`.
+template <int Which>
+PyRef scatter(PyObject* self, PyObject* slices, PyObject* value) {
+  static constexpr const char* names[] = {"add", "maximum", "minimum"};
+  return call(attr(import_attr("broadcloth", names[Which]).get(), "at").get(), {self, slices, value});
+}
+
 /// What NumPy's array of the host copy does.
 template <int Which>
 PyObject* host_method(PyObject* self, PyObject* args, PyObject* kwargs) {
@@ -361,6 +369,7 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
     PyRef memory = steal(PyMemoryView_FromObject(self));
     host = call(state().np_asarray, {memory.get()});
   } else {
+    const HiddenWait hidden("an array given to NumPy or to a library that uses it");
     host = to_host_array(a, "__array__", 'K');
   }
   if (dtype == Py_None) return host;
@@ -572,13 +581,41 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   return astype_method(self, dtype, order, casting, subok, copy_it, device);
                 }),
       BC_METHOD("copy(order='C') A new array with the same elements.",
-                [](PyObject* self, char order) { return copy(array_of(self), order); }),
+                [](PyObject* self, char order) {
+                  Array made = copy(array_of(self), order);
+                  return steal(as_py_array(self)->scalar ? wrap_value(std::move(made)) : wrap(std::move(made)));
+                }),
       BC_METHOD("view(dtype=..., type=None) The same memory, seen as another dtype.", view_method),
       BC_METHOD(
           "byteswap(inplace=False) The elements with their bytes in the other order: of numbers written by a machine of the other kind.\n\n"
           "Parameters\n----------\ninplace : bool\n    Changes the array itself and returns it.\n\n"
           "Examples\n--------\n>>> bc.array([1, 256], dtype='int16').byteswap()\narray([256,   1], dtype=int16)",
           byteswap_method),
+      BC_METHOD("getfield(dtype, offset=0) A part of each element, seen as another dtype; a view.\n\n"
+                "Parameters\n----------\ndtype : dtype\n    What the part is seen as; not longer than an element.\n"
+                "offset : int\n    Where the part begins, in bytes; a multiple of the part's size.\n\n"
+                "Examples\n--------\n>>> bc.array([1 + 2j, 3 + 4j]).getfield('float64', 8)\narray([2., 4.])",
+                [](PyObject* self, PyObject* dtype, int64_t offset) {
+                  return call(import_attr("broadcloth._indexing", "_getfield").get(), {self, dtype, to_py(offset).get()});
+                }),
+      BC_METHOD("setfield(val, dtype, offset=0) Stores values into a part of each element; see getfield.\n\n"
+                "Examples\n--------\n>>> a = bc.array([1 + 2j, 3 + 4j])\n>>> a.setfield(0, 'float64', 8)\n>>> a\n"
+                "array([1.+0.j, 3.+0.j])",
+                [](PyObject* self, PyObject* value, PyObject* dtype, int64_t offset) {
+                  PyRef part = call(import_attr("broadcloth._indexing", "_getfield").get(), {self, dtype, to_py(offset).get()});
+                  set_item(part.get(), Py_Ellipsis, value);
+                }),
+      BC_METHOD("scatter_add(slices, value) a[slices] += value, where an element that is named several times takes all of its values.\n\n"
+                "Examples\n--------\n>>> a = bc.zeros(3)\n>>> a.scatter_add(bc.array([1, 1]), 2.0)\n>>> a\narray([0., 4., 0.])",
+                scatter<0>),
+      BC_METHOD("scatter_max(slices, value) The larger of a[slices] and value is stored; see scatter_add.\n\n"
+                "Examples\n--------\n>>> a = bc.zeros(3)\n>>> a.scatter_max(bc.array([1, 1]), bc.array([2.0, 5.0]))\n>>> a\n"
+                "array([0., 5., 0.])",
+                scatter<1>),
+      BC_METHOD("scatter_min(slices, value) The smaller of a[slices] and value is stored; see scatter_add.\n\n"
+                "Examples\n--------\n>>> a = bc.zeros(3)\n>>> a.scatter_min(bc.array([1, 1]), bc.array([-2.0, 5.0]))\n>>> a\n"
+                "array([ 0., -2.,  0.])",
+                scatter<2>),
       BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
       variadic("tobytes", host_method<0>, "tobytes($self, /, order='C')\n--\n\nthe elements' bytes."),
       variadic("tofile", host_method<1>, "tofile($self, /, fid, sep='', format='%s')\n--\n\nwrites the elements, as numpy.ndarray.tofile."),

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "bind/convert.h"
+#include "bind/program.h"
+#include "bind/waits.h"
 
 namespace bc::bind {
 namespace {
@@ -36,7 +38,7 @@ PyObject* number_op(Op op, PyObject* x, PyObject* y) {
 }
 
 PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
-  return guard([&]() -> PyObject* {
+  PyObject* made = guard([&]() -> PyObject* {
     // Nearly every operator has arrays of ours and Python numbers. (Exponents may have to be looked at.)
     if (Term terms[2]; op != Op::power && as_term(&terms[0], x) && as_term(&terms[1], y)) [[likely]] {
       LineNote line;
@@ -47,6 +49,7 @@ PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
     LineNote line;
     return wrap_value(apply(op, &args));
   });
+  return unless_refused(made, info(op).name, x, y);
 }
 
 PyObject* inplace_op(Op op, PyObject* x, PyObject* y) {
@@ -208,14 +211,14 @@ PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
     return out ? new_ref(out) : wrap_value(std::move(made));
   });
 }
-PyObject* matmul_slot(PyObject* x, PyObject* y) { return matmul_op(x, y, nullptr); }
+PyObject* matmul_slot(PyObject* x, PyObject* y) { return unless_refused(matmul_op(x, y, nullptr), "matmul", x, y); }
 PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); }
 
 PyObject* compare(PyObject* x, PyObject* y, int how) {
   static constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater, Op::greater_equal};
   // Py_LT 0, Py_LE 1, Py_EQ 2, Py_NE 3, Py_GT 4, Py_GE 5.
   if ((how == Py_EQ || how == Py_NE) && (y == Py_None || PyUnicode_Check(y))) {
-    return guard([&] { return wrap(full(array_of(x).shape(), Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device())); });
+    return guard([&] { return wrap_value(full(array_of(x).shape(), Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device())); });
   }
   return binary_op(ops[how], x, y);
 }
@@ -229,6 +232,7 @@ int truth(PyObject* self) {
                    "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
     if (n > 1)
       throw_python(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+    const HiddenWait hidden("the truth of an array (if, while, and, or, not, a comparison of Python's)");
     const Scalar s = look(a);
     return s.dtype == DType::f64 || s.dtype == DType::c128 ? static_cast<int>(s.f != 0 || s.imag != 0) : static_cast<int>(s.u != 0);
   });
@@ -266,6 +270,7 @@ PyObject* to_index(PyObject* self) {
     const Array& a = array_of(self);
     if (!is_integer(a.dtype()) || a.ndim() != 0)
       throw_python(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    const HiddenWait hidden("an array as an index (range, a slice, a list)");
     return only_value(self).release();
   });
 }

@@ -10,7 +10,9 @@
 #include "bind/autograd.h"
 #include "bind/documentation.h"
 #include "bind/launch.h"
+#include "bind/program.h"
 #include "bind/values.h"
+#include "bind/waits.h"
 #include "bind/warnings.h"
 #include "runtime/profiler.h"
 
@@ -158,6 +160,13 @@ std::atomic<bool> LineNote::trace{false};
 bool LineNote::wanted() { return trace.load(std::memory_order_relaxed) || profiling(); }
 
 void LineNote::note() {
+  const SourceLine at = program_line();
+  if (!at.file) return;
+  set_source_location(at.file, at.line);
+  noted_ = true;
+}
+
+SourceLine program_line() {
   // The innermost frame outside the package. Names are kept for ever: nodes hold the pointer, and programs have few files.
   PyRef frame = PyRef::maybe(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
   while (frame) {
@@ -166,27 +175,13 @@ void LineNote::note() {
     PyRef file = PyRef::maybe(PyObject_GetAttr(code.get(), state().names.co_filename));
     if (!file || !PyUnicode_Check(file.get())) break;
     const std::string_view name = as_string(file.get());
-    if (name.find("/broadcloth/") == std::string_view::npos || name.find("/tests/") != std::string_view::npos) {
-      PyObject* interned = file.release();
-      PyUnicode_InternInPlace(&interned);
-      // One reference a line noted would never end; the table of interned names keeps one for each file.
-      static PyObject* kept = PyDict_New();
-      PyObject* known = kept ? PyDict_GetItem(kept, interned) : nullptr;
-      if (!known && kept) {
-        PyDict_SetItem(kept, interned, interned);
-        known = interned;
-      }
-      Py_DECREF(interned);
-      if (known) {
-        set_source_location(as_string(known).data(), PyFrame_GetLineNumber(f));
-        noted_ = true;
-      }
-      return;
-    }
+    if (name.find("/broadcloth/") == std::string_view::npos || name.find("/tests/") != std::string_view::npos)
+      return {interned(name), PyFrame_GetLineNumber(f)};
     frame = PyRef::maybe(PyObject_GetAttr(frame.get(), state().names.f_back));
     if (frame.get() == Py_None) break;
   }
   PyErr_Clear();
+  return {};
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------------------------------
@@ -207,6 +202,7 @@ bool few_elements(PyObject* const* args, int n) {
 }
 
 Scalar look(const Array& a) {
+  const Wait wait(a);
   const Scalar seen = without_gil_unless(brief(a.device()), [&] { return item(a); });
   if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
     give_notice(a, std::isnan(seen.as_double()));
@@ -224,6 +220,8 @@ namespace {
 PyObject* format_array(PyObject* self, bool repr) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
+    if (repr && program_mode && as_py_array(self)->scalar && a.ndim() == 0 && numpy_has(a.dtype()))
+      return PyObject_Repr(to_numpy_scalar(look(a), a.dtype()).get());
     PyRef host = to_numpy(a);
     if (!repr) return PyObject_Str(host.get());
     if (numpy_has(a.dtype())) return PyObject_Repr(host.get());
@@ -276,20 +274,24 @@ PyRef get_base(PyObject* self) {
   PyObject* base = as_py_array(self)->base;
   return PyRef::borrow(base ? base : Py_None);
 }
-PyRef get_t(PyObject* self) { return PyRef::steal(wrap_view(transpose(array_of(self)), self)); }
+/// A view of `self`; of a scalar another scalar.
+PyRef part_of(Array a, PyObject* self) {
+  return PyRef::steal(as_py_array(self)->scalar ? wrap_value(copy(a)) : wrap_like(std::move(a), self));
+}
+PyRef get_t(PyObject* self) { return part_of(transpose(array_of(self)), self); }
 PyRef get_mt(PyObject* self) {
   if (array_of(self).ndim() < 2) throw_python(PyExc_ValueError, "matrix transpose with ndim < 2 is undefined");
   return PyRef::steal(wrap_view(matrix_transpose(array_of(self)), self));
 }
 PyRef get_real(PyObject* self) {
   if (!is_complex(array_of(self).dtype())) return PyRef::borrow(self);
-  return PyRef::steal(wrap_like(real(array_of(self)), self));
+  return part_of(real(array_of(self)), self);
 }
 PyRef get_imag(PyObject* self) {
-  PyObject* made = wrap_like(imag(array_of(self)), self);
+  PyRef made = part_of(imag(array_of(self)), self);
   // NumPy's zeros for real arrays cannot be written either.
-  if (!is_complex(array_of(self).dtype())) as_py_array(made)->read_only = true;
-  return PyRef::steal(made);
+  if (!is_complex(array_of(self).dtype())) as_py_array(made.get())->read_only = true;
+  return made;
 }
 /// What is assigned to a part of complex numbers: numbers come as arrays, which are cast unchecked. An integer past 64 bits is no array of
 /// its own, and must fit.
@@ -311,6 +313,12 @@ void set_imag(PyObject* self, PyObject* value) {
   assign(imag(a), part_value(value, a));
 }
 PyRef get_device(PyObject* self) { return device_object(array_of(self).device()); }
+/// What `isinstance` asks besides the type: in a program that was written for NumPy its elements and sums are numpy.float64 and so on.
+PyRef get_class(PyObject* self) {
+  const PyArray* p = as_py_array(self);
+  PyObject* type = program_mode && p->scalar && p->a.ndim() == 0 ? state().scalar_types[static_cast<int>(p->a.dtype())] : nullptr;
+  return PyRef::borrow(type ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
+}
 PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }
 
 PyGetSetDef attributes[] = {
@@ -327,6 +335,7 @@ PyGetSetDef attributes[] = {
     {"real", getter<get_real>, setter<set_real>, "The real part; a view.", nullptr},
     {"imag", getter<get_imag>, setter<set_imag>, "The imaginary part; a view of a complex array, zeros otherwise.", nullptr},
     {"device", getter<get_device>, nullptr, "Where the array lives; equal to a string such as 'cuda:0'.", nullptr},
+    {"__class__", getter<get_class>, nullptr, nullptr, nullptr},
     {"__array_priority__", getter<get_priority>, nullptr, nullptr, nullptr},
 };
 
@@ -342,6 +351,7 @@ constexpr const char* kDoc =
 Py_hash_t hash_of_element(PyObject* self) {
   return guard(Py_hash_t(-1), [&] {
     const Array& a = array_of(self);
+    const HiddenWait hidden("hash (a key of a dictionary, a member of a set)");
     if (!as_py_array(self)->scalar || a.ndim() > 0) throw_python(PyExc_TypeError, "unhashable type: 'broadcloth.ndarray'");
     const Py_hash_t hash = PyObject_Hash(to_python(look(a), a.dtype()).get());
     if (hash == -1) throw PythonError();

@@ -231,7 +231,8 @@ PyObject* flat_subscript(PyObject* self, PyObject* key) {
     PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
     PyRef item = PyRef::steal(get_item(line.get(), key));
     // NumPy's flatiter copies.
-    return array_of(item.get()).storage() == array_of(held(self)).storage() ? wrap(copy(array_of(item.get()))) : item.release();
+    const bool view = is_array(item.get()) && array_of(item.get()).storage() == array_of(held(self)).storage();
+    return view ? wrap_value(copy(array_of(item.get()))) : item.release();
   });
 }
 
@@ -269,7 +270,7 @@ PyObject* flat_next(PyObject* self) {
     PyRef key = flat_coordinates(self);
     PyRef item = PyRef::steal(get_item(held(self), key.get()));
     ++next_of(self);
-    return wrap(copy(array_of(item.get())));
+    return is_array(item.get()) ? wrap_value(copy(array_of(item.get()))) : item.release();
   });
 }
 
@@ -293,6 +294,10 @@ PyGetSetDef flat_attributes[] = {{"base", getter<flat_base>, nullptr, nullptr, n
                                  {"coords", flat_coords, nullptr, "Its indices, one for each axis.", nullptr},
                                  {}};
 PyMethodDef flat_methods[] = {{"copy", flat_copy, METH_NOARGS, nullptr}, {"__array__", flat_array, METH_VARARGS, nullptr}, {}};
+constexpr const char* kFlatDoc =
+    "The elements of an array in C's order, as `a.flat` gives them: an iterator that can be indexed and stored into.\n\n"
+    "Examples\n--------\n>>> a = bc.array([[1, 2], [3, 4]])\n>>> a.flat[2] = 9\n>>> a.tolist()\n[[1, 2], [9, 4]]\n"
+    ">>> isinstance(a.flat, bc.flatiter)\nTrue\n";
 PyType_Slot flat_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
                             {Py_tp_getset, flat_attributes},
                             {Py_tp_methods, flat_methods},
@@ -303,6 +308,7 @@ PyType_Slot flat_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_deall
                             {Py_sq_item, reinterpret_cast<void*>(flat_item)},
                             {Py_mp_subscript, reinterpret_cast<void*>(flat_subscript)},
                             {Py_mp_ass_subscript, reinterpret_cast<void*>(flat_ass_subscript)},
+                            {Py_tp_doc, const_cast<char*>(kFlatDoc)},
                             {0, nullptr}};
 PyType_Spec flat_spec = {"broadcloth._broadcloth.flatiter", sizeof(PyHolder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                          flat_slots};

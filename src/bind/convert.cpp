@@ -6,6 +6,7 @@
 #include "array/history.h"
 #include "array/record.h"
 #include "bind/values.h"
+#include "bind/waits.h"
 #include "bind/warnings.h"
 
 namespace bc::bind {
@@ -530,6 +531,7 @@ bool NumpyView::contiguous() const { return is_contiguous(shape_, strides_); }
 
 PyRef to_numpy(const Array& a, char order) {
   if (!numpy_has(a.dtype())) return to_numpy(astype(a, DType::f32), order);
+  const Wait wait(a);
   const Dims axes = order == 'C' || a.ndim() < 2 ? Dims() : copy_order(a, order);
   const bool turned = !is_ascending(axes);
   const Array along = turned ? a.with_layout(transposed(a.layout(), axes)) : a;

@@ -6,6 +6,7 @@
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
 #include "bind/list.h"
+#include "bind/waits.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "graph/tape.h"
@@ -220,7 +221,11 @@ void init_engine(PyObject* module) {
       module,
       {
           BC_FUNCTION("flush(device=None)", [](Device d) { without_gil([&] { flush(d); }); }),
-          BC_FUNCTION("synchronize()", [] { without_gil_unless(brief(), [] { synchronize(); }); }),
+          BC_FUNCTION("synchronize()",
+                      [] {
+                        check_wait_allowed("synchronize()");
+                        without_gil_unless(brief(), [] { synchronize(); });
+                      }),
           BC_FUNCTION("show_source(a)",
                       [](PyObject* a) {
                         const Array& array = ours(a, "show_source");
@@ -249,6 +254,7 @@ void init_engine(PyObject* module) {
                         return to_py(std::string_view(device_library_for(LibraryTarget::Cuda, texts, more)));
                       }),
           BC_FUNCTION("cache_stats()", cache_stats),
+          BC_FUNCTION("compile_seconds()", [] { return PyRef::steal(PyFloat_FromDouble(kernel_compile_seconds())); }),
           BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
           BC_FUNCTION("cache_export(path)",
                       [](PyObject* path) {

@@ -6,7 +6,9 @@
 #include <type_traits>
 
 #include "array/few.h"
+#include "array/history.h"
 #include "bind/convert.h"
+#include "bind/program.h"
 #include "bind/values.h"
 #include "graph/tape.h"
 
@@ -36,6 +38,13 @@ SliceItem item_of_slice(PyObject* slice) {
   return item;
 }
 
+/// Tells whether an index is a number that is looked at at once: an element of the CPU's, in a program that was written for NumPy.
+bool is_number_now(PyObject* o) {
+  if (!program_mode.load(std::memory_order_relaxed) || !is_array(o) || !as_py_array(o)->scalar) return false;
+  const Array& a = array_of(o);
+  return a.ndim() == 0 && is_integer(a.dtype()) && a.device().type == DeviceType::cpu;
+}
+
 /// A basic item, when the object is one.
 bool basic_item(PyObject* o, SliceItem* item) {
   if (PyLong_CheckExact(o)) {
@@ -49,6 +58,15 @@ bool basic_item(PyObject* o, SliceItem* item) {
   }
   if (PySlice_Check(o)) {
     *item = item_of_slice(o);
+    return true;
+  }
+  if (const auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+      type == state().scalar_types[static_cast<int>(DType::i64)] || type == state().scalar_types[static_cast<int>(DType::i32)]) {
+    *item = item_of(PyNumber_AsSsize_t(o, nullptr));
+    return true;
+  }
+  if (is_number_now(o)) [[unlikely]] {
+    *item = item_of(look(array_of(o)).i);
     return true;
   }
   if (o == Py_None) {
@@ -299,6 +317,29 @@ Py_ssize_t length(PyObject* self) {
   return a.shape()[0];
 }
 
+bool is_index(const SliceItem& item) { return item.kind == SliceItem::Kind::index; }
+
+/// Tells whether an array of the CPU is not computed yet.
+bool waits_on_host(const Array& a) {
+  const bool differentiated = history_observer() && a.history();  // its elements are arrays, which remember what they come from
+  return a.device().type == DeviceType::cpu && !differentiated && storage_facts(a).pending;
+}
+
+/// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
+PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
+  if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
+    std::optional<Scalar> value = read_one(a, items);
+    if (!value && waits_on_host(a) && static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index)) {
+      // Such programs look at what they read: the array is computed now, and the elements that follow are there.
+      const Array element = slice(a, items);
+      value = look(element);
+    }
+    if (value) return to_numpy_scalar(*value, a.dtype()).release();
+  }
+  std::optional<Array> element = pick_one(a, items);
+  return element ? wrap_value(std::move(*element)) : nullptr;
+}
+
 PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
@@ -309,7 +350,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
-    if (std::optional<Array> element = pick_one(a, {&item, 1})) return wrap_value(std::move(*element));
+    if (PyObject* element = known_element(a, {&item, 1})) return element;
     Array part = slice(a, {&item, 1});
     // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
     return part.ndim() == 0 ? wrap_value(copy(part)) : wrap_view(std::move(part), self);
@@ -363,7 +404,7 @@ namespace {
 /// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
 /// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
-  if (std::optional<Array> element = pick_one(a, items)) return wrap_value(std::move(*element));
+  if (PyObject* element = known_element(a, items)) return element;
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
     return wrap_value(copy(view));
@@ -393,8 +434,6 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 namespace {
 
-bool is_index(const SliceItem& item) { return item.kind == SliceItem::Kind::index; }
-
 /// What a place of `ndim` axes in an array of `dtype` takes of `v`, which `value` was read as and which has more axes: an element takes
 /// none, and other places take those leading axes of extent 1 only that arrays have, not lists.
 Arg fitted(int ndim, bool element, DType dtype, Arg v, PyObject* value) {
@@ -421,7 +460,19 @@ std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> i
   return ndim;
 }
 
+/// A scalar of NumPy's that has the dtype, as a number: no cast changes it. nullopt for anything else.
+std::optional<Arg> number_of(PyObject* o, DType dtype) {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(o)) != state().scalar_types[static_cast<int>(dtype)]) return std::nullopt;
+  if (is_real_float(dtype)) return Arg(PyFloat_AsDouble(o));
+  if (is_bool(dtype)) return Arg(Weak::boolean, Scalar::boolean(PyObject_IsTrue(o) == 1));
+  if (!is_integer(dtype)) return std::nullopt;
+  const PyRef number = PyRef::steal(PyNumber_Index(o));
+  if (dtype == DType::u64) return Arg(Weak::integer, Scalar::uinteger(PyLong_AsUnsignedLongLong(number.get())));
+  return Arg(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+}
+
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
+  if (const std::optional<Arg> number = number_of(value, a.dtype()); number && put_one(a, items, *number)) return;
   Arg v = to_stored_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   if (put_one(a, items, v)) return;

@@ -45,7 +45,7 @@ PyObject* kernels(PyObject* self, void*) {
     return list_of(recording(self).kernels(),
                    [](const KernelRecord& k) {
                      return sequence(state().kernel_record, {to_py(k.name), to_py(to_string(k.device)), to_py(k.elements), to_py(k.bytes),
-                                                             real(k.seconds), to_py(int64_t{k.line}), to_py(k.file)});
+                                                             real(k.seconds), to_py(int64_t{k.line}), to_py(k.file), real(k.start)});
                    })
         .release();
   });
@@ -55,7 +55,8 @@ PyObject* copies(PyObject* self, void*) {
   return guard([&] {
     return list_of(recording(self).copies(),
                    [](const CopyRecord& c) {
-                     return sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds)});
+                     return sequence(state().copy_record, {to_py(c.kind), to_py(to_string(c.device)), to_py(c.bytes), real(c.seconds),
+                                                           to_py(int64_t{c.line}), to_py(c.file), real(c.start)});
                    })
         .release();
   });
@@ -130,11 +131,18 @@ PyType_Spec spec = {"broadcloth._broadcloth.recorder", sizeof(PyRecorder), 0, Py
 PyStructSequence_Field kernel_fields[] = {{"name", nullptr},     {"device", nullptr},
                                           {"elements", nullptr}, {"bytes", "read and written"},
                                           {"time", "seconds"},   {"line", "of the program, 0 when not known"},
-                                          {"file", nullptr},     {nullptr, nullptr}};
-PyStructSequence_Desc kernel_desc = {"broadcloth.profiler.KernelRecord", "A kernel that ran.", kernel_fields, 7};
-PyStructSequence_Field copy_fields[] = {
-    {"kind", nullptr}, {"device", nullptr}, {"bytes", nullptr}, {"time", "seconds"}, {nullptr, nullptr}};
-PyStructSequence_Desc copy_desc = {"broadcloth.profiler.CopyRecord", "A copy that ran.", copy_fields, 4};
+                                          {"file", nullptr},     {"start", "seconds, as time.perf_counter"},
+                                          {nullptr, nullptr}};
+PyStructSequence_Desc kernel_desc = {"broadcloth.profiler.KernelRecord", "A kernel that ran.", kernel_fields, 8};
+PyStructSequence_Field copy_fields[] = {{"kind", nullptr},
+                                        {"device", nullptr},
+                                        {"bytes", nullptr},
+                                        {"time", "seconds"},
+                                        {"line", "of the program, 0 when not known"},
+                                        {"file", nullptr},
+                                        {"start", "seconds, as time.perf_counter"},
+                                        {nullptr, nullptr}};
+PyStructSequence_Desc copy_desc = {"broadcloth.profiler.CopyRecord", "A copy that ran.", copy_fields, 7};
 
 PyTypeObject* record_type(PyObject* module, PyStructSequence_Desc* desc, const char* name) {
   PyRef type = PyRef::steal(reinterpret_cast<PyObject*>(PyStructSequence_NewType(desc)));

@@ -1,9 +1,11 @@
 // broadcloth.ufunc: one object an elementwise row, called and used as numpy.ufunc is.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 #include "bind/args.h"
 #include "bind/documentation.h"
+#include "bind/program.h"
 #include "bind/reduce.h"
 #include "bind/vectorcall.h"
 
@@ -153,7 +155,7 @@ void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
   if (options.out) warn_of_lost_imaginary(loop.out, options.out.dtype());
 }
 
-PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
     const Py_ssize_t nargs = positional_count(nargsf);
@@ -218,6 +220,45 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     Array made = apply(u->op, &operands, options);
     return options.out ? new_ref(outs[0]) : wrap_value(std::move(made));
   });
+}
+
+/// Tells whether an argument computes ufuncs in its own way (a pandas.Series, a quantity with units).
+bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
+  return std::any_of(args, args + n, [](PyObject* o) {
+    if (is_array(o) || is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
+    const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
+    return own && own.get() != Py_None;
+  });
+}
+
+/// A call by a program that was written for NumPy: NumPy takes numbers without arrays, foreign arrays that have ufuncs of their own, and
+/// what is refused here.
+PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    const Py_ssize_t n = positional_count(nargsf), keywords = kwnames ? PyTuple_Size(kwnames) : 0;
+    const auto positional = [&] {
+      PyRef all = PyRef::steal(PyTuple_New(n));
+      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(all.get(), i, new_ref(args[i])));
+      return all;
+    };
+    const auto named = [&] {
+      PyRef all = keywords ? PyRef::steal(PyDict_New()) : nullptr;
+      for (Py_ssize_t i = 0; i < keywords; ++i) check(PyDict_SetItem(all.get(), PyTuple_GetItem(kwnames, i), args[n + i]));
+      return all;
+    };
+    if ((!keywords && all_numbers(args, n)) || has_own_ufuncs(args, n)) {
+      const PyRef theirs = PyRef::steal(PyObject_GetAttr(state().numpy, as_ufunc(self)->name));
+      return PyObject_Call(theirs.get(), positional().get(), named().get());
+    }
+    PyObject* made = compute_ufunc(self, args, nargsf, kwnames);
+    return made ? made : refused(self, positional().get(), named().get());
+  });
+}
+
+PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  if (program_mode.load(std::memory_order_relaxed)) [[unlikely]]
+    return call_for_program(self, args, nargsf, kwnames);
+  return compute_ufunc(self, args, nargsf, kwnames);
 }
 
 void check_binary(PyObject* self, const char* method) {

@@ -569,13 +569,15 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
   return std::move(*made);
 }
 
+double kernel_compile_seconds() { return 1e-9 * static_cast<double>(cache().compile_nanoseconds.load(std::memory_order_relaxed)); }
+
 CacheStats kernel_cache_stats() {
   Cache& all = cache();
   CacheStats stats;
   stats.memory_hits = all.memory_hits.load(std::memory_order_relaxed);
   stats.disk_hits = all.disk_hits.load(std::memory_order_relaxed);
   stats.compiles = all.compiles.load(std::memory_order_relaxed);
-  stats.compile_seconds = 1e-9 * static_cast<double>(all.compile_nanoseconds.load(std::memory_order_relaxed));
+  stats.compile_seconds = kernel_compile_seconds();
   all.store.usable_folder();  // judges it, for the warning
   const KernelStore::Usage usage = all.store.usage();
   stats.disk_bytes = usage.bytes;

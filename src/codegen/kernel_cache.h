@@ -69,6 +69,8 @@ struct CacheStats {
   size_t shipped_files = 0;
 };
 CacheStats kernel_cache_stats();
+/// Of those only how long compilers ran: the disk is not looked at.
+double kernel_compile_seconds();
 
 /// Forgets the kernels in memory (those handed out stay loaded) and, with `disk`, deletes the files.
 void kernel_cache_clear(bool disk);

@@ -349,7 +349,12 @@ void Fusion::choose_store(int i) {
   // A row written into a pending table is a choice for every element of the table: after a few rows the table is computed first.
   const bool small = kSmallRegion * region.size() < node.size;
   const int small_stores = (inlined_old ? notes_[j].small_stores : 0) + small;
-  note.select = selectable && !exposed && ((inlined_old && small_stores <= kMaxSmallStores) || ((reads_old || shared) && large));
+  // Whether a coordinate lies in a region of steps takes a division, which no vector unit of a CPU has: the array is computed first there.
+  bool steps = false;
+  for (int c = 0; selectable && c < map.axis.size(); ++c) steps |= map.axis[c] >= 0 && std::abs(map.step[c]) > 1;
+  const bool divides = steps && node.device.type == DeviceType::cpu;
+  note.select =
+      selectable && !exposed && ((inlined_old && small_stores <= kMaxSmallStores && !divides) || ((reads_old || shared) && large));
   note.small_stores = note.select ? small_stores : 0;
   if (note.select) return;
   if (j >= 0) notes_[j].root = true;

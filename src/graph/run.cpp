@@ -398,7 +398,8 @@ class Runner {
     if (!profiling()) return;
     backend_.synchronize(stream_);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    profile_kernel({step.name, device_, step.elements, step.bytes, seconds, node ? node->line : 0, node && node->file ? node->file : ""});
+    profile_kernel({step.name, device_, step.elements, step.bytes, seconds, node ? node->line : 0, node && node->file ? node->file : "",
+                    steady_seconds(start)});
   }
 
   Plan& plan_;

@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +18,8 @@ struct KernelRecord {
   int64_t bytes = 0;  ///< read and written
   double seconds = 0;
   int line = 0;  ///< of the program's source, 0 when not known
-  std::string file;
+  std::string file{};
+  double start = 0;  ///< seconds on the steady clock
 };
 
 /// One copy that ran.
@@ -26,6 +28,9 @@ struct CopyRecord {
   Device device;
   int64_t bytes = 0;
   double seconds = 0;
+  int line = 0;  ///< of the program's source, 0 when not known
+  std::string file{};
+  double start = 0;  ///< seconds on the steady clock
 };
 
 /// "host to device" and so on.
@@ -47,6 +52,11 @@ void profile_copy(CopyRecord record);
 /// a driver cannot tell from a pointer how far its memory reaches.
 using LaunchObserver = void (*)(const void* memory, size_t bytes, bool write);
 extern std::atomic<LaunchObserver> launch_observer;
+
+/// A time of the steady clock in seconds, as records have it (Python's time.perf_counter on Linux).
+inline double steady_seconds(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(t.time_since_epoch()).count();
+}
 
 /// Collects what runs, in all threads, between start() and stop(). Recordings may overlap; each sees everything.
 class Recording {

@@ -43,7 +43,6 @@ def test_usage_and_unknown_commands():
         ("cache", "export"),
         ("cache", "import"),
         ("cache", "import", "a", "b"),
-        ("program.py",),
     ):
         done = cli(*arguments)
         assert done.returncode == 2 and "usage" in done.stdout + done.stderr

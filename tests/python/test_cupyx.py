@@ -132,3 +132,82 @@ def test_hooks_of_the_pools_report(device):
 
 def test_runtime_info():
     assert "NumPy" in str(cupyx.get_runtime_info())
+
+
+# ---- Errors, waits, generalized ufuncs --------------------------------------------------------------------------------------------------
+
+
+def test_error_states_say_what_is_so_and_refuse_what_is_not():
+    before = cupyx.geterr()
+    assert before == {"divide": None, "over": None, "under": None, "invalid": None, "linalg": "raise", "fallback_mode": "raise"}
+    with cupyx.errstate(linalg="raise", fallback_mode="ignore"):
+        assert cupyx.geterr()["fallback_mode"] == "ignore" and bc.config.fallback == "ignore"
+        assert bc.busday_count("2024-01-01", "2024-01-08") == 5
+    assert cupyx.geterr() == before and bc.config.fallback == "error"
+    assert cupyx.seterr(linalg="raise") == before
+    for wrong in ({"divide": "raise"}, {"linalg": "ignore"}):
+        with pytest.raises(NotImplementedError):
+            cupyx.seterr(**wrong)
+    for wrong in ({"linalg": "x"}, {"fallback_mode": "x"}):
+        with pytest.raises(ValueError, match="expected"):
+            cupyx.seterr(**wrong)
+    with pytest.raises(TypeError), cupyx.errstate(all="raise"):
+        pass
+
+
+def test_waits_can_be_forbidden_for_a_block(device):
+    with bc.device(device):
+        a = bc.arange(1000.0) * 2
+        with cupyx.allow_synchronize(False):
+            total = a.sum()
+            looks = [lambda: float(total), lambda: bool(total > 3), total.item, lambda: str(a * 1), (a * 1).tolist, bc.synchronize]
+            for look in looks:
+                with pytest.raises(cupyx.DeviceSynchronized):
+                    look()
+            with cupyx.allow_synchronize(True):
+                assert float(total) == 999000
+        assert (a * 1).get()[1] == 2
+    assert issubclass(cupyx.DeviceSynchronized, RuntimeError)
+
+
+def test_generalized_ufuncs_loop_over_the_other_axes(xp):
+    if xp is np:
+        pytest.skip("cupyx is of broadcloth")
+    x, y = bc.arange(24.0).reshape(2, 3, 4), bc.arange(4.0)
+    want = (np.arange(24.0).reshape(2, 3, 4) * np.arange(4.0)).sum(-1)
+    for batched in (True, False):
+        dot = cupyx.GeneralizedUFunc(lambda a, b: (a * b).sum(-1), "(n),(n)->()", supports_batched=batched)
+        assert_array_equal(dot(x, y).get(), want)
+        assert_array_equal(dot(x[0, 0], y).get(), want[0, 0])
+        out = bc.zeros((2, 3))
+        assert dot(x, y, out=out) is out
+        assert_array_equal(out.get(), want)
+        moved = bc.moveaxis(x, -1, 0)
+        assert_array_equal(dot(moved, y, axes=[(0,), (0,), ()]).get(), want)
+        assert_array_equal(dot(moved, y, axis=0).get(), want)
+        assert dot(x, y, keepdims=True).shape == (2, 3, 1)
+        assert dot(x.astype("f4"), y, dtype="f4").dtype == "f4"
+    two = cupyx.GeneralizedUFunc(lambda a: (a.min(-1), a[..., ::-1]), "(n)->(),(n)", supports_batched=True)
+    low, back = two(x)
+    assert_array_equal(low.get(), x.get().min(-1))
+    assert_array_equal(back.get(), x.get()[..., ::-1])
+    typed = cupyx.GeneralizedUFunc(lambda a: a + 1, "()->()", signatures=[("i", lambda a: a + 10, "i")])
+    assert typed(bc.array(1, dtype="i4")).item() == 11 and typed(bc.array(1.0)).item() == 2
+
+
+@pytest.mark.parametrize("signature", ["(n", "n->n", "(n)->", "(n),->()", ""])
+def test_wrong_signatures_are_refused(signature):
+    with pytest.raises(ValueError, match="signature"):
+        cupyx.GeneralizedUFunc(lambda a: a, signature)
+
+
+def test_generalized_ufuncs_check_their_arguments():
+    product = cupyx.GeneralizedUFunc(lambda a, b: a @ b, "(m,n),(n,k)->(m,k)", supports_batched=True)
+    assert product(bc.ones((2, 3)), bc.ones((3, 4))).shape == (2, 4)
+    for first, second in (((2, 3), (2, 4)), ((3,), (3, 4))):
+        with pytest.raises(ValueError, match="argument"):
+            product(bc.ones(first), bc.ones(second))
+    with pytest.raises(TypeError):
+        product(bc.ones((2, 3)))
+    with pytest.raises(TypeError):
+        product(bc.ones((2, 3)), bc.ones((3, 4)), axis=0)

@@ -47,6 +47,8 @@ MODULES = [
     "random._distributions",
     "random._generator",
     "random._legacy",
+    "run",
+    "run._imports",
     "scipy.fft",
     "scipy.linalg",
     "scipy.linalg._decompositions",
@@ -63,6 +65,9 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cupyx._errors",
+    "cupyx._functions",
+    "cupyx._gufunc",
     "cupyx.jit",
     "cuda",
     "cuda._attributes",
@@ -140,7 +145,10 @@ def test_the_package_says_what_it_is():
 
 
 BLOCK = re.compile(r"```(python|pycon)( gpus=\d)?\n(.*?)```", re.S)
-PAGES = [*sorted(p.name for p in ROOT.glob("*.md")), "docs/autograd.md", "docs/kernels.md", "docs/random.md"]
+PAGES = [
+    *sorted(p.name for p in ROOT.glob("*.md")),
+    *(f"docs/{name}.md" for name in ("autograd", "kernels", "programs", "random")),
+]
 SECTIONS = [
     pytest.param(path, number, section, id=f"{path}-{section.splitlines()[0].strip('# ')}")
     for path in PAGES
@@ -216,7 +224,7 @@ CALLABLES = dict(public_callables())
 
 
 def test_every_public_callable_has_a_signature():
-    classes = {"CompileError", "TypingError", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
+    classes = {"CompileError", "TypingError", "flatiter", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 

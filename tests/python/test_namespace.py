@@ -161,3 +161,59 @@ def test_gradients_of_halves_and_booleans(xp, options):
     x = (np.random.default_rng(0).random((5, 6)) * 20).astype("e")
     assert_close_to_numpy(xp, f"xp.gradient(x, {options})", x=x)
     assert_close_to_numpy(xp, f"xp.gradient(x > 5, {options})", 1e-6, x=x)
+
+
+# ---- Parts of elements, scattered updates, aligned records -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "z.getfield('f8')",
+        "z.getfield('f8', 8)",
+        "z.T.getfield('f8', 8)",
+        "z[::-1, 1:].getfield('f8', offset=8)",
+        "z.getfield('c16')",
+        "i.getfield('i2', 2)",
+        "i.getfield('u1', 7)",
+        "z[0, 0:1].reshape(()).getfield('f8', 8)",
+        "z[:0].getfield('f4', 4)",
+        "z.getfield('f8', 9)",
+        "z.getfield('f8', 16)",
+        "z.getfield('f8', -8)",
+        "i.getfield('c16')",
+        "a = z.copy(); a.setfield(7, 'f8', 8); a",
+        "a = z.copy(); a[:, 1].setfield([1, 2], 'f8'); a",
+        "a = i.copy(); a.setfield(1, 'i4', 4); a",
+        "a = z.copy(); a.getfield('f8', 8)[...] = 1; a",
+    ],
+)
+def test_parts_of_elements(xp, form):
+    z = (np.arange(6) + 1j * np.arange(6, 12)).reshape(2, 3)
+    assert_close_to_numpy(xp, form, z=z, i=np.array([1, -2, 1 << 40]))
+
+
+def test_offsets_must_suit_the_part(xp):
+    with pytest.raises(ValueError, match="multiple"):
+        xp.zeros(3, dtype="c16").getfield("f8", 4)
+
+
+def test_scattered_updates_take_every_value(xp):
+    a = xp.zeros((3, 2))
+    a.scatter_add(xp.array([0, 0, 2]), xp.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    assert a.tolist() == [[4, 6], [0, 0], [5, 6]]
+    a.scatter_max((slice(None), 1), 5.0)
+    assert a[:, 1].tolist() == [6, 5, 6]
+    a.scatter_min(xp.array([1, 1]), xp.array([[-1.0, 9.0], [-3.0, 1.0]]))
+    assert a[1].tolist() == [-3, 1]
+
+
+def test_aligned_records():
+    made = bc.make_aligned_dtype([("a", "i1"), ("z", "c16"), ("n", [("b", "i1"), ("d", "f8")])])
+    assert [made.fields[n][1] for n in ("a", "z", "n")] == [0, 16, 32] and made.itemsize == 48
+    assert made["n"].fields["d"][1] == 8
+    assert bc.make_aligned_dtype("f4") == np.dtype("f4")
+    assert bc.make_aligned_dtype([("a", "f4")], alignment=16).itemsize == 16
+    for wrong in (2, 12):
+        with pytest.raises(ValueError, match="alignment|power"):
+            bc.make_aligned_dtype([("a", "f8")], alignment=wrong)

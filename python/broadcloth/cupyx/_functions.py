@@ -60,7 +60,7 @@ def rsqrt(x: Any, out: Any = None) -> Any:
     --------
     >>> from broadcloth import cupyx
     >>> cupyx.rsqrt(bc.array([4.0, 16.0]))
-    array([0.5, 0.25])
+    array([0.5 , 0.25])
     """
     return bc.reciprocal(bc.sqrt(x), out=out)
 

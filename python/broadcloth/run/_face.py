@@ -1,0 +1,211 @@
+"""What a program has under the name `numpy`: broadcloth's functions, NumPy's types and constants, and NumPy's functions for the rest."""
+
+from __future__ import annotations
+
+import dis
+import importlib
+import sys
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .. import _broadcloth as _c
+from . import _fallback
+
+# NumPy's modules that have a face, and the modules of ours behind it (None: all of it is NumPy's, on the host).
+_MODULES: dict[str, str | None] = {
+    "numpy": "broadcloth",
+    "numpy.linalg": "broadcloth.linalg",
+    "numpy.fft": "broadcloth.fft",
+    "numpy.random": "broadcloth.random",
+    "numpy.polynomial": "broadcloth.polynomial",
+    "numpy.polynomial.polynomial": "broadcloth.polynomial.polynomial",
+    "numpy.polynomial.chebyshev": "broadcloth.polynomial.chebyshev",
+    "numpy.polynomial.legendre": "broadcloth.polynomial.legendre",
+    "numpy.polynomial.hermite": "broadcloth.polynomial.hermite",
+    "numpy.polynomial.hermite_e": "broadcloth.polynomial.hermite_e",
+    "numpy.polynomial.laguerre": "broadcloth.polynomial.laguerre",
+    "numpy.lib": None,
+    "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
+    "numpy.lib.scimath": None,
+    "numpy.char": None,
+    "numpy.strings": None,
+}
+# Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any. (The bit generator Philox
+# gives other numbers here than NumPy's.)
+_NUMPYS_OWN = {
+    "Philox",
+    "can_cast", "common_type", "issubdtype", "isdtype", "isscalar", "min_scalar_type", "promote_types", "result_type", "mintypecode",
+    "typename",
+    "errstate", "seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize",
+    "set_printoptions", "get_printoptions", "printoptions", "format_float_positional", "format_float_scientific", "base_repr",
+    "binary_repr",
+    "array_repr", "array_str", "array2string", "get_include", "info", "show_config", "show_runtime", "test", "broadcast_shapes",
+    "datetime_data",
+    "busday_count", "busday_offset", "is_busday", "iterable",
+}  # fmt: skip
+# Functions that make a class or a function, and nothing with arrays.
+_OF_FUNCTIONS = {"frompyfunc"}
+
+_faces: dict[str, ModuleType] = {}
+
+
+class _ArrayClass(type):
+    """`numpy.ndarray` of a program: arrays of broadcloth and NumPy's are its instances."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        if not any(isinstance(b, _ArrayClass) for b in bases):
+            return super().__new__(mcs, name, bases, namespace, **kwargs)
+        _fallback.note(f"class {name}(numpy.ndarray)", "subclasses of numpy.ndarray are NumPy's, and so are their arrays")
+        real = tuple(np.ndarray if isinstance(b, _ArrayClass) else b for b in bases)
+        return type(name, real, namespace, **kwargs)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if "buffer" in kwargs or len(args) > 2:
+            return np.ndarray(*args, **kwargs)
+        return _c.ndarray(*args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        if type(value) is _c.ndarray:
+            return not issubclass(value.__class__, np.generic)
+        return isinstance(value, np.ndarray)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return other is _c.ndarray or issubclass(other, np.ndarray)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _c.ndarray or other is np.ndarray
+
+    def __hash__(cls) -> int:
+        return hash(_c.ndarray)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(_c.ndarray if hasattr(_c.ndarray, name) else np.ndarray, name)
+
+    def __getitem__(cls, parameters: Any) -> Any:
+        return np.ndarray[parameters]
+
+    def __repr__(cls) -> str:
+        return "<class 'numpy.ndarray'>"
+
+
+class _ProgramArray(metaclass=_ArrayClass):
+    """See `numpy.ndarray`."""
+
+
+_ProgramArray.__name__ = _ProgramArray.__qualname__ = "ndarray"
+_ProgramArray.__module__ = "numpy"
+
+
+def _ours(module: str, name: str) -> Any:
+    """What broadcloth has under a name of NumPy's module; None where it has nothing."""
+    where = _MODULES.get(module)
+    if where is None:
+        return None
+    try:
+        return getattr(importlib.import_module(where), name, None)
+    except ImportError:
+        return None
+
+
+def _is_our_class(value: Any) -> bool:
+    return (
+        isinstance(value, type)
+        and value.__module__.startswith("broadcloth")
+        and not issubclass(value, (np.generic, np.dtype, BaseException))
+    )
+
+
+def _chosen(module: str, name: str, theirs: Any) -> Any:
+    """What a program gets for `theirs`, which NumPy has under this name."""
+    if isinstance(theirs, ModuleType):
+        return face_of(theirs)
+    if theirs is np.ndarray:
+        return _ProgramArray
+    if theirs is np.nditer or theirs is np.nested_iters:
+        return _ITERATORS[theirs]
+    ours = None if name in _NUMPYS_OWN else _ours(module, name)
+    if isinstance(theirs, type):
+        if _is_our_class(ours) or (ours is not None and not isinstance(ours, type) and callable(ours)):
+            return ours
+        if issubclass(theirs, np.ndarray) and not _in_star_import(sys._getframe(2)):
+            _fallback.note(_fallback.full_name(theirs), "its arrays are NumPy's and stay on the host")
+        return theirs
+    if isinstance(ours, _c.ufunc):
+        return ours
+    if callable(theirs):
+        if name in _NUMPYS_OWN or name in _OF_FUNCTIONS or theirs is ours:
+            return theirs
+        return _c.program_function(ours, theirs) if callable(ours) else _fallback.host_function(theirs)
+    # Objects that make arrays when they are indexed (r_, c_, mgrid).
+    return ours if ours is not None and type(ours).__module__.startswith("broadcloth") else theirs
+
+
+def _in_star_import(frame: FrameType) -> bool:
+    """Whether a frame runs `from numpy import *`, which looks at every name."""
+    code = dis.opname[frame.f_code.co_code[frame.f_lasti]] if frame.f_lasti >= 0 else ""
+    return code in ("IMPORT_STAR", "CALL_INTRINSIC_1")
+
+
+def _nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
+    """`numpy.nditer` over host copies; they cannot be written, so that no change is lost without a word."""
+    return np.nditer(_fallback.read_only(op), *args, **kwargs)
+
+
+def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.nested_iters` likewise."""
+    return np.nested_iters(_fallback.read_only(op), *args, **kwargs)
+
+
+# What takes arrays by reference and gives no result to bring back.
+_ITERATORS = {np.nditer: _nditer, np.nested_iters: _nested_iters}
+
+
+class Face(ModuleType):
+    """A module of NumPy's as a program has it. Names are looked up when they are first used."""
+
+    def __init__(self, module: ModuleType) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        vars(self).update(
+            {k: v for k, v in vars(module).items() if k.startswith("__") and k not in ("__getattr__", "__dir__", "__builtins__")}
+        )
+        object.__setattr__(self, "_numpy_module", module)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_numpy_module":
+            raise AttributeError(name)
+        module = self._numpy_module
+        value = _chosen(module.__name__, name, getattr(module, name))
+        vars(self)[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        return dir(self._numpy_module)
+
+    def __repr__(self) -> str:
+        return repr(self._numpy_module)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return _face_named, (self.__name__,)
+
+
+def _face_named(name: str) -> ModuleType:
+    return face_of(importlib.import_module(name))
+
+
+def face_of(module: ModuleType | None) -> ModuleType:
+    """The face of a module of NumPy's; the module itself where a program needs nothing else (numpy.testing, numpy.typing)."""
+    assert module is not None
+    name = module.__name__
+    if name not in _MODULES or isinstance(module, Face):
+        return module
+    if name not in _faces:
+        _faces[name] = Face(module)
+    return _faces[name]
+
+
+def function_of_program(theirs: Any) -> Any:
+    """What a program has for a function of NumPy's; functions are pickled by it."""
+    module = sys.modules[theirs.__module__]
+    return getattr(face_of(module if module.__name__ in _MODULES else np), theirs.__name__)

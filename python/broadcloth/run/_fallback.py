@@ -1,0 +1,215 @@
+"""NumPy in the place of what broadcloth does not have: on host copies, with results and in-place changes brought back."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import _broadcloth as _c
+from .._device import config
+from .._warnings import warn
+from ..exceptions import FallbackError, FallbackWarning
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+
+strict = False
+
+# What a function raises that refuses its arguments. Others (memory, a compiler's refusal, a signal) are the program's to see.
+_REFUSALS = (TypeError, ValueError, NotImplementedError, AttributeError, LookupError, OverflowError)
+# Functions that write into arguments: their host copies can be written from the start.
+_WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle", "at", "resize", "setfield"}
+_OF_OURS = frozenset("?bBhHiIlLqQefdFD")  # dtypes (numpy.dtype.char) that broadcloth has
+
+
+@dataclass
+class Event:
+    """What fell back at one line of the program."""
+
+    name: str
+    reason: str
+    file: str
+    line: int
+    calls: int = 0
+    seconds: float = 0.0
+
+
+events: dict[tuple[str, int, str], Event] = {}
+
+
+def program_line(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the nearest frame outside of broadcloth and NumPy."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((_PACKAGE, _NUMPY)):
+            return file, frame.f_lineno or 0
+        frame = frame.f_back
+    return "", 0
+
+
+class _Loan:
+    """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
+
+    def __init__(self, writable: bool) -> None:
+        self.writable = writable
+        self.lent: dict[int, tuple[Any, np.ndarray, np.ndarray | None]] = {}
+
+    def give(self, value: Any) -> Any:
+        """The value with arrays of ours as NumPy's, one copy for one array."""
+        if type(value) is _c.ndarray:
+            if id(value) not in self.lent:
+                host = value.get()
+                if value.flags.writeable and self.writable:
+                    self.lent[id(value)] = value, host, host.copy()
+                else:
+                    host.flags.writeable = False
+                    self.lent[id(value)] = value, host, None
+            host = self.lent[id(value)][1]
+            return host[()] if _is_element(value) else host
+        kind = type(value)
+        if kind in (list, tuple):
+            return kind(map(self.give, value))
+        if kind is dict:
+            return {k: self.give(v) for k, v in value.items()}
+        return value
+
+    def take_back(self) -> None:
+        """Stores what the call changed."""
+        for array, host, before in self.lent.values():
+            if before is not None and before.tobytes() != host.tobytes():
+                array[...] = host
+
+    def own(self, value: Any) -> Any:
+        """The result with NumPy's arrays as ours, where broadcloth has their dtype; an array that was lent is the lender's."""
+        if type(value) is np.ndarray:
+            for array, host, _ in self.lent.values():
+                if host is value:
+                    return array
+            return _c.asarray(value) if value.dtype.char in _OF_OURS and value.dtype.isnative else value
+        if type(value) in (list, tuple):
+            return type(value)(map(self.own, value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.own, value))
+        return value
+
+
+def read_only(value: Any) -> Any:
+    """The value with arrays of ours as host copies that cannot be written."""
+    return _Loan(writable=False).give(value)
+
+
+def _is_element(value: Any) -> bool:
+    """Whether an array of ours is what NumPy has as a scalar."""
+    return value.ndim == 0 and issubclass(value.__class__, np.generic)
+
+
+def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """NumPy's function on host copies. Copies that it writes come back into the arrays."""
+    name = getattr(function, "__name__", "")
+    for writable in (name in _WRITERS or kwargs.get("out") is not None, True):
+        loan = _Loan(writable)
+        try:
+            result = function(*loan.give(args), **loan.give(kwargs))
+        except ValueError as error:
+            if writable or "read-only" not in str(error):
+                raise
+            continue
+        loan.take_back()
+        return loan.own(result)
+    raise AssertionError("a copy that can be written was read-only")
+
+
+def full_name(function: Any) -> str:
+    """numpy.linalg.slogdet, numpy.sort, and so on."""
+    module = getattr(function, "__module__", None) or "numpy"
+    module = "numpy" if module.startswith(("numpy._core", "numpy.lib._")) else module
+    return f"{module}.{getattr(function, '__qualname__', None) or getattr(function, '__name__', function)}"
+
+
+def note(name: str, reason: str) -> Event:
+    """Reports a fallback at the program's line: the first one there warns, each one counts.
+
+    Raises
+    ------
+    FallbackError
+        Fallbacks are forbidden.
+    """
+    if strict:
+        raise FallbackError(f"{name} runs on the host, on NumPy ({reason}); --strict forbids it")
+    file, line = program_line(sys._getframe(1))
+    event = events.get((file, line, name))
+    if event is None:
+        event = events[file, line, name] = Event(name, reason, file, line)
+        if config.fallback != "ignore":
+            warn(f"{name} runs on the host, on NumPy: {reason}", FallbackWarning)
+    event.calls += 1
+    return event
+
+
+def on_host(function: Callable[..., Any], reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that only NumPy can do, reported."""
+    event = note(full_name(function), reason)
+    start = time.perf_counter()
+    try:
+        return compute(function, args, kwargs)
+    finally:
+        event.seconds += time.perf_counter() - start
+
+
+def host_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its own name that NumPy computes on the host."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return on_host(function, "broadcloth does not have it", args, kwargs)
+
+    return call
+
+
+def _in_program(trace: TracebackType | None) -> bool:
+    """Whether an exception passed through code that is neither ours nor NumPy's: a function that the program gave raised it."""
+    return any(not frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)) for frame, _ in traceback.walk_tb(trace))
+
+
+def _first_sentence(error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text if len(text) < 160 else text[:157] + "..."
+
+
+def _numpys(what: Any) -> Callable[..., Any] | None:
+    """NumPy's counterpart of a function, a method, a ufunc or an operator that refused its arguments."""
+    if isinstance(what, _c.program_function):
+        return what.numpy_function  # type: ignore[no-any-return]
+    name = what if isinstance(what, str) else what.__name__
+    return getattr(np, name, None)
+
+
+def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: BaseException) -> Any:
+    """Called by the extension when something of broadcloth raised `error`: NumPy's result, NumPy's exception, or NotImplemented.
+
+    Errors that NumPy raises too are the program's own and are not reported.
+    """
+    if not isinstance(error, _REFUSALS) or isinstance(error, FallbackError) or _in_program(error.__traceback__):
+        return NotImplemented
+    function = _numpys(what)
+    if function is None:
+        return NotImplemented
+    start = time.perf_counter()
+    try:
+        result = compute(function, args, kwargs or {})
+    except FallbackError:
+        raise
+    except Exception as theirs:
+        return theirs.with_traceback(None)
+    event = note(full_name(function), _first_sentence(error))
+    event.seconds += time.perf_counter() - start
+    return result

@@ -1,0 +1,96 @@
+"""The import hook: `import numpy` in the program's files gives the face."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .. import _broadcloth as _c
+from . import _children, _fallback
+from ._face import face_of
+from ._owner import Owner
+
+_owner: Owner | None = None
+
+# Methods that make arrays which only NumPy has: of texts and objects, of a subclass of numpy.ndarray.
+_METHODS = ("astype", "view")
+
+
+def _real_module(name: str) -> ModuleType | None:
+    """NumPy's module, loaded; None where there is no such module, so that the import itself says so."""
+    try:
+        return importlib.import_module(name)  # in this file, which is no program's
+    except ImportError:
+        return None
+
+
+def _wanted(name: str, frame: Any) -> ModuleType | None:
+    """NumPy's module, when its face is what the importing frame gets."""
+    if name.startswith("multiprocessing"):
+        return None
+    return _real_module(name) if _owner is not None and _owner.has_frame(frame) else None
+
+
+def _find(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+    """What `__import__` asks first for names that begin with numpy."""
+    if name.startswith("multiprocessing"):
+        _children.prepare_once()
+        return NotImplemented
+    module = None if level else _wanted(name, sys._getframe(1))
+    if module is None:
+        return NotImplemented
+    if not fromlist:
+        return face_of(_real_module("numpy"))
+    for part in fromlist:
+        if part != "*" and not hasattr(module, part):
+            _real_module(f"{name}.{part}")
+    return face_of(module)
+
+
+def _find_module(name: str, package: str | None = None) -> Any:
+    """What `importlib.import_module` asks first."""
+    module = _wanted(name, sys._getframe(1))
+    return NotImplemented if module is None else face_of(module)
+
+
+def enable(owner: Owner) -> None:
+    """From now on the files of `owner` that import NumPy get broadcloth under its names; a second call changes the owner.
+
+    Examples
+    --------
+    >>> from broadcloth import run
+    >>> run.enable(run.Owner(("/folder/of/a/program",)))
+    >>> run.disable()
+    """
+    global _owner
+    _owner = owner
+    _children.owner = owner
+    _c.set_program_handler(_fallback.refused)
+    for name in _METHODS:
+        method = getattr(_c.ndarray, name)
+        if not isinstance(method, _c.program_function):
+            setattr(_c.ndarray, name, _c.program_function(method, getattr(np.ndarray, name)))
+    if not isinstance(builtins.__import__, _c.import_hook):
+        builtins.__import__ = _c.import_hook(builtins.__import__, _find)
+        importlib.import_module = _c.import_hook(importlib.import_module, _find_module)
+    _children.prepare_if_loaded()
+
+
+def disable() -> None:
+    """Takes back what `enable` did; modules that have the face keep it."""
+    global _owner
+    _owner = None
+    _c.set_program_handler(None)
+    for name in _METHODS:
+        method = vars(_c.ndarray)[name]
+        if isinstance(method, _c.program_function):
+            setattr(_c.ndarray, name, method.__wrapped__)
+    for module, name in ((builtins, "__import__"), (importlib, "import_module")):
+        hook = getattr(module, name)
+        if isinstance(hook, _c.import_hook):
+            setattr(module, name, hook.original)

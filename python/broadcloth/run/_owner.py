@@ -1,0 +1,88 @@
+"""Which files are the program's own: imports of NumPy in those give broadcloth, and libraries keep their NumPy."""
+
+from __future__ import annotations
+
+import os
+import site
+import sysconfig
+from pathlib import Path
+from types import FrameType
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OF_LIBRARIES = {"site-packages", "dist-packages"}
+_OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_MAIN = ("__main__", "__mp_main__")  # the second is the first in a process that multiprocessing started
+
+
+def _real(path: str | os.PathLike[str]) -> str:
+    return os.path.realpath(os.path.abspath(path))
+
+
+def _library_folders() -> tuple[str, ...]:
+    import numpy
+
+    paths = sysconfig.get_paths()
+    folders = {paths[k] for k in ("stdlib", "platstdlib", "purelib", "platlib") if k in paths}
+    folders |= {site.getusersitepackages(), _PACKAGE, os.path.dirname(numpy.__file__)}
+    return tuple({known + os.sep for f in folders for known in (os.path.abspath(f), _real(f))})
+
+
+def _project_of(folder: str) -> str:
+    """The nearest folder at or above `folder` that is a project's, else `folder`."""
+    for parent in (Path(folder), *Path(folder).parents):
+        if parent != Path(parent.anchor) and parent != Path.home() and any((parent / name).exists() for name in _OF_PROJECTS):
+            return str(parent)
+    return folder
+
+
+class Owner:
+    """A program's folders. What lies in them is its own, unless it is installed (site-packages) or Python's.
+
+    Parameters
+    ----------
+    roots : iterable of str
+        Folders of the program's modules.
+    """
+
+    def __init__(self, roots: tuple[str, ...]) -> None:
+        self.roots = tuple(dict.fromkeys(_real(r) for r in roots))
+        self._libraries = _library_folders()
+        self._inside = tuple(r.rstrip(os.sep) + os.sep for r in self.roots if r != os.path.dirname(r))
+        self._known: dict[str, bool] = {}
+
+    @classmethod
+    def of_folder(cls, folder: str) -> Owner:
+        """The project around a folder."""
+        return cls((folder, _project_of(_real(folder))))
+
+    @classmethod
+    def of_file(cls, file: str) -> Owner:
+        """The project around a program's file, and the current folder."""
+        folder = os.path.dirname(_real(file))
+        return cls((folder, _project_of(folder), os.getcwd()))
+
+    def _is_library(self, path: str) -> bool:
+        return path.startswith(self._libraries) or not _OF_LIBRARIES.isdisjoint(path.split(os.sep))
+
+    def has(self, file: str, module: str = "") -> bool:
+        """Whether a source file, loaded as `module`, is the program's."""
+        try:
+            return self._known[file]
+        except KeyError:
+            real = _real(file)
+            own = not (self._is_library(real) or self._is_library(os.path.abspath(file))) and (
+                module in _MAIN or real.startswith(self._inside)
+            )
+            self._known[file] = own
+            return own
+
+    def has_frame(self, frame: FrameType | None) -> bool:
+        """Whether a frame runs code of the program; code without a file belongs to whoever runs it."""
+        while frame is not None:
+            file, module = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
+            if not file.startswith("<"):
+                return self.has(file, module)
+            if module in _MAIN:
+                return True
+            frame = frame.f_back
+        return False

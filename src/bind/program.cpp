@@ -1,0 +1,257 @@
+// Programs that were written for NumPy and run unchanged: the import hook, functions that NumPy stands in for, elements as NumPy's scalars.
+#include "bind/program.h"
+
+#include <cstddef>
+
+#include "bind/args.h"
+#include "bind/array.h"
+#include "bind/convert.h"
+#include "bind/vectorcall.h"
+
+namespace bc::bind {
+namespace {
+
+PyObject* handler = nullptr;  ///< what refused() asks
+PyTypeObject* function_type = nullptr;
+PyTypeObject* hook_type = nullptr;
+
+// ---- What broadcloth refuses ------------------------------------------------------------------------------------------------------------
+
+/// The exception that is set, with its traceback in it; none is set afterwards.
+PyRef take_error() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  return PyRef::maybe(value);
+}
+
+/// Sets an exception with the traceback that it has: no frame of whoever handled it is added.
+void give_error(PyObject* error) {
+  PyErr_Restore(new_ref(reinterpret_cast<PyObject*>(Py_TYPE(error))), new_ref(error), PyException_GetTraceback(error));
+}
+
+// ---- Functions of the face --------------------------------------------------------------------------------------------------------------
+
+/// A function of broadcloth that a program has under NumPy's name: the handler is asked where it raises.
+struct PyProgramFunction {
+  PyObject_HEAD PyObject* ours;
+  PyObject* theirs;  ///< NumPy's function
+};
+PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
+
+PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject* made = PyObject_Call(as_function(self)->ours, args, kwargs);
+  return made ? made : refused(self, args, kwargs);
+}
+
+/// Bound to its first argument as Python's functions are, so that it can stand in a class.
+PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
+  return guard([&] { return object ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self); });
+}
+
+PyObject* function_attribute(PyObject* self, PyObject* name) {
+  PyObject* own = PyObject_GenericGetAttr(self, name);
+  if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(as_function(self)->ours, name);
+}
+
+PyObject* function_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyObject *ours = nullptr, *theirs = nullptr;
+    if (!PyArg_ParseTuple(args, "OO:program_function", &ours, &theirs)) throw PythonError();
+    auto* made = PyObject_New(PyProgramFunction, type);
+    if (!made) throw PythonError();
+    made->ours = new_ref(ours);
+    made->theirs = new_ref(theirs);
+    return reinterpret_cast<PyObject*>(made);
+  });
+}
+
+void function_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(as_function(self)->ours);
+  Py_DECREF(as_function(self)->theirs);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* function_repr(PyObject* self) { return PyObject_Repr(as_function(self)->ours); }
+
+PyObject* function_attribute_of(PyObject* self, void* name) {
+  return PyObject_GetAttrString(as_function(self)->theirs, static_cast<const char*>(name));
+}
+
+/// By the name that programs know it by.
+PyObject* function_reduce(PyObject* self, PyObject*) {
+  return guard([&] {
+    PyRef find = import_attr("broadcloth.run", "function_of_program"), theirs = PyRef::borrow(as_function(self)->theirs);
+    PyRef args = tuple_of({theirs.get()});
+    return tuple_of({find.get(), args.get()}).release();
+  });
+}
+
+char kName[] = "__name__", kQualname[] = "__qualname__", kModule[] = "__module__", kDoc[] = "__doc__";
+PyGetSetDef function_attributes[] = {{kName, function_attribute_of, nullptr, nullptr, kName},
+                                     {kQualname, function_attribute_of, nullptr, nullptr, kQualname},
+                                     {kModule, function_attribute_of, nullptr, nullptr, kModule},
+                                     {kDoc, function_attribute_of, nullptr, nullptr, kDoc},
+                                     {}};
+PyMemberDef function_members[] = {{"__wrapped__", T_OBJECT, offsetof(PyProgramFunction, ours), READONLY, nullptr},
+                                  {"numpy_function", T_OBJECT, offsetof(PyProgramFunction, theirs), READONLY, nullptr},
+                                  {}};
+PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, nullptr}, {}};
+PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(function_dealloc)},
+                                {Py_tp_call, reinterpret_cast<void*>(call_function)},
+                                {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
+                                {Py_tp_getattro, reinterpret_cast<void*>(function_attribute)},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(bind_function)},
+                                {Py_tp_getset, function_attributes},
+                                {Py_tp_members, function_members},
+                                {Py_tp_methods, function_methods},
+                                {0, nullptr}};
+PyType_Spec function_spec = {"broadcloth._broadcloth.program_function", sizeof(PyProgramFunction), 0, Py_TPFLAGS_DEFAULT, function_slots};
+
+// ---- The import hook --------------------------------------------------------------------------------------------------------------------
+
+/// Stands in the place of `__import__` or `importlib.import_module`. For names of NumPy it asks `find` first, which answers NotImplemented
+/// where the importing file is not the program's; of multiprocessing, whose children must have the hook too, `find` is told. It is no
+/// Python function, so tracebacks of failed imports are what they are without it.
+struct PyImportHook {
+  PyObject_HEAD PyObject* original;
+  PyObject* find;
+};
+PyImportHook* as_hook(PyObject* o) { return reinterpret_cast<PyImportHook*>(o); }
+
+bool is_watched(PyObject* name) {
+  if (!PyUnicode_Check(name)) return false;
+  const std::string_view text = as_string(name), root = text.substr(0, text.find('.'));
+  return root == "numpy" || root == "multiprocessing";
+}
+
+PyObject* call_hook(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    PyObject* name = PyTuple_Size(args) ? PyTuple_GetItem(args, 0) : kwargs ? PyDict_GetItemString(kwargs, "name") : nullptr;
+    if (name && is_watched(name)) {
+      PyRef found = PyRef::steal(PyObject_Call(as_hook(self)->find, args, kwargs));
+      if (found.get() != Py_NotImplemented) return found.release();
+    }
+    return PyObject_Call(as_hook(self)->original, args, kwargs);
+  });
+}
+
+PyObject* hook_attribute(PyObject* self, PyObject* name) {
+  PyObject* own = PyObject_GenericGetAttr(self, name);
+  if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(as_hook(self)->original, name);
+}
+
+PyObject* hook_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyObject *original = nullptr, *find = nullptr;
+    if (!PyArg_ParseTuple(args, "OO:import_hook", &original, &find)) throw PythonError();
+    auto* made = PyObject_New(PyImportHook, type);
+    if (!made) throw PythonError();
+    made->original = new_ref(original);
+    made->find = new_ref(find);
+    return reinterpret_cast<PyObject*>(made);
+  });
+}
+
+void hook_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(as_hook(self)->original);
+  Py_DECREF(as_hook(self)->find);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef hook_members[] = {{"original", T_OBJECT, offsetof(PyImportHook, original), READONLY, nullptr}, {}};
+PyType_Slot hook_slots[] = {{Py_tp_new, reinterpret_cast<void*>(hook_new)},
+                            {Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
+                            {Py_tp_call, reinterpret_cast<void*>(call_hook)},
+                            {Py_tp_getattro, reinterpret_cast<void*>(hook_attribute)},
+                            {Py_tp_members, hook_members},
+                            {0, nullptr}};
+PyType_Spec hook_spec = {"broadcloth._broadcloth.import_hook", sizeof(PyImportHook), 0, Py_TPFLAGS_DEFAULT, hook_slots};
+
+void set_program_handler(PyObject* given) {
+  PyObject* old = std::exchange(handler, given == Py_None ? nullptr : new_ref(given));
+  program_mode.store(handler != nullptr, std::memory_order_relaxed);
+  Py_XDECREF(old);
+}
+
+}  // namespace
+
+PyObject* refused(PyObject* what, PyObject* args, PyObject* kwargs) {
+  if (!handler || !PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;
+  return guard([&]() -> PyObject* {
+    PyRef error = take_error();
+    PyRef asked = PyRef::borrow(handler);
+    PyRef made = call(asked.get(), {what, args, kwargs ? kwargs : Py_None, error.get()});
+    if (made.get() == Py_NotImplemented) {
+      give_error(error.get());
+      return nullptr;
+    }
+    // NumPy raised as well: its exception is the program's.
+    if (PyObject_IsInstance(made.get(), PyExc_BaseException) == 1) {
+      give_error(made.get());
+      return nullptr;
+    }
+    return made.release();
+  });
+}
+
+namespace {
+
+/// A 0-d array of NumPy's for each dtype: an element is written into its memory and taken out as a scalar, which is several times faster
+/// than a call of the scalar's type.
+struct Mould {
+  PyObject* array = nullptr;
+  void* memory = nullptr;
+};
+
+Mould make_mould(DType dtype) {
+  PyRef empty_shape = PyRef::steal(PyTuple_New(0));
+  PyRef array = call(state().np_empty, {empty_shape.get(), dtype_object(dtype)});
+  return {new_ref(array.get()), NumpyView(array.get()).data()};
+}
+
+}  // namespace
+
+PyRef to_numpy_scalar(const Scalar& s, DType dtype) {
+  if constexpr (kFreeThreaded) {  // threads would share the memory
+    const PyRef value = to_python(s, dtype);
+    return PyRef::steal(PyObject_CallFunctionObjArgs(state().scalar_types[static_cast<int>(dtype)], value.get(), nullptr));
+  }
+  static Mould moulds[kDTypeCount];
+  static PyObject* nothing = PyTuple_New(0);
+  Mould& mould = moulds[static_cast<int>(dtype)];
+  if (!mould.array) mould = make_mould(dtype);
+  s.store(dtype, mould.memory);
+  return PyRef::steal(PyObject_GetItem(mould.array, nothing));
+}
+
+bool all_numbers(PyObject* const* args, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = args[i];
+    const bool number = PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyComplex_CheckExact(o) || PyBool_Check(o) ||
+                        PyObject_TypeCheck(o, state().np_generic);
+    if (!number) return false;
+  }
+  return true;
+}
+
+void init_program(PyObject* module) {
+  function_type = add_type(module, &function_spec, "program_function");
+  hook_type = add_type(module, &hook_spec, "import_hook");
+  add_functions(module, {BC_FUNCTION("set_program_handler(handler)", set_program_handler),
+                         BC_VALUE("as_result(a)", [](const Array& a) { return a; })});
+}
+
+}  // namespace bc::bind

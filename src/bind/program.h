@@ -1,0 +1,33 @@
+#pragma once
+#include <atomic>
+
+#include "bind/py.h"
+#include "core/dtype.h"
+#include "core/scalar.h"
+
+/// Programs that were written for NumPy and run unchanged (`python -m broadcloth program.py`): what the extension does for them.
+namespace bc::bind {
+
+/// Whether such a program runs: elements then are NumPy's scalars, or look like them, and what broadcloth refuses is asked of NumPy.
+inline std::atomic<bool> program_mode{false};
+
+/// Called when `what` (a callable, or an operator's name) raised: asks the program's handler, which computes the call on the host. Returns
+/// its result, or nullptr with the error set: `what`'s own, or NumPy's. Only where a program runs.
+PyObject* refused(PyObject* what, PyObject* args, PyObject* kwargs);
+
+/// The result of a binary operator: `made`, or where that is nullptr what the program's handler gives.
+inline PyObject* unless_refused(PyObject* made, const char* name, PyObject* x, PyObject* y) {
+  if (made || !program_mode.load(std::memory_order_relaxed)) [[likely]]
+    return made;
+  const PyRef text = PyRef::maybe(PyUnicode_InternFromString(name)), args = PyRef::maybe(PyTuple_Pack(2, x, y));
+  return text && args ? refused(text.get(), args.get(), nullptr) : nullptr;
+}
+
+/// An element as NumPy's scalar of the dtype.
+PyRef to_numpy_scalar(const Scalar& s, DType dtype);
+/// Tells whether all are Python's or NumPy's numbers: NumPy computes with those on the host.
+bool all_numbers(PyObject* const* args, Py_ssize_t n);
+
+void init_program(PyObject* module);
+
+}  // namespace bc::bind

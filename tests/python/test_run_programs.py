@@ -1,0 +1,395 @@
+"""`python -m broadcloth program.py`: programs that know of NumPy only run as they stand."""
+
+from __future__ import annotations
+
+import json
+import pstats
+import signal
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from support import ROOT, child_environment
+
+HELPER = ROOT / "tests" / "unchanged.py"
+
+
+def run(*words: str, cwd=None, module: str | None = "broadcloth", stdin: str | None = None) -> subprocess.CompletedProcess:
+    """`python -m broadcloth words`, or `python words` where `module` is None."""
+    start = [sys.executable, *(("-m", module) if module else ())]
+    return subprocess.run(
+        [*start, *map(str, words)], cwd=cwd, env=child_environment(), capture_output=True, text=True, timeout=240, input=stdin
+    )
+
+
+def printed(*words: str, **options) -> str:
+    done = run(*words, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def program(folder, text: str, name: str = "program.py"):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_programs_print_what_they_print_under_numpy(device):
+    words = [sys.executable, str(HELPER), "--device", str(device)]
+    done = subprocess.run(words, env=child_environment(), capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+
+
+def both(folder, text: str, *arguments: str):
+    """What a program prints under Python and under the command, its standard error and its exit status."""
+    path = program(folder, text)
+    return [run(path, *arguments, module=m, cwd=folder) for m in (None, "broadcloth")]
+
+
+IMPORTS = """
+import importlib
+import json
+import sys
+
+import numpy
+import numpy as np
+import numpy.linalg
+import numpy.linalg as la
+import part
+from numpy import arange, pi
+from numpy.linalg import norm
+from numpy.random import default_rng
+from helpers.inner import total
+
+def inside():
+    import numpy as again
+    return again
+
+space = {"__name__": "made"}
+exec("import numpy", space)
+print(json.dumps({
+    "kinds": [type(m.arange(2)).__module__ for m in (numpy, np, inside(), part.np, importlib.import_module("numpy"), space["numpy"])],
+    "functions": [type(arange(2)).__module__, type(numpy.linalg.norm(np.ones(2))).__module__, float(norm(arange(3.0))), float(la.norm(np.ones(4)))],
+    "modules": [np.__name__, np.__version__, la.__name__, np.linalg is la, np is numpy],
+    "total": float(total(np.ones(3))),
+    "star": part.star,
+    "library": json.__name__ in sys.modules,
+}))
+"""
+
+
+def test_every_way_to_import_numpy_gives_broadcloth(tmp_path):
+    program(tmp_path, "from numpy import *\nimport numpy as np\nstar = type(zeros(2)).__module__\n", "part.py")
+    program(tmp_path, "", "helpers/__init__.py")
+    program(
+        tmp_path, "import numpy as np\n\n\ndef total(a):\n    assert isinstance(a, np.ndarray)\n    return np.sum(a)\n", "helpers/inner.py"
+    )
+    seen = json.loads(printed(program(tmp_path, IMPORTS), cwd="/"))
+    import numpy
+
+    assert seen["kinds"] == ["broadcloth"] * 6
+    assert seen["functions"] == ["broadcloth", "broadcloth", 5**0.5, 2.0]
+    assert seen["modules"] == ["numpy", numpy.__version__, "numpy.linalg", True, True]
+    assert seen["total"] == 3 and seen["star"] == "broadcloth"
+
+
+def test_libraries_keep_their_numpy(tmp_path):
+    text = """
+import numpy as np
+from scipy import ndimage, special
+x = np.arange(6.0)
+y = special.erf(x)
+print(type(ndimage.gaussian_filter1d(x, 1.0)).__module__, float(y.sum()), type(ndimage._filters.np.arange(2)).__module__)
+np.testing.assert_allclose(x, np.arange(6))
+"""
+    pytest.importorskip("scipy")
+    plain, ours = both(tmp_path, text)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
+SCALARS = """
+import json, math, numbers
+import numpy as np
+a = np.array([1.5, 2.25, 3.0])
+i = np.arange(5)
+print(a.sum(), [a.sum(), a[1], i.max()], (a.mean(),), {"x": a.min()})
+print(f"{a.mean():.3f} {a.std():8.2e} {i.sum():5d} {i.sum():x}", "%d %.2f %s" % (i.sum(), a.sum(), a.max()), "{:>10}".format(a.sum()))
+print({a[0]: "key", i.sum(): 1}[10], [10, 20, 30, 40][i[2]], list(range(i.max())), "ab" * i[2], [0] * i[3])
+print(json.dumps({"m": float(a.mean()), "s": a.sum()}))
+print(isinstance(a.sum(), float), isinstance(a.sum(), np.floating), isinstance(i.sum(), np.integer), isinstance(a.sum(), np.ndarray), isinstance(a, np.ndarray))
+print(isinstance(a.sum(), numbers.Real), isinstance(i[0], numbers.Integral), np.isscalar(a.sum()), np.isscalar(a), np.ndim(a[0]))
+print(math.sqrt(a.sum()), round(a.sum(), 1), int(i.sum()), divmod(i.sum(), 3), abs(-a[0]), max(a), sum(i), sorted([a[2], a[0]]), a.sum() > 3)
+print(repr(np.float32(0.1) * np.float32(3)), np.sqrt(2.0), repr(np.sin(1)), repr(np.add(1, 2)), np.float64(3).dtype, type(np.sqrt(2.0)).__name__)
+print(a, repr(a), str(i), a.tolist(), repr(a > 2), (a > 2).any(), repr((a > 2).all()), np.bool_(True))
+print(repr(np.array(3.0)), np.array(3.0), repr(a[:0]), repr(a.astype(np.float32).sum()), repr((i * 1j).sum()))
+for value in a:
+    print(value, end=" ")
+for k, value in enumerate(i.reshape(5, 1)):
+    print(k, value, value[0], end="; ")
+print(a.argmax(), np.argmin(a), np.unravel_index(3, (2, 2)), i.nonzero()[0], np.where(a > 2))
+print(type(a) == np.ndarray, {np.ndarray: "array"}.get(type(a)), np.ndarray.sum(a), np.ndarray((2, 3)).shape)
+np.set_printoptions(precision=2, suppress=True)
+print(a / 7, a.sum() / 7)
+match = {"y": a.var()}
+print(match, f"{match}", f"{a}", f"{a.sum()!r:>20}")
+"""
+
+
+def test_numbers_print_and_count_as_numpys(tmp_path):
+    plain, ours = both(tmp_path, SCALARS)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout.splitlines() == plain.stdout.splitlines()
+
+
+FALLBACKS = """
+import sys
+import warnings
+import numpy as np
+
+def caught(f):
+    try:
+        return repr(f())
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+names = np.array(["b", "a", "c"])
+x = np.arange(3.0)
+print(names, np.sort(names), np.unique(names), np.char.upper(names), names[x > 0.5], np.where(x > 1, "big", "small"))
+print(x.astype(str), x.astype(object), np.array([1, None, "x"], dtype=object))
+print(np.array([1, 2, 3], dtype=object) * x, x + np.array([1, 2, 3], dtype=object), np.add(x, np.array([1, 2, 3], dtype=object)))
+print(np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]), np.arange("2024-01-30", "2024-02-02", dtype="datetime64[D]"))
+y = np.array([5, 3, 1])
+np.ndarray.sort(y)
+print(y)
+out = np.zeros(3)
+print(np.emath.sqrt(-x))
+print(np.nextafter(x, 9.0, out=out) is out, out)
+class Named(np.ndarray):
+    pass
+v = np.asarray([1.0, 2.0]).view(Named)
+print(type(v).__name__, v * 2)
+print(caught(lambda: np.concatenate([np.zeros(3), np.zeros((2, 2))])))
+print(caught(lambda: np.zeros(3)[7]), caught(lambda: np.linalg.inv(np.zeros((2, 2)))), caught(lambda: np.nothing), caught(lambda: np.ones(3) @ np.ones(4)))
+print(caught(lambda: np.fromfunction(lambda i: 1 / 0, (3,))), caught(lambda: np.reshape(x, (2, 2))))
+"""
+
+
+def test_what_broadcloth_does_not_have_runs_on_numpy_and_is_reported_once(tmp_path):
+    plain, ours = both(tmp_path, FALLBACKS)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout.splitlines() == plain.stdout.splitlines()
+    reports = [line for line in ours.stderr.splitlines() if "FallbackWarning" in line]
+    assert reports and all(line.startswith(str(tmp_path / "program.py")) for line in reports)
+    assert len(set(reports)) == len(reports)
+    quiet = run("-c", f"import warnings; warnings.simplefilter('ignore')\n{FALLBACKS}")
+    assert "FallbackWarning" not in quiet.stderr
+
+
+def test_in_place_changes_come_back(tmp_path):
+    text = """
+import warnings
+warnings.simplefilter("ignore")
+import numpy as np
+a = np.array([3.0, 1.0, 2.0])
+view = a[1:]
+np.random.RandomState(0).shuffle(a)
+print(a, view)
+b = np.zeros(3)
+np.copyto(b, np.array(["1", "2", "3"], dtype=object), casting="unsafe")
+print(b)
+np.put(b, [0], np.array([7], dtype=object))
+print(b)
+"""
+    plain, ours = both(tmp_path, text)
+    assert ours.stdout == plain.stdout, ours.stderr
+
+
+def test_iterators_that_would_write_into_a_copy_are_refused(tmp_path):
+    text = """
+import numpy as np
+a = np.arange(4.0).reshape(2, 2)
+print([float(v) for v in np.nditer(a)], [(i, float(v)) for i, v in np.ndenumerate(a)])
+with np.nditer(a, op_flags=["readwrite"]) as it:
+    for v in it:
+        v[...] = 0
+"""
+    done = run(program(tmp_path, text))
+    assert done.stdout.startswith("[0.0, 1.0, 2.0, 3.0] [((0, 0), 0.0)") and done.returncode == 1 and "read-only" in done.stderr
+
+
+def test_strict_forbids_fallbacks_and_hidden_waits(tmp_path):
+    for text, error in (
+        ("np.char.upper('a')", "FallbackError"),
+        ("if (np.arange(5.0) * 2).sum() > 3:\n    pass", "SynchronizationError"),
+        ("list(range((np.arange(5) * 2).sum()))", "SynchronizationError"),
+    ):
+        path = program(tmp_path, f"import numpy as np\n{text}\n")
+        done = run("--strict", path)
+        assert done.returncode == 1 and error in done.stderr and 'program.py", line 2' in done.stderr, done.stderr
+    fine = program(tmp_path, "import numpy as np\nx = np.arange(5.0)\nprint((x * 2).sum(), x.mean().item(), f'{x.std():.3f}')\n")
+    assert run("--strict", fine).stdout == "20.0 2.0 1.414\n"
+
+
+PROCESS = """
+import atexit, sys
+print(sys.argv, __name__, __file__, sys.path[0], __spec__, __package__, __doc__, sorted(k for k in globals() if not k.startswith("__")))
+atexit.register(print, "the end")
+def f(how):
+    if how == "raise":
+        raise ValueError("wrong")
+    if how == "chain":
+        try:
+            f("raise")
+        except ValueError as error:
+            raise KeyError("outer") from error
+    if how == "numpy":
+        import numpy as np
+        np.zeros(3).reshape(2, 2)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+    if how == "name":
+        import numpy as np
+        np.no_such_name
+    if how == "module":
+        import no_such_module
+    if how == "numpy_module":
+        import numpy.no_such_module
+    if how == "from":
+        from numpy import no_such_name
+    sys.exit(eval(how))
+f(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    "how", ["raise", "chain", "interrupt", "module", "numpy_module", "0", "3", "None", "'a message'", "numpy", "name", "from"]
+)
+def test_a_process_ends_as_without_it(tmp_path, how):
+    plain, ours = both(tmp_path, PROCESS, how, "--report", "-x")
+    assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), ours.stderr
+    if how not in ("numpy", "name", "from"):  # the frames inside of NumPy are others
+        assert ours.stderr == plain.stderr
+    else:
+        assert ours.stderr.splitlines()[:5] == plain.stderr.splitlines()[:5]
+        assert "broadcloth/run" not in ours.stderr
+        assert ours.stderr.splitlines()[-1].partition(":")[0] == plain.stderr.splitlines()[-1].partition(":")[0]
+
+
+def test_text_modules_folders_and_archives_run(tmp_path):
+    text = "import numpy as np, sys\nprint(type(np.arange(2)).__module__, sys.argv[1:], __name__, __spec__ and __spec__.name)\n"
+    program(tmp_path, text, "tool/__main__.py")
+    program(tmp_path, "", "tool/__init__.py")
+    program(tmp_path, text, "lone.py")
+    with zipfile.ZipFile(tmp_path / "tool.zip", "w") as z:
+        z.writestr("__main__.py", text)
+    for words, module in (
+        (["-c", text, "-v", "b"], None),
+        (["-m", "tool", "-v", "b"], None),
+        (["-m", "lone", "-v", "b"], None),
+        (["tool", "-v", "b"], None),
+    ):
+        assert run(*words, module=module, cwd=tmp_path).stdout.replace("numpy", "broadcloth") == printed(*words, cwd=tmp_path)
+    assert printed("tool.zip", "-v", cwd=tmp_path).startswith("broadcloth ['-v'] __main__")
+    assert run("-", "-v", cwd=tmp_path, stdin=text).stdout == "broadcloth ['-v'] __main__ None\n"
+    missing = run("nothing.py", cwd=tmp_path)
+    assert missing.returncode == 2 and "can't open file" in missing.stderr
+    for words in (["--report"], ["--strict", "-c"], ["--wrong", "x.py"]):
+        assert run(*words, cwd=tmp_path).returncode == 2
+
+
+CHILDREN = """
+import multiprocessing, pickle, sys
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+
+def work(a):
+    return type(a).__module__, type(np.ones(2)).__module__, (a * 2).tolist(), np.sin is pickle.loads(pickle.dumps(np.sin))
+
+if __name__ == "__main__":
+    for method in ("spawn", "fork", "forkserver"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            print(method, pool.map(work, [np.arange(3)]))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        print(list(pool.map(work, [np.arange(2)])))
+    print(pickle.loads(pickle.dumps({"a": np.arange(3), "f": np.sort, "m": np.linalg.norm})))
+"""
+
+
+def test_children_run_with_broadcloth_too(tmp_path):
+    lines = printed(program(tmp_path, CHILDREN)).splitlines()
+    assert lines[:3] == [f"{m} [('broadcloth', 'broadcloth', [0, 2, 4], True)]" for m in ("spawn", "fork", "forkserver")]
+    assert lines[3] == "[('broadcloth', 'broadcloth', [0, 2], True)]" and "array([0, 1, 2])" in lines[4]
+
+
+def test_report_names_lines_fallbacks_waits_and_the_bound(tmp_path):
+    text = """
+import numpy as np
+x = np.linspace(0, 1, 400_000)
+total = 0.0
+for step in range(30):
+    x = np.sin(x) * 2 + np.cos(x)
+    if x.sum() > 0:
+        total += 1
+np.char.upper("a")
+pixels = [k * k % 7 for k in range(400_000)]
+print(total, sum(pixels))
+"""
+    path, trace, profile = program(tmp_path, text), tmp_path / "trace.json", tmp_path / "profile"
+    done = run("--report", f"--perfetto={trace}", "--pstats", profile, path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == run(path, module=None).stdout
+    for words in (
+        "program.py took",
+        "program.py:6",
+        "numpy.upper" if False else "upper",
+        "program.py:7",
+        "instead: test less often",
+        "Amdahl's law",
+        "Attack first: program.py:10",
+    ):
+        assert words in done.stderr, done.stderr
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert {"program"} < {e["args"]["name"] for e in events if e["ph"] == "M"}
+    assert any(e["ph"] == "X" and e.get("args", {}).get("line", "").startswith("program.py:6") for e in events)
+    assert pstats.Stats(str(profile)).total_calls > 10  # type: ignore[attr-defined]
+    failing = run("--report", program(tmp_path, "import numpy as np\nnp.ones(3)\nraise SystemExit(4)\n"))
+    assert failing.returncode == 4 and "took" in failing.stderr
+
+
+def test_interrupts_end_a_program_by_their_signal(tmp_path):
+    path = program(tmp_path, "import numpy as np, os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    assert run(path).returncode == -signal.SIGINT
+
+
+def test_ipython_extension_and_config(tmp_path):
+    text = """
+import broadcloth as bc
+broadcloth = bc
+bc.load_ipython_extension(None)
+import numpy as np
+print(type(np.arange(2)).__module__)
+bc.unload_ipython_extension(None)
+import numpy as np
+print(type(np.arange(2)).__module__)
+import warnings
+warnings.simplefilter("error")
+bc.config.fallback = "ignore"
+print(type(bc.nextafter if hasattr(bc, "nextafter") else 0).__module__, bc.busday_count("2024-01-01", "2024-01-08"))
+bc.config.fallback = "warn"
+try:
+    bc.busday_count("2024-01-01", "2024-01-08")
+except bc.exceptions.FallbackWarning as warning:
+    print(warning)
+bc.config.fallback = "error"
+try:
+    bc.busday_count
+except AttributeError as error:
+    print(error)
+"""
+    done = run(program(tmp_path, text), module=None)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:2] == ["broadcloth", "numpy"] and "numpy.busday_count runs on the host" in done.stdout
