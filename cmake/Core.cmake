@@ -8,7 +8,7 @@ file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${core_globs})
 list(FILTER core_sources EXCLUDE REGEX "/backends/cpu/(jit|fft)/")
 
 # The device library as one string, for NVRTC and the embedded clang.
-file(GLOB device_headers CONFIGURE_DEPENDS "${SRC}/device/*.h")
+file(GLOB device_headers CONFIGURE_DEPENDS "${SRC}/device/*.h" "${SRC}/device/special/*.h")
 set(device_library "${CMAKE_BINARY_DIR}/generated/device_library.cpp")
 add_custom_command(
   OUTPUT "${device_library}"

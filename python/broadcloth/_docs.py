@@ -168,9 +168,9 @@ def signature(f: _c.ufunc) -> inspect.Signature:
     return inspect.signature(eval(f"lambda {_parts(f)[1][1:-1]}: None"))
 
 
-def document() -> None:
-    """Writes the docstring of every ufunc in the table."""
-    for name, (summary, example, result) in TABLE.items():
+def document(table: dict[str, tuple[str, str, str]] = TABLE) -> None:
+    """Writes the docstring of every ufunc in a table."""
+    for name, (summary, example, result) in table.items():
         f = _c.ufuncs.get(name)
         if f is None:
             continue

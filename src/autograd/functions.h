@@ -16,6 +16,13 @@ Array operator*(const Arg& a, const Arg& b);
 Array operator/(const Arg& a, const Arg& b);
 
 Array zeros_like(const Array& a);
+/// NaN in g's shape: a derivative without a closed form is not taken for zero.
+Array unknown(const Array& g);
+
+// d/dx of the incomplete functions P(a, x) and I_x(a, b), and of the F distribution's.
+Array gamma_density(const Arg& a, const Arg& x);
+Array beta_density(const Arg& a, const Arg& b, const Arg& x);
+Array f_density(const Arg& a, const Arg& b, const Arg& x);
 
 /// The imaginary unit; it makes a product complex.
 inline const Arg I(Weak::complex, Scalar::complex(0, 1));

@@ -488,6 +488,17 @@ PyObject* ufunc_on_host(PyObject* args, PyObject* kwargs) {
   return PyObject_Call(import_attr("broadcloth._dispatch", "ufunc_on_host").get(), args, kwargs);
 }
 
+/// Tells whether a ufunc of SciPy's is called with complex numbers, for which its row here has no loop.
+bool special_of_complex(PyObject* function, PyObject* args) {
+  const char* text = info(as_ufunc(function)->op).text;
+  if (!text || !std::string_view(text).starts_with("special::")) return false;
+  for (Py_ssize_t i = 2; i < PyTuple_Size(args); ++i) {
+    PyObject* x = PyTuple_GetItem(args, i);
+    if (PyComplex_Check(x) || (is_array(x) && is_complex(array_of(x).dtype()))) return true;
+  }
+  return false;
+}
+
 /// numpy.ufunc's way to call us: the ufunc of the same name, with NumPy outputs filled from ours.
 PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
@@ -496,6 +507,7 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     PyRef name = PyRef::steal(PyObject_GetAttr(PyTuple_GetItem(args, 0), state().names.__name__));
     PyObject* method = PyTuple_GetItem(args, 1);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
+    if (function && special_of_complex(function.get(), args)) return ufunc_on_host(args, kwargs);
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {
       const bool at = PyUnicode_CompareWithASCIIString(method, "at") == 0;
       if (!function || (at && n > 2 && is_numpy_array(PyTuple_GetItem(args, 2)))) return ufunc_on_host(args, kwargs);

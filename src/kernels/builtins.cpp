@@ -202,7 +202,7 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
     } else if (w == "T") {
       text += cpp_name(loop.in[0]);
     } else {
-      text += "bc::";
+      if (!text.ends_with("::")) text += "bc::";
       constexpr std::string_view quick[] = {"sin",  "cos",       "tan",
                                             "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
       if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";

@@ -43,6 +43,34 @@ using Point = std::array<double, 3>;
 /// Tells whether x keeps away from whole and half numbers, where rounding jumps.
 bool between(double x) { return std::abs(2 * x - std::rint(2 * x)) > 0.05; }
 
+/// Tells whether a row is one of SciPy's special functions.
+bool is_special(const OpInfo& row) { return row.text && std::string_view(row.text).starts_with("special::"); }
+
+/// A point of a special function: positive numbers, and what is a probability, a distribution's argument or an elliptic parameter in (0,
+/// 1).
+Point draw_special(const OpInfo& row, Random& r) {
+  static const std::map<std::string_view, std::pair<double, double>> last = {
+      {"erfinv", {-0.9, 0.9}},   {"erfcinv", {0.1, 1.9}},     {"ndtri", {0.1, 0.9}},        {"logit", {0.1, 0.9}},
+      {"ellipk", {-0.9, 0.9}},   {"ellipkm1", {0.1, 1.9}},    {"ellipe", {-0.9, 0.9}},      {"ellipkinc", {0.1, 0.9}},
+      {"ellipeinc", {0.1, 0.9}}, {"ellipj_ph", {0.1, 0.9}},   {"ellipj_sn", {0.1, 0.9}},    {"ellipj_cn", {0.1, 0.9}},
+      {"ellipj_dn", {0.1, 0.9}}, {"gammaincinv", {0.1, 0.9}}, {"gammainccinv", {0.1, 0.9}}, {"pdtri", {0.1, 0.9}},
+      {"chdtri", {0.1, 0.9}},    {"fdtr", {0.3, 2.5}},        {"fdtrc", {0.3, 2.5}},        {"gdtr", {0.3, 2.5}},
+      {"gdtrc", {0.3, 2.5}},     {"radian", {0.3, 2.5}},
+  };
+  const auto range = last.find(row.name);
+  const auto [low, high] = range != last.end() ? range->second : row.nin == 3 ? std::pair(0.1, 0.9) : std::pair(0.3, 2.5);
+  const std::string_view name = row.name;
+  for (;;) {
+    Point p{r.in(0.3, 2.5), r.in(0.3, 2.5), r.in(0.3, 2.5)};
+    p[static_cast<size_t>(row.nin - 1)] = r.in(low, high);
+    if (name.starts_with("bdtr")) p[1] += 4;
+    if (name.starts_with("nbdtr")) p[1] += 1;
+    if (name == "poch" || name == "binom") p[0] += 2;
+    // Whole numbers are cut off; at 1 and 2 some functions have zeros, where their logarithms are not smooth.
+    if (between(p[0]) && between(p[1]) && std::abs(p[0] - p[1]) > 0.05) return p;
+  }
+}
+
 /// Where a row is defined and, near the point, smooth. Rows that are not named take anything away from 0.
 Point draw(const std::string& row, Random& r) {
   static const std::map<std::string, std::pair<double, double>> ranges = {
@@ -99,13 +127,13 @@ void expect_near(const Values& got, const Values& want, const std::string& what,
 /// What a row's operands of another type than its loop's are: `where`'s condition, `ldexp`'s exponent.
 DType fixed_type(Op op, int k) { return op == Op::where && k == 0 ? DType::b1 : op == Op::ldexp && k == 1 ? DType::i32 : DType::f64; }
 
-/// Checks all operands of a row at random points; `claims` gets those without a gradient.
-void check_row(Op op, DType t, std::set<std::string>* claims) {
+/// Checks all operands of a row at random points; `claims` gets those without a gradient, `unknown` those whose gradient is NaN.
+void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::string>* unknown) {
   const OpInfo& row = info(op);
   Random r;
   std::vector<Values> x(row.nin);
   for (int i = 0; i < kPoints; ++i) {
-    const Point p = draw(row.name, r);
+    const Point p = is_special(row) ? draw_special(row, r) : draw(row.name, r);
     for (int k = 0; k < row.nin; ++k) {
       const DType fixed = fixed_type(op, k);
       x[static_cast<size_t>(k)].push_back(fixed == DType::b1    ? Complex(p[0] > 0)
@@ -147,12 +175,17 @@ void check_row(Op op, DType t, std::set<std::string>* claims) {
     }
     EXPECT_EQ(got.dtype(), t) << what;
     EXPECT_EQ(got.shape(), shape) << what;
+    const Values of = values(got);
+    if (std::all_of(of.begin(), of.end(), [](Complex d) { return std::isnan(d.real()); })) {
+      unknown->insert(row.name + std::string(".") + std::to_string(k));
+      continue;
+    }
     expect_near(values(got), want, what);
   }
 }
 
 TEST(Derivatives, OfEveryElementwiseRowAgreeWithDifferences) {
-  std::set<std::string> real_claims, complex_claims, unchecked;
+  std::set<std::string> real_claims, complex_claims, unchecked, unknown;
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
     const OpInfo& row = info(op);
@@ -161,13 +194,20 @@ TEST(Derivatives, OfEveryElementwiseRowAgreeWithDifferences) {
       unchecked.insert(row.name);  // operands are integers
       continue;
     }
-    if (row.set & dtype_bit(DType::f64)) check_row(op, DType::f64, &real_claims);
-    if (row.set & dtype_bit(DType::c128)) check_row(op, DType::c128, &complex_claims);
+    if (row.set & dtype_bit(DType::f64)) check_row(op, DType::f64, &real_claims, &unknown);
+    if (row.set & dtype_bit(DType::c128)) check_row(op, DType::c128, &complex_claims, &unknown);
   }
   // Bits, divisors of integers and random streams are not functions of real numbers.
   EXPECT_EQ(unchecked,
             (std::set<std::string>{"gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
                                    "bit_count", "random_bits", "random_uniform", "random_normal", "random_below"}));
+  // Derivatives by parameters for which there is no closed form.
+  EXPECT_EQ(unknown, (std::set<std::string>{
+                         "zeta.0",     "riemann_zeta.0", "zetac.0",       "ellipj_ph.1",    "ellipj_sn.1",   "ellipj_cn.1", "ellipj_dn.1",
+                         "gammainc.0", "gammaincc.0",    "gammaincinv.0", "gammainccinv.0", "betainc.0",     "betainc.1",   "betaincc.0",
+                         "betaincc.1", "betaincinv.0",   "betaincinv.1",  "betainccinv.0",  "betainccinv.1", "btdtr.0",     "btdtr.1",
+                         "btdtri.0",   "btdtri.1",       "chdtr.0",       "chdtrc.0",       "chdtri.0",      "fdtr.0",      "fdtr.1",
+                         "fdtrc.0",    "fdtrc.1",        "fdtri.0",       "fdtri.1",        "gdtr.1",        "gdtrc.1"}));
   EXPECT_TRUE(real_claims.contains("floor.0") && real_claims.contains("heaviside.0") && real_claims.contains("less.1"));
   EXPECT_FALSE(complex_claims.contains("sign.0"));
 }

@@ -55,7 +55,8 @@ def elementwise_rows() -> dict[str, list[str]]:
     """The rows of elementwise.def with their loop dtypes; those for random numbers have a test of their own."""
     text = (ROWS / "elementwise.def").read_text()
     rows = re.findall(r"^BC_(?:UNARY|BINARY|TERNARY) *\((\w+), +([\w| ]+?), +\w+, +\"", text, re.M)
-    return {name: SETS[kinds] for name, kinds in rows if kinds != "RANDOM"}
+    special = {name: ["float32", "float64"] for name in re.findall(r"^BC_SPECIAL[123]\((\w+),", text, re.M)}
+    return {name: SETS[kinds] for name, kinds in rows if kinds != "RANDOM"} | special
 
 
 @functools.cache
@@ -105,7 +106,7 @@ def rows_of(dtype: str, names: list[str] | None = None, shape=(4096,)):
 
 def test_the_row_files_are_read_whole():
     text = (ROWS / "elementwise.def").read_text()
-    listed = len(re.findall(r"^BC_(?:UNARY|BINARY|TERNARY) *\(", text, re.M)) - len(re.findall(r"\bRANDOM, SAME", text))
+    listed = len(re.findall(r"^BC_(?:UNARY|BINARY|TERNARY|SPECIAL[123]) *\(", text, re.M)) - len(re.findall(r"\bRANDOM, SAME", text))
     assert len(elementwise_rows()) == listed > 90
     assert len(reduction_rows()) == len(re.findall(r"^BC_REDUCE\(", (ROWS / "reduce.def").read_text(), re.M)) > 20
     assert {NUMPY_NAMES.get(name, name) for name in elementwise_rows()} <= set(bc._c.ufuncs)

@@ -195,7 +195,7 @@ WITHOUT_EXAMPLE = {
     "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
     "scipy.linalg.LinAlgWarning",
 }  # fmt: skip
-PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "profiler"]
+PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.special", "profiler"]
 
 
 def public_callables():
@@ -249,7 +249,7 @@ def test_examples_of_public_callables(owner, tmp_path, monkeypatch):
                     run_examples(text, name)
 
 
-@pytest.mark.parametrize("module", ["fft", "linalg", "random", "scipy.fft"])
+@pytest.mark.parametrize("module", ["fft", "linalg", "random", "scipy.fft", "scipy.special"])
 def test_modules_show_what_is_public(module):
     found = importlib.import_module(f"broadcloth.{module}")
     assert dir(found) == sorted(found.__all__)

@@ -33,7 +33,7 @@ constexpr int kTypes = 15;
 
 [[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
                                REAL_NUMBERS = 0x1ffe, NUMBERS = 0x7ffe, ALL = 0x7fff, REAL_ALL = 0x1fff, DIVIDE = FLOATS,
-                               DIVIDE_REAL = REALS, F64 = 1u << 12, C128 = 1u << 14, LDEXP = 0, WHERE = 0, RANDOM = 0;
+                               DIVIDE_REAL = REALS, F32 = 1u << 11, F64 = 1u << 12, C128 = 1u << 14, LDEXP = 0, WHERE = 0, RANDOM = 0;
 enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 
 /// The dtypes whose loop gives back what it takes.
@@ -171,6 +171,11 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
       else                                                                      \
         return called(a, b);                                                    \
     }                                                                           \
+  };
+#define BC_SPECIAL2(name_, ...)                                                         \
+  template <class T> struct Apply_##name_ {                                             \
+    static constexpr bool kAssociative = false;                                         \
+    __attribute__((noinline)) static T apply(T a, T b) { return special::name_(a, b); } \
   };
 #define BC_UNARY(...)
 #define BC_TERNARY(...)

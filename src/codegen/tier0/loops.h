@@ -78,8 +78,8 @@ using type_of = typename type_t<D>::type;
 enum Shape : u32 { kSame = 0, kLdexp = 1u << 24, kWhere = 2u << 24, kRandom = 3u << 24 };
 [[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
                                REAL_NUMBERS = 0x1ffe, NUMBERS = 0x7ffe, ALL = 0x7fff, REAL_ALL = 0x1fff, DIVIDE = FLOATS,
-                               DIVIDE_REAL = REALS, I64 = 1u << 4, U32 = 1u << 7, U64 = 1u << 8, F64 = 1u << 12, C128 = 1u << 14,
-                               LDEXP = REALS | kLdexp, WHERE = ALL | kWhere, RANDOM = REALS | U32 | U64 | I64 | kRandom;
+                               DIVIDE_REAL = REALS, I64 = 1u << 4, U32 = 1u << 7, U64 = 1u << 8, F32 = 1u << 11, F64 = 1u << 12,
+                               C128 = 1u << 14, LDEXP = REALS | kLdexp, WHERE = ALL | kWhere, RANDOM = REALS | U32 | U64 | I64 | kRandom;
 constexpr u32 kTypeBits = 0x7fff;
 enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 
@@ -199,8 +199,21 @@ struct Code;
         return Text<key(text), T>::run(a, b, c);         \
     }                                                    \
   };
+#define BC_SPECIAL(name, arity, parameters, arguments) \
+  template <>                                          \
+  struct Code<Row::name> {                             \
+    BC_CODE(name, arity, F32 | F64, SAME)              \
+    template <class T, class A>                        \
+    BC_INLINE static T run parameters {                \
+      return special::name arguments;                  \
+    }                                                  \
+  };
+#define BC_SPECIAL1(name, ...) BC_SPECIAL(name, 1, (A a), (a))
+#define BC_SPECIAL2(name, ...) BC_SPECIAL(name, 2, (A a, A b), (a, b))
+#define BC_SPECIAL3(name, ...) BC_SPECIAL(name, 3, (A a, A b, A c), (a, b, c))
 #define BC_FAST(...)
 #include "primitives/elementwise.def"
+#undef BC_SPECIAL
 #undef BC_CODE
 
 /// The branch-free form of a row, where it has one.

@@ -30,6 +30,7 @@ struct Tables {
     (wide ? v4::fill_exponential : v3::fill_exponential)(rows);
     (wide ? v4::fill_trigonometric : v3::fill_trigonometric)(rows);
     (wide ? v4::fill_hyperbolic : v3::fill_hyperbolic)(rows);
+    fill_special(rows);
     fill_parts(rows);
     fill_logic(rows);
     fill_choice(rows);

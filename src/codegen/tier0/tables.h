@@ -86,6 +86,7 @@ void test_inside(bool* out, const bool* before, const int64_t* c, int64_t lower,
 // Each fills the rows that its file builds.
 void fill_arithmetic(LoopRow* rows);
 void fill_parts(LoopRow* rows);
+void fill_special(LoopRow* rows);
 void fill_logic(LoopRow* rows);
 void fill_choice(LoopRow* rows);
 void fill_casts(LoopRow* rows);  ///< rows[from][to]

@@ -1,0 +1,252 @@
+"""SciPy's special functions. Nearly all are rows of the engine: ufuncs that fuse into expressions and are called in compiled functions and
+kernels, on both devices. They run in float32 (also for float16 and small integers) and float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _broadcloth as _c
+from .. import _docs, _math
+from .._broadcloth import ndarray
+from .._namespace import face
+from . import _special_docs
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike, AxisLike
+
+_ufuncs = _c.ufuncs
+_asarray = _c.asarray
+
+_docs.document({name: (text, f"bc.scipy.special.{name}({arguments})", result)
+                for name, (text, arguments, result) in _special_docs.TABLE.items()})  # fmt: skip
+globals().update({name: _ufuncs[name] for name in _special_docs.TABLE})
+_docs.document(
+    {
+        "i0": (
+            "The modified Bessel function of the first kind, order 0.",
+            "bc.scipy.special.i0([0.0, 1.0])",
+            "array([1.        , 1.26606588])",
+        ),
+        "bessel_i1": (
+            "The modified Bessel function of the first kind, order 1.",
+            "bc.scipy.special.i1([0.0, 1.0])",
+            "array([0.        , 0.5651591])",
+        ),
+    }
+)
+# Rows that NumPy names too, and second names.
+cbrt, exp2, expm1, log1p = _ufuncs["cbrt"], _ufuncs["exp2"], _ufuncs["expm1"], _ufuncs["log1p"]
+round = _ufuncs["rint"]
+i0, i1 = _ufuncs["i0"], _ufuncs["bessel_i1"]
+psi = _ufuncs["digamma"]
+sinc = _math.sinc
+
+__all__ = sorted(
+    [
+        *_special_docs.TABLE,
+        "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
+        "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
+    ]
+)  # fmt: skip
+
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+else:
+
+    def _scipy() -> Any:
+        try:
+            from scipy import special
+        except ImportError:
+            return None
+        return special
+
+    def __getattr__(name: str) -> object:
+        missing, _ = face(__name__, __all__, _scipy(), "scipy.special.{name} takes the array too, on a host copy")
+        return missing(name)
+
+    def __dir__() -> list[str]:
+        return __all__
+
+
+def zeta(x: ArrayLike, q: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
+    """Riemann's zeta function of real x, or with `q` Hurwitz's: the sum of (k + q)**-x over k = 0, 1, ...
+
+    Examples
+    --------
+    >>> bc.scipy.special.zeta([2.0, 4.0])
+    array([1.64493407, 1.08232323])
+    >>> bc.scipy.special.zeta(2.0, bc.array([1.0, 2.0]))
+    array([1.64493407, 0.64493407])
+    """
+    return _ufuncs["riemann_zeta"](x, out=out) if q is None else _ufuncs["zeta"](x, q, out=out)
+
+
+def polygamma(n: ArrayLike, x: ArrayLike) -> ndarray:
+    """The n-th derivative of the digamma function.
+
+    Examples
+    --------
+    >>> bc.scipy.special.polygamma(1, [1.0, 2.0])
+    array([1.64493407, 0.64493407])
+    """
+    n, x = _asarray(n), _asarray(x)
+    order = n + 1.0
+    sign = 1.0 - 2.0 * (n % 2 == 0)
+    return _c.where(n == 0, psi(x), sign * _ufuncs["gamma"](order) * _ufuncs["zeta"](order, x))
+
+
+def multigammaln(a: ArrayLike, d: int) -> ndarray:
+    """The logarithm of the multivariate gamma function of dimension `d`, for a > (d - 1) / 2.
+
+    Raises
+    ------
+    ValueError
+        `d` is not a positive whole number, or an `a` is too small.
+
+    Examples
+    --------
+    >>> bc.scipy.special.multigammaln(23.5, 10)
+    array(457.17667478)
+    """
+    a = _asarray(a)
+    if not np.isscalar(d) or np.floor(d) != d or d < 1:
+        raise ValueError("d should be a positive integer (dimension)")
+    if bool((a <= 0.5 * (d - 1)).any()):
+        raise ValueError(f"condition a ({float(a.min()):f}) > 0.5 * (d-1) ({0.5 * (d - 1):f}) not met")
+    terms = _ufuncs["gammaln"](a[..., None] - 0.5 * _asarray(np.arange(d), device=a.device))
+    return terms.sum(axis=-1) + d * (d - 1) * 0.25 * float(np.log(np.pi))
+
+
+def sici(x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The sine and cosine integrals Si(x) and Ci(x).
+
+    Examples
+    --------
+    >>> bc.scipy.special.sici(1.0)
+    (array(0.94608307), array(0.33740392))
+    """
+    return _ufuncs["sici_si"](x), _ufuncs["sici_ci"](x)
+
+
+def shichi(x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The hyperbolic sine and cosine integrals Shi(x) and Chi(x).
+
+    Examples
+    --------
+    >>> bc.scipy.special.shichi(1.0)
+    (array(1.05725088), array(0.83786694))
+    """
+    return _ufuncs["shichi_shi"](x), _ufuncs["shichi_chi"](x)
+
+
+def ellipj(u: ArrayLike, m: ArrayLike) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """Jacobi's elliptic functions sn, cn, dn of u and the parameter m in [0, 1], and the amplitude.
+
+    Examples
+    --------
+    >>> sn, cn, dn, ph = bc.scipy.special.ellipj(1.0, 0.5)
+    >>> sn
+    array(0.80300182)
+    """
+    sn, cn, dn, ph = (_ufuncs[f"ellipj_{part}"](u, m) for part in ("sn", "cn", "dn", "ph"))
+    return sn, cn, dn, ph
+
+
+def spherical_yn(n: ArrayLike, z: ArrayLike, derivative: bool = False) -> ndarray:
+    """The spherical Bessel function of the second kind of whole order n >= 0 and real z, or its derivative.
+
+    Examples
+    --------
+    >>> bc.scipy.special.spherical_yn([0, 1], 1.0)
+    array([-0.54030231, -1.38177329])
+    """
+    row = _ufuncs["spherical_yn"]
+    if not derivative:
+        return row(n, z)
+    n, z = _asarray(n), _asarray(z)
+    return n / z * row(n, z) - row(n + 1, z)
+
+
+def _floating(x: ArrayLike) -> ndarray:
+    a = _asarray(x)
+    return a.astype(np.float64) if a.dtype.kind in "biu" else a
+
+
+def _largest(a: ndarray, axis: AxisLike) -> ndarray:
+    """The largest real part along axes that stay, 0 where it is not finite."""
+    if a.size == 0:
+        return a.sum(axis=axis, keepdims=True).real
+    top = a.real.max(axis=axis, keepdims=True)
+    return _c.where(_ufuncs["isfinite"](top), top, 0.0)
+
+
+def logsumexp(
+    a: ArrayLike, axis: AxisLike = None, b: ArrayLike | None = None, keepdims: bool = False, return_sign: bool = False
+) -> ndarray | tuple[ndarray, ndarray]:
+    """log(sum(b exp(a))) along axes, without overflow on the way.
+
+    Parameters
+    ----------
+    a : array_like
+        The exponents; integers run in float64.
+    axis : int or tuple of int, optional
+        The axes of the sum; all by default.
+    b : array_like, optional
+        Factors, which broadcast with `a`; an exponent with the factor 0 does not count, even inf.
+    keepdims : bool
+        Whether the axes stay, with extent 1.
+    return_sign : bool
+        Whether the result is the logarithm of the sum's absolute value, and the sum's sign (or phase) besides. Without it a negative sum
+        gives NaN.
+
+    Examples
+    --------
+    >>> bc.scipy.special.logsumexp([1000.0, 1000.0])
+    array(1000.69314718)
+    """
+    a = _floating(a)
+    if b is not None:
+        b = _asarray(b)
+        a = _c.where(b == 0, -np.inf, a)
+    top = _largest(a, axis)
+    terms = _ufuncs["exp"](a - top)
+    total = (terms if b is None else terms * b).sum(axis=axis, keepdims=True)
+    sign = _ufuncs["sign"](total)
+    if return_sign:
+        total = _ufuncs["absolute"](total)
+    result = _ufuncs["log"](total) + top
+    if not keepdims:
+        axes = tuple(range(a.ndim)) if axis is None else axis
+        result, sign = result.squeeze(axis=axes), sign.squeeze(axis=axes)
+    return (result, sign) if return_sign else result
+
+
+def softmax(x: ArrayLike, axis: AxisLike = None) -> ndarray:
+    """exp(x) / sum(exp(x)) along axes (all by default), without overflow on the way.
+
+    Examples
+    --------
+    >>> bc.scipy.special.softmax([0.0, 0.0, 1000.0])
+    array([0., 0., 1.])
+    """
+    x = _floating(x)
+    powers = _ufuncs["exp"](x - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def log_softmax(x: ArrayLike, axis: AxisLike = None) -> ndarray:
+    """log(softmax(x)) along axes (all by default), with all digits where the softmax is near 0 or 1.
+
+    Examples
+    --------
+    >>> bc.scipy.special.log_softmax([1000.0, 1.0])
+    array([   0., -999.])
+    """
+    x = _floating(x)
+    less = x - _largest(x, axis)
+    return less - _ufuncs["log"](_ufuncs["exp"](less).sum(axis=axis, keepdims=True))

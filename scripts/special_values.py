@@ -1,0 +1,135 @@
+"""Computes the table of tests/python/test_special.py: python scripts/special_values.py > tests/python/special_values.json
+
+For each function points over its whole domain (tiny, moderate, huge, near poles and zeros) and the values there, by mpmath in 60 digits,
+rounded to float64. Needs mpmath.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+
+mp.mp.dps = 60
+random.seed(7)
+
+REAL = [1e-300, 1e-20, 1e-5, 0.1, 0.49, 0.51, 0.99, 1.01, 1.7, 2.3, 3.9, 4.1, 5.9, 7.9, 8.1, 9.9, 10.1, 16.5, 25.0, 60.0, 150.5]
+SIGNED = REAL + [-x for x in REAL]
+UNIT = [1e-300, 1e-20, 1e-5, 0.01, 0.1, 0.3, 0.4999, 0.5001, 0.7, 0.9, 0.99, 0.999999, 1 - 2**-50]
+HUGE = [1e3, 12345.6789, 1e8, 3e15]
+
+
+def normal_inverse(p: mp.mpf) -> mp.mpf:
+    guess = mp.sqrt(2) * mp.erfinv(2 * p - 1) if p > 1e-10 else -mp.sqrt(-2 * mp.log(p) - mp.log(2 * mp.pi) - mp.log(-2 * mp.log(p)))
+    return mp.findroot(lambda x: mp.log(mp.ncdf(x)) - mp.log(p), guess) if p < 0.5 else -mp.findroot(lambda x: mp.ncdf(x) - (1 - p), -guess)
+
+
+def jacobi(kind: str) -> Callable[[mp.mpf, mp.mpf], mp.mpf]:
+    return lambda u, m: mp.ellipfun(kind, u, m=m)
+
+
+def spherical_y(n: mp.mpf, x: mp.mpf) -> mp.mpf:
+    return mp.sqrt(mp.pi / (2 * x)) * mp.bessely(n + mp.mpf(1) / 2, x)
+
+
+def lower(a: mp.mpf, x: mp.mpf) -> mp.mpf:
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def upper(a: mp.mpf, x: mp.mpf) -> mp.mpf:
+    return mp.gammainc(a, x, mp.inf, regularized=True)
+
+
+def ibeta(a: mp.mpf, b: mp.mpf, x: mp.mpf) -> mp.mpf:
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+def grid(*axes: list[float], count: int = 24) -> list[tuple[float, ...]]:
+    return [tuple(random.choice(axis) for axis in axes) for _ in range(count)]
+
+
+SHAPES = [0.01, 0.3, 0.999, 1.0, 2.5, 9.7, 15.0, 42.0, 180.0]
+FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "gamma": (mp.gamma, [x for x in SIGNED if abs(x) < 170] + [-170.25, 171.5, -2.0001]),
+    "rgamma": (mp.rgamma, SIGNED),
+    "gammaln": (lambda x: mp.log(abs(mp.gamma(x))) if x < 1e5 else mp.loggamma(x), SIGNED + HUGE + [1 + 1e-9, 2 - 1e-9, -100.3]),
+    "digamma": (mp.digamma, SIGNED + HUGE + [-3.9999, -122.75]),
+    "zetac": (lambda x: mp.zeta(x, 2) if x > 2 else mp.zeta(x) - 1, [x for x in SIGNED if x < 60] + [-100.7, -200.3]),
+    "erf": (mp.erf, SIGNED),
+    "erfc": (mp.erfc, [x for x in SIGNED if x < 26] + [26.2]),
+    "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), [x for x in SIGNED if x > -26]),
+    "erfinv": (lambda x: mp.findroot(lambda t: mp.erf(t) - x, mp.erfinv(x)), [1e-20, 1e-5, 0.1, 0.3, 0.6, 0.9, 0.99, 0.999999, -0.77]),
+    "ndtr": (mp.ncdf, [x for x in SIGNED if x > -37] + [-37.1, -30.3]),
+    "log_ndtr": (lambda x: mp.log(mp.ncdf(x)) if x < 0 else mp.log1p(-mp.ncdf(-x)), [x for x in SIGNED if x < 37] + [-1e4]),
+    "ndtri": (normal_inverse, [1e-300, 1e-100, 1e-20, 1e-5, 0.01, 0.1, 0.3, 0.7, 0.9, 0.99]),
+    "expit": (lambda x: 1 / (1 + mp.exp(-x)), SIGNED),
+    "logit": (lambda p: mp.log(p / (1 - p)), UNIT),
+    "log_expit": (lambda x: -mp.log1p(mp.exp(-x)), SIGNED),
+    "exprel": (lambda x: mp.expm1(x) / x, SIGNED),
+    "cosm1": (lambda x: -2 * mp.sin(x / 2) ** 2, SIGNED),
+    "i0e": (lambda x: mp.exp(-x) * mp.besseli(0, x), REAL + HUGE[:2]),
+    "i1e": (lambda x: mp.exp(-x) * mp.besseli(1, x), REAL + HUGE[:2]),
+    "j0": (lambda x: mp.besselj(0, x), REAL + HUGE),
+    "j1": (lambda x: mp.besselj(1, x), REAL + HUGE),
+    "y0": (lambda x: mp.bessely(0, x), REAL + HUGE),
+    "y1": (lambda x: mp.bessely(1, x), REAL + HUGE),
+    "k0": (lambda x: mp.besselk(0, x), REAL),
+    "k1": (lambda x: mp.besselk(1, x), REAL),
+    "k0e": (lambda x: mp.exp(x) * mp.besselk(0, x), REAL + HUGE[:2]),
+    "k1e": (lambda x: mp.exp(x) * mp.besselk(1, x), REAL + HUGE[:2]),
+    "exp1": (mp.e1, REAL),
+    "expi": (mp.ei, SIGNED + [700.5]),
+    "sici_si": (mp.si, REAL + HUGE),
+    "sici_ci": (mp.ci, REAL + HUGE),
+    "shichi_shi": (mp.shi, REAL + [700.5]),
+    "shichi_chi": (mp.chi, REAL + [700.5]),
+    "ellipk": (mp.ellipk, [-1e6, -3.0, *UNIT]),
+    "ellipkm1": (lambda p: mp.pi / 2 / mp.agm(1, mp.sqrt(p)), UNIT),
+    "ellipe": (mp.ellipe, [-1e6, -3.0, *UNIT]),
+    "zeta": (mp.zeta, grid([1.0001, 1.5, 2.0, 3.3, 10.0, 50.0], [1e-5, 0.3, 1.0, 2.7, 9.5, 33.0, 1000.5])),
+    "beta": (mp.beta, grid(SHAPES, SHAPES)),
+    "betaln": (lambda a, b: mp.log(mp.beta(a, b)), grid(SHAPES + [1e6], SHAPES)),
+    "poch": (mp.rf, grid(SHAPES, [0.5, 2.0, 7.3, 30.0])),
+    "binom": (mp.binomial, grid([3.0, 10.0, 55.0, 7.5, 120.25], [0.0, 1.0, 2.0, 2.5, 7.0])),
+    "expn": (mp.expint, grid([2, 3, 7, 20, 60], [1e-5, 0.3, 0.99, 1.01, 3.0, 20.0, 200.0])),
+    "yn": (mp.bessely, grid([2, 3, 7, 20], [0.1, 0.99, 3.1, 9.0, 40.0])),
+    "spherical_yn": (spherical_y, grid([0, 1, 2, 7, 20], [0.1, 0.99, 3.1, 9.0, 40.0])),
+    "ellipkinc": (mp.ellipf, grid([0.01, 0.7, 1.5, 2.0, 10.0, -4.0], [-5.0, 1e-9, 0.3, 0.9, 0.999999])),
+    "ellipeinc": (mp.ellipe, grid([0.01, 0.7, 1.5, 2.0, 10.0, -4.0], [-5.0, 1e-9, 0.3, 0.9, 0.999999])),
+    "ellipj_sn": (jacobi("sn"), grid([0.01, 0.7, 1.5, 4.0, -3.0], [1e-9, 0.3, 0.9, 0.999999])),
+    "ellipj_cn": (jacobi("cn"), grid([0.01, 0.7, 1.4, 4.0, -3.0], [1e-9, 0.3, 0.9, 0.999999])),
+    "ellipj_dn": (jacobi("dn"), grid([0.01, 0.7, 1.5, 4.0, -3.0], [1e-9, 0.3, 0.9, 0.999999])),
+    "gammainc": (lower, grid(SHAPES + [1e4], [1e-5, 0.3, 0.9, 1.6, 4.0, 14.0, 50.0, 170.0, 10100.0], count=40)),
+    "gammaincc": (upper, grid(SHAPES, [1e-5, 0.3, 0.9, 1.6, 4.0, 14.0, 50.0, 170.0], count=40)),
+    "betainc": (ibeta, grid(SHAPES, SHAPES, [1e-5, 0.1, 0.3, 0.5, 0.8, 0.99], count=40)),
+    "pdtr": (lambda k, m: upper(k + 1, m), grid([0, 1, 5, 40], [0.1, 1.0, 6.0, 60.0])),
+    "chdtr": (lambda v, x: lower(v / 2, x / 2), grid([1.0, 2.5, 30.0], [0.1, 1.0, 6.0, 60.0])),
+    "bdtr": (lambda k, n, p: ibeta(n - k, k + 1, 1 - p), grid([0, 1, 5], [7, 30, 100], [0.01, 0.3, 0.9])),
+    "nbdtr": (lambda k, n, p: ibeta(n, k + 1, p), grid([0, 1, 5], [7, 30, 100], [0.1, 0.3, 0.9])),
+    "fdtr": (lambda a, b, x: ibeta(a / 2, b / 2, a * x / (b + a * x)), grid([1.0, 2.5, 30.0], [1.0, 2.5, 30.0], [0.1, 1.0, 6.0])),
+    "gdtr": (lambda a, b, x: lower(b, a * x), grid([1.0, 2.5], [1.0, 2.5, 30.0], [0.1, 1.0, 6.0])),
+}
+
+
+def main() -> None:
+    table = {}
+    for name, (f, points) in FUNCTIONS.items():
+        rows = []
+        for point in points:
+            arguments = point if isinstance(point, tuple) else (point,)
+            try:
+                value = mp.re(f(*(mp.mpf(x) for x in arguments)))
+            except ValueError:  # a pole
+                continue
+            # A subnormal result has no full digits.
+            if value == 0 or mp.mpf("1e-300") < abs(value) < mp.mpf("1.7e308"):
+                rows.append([*map(float, arguments), float(value)])
+        table[name] = rows
+    print("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in table.items()) + "\n}")
+
+
+if __name__ == "__main__":
+    main()

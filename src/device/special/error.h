@@ -1,0 +1,81 @@
+// The error functions, their inverses, and the normal distribution's. Real arguments; float runs in double.
+#pragma once
+#include "gamma.h"
+
+namespace bc {
+namespace special {
+
+/// e^(-x^2 scale), scale a power of two, with what the square's rounding loses.
+BC_FN double exp_minus_square(double x, double scale) {
+  const double s = x * x, lo = fma(x, x, -s), e = exp(-s * scale);
+  return s * scale > 750.0 ? 0.0 : fma(-e, lo * scale, e);
+}
+/// e^(x^2) erfc(x) for x >= 0, by the expansion of (1 + 2 x) e^(x^2) erfc(x) over all x (Shepherd & Laframboise, Mathematics of
+/// Computation 36, 1981).
+BC_FN double erfcx_positive(double x) {
+  if (x > 1e9) return 0.5641895835477563 / x;
+  return erfcx_scaled((x - 3.75) / (x + 3.75)) / (1.0 + 2.0 * x);
+}
+BC_FN double erf(double x) {
+  const double a = fabs(x);
+  if (a < 1.0) return x * erf_near(x * x);
+  if (x != x) return x;
+  return a > 6.0 ? copysign(1.0, x) : copysign(1.0 - exp_minus_square(a, 1.0) * erfcx_positive(a), x);
+}
+BC_FN double erfc(double x) {
+  if (x != x) return x;
+  if (x < 0.5) return x > -1.0 ? 1.0 - x * erf_near(x * x) : (x < -6.0 ? 2.0 : 2.0 - exp_minus_square(x, 1.0) * erfcx_positive(-x));
+  return exp_minus_square(x, 1.0) * erfcx_positive(x);
+}
+BC_FN double erfcx(double x) {
+  if (x != x) return x;
+  if (x >= 0.0) return erfcx_positive(x);
+  if (x < -26.7) return inf();
+  const double s = x * x, lo = fma(x, x, -s), e = exp(s);
+  return 2.0 * fma(e, lo, e) - erfcx_positive(-x);
+}
+/// erfinv(x) for x > 0 by w = -log(1 - x^2) (Giles, GPU Computing Gems, 2011, for the variables; the polynomials are our own).
+BC_FN double inverse_error(double x, double w) {
+  if (w < 4.0) return x * erfinv_0(w);
+  const double s = sqrt(w);
+  return s * (s < 4.0 ? erfinv_1(s) : (s < 10.0 ? erfinv_2(s) : erfinv_3(s)));
+}
+BC_FN double erfinv(double x) {
+  const double a = fabs(x);
+  if (!(a < 1.0)) return a == 1.0 ? copysign(inf(), x) : nan();
+  return copysign(inverse_error(a, a < 0.5 ? -log1p(-a * a) : -log((1.0 - a) * (1.0 + a))), x);
+}
+BC_FN double erfcinv(double y) {
+  if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? inf() : (y == 2.0 ? -inf() : nan());
+  const double x = 1.0 - y, a = fabs(x);
+  return copysign(inverse_error(a, a < 0.5 ? -log1p(-a * a) : -log(y * (2.0 - y))), x);
+}
+BC_FN double ndtr(double x) {
+  if (x != x) return x;
+  const double z = x * 0.7071067811865476;
+  if (fabs(z) < 1.0) return fma(0.5 * z, erf_near(z * z), 0.5);
+  const double tail = 0.5 * exp_minus_square(x, 0.5) * erfcx_positive(fabs(z));
+  return x < 0.0 ? tail : 1.0 - tail;
+}
+BC_FN double log_ndtr(double x) {
+  if (x != x) return x;
+  const double z = x * 0.7071067811865476;
+  if (x < -1.0) return x == -inf() ? x : log(0.5 * erfcx_positive(-z)) - 0.5 * x * x;
+  return log1p(-0.5 * (z < 0.5 ? 1.0 - z * erf_near(z * z) : exp_minus_square(x, 0.5) * erfcx_positive(z)));
+}
+/// The inverse of ndtr.
+BC_FN double ndtri(double p) {
+  return p > 0.5 && p <= 1.0 ? 1.4142135623730951 * erfcinv(2.0 * (1.0 - p)) : -1.4142135623730951 * erfcinv(2.0 * p);
+}
+
+BC_SPECIAL_FLOAT1(erf)
+BC_SPECIAL_FLOAT1(erfc)
+BC_SPECIAL_FLOAT1(erfcx)
+BC_SPECIAL_FLOAT1(erfinv)
+BC_SPECIAL_FLOAT1(erfcinv)
+BC_SPECIAL_FLOAT1(ndtr)
+BC_SPECIAL_FLOAT1(log_ndtr)
+BC_SPECIAL_FLOAT1(ndtri)
+
+}  // namespace special
+}  // namespace bc

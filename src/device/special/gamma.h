@@ -1,0 +1,331 @@
+// The gamma function and its kin: gamma, its reciprocal and logarithm, digamma, zeta, beta. Real arguments; float runs in double.
+#pragma once
+#include "fits.h"
+
+// The float form of a function of doubles.
+#define BC_SPECIAL_FLOAT1(name) \
+  BC_FN float name(float a) { return static_cast<float>(name(static_cast<double>(a))); }
+#define BC_SPECIAL_FLOAT2(name) \
+  BC_FN float name(float a, float b) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b))); }
+#define BC_SPECIAL_FLOAT3(name)                                                                              \
+  BC_FN float name(float a, float b, float c) {                                                              \
+    return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c))); \
+  }
+
+namespace bc {
+namespace special {
+
+BC_FN double pi() { return 0x1.921fb54442d18p+1; }
+BC_FN double inf() { return limits<double>::inf(); }
+BC_FN double nan() { return limits<double>::nan(); }
+
+/// Sine and tangent of |x| <= pi / 2, without the branch for large numbers.
+#if BC_CUDA
+BC_FN double sin_near(double x) { return sin(x); }
+BC_FN double tan_near(double x) { return tan(x); }
+#else
+BC_FN double sin_near(double x) {
+  u32 flag = 0;
+  return sin_fast(x, flag);
+}
+BC_FN double tan_near(double x) {
+  u32 flag = 0;
+  return tan_fast(x, flag);
+}
+#endif
+
+/// sin(pi x), from the exact distance to the nearest even number.
+BC_FN double sin_pi(double x) {
+  double r = x - 2.0 * rint(0.5 * x);
+  r = r > 0.5 ? 1.0 - r : (r < -0.5 ? -1.0 - r : r);
+  return sin_near(pi() * r);
+}
+BC_FN double cos_pi(double x) { return sin_near(pi() * (0.5 - fabs(x - 2.0 * rint(0.5 * x)))); }
+BC_FN double tan_pi(double x) { return tan_near(pi() * (x - rint(x))); }
+
+/// log(gamma(x)) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= 10 (DLMF 5.11.1).
+BC_FN double stirling_rest(double x) {
+  const double v = 1.0 / x;
+  return v * stirling(v * v);
+}
+/// z in [2, 3] a whole number away from 0 < x < 10: gamma(x) = gamma(z) product / divisor. Without branches, so that loops vectorise.
+BC_FN double to_2_3(double x, double& product, double& divisor) {
+  divisor = x < 1.0 ? x * (x + 1.0) : (x < 2.0 ? x : 1.0);
+  double z = x + (x < 1.0 ? 2.0 : (x < 2.0 ? 1.0 : 0.0));
+  product = 1.0;
+  BC_UNROLL
+  for (int i = 0; i < 7; ++i) {
+    const double down = z - 1.0;
+    const bool above = z > 3.0;
+    z = above ? down : z;
+    product *= above ? down : 1.0;
+  }
+  return z;
+}
+/// gamma(x) = first * second for x > 0; neither overflows before x = 250.
+BC_FN void gamma_parts(double x, double& first, double& second) {
+  const bool far = x >= 10.0;
+  double product, divisor;
+  const double z = to_2_3(far ? 2.0 : x, product, divisor), near = gamma_2_3(z) * product / divisor;
+  const double w = far ? x : 10.0, half = power(w, 0.5 * w - 0.25);
+  first = far ? 2.5066282746310002 * half * exp(-w) * exp(stirling_rest(w)) : near;
+  second = far ? half : 1.0;
+}
+/// A factor of the reflection formula (DLMF 5.5.3): gamma(-x) gamma(x) = -pi / (x sin(pi x)).
+BC_FN double reflection(double x) { return -pi() / (x * sin_pi(x)); }
+
+BC_FN double gamma(double x) {
+  const double size = fabs(x), inside = size > 1e-20 && size < 200.0 ? size : 1.0;
+  double first, second;
+  gamma_parts(inside, first, second);
+  const bool pole = x < 0.0 && x == floor(x);
+  double r = x > 0.0 ? first * second : reflection(pole ? 0.5 : x) / second / first;
+  r = x > 172.0 ? inf() : (x < -200.0 ? copysign(0.0, sin_pi(x)) : r);
+  r = size > 1e-20 ? r : 1.0 / x;
+  return pole ? nan() : (x == x ? r : x);
+}
+BC_RARE double rgamma(double x) {
+  if (!(fabs(x) >= 1e-20)) return x;
+  if (x > 200.0) return 0.0;
+  if (x < 0.0 && x == floor(x)) return 0.0;
+  double first, second;
+  if (x < -200.0) return copysign(inf(), sin_pi(x));
+  gamma_parts(fabs(x), first, second);
+  return x > 0.0 ? 1.0 / second / first : first / reflection(x) * second;
+}
+/// log(gamma(x)) for x > 0, without branches.
+BC_FN double gammaln_positive(double x) {
+  const bool far = x >= 10.0, low = x < 1.0;
+  double product, divisor;
+  const double z = to_2_3(far || x < 2.0 ? 2.0 : x, product, divisor), w = far ? x : 10.0;
+  const double l = log(far || x < 2.0 ? x : product);
+  const double large =
+      w > 1e300 ? (w == inf() ? w : w * (l - 1.0)) : (w - 0.5) * (far ? l : 0.0) - w + 0.9189385332046728 + stirling_rest(w);
+  const double t = low ? x + 1.0 : (x < 2.0 ? x : 2.0);
+  // From the distances to 1 and 2 of x itself: x + 1 is rounded.
+  const double small = (low ? x * (x - 1.0) : (1.0 - x) * (2.0 - x)) * gammaln_1_2(t) - (low ? l : -0.0);
+  return far ? large : (x < 2.0 ? small + 0.0 : (z - 2.0) * gammaln_2_3(z) + l);
+}
+/// log(|gamma(x)|)
+BC_FN double gammaln(double x) {
+  const bool pole = x <= 0.0 && x == floor(x), positive = x > 0.0;
+  const double size = fabs(x), of = gammaln_positive(size < 1e-20 ? 1.0 : size);
+  double r = positive ? of : log(fabs(reflection(pole ? 0.5 : x))) - of;
+  r = size < 1e-20 ? -log(size) : r;
+  r = pole ? inf() : r;
+  return x == x && size < inf() ? r : x;
+}
+BC_FN double loggamma(double x) { return x < 0.0 ? nan() : gammaln(x); }
+BC_FN double gammasgn(double x) {
+  if (x != x) return x;
+  if (x > 0.0) return 1.0;
+  if (x == 0.0) return copysign(1.0, x);
+  const double down = floor(x);
+  if (down == x) return nan();
+  return down == 2.0 * floor(0.5 * down) ? 1.0 : -1.0;
+}
+
+BC_FN double digamma(double x) {
+  const bool pole = x <= 0.0 && x == floor(x), negative = x < -0.5;
+  const double safe = pole ? 0.25 : x;
+  double sum = negative ? -1.0 / safe - pi() / tan_pi(safe) : 0.0;
+  double z = negative ? fabs(safe) : safe;
+  const bool far = z >= 10.0;
+  const double w = far ? z : 10.0, v = 1.0 / w, u = v * v, large = log(w) - 0.5 * v - u * digamma_tail(u);
+  z = far ? 1.0 : z;
+  // At most two steps up, or eight down to [1, 2].
+  BC_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    const bool below = z < 1.0;
+    sum -= below ? 1.0 / z : 0.0;
+    z += below ? 1.0 : 0.0;
+  }
+  double above = 0.0, below = 1.0;  // the sum of 1 / (z - 1), 1 / (z - 2) ... as one quotient
+  BC_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    const bool step = z > 2.0;
+    const double down = z - 1.0;
+    z = step ? down : z;
+    above = step ? fma(above, down, below) : above;
+    below *= step ? down : 1.0;
+  }
+  sum += far ? large : ((z - digamma_root()) - digamma_root_lo()) * digamma_1_2(z) + above / below;
+  sum = x == inf() ? x : (pole ? nan() : sum);
+  return x == 0.0 ? copysign(inf(), -x) : (x == x ? sum : x);
+}
+
+/// The sum of (q + k)^-s over k >= 0, q > 0 or s whole: the first terms, then Euler and Maclaurin's formula (DLMF 25.2.9, 25.11.5).
+BC_FN double euler_maclaurin_sum(double s, double q) {
+  double sum = 0.0, w = q;
+  for (int k = 0; k < 9 || w <= 9.0; ++k, w += 1.0) {
+    const double term = power(w, -s);
+    sum += term;
+    if (s > 1.0 && w > 0.0 && term < 1e-17 * fabs(sum)) return sum;
+  }
+  const double last = power(w, -s);
+  sum += last * w / (s - 1.0) + 0.5 * last;
+  double factor = s * last / w, term = factor * euler_maclaurin(1);
+  sum += term;
+  for (int k = 2; k <= 12 && fabs(term) > 1e-17 * fabs(sum); ++k) {
+    factor *= (s + (2 * k - 3)) * (s + (2 * k - 2)) / (w * w);
+    term = factor * euler_maclaurin(k);
+    sum += term;
+  }
+  return sum;
+}
+/// Hurwitz's zeta function.
+BC_RARE double zeta(double s, double q) {
+  if (s != s || q != q) return s + q;
+  if (s == 1.0) return inf();
+  if (s < 1.0) return nan();
+  if (q <= 0.0) {
+    if (q == floor(q)) return q == -inf() ? nan() : inf();
+    if (s != floor(s)) return nan();
+    if (q < -1e4) return nan();  // so many terms
+  }
+  if (s == inf()) return q > 1.0 ? 0.0 : (q == 1.0 ? 1.0 : inf());
+  if (q > 1e8) return (1.0 / (s - 1.0) + 0.5 / q) * power(q, 1.0 - s);
+  return euler_maclaurin_sum(s, q);
+}
+/// zeta(x) - 1 for x >= 2
+BC_FN double zetac_above_2(double x) {
+  if (x > 64.0) return exp2(-x) + power(3.0, -x);
+  return exp2(-x) * (x < 8.0 ? zetac_0(x) : (x < 24.0 ? zetac_1(x) : zetac_2(x)));
+}
+/// Riemann's zeta function for x < -1/2 by reflection (DLMF 25.4.1), with gamma(1 - x) by its parts.
+BC_FN double zeta_reflected(double x) {
+  if (x < -300.0) return x == -inf() ? nan() : (x == 2.0 * floor(0.5 * x) ? 0.0 : copysign(inf(), sin_pi(0.5 * x)));
+  const double y = 1.0 - x, s = 2.0 * sin_pi(0.5 * x) * (y < 2.0 ? zeta_0_2(y) / (y - 1.0) : 1.0 + zetac_above_2(y));
+  if (y < 10.0) return s * gamma(y) * power(2.0 * pi(), -y);
+  const double half = power(y * 0.15915494309189535, 0.5 * y - 0.25);
+  return s * half * exp(-y) * exp(stirling_rest(y)) * half;
+}
+BC_RARE double riemann_zeta(double x) {
+  if (x != x) return x;
+  if (x < -0.5) return zeta_reflected(x);
+  return x < 2.0 ? (x == 1.0 ? inf() : zeta_0_2(x) / (x - 1.0)) : (x > 60.0 ? 1.0 : 1.0 + zetac_above_2(x));
+}
+/// zeta(x) - 1
+BC_RARE double zetac(double x) {
+  if (x != x) return x;
+  if (x < -0.5) return zeta_reflected(x) - 1.0;
+  return x < 2.0 ? (x == 1.0 ? inf() : zeta_0_2(x) / (x - 1.0) - 1.0) : (x == inf() ? 0.0 : zetac_above_2(x));
+}
+
+/// log(gamma(a + m) / gamma(a)) for a >= 10 and a + m >= 10, from Stirling's formula without its large terms.
+BC_FN double log_gamma_ratio(double a, double m) {
+  const double b = a + m;
+  return (a - 0.5) * log1p(m / a) + m * (log(b) - 1.0) + (stirling_rest(b) - stirling_rest(a));
+}
+/// log(beta(a, b)) for a >= b > 0, a >= 10.
+BC_FN double betaln_large(double a, double b) {
+  if (b < 10.0) return gammaln(b) - log_gamma_ratio(a, b);
+  const double ratio = b / a, s = a + b;
+  const double rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(s);
+  return 0.9189385332046728 - 0.5 * log(b) + rest - ((a - 0.5) * log1p(ratio) - b * log(ratio / (1.0 + ratio)));
+}
+BC_FN bool is_odd(double n) { return n != 2.0 * floor(0.5 * n); }
+BC_RARE double beta(double a, double b) {
+  if (a != a || b != b) return a + b;
+  if (fabs(a) < fabs(b)) {
+    const double t = a;
+    a = b;
+    b = t;
+  }
+  double sign = 1.0;
+  if ((a <= 0.0 && a == floor(a)) || (b <= 0.0 && b == floor(b))) {
+    // A pole, unless gamma(a + b) has one too: for whole n > 0 beside it the quotient is (-1)^n beta(1 - a - b, n).
+    const double n = a > b ? a : b;
+    if (n <= 0.0 || n != floor(n) || 1.0 - a - b <= 0.0) return inf();
+    sign = is_odd(n) ? -1.0 : 1.0;
+    const double other = 1.0 - a - b;
+    a = n < other ? other : n;
+    b = n < other ? n : other;
+  }
+  if (a > 100.0 && b > 0.0) return sign * (b < 10.0 ? gamma(b) * exp(-log_gamma_ratio(a, b)) : exp(betaln_large(a, b)));
+  if (fabs(a) < 160.0 && a + b > -160.0) return sign * (gamma(a) * rgamma(a + b)) * gamma(b);
+  if (a > 10.0 && a + b > 10.0) {
+    const double half = exp(-0.5 * log_gamma_ratio(a, b));
+    return half * gamma(b) * half;
+  }
+  return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * exp(gammaln(a) + gammaln(b) - gammaln(a + b));
+}
+BC_RARE double betaln(double a, double b) {
+  if (a != a || b != b) return a + b;
+  const double large = a < b ? b : a, small = a < b ? a : b;
+  if (large >= 10.0 && small > 0.0) return betaln_large(large, small);
+  if (large > 10.0 && large + small > 10.0) return gammaln(small) - log_gamma_ratio(large, small);
+  const double r = fabs(beta(a, b));
+  return (r > 1e-300 && r < 1e300) || (large == floor(large) && small == floor(small)) ? log(r) : gammaln(a) + gammaln(b) - gammaln(a + b);
+}
+/// gamma(a + m) / gamma(a)
+BC_RARE double poch(double a, double m) {
+  if (a != a || m != m) return a + m;
+  if (m == floor(m) && fabs(m) <= 20.0) {
+    double r = 1.0;
+    for (double k = 0.0; k < m; k += 1.0) r *= a + k;
+    double divisor = 1.0;
+    for (double k = m; k < 0.0; k += 1.0) divisor *= a + k;
+    return m < 0.0 ? 1.0 / divisor : r;
+  }
+  double b = a + m, sign = 1.0;
+  const bool pole = b <= 0.0 && b == floor(b), zero = a <= 0.0 && a == floor(a);
+  if (pole && !zero) return inf();
+  if (zero && !pole) return 0.0;
+  if (zero) {
+    // Both have poles: (-1)^m gamma(1 - a) / gamma(1 - b).
+    sign = is_odd(m) ? -1.0 : 1.0;
+    const double t = a;
+    a = 1.0 - b;
+    b = 1.0 - t;
+  }
+  if (a >= 10.0 && b >= 10.0 && (a > 100.0 || b > 100.0)) return sign * exp(log_gamma_ratio(a, m));
+  if (fabs(a) < 140.0 && fabs(b) < 140.0) return sign * gamma(b) * rgamma(a);
+  return sign * gammasgn(a) * gammasgn(b) * exp(gammaln(b) - gammaln(a));
+}
+/// n over k: gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)).
+BC_RARE double binom(double n, double k) {
+  if (n != n || k != k) return n + k;
+  if (n < 0.0 && n == floor(n)) return nan();
+  double whole = rint(k);
+  if (whole == k && (fabs(n) > 1e-8 || n == 0.0)) {
+    const double rest = n - whole;
+    if (n == rint(n) && rest >= 0.0 && rest < whole) whole = rest;  // the same by symmetry, with fewer factors
+    if (whole < 0.0) return 0.0;
+    if (whole < 30.0) {
+      double above = 1.0, below = 1.0;
+      for (double i = 1.0; i <= whole; i += 1.0) {
+        above *= i + n - whole;
+        below *= i;
+        if (above > 1e50 || above < -1e50) {
+          above /= below;
+          below = 1.0;
+        }
+      }
+      return above / below;
+    }
+  }
+  if (k > 0.0 && n >= 1e10 * k) return exp(-betaln(1.0 + n - k, 1.0 + k) - log(n + 1.0));
+  // For k far beyond n by reflection of gamma(n - k + 1): sin(pi (k - n)) gamma(n + 1) gamma(k - n) / (pi gamma(k + 1)).
+  if (k - n > 1.0 && k > 10.0) return gamma(n + 1.0) * sin_pi(k - n) / pi() * exp(-log_gamma_ratio(k - n, n + 1.0));
+  const double r = (n + 1.0) * beta(1.0 + n - k, 1.0 + k);
+  if (fabs(r) > 1e-300 && fabs(r) < 1e300) return 1.0 / r;
+  return gammasgn(n + 1.0) * gammasgn(k + 1.0) * gammasgn(n - k + 1.0) * exp(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0));
+}
+
+BC_SPECIAL_FLOAT1(gamma)
+BC_SPECIAL_FLOAT1(rgamma)
+BC_SPECIAL_FLOAT1(gammaln)
+BC_SPECIAL_FLOAT1(loggamma)
+BC_SPECIAL_FLOAT1(gammasgn)
+BC_SPECIAL_FLOAT1(digamma)
+BC_SPECIAL_FLOAT2(zeta)
+BC_SPECIAL_FLOAT1(riemann_zeta)
+BC_SPECIAL_FLOAT1(zetac)
+BC_SPECIAL_FLOAT2(beta)
+BC_SPECIAL_FLOAT2(betaln)
+BC_SPECIAL_FLOAT2(poch)
+BC_SPECIAL_FLOAT2(binom)
+
+}  // namespace special
+}  // namespace bc
