@@ -65,7 +65,7 @@ BC_FN double log_ndtr(double x) {
 }
 /// The inverse of ndtr.
 BC_FN double ndtri(double p) {
-  return p > 0.5 && p <= 1.0 ? 1.4142135623730951 * erfcinv(2.0 * (1.0 - p)) : -1.4142135623730951 * erfcinv(2.0 * p);
+  return p > 0.5 && p <= 1.0 ? 1.4142135623730951 * erfcinv(2.0 * (1.0 - p)) : 0.0 - 1.4142135623730951 * erfcinv(2.0 * p);
 }
 
 BC_SPECIAL_FLOAT1(erf)
