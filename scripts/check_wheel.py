@@ -24,7 +24,8 @@ SYSTEM = re.compile(r"^(ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libgcc_
 LIMIT = 48_000_000
 GLIBC = (2, 34)  # RHEL 9 and its kin; Ubuntu 22.04 has 2.35
 BUILD_GLIBC = (2, 36)  # Debian 12's: what is built with a newer one cannot promise GLIBC
-LICENSES = ("LICENSE", "openblas.txt", "fmt.txt", "highway.txt", "zstd.txt", "zlib.txt", "xxhash.txt", "llvm.txt", "libstdc++.txt", "ducc.txt")
+LICENSES = ("LICENSE", "openblas.txt", "fmt.txt", "highway.txt", "zstd.txt", "zlib.txt", "xxhash.txt",
+            "llvm.txt", "libstdc++.txt", "ducc.txt")
 
 # What a user would try first, on the CPU: arrays, products, a factorisation, compiled functions, NumPy's arrays beside ours.
 TRY = """
