@@ -680,7 +680,8 @@ TEST_F(KernelCache, ProcessMayExitWhileTheBackgroundThreadCompiles) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);
-      static FakeBackend backend;
+      // Never destroyed, as the engine's are not: an earlier test may have registered the cache's shutdown, which then comes after it.
+      auto& backend = *new FakeBackend;
       backend.delay = 20ms;
       for (int i = 0; i < 5; ++i) {
         const int n = 100 * round + i;
