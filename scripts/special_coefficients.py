@@ -254,7 +254,7 @@ def exponential_integrals() -> None:
 
 def main() -> None:
     print("// Made by scripts/special_coefficients.py; do not edit.")
-    print('#pragma once\n#include "../complex_math.h"\n\nnamespace bc {\nnamespace special {\n')
+    print('#pragma once\n#include "../complex_math.h"\n\nnamespace bc {\nnamespace special_rows {\n')
     print("// clang-format off")
     error_functions()
     gamma_functions()
@@ -265,7 +265,7 @@ def main() -> None:
     print("BC_FN double euler_maclaurin(int k) {")
     print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in terms)}}};")
     print("  return c[k - 1];\n}")
-    print("// clang-format on\n\n}  // namespace special\n}  // namespace bc")
+    print("// clang-format on\n\n}  // namespace special_rows\n}  // namespace bc")
 
 
 if __name__ == "__main__":

@@ -636,23 +636,27 @@ const Entry& make_entry(DispatcherState& s, const Key& key, Device device, PyObj
 /// Positional arguments of a call that has keywords or leaves defaults out.
 std::vector<PyObject*> bind_arguments(PyObject* dispatcher, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   const DispatcherState& s = dispatcher_state(dispatcher);
-  const auto name = [&] { return std::string(as_string(attr(dispatcher, "__name__").get())); };
+  const auto kernel = [&] {
+    PyRef name = PyRef::maybe(PyObject_GetAttr(dispatcher, state().names.__name__));
+    if (!name) PyErr_Clear();
+    return name ? fmt::format("kernel {}", as_string(name.get())) : "kernel";
+  };
   const size_t count = s.names.size();
-  if (count != 0 && static_cast<size_t>(n) > count) raise(ErrorKind::Type, "kernel {}: expected {} arguments, got {}", name(), count, n);
+  if (count != 0 && static_cast<size_t>(n) > count) raise(ErrorKind::Type, "{}: expected {} arguments, got {}", kernel(), count, n);
   std::vector<PyObject*> all(std::max(count, static_cast<size_t>(n)), nullptr);
   for (Py_ssize_t i = 0; i < n; ++i) all[static_cast<size_t>(i)] = args[i];
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
     PyObject* key = PyTuple_GetItem(kwnames, i);
     size_t at = 0;
     while (at < count && PyUnicode_Compare(s.names[at].get(), key) != 0) ++at;
-    if (at == count) raise(ErrorKind::Type, "kernel {}: got an unexpected keyword argument '{}'", name(), as_string(key));
-    if (all[at]) raise(ErrorKind::Type, "kernel {}: got multiple values for argument '{}'", name(), as_string(key));
+    if (at == count) raise(ErrorKind::Type, "{}: got an unexpected keyword argument '{}'", kernel(), as_string(key));
+    if (all[at]) raise(ErrorKind::Type, "{}: got multiple values for argument '{}'", kernel(), as_string(key));
     all[at] = args[n + i];
   }
   for (size_t i = 0; i < count; ++i) {
     if (all[i]) continue;
     const size_t from_end = count - i;
-    if (from_end > s.defaults.size()) raise(ErrorKind::Type, "kernel {}: missing argument '{}'", name(), as_string(s.names[i].get()));
+    if (from_end > s.defaults.size()) raise(ErrorKind::Type, "{}: missing argument '{}'", kernel(), as_string(s.names[i].get()));
     all[i] = s.defaults[s.defaults.size() - from_end].get();
   }
   return all;

@@ -171,17 +171,17 @@ void Storage::rebind(Ref<Node> value) {
 std::atomic<int64_t> History::live{0};
 
 void destroy(History* history) {
-  static thread_local std::vector<History*> waiting;
-  static thread_local bool running = false;
-  waiting.push_back(history);
-  if (running) return;
-  running = true;
-  while (!waiting.empty()) {
-    History* next = waiting.back();
-    waiting.pop_back();
+  // A thread's first call takes those that go with it in turn, so that a long chain does not use up the stack.
+  static constinit thread_local std::vector<History*>* waiting = nullptr;
+  if (waiting) return waiting->push_back(history);
+  std::vector<History*> all{history};
+  waiting = &all;
+  while (!all.empty()) {
+    History* next = all.back();
+    all.pop_back();
     delete next;
   }
-  running = false;
+  waiting = nullptr;
 }
 
 void destroy(Storage* storage) {

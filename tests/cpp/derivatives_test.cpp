@@ -44,7 +44,7 @@ using Point = std::array<double, 3>;
 bool between(double x) { return std::abs(2 * x - std::rint(2 * x)) > 0.05; }
 
 /// Tells whether a row is one of SciPy's special functions.
-bool is_special(const OpInfo& row) { return row.text && std::string_view(row.text).starts_with("special::"); }
+bool is_special(const OpInfo& row) { return row.text && std::string_view(row.text).starts_with("special_rows::"); }
 
 /// A point of a special function: positive numbers, and what is a probability, a distribution's argument or an elliptic parameter in (0,
 /// 1).

@@ -85,7 +85,7 @@ FUNCTIONS = {
     "ifft2": (bc.fft.ifft2, [(3, 4)]),
     "irfft": (lambda a: bc.fft.irfft(a, 6), [(2, 4)]),
     "irfft odd": (lambda a: bc.fft.irfft(a, 7), [(2, 4)]),
-    "irfftn": (lambda a: bc.fft.irfftn(a, (3, 6)), [(3, 4)]),
+    "irfftn": (lambda a: bc.fft.irfftn(a, (3, 6), axes=(0, 1)), [(3, 4)]),
     "hfft": (lambda a: bc.fft.hfft(a, 6), [(2, 4)]),
 }
 REAL = {

@@ -57,6 +57,18 @@ def test_rounding_up_down_and_to_zero(device, kind):
             np.testing.assert_array_equal(out[i, j], np.array(expected, kind))
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_what_is_rounded_to_nearest_is_never_fused(device, kind):
+    letter, name = ("f", "float") if kind is np.float32 else ("d", "double")
+    text = f"""extern "C" __global__ void k(const {name}* x, const {name}* y, const {name}* z, {name}* out) {{
+      int t = threadIdx.x, n = blockDim.x; {name} a = x[t], b = y[t], c = z[t];
+      out[t] = __{letter}add_rn(a, __{letter}mul_rn(b, c)); out[n + t] = __{letter}sub_rn(__{letter}mul_rn(b, c), a); }}"""
+    n = 128
+    x, y, z = (rng.standard_normal(n).astype(kind) for _ in range(3))
+    out = run(device, text, n, x, y, z, np.zeros((2, n), kind))[3]
+    np.testing.assert_array_equal(out, [x + y * z, y * z - x])
+
+
 def test_conversions_that_round(device):
     text = """extern "C" __global__ void k(const long long* x, float* f, double* d) { int t = threadIdx.x;
       f[3 * t] = __ll2float_rd(x[t]); f[3 * t + 1] = __ll2float_ru(x[t]); f[3 * t + 2] = __ll2float_rz(x[t]);

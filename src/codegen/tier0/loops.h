@@ -205,7 +205,7 @@ struct Code;
     BC_CODE(name, arity, F32 | F64, SAME)              \
     template <class T, class A>                        \
     BC_INLINE static T run parameters {                \
-      return special::name arguments;                  \
+      return special_rows::name arguments;             \
     }                                                  \
   };
 #define BC_SPECIAL1(name, ...) BC_SPECIAL(name, 1, (A a), (a))

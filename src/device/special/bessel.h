@@ -4,7 +4,7 @@
 #include "gamma.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 BC_FN double i0e(double x) { return fabs(x) <= 16.0 ? i0(x) * exp(-fabs(x)) : i0_far(fabs(x)); }
 BC_FN double i1e(double x) { return fabs(x) <= 16.0 ? bessel_i1(x) * exp(-fabs(x)) : copysign(bessel_i1_far(fabs(x)), x); }
@@ -119,5 +119,5 @@ BC_SPECIAL_FLOAT1(y1)
 BC_SPECIAL_FLOAT2(yn)
 BC_SPECIAL_FLOAT2(spherical_yn)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

@@ -4,7 +4,7 @@
 #include "gamma.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 BC_FN double expit(double x) {
   const double e = exp(-fabs(x));
@@ -135,5 +135,5 @@ BC_SPECIAL_FLOAT1(tandg)
 BC_SPECIAL_FLOAT1(cotdg)
 BC_SPECIAL_FLOAT3(radian)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

@@ -3,7 +3,7 @@
 #include "gamma.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 /// Carlson's symmetric integral of the first kind, by duplication (Carlson, Numerical Algorithms 10, 1995; DLMF 19.36.1).
 BC_RARE double carlson_rf(double x, double y, double z) {
@@ -145,5 +145,5 @@ BC_SPECIAL_FLOAT2(ellipj_sn)
 BC_SPECIAL_FLOAT2(ellipj_cn)
 BC_SPECIAL_FLOAT2(ellipj_dn)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

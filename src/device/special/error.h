@@ -3,7 +3,7 @@
 #include "gamma.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 /// e^(-x^2 scale), scale a power of two, with what the square's rounding loses.
 BC_FN double exp_minus_square(double x, double scale) {
@@ -77,5 +77,5 @@ BC_SPECIAL_FLOAT1(ndtr)
 BC_SPECIAL_FLOAT1(log_ndtr)
 BC_SPECIAL_FLOAT1(ndtri)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

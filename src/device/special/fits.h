@@ -3,7 +3,7 @@
 #include "../complex_math.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 // clang-format off
 /// erf(x) / x of u = x^2, on [0.0, 1.0]; what is left out is 7.4e-18 of the largest.
@@ -336,5 +336,5 @@ BC_FN double euler_maclaurin(int k) {
 }
 // clang-format on
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

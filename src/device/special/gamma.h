@@ -13,7 +13,7 @@
   }
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 BC_FN double pi() { return 0x1.921fb54442d18p+1; }
 BC_FN double inf() { return limits<double>::inf(); }
@@ -327,5 +327,5 @@ BC_SPECIAL_FLOAT2(betaln)
 BC_SPECIAL_FLOAT2(poch)
 BC_SPECIAL_FLOAT2(binom)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

@@ -4,7 +4,7 @@
 #include "error.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 /// log(1 + t) - t, where 1 + t = ratio.
 BC_FN double log_less(double ratio, double t) { return t > -0.29 && t < 0.41 ? log_tail(t) : log(ratio) - t; }
@@ -341,5 +341,5 @@ BC_SPECIAL_FLOAT3(fdtri)
 BC_SPECIAL_FLOAT3(gdtr)
 BC_SPECIAL_FLOAT3(gdtrc)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

@@ -3,7 +3,7 @@
 #include "gamma.h"
 
 namespace bc {
-namespace special {
+namespace special_rows {
 
 BC_FN double euler() { return 0.5772156649015329; }
 /// e^x factor, where e^x alone may overflow.
@@ -101,5 +101,5 @@ BC_SPECIAL_FLOAT1(sici_ci)
 BC_SPECIAL_FLOAT1(shichi_shi)
 BC_SPECIAL_FLOAT1(shichi_chi)
 
-}  // namespace special
+}  // namespace special_rows
 }  // namespace bc

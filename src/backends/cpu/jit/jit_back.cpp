@@ -43,7 +43,7 @@ Machine make_machine(const bc_jit_flags& flags, std::string& log) {
     return nullptr;
   }
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = flags.contract != 0 || flags.fast_math != 0 ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // what may be fused says so itself
   options.UnsafeFPMath = flags.fast_math != 0;
   options.NoInfsFPMath = flags.fast_math == 1;
   options.NoNaNsFPMath = flags.fast_math == 1;

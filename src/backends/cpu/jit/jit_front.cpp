@@ -170,7 +170,8 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-vectorize-slp");
   }
   if (machine.wide_vectors) options.emplace_back("-mprefer-vector-width=512");
-  options.emplace_back(flags.contract != 0 || flags.fast_math != 0 ? "-ffp-contract=fast" : "-ffp-contract=off");
+  // With the pragmas, by which CUDA's functions of one rounding (__dadd_rn) are never fused.
+  options.emplace_back(flags.contract != 0 || flags.fast_math != 0 ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
   if (flags.fast_math == 1) {
     for (const char* option : {"-ffast-math", "-menable-no-infs", "-menable-no-nans", "-ffinite-math-only"}) options.emplace_back(option);
   }
