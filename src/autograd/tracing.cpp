@@ -1,6 +1,7 @@
 #include "autograd/tracing.h"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -33,7 +34,7 @@ void Addressing::put(Op op, const Array& into, const Array& value) const {
 namespace {
 
 /// For each trace of this thread the sequence number from which on functions are its own.
-thread_local std::vector<uint64_t> traces;
+thread_local std::unique_ptr<std::vector<uint64_t>> traces;  // on the heap: there is little room for what every thread has from its start
 
 using Operands = std::span<const TracedOperand>;
 
@@ -93,16 +94,16 @@ Addressing for_many(const Addressing& one, int64_t count, int64_t size, bool man
 
 }  // namespace
 
-bool tracing() { return !traces.empty(); }
+bool tracing() { return traces && !traces->empty(); }
 
 uint64_t begin_trace() {
   watch_recording();
-  traces.push_back(GradFunction::next_sequence());
-  return traces.back();
+  if (!traces) traces = std::make_unique<std::vector<uint64_t>>();
+  return traces->emplace_back(GradFunction::next_sequence());
 }
 
 void end_trace(uint64_t trace) {
-  while (!traces.empty() && traces.back() >= trace) traces.pop_back();
+  while (tracing() && traces->back() >= trace) traces->pop_back();
 }
 
 Array trace_input(const Array& a) {
