@@ -329,6 +329,14 @@ def test_roots_and_logarithms(xp, dtype):
     close(linalg.fractional_matrix_power(xp.array(p), -1), np.linalg.inv(p), 1e-9)
 
 
+def test_numbers_below_zero_have_the_principal_logarithm(xp):
+    for seed in range(20):
+        a = np.random.default_rng(seed).normal(size=(5, 5))
+        below = sum(v.real < 0 and v.imag == 0 for v in np.linalg.eigvals(a))
+        log = host(linalg.logm(xp.array(a)))
+        np.testing.assert_allclose(np.trace(log).imag, np.pi * below, atol=1e-10)
+
+
 def test_a_matrix_without_a_root_is_warned_of(xp):
     with pytest.warns(linalg.LinAlgWarning, match="singular"):
         linalg.sqrtm(xp.array([[0.0, 1.0], [0.0, 0.0]]))

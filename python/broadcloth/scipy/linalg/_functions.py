@@ -154,6 +154,12 @@ def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
         if bool((_c.diagonal(t, -1, -2, -1) == 0).all() & (_c.diagonal(t, 0, -2, -1) > 0).all()):
             return t, z
     t, z = _c.linalg_schur(_complex(a))
+    if a.dtype.kind != "c":
+        # Real eigenvalues have imaginary parts of rounding here. Below zero their sign would choose the root and the logarithm.
+        values = _c.diagonal(t, 0, -2, -1)
+        rounding = 10 * a.shape[-1] * float(np.finfo(t.dtype).eps) * abs(t).max(axis=(-2, -1), keepdims=True)[..., 0]
+        off_axis = _c.where(abs(values.imag) <= rounding, values.imag, 0.0)
+        t = t - (1j * off_axis)[..., None] * _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")
     return t, z
 
 
