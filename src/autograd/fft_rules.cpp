@@ -33,13 +33,14 @@ struct FftFunction final : LibraryFunction {
       case FftKind::dct:
       case FftKind::dst: return {transposed_real(g) * Arg(scale)};
       case FftKind::c2r: return {spectrum_gradient(g) * Arg(scale)};
-      default: return {real(without_factor(g, FftKind::c2c, !forward) * Arg(scale), is_complex(edges[0].dtype))};
+      default: {
+        const Array made = without_factor(g, FftKind::c2c, !forward) * Arg(scale);
+        return {is_complex(edges[0].dtype) ? made : bc::real(made)};
+      }
     }
   }
 
  private:
-  static Array real(const Array& a, bool complex) { return complex ? a : bc::real(a); }
-
   /// The input's lengths along the axes: of a half spectrum's gradient the rest is filled up with zeros.
   Axes lengths() const {
     Axes n;

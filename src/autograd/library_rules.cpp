@@ -30,15 +30,8 @@ struct MatmulFunction final : LibraryFunction {
 
 // ---- Scans ----
 
-Array reversed(const Array& a, int axis) {
-  Layout l = a.layout();
-  if (l.shape[axis] > 0) l.offset += (l.shape[axis] - 1) * l.strides[axis];
-  l.strides[axis] = -l.strides[axis];
-  return a.with_layout(std::move(l));
-}
-
 /// The sum of what comes at and after each place.
-Array sum_from_behind(const Array& g, int axis) { return reversed(cumsum(reversed(g, axis), axis), axis); }
+Array sum_from_behind(const Array& g, int axis) { return flip(cumsum(flip(g, Axes{axis}), axis), Axes{axis}); }
 
 /// Adds each element of `g` to the place that `index` says along an axis of a zero array of `shape`.
 Array spread(const Array& g, const Array& index, int axis, const Dims& shape) {

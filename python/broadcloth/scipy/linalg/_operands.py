@@ -28,6 +28,11 @@ def operand(x: Any, check_finite: bool = True, device: Any = None) -> ndarray:
     return a
 
 
+def has_rows(right: ndarray, count: int) -> bool:
+    """Whether right sides, a vector or matrices, have so many rows."""
+    return right.ndim > 0 and right.shape[0 if right.ndim == 1 else -2] == count
+
+
 def matrices(x: Any, check_finite: bool = True, text: str = "expected matrix") -> ndarray:
     a = operand(x, check_finite)
     if a.ndim < 2:

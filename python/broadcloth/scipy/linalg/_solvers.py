@@ -11,7 +11,7 @@ from ... import _broadcloth as _c
 from ... import linalg as _linalg
 from ..._broadcloth import ndarray
 from ..._warnings import warn
-from ._operands import LinAlgWarning, back, dagger, eps, matrices, on_host, operand, squares, transposed
+from ._operands import LinAlgWarning, back, dagger, eps, has_rows, matrices, on_host, operand, squares, transposed
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -91,7 +91,7 @@ def solve(
     right = operand(b, check_finite, x.device)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Expected square matrix, got a1.shape={x.shape}")
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+    if not has_rows(right, x.shape[-1]):
         shape = (*right.shape, 1) if right.ndim == 1 else right.shape
         raise ValueError(f"incompatible shapes: a1.shape={x.shape} and b1.shape={shape}")
     kind = _structure(x) if assume_a is None else _STRUCTURES[assume_a]
@@ -162,7 +162,7 @@ def solve_triangular(
     """
     x = squares(a, check_finite)
     right = operand(b, check_finite, x.device)
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+    if not has_rows(right, x.shape[-1]):
         raise ValueError(f"shapes of a {x.shape} and b {right.shape} are incompatible")
     try:
         return _c.linalg_solve_triangular(x, right, lower, transposed(trans), unit_diagonal)
@@ -208,7 +208,7 @@ def solve_banded(
     below, above = (int(v) for v in l_and_u)
     x = matrices(ab, check_finite)
     right = operand(b, check_finite, x.device)
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+    if not has_rows(right, x.shape[-1]):
         raise ValueError("shapes of ab and b are not compatible.")
     if below + above + 1 != x.shape[-2]:
         raise ValueError(
@@ -255,7 +255,7 @@ def solveh_banded(
     """
     x = matrices(ab, check_finite)
     right = operand(b, check_finite, x.device)
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != x.shape[-1]:
+    if not has_rows(right, x.shape[-1]):
         raise ValueError("shapes of ab and b are not compatible.")
     host, values = on_host("solveh_banded", x, right)
     return back(x.device, _c.linalg_solveh_banded(host, values, lower))[0]
@@ -538,7 +538,7 @@ def lu_solve(
     """
     factors = operand(lu_and_piv[0], False)
     right = operand(b, check_finite, factors.device)
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != factors.shape[-1]:
+    if not has_rows(right, factors.shape[-1]):
         raise ValueError(f"Shapes of lu {factors.shape} and b {right.shape} are incompatible")
     return _c.linalg_lu_solve(factors, _c.asarray(lu_and_piv[1], device=factors.device), right, transposed(trans))
 
@@ -677,6 +677,6 @@ def cho_solve(c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bo
     """
     factor = squares(c_and_lower[0], check_finite, "The factored matrix c is not square.")
     right = operand(b, check_finite, factor.device)
-    if right.ndim == 0 or right.shape[0 if right.ndim == 1 else -2] != factor.shape[-1]:
+    if not has_rows(right, factor.shape[-1]):
         raise ValueError(f"incompatible dimensions ({factor.shape} and {right.shape})")
     return _c.linalg_cho_solve(factor, right, bool(c_and_lower[1]))
