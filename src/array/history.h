@@ -9,8 +9,9 @@
 
 namespace bc {
 
-/// What recording tells src/autograd, which lies above it: which op made which array from which operands. Only ops that have nothing but
-/// arrays and numbers as operands are told; NumPy's rules (`out=`, `where=`, orders of axes, composites) are other ops when they get here.
+/// Recording tells src/autograd, which lies above it, by these calls which op made which array from which operands. Only ops that have
+/// nothing but arrays and numbers as operands are told; NumPy's rules (`out=`, `where=`, orders of axes, composites) are other ops when
+/// they get here.
 class HistoryObserver {
  public:
   virtual ~HistoryObserver() = default;
@@ -25,7 +26,7 @@ class HistoryObserver {
   virtual Ref<History> gather(const Array& source, std::span<const Array> indices, const GatherExtra& extra, const Dims& shape) = 0;
   virtual Ref<History> library(std::span<const Array> inputs, const LibraryExtra& extra, const Dims& shape, DType dtype) = 0;
 
-  /// What the history of `target`'s storage is after target[...] = value, or after a body has run in place on it; nullopt where it stays
+  /// The history of `target`'s storage after target[...] = value, or after a body has run in place on it; nullopt where it stays
   /// what it is. Called before the write, so that a write that is not allowed raises here.
   virtual std::optional<Ref<History>> store(const Array& target, const Array& value) = 0;
   virtual std::optional<Ref<History>> store_library(const Array& target, std::span<const Array> inputs, const LibraryExtra& extra) = 0;

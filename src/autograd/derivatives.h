@@ -18,10 +18,10 @@ Array reduce_derivative(Op op, const Array& a, const ReduceOptions& options, con
 
 namespace autograd {
 
-/// What the rule of operand `k` of a row reads: bits 0 to 2 for the operands, and kUsesResult.
+/// A bit for each array that the rule of operand `k` of a row reads: 0 to 2 for the operands, and kUsesResult.
 inline constexpr uint8_t kUsesResult = 8;
 uint8_t uses(Op op, int k);
-/// What the rule of a reduction reads: bit 0 for its operand, and kUsesResult.
+/// The same for the rule of a reduction: bit 0 for its operand, and kUsesResult.
 uint8_t reduction_uses(Op op);
 
 /// The gradient of operand `k` of an elementwise row, in the shape of g; operands that its rule does not read may be empty arrays. An empty

@@ -76,7 +76,7 @@ struct FftFunction final : LibraryFunction {
     const int other = type == 2 ? 3 : type == 3 ? 2 : type;
     const bool sine = transform == FftKind::dst;
     const bool weighted = !orthogonal && type != 4 && !(sine && type == 1);
-    // What stands before the transform and behind it: (2, 1) of type 2, (1, 1/2) of type 3, (1/2 inside, 2 inside) of type 1.
+    // Type 2 doubles the end before the transform, type 3 halves it behind; type 1 halves the inside before and doubles it behind.
     if (weighted && type == 2) g = at_ends(g, 2, 1, sine);
     if (weighted && type == 1) g = at_ends(g, 1, 0.5, sine);
     FftOptions options;

@@ -22,7 +22,7 @@ struct Value {
   Device device;
 };
 
-/// What a function read: output `output` of `from`, through a view.
+/// An operand of a function: output `output` of `from`, read through a view.
 struct Edge {
   Ref<GradFunction> from;  ///< nullptr: a constant
   bool constant = false;   ///< a constant for derivatives, although a trace follows it
@@ -32,7 +32,7 @@ struct Edge {
   Device device;
 };
 
-/// What a program has asked for at one function's value.
+/// The hooks and the kept gradient that a program has asked for at one function's value.
 struct Watchers {
   struct Hook {
     int64_t id;

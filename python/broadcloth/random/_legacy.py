@@ -42,7 +42,7 @@ class RandomState(LegacyDistributions, _Base):
 
     def _draw_from(self, numpys: Any) -> None:
         super().__init__(numpys._bit_generator)
-        # What draws, and holds the second number of a pair of normal ones.
+        # NumPy's RandomState draws, and keeps the second number of each pair of normal ones.
         self._numpy = numpys
 
     @property

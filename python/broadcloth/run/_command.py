@@ -24,7 +24,7 @@ class UsageError(Exception):
     """The command line is no program's."""
 
 
-# What a program begins with that is no file: a text, a module, the standard input.
+# First arguments that name a program but no file: a text, a module, the standard input.
 _STARTS = ("-c", "-m", "-")
 
 

@@ -158,7 +158,7 @@ def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
     return np.nested_iters(_fallback.read_only(op), *args, **kwargs)
 
 
-# What takes arrays by reference and gives no result to bring back.
+# Functions that take arrays by reference and give no result to bring back.
 _ITERATORS = {np.nditer: _nditer, np.nested_iters: _nested_iters}
 
 

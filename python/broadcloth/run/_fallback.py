@@ -24,7 +24,7 @@ _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 
 strict = False
 
-# What a function raises that refuses its arguments. Others (memory, a compiler's refusal, a signal) are the program's to see.
+# Exceptions by which a function refuses its arguments. Others (memory, a compiler's refusal, a signal) go to the program.
 _REFUSALS = (TypeError, ValueError, NotImplementedError, AttributeError, LookupError, OverflowError)
 # Functions that write into arguments: their host copies can be written from the start.
 _WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle", "at", "resize", "setfield"}

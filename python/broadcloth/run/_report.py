@@ -19,7 +19,7 @@ from ._sampler import Line, Sampler
 
 _ROWS = 12  # lines that are shown
 
-# What to write in the place of a wait, by the words that name it.
+# The advice for each kind of wait: the words that name the wait, and what the program could write instead.
 _INSTEAD = (
     ("truth", "test less often, or keep the test in the arrays: bc.where, a mask, (x < limit).any() every 10th step"),
     ("index", "take the number once with int(x), before the loop"),
