@@ -49,6 +49,8 @@ def _same_number(a: str, b: str) -> bool:
 
 def difference(expected: str, printed: str) -> str | None:
     """What differs between two outputs: words exactly, floats by their printed digits; None where nothing does."""
+    if "Traceback (most recent call last):" in printed:
+        return printed[-1500:]
     for line, (a, b) in enumerate(zip(expected.splitlines(), printed.splitlines()), 1):
         x, y = words(a), words(b)
         same = len(x) == len(y) and all(

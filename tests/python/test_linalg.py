@@ -60,7 +60,13 @@ def test_determinants_of_special_matrices(xp):
     assert host(xp.linalg.det(xp.array([[0, 1], [1, 0]]))) == -1
     assert host(xp.linalg.det(xp.empty((0, 0)))) == 1 and xp.linalg.det(xp.empty((0, 2, 2))).shape == (0,)
     assert [host(v) for v in xp.linalg.slogdet(xp.empty((0, 0)))] == [1, 0]
-    assert np.isnan(host(xp.linalg.det(xp.array([[np.nan, 1], [1, 2]]))))
+    stack = np.array([np.eye(3)] * 4)
+    stack[1, 2, 0] = stack[3, 0, 2] = np.nan
+    for nan in (np.array([[np.nan, 1], [1, 2]]), np.array([[1, np.nan], [1, 2]]), np.array([[1, 2], [3, 1j * np.nan]]), stack):
+        found = np.isnan(nan).any(axis=(-1, -2))
+        assert np.array_equal(np.isnan(host(xp.linalg.det(xp.array(nan)))), found)
+        assert np.array_equal(np.isnan(host(xp.linalg.inv(xp.array(nan)))).any(axis=(-1, -2)), found)
+        assert np.array_equal(np.isnan(host(xp.linalg.solve(xp.array(nan), xp.ones((nan.shape[-1], 1))))).any(axis=(-1, -2)), found)
     assert host(xp.linalg.slogdet(xp.eye(400) * 1e-10).logabsdet) == pytest.approx(400 * np.log(1e-10))
 
 
@@ -210,8 +216,14 @@ def test_errors_are_numpys(xp, name, args):
             getattr(xp.linalg, name)(*(xp.array(a) if isinstance(a, np.ndarray) else a for a in args))
         assert str(caught.value) == str(e)
     else:
-        got = getattr(xp.linalg, name)(*(xp.array(a) if isinstance(a, np.ndarray) else a for a in args))
-        np.testing.assert_allclose(host(got), want)
+        try:
+            got = getattr(xp.linalg, name)(*(xp.array(a) if isinstance(a, np.ndarray) else a for a in args))
+        except np.linalg.LinAlgError:
+            # LAPACKs differ in what they say of a matrix with NaN or infinity: an error, or a result that is NaN.
+            assert any(not np.isfinite(a).all() for a in args if isinstance(a, np.ndarray))
+            assert not np.isfinite(want).all()
+        else:
+            np.testing.assert_allclose(host(got), want)
 
 
 def test_shapes_that_do_not_fit(xp):

@@ -8,12 +8,14 @@ import os
 import pkgutil
 import runpy
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import ModuleType, TracebackType
 from typing import Any
 
 from .. import _broadcloth as _c
+from ..exceptions import PerformanceWarning
 from . import _fallback, _imports
 from ._owner import Owner
 
@@ -198,6 +200,7 @@ def run_program(words: list[str]) -> int:
             return 2
     _imports.enable(owner)
     _c.forbid_hidden_waits(options.strict)
+    os.register_at_fork(after_in_child=_leave_lost_device)
     try:
         with _watched(options, owner, words):
             run()
@@ -207,6 +210,21 @@ def run_program(words: list[str]) -> int:
         _show_and_end(error)
         raise
     return 0
+
+
+def _leave_lost_device() -> None:
+    """In a child that was forked after CUDA had been started, which cannot use it: new arrays live on the CPU."""
+    from .. import default_device, set_default_device
+
+    device = default_device()
+    if device.type != "cuda" or _c.device_count("cuda"):
+        return
+    set_default_device("cpu")
+    message = (
+        "this process was forked after its parent had started CUDA, which no driver allows it to use: it computes on the CPU; "
+        "multiprocessing's 'spawn' or 'forkserver' start children that can use the GPU"
+    )
+    warnings.warn(message, PerformanceWarning, stacklevel=2)
 
 
 @contextlib.contextmanager

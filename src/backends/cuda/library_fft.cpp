@@ -235,11 +235,13 @@ void run(const FftExtra& op, Device device, Stream stream, std::span<const View>
     if (!outer.empty()) outer.resize(outer.size() - 1), outer_strides.resize(outer.size());
   };
   batches();
-  // Transforms to real numbers destroy their input, and cuFFT expects pairs of real numbers to be aligned as complex ones.
-  const uintptr_t alignment = wide ? 16 : 8;
+  // Transforms to real numbers destroy their input, and cuFFT expects each call's pairs of real numbers to be aligned as complex ones.
+  const int64_t alignment = wide ? 16 : 8, in_bytes = itemsize(inputs[0].dtype);
+  bool aligned = reinterpret_cast<uintptr_t>(data) % alignment == 0;
+  for (const int64_t stride : outer_strides) aligned = aligned && stride * in_bytes % alignment == 0;
   Ref<Buffer> copy;
-  if (halves_input(key.type) || reinterpret_cast<uintptr_t>(data) % alignment != 0 || key.distance < 0 ||
-      (key.batch > 1 && key.distance == 0) || product(outer) > kMostCalls || !describe_input(in, rank, &key)) {
+  if (halves_input(key.type) || !aligned || key.distance < 0 || (key.batch > 1 && key.distance == 0) || product(outer) > kMostCalls ||
+      !describe_input(in, rank, &key)) {
     copy = packed(queue, inputs[0]);
     data = static_cast<const char*>(copy->ptr);
     in.strides = contiguous_strides(in.shape);
@@ -255,7 +257,7 @@ void run(const FftExtra& op, Device device, Stream stream, std::span<const View>
   const CufftApi& api = cufft();
   check_fft(api.cufftSetStream(plan.handle, static_cast<CUstream>(stream.native)), "cufftSetStream");
   check_fft(api.cufftSetWorkArea(plan.handle, work ? work->ptr : nullptr), "cufftSetWorkArea");
-  const int64_t calls = product(outer), in_bytes = itemsize(inputs[0].dtype);
+  const int64_t calls = product(outer);
   const int64_t out_bytes = output.layout.size() / calls * itemsize(output.dtype);
   for (int64_t i = 0; i < calls; ++i) {
     int64_t rest = i, offset = 0;

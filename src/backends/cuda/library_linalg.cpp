@@ -228,8 +228,51 @@ struct Pivots {
 
 bool as_stack(const Stack& s, int64_t size) { return s.count > 1 && size <= kBatchedSize; }
 
+/// Which matrices have a NaN, on the device: one int32 for each. cuSOLVER's LU can lose one (the determinant of [[nan, 1], [1, 2]] is -1).
+Ref<Buffer> find_nan(Stack& s, const Columns& a) {
+  const Ref<Buffer> found = s.queue.scratch(std::max<int64_t>(s.count, 1) * static_cast<int64_t>(sizeof(int)));
+  s.zero(found->ptr, s.count * static_cast<int64_t>(sizeof(int)));
+  const char* real = type_name(real_type(s.op.dtype));
+  const int64_t each = a.matrix_bytes() / itemsize(real_type(s.op.dtype));
+  Words w;
+  w.pointer(found->ptr);
+  w.pointer(a.held->ptr);
+  w.integer(each);
+  w.integer(s.count * each);
+  s.queue.run_for("linalg_find_nan", real, "",
+                  fmt::format(R"(const i64 e = static_cast<i64>(blockIdx.x) * {1} + t;
+if (e >= p.w[3]) return;
+const {0} v = word_as<const {0}*>(p.w + 1)[e];
+if (!(v == v)) word_as<i32*>(p.w)[e / p.w[2]] = 1;)",
+                              real, kThreads),
+                  s.count * each, w);
+  return found;
+}
+
+/// Makes the factors of the matrices that were found NaN throughout, and tells no failure of them, as LAPACK's elimination does.
+void spread_nan(Stack& s, const Columns& a, const Ref<Buffer>& found) {
+  const char* real = type_name(real_type(s.op.dtype));
+  const int64_t each = a.matrix_bytes() / itemsize(real_type(s.op.dtype));
+  Words w;
+  w.pointer(found->ptr);
+  w.pointer(a.held->ptr);
+  w.integer(each);
+  w.integer(s.count * each);
+  w.pointer(s.info());
+  s.queue.run_for("linalg_spread_nan", real, "",
+                  fmt::format(R"(const i64 e = static_cast<i64>(blockIdx.x) * {1} + t;
+if (e >= p.w[3]) return;
+const i64 b = e / p.w[2];
+if (word_as<const i32*>(p.w)[b] == 0) return;
+word_as<{0}*>(p.w + 1)[e] = limits<{0}>::nan();
+if (e % p.w[2] == 0) word_as<i32*>(p.w + 4)[b] = 0;)",
+                              real, kThreads),
+                  s.count * each, w);
+}
+
 /// Factorizes in place, and fills `info`.
 Pivots factorize(Stack& s, const Columns& a) {
+  const Ref<Buffer> nan = find_nan(s, a);
   const int64_t least = std::min(a.rows, a.columns);
   const bool stack = a.rows == a.columns && as_stack(s, a.rows);
   Pivots pivots{s.queue.scratch(std::max<int64_t>(s.count * least, 1) * 8), !stack, least};
@@ -237,6 +280,7 @@ Pivots factorize(Stack& s, const Columns& a) {
     const Ref<Buffer> addresses = s.addresses(a);
     BC_CUBLAS(getrfBatched[s.type], s.solver.blas, size_of(a.rows), static_cast<void* const*>(addresses->ptr), a.ld(),
               static_cast<int*>(pivots.held->ptr), s.info(), size_of(s.count));
+    spread_nan(s, a, nan);
     return pivots;
   }
   size_t on_device = 0, on_host = 0;
@@ -247,6 +291,7 @@ Pivots factorize(Stack& s, const Columns& a) {
   for (int64_t i = 0; i < s.count; ++i)
     BC_CUSOLVER(cusolverDnXgetrf, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.at(i), a.ld(), pivots.wide_at(i),
                 s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+  spread_nan(s, a, nan);
   return pivots;
 }
 
