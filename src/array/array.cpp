@@ -581,6 +581,13 @@ void check_output(const char* op, const Dims& shape, const Array& out) {
   check_writable(op, out);
 }
 
+/// Whether NumPy chooses a reduction's loop by the output's dtype too: sums, products, extremes and means of inexact numbers.
+bool folds_with_output(Op op, DType operand) {
+  if (op == Op::reduce_mean) return is_inexact(operand) && operand != DType::f16;
+  const std::optional<Op> join = joiner(op);
+  return join && info(op).result != Result::BOOL;
+}
+
 /// Gives a reduction's result where `out=` wants it.
 Array deliver_reduced(const char* op, const Array& result, const Array& out) {
   if (!out) return result;
@@ -595,6 +602,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
   if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
     return moment_in_integers(op, a, options);
+  if (options.out && !options.dtype && options.out.dtype() != a.dtype() && folds_with_output(op, a.dtype())) {
+    ReduceOptions typed = options;
+    typed.dtype = folding_dtype({}, a.dtype(), options.out);
+    return reduce(op, a, typed);
+  }
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
   const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
   const bool identity = !options.no_identity && (options.join ? options.join->identity : row.identity != nullptr);

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "array/array.h"
@@ -8,6 +9,11 @@ namespace bc {
 
 /// What assignment to an array of `dtype` stores of a value: an array as it is, a Python number as a 0-d array by stored_value's rules.
 Array stored(const Arg& value, DType dtype, Device device);
+
+/// The dtype that a fold or a scan runs in where the caller gave `out` and perhaps a dtype: as NumPy's, out and the operand promote.
+inline std::optional<DType> folding_dtype(std::optional<DType> dtype, DType operand, const Array& out) {
+  return dtype || !out ? dtype : std::optional(promote(out.dtype(), operand));
+}
 
 /// Records a gather: source elements at the index arrays (int64, broadcastable to `result_shape`).
 Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape);

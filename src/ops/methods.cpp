@@ -34,7 +34,7 @@ DType running_dtype(Op op, DType t) {
 }
 
 Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
-  const DType result = fold_dtype(op, a.dtype(), options.dtype), t = running_dtype(op, result);
+  const DType result = fold_dtype(op, a.dtype(), folding_dtype(options.dtype, a.dtype(), options.out)), t = running_dtype(op, result);
   Array x = cast(cast(a, result), t);
   Array mask = options.where;
   const int64_t n = a.shape()[axis];
@@ -67,7 +67,7 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
 
 /// A fold along no axis: each element is met by `initial`, if there is one.
 Array fold_nothing(Op op, const Array& a, const ReduceOptions& options) {
-  const DType t = fold_dtype(op, a.dtype(), options.dtype);
+  const DType t = fold_dtype(op, a.dtype(), folding_dtype(options.dtype, a.dtype(), options.out));
   if (!options.initial) return astype(a, t);
   const Array first = broadcast_to(cast(stored(*options.initial, t, a.device()), t), a.shape());
   const Array met = ufunc(op, {first, cast(a, t)}, {.dtype = t, .casting = Casting::unsafe});
@@ -90,15 +90,15 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   int axis = 0;
   if (options.axes) {
     BC_CHECK(options.axes->size() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
-    if (options.axes->empty()) return deliver(name, fold_nothing(op, a, options), options.out);
+    if (options.axes->empty()) return deliver(name, fold_nothing(op, a, options), options.out, Casting::unsafe);
     axis = normalize_axis((*options.axes)[0], a.ndim(), name);
   } else {
     BC_CHECK(a.ndim() <= 1, Value, "reduction operation '{}' is not reorderable, so at most one axis may be specified", name);
-    if (a.ndim() == 0) return deliver(name, fold_nothing(op, a, options), options.out);
+    if (a.ndim() == 0) return deliver(name, fold_nothing(op, a, options), options.out, Casting::unsafe);
   }
   Array r = fold(op, a, axis, options);
   if (options.keepdims) r = insert_axis(r, axis);
-  return deliver(name, r, options.out);
+  return deliver(name, r, options.out, Casting::unsafe);
 }
 
 Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dtype, Array out) {
@@ -108,19 +108,20 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
   if (a.ndim() > 1 && !a.contiguous())
     if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
       const Dims back = inverse_axes(order);
-      return deliver(info(op).name, transpose(accumulate(op, transpose(a, order), back[axis], dtype), back), out);
+      const Array r = accumulate(op, transpose(a, order), back[axis], folding_dtype(dtype, a.dtype(), out));
+      return deliver(info(op).name, transpose(r, back), out, Casting::unsafe);
     }
-  const DType t = fold_dtype(op, a.dtype(), dtype);
-  if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out);
+  const DType t = fold_dtype(op, a.dtype(), folding_dtype(dtype, a.dtype(), out));
+  // NumPy writes to any output here.
+  if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out, Casting::unsafe);
   const Array x = cast(a, t);
   return deliver(info(op).name, record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, false), x.shape(), t, a.device()),
-                 out);
+                 out, Casting::unsafe);
 }
 
 namespace {
 Array cumulative(Op op, const Array& a, Axis axis, std::optional<DType> dtype, Array out) {
-  const Array r = accumulate(op, axis ? a : ravel(a), axis.value_or(0), dtype);
-  return deliver(info(op).name, r, out, Casting::unsafe);  // NumPy writes to any output here
+  return accumulate(op, axis ? a : ravel(a), axis.value_or(0), dtype, std::move(out));
 }
 Array without_nan(const Array& a, int64_t value) {
   return is_inexact(a.dtype()) ? choose_where(isnan(a), full(Dims(), Scalar::integer(value), a.dtype(), a.device()), a) : a;
@@ -161,13 +162,13 @@ Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std
   to_host(astype(indices, DType::i64, false), at.data());
   for (int64_t i : at)
     BC_CHECK(i >= 0 && i < a.shape()[axis], Index, "index {} out-of-bounds in {}.reduceat [0, {})", i, name, a.shape()[axis]);
-  const DType t = fold_dtype(op, a.dtype(), dtype), run = running_dtype(op, t);
+  const DType t = fold_dtype(op, a.dtype(), folding_dtype(dtype, a.dtype(), out)), run = running_dtype(op, t);
   Dims shape = a.shape();
   shape[axis] = static_cast<int64_t>(at.size());
-  if (product(shape) == 0) return deliver(name, empty(shape, t, a.device()), out);
+  if (product(shape) == 0) return deliver(name, empty(shape, t, a.device()), out, Casting::unsafe);
   const Array x = cast(cast(a, t), run);
   const Array r = record_library({x}, {x.shape()}, std::make_unique<ReduceatExtra>(op, axis, std::move(at)), shape, run, a.device());
-  return deliver(name, cast(r, t), out);
+  return deliver(name, cast(r, t), out, Casting::unsafe);
 }
 
 void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std::optional<Arg>& b) {

@@ -614,3 +614,34 @@ def test_products_with_a_zero_are_zero_though_the_other_factors_overflow(xp, mod
     assert np.isinf(host(xp.prod(xp.array(n)))).all()
     n.flat[5] = np.nan
     assert np.isnan(host(xp.prod(xp.array(n)))).all()
+
+
+@pytest.mark.parametrize("name", ["add.reduce", "multiply.reduce", "maximum.reduce", "add.accumulate", "minimum.accumulate", "add.reduceat"])
+@pytest.mark.parametrize("target", "?bHiLefdD")
+@pytest.mark.parametrize("source", "?bBqefF")
+def test_the_output_takes_part_in_the_choice_of_the_loop(xp, name, source, target):
+    a = np.array([3.5, 100, 2**15, 2**15, 1]).astype(source) if source not in "?bBe" else np.array([3, 100, 0, 100, 100]).astype(source)
+    if source == "q":
+        a[1:3] = 2**62  # a sum past int64 fits into a float
+    shape = {"reduce": (), "accumulate": (5,), "reduceat": (2,)}[name.partition(".")[2]]
+    results = []
+    for lib, x in ((np, a), (xp, xp.array(a))):
+        function = lib
+        for part in name.split("."):
+            function = getattr(function, part)
+        out = lib.zeros(shape, target)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            returned = function(x, *([[0, 2]] if shape == (2,) else []), out=out)
+        assert returned is out
+        results.append(host(out) if lib is xp else out)
+    if target in "efdD" or np.can_cast(np.result_type(source, target), target, "same_kind"):  # else floats beyond an integer's range
+        np.testing.assert_allclose(results[1], results[0], rtol=1e-2 if target == "e" or source == "e" else 1e-6)
+
+
+def test_an_output_of_another_type_with_an_initial_value(xp):
+    out = xp.zeros((), "u1")
+    assert host(xp.max(xp.array(True), initial=5, out=out)) == 5
+    running = xp.zeros(4)
+    xp.cumsum(xp.full(4, 2**62), out=running)
+    assert np.array_equal(host(running), 2.0**62 * np.arange(1, 5))
