@@ -245,6 +245,8 @@ class CudaPrinter {
     }
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
     out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    // Threads past the last row walk that row too where its result is used as an index: without a row they would find a wrong one.
+    const bool all_walk = ir_.segmented || ir_.checked;
     // What later stages take from earlier ones stays in registers.
     std::set<int> kept;
     for (const Value& x : ir_.values)
@@ -267,8 +269,8 @@ class CudaPrinter {
           buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, held_elements);
           const std::string value = body_.input(a);
           sink += fmt::format("b{}[e] = {};\n", k, value);
-          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, there ? m : 0, base + lane * {2}, i64({3}) * {2});\n",
-                              k, held_elements, v, g);
+          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, {4}, base + lane * {2}, i64({3}) * {2});\n", k,
+                              held_elements, v, g, all_walk ? "m" : "there ? m : 0");
         }
         std::string pointers;
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
@@ -276,7 +278,7 @@ class CudaPrinter {
         out += ir_.cached ? "{\nconst I base = lo;\n" : fmt::format("for (I base = lo; base < hi; base += {}) {{\n", g * held_elements);
         out += "int m = 0;\n" + buffers;
         out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n",
-                           u, g, v, ir_.segmented ? "" : " && there");
+                           u, g, v, all_walk ? "" : " && there");
         out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers;
         out += vector_body(s, used, fmt::format("const int e = k * {} + u; (void)e;\n", v), sink);
         out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v, join);

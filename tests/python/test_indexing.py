@@ -518,3 +518,17 @@ def test_a_few_values_for_a_large_array_take_little_memory(device):
         expected[index] = (values * 100).astype("u1")
         np.testing.assert_array_equal(host(large), expected)
         assert used >= before
+
+
+@pytest.mark.parametrize("length", [4, 40, 3000, 300_000])
+def test_the_place_of_an_extreme_is_an_index(xp, length):
+    """The reduction and the gather are one kernel on a GPU, whose threads beyond the one row have no place to index with."""
+    x = np.linspace(-1, 1, length) ** 2
+    a, row = xp.array(x), xp.zeros(length)
+    for _ in range(3):
+        row[xp.argmin(a)] += 1
+        assert float(a[xp.argmin(a)] + 1) == x.min() + 1
+    assert np.array_equal(host(row), 3.0 * (np.arange(length) == x.argmin()))
+    many = xp.array(np.stack([x, x[::-1], -x]))
+    picked = xp.array(np.arange(length) * 0.5)[xp.argmax(many, axis=1)] + 1
+    assert np.array_equal(host(picked), np.argmax([x, x[::-1], -x], axis=1) * 0.5 + 1)
