@@ -95,6 +95,8 @@ def inverse_error(given: list[np.ndarray], got: list[np.ndarray]) -> float:
 def same_as(reference: Callable[..., np.ndarray]) -> Check:
     def error(given: list[np.ndarray], got: list[np.ndarray]) -> float:
         want = reference(*given)
+        if want.dtype.kind == "i":
+            return float((want != got[0]).sum())
         return norm(want - got[0]) / max(norm(want), 1e-300)
 
     return error
@@ -121,14 +123,14 @@ def rows() -> Iterator[Row]:
             lambda n=n: [definite(n), normal(n)],
             lambda xp, a, b: xp.linalg.solve(a, b),
             solve_error,
-            1e-5,
+            2e-6,
             2,
             ours,
         )
-        yield Row(f"solve {n} f4", lambda n=n: [normal(n, n), normal(n)], lambda xp, a, b: xp.linalg.solve(a, b), solve_error, 1e-7)
+        yield Row(f"solve {n} f4", lambda n=n: [normal(n, n), normal(n)], lambda xp, a, b: xp.linalg.solve(a, b), solve_error, 2e-6)
     for n in (500, 2048):
-        yield Row(f"svd {n} f4", lambda n=n: [normal(n, n)], svd, svd_error, 2e-6, 2)
-    yield Row("svd 256 of 64 f4", lambda: [normal(256, 64, 64)], svd, svd_error, 2e-6, 10)
+        yield Row(f"svd {n} f4", lambda n=n: [normal(n, n)], svd, svd_error, 2e-5, 2)
+    yield Row("svd 256 of 64 f4", lambda: [normal(256, 64, 64)], svd, svd_error, 2e-5, 10)
     yield Row("svd 500 f8", lambda: [normal(500, 500, dtype="f8")], svd, svd_error, 1e-12)
     yield Row("eigh 1024 f4", lambda: [definite(1024)], lambda xp, a: xp.linalg.eigh(a), eigh_error, 2e-6)
     yield Row("eigh 1024 f8", lambda: [definite(1024, "f8")], lambda xp, a: xp.linalg.eigh(a), eigh_error, 1e-12)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "array/history.h"
 #include "array/record.h"
 #include "core/error.h"
 #include "graph/tape.h"
@@ -201,7 +202,9 @@ Array cholesky_solve(const Array& factor, const Array& right, bool lower) {
     const Dims batch = broadcast_shapes("cho_solve", batch_of(factor), batch_of(b));
     auto op = make_op(Linalg::cholesky_solve, t, batch);
     op->lower = lower;
-    return solution(std::move(op), {cast(factor, t), cast(b, t)}, {under(batch, factor), under(batch, b)}, kSingular);
+    op->add(t, Dims{rows_of(b), columns_of(b)});
+    // No factor makes it fail, so that nobody needs to look.
+    return record_parts(std::move(op), {cast(factor, t), cast(b, t)}, {under(batch, factor), under(batch, b)})[0];
   });
 }
 
@@ -226,9 +229,20 @@ std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted) {
   return parts;
 }
 
+namespace {
+/// Whether the svd of a stack is made from eigenvectors. Derivatives are known of the op itself.
+bool goes_by_eigh(const Array& a, DType t) {
+  const bool one = product(batch_of(a)) == 1, single = real_type(t) == DType::f32;
+  const int64_t least = std::min(rows_of(a), columns_of(a));
+  return linalg_traits(a.device().type).svd_by_eigh_from <= least && product(batch_of(a)) > 0 && (one || single) && !has_history(a) &&
+         !tape(a.device()).capture();
+}
+}  // namespace
+
 std::vector<Array> svd(const Array& a, Vectors vectors) {
   require_stack(a);
   const DType t = common_dtype({&a});
+  if (goes_by_eigh(a, t)) return svd_by_eigh(cast(a, t), vectors);
   const int64_t m = rows_of(a), n = columns_of(a), least = std::min(m, n);
   auto op = make_op(Linalg::svd, t, batch_of(a));
   op->vectors = vectors;
@@ -242,6 +256,12 @@ std::vector<Array> svd(const Array& a, Vectors vectors) {
 }
 
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors) {
+  std::vector<Array> parts = eigh_unchecked(a, lower, vectors);
+  check(parts, kNoEigenvalues);
+  return parts;
+}
+
+std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors) {
   require_square(a);
   const DType t = common_dtype({&a});
   const int64_t n = rows_of(a);
@@ -250,9 +270,7 @@ std::vector<Array> eigh(const Array& a, bool lower, bool vectors) {
   op->vectors = vectors ? Vectors::full : Vectors::none;
   op->add(real_type(t), Dims{n});
   if (vectors) op->add(t, Dims{n, n});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  check(parts, kNoEigenvalues);
-  return parts;
+  return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
 }
 
 std::vector<Array> eig(const Array& a, bool vectors, bool left) {

@@ -40,6 +40,11 @@ std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted = fals
 std::vector<Array> svd(const Array& a, Vectors vectors);
 /// Eigenvalues in ascending order, and eigenvectors if wanted, of Hermitian matrices, of which one triangle is read.
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors);
+/// The same without a look at what failed; `info` is the last part.
+std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors);
+/// svd() by way of eigh, in double precision: what svd() does where the device's library is slower at it. Of one matrix, or of a stack in
+/// single precision; least of both extents at least 1.
+std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors);
 /// Complex eigenvalues, and right, and then left, eigenvectors if wanted; left ones only with right ones.
 std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// x, the sums of squares of its residuals (of meaning where the rank is full and there are more rows than columns), the rank and the

@@ -35,7 +35,12 @@ const char* name_of(Linalg what) {
   return "linalg";
 }
 
+LinalgTraits all_traits[kDeviceTypes];
+
 }  // namespace
+
+const LinalgTraits& linalg_traits(DeviceType type) { return all_traits[static_cast<int>(type)]; }
+void register_linalg_traits(DeviceType type, const LinalgTraits& traits) { all_traits[static_cast<int>(type)] = traits; }
 
 LinalgExtra::LinalgExtra(Linalg what_, DType dtype_, Dims batch_)
     : LibraryExtra(kKind), what(what_), dtype(dtype_), batch(std::move(batch_)) {

@@ -1,8 +1,10 @@
 #pragma once
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "primitives/library_op.h"
+#include "runtime/backend.h"
 
 namespace bc {
 
@@ -73,5 +75,13 @@ struct LinalgExtra final : LibraryExtra {
  private:
   int64_t bytes_ = 0;
 };
+
+/// What a device's libraries are good at.
+struct LinalgTraits {
+  int64_t svd_by_eigh_from = std::numeric_limits<int64_t>::max();  ///< matrices of so many rows and columns, or more
+};
+const LinalgTraits& linalg_traits(DeviceType type);
+/// Called by backends when they register their bodies.
+void register_linalg_traits(DeviceType type, const LinalgTraits& traits);
 
 }  // namespace bc

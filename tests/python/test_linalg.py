@@ -425,3 +425,53 @@ def test_every_name_of_numpy_is_there():
     for name in numpys - {"LinAlgError"}:
         wanted, got = (inspect.signature(getattr(m.linalg, name)).parameters for m in (np, bc))
         assert [(p.name, p.kind) for p in got.values()] == [(p.name, p.kind) for p in wanted.values()], name
+
+
+def graded(rows, columns, condition, dtype):
+    """A matrix whose singular values fall from 1 to 1 / condition."""
+    rng = np.random.default_rng(rows * columns)
+    least = min(rows, columns)
+    u, v = (np.linalg.qr(rng.standard_normal((k, least)) + 1j * rng.standard_normal((k, least)) * (dtype in "FD"))[0] for k in (rows, columns))
+    a = (u * np.geomspace(1, 1 / condition, least)) @ v.conj().T
+    return (a if dtype in "FD" else a.real).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", list("fdFD"))
+@pytest.mark.parametrize("shape", [(1, 1), (40, 40), (60, 17), (17, 60), (5, 1), (33, 70)])
+@pytest.mark.parametrize("condition", [1, 10, 1e6, 1e20])
+def test_singular_values_by_eigenvectors(xp, dtype, shape, condition):
+    """What GPUs do: from clusters of equal singular values to ranks that are lost."""
+    a = graded(*shape, condition, dtype)
+    check_svd(xp, xp.array(a), a, 30 * max(shape) * eps(dtype))
+
+
+@pytest.mark.parametrize("dtype", list("fdFD"))
+def test_singular_values_by_eigenvectors_of_special_matrices(xp, dtype):
+    for a in (np.zeros((4, 3)), np.ones((5, 5)), np.eye(6)[::-1] * 3, np.diag([1.0, 0, 2, 0]), 1e15 * graded(8, 8, 10, "d"), np.outer([1, 2, 3], [1, 1])):
+        check_svd(xp, xp.array(a.astype(dtype)), a.astype(dtype), 200 * eps(dtype))
+    for bad in (np.nan, np.inf):
+        a = np.eye(5, dtype=dtype)
+        a[2, 3] = bad
+        with pytest.raises(np.linalg.LinAlgError, match="SVD did not converge"):
+            bc._broadcloth.linalg_svd_by_eigh(xp.array(a), 1)
+    if dtype in "fF":
+        stack = np.stack([graded(20, 12, c, dtype) for c in (1, 100, 1e4)])
+        check_svd(xp, xp.array(stack), stack, 1000 * eps(dtype))
+        check_svd(xp, xp.array(stack)[::-1, ::-1], stack[::-1, ::-1], 1000 * eps(dtype))
+
+
+def check_svd(xp, x, a, bound):
+    want = np.linalg.svd(a.astype(np.complex128 if a.dtype.kind == "c" else np.float64), compute_uv=False)
+    largest = max(float(want.max()), 1e-300)
+    assert np.abs(host(bc._broadcloth.linalg_svd_by_eigh(x, 0)[0]) - want).max() <= bound * largest
+    for vectors in (1, 2):
+        u, s, vh = (host(part) for part in bc._broadcloth.linalg_svd_by_eigh(x, vectors))
+        least = s.shape[-1]
+        assert (np.diff(s) <= 0).all()
+        assert s.dtype == a.real.dtype and u.dtype == vh.dtype == a.dtype
+        assert np.abs(s - want).max() <= bound * largest
+        if vectors == 2:
+            assert u.shape[-2:] == (a.shape[-2],) * 2 and vh.shape[-2:] == (a.shape[-1],) * 2
+        for q in (u, dagger(vh)):
+            assert np.abs(dagger(q) @ q - np.eye(q.shape[-1])).max() <= bound
+        assert np.abs((u[..., :least] * s[..., None, :]) @ vh[..., :least, :] - a).max() <= bound * largest

@@ -1,5 +1,7 @@
 #include "backends/cuda/library.h"
 
+#include "primitives/linalg.h"
+
 namespace bc::cuda {
 namespace {
 
@@ -19,6 +21,8 @@ void register_bodies() {
   add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
       SearchsortedExtra, LinalgExtra, FftExtra>();
   register_fft_plans();
+  // cuSOLVER reduces one matrix to its singular values in steps that leave the device idle, and has a routine for stacks of at most 32.
+  register_linalg_traits(DeviceType::cuda, {.svd_by_eigh_from = 33});
 }
 
 }  // namespace bc::cuda

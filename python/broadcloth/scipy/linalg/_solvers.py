@@ -114,8 +114,9 @@ def _solve(a: ndarray, b: ndarray, kind: str, lower: bool, guessed: bool) -> nda
         return _c.linalg_solve_triangular(a, b, kind.startswith("lower"))
     if kind == "positive definite":
         factor, failed = _c.linalg_cholesky_unchecked(a, lower)
+        x = _c.linalg_cho_solve(factor, b, lower)  # before anybody looks, so that a GPU does not wait for the host in between
         if not bool((failed != 0).any()):
-            return _c.linalg_cho_solve(factor, b, lower)
+            return x
         if not guessed:
             raise LinAlgError(_SINGULAR)
     elif kind in ("symmetric", "hermitian"):
