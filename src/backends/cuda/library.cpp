@@ -9,15 +9,19 @@ void body(const LibraryExtra& op, const LibraryContext& c) {
 }
 
 template <class... E>
-void add() {
-  (register_body(DeviceType::cuda, E::kKind, body<E>), ...);
+void add(DeviceType type) {
+  (register_body(type, E::kKind, body<E>), ...);
 }
 
 }  // namespace
 
+void register_kernel_bodies(DeviceType type) {
+  add<ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra, SearchsortedExtra>(type);
+}
+
 void register_bodies() {
-  add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
-      SearchsortedExtra, LinalgExtra, FftExtra>();
+  register_kernel_bodies(DeviceType::cuda);
+  add<MatmulExtra, LinalgExtra, FftExtra>(DeviceType::cuda);
   register_fft_plans();
 }
 
