@@ -227,10 +227,10 @@ def _sorted_counts(x: ndarray, edges: ndarray) -> ndarray:
 
 def _counted(at: ndarray, count: int, weights: ndarray | None) -> ndarray:
     """How many of 0, 1, … count - 1 are in `at`, or the sums of their weights, in a wide type."""
-    kind = "i" if weights is None else weights.dtype.kind
-    counts = _c.zeros(count, {"f": np.float64, "V": np.float64, "c": np.complex128}.get(kind, np.int64), device=at.device)
-    _ufuncs["add"].at(counts, at, 1 if weights is None else weights.astype(counts.dtype, copy=False))
-    return counts
+    if weights is None:
+        return _c.count_places(at, count, _c.ones((), np.int64, device=at.device))
+    wide = {"f": np.float64, "V": np.float64, "c": np.complex128}.get(weights.dtype.kind, np.int64)
+    return _c.count_places(at, count, weights.astype(wide, copy=False))
 
 
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None) -> ndarray:

@@ -756,14 +756,14 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
         return _c.zeros(least, np.int64, device=values.device)
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
-    low, high = values.min(), values.max()
-    if int(low) < 0:
+    # Seen as unsigned numbers, negative ones are the largest: one maximum tells both bounds.
+    width = 8 * values.dtype.itemsize
+    most = int(values.astype(f"uint{width}", copy=False).max())
+    if values.dtype.kind == "i" and most >> (width - 1):
         raise ValueError("'list' argument must have no negative elements")
-    counts = _c.zeros(builtins.max(int(high) + 1, least), np.int64 if weights is None else np.float64, device=values.device)
-    each: Any = 1
+    each: Any = _c.ones((), np.int64, device=values.device)
     if weights is not None:
         each = _c.asarray(weights, np.float64, device=values.device)
         if each.shape != values.shape:
             raise ValueError("The weights and list don't have the same length.")
-    _c.ufuncs["add"].at(counts, values, each)
-    return counts
+    return _c.count_places(values, builtins.max(most + 1, least), each)

@@ -465,6 +465,16 @@ void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, st
   record_store_library(target, std::move(inputs), std::make_unique<ScatterExtra>(op, axis, index_axis));
 }
 
+Array count_places(const Array& places, int64_t bins, const Arg& weight, DType t) {
+  const Array counts = full(Dims{bins}, Scalar::integer(0), t, places.device());
+  if (places.size() == 0) return counts;
+  const Array line = reshape(astype(places, DType::i64, false), Dims{places.size()});
+  Array each = stored(weight, t, places.device());
+  if (each.size() != 1) each = reshape(each, line.shape());
+  record_store_library(counts, {broadcast_to(each, line.shape()), line}, std::make_unique<ScatterExtra>(Op::add, Dims{-1}, Dims{0}));
+  return counts;
+}
+
 void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop) {
   // The elements that are worked on become zeros and ones first.
   if (a.has_loose_booleans()) [[unlikely]]

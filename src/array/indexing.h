@@ -13,6 +13,10 @@ namespace bc {
 void scatter(Op op, const Array& target, const Dims& shape, const Dims& axis, std::vector<Array> indices, const Dims& index_axis,
              const Array& value);
 
+/// How many of `places` (int64) are 0, 1, … bins - 1, or the sums of what `weight` says for each, of dtype `t`. The caller knows that all
+/// places are at least 0 and less than `bins`: they are not checked.
+Array count_places(const Array& places, int64_t bins, const Arg& weight, DType t);
+
 /// scatter through a NumPy indexing expression, as ufunc.at uses it; `op` runs in `loop`.
 void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop);
 

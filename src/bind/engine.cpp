@@ -1,7 +1,9 @@
 // The module's functions about the engine itself: running, devices, memory, the kernel cache, and facts for the doctor.
 #include "backends/cpu/jit_library.h"
+#include "backends/cpu/library.h"
 #include "backends/cpu/openblas.h"
 #include "backends/cuda/cuda_libraries.h"
+#include "backends/cuda/library.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/null/null_backend.h"
 #include "bind/args.h"
@@ -9,6 +11,7 @@
 #include "bind/waits.h"
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
+#include "core/error.h"
 #include "graph/tape.h"
 #include "runtime/exit.h"
 #include "runtime/pool.h"
@@ -196,6 +199,15 @@ PyRef null_launches() {
   });
 }
 
+/// Library ops of "cpu" or "null" devices run the kernels that CUDA's bodies write, or their own bodies again.
+void use_cuda_bodies(std::string_view type, bool on) {
+  BC_CHECK(type == "cpu" || type == "null", Value, "use_cuda_bodies: expected 'cpu' or 'null', got '{}'", type);
+  const DeviceType device = type == "cpu" ? DeviceType::cpu : DeviceType::null;
+  backend({device, 0});  // which registers its own when it is opened
+  if (on) return cuda::register_kernel_bodies(device);
+  device == DeviceType::cpu ? cpu::register_bodies() : register_null_bodies();
+}
+
 PyRef null_copy_list() {
   return list_of(null_copies(),
                  [](const NullCopy& c) { return tuple_of({to_py(to_string(c.kind)).get(), to_py(static_cast<int64_t>(c.bytes)).get()}); });
@@ -293,6 +305,8 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("observe_launches(address)",
                       [](uint64_t address) { launch_observer.store(reinterpret_cast<LaunchObserver>(address)); }),  // NOLINT
           BC_FUNCTION("null_log()", null_launches),
+          BC_FUNCTION("null_run(on)", [](bool on) { null_run(on); }),
+          BC_FUNCTION("use_cuda_bodies(type, on)", use_cuda_bodies),
           BC_FUNCTION("null_copies()", null_copy_list),
           BC_FUNCTION("null_order()", null_order_list),
           BC_FUNCTION("null_log_clear()", null_log_clear),

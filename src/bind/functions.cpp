@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "array/indexing.h"
 #include "array/record.h"
 #include "bind/args.h"
 #include "bind/autograd.h"
@@ -642,6 +643,11 @@ std::vector<PyMethodDef> selection_composites() {
                     LineNote line(true);
                     const Array& target = writable(a, "put_along_axis");
                     put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
+                  }),
+      BC_FUNCTION("count_places(places, bins, weights)",
+                  [](const Array& places, int64_t bins, const Array& weights) {
+                    LineNote line(true);
+                    return count_places(places, bins, weights, weights.dtype());
                   }),
       BC_FUNCTION("putmask(a, mask, values)",
                   [](PyObject* a, const Array& mask, PyObject* values) {

@@ -109,13 +109,66 @@ std::string BodyPrinter::expression(int index) const {
       const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
       if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
       if (!quick) quick = float_operator(x.op, x.loop[0]);
-      return substitute(quick ? quick : row.text,
-                        {{"a", a[0]}, {"b", a[1]}, {"c", a[2]}, {"T", info(loop_type).c_name}, {"R", info(x.dtype).c_name}});
+      if (const char* shared = shared_random_text(x)) quick = shared;
+      return substitute(quick ? quick : row.text, {{"a", a[0]},
+                                                   {"b", a[1]},
+                                                   {"c", a[2]},
+                                                   {"T", info(loop_type).c_name},
+                                                   {"R", info(x.dtype).c_name},
+                                                   {"block", fmt::format("block{}", index)}});
     }
     case Value::Kind::carried: return held(index);
     case Value::Kind::result: return "";
   }
   return "";
+}
+
+const char* BodyPrinter::shared_random_text(const Value& x) const {
+  if (ir_.target != Target::cuda || x.kind != Value::Kind::op || x.row) return nullptr;
+  const bool wide = x.dtype == DType::f64;
+  if (!wide && x.dtype != DType::f32) return nullptr;
+  switch (x.op) {
+    case Op::random_uniform: return wide ? "uniform_of(random_u64(block, a, b))" : "uniform_of(random_u32(block, a, b))";
+    case Op::random_normal: return wide ? "normal_of(random_u64(block, a, b))" : "normal_of(random_u32(block, a, b))";
+    default: return nullptr;
+  }
+}
+
+std::string BodyPrinter::random_blocks(int stage) const {
+  std::string out;
+  for (size_t i = 0; i < ir_.values.size(); ++i)
+    if (ir_.values[i].stage == stage && shared_random_text(ir_.values[i])) out += fmt::format("RandomBlock block{};\n", i);
+  return out;
+}
+
+std::string BodyPrinter::random_functions() const {
+  bool any = false;
+  for (const Value& x : ir_.values) any |= shared_random_text(x) != nullptr;
+  if (!any) return "";
+  return R"(struct RandomBlock {
+  u64 counter;
+  u32x4 words;
+  bool known = false;
+  BC_INLINE void find(u64 seed, u64 wanted, u64 stream) {
+    if (known && counter == wanted) return;
+    words = random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), wanted, stream);
+    counter = wanted;
+    known = true;
+  }
+};
+BC_INLINE u32 random_u32(RandomBlock& block, u64 seed, u64 index) {
+  block.find(seed, index >> 2, 0);
+  const u32x4& c = block.words;
+  const u32 low = (index & 1) != 0 ? c.y : c.x, high = (index & 1) != 0 ? c.w : c.z;
+  return (index & 2) != 0 ? high : low;
+}
+BC_INLINE u64 random_u64(RandomBlock& block, u64 seed, u64 index) {
+  block.find(seed, index >> 1, 1);
+  const u32x4& c = block.words;
+  const u64 a = (static_cast<u64>(c.x) << 32) | c.y, b = (static_cast<u64>(c.z) << 32) | c.w;
+  return (index & 1) != 0 ? b : a;
+}
+)";
 }
 
 std::string BodyPrinter::gather_offset(int index) const {

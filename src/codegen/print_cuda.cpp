@@ -33,6 +33,7 @@ class CudaPrinter {
     out.quick = ir_.walk == Walk::map && ir_.vector > 1 && ir_.users.empty();
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
+    t += body_.random_functions();
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
     t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) +
          body_.constants();
@@ -126,7 +127,7 @@ class CudaPrinter {
         load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.vector, a);
       }
     }
-    return load +
+    return load + body_.random_blocks(stage) +
            fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
                        body_.outputs(stage, false), sink) +
            before_stores + store + after_stores;
@@ -175,6 +176,7 @@ class CudaPrinter {
       predicated_.insert(used.begin(), used.end());  // no access is a vector here
       all += fmt::format("}}\n#else\nconst u32 good = 0;\n#endif\nif (!good) {{\nconst int count = {};\n#pragma unroll 1\n",
                          line ? fmt::format("i < whole ? {} : int({} - x0)", v, word(p_.kept_size)) : std::to_string(v));
+      all.insert(all.rfind("#pragma unroll 1"), body_.random_blocks(0));
       return all + fmt::format("for (int u = 0; u < count; ++u) {{\n{}{}}}\n}}\n", body_.values(0, false), body_.outputs(0, false));
     };
     if (v == 1) {

@@ -11,15 +11,19 @@ void body(const LibraryExtra& op, const LibraryContext& c) {
 }
 
 template <class... E>
-void add() {
-  (register_body(DeviceType::cuda, E::kKind, body<E>), ...);
+void add(DeviceType type) {
+  (register_body(type, E::kKind, body<E>), ...);
 }
 
 }  // namespace
 
+void register_kernel_bodies(DeviceType type) {
+  add<ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra, SearchsortedExtra>(type);
+}
+
 void register_bodies() {
-  add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
-      SearchsortedExtra, LinalgExtra, FftExtra>();
+  register_kernel_bodies(DeviceType::cuda);
+  add<MatmulExtra, LinalgExtra, FftExtra>(DeviceType::cuda);
   register_fft_plans();
   // cuSOLVER reduces one matrix to its singular values in steps that leave the device idle, and has a routine for stacks of at most 32.
   register_linalg_traits(DeviceType::cuda, {.svd_by_eigh_from = 33});

@@ -9,6 +9,9 @@ namespace bc::cuda {
 
 /// Registers all of them.
 void register_bodies();
+/// Registers those that launch kernels of their own only. On the CPU the kernels run as programs of CUDA C++, and on null devices they are
+/// written down: tests check them so without a GPU.
+void register_kernel_bodies(DeviceType type);
 /// Tells where the plans of transforms are; a part of it.
 void register_fft_plans();
 

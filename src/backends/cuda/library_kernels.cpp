@@ -5,6 +5,7 @@
 
 #include "backends/cuda/library_scan.h"
 #include "core/error.h"
+#include "runtime/program.h"
 
 namespace bc::cuda {
 namespace {
@@ -27,24 +28,38 @@ template <int N, int K> BC_INLINE void offsets(i64 linear, const i64* w, i64* o)
 }
 )";
 
+/// As a program of CUDA C++, which the CPU runs too: so tests check the kernels' text without a GPU.
+void run_on_cpu(const KernelSource& source, int64_t blocks, const Words& words) {
+  ProgramSource program;
+  program.text = source.text;
+  program.device_library = true;
+  KernelLaunch launch;
+  launch.grid[0] = static_cast<unsigned>(blocks);
+  launch.block[0] = kThreads;
+  void* arguments[] = {const_cast<int64_t*>(words.all().data()), nullptr};
+  load_program({DeviceType::cpu, 0}, program)->kernel(source.entries[0]).launch(launch, arguments, {});
+}
+
 }  // namespace
 
 void Queue::run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks,
-                const Words& words) {
+                const Words& words, int resident) {
   if (blocks <= 0) return;
   BC_CHECK(blocks <= 0x7fffffff, Value, "{}: expected at most 2147483647 blocks of work, got {}", name, blocks);
   Backend& b = backend(device_);
   const size_t n = words.all().size();
-  const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
-  LoadedKernel& kernel = kernel_cache_get(b, key, [&] {
+  const auto print = [&] {
     KernelSource source;
     source.entries.push_back("bc_" + std::string(name));
     source.text = fmt::format(
-        "namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}) bc_{}(const "
+        "namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}{}) bc_{}(const "
         "__grid_constant__ P p) {{\nconst int t = threadIdx.x;\n(void)t;\n{}\n}}\n}}\n",
-        n, kPrelude, head, kThreads, name, body);
+        n, kPrelude, head, kThreads, resident ? fmt::format(", {}", resident) : "", name, body);
     return source;
-  });
+  };
+  if (device_.type == DeviceType::cpu) return run_on_cpu(print(), blocks, words);
+  const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
+  LoadedKernel& kernel = kernel_cache_get(b, key, print);
   Launch launch;
   launch.grid[0] = static_cast<unsigned>(blocks);
   launch.block[0] = kThreads;

@@ -1,77 +1,109 @@
-// accumulate, fold and reduceat on CUDA. Reduce, scan the totals, scan again: three reads and writes for two, but the order of joins is
-// fixed, which a look-back that takes whatever predecessor is ready cannot promise for floating point.
+// accumulate, fold and reduceat on CUDA. A scan of long lines reads and writes once; the order of joins is fixed.
 #include "backends/cuda/library_scan.h"
 
 #include <fmt/format.h>
 
 #include "backends/cuda/library.h"
+#include "backends/cuda/library_look_back.h"
 #include "core/error.h"
 
 namespace bc::cuda {
 namespace {
 
-constexpr int kItems = 8;  // of a thread
-constexpr int64_t kTile = kThreads * kItems;
 constexpr int64_t kManyLines = 32 * 1024;  // enough for one thread a line
 constexpr int64_t kShortLine = 64;
 constexpr int64_t kLongColumn = 1024;
 
-// A tile of kTile elements: thread t holds items [t * kItems, (t + 1) * kItems).
-std::string tile_text() {
-  return fmt::format(R"(
-constexpr int kThreads = {}, kItems = {}, kTile = kThreads * kItems;
-BC_INLINE int padded(int i) {{ return i + i / 32; }}
-struct Shared {{
-  T tile[kTile + kTile / 32];
-  T totals[kThreads];
-}};
-/// Loads `count` elements so that neighbours in memory are read by neighbouring threads.
-BC_INLINE void load_tile(const T* x, i64 step, int count, Shared& s, int t) {{
-  for (int k = 0; k < kItems; ++k) {{
-    const int i = k * kThreads + t;
-    if (i < count) s.tile[padded(i)] = x[i * step];
-  }}
-  __syncthreads();
-}}
-BC_INLINE void store_tile(T* out, i64 step, int count, Shared& s, int t) {{
-  __syncthreads();
-  for (int k = 0; k < kItems; ++k) {{
-    const int i = k * kThreads + t;
-    if (i < count) out[i * step] = s.tile[padded(i)];
-  }}
-  __syncthreads();
-}}
-/// s.totals[t] becomes the join of all elements of threads 0 … t; `full` writes the running values back to the tile, after `carry`.
-BC_INLINE void scan_tile(int count, bool full, bool have, T carry, Shared& s, int t) {{
-  const int begin = t * kItems, end = begin + kItems < count ? begin + kItems : count;
-  const bool active = begin < count;
-  if (active) {{
-    T acc = s.tile[padded(begin)];
-    for (int i = begin + 1; i < end; ++i) {{
-      acc = apply(acc, s.tile[padded(i)]);
-      if (full) s.tile[padded(i)] = acc;
+/// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.
+struct TileShape {
+  int vector, rows;
+  int64_t tile;
+  explicit TileShape(DType t) : vector(std::max(1, 16 / itemsize(t))), rows(vector > 4 ? 2 : 4), tile(int64_t{kThreads} * vector * rows) {}
+};
+
+// A warp's part of a tile is `kRows` rows of 32 vectors. The joins are those of a tree that depends on the dtype alone: of a vector, of a
+// row's vectors, of the rows, of the block's warps, of the tiles (library_look_back.h).
+std::string tile_text(const TileShape& shape) {
+  return LookBack::text() + fmt::format(R"(
+constexpr int kVector = {}, kRows = {}, kRow = 32 * kVector, kTile = kThreads * kVector * kRows;
+/// Loads the thread's elements; those behind the end are the first element, which later ones alone would see.
+BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector], int t) {{
+  const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
+  if (step == 1 && count == kTile && (reinterpret_cast<u64>(x) & 15) == 0) {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r) {{
+      const Vec<T, kVector> loaded = *reinterpret_cast<const Vec<T, kVector>*>(x + first + r * kRow);
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) v[r][u] = loaded.v[u];
     }}
-    s.totals[t] = acc;
+  }} else {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r)
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) {{
+        const int i = first + r * kRow + u;
+        v[r][u] = x[(i < count ? i : 0) * step];
+      }}
   }}
-  __syncthreads();
-  for (int d = 1; d < kThreads; d *= 2) {{
-    T left;
-    const bool take = active && t >= d;
-    if (take) left = s.totals[t - d];
-    __syncthreads();
-    if (take) s.totals[t] = apply(left, s.totals[t]);
-    __syncthreads();
+}}
+BC_INLINE void store_tile(T* out, i64 step, int count, const T (&v)[kRows][kVector], int t) {{
+  const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
+  if (step == 1 && count == kTile && (reinterpret_cast<u64>(out) & 15) == 0) {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r) {{
+      Vec<T, kVector> stored;
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) stored.v[u] = v[r][u];
+      *reinterpret_cast<Vec<T, kVector>*>(out + first + r * kRow) = stored;
+    }}
+  }} else {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r)
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) {{
+        const int i = first + r * kRow + u;
+        if (i < count) out[i * step] = v[r][u];
+      }}
   }}
-  if (full && active && (t > 0 || have)) {{
-    const T before = t == 0 ? carry : have ? apply(carry, s.totals[t - 1]) : s.totals[t - 1];
-    for (int i = begin; i < end; ++i) s.tile[padded(i)] = apply(before, s.tile[padded(i)]);
+}}
+/// The running joins of each thread's vectors; `row` becomes the join of a row up to the lane's vector. Gives the join of the warp's part.
+BC_INLINE T scan_rows(T (&v)[kRows][kVector], T (&row)[kRows], int lane) {{
+  BC_UNROLL
+  for (int r = 0; r < kRows; ++r) {{
+    BC_UNROLL
+    for (int u = 1; u < kVector; ++u) v[r][u] = apply(v[r][u - 1], v[r][u]);
+    row[r] = warp_scan(v[r][kVector - 1], lane);
+  }}
+  T total = shuffled(row[0], 31);
+  BC_UNROLL
+  for (int r = 1; r < kRows; ++r) total = apply(total, shuffled(row[r], 31));
+  return total;
+}}
+/// Joins what stands before the warp's part (if anything) and before the vector in its part to all elements.
+BC_INLINE void join_before(T (&v)[kRows][kVector], const T (&row)[kRows], T before, bool some, int lane) {{
+  BC_UNROLL
+  for (int r = 0; r < kRows; ++r) {{
+    const T left = shuffled(row[r], lane - 1);
+    if (some || lane > 0) {{
+      const T base = lane == 0 ? before : some ? apply(before, left) : left;
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) v[r][u] = apply(base, v[r][u]);
+    }}
+    if (r + 1 < kRows) {{
+      const T whole = shuffled(row[r], 31);
+      before = some ? apply(before, whole) : whole;
+      some = true;
+    }}
   }}
 }}
 )",
-                     kThreads, kItems);
+                                        shape.vector, shape.rows);
 }
 
-/// Words: 0 x, 1 out, 2 totals, 3 n, 4 x step, 5 out step, 6 chunks, then the lines' walk over x and out.
+/// Rows whose text would be too much for the compiler in each of a tile's joins.
+bool is_expensive(Op op) { return op == Op::logaddexp || op == Op::logaddexp2 || op == Op::hypot || op == Op::gcd || op == Op::lcm; }
+
+/// A scan of `lines` lines of n elements.
 struct Scan {
   Queue& queue;
   Op op;
@@ -82,85 +114,78 @@ struct Scan {
   Dims shape, x_strides, out_strides;
   const UserOp* join = nullptr;  // in the place of `op`
 
-  std::string head() const {
-    if (!join) return apply_text(op, t);
+  std::string head(bool tiled = false) const {
+    if (!join) return apply_text(op, t, tiled && is_expensive(op));
     return "}\n" + std::string(user_names()) + join->definition() +
            fmt::format("namespace bc {{\nusing T = {};\nBC_INLINE T apply(T a, T b) {{ return {}::join(a, b); }}\n", info(t).c_name,
                        join->scope());
   }
   std::string who() const { return join ? to_string(join->id) : fmt::format("{} {}", info(op).name, info(t).name); }
 
-  Words words(const void* totals, int64_t chunks) const {
-    Words w;
-    w.pointer(x);
-    w.pointer(out);
-    w.pointer(totals);
-    for (int64_t v : {n, x_step, out_step, chunks}) w.integer(v);
-    w.walk(shape, {&x_strides, &out_strides});
-    return w;
-  }
   std::string variant() const { return fmt::format("{} {}", who(), shape.size()); }
 
   void serial(bool fold) const {
-    Words w = words(nullptr, lines);
+    Words w;
+    w.pointer(x);
+    w.pointer(out);
+    for (int64_t v : {n, x_step, out_step, lines}) w.integer(v);
+    w.walk(shape, {&x_strides, &out_strides});
     queue.run_for(
         "scan_serial", variant() + (fold ? " fold" : ""), head(),
         fmt::format(R"(const i64 line = static_cast<i64>(blockIdx.x) * {0} + t;
-if (line >= p.w[6]) return;
+if (line >= p.w[5]) return;
 i64 o[2];
-offsets<{1}, 2>(line, p.w + 7, o);
+offsets<{1}, 2>(line, p.w + 6, o);
 const T* x = word_as<const T*>(p.w) + o[0];
 T* out = word_as<T*>(p.w + 1) + o[1];
 T acc = x[0];
 {2}
-for (i64 i = 1; i < p.w[3]; ++i) {{
-  acc = apply(acc, x[i * p.w[4]]);
+for (i64 i = 1; i < p.w[2]; ++i) {{
+  acc = apply(acc, x[i * p.w[3]]);
   {3}
 }}
 {4})",
-                    kThreads, shape.size(), fold ? "" : "out[0] = acc;", fold ? "" : "out[i * p.w[5]] = acc;", fold ? "out[0] = acc;" : ""),
+                    kThreads, shape.size(), fold ? "" : "out[0] = acc;", fold ? "" : "out[i * p.w[4]] = acc;", fold ? "out[0] = acc;" : ""),
         lines, w);
   }
 
   void tiled() const {
-    const int64_t chunks = (n + kTile - 1) / kTile;
-    Ref<Buffer> totals;
-    const std::string head = this->head() + tile_text();
-    const std::string place = fmt::format(R"(__shared__ Shared s;
-const i64 line = blockIdx.x / p.w[6], chunk = blockIdx.x % p.w[6], start = chunk * kTile;
-const int count = static_cast<int>(p.w[3] - start < kTile ? p.w[3] - start : kTile);
+    const TileShape shape(t);
+    const int64_t chunks = (n + shape.tile - 1) / shape.tile;
+    const LookBack look_back(queue, lines, chunks, itemsize(t));
+    Words w;
+    w.pointer(x);
+    w.pointer(out);
+    for (int64_t v : {n, x_step, out_step}) w.integer(v);
+    look_back.words(&w);
+    w.walk(this->shape, {&x_strides, &out_strides});
+    queue.run("scan_tiles", variant(), head(true) + tile_text(shape),
+              fmt::format(R"(__shared__ Shared s;
+const Tiles tiles{{p.w + 5}};
+const u32 tile = tiles.number(s, t), line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
+const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
+const int count = static_cast<int>(left < kTile ? left : kTile), warp = t / 32, lane = t % 32;
 i64 o[2];
-offsets<{}, 2>(line, p.w + 7, o);
-load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[4], p.w[4], count, s, t);
-)",
-                                          shape.size());
-    if (chunks > 1) {
-      totals = queue.scratch(lines * chunks * itemsize(t));
-      queue.run("scan_totals", variant(), head, place + R"(scan_tile(count, false, false, s.tile[0], s, t);
-if (t == (count - 1) / kItems) word_as<T*>(p.w + 2)[blockIdx.x] = s.totals[t];)",
-                lines * chunks, words(totals->ptr, chunks));
-      // One block a line walks the totals.
-      Words w;
-      w.pointer(totals->ptr);
-      w.integer(chunks);
-      queue.run("scan_carry", who(), head, R"(__shared__ Shared s;
-T* data = word_as<T*>(p.w) + static_cast<i64>(blockIdx.x) * p.w[1];
-T carry = data[0];
-for (i64 start = 0; start < p.w[1]; start += kTile) {
-  const int count = static_cast<int>(p.w[1] - start < kTile ? p.w[1] - start : kTile);
-  load_tile(data + start, 1, count, s, t);
-  scan_tile(count, true, start > 0, carry, s, t);
-  __syncthreads();
-  carry = s.tile[padded(count - 1)];
-  store_tile(data + start, 1, count, s, t);
-})",
-                lines, w);
-    }
-    queue.run("scan_chunks", variant(), head, place + R"(const bool have = chunk > 0;
-const T carry = have ? word_as<const T*>(p.w + 2)[blockIdx.x - 1] : s.tile[0];
-scan_tile(count, true, have, carry, s, t);
-store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[5], p.w[5], count, s, t);)",
-              lines * chunks, words(totals ? totals->ptr : nullptr, chunks));
+offsets<{0}, 2>(line, p.w + 11, o);
+T v[kRows][kVector], row[kRows];
+load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3], count, v, t);
+const T mine = scan_rows(v, row, lane);
+if (lane == 0) s.totals[warp] = mine;
+__syncthreads();
+T before, total = s.totals[0], in_block = total;
+for (int k = 1; k < kWarps; ++k) {{
+  if (k == warp) in_block = total;
+  total = apply(total, s.totals[k]);
+}}
+bool some = tiles.look_back(line, chunk, total, before, s, t);
+if (warp > 0) {{
+  before = some ? apply(before, in_block) : in_block;
+  some = true;
+}}
+join_before(v, row, before, some, lane);
+store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)",
+                          this->shape.size()),
+              lines * chunks, w, itemsize(t) <= 4 ? kResident : 0);
   }
 };
 
@@ -219,8 +244,9 @@ void line_axes(const Layout& x, const Layout& out, int axis, bool axis_in_out, D
 
 }  // namespace
 
-std::string apply_text(Op op, DType t) {
-  return fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return {}; }}\n", info(t).c_name, info(op).text);
+std::string apply_text(Op op, DType t, bool called) {
+  return fmt::format("using T = {};\n{} T apply(T a, T b) {{ return {}; }}\n", info(t).c_name,
+                     called ? "static __device__ __noinline__" : "BC_INLINE", info(op).text);
 }
 
 void scan_line(Queue& queue, Op op, DType t, void* data, int64_t n) {

@@ -5,8 +5,8 @@
 
 namespace bc::cuda {
 
-/// "BC_INLINE T apply(T a, T b) …" of a row, with T defined.
-std::string apply_text(Op op, DType t);
+/// "BC_INLINE T apply(T a, T b) …" of a row, with T defined; a function that is called rather than inlined where `called` says so.
+std::string apply_text(Op op, DType t, bool called = false);
 
 /// Accumulates n contiguous elements in place.
 void scan_line(Queue& queue, Op op, DType t, void* data, int64_t n);

@@ -293,6 +293,65 @@ void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> i
       s.places * s.count, w);
 }
 
+constexpr int64_t kMostBins = 12 * 1024;  // what 48 KiB of shared memory hold as 32-bit counts
+
+/// Counting: one number is added at each place of a list that lies in memory one behind the other, to few different elements.
+bool counts_places(const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
+  const DType t = output.dtype;
+  return op.op == Op::add && inputs[0].dtype == t && is_integer(t) && itemsize(t) >= 4 && s.uniform_value() && s.count == 1 &&
+         inputs.size() == 2 && s.keys <= kMostBins && s.places >= 4096 && inputs[1].layout.ndim() == 1 && inputs[1].layout.strides[0] == 1;
+}
+
+/// Each block counts in shared memory first.
+void count_in_blocks(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s,
+                     const std::string& head) {
+  constexpr int64_t kBlocks = 264, kPairs = 4;  // two blocks a multiprocessor: each adds all its counts at the end
+  const int axis = static_cast<int>(op.index_axis[0]);
+  const int64_t room = s.keys <= 1024 ? 1024 : s.keys <= 4096 ? 4096 : kMostBins, step = kThreads * 2 * kPairs;
+  Words w;
+  w.pointer(first(inputs[1]));
+  w.pointer(first(inputs[0]));
+  w.pointer(first(output));
+  for (int64_t v : {s.places, s.keys, output.layout.strides[axis]}) w.integer(v);
+  queue.run("count_places", fmt::format("{} {}", info(output.dtype).name, room), head,
+            fmt::format(R"(__shared__ u32 counts[{0}];
+const i64* places = word_as<const i64*>(p.w);
+const i64 n = p.w[3];
+const int bins = static_cast<int>(p.w[4]);
+for (int k = t; k < bins; k += {1}) counts[k] = 0;
+__syncthreads();
+// Places out of range are reported where they are checked.
+auto count = [&](i64 place) {{
+  if (place < 0) place += bins;
+  if (static_cast<u64>(place) < static_cast<u64>(bins)) atomicAdd(counts + place, 1u);
+}};
+i64 whole = 0;
+if ((reinterpret_cast<u64>(places) & 15) == 0) {{
+  whole = n / {2} * {2};
+  for (i64 at = static_cast<i64>(blockIdx.x) * {2}; at < whole; at += static_cast<i64>(gridDim.x) * {2}) {{
+    Vec<i64, 2> pair[{3}];
+    BC_UNROLL
+    for (int k = 0; k < {3}; ++k) pair[k] = *reinterpret_cast<const Vec<i64, 2>*>(places + at + 2 * (k * {1} + t));
+    BC_UNROLL
+    for (int k = 0; k < {3}; ++k) {{
+      count(pair[k].v[0]);
+      count(pair[k].v[1]);
+    }}
+  }}
+}}
+for (i64 at = whole + static_cast<i64>(blockIdx.x) * {1} + t; at < n; at += static_cast<i64>(gridDim.x) * {1}) count(places[at]);
+__syncthreads();
+const T value = *word_as<const T*>(p.w + 1);
+// Blocks begin at different elements, so that they do not wait for each other's atomics.
+const int begin = static_cast<int>(blockIdx.x * 61u % static_cast<u32>(bins));
+for (int k = t; k < bins; k += {1}) {{
+  const int bin = begin + k < bins ? begin + k : begin + k - bins;
+  if (counts[bin]) atomic_apply(word_as<T*>(p.w + 2) + bin * p.w[5], static_cast<T>(static_cast<unsigned_of<T>>(value) * counts[bin]));
+}})",
+                        room, kThreads, step, kPairs),
+            std::min(kBlocks, (s.places + step - 1) / step), w);
+}
+
 // A stable radix sort, eight bits a pass. Each warp ranks 32 neighbours at a time among those of the same digit.
 constexpr const char* kSortHead = R"(
 constexpr int kThreads = 256, kItems = 16, kWarps = kThreads / 32, kRow = 32 * kItems;
@@ -499,7 +558,8 @@ void run(const ScatterExtra& op, Device device, Stream stream, std::span<const V
   if (s.places == 0 || s.count == 0 || s.keys == 0) return;
   if (op.op == Op::leaf) return assign(queue, op, inputs, output, s);
   if (const std::string head = atomic_text(op.op, output.dtype); inputs[0].dtype == output.dtype && !head.empty())
-    return apply_atomics(queue, op, inputs, output, s, head);
+    return counts_places(op, inputs, output, s) ? count_in_blocks(queue, op, inputs, output, s, head)
+                                                : apply_atomics(queue, op, inputs, output, s, head);
   apply_sorted(queue, op, inputs, output, s);
 }
 

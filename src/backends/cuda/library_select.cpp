@@ -1,25 +1,28 @@
-// Compaction on CUDA: count the set bytes of each chunk, scan the counts, write at the places that follow. No atomics, so the order is C's.
+// Compaction on CUDA: one kernel counts, ranks and writes. No atomics but the ticket, so the order is C's.
 #include <fmt/format.h>
 
 #include "backends/cuda/library.h"
-#include "backends/cuda/library_kernels.h"
+#include "backends/cuda/library_look_back.h"
 #include "core/error.h"
 
 namespace bc::cuda {
 namespace {
 
 constexpr int kBytes = 16;  // of a thread
-constexpr int64_t kChunk = kThreads * kBytes;
+constexpr int64_t kTile = kThreads * kBytes;
 
-constexpr const char* kCount = R"(
-constexpr int kThreads = 256, kBytes = 16;
+// The mask's bytes of a thread.
+constexpr const char* kBits = R"(
+constexpr int kBytes = 16;
 /// The thread's bytes of the mask, one bit each.
 BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
   u32 bits = 0;
-  if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 3) == 0) {
+  if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 15) == 0) {
+    const Vec<u32, 4> loaded = *reinterpret_cast<const Vec<u32, 4>*>(mask + at);
+    BC_UNROLL
     for (int k = 0; k < kBytes / 4; ++k) {
       // Memory of other libraries and views have true values other than 1: each byte's lowest bit becomes whether any of its bits is set.
-      const u32 word = reinterpret_cast<const u32*>(mask + at)[k];
+      const u32 word = loaded.v[k];
       const u32 set = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;
       // Byte j's bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
       bits |= (set * 0x01020408u >> 24 & 15u) << (4 * k);
@@ -32,69 +35,87 @@ BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
 }
 )";
 
-/// The mask's bytes, packed, and the running counts of its chunks.
-struct Counted {
-  const void* mask;
-  Ref<Buffer> held, counts;
-  int64_t n, chunks;
+/// What a kernel does with the set places: text that loads something for place `i` of row `k` early (or none), text that writes the
+/// result of rank `r`, and whether the loop over the rows is unrolled, as registers that are loaded early need.
+struct Selection {
+  std::string_view name, variant;
+  std::string before, load, store;
+  bool unrolled = false;
 };
 
-Counted count(Queue& queue, const View& mask) {
-  Counted c;
-  c.n = mask.layout.size();
-  c.chunks = (c.n + kChunk - 1) / kChunk;
-  c.mask = first(mask);
-  if (!is_contiguous(mask.layout.shape, mask.layout.strides)) {
-    c.held = packed(queue, mask);
-    c.mask = c.held->ptr;
+/// Calls the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 the tiles', `most` word 8: ranks
+/// past it are dropped, for the mask may have changed since it was counted, if somebody outside writes it.
+class EachSet {
+ public:
+  EachSet(Queue& queue, const View& mask, int64_t most)
+      : queue_(queue),
+        n_(mask.layout.size()),
+        tiles_((n_ + kTile - 1) / kTile),
+        wide_(n_ > 0xffffffff),
+        look_back_(queue, 1, tiles_, wide_ ? 8 : 4) {
+    const void* bytes = first(mask);
+    if (!is_contiguous(mask.layout.shape, mask.layout.strides)) {
+      held_ = packed(queue, mask);
+      bytes = held_->ptr;
+    }
+    words.pointer(bytes);
+    words.integer(n_);
+    look_back_.words(&words);
+    words.integer(most);
   }
-  c.counts = queue.scratch(c.chunks * static_cast<int64_t>(sizeof(int64_t)));
-  Words w;
-  w.pointer(c.mask);
-  w.pointer(c.counts->ptr);
-  w.integer(c.n);
-  queue.run("count_mask", "", kCount, R"(__shared__ int total;
-if (t == 0) total = 0;
-__syncthreads();
-const i64 at = (static_cast<i64>(blockIdx.x) * kThreads + t) * kBytes;
-const int found = at < p.w[2] ? __popc(load_bits(word_as<const u8*>(p.w), at, p.w[2])) : 0;
-if (found > 0) atomicAdd(&total, found);
-__syncthreads();
-if (t == 0) word_as<i64*>(p.w + 1)[blockIdx.x] = total;)",
-            c.chunks, w);
-  inclusive_sum(queue, c.counts->ptr, c.chunks);
-  return c;
-}
 
-/// Calls `text` for each set byte, with its position `i` and its rank `r`. Words 0 to 2 are the mask, its counts and its size.
-void each_set(Queue& queue, std::string_view name, std::string_view variant, const Counted& c, const Words& w, const std::string& text) {
-  queue.run(name, variant, kCount, R"(__shared__ int s[kThreads];
-const i64 at = (static_cast<i64>(blockIdx.x) * kThreads + t) * kBytes;
-u32 bits = at < p.w[2] ? load_bits(word_as<const u8*>(p.w), at, p.w[2]) : 0;
-const int found = __popc(bits);
-s[t] = found;
-__syncthreads();
-for (int d = 1; d < kThreads; d *= 2) {
-  const int left = t >= d ? s[t - d] : 0;
-  __syncthreads();
-  s[t] += left;
-  __syncthreads();
-}
-i64 r = s[t] - found;
-if (blockIdx.x > 0) r += word_as<const i64*>(p.w + 1)[blockIdx.x - 1];
-for (; bits != 0; bits &= bits - 1, ++r) {
-  const i64 i = at + __ffs(bits) - 1;
-)" + text + "\n}",
-            c.chunks, w);
-}
+  Words words;  ///< the text's own go behind
 
-Words words_of(const Counted& c) {
-  Words w;
-  w.pointer(c.mask);
-  w.pointer(c.counts->ptr);
-  w.integer(c.n);
-  return w;
-}
+  void run(const Selection& what) {
+    const char* unroll = what.unrolled ? "BC_UNROLL" : "_Pragma(\"unroll 1\")";
+    queue_.run(
+        what.name, fmt::format("{} {}", wide_, what.variant),
+        fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\n", wide_ ? "u64" : "u32") + LookBack::text() + kBits,
+        fmt::format(R"(__shared__ Shared s;
+const Tiles tiles{{p.w + 2}};
+const u32 tile = tiles.number(s, t);
+const int warp = t / 32, lane = t % 32;
+const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes, at = start + lane * kBytes;
+const u32 bits = at < p.w[1] ? load_bits(word_as<const u8*>(p.w), at, p.w[1]) : 0;
+// Lane 2 k has the bits of the 32 neighbours of row k.
+const u32 two = bits | __shfl_sync(0xffffffffu, bits, (lane + 1) & 31) << 16;
+u32 in_warp = 0;
+{1}
+{0}
+for (int k = 0; k < kBytes; ++k) {{
+  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  in_warp += __popc(row);
+  {2}
+}}
+if (lane == 0) s.totals[warp] = in_warp;
+__syncthreads();
+T before = 0, total = 0, r_warp = 0;
+for (int k = 0; k < kWarps; ++k) {{
+  if (k == warp) r_warp = total;
+  total += s.totals[k];
+}}
+if (tiles.look_back(0, tile, total, before, s, t)) r_warp += before;
+{0}
+for (int k = 0; k < kBytes; ++k) {{
+  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  const i64 i = start + 32 * k + lane, r = static_cast<i64>(r_warp + __popc(row & ((1u << lane) - 1)));
+  r_warp += __popc(row);
+  if ((row >> lane & 1) && r < p.w[8]) {{
+    (void)i;
+    {3}
+  }}
+}})",
+                    unroll, what.before, what.load, what.store),
+        tiles_, words, kResident);
+  }
+
+ private:
+  Queue& queue_;
+  int64_t n_, tiles_;
+  bool wide_;
+  Ref<Buffer> held_;
+  LookBack look_back_;
+};
 
 }  // namespace
 
@@ -103,24 +124,20 @@ void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View
   const int nd = inputs[0].layout.ndim();
   const int64_t count_ = output.layout.shape[1];
   if (count_ == 0) return;
-  const Counted c = count(queue, inputs[0]);
-  Words w = words_of(c);
-  w.pointer(first(output));
-  w.integer(count_);
-  w.walk(inputs[0].layout.shape, {});
-  // The mask may have changed since it was counted only if somebody outside writes it; ranks past the result are dropped.
-  each_set(queue, "nonzero", std::to_string(nd), c, w,
-           fmt::format(R"(if (r >= p.w[4]) break;
-i64* out = word_as<i64*>(p.w + 3) + r;
+  EachSet each(queue, inputs[0], count_);
+  each.words.pointer(first(output));
+  each.words.walk(inputs[0].layout.shape, {});
+  each.run({"nonzero", std::to_string(nd), "", "",
+            fmt::format(R"(i64* out = word_as<i64*>(p.w + 9) + r;
 u64 rest = static_cast<u64>(i);
 BC_UNROLL
 for (int d = {} - 1; d >= 0; --d) {{
-  const u64 extent = static_cast<u64>(p.w[5 + d]);
+  const u64 extent = static_cast<u64>(p.w[10 + d]);
   const u64 q = d == 0 ? 0 : (rest | extent) >> 32 ? rest / extent : static_cast<u32>(rest) / static_cast<u32>(extent);
-  out[d * p.w[4]] = static_cast<i64>(rest - q * extent);
+  out[d * p.w[8]] = static_cast<i64>(rest - q * extent);
   rest = q;
 }})",
-                       nd));
+                        nd)});
 }
 
 void run(const CompressExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
@@ -136,26 +153,27 @@ void run(const CompressExtra&, Device device, Stream stream, std::span<const Vie
   collapse(&lead, a);
   Dims* b[] = {&rest_strides};
   collapse(&rest, b);
-  const Counted c = count(queue, inputs[1]);
-  Words w = words_of(c);
+  EachSet each(queue, inputs[1], count_);
   const std::string type = carrier(output.dtype);
   if (row == 1) {
-    w.pointer(first(output));
-    w.integer(count_);
-    w.pointer(first(inputs[0]));
-    w.walk(lead, {&lead_strides});
-    each_set(queue, "compress", fmt::format("{} {}", type, lead.size()), c, w,
-             fmt::format(R"(if (r >= p.w[4]) break;
-i64 o[1];
-offsets<{1}, 1>(i, p.w + 6, o);
-word_as<{0}*>(p.w + 3)[r] = word_as<const {0}*>(p.w + 5)[o[0]];)",
-                         type, lead.size()));
+    each.words.pointer(first(output));
+    each.words.pointer(first(inputs[0]));
+    each.words.walk(lead, {&lead_strides});
+    const std::string variant = fmt::format("{} {}", type, lead.size());
+    const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
+    if (lead.size() == 1)  // All loads are under way before the first is waited for.
+      each.run({"compress", variant, type + " held[kBytes];",
+                fmt::format("if (row >> lane & 1) held[k] = word_as<const {}*>(p.w + 10)[(start + 32 * k + lane) * p.w[12]];", type),
+                out + "held[k];", true});
+    else
+      each.run(
+          {"compress", variant, "", "",
+           fmt::format("i64 o[1];\noffsets<{1}, 1>(i, p.w + 11, o);\n{2}word_as<const {0}*>(p.w + 10)[o[0]];", type, lead.size(), out)});
     return;
   }
   Ref<Buffer> found = queue.scratch(count_ * static_cast<int64_t>(sizeof(int64_t)));
-  w.pointer(found->ptr);
-  w.integer(count_);
-  each_set(queue, "positions", "", c, w, "if (r >= p.w[4]) break;\nword_as<i64*>(p.w + 3)[r] = i;");
+  each.words.pointer(found->ptr);
+  each.run({"positions", "", "", "", "word_as<i64*>(p.w + 9)[r] = i;"});
   Words g;
   g.pointer(found->ptr);
   g.pointer(first(inputs[0]));

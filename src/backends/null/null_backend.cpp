@@ -30,6 +30,7 @@ struct NullState {
   size_t capacity = kDefaultCapacity;
   size_t page = 0;
   int fail_launch = -1, fail_copy = -1;
+  bool runs = false;
   std::vector<void*> captured;
   std::function<void()> on_commit;
   std::string target = "null-cpu";
@@ -255,10 +256,26 @@ class NullBackend final : public Backend {
     const auto* bytes = static_cast<const std::byte*>(params);
     if (params_bytes) record.params.assign(bytes, bytes + params_bytes);
     record.source = loaded.source;
-    std::lock_guard lock(state().mutex);
+    std::unique_lock lock(state().mutex);
     BC_CHECK(state().fail_launch < 0 || state().fail_launch-- > 0, Runtime, "null device: the launch of {} fails, as asked", record.entry);
+    const bool runs = state().runs && state().target == "null-cuda";
     state().launches.push_back(std::move(record));
     state().order.push_back({NullOrder::Kind::launch, device(), stream.native, 0});
+    lock.unlock();
+    if (runs) run(loaded, launch, params);
+  }
+
+  /// CUDA's kernels as programs of CUDA C++ on the CPU, which reads and writes the null device's memory.
+  static void run(const NullKernel& loaded, const Launch& launch, const void* params) {
+    ProgramSource source;
+    source.text = *loaded.source;
+    source.device_library = true;
+    KernelLaunch shape;
+    std::copy_n(launch.grid, 3, shape.grid);
+    std::copy_n(launch.block, 3, shape.block);
+    shape.shared_bytes = launch.shared_bytes;
+    void* arguments[] = {const_cast<void*>(params), nullptr};
+    load_program({DeviceType::cpu, 0}, source)->kernel(loaded.entries[static_cast<size_t>(launch.entry)]).launch(shape, arguments, {});
   }
 
   std::shared_ptr<Program> open_program(const ProgramSource& source) override {
@@ -322,9 +339,14 @@ class NullBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_null_backend(int index) {
+void register_null_bodies() {
   for (int kind = 0; kind < kLibraryKinds; ++kind)
     register_body(DeviceType::null, static_cast<LibraryKind>(kind), [](const LibraryExtra&, const LibraryContext&) {});
+}
+
+std::unique_ptr<Backend> make_null_backend(int index) {
+  static std::once_flag once;
+  std::call_once(once, register_null_bodies);
   return std::make_unique<NullBackend>(index);
 }
 
@@ -372,6 +394,11 @@ void null_log_clear() {
 void null_set_target(std::string target) {
   std::lock_guard lock(state().mutex);
   state().target = std::move(target);
+}
+
+void null_run(bool on) {
+  std::lock_guard lock(state().mutex);
+  state().runs = on;
 }
 
 void null_set_capacity(size_t bytes) {

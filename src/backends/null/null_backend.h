@@ -44,6 +44,8 @@ struct NullOrder {
 /// count them. There are kNullDevices of them.
 inline constexpr int kNullDevices = 4;
 std::unique_ptr<Backend> make_null_backend(int index);
+/// Registers bodies of library ops that do nothing.
+void register_null_bodies();
 
 /// The launches and copies since the last null_log_clear, in order, of all null devices.
 std::vector<NullLaunch> null_log();
@@ -60,6 +62,8 @@ void null_log_clear();
 
 /// "null-cpu" (the first value) or "null-cuda": which skeleton the code generator writes.
 void null_set_target(std::string target);
+/// Whether kernels of "null-cuda" are run by the CPU, as programs of CUDA C++, after they were written down; false is the first value.
+void null_run(bool on);
 /// The memory that a null device seems to have, for tests of the pool; 0: 1 TiB (the first value).
 void null_set_capacity(size_t bytes);
 /// Which launch of array kernels fails next, counted from 0, and which copy; negative (the first value): none. It fails once.
