@@ -276,8 +276,8 @@ class _bsr(spbase):
         return self.data.size
 
     def _of_blocks(self) -> Rows:
-        r, c = self.blocksize
-        return Rows(span(self.data.shape[0], self.data), self.indices, self.indptr, self._shape[1] // c)
+        columns = self._shape[1] // self.blocksize[1]
+        return Rows(span(self.data.shape[0], self.data), self.indices, self.indptr, columns)
 
     @property
     def has_sorted_indices(self) -> bool:

@@ -1,4 +1,4 @@
-"""Matrices in compressed rows, as three arrays: what all formats are computed by. One in compressed columns is the rows of its transpose."""
+"""Matrices in compressed rows, as three arrays: what all formats are computed by. Compressed columns are the rows of the transpose."""
 
 from __future__ import annotations
 
