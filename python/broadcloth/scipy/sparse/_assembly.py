@@ -128,13 +128,6 @@ class _assembled(spbase):
         made._where = device
         return made
 
-    def resize(self, *shape: Any) -> None:
-        """Changes the shape in place; elements outside it go."""
-        shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, (self.ndim,))
-        coo = self.tocoo()
-        coo.resize(shape)
-        self._take_coo(coo)
-
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
         return self._from_coo(self.tocoo().reshape(*args, order=order))
 
@@ -153,7 +146,7 @@ class _assembled(spbase):
         if all(isinstance(k, int) for k in index):
             return self._dtype.type(self._find(*((0, *index) if self.ndim == 1 else index)))
         found = self.tocsr()[key]
-        return found.asformat(self._format) if issparse(found) and found.ndim in ((1, 2) if self._format == "dok" else (2,)) else found
+        return found.asformat(self._format) if issparse(found) and found.ndim == 2 else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         index = parse(key, self.shape, self.device)

@@ -93,7 +93,7 @@ def is_shape(x: Any, dimensions: tuple[int, ...] = (1, 2)) -> bool:
     if not isinstance(x, (tuple, list)) or len(x) not in dimensions:
         return False
     try:
-        return all(operator.index(n) >= 0 for n in x if np.ndim(n) == 0) and all(np.ndim(n) == 0 for n in x)
+        return all(np.ndim(n) == 0 and operator.index(n) is not None for n in x)
     except (TypeError, ValueError):
         return False
 
@@ -272,7 +272,8 @@ class spbase:
     def __iter__(self) -> Iterator[Any]:
         csr = self.tocsr()
         for i in range(self.shape[0]):
-            yield csr[i]
+            row = csr[i]
+            yield row.asformat("csr") if issparse(row) else row
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -385,7 +386,11 @@ class spbase:
         return self.tocoo(copy=copy).reshape(*args, order=order).asformat("coo")
 
     def resize(self, *shape: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__}.resize is not implemented")
+        """Changes the shape in place; elements outside it go."""
+        shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, (self.ndim,))
+        coo = self.tocoo().copy()
+        coo.resize(shape)
+        self.__dict__.update(coo.asformat(self._format).__dict__)
 
     def conjugate(self, copy: bool = True) -> Any:
         if self.dtype.kind == "c":
@@ -681,7 +686,7 @@ class spbase:
             made = other.tocsc()._own_rows().matmul(self._own_rows())
             return self._kind("csc")._from_rows_of(made, (self.shape[0], other.shape[1]))
         rows = self._rows().matmul(other._rows())
-        return self._from_rows(rows, shape=(rows.columns,) if self.ndim == 1 else None)
+        return self._from_rows(rows, "coo", (rows.columns,)) if self.ndim == 1 else self._from_rows(rows)
 
     # ---- Reductions ----
 

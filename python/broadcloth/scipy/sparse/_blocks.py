@@ -326,6 +326,12 @@ class _bsr(spbase):
         data = self.data.ravel()
         return self._kind("coo")._from_coordinates(data.copy() if copy else data, row, col, self._shape)
 
+    def __getitem__(self, key: Any) -> Any:
+        raise NotImplementedError("bsr matrices have no elements by index; use another format")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise NotImplementedError("bsr matrices have no elements by index; use another format")
+
     def tobsr(self, blocksize: Any = None, copy: bool = False) -> Any:
         if blocksize is not None and tuple(blocksize) != self.blocksize:
             return self._from_rows_blocked(self.tocsr()._own_rows(), blocksize)

@@ -12,7 +12,7 @@ import broadcloth as bc
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from . import _reductions
-from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase
+from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, normal_axis, scipy_sparse, shape_of, spbase
 from ._index import Indexed
 from ._rows import Rows, index_dtype
 
@@ -208,6 +208,12 @@ class _cs(Indexed, spbase):
         """Raises ValueError where the arrays are no such matrix."""
         self._kind(self._format)((self.data, self.indices, self.indptr), shape=self._shape)
 
+    def _getnnz(self, axis: Any = None) -> Any:
+        axis = normal_axis(axis, self.ndim)
+        if axis is None or self.ndim == 1 or axis == self._major:
+            return spbase._getnnz(self, axis)
+        return self.indptr[1:] - self.indptr[:-1]
+
     # ---- Conversion ----
 
     def tocoo(self, copy: bool = False) -> Any:
@@ -222,13 +228,6 @@ class _cs(Indexed, spbase):
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
         made = self.tocoo(copy=copy).reshape(*args, order=order)
         return made.asformat(self._format) if made.shape == self.shape else made
-
-    def resize(self, *shape: Any) -> None:
-        """Changes the shape in place; elements outside it go."""
-        shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, (self.ndim,))
-        coo = self.tocoo()
-        coo.resize(shape)
-        self._take_rows(coo.asformat(self._format)._own_rows(), shape)
 
     # ---- Reductions ----
 

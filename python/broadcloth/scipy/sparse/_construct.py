@@ -153,8 +153,8 @@ def _diags(diagonals: Any, offsets: Any, shape: Any, format: str | None, dtype: 
     m, n = shape
     if dtype is None:
         dtype = np.result_type(*(v.dtype for v in vectors))
-        if dtype.kind in "biu" and array is False:
-            dtype = np.promote_types(dtype, np.float64)
+        if dtype.kind in "biu":
+            dtype = np.dtype(np.float64)
     width = max([0, *(min(m + k, n - k) + max(0, k) for k in offsets)])
     data = bc.zeros((len(vectors), width), dtype, device=vectors[0].device if vectors else device)
     for row, (v, k) in enumerate(zip(vectors, offsets, strict=True)):
@@ -226,7 +226,11 @@ def _grid(blocks: Any) -> list[list[Any]]:
 
 
 def _block(blocks: Any, format: str | None, dtype: Any, array: bool) -> Any:
-    grid = [[None if b is None else _coo(b, array) for b in row] for row in _grid(blocks)]
+    rows = _grid(blocks)
+    formats = {getattr(b, "format", None) for row in rows for b in row}
+    if format is None and len(formats) == 1 and formats <= {"csr", "csc"}:
+        format = formats.pop()
+    grid = [[None if b is None else _coo(b, array) for b in row] for row in rows]
     heights: list[int | None] = [None] * len(grid)
     widths: list[int | None] = [None] * len(grid[0])
     for i, row in enumerate(grid):
@@ -270,8 +274,6 @@ def _stacked(blocks: Iterable[Any], format: str | None, dtype: Any, axis: int) -
     if not parts:
         raise ValueError("blocks must not be empty")
     array = _is_array(*parts)
-    if format is None and all(getattr(b, "format", None) == ("csr" if axis == 0 else "csc") for b in parts):
-        format = "csr" if axis == 0 else "csc"
     return _block([[b] for b in parts] if axis == 0 else [parts], format, dtype, array)
 
 
@@ -332,15 +334,18 @@ def kron(A: Any, B: Any, format: str | None = None) -> Any:
     """
     array = _is_array(A, B)
     a, b = _coo(A, array), _coo(B, array)
+    if format in (None, "bsr") and 2 * b.nnz >= b.shape[0] * b.shape[1] > 0:
+        # B is dense enough: each element of A gives a block.
+        rows = a.tocsr()._own_rows()
+        data = rows.data[:, None, None] * b.toarray()[None]
+        shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+        return _class("bsr", array)((data, rows.indices, rows.indptr), shape=shape, device=data.device)
     shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
     t = index_dtype(*shape, a.data.size * b.data.size)
     row = (a.row.astype(t)[:, None] * b.shape[0] + b.row.astype(t)[None]).ravel()
     col = (a.col.astype(t)[:, None] * b.shape[1] + b.col.astype(t)[None]).ravel()
     data = (a.data[:, None] * b.data[None]).ravel()
-    made = _class("coo", array)._from_coordinates(data, row, col, shape)
-    if format is None and getattr(B, "format", None) == "bsr":
-        return made.tobsr(blocksize=B.blocksize)
-    return made.asformat(format)
+    return _class("coo", array)._from_coordinates(data, row, col, shape).asformat(format)
 
 
 def kronsum(A: Any, B: Any, format: str | None = None) -> Any:

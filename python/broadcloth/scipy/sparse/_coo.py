@@ -214,6 +214,19 @@ class _coo(spbase):
         t = index_dtype(self.data.size, *shape)
         self._set(self.data[keep], self.row[keep].astype(t), self.col[keep].astype(t), shape, self.has_canonical_format)
 
+    def __getitem__(self, key: Any) -> Any:
+        if not self._is_array():
+            raise TypeError(f"'{type(self).__name__}' object is not subscriptable")
+        found = self.tocsr()[key]
+        return found.tocoo() if issparse(found) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._is_array():
+            raise TypeError(f"'{type(self).__name__}' object does not support item assignment")
+        csr = self.tocsr()
+        csr[key] = value
+        self.__dict__.update(csr.tocoo().__dict__)
+
     def setdiag(self, values: Any, k: int = 0) -> None:
         csr = self.tocsr()
         csr.setdiag(values, k)

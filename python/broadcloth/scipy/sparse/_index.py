@@ -244,6 +244,8 @@ class Indexed(spbase):
             raise ValueError(f"cannot store {type(value).__name__} in a sparse matrix")
         while x.ndim > len(shape) and x.shape[0] == 1:
             x = x[0]
+        if x.ndim == 1 and len(shape) == 2 and shape[1] == 1 and x.size == shape[0]:
+            x = x[:, None]
         try:
             x = bc.broadcast_to(x, shape)
         except ValueError:
