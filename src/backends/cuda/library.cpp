@@ -23,7 +23,7 @@ void register_kernel_bodies(DeviceType type) {
 
 void register_bodies() {
   register_kernel_bodies(DeviceType::cuda);
-  add<MatmulExtra, LinalgExtra, FftExtra>(DeviceType::cuda);
+  add<MatmulExtra, LinalgExtra, FftExtra, SparseExtra>(DeviceType::cuda);
   register_fft_plans();
   // cuSOLVER reduces one matrix to its singular values in steps that leave the device idle, and has a routine for stacks of at most 32.
   register_linalg_traits(DeviceType::cuda, {.svd_by_eigh_from = 33});
