@@ -13,6 +13,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -29,6 +30,9 @@ def run(words: list[str]) -> tuple[float, str]:
     """Seconds and what was printed."""
     package = str(Path(__import__("broadcloth").__file__).parent.parent)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")]), "PYTHONWARNINGS": "ignore"}
+    # Installed packages have their bytecode; a checkout may forbid to write it, and would be compiled by Python at each start.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    env["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "broadcloth-bench-bytecode")
     start = time.perf_counter()
     done = subprocess.run([sys.executable, *words], env=env, capture_output=True, text=True)
     seconds = time.perf_counter() - start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import site
 import sys
@@ -17,6 +16,8 @@ def driver_present() -> bool:
 
 def wheel_folders() -> list[str]:
     """The `lib` folders of the nvidia-* wheels in the folders that Python imports from."""
+    import glob
+
     roots = [*sys.path, *site.getsitepackages()]
     found: list[str] = []
     for root in dict.fromkeys(r for r in roots if r):
@@ -47,6 +48,8 @@ def pathfinder_folders(names: tuple[str, ...] = _LIBRARIES) -> list[str]:
 
 def folders() -> list[str]:
     """Every folder to search, best first."""
+    import glob
+
     found = wheel_folders()
     if not any(glob.glob(os.path.join(f, "libnvrtc.so*")) for f in found):
         found = pathfinder_folders() + found

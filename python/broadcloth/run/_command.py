@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import pkgutil
 import runpy
 import sys
 import warnings
@@ -95,9 +94,20 @@ def _set_first_folder(folder: str) -> None:
         sys.path.insert(0, folder)
 
 
+def _is_archive(path: str) -> bool:
+    """Whether Python imports from a file, as it does from a zip file."""
+    for hook in sys.path_hooks:
+        try:
+            hook(path)
+        except ImportError:
+            continue
+        return True
+    return False
+
+
 def _program_of_file(path: str, words: list[str]) -> tuple[Owner, Callable[[], object]]:
     sys.argv[:] = words
-    if os.path.isdir(path) or not isinstance(pkgutil.get_importer(path), type(None)):
+    if os.path.isdir(path) or _is_archive(path):
         # A folder or a zip file with a __main__.py.
         _set_first_folder(path)
         _new_main()

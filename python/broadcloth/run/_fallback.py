@@ -6,9 +6,7 @@ import functools
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -31,16 +29,16 @@ _WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmas
 _OF_OURS = frozenset("?bBhHiIlLqQefdFD")  # dtypes (numpy.dtype.char) that broadcloth has
 
 
-@dataclass
 class Event:
     """What fell back at one line of the program."""
 
-    name: str
-    reason: str
-    file: str
-    line: int
-    calls: int = 0
-    seconds: float = 0.0
+    def __init__(self, name: str, reason: str, file: str, line: int) -> None:
+        self.name = name
+        self.reason = reason
+        self.file = file
+        self.line = line
+        self.calls = 0
+        self.seconds = 0.0
 
 
 events: dict[tuple[str, int, str], Event] = {}
@@ -177,7 +175,11 @@ def host_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _in_program(trace: TracebackType | None) -> bool:
     """Whether an exception passed through code that is neither ours nor NumPy's: a function that the program gave raised it."""
-    return any(not frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)) for frame, _ in traceback.walk_tb(trace))
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _first_sentence(error: BaseException) -> str:

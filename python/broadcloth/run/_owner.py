@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import site
-import sysconfig
-from pathlib import Path
 from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -21,17 +19,19 @@ def _real(path: str | os.PathLike[str]) -> str:
 def _library_folders() -> tuple[str, ...]:
     import numpy
 
-    paths = sysconfig.get_paths()
-    folders = {paths[k] for k in ("stdlib", "platstdlib", "purelib", "platlib") if k in paths}
-    folders |= {site.getusersitepackages(), _PACKAGE, os.path.dirname(numpy.__file__)}
+    # Not sysconfig's paths: to ask for them takes as long as the rest of this module.
+    folders = {os.path.dirname(os.__file__), *site.getsitepackages(), site.getusersitepackages(), _PACKAGE, os.path.dirname(numpy.__file__)}
     return tuple({known + os.sep for f in folders for known in (os.path.abspath(f), _real(f))})
 
 
 def _project_of(folder: str) -> str:
     """The nearest folder at or above `folder` that is a project's, else `folder`."""
-    for parent in (Path(folder), *Path(folder).parents):
-        if parent != Path(parent.anchor) and parent != Path.home() and any((parent / name).exists() for name in _OF_PROJECTS):
-            return str(parent)
+    home = os.path.expanduser("~")
+    parent = os.path.abspath(folder)
+    while parent != os.path.dirname(parent):
+        if parent != home and any(os.path.exists(os.path.join(parent, name)) for name in _OF_PROJECTS):
+            return parent
+        parent = os.path.dirname(parent)
     return folder
 
 
