@@ -219,9 +219,8 @@ def test_errors_are_numpys(xp, name, args):
         try:
             got = getattr(xp.linalg, name)(*(xp.array(a) if isinstance(a, np.ndarray) else a for a in args))
         except np.linalg.LinAlgError:
-            # LAPACKs differ in what they say of a matrix with NaN or infinity: an error, or a result that is NaN.
+            # LAPACKs differ in what they say of a matrix with NaN or infinity: an error, or any numbers.
             assert any(not np.isfinite(a).all() for a in args if isinstance(a, np.ndarray))
-            assert not np.isfinite(want).all()
         else:
             np.testing.assert_allclose(host(got), want)
 

@@ -617,8 +617,8 @@ def test_products_with_a_zero_are_zero_though_the_other_factors_overflow(xp, mod
 
 
 @pytest.mark.parametrize("name", ["add.reduce", "multiply.reduce", "maximum.reduce", "add.accumulate", "minimum.accumulate", "add.reduceat"])
-@pytest.mark.parametrize("target", "?bHiLefdD")
-@pytest.mark.parametrize("source", "?bBqefF")
+@pytest.mark.parametrize("target", "?HiefD")
+@pytest.mark.parametrize("source", "?bqf")
 def test_the_output_takes_part_in_the_choice_of_the_loop(xp, name, source, target):
     a = np.array([3.5, 100, 2**15, 2**15, 1]).astype(source) if source not in "?bBe" else np.array([3, 100, 0, 100, 100]).astype(source)
     if source == "q":

@@ -258,7 +258,7 @@ def test_all_formats_compute(xp, format, kind, expression):
 
 REDUCTIONS = """
 a.sum(); a.sum(0); a.sum(1); a.sum(-1); a.sum(axis=(0, 1)); a.sum(axis=(0,)); a.sum(5); a.sum(1.5); a.sum(1, dtype="f4"); a.sum(axis=(0, 0))
-a.astype("i1").sum(); a.astype("u1").sum(0); a.astype("?").sum(0); a.astype("i4").mean(0); a.astype("i4").mean(); a.mean(); a.mean(0)
+a.astype("i1").sum(); a.astype("?").sum(0); a.astype("i4").mean(0); a.astype("i4").mean(); a.mean(); a.mean(0)
 a.mean(1)
 a.mean(0, dtype="f4"); a.max(); a.max(0); a.max(1); a.max(5); a.max(axis=(0, 1)); a.min(); a.min(0); a.min(1); a.argmax(); a.argmax(0)
 a.argmax(1)
@@ -276,6 +276,13 @@ make((3, 0)).argmax(1)
 @pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_matrix", "csc_array"])
 def test_reductions(xp, name, expression):
     compare(expression, name)
+
+
+def test_sums_of_unsigned_integers(xp):
+    for name in ("csr_matrix", "csc_array"):
+        got, want = (dense(getattr(library, name)(abs(DENSE)).astype("u1").sum(0)) for library in (sparse, ss))
+        np.testing.assert_array_equal(got, want)
+        assert got.dtype == np.int64 and want.dtype in (np.int64, np.uint64)  # SciPy's depends on its release
 
 
 def test_counts_along_axes_are_methods_of_matrices(xp):
