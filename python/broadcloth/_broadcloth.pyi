@@ -165,6 +165,7 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
     flat: flatiter  # settable
     device: device
     data: MemoryPointer
+    gpudata: MemoryPointer  # PyCUDA's name
     __cuda_array_interface__: dict[str, Any]  # AttributeError on the CPU
     requires_grad: bool  # settable
     grad: ndarray | None  # settable

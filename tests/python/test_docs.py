@@ -65,6 +65,12 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cuda.skcuda.cublas",
+    "cuda.skcuda.cusolver",
+    "cuda.skcuda.fft",
+    "cuda.skcuda.integrate",
+    "cuda.skcuda.linalg",
+    "cuda.skcuda.misc",
     "cupyx._errors",
     "cupyx._functions",
     "cupyx._gufunc",
@@ -115,6 +121,12 @@ def test_examples_in_docstrings(module):
         for name, doc in documented():
             if name.startswith(module + ".") and doc and ">>>" in doc:
                 run_examples(doc, name)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("cuda.skcuda")])
+def test_examples_of_modules(module):
+    with bc.device("cpu"):
+        run_examples(importlib.import_module(f"broadcloth.{module}").__doc__, module)
 
 
 def test_examples_of_ufuncs():
