@@ -10,6 +10,7 @@
 #include "bind/random.h"
 #include "bind/reduce.h"
 #include "bind/sorting.h"
+#include "bind/sparse.h"
 #include "bind/values.h"
 #include "ops/compose.h"
 #include "ops/einsum.h"
@@ -671,7 +672,7 @@ std::vector<PyMethodDef> selection_composites() {
 
 void init_functions(PyObject* module) {
   for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites,
-                      sorting_functions, linalg_functions, random_functions, fft_functions, autograd_functions})
+                      sorting_functions, linalg_functions, sparse_functions, random_functions, fft_functions, autograd_functions})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
   for (int i = 0; i < static_cast<int>(Op::library); ++i)

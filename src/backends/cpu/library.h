@@ -3,6 +3,7 @@
 
 #include "primitives/library.h"
 #include "primitives/linalg.h"
+#include "primitives/sparse.h"
 
 /// The CPU's bodies of the library ops. They run in the calling thread and its parallel loops.
 namespace bc::cpu {
@@ -25,5 +26,6 @@ void run(const SelectExtra& op, std::span<const View> inputs, const View& output
 void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& output);
 void run(const LinalgExtra& op, std::span<const View> inputs, const View& output);
 void run(const FftExtra& op, std::span<const View> inputs, const View& output);
+void run(const SparseExtra& op, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cpu

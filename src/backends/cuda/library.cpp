@@ -17,7 +17,7 @@ void add() {
 
 void register_bodies() {
   add<MatmulExtra, ScanExtra, ReduceatExtra, NonzeroExtra, CompressExtra, ScatterExtra, SortExtra, PartitionExtra, SelectExtra,
-      SearchsortedExtra, LinalgExtra, FftExtra>();
+      SearchsortedExtra, LinalgExtra, FftExtra, SparseExtra>();
   register_fft_plans();
 }
 

@@ -3,6 +3,7 @@
 
 #include "primitives/library.h"
 #include "primitives/linalg.h"
+#include "primitives/sparse.h"
 
 /// CUDA's bodies of the library ops. They queue work on the stream; the same result from run to run.
 namespace bc::cuda {
@@ -23,6 +24,7 @@ void run(const PartitionExtra& op, Device device, Stream stream, std::span<const
 void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const SearchsortedExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const FftExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
+void run(const SparseExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 void run(const LinalgExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);
 
 }  // namespace bc::cuda

@@ -1,0 +1,581 @@
+"""Functions that make sparse matrices, of nothing or of others."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+import broadcloth as bc
+
+from ..._broadcloth import ndarray
+from ._base import dense_operand, is_scalar, issparse, scipy_sparse, sparray, spmatrix
+from ._rows import check_places, index_dtype
+
+
+def _class(format: str, array: bool) -> Any:
+    from . import _classes
+
+    try:
+        return getattr(_classes, format + ("_array" if array else "_matrix"))
+    except AttributeError:
+        raise ValueError(f"Format {format} is unknown.") from None
+
+
+def _is_array(*operands: Any) -> bool:
+    return any(isinstance(a, sparray) or (scipy_sparse(a) and type(a).__name__.endswith("array")) for a in operands)
+
+
+def _coo(x: Any, array: bool) -> Any:
+    """An operand in coordinates."""
+    if issparse(x):
+        return x.tocoo()
+    return _class("coo", array)(x)
+
+
+# ---- Diagonals --------------------------------------------------------------------------------------------------------------------------
+
+
+def eye_array(m: Any, n: Any = None, *, k: int = 0, dtype: Any = float, format: str | None = None, device: Any = None) -> Any:
+    """A sparse array of shape (m, n) with ones on the k-th diagonal.
+
+    Examples
+    --------
+    >>> eye_array(2, 3, k=1, dtype=int).toarray()
+    array([[0, 1, 0],
+           [0, 0, 1]])
+    """
+    return _eye(m, n, k, dtype, format, True, device)
+
+
+def eye(m: Any, n: Any = None, k: int = 0, dtype: Any = float, format: str | None = None, *, device: Any = None) -> Any:
+    """A sparse matrix of shape (m, n) with ones on the k-th diagonal.
+
+    Examples
+    --------
+    >>> eye(2).toarray()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return _eye(m, n, k, dtype, format, False, device)
+
+
+def identity(n: Any, dtype: Any = "d", format: str | None = None, *, device: Any = None) -> Any:
+    """The sparse identity matrix.
+
+    Examples
+    --------
+    >>> identity(2, int).toarray()
+    array([[1, 0],
+           [0, 1]])
+    """
+    return _eye(n, n, 0, dtype, format, False, device)
+
+
+def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, device: Any) -> Any:
+    m, k = operator.index(m), operator.index(k)
+    n = m if n is None else operator.index(n)
+    if m < 0 or n < 0:
+        raise ValueError("'shape' elements cannot be negative")
+    count = max(min(m + min(k, 0), n - max(k, 0)), 0)
+    t = index_dtype(m, n)
+    at = bc.arange(count, dtype=t, device=device)
+    ones = bc.ones(count, dtype, device=device)
+    if format in (None, "dia"):
+        data = bc.ones((1, max(0, min(m + k, n))), dtype, device=device)
+        return _class("dia", array)((data, [k]), shape=(m, n), device=data.device)
+    made = _class("coo", array)._from_coordinates(ones, at + max(-k, 0), at + max(k, 0), (m, n), True)
+    return made.asformat(format)
+
+
+def diags_array(
+    diagonals: Any,
+    /,
+    *,
+    offsets: Any = 0,
+    shape: Any = None,
+    format: str | None = None,
+    dtype: Any = None,
+    device: Any = None,
+) -> Any:
+    """A sparse array from its diagonals.
+
+    Parameters
+    ----------
+    diagonals : sequence of array-likes
+        The elements of each diagonal; one element fills it.
+    offsets : int or sequence of int
+        Which diagonals they are: 0 the main one, k > 0 above it.
+
+    Raises
+    ------
+    ValueError
+        A diagonal's length does not agree with the shape.
+
+    Examples
+    --------
+    >>> diags_array([[1, 2], [3]], offsets=[0, 1]).toarray()
+    array([[1, 3],
+           [0, 2]])
+    """
+    return _diags(diagonals, offsets, shape, format, dtype, True, device)
+
+
+def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: str | None = None, dtype: Any = None, *, device: Any = None) -> Any:
+    """A sparse matrix from its diagonals; see `diags_array`.
+
+    Examples
+    --------
+    >>> diags([1, -2, 1], [-1, 0, 1], shape=(3, 3)).toarray()
+    array([[-2.,  1.,  0.],
+           [ 1., -2.,  1.],
+           [ 0.,  1., -2.]])
+    """
+    return _diags(diagonals, offsets, shape, format, dtype, False, device)
+
+
+def _diags(diagonals: Any, offsets: Any, shape: Any, format: str | None, dtype: Any, array: bool, device: Any) -> Any:
+    if is_scalar(offsets):
+        if len(diagonals) == 0 or is_scalar(diagonals[0]):
+            diagonals = [diagonals]
+        else:
+            diagonals = list(diagonals)
+        offsets = [offsets]
+    offsets = [operator.index(o) for o in np.atleast_1d(offsets.get() if isinstance(offsets, ndarray) else offsets).tolist()]
+    vectors = [bc.atleast_1d(dense_operand(d, device)) for d in diagonals]
+    if len(vectors) != len(offsets):
+        raise ValueError("Different number of diagonals and offsets.")
+    if shape is None:
+        m = len(vectors[0]) + abs(offsets[0])
+        shape = (m, m)
+    m, n = shape
+    if dtype is None:
+        dtype = np.result_type(*(v.dtype for v in vectors))
+        if dtype.kind in "biu":
+            dtype = np.dtype(np.float64)
+    width = max([0, *(min(m + k, n - k) + max(0, k) for k in offsets)])
+    data = bc.zeros((len(vectors), width), dtype, device=vectors[0].device if vectors else device)
+    for row, (v, k) in enumerate(zip(vectors, offsets, strict=True)):
+        first, length = max(0, k), min(m + min(k, 0), n - max(k, 0))
+        if length < 0:
+            raise ValueError(f"Offset {k} (index {row}) out of bounds")
+        if v.size != 1 and v.size != length:
+            raise ValueError(f"Diagonal length (index {row}: {v.size} at offset {k}) does not agree with array size ({m}, {n}).")
+        data[row, first : first + length] = v
+    return _class("dia", array)((data, offsets), shape=(m, n), device=data.device).asformat(format)
+
+
+def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: str | None = None) -> Any:
+    """A sparse matrix whose diagonals are the rows of `data`, as the `dia` format holds them.
+
+    Examples
+    --------
+    >>> spdiags([[1, 2, 3], [4, 5, 6]], [0, 1], 3, 3).toarray()
+    array([[1, 5, 0],
+           [0, 2, 6],
+           [0, 0, 3]])
+    """
+    if m is None and n is None:
+        m = n = len(data[0])
+    elif n is None:
+        m, n = m
+    return _class("dia", False)((data, diags), shape=(m, n)).asformat(format)
+
+
+# ---- Joining ----------------------------------------------------------------------------------------------------------------------------
+
+
+def block_array(blocks: Any, *, format: str | None = None, dtype: Any = None) -> Any:
+    """A sparse array from blocks, lists of rows of blocks; None stands for zeros.
+
+    Raises
+    ------
+    ValueError
+        The extents of blocks in one row or column differ, or one holds None alone.
+
+    Examples
+    --------
+    >>> block_array([[csr_array([[1]]), None], [None, csr_array([[2]])]]).toarray()
+    array([[1, 0],
+           [0, 2]])
+    """
+    return _block(blocks, format, dtype, True)
+
+
+def bmat(blocks: Any, format: str | None = None, dtype: Any = None) -> Any:
+    """A sparse matrix from blocks (an array where one of them is); see `block_array`.
+
+    Examples
+    --------
+    >>> bmat([[identity(2), None]], format="csr").shape
+    Traceback (most recent call last):
+    ...
+    ValueError: blocks[:,1] are all None
+    """
+    rows = _grid(blocks)
+    return _block(rows, format, dtype, _is_array(*(b for row in rows for b in row)))
+
+
+def _grid(blocks: Any) -> list[list[Any]]:
+    rows = [list(row) for row in blocks]
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise ValueError("blocks must be 2-D")
+    return rows
+
+
+def _block(blocks: Any, format: str | None, dtype: Any, array: bool) -> Any:
+    rows = _grid(blocks)
+    formats = {getattr(b, "format", None) for row in rows for b in row}
+    if format is None and len(formats) == 1 and formats <= {"csr", "csc"}:
+        format = formats.pop()
+    grid = [[None if b is None else _coo(b, array) for b in row] for row in rows]
+    heights: list[int | None] = [None] * len(grid)
+    widths: list[int | None] = [None] * len(grid[0])
+    for i, row in enumerate(grid):
+        for j, b in enumerate(row):
+            if b is None:
+                continue
+            for extents, at, axis, name in ((heights, i, 0, f"blocks[{i},:]"), (widths, j, 1, f"blocks[:,{j}]")):
+                n = b._shape2[axis]
+                if extents[at] is None:
+                    extents[at] = n
+                elif extents[at] != n:
+                    raise ValueError(
+                        f"{name} has incompatible {'row' if axis == 0 else 'column'} dimensions. "
+                        f"Got blocks[{i},{j}].shape[{axis}] == {n}, expected {extents[at]}."
+                    )
+    for i, n in enumerate(heights):
+        if n is None:
+            raise ValueError(f"blocks[{i},:] are all None")
+    for j, n in enumerate(widths):
+        if n is None:
+            raise ValueError(f"blocks[:,{j}] are all None")
+    tops, lefts = np.cumsum([0, *heights]), np.cumsum([0, *widths])  # type: ignore[list-item]
+    placed = [(b, int(tops[i]), int(lefts[j])) for i, row in enumerate(grid) for j, b in enumerate(row) if b is not None]
+    shape = (int(tops[-1]), int(lefts[-1]))
+    return _placed(placed, shape, dtype, array).asformat(format)
+
+
+def _placed(parts: list[tuple[Any, int, int]], shape: tuple[int, int], dtype: Any, array: bool) -> Any:
+    """Matrices in coordinates, each with the place of its first element, as one."""
+    t = index_dtype(*shape, sum(b.data.size for b, _, _ in parts))
+    if dtype is None:
+        dtype = np.result_type(*(b.dtype for b, _, _ in parts))
+    data = bc.concatenate([b.data.astype(dtype, copy=False) for b, _, _ in parts])
+    row = bc.concatenate([b.row.astype(t) + top for b, top, _ in parts])
+    col = bc.concatenate([b.col.astype(t) + left for b, _, left in parts])
+    return _class("coo", array)._from_coordinates(data, row, col, shape)
+
+
+def _stacked(blocks: Iterable[Any], format: str | None, dtype: Any, axis: int) -> Any:
+    parts = list(blocks)
+    if not parts:
+        raise ValueError("blocks must not be empty")
+    array = _is_array(*parts)
+    return _block([[b] for b in parts] if axis == 0 else [parts], format, dtype, array)
+
+
+def vstack(blocks: Iterable[Any], format: str | None = None, dtype: Any = None) -> Any:
+    """Sparse matrices one below the other.
+
+    Examples
+    --------
+    >>> vstack([csr_matrix([[1, 2]]), csr_matrix([[3, 0]])]).toarray()
+    array([[1, 2],
+           [3, 0]])
+    """
+    return _stacked(blocks, format, dtype, 0)
+
+
+def hstack(blocks: Iterable[Any], format: str | None = None, dtype: Any = None) -> Any:
+    """Sparse matrices side by side.
+
+    Examples
+    --------
+    >>> hstack([csr_matrix([[1], [2]]), csr_matrix([[3], [0]])]).toarray()
+    array([[1, 3],
+           [2, 0]])
+    """
+    return _stacked(blocks, format, dtype, 1)
+
+
+def block_diag(mats: Iterable[Any], format: str | None = None, dtype: Any = None) -> Any:
+    """A matrix with the given ones, sparse or dense, along its diagonal.
+
+    Examples
+    --------
+    >>> block_diag([[[1, 2]], [[3]]]).toarray()
+    array([[1, 2, 0],
+           [0, 0, 3]])
+    """
+    mats = list(mats)
+    array = _is_array(*mats)
+    parts, top, left = [], 0, 0
+    for a in mats:
+        if not issparse(a) and not scipy_sparse(a):
+            a = bc.atleast_2d(bc.asarray(a))
+        b = _coo(a, array)
+        parts.append((b, top, left))
+        top, left = top + b._shape2[0], left + b._shape2[1]
+    if not parts:
+        return _class("coo", array)((0, 0), dtype=dtype).asformat(format)
+    return _placed(parts, (top, left), dtype, array).asformat(format)
+
+
+def kron(A: Any, B: Any, format: str | None = None) -> Any:
+    """The Kronecker product of sparse matrices.
+
+    Examples
+    --------
+    >>> kron(csr_matrix([[0, 1]]), csr_matrix([[2, 3]])).toarray()
+    array([[0, 0, 2, 3]])
+    """
+    array = _is_array(A, B)
+    a, b = _coo(A, array), _coo(B, array)
+    if format in (None, "bsr") and 2 * b.nnz >= b.shape[0] * b.shape[1] > 0:
+        # B is dense enough: each element of A gives a block.
+        rows = a.tocsr()._own_rows()
+        data = rows.data[:, None, None] * b.toarray()[None]
+        shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+        return _class("bsr", array)((data, rows.indices, rows.indptr), shape=shape, device=data.device)
+    shape = (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+    t = index_dtype(*shape, a.data.size * b.data.size)
+    row = (a.row.astype(t)[:, None] * b.shape[0] + b.row.astype(t)[None]).ravel()
+    col = (a.col.astype(t)[:, None] * b.shape[1] + b.col.astype(t)[None]).ravel()
+    data = (a.data[:, None] * b.data[None]).ravel()
+    return _class("coo", array)._from_coordinates(data, row, col, shape).asformat(format)
+
+
+def kronsum(A: Any, B: Any, format: str | None = None) -> Any:
+    """kron(I, A) + kron(B, I) of square matrices.
+
+    Raises
+    ------
+    ValueError
+        One is not square.
+
+    Examples
+    --------
+    >>> kronsum(csr_matrix([[1]]), csr_matrix([[2, 0], [0, 3]])).toarray()
+    array([[3., 0.],
+           [0., 4.]])
+    """
+    array = _is_array(A, B)
+    a, b = _coo(A, array), _coo(B, array)
+    for x in (a, b):
+        if x.ndim != 2:
+            raise ValueError(f"kronsum requires 2D inputs. Got {x.ndim}D")
+        if x.shape[0] != x.shape[1]:
+            raise ValueError(f"{'A' if x is a else 'B'} is not square")
+    t = np.result_type(a.dtype, b.dtype)
+    one = lambda n: _eye(n, n, 0, t, "coo", array, a.device)
+    return (kron(one(b.shape[0]), a) + kron(b, one(a.shape[0]))).asformat(format)
+
+
+# ---- Random -----------------------------------------------------------------------------------------------------------------------------
+
+
+def random_array(
+    shape: Any,
+    *,
+    density: float = 0.01,
+    format: str = "coo",
+    dtype: Any = None,
+    rng: Any = None,
+    random_state: Any = None,
+    data_sampler: Callable[..., Any] | None = None,
+    device: Any = None,
+) -> Any:
+    """A sparse array with random elements at random places.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    density : float
+        The share of places that have an element, from 0 to 1.
+    rng : generator of `broadcloth.random` or of NumPy, or a seed
+    data_sampler : callable
+        Called as data_sampler(size=n) (or data_sampler(n)) for the elements; uniform in [0, 1) unless given.
+
+    Examples
+    --------
+    >>> a = random_array((10, 20), density=0.1, rng=0)
+    >>> a.shape, a.nnz
+    ((10, 20), 20)
+    """
+    return _random(tuple(shape), density, format, dtype, rng if random_state is None else random_state, data_sampler, True, device)
+
+
+def random(
+    m: int,
+    n: int,
+    density: float = 0.01,
+    format: str = "coo",
+    dtype: Any = None,
+    rng: Any = None,
+    data_rvs: Callable[..., Any] | None = None,
+    *,
+    random_state: Any = None,
+    device: Any = None,
+) -> Any:
+    """A sparse matrix with random elements at random places; see `random_array`.
+
+    Examples
+    --------
+    >>> random(10, 20, density=0.1, rng=0).nnz
+    20
+    """
+    return _random((m, n), density, format, dtype, rng if random_state is None else random_state, data_rvs, False, device)
+
+
+def rand(
+    m: int,
+    n: int,
+    density: float = 0.01,
+    format: str = "coo",
+    dtype: Any = None,
+    rng: Any = None,
+    *,
+    random_state: Any = None,
+    device: Any = None,
+) -> Any:
+    """A sparse matrix with uniformly distributed elements at random places.
+
+    Examples
+    --------
+    >>> rand(4, 5, density=0.5, format="csr", rng=1).nnz
+    10
+    """
+    return random(m, n, density, format, dtype, rng, random_state=random_state, device=device)
+
+
+def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng: Any, sampler: Any, array: bool, device: Any) -> Any:
+    if not 0 <= density <= 1:
+        raise ValueError("density expected to be 0 <= density <= 1")
+    shape = tuple(operator.index(n) for n in shape)
+    check_places(*(shape if len(shape) == 2 else (1, *shape)))
+    total = int(np.prod(shape, dtype=np.int64))
+    count = round(density * total)
+    if not hasattr(rng, "standard_normal"):
+        rng = bc.random.default_rng(rng)
+    places = _distinct(rng, total, count)
+    if sampler is None:
+        values = _sampled(rng, dtype, count)
+    else:
+        try:
+            values = sampler(size=count)
+        except TypeError:
+            values = sampler(count)
+    values = bc.asarray(values, device=device)
+    if dtype is not None:
+        values = values.astype(dtype, copy=False)
+    at = bc.asarray(places, device=device)
+    coordinates = bc.unravel_index(at, shape)
+    return _class("coo", array)((values, tuple(coordinates)), shape=shape).asformat(format)
+
+
+def _distinct(rng: Any, total: int, count: int) -> Any:
+    """Distinct numbers below `total`, in ascending order."""
+    if count == 0:
+        return np.zeros(0, np.int64)
+    if 3 * count > total:
+        return np.sort(np.asarray(bc.asnumpy(rng.permutation(total)))[:count])
+    found = np.zeros(0, np.int64)
+    # A third of all places at most: what is drawn twice is drawn anew, a few times.
+    while found.size < count:
+        drawn = rng.integers(total, size=count - found.size) if hasattr(rng, "integers") else rng.randint(total, size=count - found.size)
+        found = np.unique(np.concatenate([found, np.asarray(bc.asnumpy(drawn), np.int64)]))
+    return found
+
+
+def _sampled(rng: Any, dtype: Any, count: int) -> Any:
+    t = np.dtype(np.float64 if dtype is None else dtype)
+    uniform = lambda: rng.random(count) if hasattr(rng, "random") else rng.random_sample(count)
+    if t.kind in "iu":
+        limits = np.iinfo(t)
+        draw = rng.integers if hasattr(rng, "integers") else rng.randint
+        return draw(limits.min, limits.max, size=count, dtype=t)
+    if t.kind == "b":
+        return np.ones(count, bool)
+    return uniform() + 1j * uniform() if t.kind == "c" else uniform()
+
+
+# ---- Parts ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _part(A: Any, keep: Callable[[Any], ndarray], format: str | None) -> Any:
+    coo = _coo(A, _is_array(A) or not (issparse(A) or scipy_sparse(A)))
+    mask = keep(coo)
+    made = coo._from_coordinates(coo.data[mask], coo.row[mask], coo.col[mask], coo.shape, coo.has_canonical_format)
+    return made.asformat(format)
+
+
+def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
+    """The elements on and below the k-th diagonal.
+
+    Examples
+    --------
+    >>> tril(csr_matrix([[1, 2], [3, 4]])).toarray()
+    array([[1, 0],
+           [3, 4]])
+    """
+    return _part(A, lambda coo: coo.row + k >= coo.col, format)
+
+
+def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
+    """The elements on and above the k-th diagonal.
+
+    Examples
+    --------
+    >>> triu(csr_matrix([[1, 2], [3, 4]])).toarray()
+    array([[1, 2],
+           [0, 4]])
+    """
+    return _part(A, lambda coo: coo.row + k <= coo.col, format)
+
+
+def find(A: Any) -> tuple[ndarray, ndarray, ndarray]:
+    """The rows, columns and values of the elements that are not zero.
+
+    Examples
+    --------
+    >>> find(csr_matrix([[0, 7], [8, 0]]))
+    (array([0, 1], dtype=int32), array([1, 0], dtype=int32), array([7, 8]))
+    """
+    coo = _coo(A, False).copy()
+    coo.sum_duplicates()
+    keep = coo.data != 0
+    return coo.row[keep], coo.col[keep], coo.data[keep]
+
+
+def isspmatrix(x: Any) -> bool:
+    """Whether `x` is a sparse matrix (not an array) of this package.
+
+    Examples
+    --------
+    >>> isspmatrix(csr_matrix((2, 2))), isspmatrix(csr_array((2, 2)))
+    (True, False)
+    """
+    return isinstance(x, spmatrix)
+
+
+def _predicate(format: str) -> Callable[[Any], bool]:
+    def test(x: Any) -> bool:
+        return isspmatrix(x) and x.format == format
+
+    test.__name__ = test.__qualname__ = f"isspmatrix_{format}"
+    test.__doc__ = f"""Whether `x` is a `{format}_matrix`.
+
+    Examples
+    --------
+    >>> isspmatrix_{format}({format}_matrix((2, 2))), isspmatrix_{format}(bc.ones(2))
+    (True, False)
+    """
+    return test
+
+
+isspmatrix_bsr, isspmatrix_coo, isspmatrix_csc, isspmatrix_csr, isspmatrix_dia, isspmatrix_dok, isspmatrix_lil = map(
+    _predicate, ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+)

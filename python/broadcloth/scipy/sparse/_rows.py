@@ -1,0 +1,253 @@
+"""Matrices in compressed rows, as three arrays: what all formats are computed by. Compressed columns are the rows of the transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import broadcloth as bc
+
+from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
+
+_INT32_MAX = np.iinfo(np.int32).max
+_INT64_MAX = np.iinfo(np.int64).max
+
+
+def index_dtype(*sizes: int) -> np.dtype:
+    """int32 where it counts what there is, else int64."""
+    return np.dtype(np.int64 if max(sizes, default=0) > _INT32_MAX else np.int32)
+
+
+def running(counts: ndarray) -> ndarray:
+    """The running sums of counts, from 0 on, int64."""
+    return bc.concatenate([bc.zeros(1, np.int64, device=counts.device), bc.cumsum(counts, dtype=np.int64)])
+
+
+def span(n: int, like: ndarray) -> ndarray:
+    return bc.arange(n, dtype=np.int64, device=like.device)
+
+
+def check_places(rows: int, columns: int) -> None:
+    if rows * columns > _INT64_MAX:
+        raise ValueError(f"a matrix of shape ({rows}, {columns}) has more places than an int64 counts")
+
+
+@dataclass(slots=True)
+class Rows:
+    """Row i has the elements data[j] in the columns indices[j], j from indptr[i] on and below indptr[i + 1]."""
+
+    data: ndarray
+    indices: ndarray
+    indptr: ndarray
+    columns: int
+    canonical: bool | None = None  # each row's columns ascend, none comes twice; None: nobody has looked
+
+    @property
+    def count(self) -> int:
+        return self.indptr.size - 1
+
+    @property
+    def size(self) -> int:
+        return self.data.size
+
+    @property
+    def device(self) -> Any:
+        return self.data.device
+
+    @classmethod
+    def empty(cls, rows: int, columns: int, dtype: Any, device: Any = None) -> Rows:
+        t = index_dtype(rows, columns)
+        data, indices = bc.zeros(0, dtype, device=device), bc.zeros(0, t, device=device)
+        return cls(data, indices, bc.zeros(rows + 1, t, device=device), columns, True)
+
+    @classmethod
+    def from_dense(cls, a: ndarray) -> Rows:
+        rows, columns = a.shape
+        mask = a != 0
+        at = mask.ravel().nonzero()[0]
+        t = index_dtype(rows, columns, at.size)
+        if at.size == 0:
+            return cls.empty(rows, columns, a.dtype, a.device)
+        starts = bc.searchsorted(at, bc.arange(rows + 1, dtype=np.int64, device=a.device) * columns)
+        return cls(a[mask], (at % columns).astype(t), starts.astype(t), columns, True)
+
+    @classmethod
+    def from_coordinates(cls, data: ndarray, row: ndarray, column: ndarray, rows: int, columns: int) -> Rows:
+        """Elements at places, in any order; those at one place are added up."""
+        if data.size == 0:
+            return cls.empty(rows, columns, data.dtype, data.device)
+        ascending = (row[1:] > row[:-1]) | ((row[1:] == row[:-1]) & (column[1:] > column[:-1]))
+        if bool(ascending.all()):
+            starts = bc.searchsorted(row, bc.arange(rows + 1, dtype=row.dtype, device=row.device))
+            return cls(data, column, starts.astype(row.dtype), columns, True)
+        _, by_column = _c.sparse_group(column, columns)
+        indptr, order = _c.sparse_group(row[by_column], rows)
+        order = by_column[order]
+        return cls(data[order], column[order], indptr, columns)._merged(row[order])
+
+    def numbers(self) -> ndarray:
+        """The row of each element."""
+        return _c.sparse_expand(self.indptr, self.size)
+
+    def with_data(self, data: ndarray) -> Rows:
+        return Rows(data, self.indices, self.indptr, self.columns, self.canonical)
+
+    def copy(self) -> Rows:
+        return Rows(self.data.copy(), self.indices.copy(), self.indptr.copy(), self.columns, self.canonical)
+
+    # ---- Order ----
+
+    def is_sorted(self) -> bool:
+        if self.canonical or self.size < 2:
+            return True
+        row = self.numbers()
+        return not bool(((self.indices[1:] < self.indices[:-1]) & (row[1:] == row[:-1])).any())
+
+    def is_canonical(self) -> bool:
+        if self.canonical is None:
+            if self.size < 2:
+                self.canonical = True
+            else:
+                row = self.numbers()
+                self.canonical = not bool(((self.indices[1:] <= self.indices[:-1]) & (row[1:] == row[:-1])).any())
+        return self.canonical
+
+    def sorted(self) -> Rows:
+        """The same elements, each row's by ascending columns; stable."""
+        if self.is_sorted():
+            return self
+        _, by_column = _c.sparse_group(self.indices, self.columns)
+        _, order = _c.sparse_group(self.numbers()[by_column], self.count)
+        order = by_column[order]
+        return Rows(self.data[order], self.indices[order], self.indptr, self.columns)
+
+    def summed(self) -> Rows:
+        """The matrix in canonical form."""
+        if self.is_canonical():
+            return self
+        rows = self.sorted()
+        return rows._merged(rows.numbers())
+
+    def _merged(self, row: ndarray) -> Rows:
+        """Of sorted rows, with the numbers of the elements' rows: elements of one place are added up."""
+        new = bc.concatenate([bc.ones(1, bool, device=self.device), (row[1:] != row[:-1]) | (self.indices[1:] != self.indices[:-1])])
+        group = running(new)
+        n = int(group[-1])
+        if n == self.size:
+            self.canonical = True
+            return self
+        data = bc.zeros(n, self.data.dtype, device=self.device)
+        bc.add.at(data, group[1:] - 1, self.data)
+        return Rows(data, self.indices[new], group[self.indptr].astype(self.indptr.dtype), self.columns, True)
+
+    def where(self, keep: ndarray) -> Rows:
+        """The elements of a mask."""
+        before = running(keep)
+        if int(before[-1]) == self.size:
+            return self
+        return Rows(self.data[keep], self.indices[keep], before[self.indptr].astype(self.indptr.dtype), self.columns, self.canonical)
+
+    def nonzeros(self) -> Rows:
+        return self.where(self.data != 0)
+
+    # ---- Shapes ----
+
+    def transposed(self) -> Rows:
+        """The rows of the transpose; they are sorted."""
+        if self.size == 0:
+            return Rows.empty(self.columns, self.count, self.data.dtype, self.device)
+        indptr, order = _c.sparse_group(self.indices, self.columns)
+        return Rows(self.data[order], self.numbers()[order], indptr, self.count, self.canonical or None)
+
+    def keys(self) -> ndarray:
+        """A number for each element's place, row by row, int64."""
+        check_places(self.count, self.columns)
+        return self.numbers().astype(np.int64) * self.columns + self.indices
+
+    def dense(self) -> ndarray:
+        rows, columns = self.count, self.columns
+        flat = bc.zeros(rows * columns, self.data.dtype, device=self.device)
+        if self.size:
+            if self.canonical:
+                flat[self.keys()] = self.data
+            else:
+                bc.add.at(flat, self.keys(), self.data)
+        return flat.reshape(rows, columns)
+
+    def row_range(self, start: int, stop: int) -> Rows:
+        begin, end = int(self.indptr[start]), int(self.indptr[stop])
+        indptr = self.indptr[start : stop + 1] - begin
+        return Rows(self.data[begin:end].copy(), self.indices[begin:end].copy(), indptr, self.columns, self.canonical)
+
+    def column_range(self, start: int, stop: int) -> Rows:
+        keep = (self.indices >= start) & (self.indices < stop)
+        rows = self.where(keep)
+        return Rows(rows.data, rows.indices - start, rows.indptr, stop - start, self.canonical)
+
+    def take(self, at: ndarray) -> Rows:
+        """The rows of these numbers, which are not negative."""
+        begin = self.indptr[at].astype(np.int64)
+        indptr = running(self.indptr[at + 1] - begin)
+        n = int(indptr[-1])
+        t = index_dtype(n, self.columns, at.size)
+        number = _c.sparse_expand(indptr, n)
+        place = span(n, at) - indptr[number] + begin[number]
+        return Rows(self.data[place], self.indices[place].astype(t), indptr.astype(t), self.columns, self.canonical)
+
+    def lookup(self, row: ndarray, column: ndarray) -> ndarray:
+        """The elements at places, zero where there are none."""
+        rows = self.summed()
+        zero = bc.zeros((), self.data.dtype, device=self.device)
+        if rows.size == 0:
+            return bc.zeros(row.shape, self.data.dtype, device=self.device)
+        keys, wanted = rows.keys(), row.astype(np.int64) * self.columns + column
+        at = bc.minimum(bc.searchsorted(keys, wanted), rows.size - 1)
+        return bc.where(keys[at] == wanted, rows.data[at], zero)
+
+    # ---- Arithmetic ----
+
+    def alike(self, other: Rows) -> tuple[Rows, Rows]:
+        """Both with one dtype of indices."""
+        t = np.promote_types(self.indptr.dtype, other.indptr.dtype)
+        return self.with_indices(t), other.with_indices(t)
+
+    def with_indices(self, t: Any) -> Rows:
+        if self.indices.dtype == t and self.indptr.dtype == t:
+            return self
+        return Rows(self.data, self.indices.astype(t), self.indptr.astype(t), self.columns, self.canonical)
+
+    def joined(self, other: Rows, op: Callable[[ndarray, ndarray], ndarray]) -> Rows:
+        """op of the elements of both, where at least one has an element; what is zero is dropped."""
+        a, b = self.summed().alike(other.summed())
+        indices, indptr, from_a, from_b = _c.sparse_union(a.indices, a.indptr, b.indices, b.indptr, self.columns)
+        t = index_dtype(indices.size, self.columns, self.count)
+
+        def spread(x: ndarray, at: ndarray) -> ndarray:
+            return bc.concatenate([x, bc.zeros(1, x.dtype, device=x.device)])[at]
+
+        data = op(spread(a.data, from_a), spread(b.data, from_b))
+        return Rows(data, indices.astype(t), indptr.astype(t), self.columns, True).nonzeros()
+
+    def times(self, x: ndarray, transposed: bool = False) -> ndarray:
+        """The product with a dense vector or matrix, or the transpose's."""
+        return _c.sparse_product(self.data, self.indices, self.indptr, self.columns, x, transposed)
+
+    def matmul(self, other: Rows) -> Rows:
+        a, b = self.alike(other)
+        wide = a.indptr.dtype.itemsize == 8 or index_dtype(self._products(b)).itemsize == 8
+        a, b = (a.with_indices(np.dtype(np.int64)), b.with_indices(np.dtype(np.int64))) if wide else (a, b)
+        data, indices, indptr = _c.sparse_matmul(a.data, a.indices, a.indptr, a.columns, b.data, b.indices, b.indptr, b.columns)
+        t = index_dtype(data.size, self.count, other.columns)
+        return Rows(data, indices.astype(t), indptr.astype(t), other.columns, True)
+
+    def _products(self, other: Rows) -> int:
+        """At least as many as the product of the matrices has elements."""
+        most = self.count * other.columns
+        if most <= _INT32_MAX:
+            return most
+        counts = (other.indptr[1:] - other.indptr[:-1])[self.indices]
+        return min(most, int(counts.sum(dtype=np.int64)))

@@ -1,0 +1,401 @@
+// Sparse matrices on the CPU: rows are shared out to the threads in pieces of about equal work.
+#include <algorithm>
+#include <bit>
+#include <complex>
+#include <vector>
+
+#include "backends/cpu/lapack.h"
+#include "backends/cpu/library.h"
+#include "backends/cpu/strided.h"
+#include "core/error.h"
+#include "primitives/sparse.h"
+#include "runtime/parallel.h"
+
+namespace bc::cpu {
+namespace {
+
+constexpr int64_t kWork = 1 << 14;  // multiplications of a piece
+
+/// How many of `items` make a piece when all of them are `work` elements.
+int64_t grain_of(int64_t items, int64_t work) { return std::max<int64_t>(1, items * kWork / std::max<int64_t>(work, 1)); }
+
+template <class T>
+const T* elements(const View& v) {
+  return reinterpret_cast<const T*>(first(v));
+}
+
+/// Booleans as their bytes, which may be other than 0 and 1.
+struct Truth {
+  uint8_t byte;
+};
+
+/// a * b and a + b as the dtypes have them: integers wrap, booleans are sets, complex products have no special cases for infinities.
+template <class T>
+T product_of(T a, T b) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return {static_cast<uint8_t>(a.byte != 0 && b.byte != 0)};
+  } else if constexpr (is_complex_v<T>) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  } else {
+    return a * b;
+  }
+}
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return {static_cast<uint8_t>((a.byte | b.byte) != 0)};
+  } else {
+    return a + b;
+  }
+}
+
+/// Calls f with a value of the index type, int32_t or int64_t.
+template <class F>
+void by_index(DType t, F&& f) {
+  t == DType::i32 ? f(int32_t{}) : f(int64_t{});
+}
+/// Calls f with a value of the type of a matrix's elements; integers are unsigned, so that sums wrap.
+template <class F>
+void by_element(DType t, F&& f) {
+  switch (t) {
+    case DType::b1: return f(Truth{});
+    case DType::i32: return f(uint32_t{});
+    case DType::i64: return f(uint64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: return f(double{});
+    case DType::c64: return f(std::complex<float>{});
+    case DType::c128: return f(std::complex<double>{});
+    default: raise(ErrorKind::Type, "sparse matrices: expected bool, int32, int64 or an inexact dtype, got {}", info(t).name);
+  }
+}
+
+template <class I>
+struct Rows {
+  const I* indices;
+  const I* indptr;
+  int64_t count;     ///< of rows
+  int64_t elements;  ///< of all rows
+
+  Rows(const View& indices_, const View& indptr_)
+      : indices(cpu::elements<I>(indices_)),
+        indptr(cpu::elements<I>(indptr_)),
+        count(indptr_.layout.size() - 1),
+        elements(indices_.layout.size()) {}
+};
+
+// ---- Products with dense operands ----------------------------------------------------------------------------------------------------
+
+/// The dot product of a row with a vector. Four sums, for the additions of one wait for each other.
+template <class T, class I>
+T row_dot(const T* data, const I* indices, int64_t n, const T* x) {
+  T s0{}, s1{}, s2{}, s3{};
+  int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    s0 = sum_of(s0, product_of(data[j], x[indices[j]]));
+    s1 = sum_of(s1, product_of(data[j + 1], x[indices[j + 1]]));
+    s2 = sum_of(s2, product_of(data[j + 2], x[indices[j + 2]]));
+    s3 = sum_of(s3, product_of(data[j + 3], x[indices[j + 3]]));
+  }
+  for (; j < n; ++j) s0 = sum_of(s0, product_of(data[j], x[indices[j]]));
+  return sum_of(sum_of(s0, s1), sum_of(s2, s3));
+}
+
+template <class T>
+void add_scaled(T* y, T factor, const T* x, int64_t n) {
+  for (int64_t k = 0; k < n; ++k) y[k] = sum_of(y[k], product_of(factor, x[k]));
+}
+
+template <class T, class I>
+void product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y) {
+  parallel_for(a.count, grain_of(a.count, (a.elements + a.count) * width), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t from = a.indptr[i], n = a.indptr[i + 1] - from;
+      if (width == 1) {
+        y[i] = row_dot(data + from, a.indices + from, n, x);
+        continue;
+      }
+      std::fill_n(y + i * width, width, T{});
+      for (int64_t j = from; j < from + n; ++j) add_scaled(y + i * width, data[j], x + a.indices[j] * width, width);
+    }
+  });
+}
+
+/// The transpose's product. A piece of the rows adds to a vector of its own; how many pieces there are depends on the matrix alone, so
+/// that the bits do not depend on the number of threads.
+template <class T, class I>
+void transposed_product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y, int64_t size) {
+  constexpr int64_t kPieces = 8;
+  const int64_t pieces = std::clamp<int64_t>(a.elements * width / std::max<int64_t>(4 * size, 2 * kWork), 1, kPieces);
+  std::vector<T> sums(static_cast<size_t>((pieces - 1) * size));
+  std::fill_n(y, size, T{});
+  const auto sum_of_piece = [&](int64_t p) { return p == 0 ? y : sums.data() + (p - 1) * size; };
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      T* sum = sum_of_piece(p);
+      for (int64_t i = a.count * p / pieces; i < a.count * (p + 1) / pieces; ++i)
+        for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) add_scaled(sum + a.indices[j] * width, data[j], x + i * width, width);
+    }
+  });
+  if (pieces > 1)
+    parallel_for(size, kWork, [&](int64_t begin, int64_t end) {
+      for (int64_t p = 1; p < pieces; ++p) {
+        const T* sum = sum_of_piece(p);
+        for (int64_t i = begin; i < end; ++i) y[i] = sum_of(y[i], sum[i]);
+      }
+    });
+}
+
+template <class I>
+void run_product(const SparseExtra& op, std::span<const View> in, const View& output) {
+  const Rows<I> a(in[1], in[2]);
+  const int64_t width = output.layout.ndim() == 1 ? 1 : output.layout.shape[1];
+  by_element(output.dtype, [&]<class T>(T) {
+    T* y = reinterpret_cast<T*>(first(output));
+    if (op.transposed)
+      transposed_product(elements<T>(in[0]), a, elements<T>(in[3]), width, y, output.layout.size());
+    else
+      product(elements<T>(in[0]), a, elements<T>(in[3]), width, y);
+  });
+}
+
+// ---- Conversions ---------------------------------------------------------------------------------------------------------------------
+
+/// A counting sort. Each piece of the keys counts for itself; then places are given to keys group by group and, in a group, piece by piece.
+template <class I>
+void group(const I* keys, int64_t n, int64_t groups, I* indptr, I* order) {
+  const int64_t pieces = std::clamp<int64_t>(std::min(n / (4 * kWork), n / std::max<int64_t>(groups, 1)), 1, thread_limit());
+  std::vector<I> next(static_cast<size_t>(pieces * groups));
+  const auto each_piece = [&](auto f) {
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) f(next.data() + p * groups, n * p / pieces, n * (p + 1) / pieces);
+    });
+  };
+  each_piece([&](I* count, int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      BC_CHECK(keys[j] >= 0 && keys[j] < groups, Value, "sparse matrix: index {} is out of bounds for an axis with size {}",
+               static_cast<int64_t>(keys[j]), groups);
+      ++count[keys[j]];
+    }
+  });
+  I place = 0;
+  for (int64_t g = 0; g < groups; ++g) {
+    indptr[g] = place;
+    for (int64_t p = 0; p < pieces; ++p) {
+      I& count = next[static_cast<size_t>(p * groups + g)];
+      const I here = count;
+      count = place;
+      place += here;
+    }
+  }
+  indptr[groups] = place;
+  each_piece([&](I* at, int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) order[at[keys[j]]++] = static_cast<I>(j);
+  });
+}
+
+template <class I>
+void expand(const I* indptr, int64_t rows, I* out, int64_t n) {
+  parallel_for(rows, grain_of(rows, n + rows), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = indptr[i]; j < indptr[i + 1]; ++j) out[j] = static_cast<I>(i);
+  });
+}
+
+/// Makes counts in indptr[1 …] running sums.
+template <class I>
+void add_up(I* indptr, int64_t rows) {
+  indptr[0] = 0;
+  int64_t sum = 0;
+  for (int64_t i = 1; i <= rows; ++i) {
+    sum += indptr[i];
+    BC_CHECK(sum <= std::numeric_limits<I>::max(), Value, "sparse matrix: int32 indices cannot count its elements; use int64 ones");
+    indptr[i] = static_cast<I>(sum);
+  }
+}
+
+// ---- Unions --------------------------------------------------------------------------------------------------------------------------
+
+/// Calls f(column, place in a or -1, place in b or -1) for what either matrix has in row i, by ascending columns.
+template <class I, class F>
+void merge(const Rows<I>& a, const Rows<I>& b, int64_t i, F&& f) {
+  I x = a.indptr[i], y = b.indptr[i];
+  const I a_end = a.indptr[i + 1], b_end = b.indptr[i + 1];
+  while (x < a_end && y < b_end) {
+    const I ca = a.indices[x], cb = b.indices[y];
+    f(std::min(ca, cb), ca <= cb ? x : I{-1}, cb <= ca ? y : I{-1});
+    x += ca <= cb;
+    y += cb <= ca;
+  }
+  for (; x < a_end; ++x) f(a.indices[x], x, I{-1});
+  for (; y < b_end; ++y) f(b.indices[y], I{-1}, y);
+}
+
+template <class I>
+void union_counts(const Rows<I>& a, const Rows<I>& b, I* indptr) {
+  parallel_for(a.count, grain_of(a.count, a.elements + b.elements), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      I n = 0;
+      merge(a, b, i, [&](I, I, I) { ++n; });
+      indptr[i + 1] = n;
+    }
+  });
+  add_up(indptr, a.count);
+}
+
+template <class I>
+void union_entries(const Rows<I>& a, const Rows<I>& b, const I* indptr, I* out, int64_t n) {
+  parallel_for(a.count, grain_of(a.count, a.elements + b.elements), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      I* at = out + indptr[i];
+      merge(a, b, i, [&](I column, I in_a, I in_b) {
+        at[0] = column;
+        at[n] = in_a < 0 ? static_cast<I>(a.elements) : in_a;
+        at[2 * n] = in_b < 0 ? static_cast<I>(b.elements) : in_b;
+        ++at;
+      });
+    }
+  });
+}
+
+// ---- Products of two sparse matrices (Gustavson, 1978) ---------------------------------------------------------------------------------
+
+/// How many rows of the product make a piece.
+template <class I>
+int64_t matmul_grain(const Rows<I>& a, const Rows<I>& b) {
+  return grain_of(a.count, a.count + a.elements * (1 + b.elements / std::max<int64_t>(b.count, 1)));
+}
+
+/// Scratch memory of each thread, made when the thread first takes a piece.
+template <class T>
+class OfThreads {
+ public:
+  explicit OfThreads(int64_t size) : size_(static_cast<size_t>(size)), memory_(static_cast<size_t>(thread_limit())) {}
+  T* mine() {
+    std::vector<T>& m = memory_[static_cast<size_t>(thread_id())];
+    if (m.size() < size_) m.resize(size_);
+    return m.data();
+  }
+
+ private:
+  size_t size_;
+  std::vector<std::vector<T>> memory_;
+};
+
+/// Calls f(place in a, place in b) for each product of elements that belongs to row i.
+template <class I, class F>
+void each_product(const Rows<I>& a, const Rows<I>& b, int64_t i, F&& f) {
+  for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j)
+    for (int64_t k = b.indptr[a.indices[j]]; k < b.indptr[a.indices[j] + 1]; ++k) f(j, k);
+}
+
+/// A set of columns: one bit each. Members are also listed, so that a few can be taken out again without walking all words.
+template <class I>
+class ColumnSet {
+ public:
+  ColumnSet(uint64_t* words, int64_t columns) : words_(words), count_((columns + 63) / 64) {}
+  void add(I column) {
+    uint64_t& word = words_[column >> 6];
+    const uint64_t bit = uint64_t{1} << (column & 63);
+    if (word & bit) return;
+    word |= bit;
+    members_.push_back(column);
+  }
+  int64_t size() const { return static_cast<int64_t>(members_.size()); }
+  void clear() {
+    for (const I c : members_) words_[c >> 6] = 0;
+    members_.clear();
+  }
+  /// Writes the members in ascending order.
+  void write(I* out) {
+    if (size() * static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(size()))) < count_) {
+      std::sort(members_.begin(), members_.end());
+      std::copy(members_.begin(), members_.end(), out);
+      return;
+    }
+    for (int64_t w = 0; w < count_; ++w)
+      for (uint64_t bits = words_[w]; bits != 0; bits &= bits - 1) *out++ = static_cast<I>(w * 64 + std::countr_zero(bits));
+  }
+
+ private:
+  uint64_t* words_;
+  int64_t count_;
+  std::vector<I> members_;
+};
+
+/// Calls f(row, its columns) for all rows of the product.
+template <class I, class F>
+void each_row_of_product(const Rows<I>& a, const Rows<I>& b, int64_t columns, F f) {
+  OfThreads<uint64_t> words((columns + 63) / 64);
+  parallel_for(a.count, matmul_grain(a, b), [&](int64_t begin, int64_t end) {
+    ColumnSet<I> found(words.mine(), columns);
+    for (int64_t i = begin; i < end; ++i) {
+      each_product(a, b, i, [&](int64_t, int64_t k) { found.add(b.indices[k]); });
+      f(i, found);
+      found.clear();
+    }
+  });
+}
+
+template <class T, class I>
+void matmul_data(const T* a_data, const Rows<I>& a, const T* b_data, const Rows<I>& b, const Rows<I>& c, T* out, int64_t columns) {
+  OfThreads<T> rows(columns);
+  parallel_for(a.count, matmul_grain(a, b), [&](int64_t begin, int64_t end) {
+    T* row = rows.mine();
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) {
+        const T factor = a_data[j];
+        const int64_t from = b.indptr[a.indices[j]], stop = b.indptr[a.indices[j] + 1];
+        for (int64_t k = from; k < stop; ++k) row[b.indices[k]] = sum_of(row[b.indices[k]], product_of(factor, b_data[k]));
+      }
+      for (int64_t j = c.indptr[i]; j < c.indptr[i + 1]; ++j) {
+        out[j] = row[c.indices[j]];
+        row[c.indices[j]] = T{};
+      }
+    }
+  });
+}
+
+template <class I>
+void run_matmul_data(const SparseExtra& op, std::span<const View> in, const View& output) {
+  const Rows<I> a(in[1], in[2]), b(in[4], in[5]), c(in[6], in[7]);
+  by_element(output.dtype, [&]<class T>(T) {
+    matmul_data(elements<T>(in[0]), a, elements<T>(in[3]), b, c, reinterpret_cast<T*>(first(output)), op.columns);
+  });
+}
+
+// ---- What runs what ------------------------------------------------------------------------------------------------------------------
+
+template <class I>
+void run_as(const SparseExtra& op, std::span<const View> in, const View& output) {
+  I* out = reinterpret_cast<I*>(first(output));
+  switch (op.what) {
+    case Sparse::product: return run_product<I>(op, in, output);
+    case Sparse::group: return group(elements<I>(in[0]), in[0].layout.size(), op.columns, out, out + op.columns + 1);
+    case Sparse::expand: return expand(elements<I>(in[0]), in[0].layout.size() - 1, out, output.layout.size());
+    case Sparse::union_counts: return union_counts(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), out);
+    case Sparse::union_entries:
+      return union_entries(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), elements<I>(in[4]), out, output.layout.shape[1]);
+    case Sparse::matmul_counts: {
+      const Rows<I> a(in[0], in[1]);
+      each_row_of_product(a, Rows<I>(in[2], in[3]), op.columns, [&](int64_t i, auto& found) { out[i + 1] = static_cast<I>(found.size()); });
+      return add_up(out, a.count);
+    }
+    case Sparse::matmul_indices: {
+      const I* indptr = elements<I>(in[4]);
+      return each_row_of_product(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), op.columns,
+                                 [&](int64_t i, auto& found) { found.write(out + indptr[i]); });
+    }
+    case Sparse::matmul_data: return run_matmul_data<I>(op, in, output);
+  }
+}
+
+/// The input whose dtype is that of all indices.
+int index_input(Sparse what) { return what == Sparse::product || what == Sparse::matmul_data ? 1 : 0; }
+
+}  // namespace
+
+void run(const SparseExtra& op, std::span<const View> inputs, const View& output) {
+  by_index(inputs[static_cast<size_t>(index_input(op.what))].dtype, [&]<class I>(I) { run_as<I>(op, inputs, output); });
+}
+
+}  // namespace bc::cpu

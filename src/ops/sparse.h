@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+
+#include "ops/composite.h"
+#include "primitives/sparse.h"
+
+/// What sparse matrices are computed by. A matrix in compressed rows is its arrays: row i has the elements data[j] in the columns
+/// indices[j] for j in [indptr[i], indptr[i + 1]). Indices are int32 or int64, the same in all arrays of a call; they are not checked but
+/// where it is said. `columns` is the extent of the rows. "Sorted" rows have ascending columns, none twice.
+///
+/// The CPU has bodies of all; on CUDA only products with dense operands have one, and the others are made of sorts, scans and searches;
+/// so they are where `composed` asks for it, which tests do.
+namespace bc::sparse {
+
+struct Rows {
+  Array indices, indptr;
+  int64_t columns = 0;
+};
+
+/// The matrix times x, which is a vector or a matrix; or its transpose, for which `rows` do not matter. Data and x are promoted as
+/// multiplication does.
+Array product(const Array& data, const Rows& a, const Array& x, bool transposed, bool composed = false);
+
+struct Groups {
+  Array indptr;  ///< group g's keys are at the places order[indptr[g]], …, order[indptr[g + 1] - 1]
+  Array order;   ///< stable
+};
+/// Keys in [0, groups), grouped. On the CPU others are a ValueError when it runs.
+Groups group(const Array& keys, int64_t groups, bool composed = false);
+
+/// The row of each of n elements.
+Array expand(const Array& indptr, int64_t n, bool composed = false);
+
+struct Union {
+  Rows rows;
+  Array from_a, from_b;  ///< the place of each element in a and in b, or the number of their elements where they have none
+};
+/// The places that a or b has, of two sorted matrices. Looks.
+Union unite(const Rows& a, const Rows& b, bool composed = false);
+
+struct Product {
+  Array data;
+  Rows rows;
+};
+/// The product of two matrices, sorted; a need not be, nor b. Looks.
+Product matmul(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool composed = false);
+
+}  // namespace bc::sparse

@@ -1,0 +1,22 @@
+#include "primitives/sparse.h"
+
+#include "core/hash.h"
+
+namespace bc {
+
+SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_)
+    : LibraryExtra(kKind), what(what_), columns(columns_), transposed(transposed_) {
+  switch (what) {
+    case Sparse::product: name = "sparse product"; break;
+    case Sparse::group: name = "sparse conversion"; break;
+    case Sparse::expand: name = "sparse rows"; break;
+    case Sparse::union_counts:
+    case Sparse::union_entries: name = "sparse union"; break;
+    case Sparse::matmul_counts:
+    case Sparse::matmul_indices:
+    case Sparse::matmul_data: name = "sparse matmul"; break;
+  }
+  key = Hasher(static_cast<uint64_t>(what) | static_cast<uint64_t>(transposed) << 8).add(static_cast<uint64_t>(columns)).finish().lo;
+}
+
+}  // namespace bc

@@ -1,0 +1,28 @@
+#pragma once
+#include "primitives/library_op.h"
+
+namespace bc {
+
+/// What a sparse op computes. A matrix in compressed rows is (data, indices, indptr): row i has the elements data[j] in the columns
+/// indices[j] for j in [indptr[i], indptr[i + 1]). Indices and pointers of one op are all int32 or all int64, arrays are C-contiguous.
+/// "Sorted" matrices have ascending columns in each row, none twice.
+enum class Sparse : uint8_t {
+  product,         ///< (data, indices, indptr, x) -> the matrix, or its transpose, times the dense x: (n) or (n, k)
+  group,           ///< (keys) -> indptr of the groups, then the places of the keys in a stable order by key
+  expand,          ///< (indptr) -> the row of each element
+  union_counts,    ///< (indices, indptr, indices, indptr) of sorted matrices -> indptr of the places that either has
+  union_entries,   ///< the same and that indptr -> (3, n): columns; the place in each matrix, or its number of elements where it has none
+  matmul_counts,   ///< (indices, indptr, indices, indptr) -> indptr of the product
+  matmul_indices,  ///< the same and that indptr -> the product's columns, sorted
+  matmul_data,     ///< (data, indices, indptr, data, indices, indptr, indices, indptr) of a, b and the product -> the product's data
+};
+
+struct SparseExtra final : LibraryExtra {
+  static constexpr LibraryKind kKind = LibraryKind::sparse;
+  Sparse what;
+  int64_t columns;  ///< of the result; of group: the number of groups
+  bool transposed;  ///< product: of the matrix
+  explicit SparseExtra(Sparse what_, int64_t columns_ = 0, bool transposed_ = false);
+};
+
+}  // namespace bc

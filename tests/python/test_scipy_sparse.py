@@ -1,0 +1,549 @@
+"""Sparse matrices and arrays, against SciPy: the same expressions and statements with both libraries."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+from broadcloth.scipy import sparse
+
+ss = pytest.importorskip("scipy.sparse")
+pytestmark = pytest.mark.filterwarnings("ignore:.*:Warning")
+
+FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
+KINDS = ["matrix", "array"]
+DTYPES = ["?", "i4", "i8", "f4", "f8", "F", "D"]
+DENSE = np.array([[1, 0, 2, 0], [0, 0, 3, 0], [4, 5, 6.0, 0]])
+SQUARE = DENSE[:, :3]
+
+
+def dense(x):
+    """What either library gives, as an array of NumPy."""
+    x = x.toarray() if hasattr(x, "toarray") else x
+    return np.asarray(x.get() if isinstance(x, bc.ndarray) else x)
+
+
+def outcome(run, library):
+    """A result, or the types of what was raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return run(library)
+        except Exception as error:
+            return error
+
+
+def assert_same(got, want):
+    if isinstance(want, Exception):
+        assert isinstance(got, Exception), f"SciPy raises {want!r}, got {got!r}"
+        assert isinstance(got, type(want)) or isinstance(want, type(got)), (got, want)
+        return
+    if isinstance(got, Exception):
+        raise got
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            assert_same(g, w)
+        return
+    if ss.issparse(want):
+        assert type(got).__name__ == type(want).__name__
+        assert got.dtype == want.dtype
+    if isinstance(want, (str, type(None))):
+        assert got == want
+        return
+    got, want = dense(got), dense(want)
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, 1e-5 if want.dtype.itemsize < 8 or want.dtype == "F" else 1e-12)
+
+
+def compare(expression, kind, matrix=DENSE, **names):
+    def run(library):
+        make = getattr(library, kind)
+        return eval(expression, {"a": make(matrix), "A": matrix, "np": np, "sx": library, "make": make, **names})
+
+    assert_same(outcome(run, sparse), outcome(run, ss))
+
+
+def random_dense(shape, dtype, density=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-4, 5, shape) if np.dtype(dtype).kind in "bi" else rng.standard_normal(shape)
+    values = values + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else values
+    return np.where(rng.random(shape) < density, values, 0).astype(dtype)
+
+
+# ---- Formats ----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_becomes_every_other(xp, format, kind, dtype):
+    for shape in ((5, 7), (6, 6), (0, 3), (3, 0), (1, 1)):
+        a = random_dense(shape, dtype)
+        made = getattr(sparse, f"{format}_{kind}")(xp.asarray(a))
+        assert made.format == format
+        assert made.shape == shape
+        assert made.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(dense(made), a)
+        for to in FORMATS:
+            other = made.asformat(to)
+            assert type(other).__name__ == f"{to}_{kind}"
+            assert other.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(dense(other), a)
+            np.testing.assert_array_equal(dense(other.T), a.T)
+            np.testing.assert_array_equal(dense(getattr(sparse, f"{format}_{kind}")(other)), a)
+        theirs = made.get()
+        assert type(theirs).__name__ == f"{format}_{kind}"
+        np.testing.assert_array_equal(theirs.toarray(), a)
+        np.testing.assert_array_equal(dense(type(made)(theirs)), a)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_elements_are_scipys(xp, kind):
+    a = random_dense((9, 6), "f8")
+    for format, names in {"csr": ("data", "indices", "indptr"), "csc": ("data", "indices", "indptr"), "coo": ("data", "row", "col")}.items():
+        ours, theirs = (getattr(library, f"{format}_{kind}")(a) for library in (sparse, ss))
+        for name in names:
+            got, want = dense(getattr(ours, name)), getattr(theirs, name)
+            np.testing.assert_array_equal(got, want)
+            assert got.dtype == want.dtype
+
+
+def test_duplicates_are_added_and_order_does_not_matter(xp):
+    rng = np.random.default_rng(4)
+    row, col, data = rng.integers(0, 20, 500), rng.integers(0, 30, 500), rng.integers(-9, 10, 500).astype("f8")
+    want = np.zeros((20, 30))
+    np.add.at(want, (row, col), data)
+    for name in ("coo_matrix", "csr_matrix", "csc_array", "csr_array", "bsr_matrix"):
+        made = getattr(sparse, name)((xp.asarray(data), (xp.asarray(row), xp.asarray(col))), shape=(20, 30))
+        np.testing.assert_array_equal(dense(made), want)
+        np.testing.assert_array_equal(dense(made.tocsc()), want)
+        np.testing.assert_array_equal(dense(made @ xp.arange(30.0)), want @ np.arange(30.0))
+        assert made.tocsr().has_canonical_format
+
+
+def test_rows_that_are_not_sorted_and_have_duplicates(xp):
+    arrays = (np.array([1.0, 2, 3, 4, 0]), np.array([3, 0, 3, 1, 2]), np.array([0, 3, 3, 5]))
+    ours, theirs = (library.csr_matrix(arrays, shape=(3, 4)) for library in (sparse, ss))
+    assert not ours.has_sorted_indices
+    assert not ours.has_canonical_format
+    for run in (
+        lambda a: a.toarray(),
+        lambda a: a @ np.arange(4.0),
+        lambda a: a + a,
+        lambda a: a.T @ np.arange(3.0),
+        lambda a: a @ a.T,
+        lambda a: a[0, 3],
+        lambda a: a[:, [3, 0]],
+        lambda a: a.max(axis=1),
+        lambda a: a.maximum(a.multiply(2)),
+        lambda a: a.diagonal(),
+        lambda a: a > 3,
+        lambda a: a.sorted_indices().indices,
+        lambda a: a.sum(0),
+    ):
+        np.testing.assert_array_equal(dense(run(ours)), dense(run(theirs)))
+    for name in ("sort_indices", "sum_duplicates", "eliminate_zeros"):
+        for a in (ours, theirs):
+            getattr(a, name)()
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(dense(getattr(ours, part)), getattr(theirs, part))
+        assert ours.has_sorted_indices
+        assert ours.nnz == theirs.nnz
+
+
+CONSTRUCTORS = """
+make((3, 4)); make((3, 4), dtype="i4"); make((2, -3)); make((0, 0)); make([1, 2, 3]); make([[1, 2]], dtype="f4"); make(np.ones((2, 2, 2)))
+make(a); make(a, dtype="f4"); make("x"); make(None); make((1, 2, 3)); make(([1.0, 2], ([0, 1], [1, 0])), shape=(2, 2))
+make(a, shape=(2, 2)); make(([1.0], ([0], [5])), shape=(2, 2)); make(a, copy=True)
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in CONSTRUCTORS if e.strip()])
+@pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_matrix", "csc_array", "coo_matrix", "coo_array"])
+def test_constructors(xp, name, expression):
+    compare(expression, name)
+
+
+ARRAYS = """
+sx.csr_matrix(([1.0, 2], [0, 1], [0, 1, 2])); sx.csr_matrix(([1.0, 2], [0, 1], [1, 1, 2]), shape=(2, 2))
+sx.csr_matrix(([1.0, 2], [0], [0, 1, 2]), shape=(2, 2)); sx.csr_matrix(([1.0, 2], [0, 1], [0, 1]), shape=(2, 2))
+sx.csc_array(([1.0, 2], [0, 1], [0, 2]), shape=(2, 1)); sx.csr_matrix(([1.0, 2], [0, 1], [0, 1, 5]), shape=(2, 2))
+sx.coo_matrix(([1.0, 2], ([0, -1], [1, 1])), shape=(2, 2)); sx.coo_matrix(([1.0, 2], ([0, 0], [1, 1]))); sx.coo_matrix(([], ([], [])))
+sx.coo_array(([1.0, 2], ([0, 3],))); sx.coo_matrix(([1.0], ([0, 1], [1, 1]))); sx.coo_matrix(([1.0, 2], ([0, 0], [1, 1])), shape=(2, 2), dtype="F")
+sx.dia_matrix(([[1, 2, 3]], [0]), shape=(3, 3)); sx.dia_matrix(([[1, 2, 3]], [0])); sx.dia_matrix(([[1, 2, 3]], [0, 1]), shape=(3, 3))
+sx.dia_matrix(([[1, 2, 3], [1, 2, 3]], [0, 0]), shape=(3, 3)); sx.dia_array(([[1, 2, 3], [4, 5, 6]], [-1, 2]), shape=(4, 3))
+sx.bsr_matrix((np.ones((1, 2, 2)), [0], [0, 1])); sx.bsr_matrix((4, 4), blocksize=(2, 2)); sx.bsr_matrix((4, 4), blocksize=(3, 2))
+sx.bsr_array((np.arange(8.0).reshape(2, 2, 2), [1, 0], [0, 1, 2]), shape=(4, 4)); sx.dok_matrix((2, 2)); sx.lil_matrix([[1, 2]])
+sx.csr_array((3,)); sx.csr_matrix((3,)); sx.csr_array([1, 0, 3]); sx.coo_array([1, 0, 3]); sx.dok_array((3,)); sx.lil_array((3,))
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in ARRAYS if e.strip()])
+def test_constructors_from_arrays(xp, expression):
+    compare(expression, "csr_matrix")
+
+
+def test_columns_outside_the_matrix_are_refused(xp):
+    # SciPy takes them, and reads memory that is not the operand's.
+    with pytest.raises(ValueError, match="indices must be < 2"):
+        sparse.csr_matrix(([1.0, 2], [0, 5], [0, 1, 2]), shape=(2, 2))
+    with pytest.raises(ValueError, match="non-decreasing"):
+        sparse.csr_matrix(([1.0, 2], [0, 1], [0, 2, 1, 2]), shape=(3, 2))
+
+
+# ---- Expressions ------------------------------------------------------------------------------------------------------------------------
+
+ARITHMETIC = """
+a + 1; a + 0; 1 + a; a - 0; 0 - a; a - A; A - a; a + A; A + a; a + a; a - a; a + a[:1]; a + "x"; a * 2; 2 * a; a / 2; 2 / a; a / A; -a; +a; abs(-a)
+a * A; A * a; a * A[0]; a.multiply(A[0]); a.multiply(A[:, :1]); a.multiply(a); a.multiply(a[:1]); a.multiply(a[:, [0]]); a.multiply(2)
+a.multiply(np.ones(3)); a.multiply(a[:2]); a @ a.T; a.T @ a; a @ A.T; A.T @ a; a @ np.arange(4); np.arange(3) @ a; a @ [[1], [2], [3], [4]]
+a @ np.ones(3); np.ones(4) @ a; a @ np.ones((2, 2)); a @ np.ones((3, 3, 3)); a @ 2; 2 @ a; a.dot(2); a.dot(a.T); a.dot([1, 2, 3, 4]); a @ a
+a == a; a != a; a == 0; a != 0; a == 2; a != 2; a < 2; a < -1; a > 2; a >= 0; a <= 2; a >= a; a < 2 * a; a == A; a != A; a == a.T; a != a.T; a < a.T
+a == np.nan; a != np.nan; a.maximum(0); a.maximum(2); a.maximum(A); a.maximum(-a); a.minimum(0); a.minimum(-1); a.minimum(2 * a); a.minimum(a.T)
+a.power(2); a.power(0); a.power(0.5); a.power(2, dtype="D"); a.power([1, 2]); round(a); np.sqrt(a); a.sin(); a.expm1(); a.sign(); a.floor(); a.rint()
+a.astype("f4"); a.astype("D").conj(); a.real; a.imag; a.astype("F").imag; a.astype("?"); -a.astype("?"); a.astype("i4") @ a.astype("i4").T
+a.astype("f4") * 2; a.astype("i8") * 2.5; a.astype("i4") / 2; a.astype("?") + a.astype("?"); a.astype("i4") + a; a.astype("f4") @ a.T; a // 2
+a.tocsc() + a; a.tocsc() @ a.T; a.tocsr() @ a.T.tocsc(); a.tocsc() * 2; np.add(A, a); bool(a); len(a); list(a)[1]; a.T; a.transpose((1, 0)); a.transpose((0, 1))
+""".replace("\n", ";").split(";")
+# SciPy's dok adds numbers to a dense matrix; its dia and bsr keep their formats where ours give compressed rows.
+FORMATS_OF_RESULTS_DIFFER = ["bsr", "dia", "dok", "lil"]
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in ARITHMETIC if e.strip()])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_arithmetic(xp, format, kind, expression):
+    if expression in ("a - 0", "0 - a"):
+        pass
+    compare(expression, f"{format}_{kind}")
+
+
+VALUES = """
+a + a; a - 2 * a; a * 3; a.multiply(A); a.multiply(a); a @ np.arange(4.0); np.arange(3.0) @ a; a @ a.T; a.sum(); a.sum(0); a.sum(1); a.mean(0)
+a.max(); a.diagonal(); a.diagonal(1); a.diagonal(-2); a.T; abs(-a); a > 2; a.toarray(); a.todense(); a.astype("f4"); a.nnz; a.count_nonzero()
+a.trace(); a.conj(); a.power(2); a.sqrt(); a.reshape(4, 3); a.tocsr(); a.tocsc(); a.tocoo(); a.todia(); a.tolil(); a.todok()
+"""
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in VALUES.replace("\n", ";").split(";") if e.strip()])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_all_formats_compute(xp, format, kind, expression):
+    make = lambda library: getattr(library, f"{format}_{kind}")(DENSE)  # noqa: E731
+    got, want = (eval(expression, {"a": make(library), "A": DENSE, "np": np}) for library in (sparse, ss))
+    got, want = dense(got), dense(want)
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want)
+
+
+REDUCTIONS = """
+a.sum(); a.sum(0); a.sum(1); a.sum(-1); a.sum(axis=(0, 1)); a.sum(axis=(0,)); a.sum(5); a.sum(1.5); a.sum(1, dtype="f4"); a.sum(axis=(0, 0))
+a.astype("i1").sum(); a.astype("u1").sum(0); a.astype("?").sum(0); a.astype("i4").mean(0); a.astype("i4").mean(); a.mean(); a.mean(0); a.mean(1)
+a.mean(0, dtype="f4"); a.max(); a.max(0); a.max(1); a.max(5); a.max(axis=(0, 1)); a.min(); a.min(0); a.min(1); a.argmax(); a.argmax(0); a.argmax(1)
+a.argmin(); a.argmin(0); a.argmin(1); a.argmax(5); a.nanmax(); a.nanmin(0); (-a).max(0); (-a).argmax(0); (-a).argmax(1); (-a).argmin(); a.max(explicit=True)
+a.min(0, explicit=True); a.trace(); a.trace(1); a.diagonal(); a.diagonal(2); a.diagonal(9); a.nnz; a.size; a.count_nonzero(); a.count_nonzero(0)
+a.count_nonzero(1); a.nonzero(); a.shape; a.ndim; a.format; repr(a); str(a); a.has_sorted_indices; a.has_canonical_format
+make((0, 3)).max(); make((0, 3)).max(0); make((3, 0)).max(0); make((3, 3)).max(); make((3, 3)).argmax(0); make((0, 3)).sum(0); make((3, 3)).argmin()
+make((3, 0)).argmax(1)
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in REDUCTIONS if e.strip()])
+@pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_matrix", "csc_array"])
+def test_reductions(xp, name, expression):
+    compare(expression, name)
+
+
+def test_counts_along_axes_are_methods_of_matrices(xp):
+    for axis in (None, 0, 1):
+        for format in ("csr", "csc", "coo"):
+            got, want = (getattr(library, f"{format}_matrix")(DENSE).getnnz(axis) for library in (sparse, ss))
+            np.testing.assert_array_equal(dense(got), want)
+
+
+def test_extremes_with_nans_and_ties(xp):
+    a = np.array([[0, np.nan, 1], [-1, -2, 0], [3, 3, 0], [0, 0, 0], [-1, -1, -1], [np.nan, 0, 0]])
+    for expression in ("a.max(1)", "a.min(1)", "a.nanmax(1)", "a.nanmin(0)", "a.argmax(1)", "a.argmin(1)", "a.max()", "a.nanmax()", "a.argmax()"):
+        for name in ("csr_matrix", "csc_array"):
+            compare(expression, name, a)
+
+
+# ---- Indexing ---------------------------------------------------------------------------------------------------------------------------
+
+INDICES = """
+0; -1; 5; -4; (0, 1); (-1, -1); (0, 5); (1, 2); slice(None); slice(1, None); slice(5, None); slice(1, 1); slice(None, None, -1); slice(None, None, 2)
+(slice(None), 0); (slice(None), -1); (slice(None), [0]); (slice(None), slice(1, 3)); (slice(1, None), slice(None, 2)); (slice(0, 2), 1); (2, slice(None))
+[0, 1]; [2, 2, 0]; []; ([], []); ([0, 1], [1, 2]); ([[0], [1]], [0, 2]); ([[0, 1], [1, 2]], [[0, 1], [2, 2]]); ([0, 1], [0, 1, 2]); (slice(1, 2), [2, 0])
+([2, 0], slice(1, None)); ([0, -1], [-1, 0]); ([9], [0]); np.array([True, False, True]); [True, False]; (slice(None), np.array([True, False, True, False]))
+([True, False, True], [0, 1]); A > 2; Ellipsis; (Ellipsis, 0); (Ellipsis, Ellipsis); None; "x"; 1.5; (0, 0, 0); (np.int64(1), np.int32(2)); a > 2
+(slice(None, None, 2), slice(None, None, -1)); (slice(2, 0, -1), 1); (1, [0, 2]); ([0, 2], 1); np.array([0, 2]); (0, slice(None, None, 2)); True
+"""
+
+
+@pytest.mark.parametrize("key", [e.strip() for e in INDICES.replace("\n", ";").split(";") if e.strip()])
+@pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_matrix", "csc_array", "lil_matrix", "lil_array", "dok_matrix", "dok_array"])
+def test_indexing(xp, name, key):
+    def run(library):
+        a = getattr(library, name)(DENSE)
+        return a[eval(key, {"a": a, "A": DENSE, "np": np})]
+
+    got, want = outcome(run, sparse), outcome(run, ss)
+    if isinstance(want, Exception) or isinstance(got, Exception):
+        assert isinstance(want, Exception), got
+        assert isinstance(got, IndexError) == isinstance(want, IndexError), (got, want)
+        return
+    assert ss.issparse(want) == sparse.issparse(got)
+    got, want = dense(got), dense(want)
+    assert got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+
+
+STATEMENTS = """
+a[0, 1] = 5; a[0, 1] = 0; a[2] = 1; a[:, 3] = 2; a[1:3, 2:4] = 7; a[[0, 2], [1, 3]] = [8, 9]; a[[0, 0], [1, 1]] = [8, 9]; a[0] = np.arange(4)
+a[:, 0] = np.arange(3); a[:, 0] = np.arange(3)[:, None]; a[0:1] = a[2:3]; a[0:2, 0:2] = sx.csr_matrix([[1, 0], [0, 2.0]]); a[[0, 1]] = 0; a[A > 2] = 1
+a[[[0], [1]], [1, 2]] = [[1, 2], [3, 4]]; a[-1, -1] = 3; a[9, 0] = 1; a[0] = [1, 2]; a[0, 0] = [1, 2]; a.setdiag(3); a.setdiag([1, 2, 3]); a.setdiag([1, 2], 1)
+a.setdiag([1, 2], -1); a.setdiag(1, 9); a.resize(2, 3); a.resize((7, 8)); a[1] = sx.csr_matrix([[0, 1, 0, 2.0]]); a[:, 1:2] = sx.csc_matrix([[1], [0], [2.0]])
+a[:] = 0; a[...] = 1; a[::2, ::-1] = 4; a[np.array([True, False, True])] = 5; a *= 2; a /= 2; a += a; a -= a; a[1, 1] += 4; a[0] = "x"; a[[]] = 1
+"""
+
+
+@pytest.mark.parametrize("statement", [e.strip() for e in STATEMENTS.replace("\n", ";").split(";") if e.strip()])
+@pytest.mark.parametrize("name", ["csr_matrix", "csr_array", "csc_matrix", "csc_array", "lil_matrix", "lil_array", "dok_matrix", "dok_array"])
+def test_assignment(xp, name, statement):
+    def run(library):
+        names = {"a": getattr(library, name)(DENSE), "A": DENSE, "np": np, "sx": library}
+        exec(statement, names)
+        return dense(names["a"])
+
+    assert_same(outcome(run, sparse), outcome(run, ss))
+
+
+# ---- Functions --------------------------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = """
+sx.eye(3); sx.eye(3, 4, 1); sx.eye(3, 4, k=-2, dtype="i4", format="csr"); sx.eye_array(3, 4, k=-1); sx.identity(3, format="csc"); sx.eye(2, 2, 5)
+sx.diags([1, 2, 3]); sx.diags([[1, 2, 3], [4, 5]], [0, 1]); sx.diags([1, -2, 1], [-1, 0, 1], shape=(4, 4)); sx.diags_array([[1, 2, 3], [4, 5]], offsets=[0, -1])
+sx.diags([[1, 2], [3]], [0]); sx.diags([1, 2], [0]); sx.diags([[1, 2]], [9], shape=(2, 2)); sx.diags([[1.5, 2]], [1], dtype="F"); sx.spdiags([[1, 2, 3]], [1], 3, 3)
+sx.vstack([a, a]); sx.hstack([a, a]); sx.vstack([a, a[:, :2]]); sx.hstack([a, a.tocoo()], format="csc"); sx.vstack([a, A]); sx.vstack([a, a], dtype="f4")
+sx.bmat([[a, None], [None, a]]); sx.bmat([[a, None], [a, None]]); sx.bmat([[a], [a, a]]); sx.block_array([[a, a]]); sx.block_diag([a, a]); sx.block_diag([A, [[1]], 2])
+sx.kron(a, a); sx.kron(a, A); sx.kron(a, sx.eye(3)); sx.kronsum(a[:, :3], a[:2, :2]); sx.kronsum(a, a); sx.tril(a); sx.triu(a, 1); sx.tril(A, -1, format="csr")
+sx.find(a); sx.issparse(a); sx.issparse(A); sx.isspmatrix(a); sx.isspmatrix_csr(a); sx.isspmatrix_coo(a); a.reshape(2, 6); a.reshape((6, 2), order="F"); a.reshape(5, 5)
+a.reshape(-1, 2); a.asformat("xyz"); a.tobsr((3, 2)); a.tobsr((2, 2)); a.copy(); a.todense(); a.toarray(order="F"); a.toarray(out=np.zeros((3, 4)))
+sx.csr_array([1, 0, 3]) @ np.ones(3); sx.csr_array([1, 0, 3]) + sx.csr_array([1, 0, 3]); sx.csr_array([1, 0, 3])[1]; sx.csr_array([1, 0, 3])[1:]
+sx.csr_array([1, 0, 3])[[0, 2]]; sx.csr_array([1, 0, 3]).sum(); sx.csr_array([1, 0, 3]) @ sx.csr_array([1, 0, 3]); sx.csr_array([1, 0, 3]).max()
+sx.csr_array([1, 0, 3]).T; sx.csr_array([1, 0, 3]).tocoo(); sx.coo_array([1, 0, 3]).reshape(3, 1); sx.csr_array([1, 0, 3]) @ sx.csr_array(A[:, :3])
+"""
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in FUNCTIONS.replace("\n", ";").split(";") if e.strip()])
+@pytest.mark.parametrize("kind", ["csr_matrix", "csr_array"])
+def test_functions(xp, kind, expression):
+    compare(expression, kind)
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_powers_of_matrices(xp, n):
+    got, want = sparse.csr_matrix(SQUARE) ** n, ss.csr_matrix(SQUARE) ** n
+    np.testing.assert_allclose(dense(got), dense(want))
+    assert sparse.isspmatrix_csr(got)
+
+
+def test_powers_that_are_not(xp):
+    a = sparse.csr_matrix(SQUARE)
+    with pytest.raises(ValueError, match="exponent must be an integer"):
+        a**0.5
+    with pytest.raises(ValueError, match="exponent must be >= 0"):
+        a**-1
+    with pytest.raises(TypeError, match="not square"):
+        sparse.csr_matrix(DENSE) ** 2
+
+
+def test_random_matrices(xp):
+    for format in ("coo", "csr", "csc"):
+        a = sparse.random(40, 30, density=0.2, format=format, rng=1)
+        assert (a.format, a.shape, a.nnz) == (format, (40, 30), 240)
+        values = dense(a.tocoo().data)
+        assert ((0 <= values) & (values < 1)).all()
+        np.testing.assert_array_equal(dense(a), dense(sparse.random(40, 30, density=0.2, format=format, rng=1)))
+    b = sparse.random_array((50, 50), density=0.9, rng=2, dtype="i4", data_sampler=lambda size: np.arange(1, size + 1))
+    assert b.nnz == 2250
+    assert b.dtype == np.int32
+    assert sparse.rand(5, 5, density=0).nnz == 0
+    assert sparse.random(9, 9, density=0.3, dtype="D", rng=3).dtype == np.complex128
+    with pytest.raises(ValueError, match="density"):
+        sparse.random(3, 3, density=2)
+
+
+@pytest.mark.parametrize("name", ["csr_matrix", "csc_array", "coo_matrix", "bsr_array", "dia_matrix"])
+def test_files_are_scipys(xp, name):
+    a = random_dense((5, 4), "f4")
+    for writer, reader in ((sparse, ss), (ss, sparse), (sparse, sparse)):
+        file = io.BytesIO()
+        writer.save_npz(file, getattr(writer, name)(a))
+        file.seek(0)
+        read = reader.load_npz(file)
+        assert type(read).__name__ == name
+        assert read.dtype == np.float32
+        np.testing.assert_array_equal(dense(read), a)
+    with pytest.raises(NotImplementedError):
+        sparse.save_npz(io.BytesIO(), sparse.lil_matrix((2, 2)))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_pickles_and_copies(xp, format):
+    import copy
+
+    a = getattr(sparse, f"{format}_array")(DENSE)
+    for b in (pickle.loads(pickle.dumps(a)), copy.copy(a), copy.deepcopy(a), a.copy(), a.to_device(a.device)):
+        assert type(b) is type(a)
+        np.testing.assert_array_equal(dense(b), DENSE)
+    b = a.copy()
+    if format not in ("dia", "bsr"):
+        b[0, 0] = 9
+        np.testing.assert_array_equal(dense(a), DENSE)
+
+
+def test_dictionaries_and_lists(xp):
+    d = sparse.dok_matrix((3, 3))
+    d[0, 1] = 5
+    assert (0, 1) in d
+    assert (1, 1) not in d
+    assert d.get((0, 1)) == 5
+    assert d.get((2, 2), 7) == 7
+    assert dict(d.items()) == {(0, 1): 5.0}
+    assert list(d.keys()) == [(0, 1)]
+    del d[0, 1]
+    assert d.nnz == len(d) == 0
+    rows = sparse.lil_matrix(DENSE)
+    theirs = ss.lil_matrix(DENSE)
+    assert [list(r) for r in rows.rows] == [list(r) for r in theirs.rows]
+    rows.getrowview(1)[0, 0] = 4
+    assert rows[1, 0] == 4
+
+
+# ---- Products and sizes -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "i1", "u2", "f2"])
+def test_products_in_every_dtype(xp, dtype):
+    if dtype == "f2":
+        a, b = random_dense((60, 50), "i4").astype("f2"), random_dense((50, 40), "i4", seed=1).astype("f2")
+    else:
+        a, b = random_dense((60, 50), "i4" if dtype in ("i1", "u2") else dtype).astype(dtype), random_dense((50, 40), "i4").astype(dtype)
+    x, tolerance = b[:, 0], 1e-4 if dtype in ("f4", "F") else 1e-12
+    for format in ("csr", "csc", "coo"):
+        m, n = getattr(sparse, f"{format}_array")(xp.asarray(a)), getattr(sparse, f"{format}_array")(xp.asarray(b))
+        for got, want in ((m @ xp.asarray(x), a @ x), (m @ xp.asarray(b), a @ b), (m @ n, a @ b), (xp.asarray(a[:, 0]) @ m, a[:, 0] @ a)):
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(dense(got), want, tolerance, tolerance)
+        for got, want in ((m.multiply(m), a * a), (m + m, a + a)):
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(dense(got), want, tolerance, tolerance)
+
+
+def test_products_that_are_shared_out_to_threads(xp):
+    a = ss.random(5000, 3000, 0.004, format="csr", random_state=1)
+    b = ss.random(3000, 4000, 0.003, format="csr", random_state=2)
+    m, n = sparse.csr_matrix(a), sparse.csr_matrix(b)
+    x, y = np.random.default_rng(3).random((3000, 5)), np.random.default_rng(4).random(5000)
+    np.testing.assert_allclose(dense(m @ x), a @ x, 1e-12)
+    np.testing.assert_allclose(dense(m @ x[:, 0]), a @ x[:, 0], 1e-12)
+    np.testing.assert_allclose(dense(m.T @ y), a.T @ y, 1e-12)
+    np.testing.assert_allclose(dense(y @ m.tocsc()), y @ a, 1e-12)
+    product, want = m @ n, (a @ b).sorted_indices()
+    for name in ("indices", "indptr"):
+        np.testing.assert_array_equal(dense(getattr(product, name)), getattr(want, name))
+    np.testing.assert_allclose(dense(product.data), want.data, 1e-12)
+    for got, want in ((m.tocsc(), a.tocsc()), (m + m.multiply(m), a + a.multiply(a)), (m.tocoo().tocsr(), a), (m.T.tocsr(), a.T.tocsr())):
+        want.sort_indices()
+        for name in ("indices", "indptr", "data"):
+            np.testing.assert_array_equal(dense(getattr(got, name)), getattr(want, name))
+
+
+@pytest.mark.parametrize("index", ["i4", "i8"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_cuda_is_made_of_gives_the_same(xp, dtype, index):
+    a, b = random_dense((30, 20), dtype), random_dense((20, 25), dtype, seed=1)
+    same = random_dense((30, 20), dtype, seed=2)
+    parts = lambda m: tuple(xp.asarray(p if k == 0 else p.astype(index)) for k, p in enumerate((m.data, m.indices, m.indptr)))  # noqa: E731
+    (da, ia, pa), (db, ib, pb), (_, ic, pc) = (parts(ss.csr_array(m)) for m in (a, b, same))
+    c = bc._broadcloth
+    x = xp.asarray(b[:, :3])
+    for composed in (False, True):
+        np.testing.assert_allclose(dense(c.sparse_product(da, ia, pa, 20, x, False, composed)), a @ b[:, :3], 1e-4)
+        back = xp.asarray(random_dense((30, 2), dtype, seed=3))
+        np.testing.assert_allclose(dense(c.sparse_product(da, ia, pa, 20, back, True, composed)), a.T @ dense(back), 1e-4, 1e-5)
+        indptr, order = c.sparse_group(ia, 20, composed)
+        np.testing.assert_array_equal(dense(order), np.argsort(dense(ia), kind="stable"))
+        np.testing.assert_array_equal(dense(indptr), np.searchsorted(np.sort(dense(ia)), np.arange(21)))
+        np.testing.assert_array_equal(dense(c.sparse_expand(pa, da.size, composed)), np.repeat(np.arange(30), np.diff(dense(pa))))
+        indices, starts, from_a, from_c = map(dense, c.sparse_union(ia, pa, ic, pc, 20, composed))
+        union = ss.csr_array((a != 0) | (same != 0))
+        np.testing.assert_array_equal(indices, union.indices)
+        np.testing.assert_array_equal(starts, union.indptr)
+        rows = np.repeat(np.arange(30), np.diff(starts))
+        np.testing.assert_array_equal(np.append(dense(da), 0)[from_a], a[rows, indices])
+        np.testing.assert_array_equal(from_c == ic.size, same[rows, indices] == 0)
+        data, indices, starts = map(dense, c.sparse_matmul(da, ia, pa, 20, db, ib, pb, 25, composed))
+        np.testing.assert_allclose(ss.csr_array((data, indices, starts), shape=(30, 25)).toarray(), a @ b, 1e-4, 1e-5)
+        want = ss.csr_array(a) @ ss.csr_array(b)
+        want.sort_indices()
+        np.testing.assert_array_equal(indices, want.indices)
+        assert {x.dtype for x in (indices, starts)} == {np.dtype(index)}
+
+
+def test_indices_are_int64_where_they_must_be(xp):
+    wide = sparse.coo_matrix((np.ones(2), ([0, 1], [0, 2**40])), shape=(2, 2**40 + 1))
+    assert wide.col.dtype == np.int64
+    assert wide.tocsr().indices.dtype == np.int64
+    np.testing.assert_array_equal(dense((wide + wide).data), [2, 2])
+    assert dense(wide.tocsr()[1, 2**40]) == 1
+    assert wide.tocsr()[:, 2**40 - 5 :].shape == (2, 6)
+
+
+# ---- Other libraries --------------------------------------------------------------------------------------------------------------------
+
+
+def test_operands_of_scipy_numpy_and_ours_meet(xp):
+    ours, theirs = sparse.csr_matrix(DENSE), ss.csr_matrix(DENSE)
+    for got in (ours + theirs, ours.multiply(2), ours - (-theirs)):
+        assert sparse.issparse(got)
+        np.testing.assert_array_equal(dense(got), 2 * DENSE)
+    np.testing.assert_array_equal(dense(ours @ theirs.T), DENSE @ DENSE.T)
+    x = np.arange(4.0)
+    for operand in (x, xp.asarray(x), x.tolist()):
+        np.testing.assert_array_equal(dense(ours @ operand), DENSE @ x)
+    for left in (np.arange(3.0), xp.arange(3.0)):
+        got = left @ ours
+        assert isinstance(got, bc.ndarray)
+        np.testing.assert_array_equal(dense(got), np.arange(3.0) @ DENSE)
+        np.testing.assert_array_equal(dense(left * ours), np.arange(3.0) @ DENSE)
+    for other in (DENSE, xp.asarray(DENSE)):
+        for got in (ours + other, other + ours):
+            assert isinstance(got, bc.ndarray)
+            np.testing.assert_array_equal(dense(got), 2 * DENSE)
+        np.testing.assert_array_equal(dense(other * sparse.csr_array(DENSE)), DENSE * DENSE)
+        np.testing.assert_array_equal(dense(other - ours), 0 * DENSE)
+        np.testing.assert_array_equal(dense(other == ours), DENSE == DENSE)
+
+
+def test_warnings_of_what_is_slow(xp):
+    a = sparse.csr_matrix(DENSE)
+    with pytest.warns(sparse.SparseEfficiencyWarning):
+        a[0, 1] = 4
+    with pytest.warns(sparse.SparseEfficiencyWarning):
+        _ = a == 0
+
+
+def test_cupyx_has_the_same_classes(xp):
+    from broadcloth.cupyx.scipy import sparse as theirs
+
+    assert theirs.csr_matrix is sparse.csr_matrix
