@@ -146,7 +146,9 @@ class _assembled(spbase):
         if all(isinstance(k, int) for k in index):
             return self._dtype.type(self._find(*((0, *index) if self.ndim == 1 else index)))
         found = self.tocsr()[key]
-        return found.asformat(self._format) if issparse(found) and found.ndim == 2 else found
+        if not issparse(found):
+            found = self._kind("coo")(found)
+        return found.asformat(self._format) if found.ndim == 2 else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         index = parse(key, self.shape, self.device)

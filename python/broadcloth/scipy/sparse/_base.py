@@ -412,6 +412,10 @@ class spbase:
     def _major_format(self) -> str:
         return "csc" if self._format == "csc" else "csr"
 
+    def _compressed(self) -> Any:
+        """The matrix in compressed columns where it has them, else in compressed rows."""
+        return self.asformat(self._major_format())
+
     def _joined(self, other: Any, op: Callable[[ndarray, ndarray], ndarray]) -> Any:
         """op of this and another sparse matrix of the same shape, where op(0, 0) is 0."""
         self._same_shape(other)
@@ -558,7 +562,7 @@ class spbase:
         if is_scalar(other):
             other = other.item() if hasattr(other, "item") else other
             if not op(self.dtype.type(0), other):
-                return self.tocsr()._by_rows(lambda rows: rows.summed().with_data(op(rows.summed().data, other)).nonzeros())
+                return self._compressed()._by_rows(lambda rows: rows.summed().with_data(op(rows.summed().data, other)).nonzeros())
             warn(
                 f"Comparing a sparse matrix with {other} using {name} is inefficient, try using {_OPPOSITE[name]} instead.",
                 SparseEfficiencyWarning,
@@ -608,8 +612,8 @@ class spbase:
             if other > 0 if greater else other < 0:
                 which = "maximum with > 0" if greater else "minimum with < 0"
                 warn(f"Taking {which} number results to a dense matrix.", SparseEfficiencyWarning)
-                return self._kind("csr")(op(self.toarray(), other))
-            return self.tocsr()._by_rows(lambda rows: rows.summed().with_data(op(rows.summed().data, other)).nonzeros())
+                return self._kind(self._major_format())(op(self.toarray(), other))
+            return self._compressed()._by_rows(lambda rows: rows.summed().with_data(op(rows.summed().data, other)).nonzeros())
         if issparse(other):
             return self._joined(other, op)
         dense = dense_operand(other, self.device)
@@ -749,7 +753,7 @@ class spbase:
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """The places of the elements that are not zero."""
-        coo = self.tocoo()
+        coo = self.tocsr().tocoo() if self._format == "csc" else self.tocoo()
         keep = coo.data != 0
         return tuple(c[keep] for c in coo.coords)
 

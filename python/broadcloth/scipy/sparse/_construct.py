@@ -79,6 +79,8 @@ def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, de
     n = m if n is None else operator.index(n)
     if m < 0 or n < 0:
         raise ValueError("'shape' elements cannot be negative")
+    if format in (None, "dia") and (k <= -m or k >= n) and m > 0 and n > 0:
+        raise ValueError(f"Offset {k} (index 0) out of bounds")
     count = max(min(m + min(k, 0), n - max(k, 0)), 0)
     t = index_dtype(m, n)
     at = bc.arange(count, dtype=t, device=device)
@@ -193,7 +195,7 @@ def block_array(blocks: Any, *, format: str | None = None, dtype: Any = None) ->
     Raises
     ------
     ValueError
-        The extents of blocks in one row or column differ, or one holds None alone.
+        The extents of blocks in one row or column differ.
 
     Examples
     --------
@@ -209,10 +211,8 @@ def bmat(blocks: Any, format: str | None = None, dtype: Any = None) -> Any:
 
     Examples
     --------
-    >>> bmat([[identity(2), None]], format="csr").shape
-    Traceback (most recent call last):
-    ...
-    ValueError: blocks[:,1] are all None
+    >>> bmat([[identity(2), None], [None, identity(1)]], format="csr").shape
+    (3, 3)
     """
     rows = _grid(blocks)
     return _block(rows, format, dtype, _is_array(*(b for row in rows for b in row)))
@@ -246,13 +246,7 @@ def _block(blocks: Any, format: str | None, dtype: Any, array: bool) -> Any:
                         f"{name} has incompatible {'row' if axis == 0 else 'column'} dimensions. "
                         f"Got blocks[{i},{j}].shape[{axis}] == {n}, expected {extents[at]}."
                     )
-    for i, n in enumerate(heights):
-        if n is None:
-            raise ValueError(f"blocks[{i},:] are all None")
-    for j, n in enumerate(widths):
-        if n is None:
-            raise ValueError(f"blocks[:,{j}] are all None")
-    tops, lefts = np.cumsum([0, *heights]), np.cumsum([0, *widths])  # type: ignore[list-item]
+    tops, lefts = (np.cumsum([0, *(n or 0 for n in extents)]) for extents in (heights, widths))
     placed = [(b, int(tops[i]), int(lefts[j])) for i, row in enumerate(grid) for j, b in enumerate(row) if b is not None]
     shape = (int(tops[-1]), int(lefts[-1]))
     return _placed(placed, shape, dtype, array).asformat(format)
@@ -506,7 +500,7 @@ def _sampled(rng: Any, dtype: Any, count: int) -> Any:
 
 
 def _part(A: Any, keep: Callable[[Any], ndarray], format: str | None) -> Any:
-    coo = _coo(A, _is_array(A) or not (issparse(A) or scipy_sparse(A)))
+    coo = _coo(A, _is_array(A))
     mask = keep(coo)
     made = coo._from_coordinates(coo.data[mask], coo.row[mask], coo.col[mask], coo.shape, coo.has_canonical_format)
     return made.asformat(format)

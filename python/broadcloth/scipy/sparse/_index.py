@@ -72,7 +72,7 @@ def parse(key: Any, shape: tuple[int, ...], device: Any) -> tuple[Axis, ...]:
             )
         if mask.shape != shape:
             raise IndexError("bool index shape does not match the array's")
-        coo = mask.tocoo()
+        coo = mask.tocsr().tocoo()
         keep = coo.data != 0
         return tuple(bc.asarray(c, device=device)[bc.asarray(keep, device=device)].astype(np.int64) for c in coo.coords)
     if any(k is None for k in keys):

@@ -152,7 +152,8 @@ class Rows:
         return Rows(self.data[keep], self.indices[keep], before[self.indptr].astype(self.indptr.dtype), self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
-        return self.where(self.data != 0)
+        keep = self.data != 0
+        return self if bool(keep.all()) else self.where(keep)
 
     # ---- Shapes ----
 
@@ -242,7 +243,7 @@ class Rows:
         a, b = (a.with_indices(np.dtype(np.int64)), b.with_indices(np.dtype(np.int64))) if wide else (a, b)
         data, indices, indptr = _c.sparse_matmul(a.data, a.indices, a.indptr, a.columns, b.data, b.indices, b.indptr, b.columns)
         t = index_dtype(data.size, self.count, other.columns)
-        return Rows(data, indices.astype(t), indptr.astype(t), other.columns, True)
+        return Rows(data, indices.astype(t), indptr.astype(t), other.columns, True).nonzeros()
 
     def _products(self, other: Rows) -> int:
         """At least as many as the product of the matrices has elements."""
