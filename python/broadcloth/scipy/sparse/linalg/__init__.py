@@ -1,7 +1,7 @@
 """Solvers, eigenvalues and functions of large sparse matrices and linear operators, under SciPy's names.
 
-Iterative methods take sparse matrices, dense ones, or `LinearOperator`s and keep their vectors on the device. Direct solvers are SuperLU, which
-SciPy brings along: a GPU's matrices are factorized on the host, with a `PerformanceWarning`."""
+Iterative methods take sparse matrices, dense ones, or `LinearOperator`s and keep their vectors on the device. Direct solvers are
+SuperLU, which SciPy brings along: a GPU's matrices are factorized on the host, with a `PerformanceWarning`."""
 
 from __future__ import annotations
 

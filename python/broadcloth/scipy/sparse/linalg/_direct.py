@@ -333,7 +333,7 @@ def factor_operator(A: Any) -> LinearOperator:
         from ...linalg import lu_factor, lu_solve
 
         factors = lu_factor(A)
-        solve = lambda b: lu_solve(factors, b, check_finite=False)  # noqa: E731
+        solve = lambda b: lu_solve(factors, b, check_finite=False)
         found = LinearOperator(A.shape, solve, lambda b: lu_solve(factors, b, 2, check_finite=False), dtype=factors[0].dtype)
     found.device = device_of(A)
     return found

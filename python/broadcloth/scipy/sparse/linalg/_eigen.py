@@ -115,7 +115,7 @@ def _inverse(A: Any, M: Any, sigma: Any, operator: LinearOperator) -> LinearOper
     if shifted is not None:
         return factor_operator(shifted)
     second = None if M is None else aslinearoperator(M)
-    apply = lambda v: operator.matvec(v) - sigma * (v if second is None else second.matvec(v))  # noqa: E731
+    apply = lambda v: operator.matvec(v) - sigma * (v if second is None else second.matvec(v))
     whole = LinearOperator(operator.shape, apply, dtype=operator.dtype)
 
     def solve(b: ndarray) -> ndarray:
@@ -225,7 +225,7 @@ def _restarted(
     H = np.zeros((width + 1, width), complex if p.dtype.kind == "c" else float)
     kept, converged = 0, np.zeros(0, bool)
     values, vectors = np.zeros(0), np.zeros((0, 0))
-    for _ in range(maxiter):
+    for restart in range(maxiter):
         _krylov(p, V, H, kept, width, generator)
         T, coupling = H[:width].copy(), H[width].copy()
         if symmetric:
@@ -239,12 +239,12 @@ def _restarted(
         # Residuals below the rounding of the products with the operator tell nothing.
         converged = residuals <= np.maximum(tol * abs(w[best]), 8 * eps * abs(w).max())
         values, vectors = w[best], Y[:, best]
-        if converged.all():
+        if converged.all() or restart == maxiter - 1:
             break
         # Some more directions than are wanted make the restart better, the more the more have converged.
         keep = min(k + max(int(converged.sum()), (width - k) // 2), width - 1)
         more = _chosen(w, which, keep)
-        Q, R = np.linalg.qr(Y[:, more]) if not symmetric else (Y[:, more], None)
+        Q = Y[:, more] if symmetric else np.linalg.qr(Y[:, more])[0]
         H = H.astype(np.result_type(H, Q)) if np.iscomplexobj(Q) else H
         rotated = coupling @ Q
         H[:] = 0
@@ -263,9 +263,8 @@ def _restarted(
     if not converged.all():
         done = np.flatnonzero(converged)
         found = _basis(p, V, vectors[:, done], width)
-        raise ArpackNoConvergence(
-            f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)", values[done], found
-        )
+        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done]), device=p.device), found)
     return values, _basis(p, V, vectors, width)
 
 
@@ -476,7 +475,8 @@ def svds(
     first, second = (operator, adjoint) if tall else (adjoint, operator)
     size = min(m, n)
     dtype = promoted(operator.dtype)
-    gram = LinearOperator((size, size), lambda v: second.matvec(first.matvec(v)), matmat=lambda X: second.matmat(first.matmat(X)), dtype=dtype)
+    once, blocks = lambda v: second.matvec(first.matvec(v)), lambda X: second.matmat(first.matmat(X))
+    gram = LinearOperator((size, size), once, matmat=blocks, dtype=dtype)
     device = getattr(operator, "device", None) or (v0.device if isinstance(v0, ndarray) else _c.default_device())
     gram.device = device
     if k >= size - 1 or size < 4:
@@ -516,7 +516,7 @@ def _b_orthonormal(V: ndarray, BV: ndarray) -> tuple[ndarray, ndarray, bool]:
 
 def lobpcg(
     A: Any,
-    X: ArrayLike,
+    X: Any,
     B: Any = None,
     M: Any = None,
     Y: ArrayLike | None = None,
@@ -566,7 +566,7 @@ def lobpcg(
     >>> w.round(6)
     array([50., 49.])
     """
-    times = lambda F: (lambda V: V) if F is None else F if callable(F) and not isinstance(F, LinearOperator) else aslinearoperator(F).matmat  # noqa: E731
+    times = lambda F: (lambda V: V) if F is None else F if callable(F) and not isinstance(F, LinearOperator) else aslinearoperator(F).matmat
     apply_A, apply_B, apply_M = times(A), times(B), times(M)
     X = _c.asarray(X)
     if X.ndim != 2:
@@ -600,9 +600,12 @@ def lobpcg(
     if largest:
         values, turn = values[::-1], turn[:, ::-1]
     X, AX, BX = X @ turn, AX @ turn, BX @ turn
-    P = AP = BP = None
+    P: Any = None
+    AP: Any = None
+    BP: Any = None
     values_history, norms_history = [], []
-    best, best_norm = (values, X), float("inf")
+    best: Any = (values, X)
+    best_norm = float("inf")
     for iteration in range(steps + 1):
         R = AX - BX * values
         lengths = _c.asnumpy(_c.ufuncs["sqrt"]((abs(R) ** 2).sum(0)))
@@ -630,7 +633,7 @@ def lobpcg(
         AW = apply_A(W)
         parts = [(X, AX, BX), (W, AW, BW)]
         if P is not None:
-            PP, scale = P[:, active], None
+            PP = P[:, active]
             BPP = BP[:, active]
             scale = _c.ufuncs["sqrt"]((PP.conj() * BPP).real.sum(0))
             scale = _c.where(scale > 0, scale, 1).astype(X.dtype)
@@ -643,12 +646,13 @@ def lobpcg(
             break
         w, C = found
         values = _c.asarray(w.astype(values.dtype), device=X.device)
-        C = _c.asarray(np.ascontiguousarray(C).astype(X.dtype), device=X.device)
+        turned = _c.asarray(np.ascontiguousarray(C).astype(X.dtype), device=X.device)
         blocks = np.cumsum([0, *(part[0].shape[1] for part in parts)])
-        rest = [C[blocks[i] : blocks[i + 1]] for i in range(1, len(parts))]
-        P, AP, BP = (sum(part[j] @ c for part, c in zip(parts[1:], rest, strict=True)) for j in range(3))  # type: ignore[misc]
-        head = C[: blocks[1]]
-        X, AX, BX = X @ head + P, AX @ head + AP, BX @ head + BP
+        rest = [turned[blocks[i] : blocks[i + 1]] for i in range(1, len(parts))]
+        moved: list[Any] = [sum(part[j] @ c for part, c in zip(parts[1:], rest, strict=True)) for j in range(3)]
+        head = turned[: blocks[1]]
+        X, AX, BX = X @ head + moved[0], AX @ head + moved[1], BX @ head + moved[2]
+        P, AP, BP = moved
     if best_norm > limit:
         warn(f"lobpcg: after {iteration} iterations the residuals' norm is {best_norm:.3g}, above {limit:.3g}", UserWarning)
     w, v = best

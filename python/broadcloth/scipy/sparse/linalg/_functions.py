@@ -66,7 +66,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> ndarray:
     (a,) = axis
     if not -2 <= a < 2:
         raise ValueError(f"Invalid axis {axis!r} for an array with shape {x.shape!r}")
-    line = lambda m: _c.asarray(m).reshape(-1)  # noqa: E731
+    line = lambda m: _c.asarray(m).reshape(-1)
     if ord == math.inf or ord == -math.inf:
         extreme = abs(x).max(axis=a) if ord > 0 else abs(x).min(axis=a)
         return line(extreme.toarray() if is_sparse(extreme) else extreme)
@@ -334,12 +334,11 @@ def expm_multiply(
     )
     moved.device = right.device
     size = float(onenormest(moved))
-    act = lambda x, t: _exponential_action(operator, x, t, size, shift, kind)  # noqa: E731
+    act = lambda x, t: _exponential_action(operator, x, t, size, shift, kind)
     if all(v is None for v in (start, stop, num, endpoint)):
         return act(right, 1.0)
-    times, step = np.linspace(
-        0.0 if start is None else start, 1.0 if stop is None else stop, 50 if num is None else num, endpoint is None or endpoint, True
-    )
+    first, last = 0.0 if start is None else start, 1.0 if stop is None else stop
+    times, step = np.linspace(first, last, 50 if num is None else num, endpoint=endpoint is None or endpoint, retstep=True)
     rows = []
     x = act(right, float(times[0])) if len(times) else right
     for i in range(len(times)):

@@ -70,7 +70,7 @@ class System:
             solve, adjoint = getattr(given, "psolve", None), getattr(given, "rpsolve", None)
             if solve is None and adjoint is None:
                 return IdentityOperator(self.A.shape, self.dtype)
-            same = lambda x: x  # noqa: E731
+            same = lambda x: x
             return LinearOperator(self.A.shape, solve or same, adjoint or same, dtype=self.dtype)
         found = aslinearoperator(M)
         if found.shape != self.A.shape:
@@ -132,7 +132,8 @@ def _documented(
     def add(f: Any) -> Any:
         common = inspect.cleandoc(_PARAMETERS.format(matrix=matrix, steps=steps, callback=callback))
         call = f">>> x, info = bc.scipy.sparse.linalg.{f.__name__}(bc.array({example}), bc.array([1.0, 2.0]), rtol=1e-10)"
-        f.__doc__ = f"{inspect.cleandoc(f.__doc__)}\n\n{common}\n\nExamples\n--------\n{call}\n>>> info, (bc.array({example}) @ x).round(6)\n(0, array([1., 2.]))\n"
+        shown = f"{call}\n>>> info, (bc.array({example}) @ x).round(6)\n(0, array([1., 2.]))\n"
+        f.__doc__ = f"{inspect.cleandoc(f.__doc__)}\n\n{common}\n\nExamples\n--------\n{shown}"
         return f
 
     return add
@@ -156,7 +157,8 @@ def cg(
     # A GPU would wait for each read. So it goes on for some iterations, whose steps are 0 once the residual is small enough.
     every = 1 if callback or s.b.device.type == "cpu" else 8
     live = _c.ones((), bool, device=s.b.device)
-    p = rho_before = None
+    p: Any = None
+    rho_before: Any = None
     for iteration in range(s.n * 10 if maxiter is None else maxiter):
         live = live & (norm(r) >= limit)
         if iteration % every == 0 and not bool(live):
@@ -186,7 +188,9 @@ def bicg(
         return s.b, 0
     x, r = s.x, s.residual()
     shadow = r
-    p = shadow_p = rho_before = None
+    p: Any = None
+    shadow_p: Any = None
+    rho_before: Any = None
     steps = s.n * 10 if maxiter is None else maxiter
     for _ in range(steps):
         z, shadow_z = s.M.matvec(r), s.M.rmatvec(shadow)
@@ -225,7 +229,11 @@ def bicgstab(
         return s.b, 0
     x, r = s.x, s.residual()
     shadow = r
-    rho_before = alpha = omega = v = p = None
+    rho_before: Any = None
+    alpha: Any = None
+    omega: Any = None
+    v: Any = None
+    p: Any = None
     steps = s.n * 10 if maxiter is None else maxiter
     for _ in range(steps):
         rho = _vdot(shadow, r)
@@ -270,7 +278,9 @@ def cgs(
         return s.b, 0
     x, r = s.x, s.residual()
     shadow = r
-    rho_before = p = q = None
+    rho_before: Any = None
+    p: Any = None
+    q: Any = None
     steps = s.n * 10 if maxiter is None else maxiter
     for _ in range(steps):
         rho = _vdot(shadow, r)
@@ -316,7 +326,7 @@ def _rotation(a: complex, b: complex) -> tuple[float, complex]:
 
 
 def orthogonalized(V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
-    """`w` less its parts along the rows of V, which are orthonormal, and those parts: classical Gram-Schmidt, twice (Giraud et al., 2005)."""
+    """`w` less its parts along the rows of V, and those parts: classical Gram-Schmidt, twice (Giraud et al., 2005)."""
     h = V.conj() @ w
     w = w - h @ V
     more = V.conj() @ w
@@ -326,8 +336,8 @@ def orthogonalized(V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
 @_documented(
     _GENERAL,
     steps="The greatest number of restart cycles (of inner iterations for a 'legacy' callback); 10 n unless given.",
-    callback="See `callback_type`: 'x' (called with x after each cycle), 'pr_norm' or 'legacy' (with the preconditioned residual's relative\n"
-    "        norm after each inner iteration). `restart` is the number of inner iterations of a cycle, min(20, n) unless given.",
+    callback="See `callback_type`: 'x' (called with x after each cycle), 'pr_norm' or 'legacy' (with the preconditioned residual's\n"
+    "        relative norm after each inner iteration). `restart` is the number of inner iterations of a cycle, min(20, n) unless given.",
 )
 def gmres(
     A: Any, b: ArrayLike, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, restart: int | None = None, maxiter: int | None = None,
@@ -351,9 +361,9 @@ def gmres(
     length = float(norm(r))
     # The preconditioned residual is what a cycle sees; its target moves until the true residual is small enough.
     share = limit / size
-    for cycle in range(steps):
-        if length <= limit:
-            return x, 0
+    cycles = 0
+    while cycles < steps and length > limit:
+        cycles += 1
         z = s.M.matvec(r)
         x, inner, estimate = _cycle(s, x, z, width, share * scale, scale, callback if kind != "x" else None,
                                     None if inner_limit is None else inner_limit - taken)  # fmt: skip
@@ -368,7 +378,7 @@ def gmres(
             break
         if inner == 0:
             break
-    return (x, 0) if length <= limit else (x, taken if inner_limit is not None else cycle + 1 if steps else 0)
+    return (x, 0) if length <= limit else (x, cycles if inner_limit is None else taken)
 
 
 def _cycle(
@@ -490,7 +500,9 @@ def minres(
     A: Any, b: ArrayLike, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
     callback: Callable[[ndarray], Any] | None = None, show: bool = False, check: bool = False,
 ) -> tuple[ndarray, int]:  # fmt: skip
-    """The minimal residual method (Paige & Saunders, 1975) for (A - shift I) x = b. It ends when the residual is small beside norm(A) norm(x).
+    """The minimal residual method (Paige & Saunders, 1975) for (A - shift I) x = b.
+
+    It ends when the residual is small beside norm(A) norm(x).
 
     `show` prints the estimates of each iteration; `check` looks whether A and M are symmetric and M is positive definite.
     """
@@ -567,7 +579,7 @@ def qmr(
     A: Any, b: ArrayLike, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M1: Any = None,
     M2: Any = None, callback: Callable[[ndarray], Any] | None = None,
 ) -> tuple[ndarray, int]:  # fmt: skip
-    """The quasi-minimal residual method (Freund & Nachtigal, 1991) without look-ahead, with preconditioners on the left and on the right."""
+    """The quasi-minimal residual method (Freund & Nachtigal, 1991) without look-ahead, preconditioned from the left and the right."""
     s = System("qmr", A, b, x0, None)
     if M1 is None and M2 is None and hasattr(A, "psolve"):
         raise NotImplementedError("qmr: expected M1 and M2 for a matrix that brings psolve along")
@@ -581,8 +593,12 @@ def qmr(
     v = w = r
     y, z = left.matvec(v), right.rmatvec(w)
     rho, xi = read(norm(y), norm(z))
-    gamma, eta, theta = 1.0, -1.0, 0.0
-    p = q = d = t = None
+    gamma, theta = 1.0, 0.0
+    eta: Any = -1.0
+    p: Any = None
+    q: Any = None
+    d: Any = None
+    t: Any = None
     epsilon: Any = None
     for _ in range(steps):
         length = float(norm(r))
@@ -643,7 +659,7 @@ def tfqmr(
     if size == 0:
         return s.b, 0
     # The system A M y = b with x = M y: the residual is that of A x = b.
-    apply = lambda v: s.A.matvec(s.M.matvec(v))  # noqa: E731
+    apply = lambda v: s.A.matvec(s.M.matvec(v))
     x, r = s.x, s.residual()
     steps = min(10000, s.n * 10) if maxiter is None else maxiter
     shadow = u = w = r
@@ -651,7 +667,8 @@ def tfqmr(
     d = r * 0
     rho = _vdot(shadow, r)
     tau = norm(r)
-    theta = eta = 0.0
+    theta: Any = 0.0
+    eta: Any = 0.0
     alpha: Any = None
     if float(tau) <= limit:
         return x, 0

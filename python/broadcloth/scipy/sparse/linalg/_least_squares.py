@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .... import _broadcloth as _c
-from ...._broadcloth import ndarray
 from ._krylov import norm, right_side
 from ._operators import LinearOperator, aslinearoperator, promoted
 
@@ -177,7 +176,9 @@ def lsmr(
     show: bool = False,
     x0: ArrayLike | None = None,
 ) -> tuple[Any, ...]:
-    """The x with the least norm(A @ x - b)**2 + damp**2 * norm(x - x0)**2, by LSMR (Fong & Saunders, 2011), whose norm(A.H @ r) falls steadily.
+    """The x with the least norm(A @ x - b)**2 + damp**2 * norm(x - x0)**2, by LSMR (Fong & Saunders, 2011).
+
+    Its norm(A.H @ r) falls from iteration to iteration.
 
     Parameters
     ----------

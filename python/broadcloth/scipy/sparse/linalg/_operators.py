@@ -83,6 +83,12 @@ class LinearOperator:
             raise TypeError(f"{cls.__name__}: expected a subclass of LinearOperator to define _matvec or _matmat")
         return made
 
+    if TYPE_CHECKING:
+        # The class makes an operator of functions; a subclass gives a dtype and a shape.
+        device: Any
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
     def __init__(self, dtype: Any, shape: Any) -> None:
         shape = tuple(shape)
         if len(shape) != 2 or not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
@@ -199,7 +205,8 @@ class LinearOperator:
     def __truediv__(self, x: Any) -> Any:
         if not np.isscalar(x):
             raise ValueError("Can only divide a linear operator by a scalar.")
-        return _Scaled(self, 1.0 / x)
+        inverse: Any = 1.0 / x  # type: ignore[operator]
+        return _Scaled(self, inverse)
 
     def __add__(self, x: Any) -> Any:
         return _Sum(self, x) if isinstance(x, LinearOperator) else NotImplemented
@@ -211,7 +218,7 @@ class LinearOperator:
         return _Scaled(self, -1)
 
     def __pow__(self, p: Any) -> Any:
-        return _Power(self, p) if isinstance(p, (int, np.integer)) else NotImplemented
+        return _Power(self, int(p)) if isinstance(p, (int, np.integer)) else NotImplemented
 
     def adjoint(self) -> LinearOperator:
         """The conjugate transpose."""
@@ -414,12 +421,14 @@ class IdentityOperator(LinearOperator):
     def _matvec(self, x: Any) -> Any:
         return x
 
-    _rmatvec = _matmat = _rmatmat = _matvec
+    def _matmat(self, X: Any) -> Any:
+        return X
 
     def _adjoint(self) -> LinearOperator:
         return self
 
-    _transpose = _adjoint
+    def _transpose(self) -> LinearOperator:
+        return self
 
 
 def aslinearoperator(A: Any) -> LinearOperator:
