@@ -23,7 +23,7 @@ std::vector<T> values_of(const Array& a) {
 template <class T>
 Array array_of(const std::vector<T>& host, const Dims& shape, Device device) {
   constexpr DType dtype = std::is_same_v<T, double> ? DType::f64 : DType::i32;
-  return from_host(host.data(), dtype, Layout(shape), device);
+  return from_host(host.data(), dtype, contiguous_layout(shape), device);
 }
 
 /// A graph's rows in host memory.
