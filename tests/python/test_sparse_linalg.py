@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,11 @@ METHODS = {
     "cg": laplacian, "minres": laplacian, "bicg": general, "bicgstab": general, "cgs": general, "gmres": general, "lgmres": general,
     "qmr": general, "tfqmr": general,
 }  # fmt: skip
+
+
+def test_the_packages_are_loaded_when_they_are_used():
+    code = "import broadcloth as bc; print(bc.scipy.sparse.linalg.cg.__name__, bc.scipy.sparse.csgraph.dijkstra.__name__)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["cg", "dijkstra"]
 
 
 # ---- Systems ----------------------------------------------------------------------------------------------------------------------------
