@@ -151,8 +151,8 @@ def _shifted(A: Any, M: Any, sigma: Any) -> Any:
     return A - sigma * (_c.eye(A.shape[0], device=A.device) if M is None else _c.asarray(M, device=A.device))
 
 
-def _krylov(p: _Problem, V: list[ndarray], H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
-    """Arnoldi's steps `first` to `width`: V gets their vectors, H their coefficients. One copy at the end reads all of those.
+def _krylov(p: _Problem, V: ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
+    """Arnoldi's steps `first` to `width`: rows of V get their vectors, H their coefficients. One copy at the end reads all of those.
 
     Where a step's vector vanishes the space is invariant: a random vector goes on, with nothing to do with the ones before it.
     """
@@ -161,12 +161,11 @@ def _krylov(p: _Problem, V: list[ndarray], H: np.ndarray, first: int, width: int
         columns = []
         for j in range(at, width):
             w = p.apply(V[j])
-            basis = _c.stack(V)
             size = _length(p, w)
-            w, h = _orthogonal(p, basis, w)
+            w, h = _orthogonal(p, V[: j + 1], w)
             after = _length(p, w)
             columns.append(_c.concatenate([h, after.reshape(1).astype(h.dtype), size.reshape(1).astype(h.dtype)]))
-            V.append(w / after)
+            V[j + 1] = w / after
         broken = None
         for j, column in zip(range(at, width), columns, strict=True):
             values = _c.asnumpy(column)
@@ -178,10 +177,9 @@ def _krylov(p: _Problem, V: list[ndarray], H: np.ndarray, first: int, width: int
         if broken is None:
             return
         H[broken + 1, broken] = 0
-        del V[broken + 1 :]
         w = p.random(generator)
-        w, _ = _orthogonal(p, _c.stack(V), w)
-        V.append(w / _length(p, w))
+        w, _ = _orthogonal(p, V[: broken + 1], w)
+        V[broken + 1] = w / _length(p, w)
         at = broken + 1
 
 
@@ -221,7 +219,8 @@ def _restarted(
     generator = np.random.default_rng(rng)
     eps = float(np.finfo(p.dtype).eps)
     start = p.v0
-    V: list[ndarray] = [start / _length(p, start)]
+    V = _c.zeros((width + 1, p.n), p.dtype, device=p.device)
+    V[0] = start / _length(p, start)
     H = np.zeros((width + 1, width), complex if p.dtype.kind == "c" else float)
     kept, converged = 0, np.zeros(0, bool)
     values, vectors = np.zeros(0), np.zeros((0, 0))
@@ -252,12 +251,12 @@ def _restarted(
         H[keep, :keep] = rotated
         # The rows of V go along: V^T Q, and the vector that the last step left.
         dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Q) else p.dtype
-        turned = _c.asarray(np.ascontiguousarray(Q.T).astype(dtype), device=p.device) @ _c.stack(V[:width])
-        V[:] = [*turned, V[width]]
+        turned = _c.asarray(np.ascontiguousarray(Q.T).astype(dtype), device=p.device) @ V[:width]
+        last, V = V[width].copy(), _c.zeros(V.shape, dtype, device=p.device)
+        V[:keep] = turned
+        V[keep] = last
         kept = keep
-        if np.iscomplexobj(Q) and p.dtype.kind != "c":
-            p.dtype = np.dtype(dtype)
-            V[:] = [v.astype(dtype) for v in V]
+        p.dtype = np.dtype(dtype)
         # `_krylov` fills columns from `kept` on; the coupling row is the first one's part along the kept directions, which
         # Gram-Schmidt finds again.
     if not converged.all():
@@ -268,9 +267,9 @@ def _restarted(
     return values, _basis(p, V, vectors, width)
 
 
-def _basis(p: _Problem, V: list[ndarray], Y: np.ndarray, width: int) -> ndarray:
+def _basis(p: _Problem, V: ndarray, Y: np.ndarray, width: int) -> ndarray:
     dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Y) else p.dtype
-    return (_c.asarray(np.ascontiguousarray(Y.T).astype(dtype), device=p.device) @ _c.stack(V[:width])).T
+    return (_c.asarray(np.ascontiguousarray(Y.T).astype(dtype), device=p.device) @ V[:width]).T
 
 
 def _dense(A: Any, M: Any, device: Any) -> tuple[np.ndarray, np.ndarray | None]:
