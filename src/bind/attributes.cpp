@@ -348,6 +348,7 @@ PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject
 void add_holder_attributes(std::vector<PyGetSetDef>* list) {
   list->push_back({"flags", holder_getter<&State::flags>, nullptr, "Facts about the memory's layout, as numpy.ndarray.flags.", nullptr});
   list->push_back({"data", holder_getter<&State::pointer>, nullptr, "The memory: data.ptr is the address of the first element.", nullptr});
+  list->push_back({"gpudata", holder_getter<&State::pointer>, nullptr, "`data`, by PyCUDA's name.", nullptr});
   list->push_back({"flat", holder_getter<&State::flat>, set_flat, "The elements in C order.", nullptr});
 }
 

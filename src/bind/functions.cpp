@@ -6,6 +6,7 @@
 #include "array/record.h"
 #include "bind/args.h"
 #include "bind/autograd.h"
+#include "bind/csgraph.h"
 #include "bind/fft.h"
 #include "bind/linalg.h"
 #include "bind/random.h"
@@ -677,8 +678,9 @@ std::vector<PyMethodDef> selection_composites() {
 }  // namespace
 
 void init_functions(PyObject* module) {
-  for (auto* table : {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites,
-                      sorting_functions, linalg_functions, sparse_functions, random_functions, fft_functions, autograd_functions})
+  for (auto* table :
+       {op_functions, view_functions, creation_composites, joining_composites, value_composites, selection_composites, sorting_functions,
+        linalg_functions, sparse_functions, csgraph_functions, random_functions, fft_functions, autograd_functions})
     add_functions(module, table());
   PyRef names = steal(PyList_New(0));
   for (int i = 0; i < static_cast<int>(Op::library); ++i)

@@ -52,9 +52,19 @@ MODULES = [
     "scipy.fft",
     "scipy.linalg",
     "scipy.linalg._decompositions",
+    "scipy.linalg._equations",
     "scipy.linalg._functions",
     "scipy.linalg._matrices",
     "scipy.linalg._solvers",
+    "scipy.sparse.csgraph._graphs",
+    "scipy.sparse.csgraph._paths",
+    "scipy.sparse.csgraph._structure",
+    "scipy.sparse.linalg._direct",
+    "scipy.sparse.linalg._eigen",
+    "scipy.sparse.linalg._functions",
+    "scipy.sparse.linalg._krylov",
+    "scipy.sparse.linalg._least_squares",
+    "scipy.sparse.linalg._operators",
     "typed",
     "profiler",
     "_dispatch",
@@ -65,6 +75,12 @@ MODULES = [
     "cuda.pycuda.elementwise",
     "cuda.pycuda.reduction",
     "cuda.pycuda.scan",
+    "cuda.skcuda.cublas",
+    "cuda.skcuda.cusolver",
+    "cuda.skcuda.fft",
+    "cuda.skcuda.integrate",
+    "cuda.skcuda.linalg",
+    "cuda.skcuda.misc",
     "cupyx._errors",
     "cupyx._functions",
     "cupyx._gufunc",
@@ -115,6 +131,12 @@ def test_examples_in_docstrings(module):
         for name, doc in documented():
             if name.startswith(module + ".") and doc and ">>>" in doc:
                 run_examples(doc, name)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("cuda.skcuda")])
+def test_examples_of_modules(module):
+    with bc.device("cpu"):
+        run_examples(importlib.import_module(f"broadcloth.{module}").__doc__, module)
 
 
 def test_examples_of_ufuncs():
@@ -195,7 +217,9 @@ WITHOUT_EXAMPLE = {
     "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
     "scipy.linalg.LinAlgWarning",
 }  # fmt: skip
-PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.special", "profiler"]
+PUBLIC = [
+    "", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.special", "scipy.sparse.csgraph", "scipy.sparse.linalg", "profiler",
+]  # fmt: skip
 
 
 def public_callables():
@@ -225,6 +249,7 @@ CALLABLES = dict(public_callables())
 
 def test_every_public_callable_has_a_signature():
     classes = {"CompileError", "TypingError", "flatiter", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
+    classes |= {"scipy.sparse.csgraph.NegativeCycleError", "scipy.sparse.linalg.ArpackError", "scipy.sparse.linalg.MatrixRankWarning"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 

@@ -27,6 +27,14 @@ from ._decompositions import (
     svd,
     svdvals,
 )
+from ._equations import (
+    solve_continuous_are,
+    solve_continuous_lyapunov,
+    solve_discrete_are,
+    solve_discrete_lyapunov,
+    solve_lyapunov,
+    solve_sylvester,
+)
 from ._functions import coshm, cosm, expm, fractional_matrix_power, funm, logm, sinhm, sinm, sqrtm, tanhm, tanm
 from ._matrices import (
     bandwidth,
@@ -130,6 +138,12 @@ __all__ = [
     "sinm",
     "solve",
     "solve_banded",
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_discrete_are",
+    "solve_discrete_lyapunov",
+    "solve_lyapunov",
+    "solve_sylvester",
     "solve_toeplitz",
     "solve_triangular",
     "solveh_banded",

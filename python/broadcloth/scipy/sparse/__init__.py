@@ -7,6 +7,9 @@ and the constructors take SciPy's."""
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from ._base import SparseEfficiencyWarning, SparseWarning, issparse, sparray, spmatrix
 from ._classes import (
     bsr_array,
@@ -105,3 +108,10 @@ __all__ = [
     "triu",
     "vstack",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    # Loaded when they are first used.
+    if name in ("csgraph", "linalg"):
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,684 @@
+"""Some eigenvalues or singular values of large matrices. Long vectors stay on the device; projected matrices are the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .... import _broadcloth as _c
+from .... import linalg as _linalg
+from ...._broadcloth import ndarray
+from ...._warnings import warn
+from ._krylov import norm
+from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
+
+if TYPE_CHECKING:
+    from ....typing import ArrayLike
+
+
+class ArpackError(RuntimeError):
+    """An eigenvalue iteration failed.
+
+    Examples
+    --------
+    >>> issubclass(bc.scipy.sparse.linalg.ArpackNoConvergence, bc.scipy.sparse.linalg.ArpackError)
+    True
+    """
+
+
+class ArpackNoConvergence(ArpackError):
+    """An eigenvalue iteration did not converge; `eigenvalues` and `eigenvectors` are what did.
+
+    Examples
+    --------
+    >>> try:
+    ...     bc.scipy.sparse.linalg.eigsh(bc.diag(bc.arange(200.0)), 3, maxiter=1, tol=1e-12)
+    ... except bc.scipy.sparse.linalg.ArpackNoConvergence as e:
+    ...     print(len(e.eigenvalues) < 3)
+    True
+    """
+
+    def __init__(self, msg: str, eigenvalues: Any, eigenvectors: Any) -> None:
+        super().__init__(msg)
+        self.eigenvalues = eigenvalues
+        self.eigenvectors = eigenvectors
+
+
+class _Problem:
+    """A x = lambda B x as a standard problem of an operator: `apply`, with the inner product of `B` where there is one."""
+
+    def __init__(self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any) -> None:
+        given = A
+        self.A = aslinearoperator(A)
+        if self.A.shape[0] != self.A.shape[1]:
+            raise ValueError(f"expected square matrix (shape={self.A.shape})")
+        self.n = self.A.shape[0]
+        if not 0 < k < self.n:
+            raise ValueError(f"{name}: expected 0 < k < {self.n}, got {k}; all eigenvalues are what broadcloth.linalg gives")
+        Minv, OPinv = inverses
+        if M is None and Minv is not None:
+            raise ValueError("Minv should not be specified with M = None.")
+        if sigma is None and OPinv is not None:
+            raise ValueError("OPinv should not be specified with sigma = None.")
+        if sigma is not None and Minv is not None:
+            raise ValueError("Minv should not be specified when sigma is")
+        self.B = None if M is None else aslinearoperator(M)
+        if self.B is not None and self.B.shape != self.A.shape:
+            raise ValueError(f"wrong M dimensions {self.B.shape}, should be {self.A.shape}")
+        self.dtype = promoted(self.A.dtype, None if self.B is None else self.B.dtype)
+        if sigma is not None and np.iscomplexobj(sigma) and complex(sigma).imag:
+            self.dtype = np.result_type(self.dtype, np.complex64)
+        self.sigma = sigma
+        self.device = getattr(self.A, "device", None) or (_c.asarray(v0).device if isinstance(v0, ndarray) else _c.default_device())
+        self.v0 = self._start(v0, rng)
+        if sigma is not None:
+            inverse = aslinearoperator(OPinv) if OPinv is not None else _inverse(given, M, sigma, self.A)
+            self.apply = lambda v: inverse.matvec(self.times_B(v))
+        elif self.B is None:
+            self.apply = self.A.matvec
+        else:
+            inverse = aslinearoperator(Minv) if Minv is not None else _inverse(M, None, 0.0, self.B)
+            self.apply = lambda v: inverse.matvec(self.A.matvec(v))
+
+    def _start(self, v0: Any, rng: Any) -> ndarray:
+        if v0 is not None:
+            found = _c.asarray(v0, device=self.device).astype(self.dtype)
+            if found.shape not in ((self.n,), (self.n, 1)):
+                raise ValueError(f"expected v0 to have {self.n} elements, got shape {found.shape}")
+            return found.reshape(-1)
+        return self.random(np.random.default_rng(rng))
+
+    def random(self, generator: np.random.Generator) -> ndarray:
+        """A random vector, of NumPy's numbers so that a seed means the same everywhere."""
+        values = generator.uniform(-1, 1, self.n)
+        if self.dtype.kind == "c":
+            values = values + 1j * generator.uniform(-1, 1, self.n)
+        return _c.asarray(values.astype(self.dtype), device=self.device)
+
+    def times_B(self, v: ndarray) -> ndarray:
+        """B @ v; v itself without B."""
+        return v if self.B is None else self.B.matvec(v)
+
+    def values(self, found: np.ndarray) -> np.ndarray:
+        """Eigenvalues of the problem from those of the operator."""
+        return found if self.sigma is None else self.sigma + 1 / found
+
+
+def _inverse(A: Any, M: Any, sigma: Any, operator: LinearOperator) -> LinearOperator:
+    """The operator of inv(A - sigma M): by a factorization of a matrix, by an iteration of an operator."""
+    from ._direct import factor_operator
+    from ._krylov import gmres
+
+    shifted = _shifted(A, M, sigma)
+    if shifted is not None:
+        return factor_operator(shifted)
+    second = None if M is None else aslinearoperator(M)
+    apply = lambda v: operator.matvec(v) - sigma * (v if second is None else second.matvec(v))
+    whole = LinearOperator(operator.shape, apply, dtype=operator.dtype)
+
+    def solve(b: ndarray) -> ndarray:
+        b = b.reshape(-1)
+        x, info = gmres(whole, b, rtol=float(np.finfo(b.dtype).eps) * 4, restart=min(100, operator.shape[0]))
+        if info:
+            raise ValueError("the inverse of a LinearOperator did not converge: give OPinv or Minv")
+        return x
+
+    return LinearOperator(operator.shape, solve, dtype=operator.dtype)
+
+
+def _shifted(A: Any, M: Any, sigma: Any) -> Any:
+    """A - sigma M as a matrix, or None of operators."""
+    if isinstance(A, LinearOperator) or isinstance(M, LinearOperator):
+        return None
+    if is_sparse(A):
+        A = ours(A)
+        if M is None and sigma == 0:
+            return A
+        from ... import sparse
+
+        identity = sparse.eye_array(A.shape[0], dtype=A.dtype, format="csr")
+        if device_of(A) is not None and device_of(identity) != device_of(A):
+            with device_of(A):
+                identity = sparse.eye_array(A.shape[0], dtype=A.dtype, format="csr")
+        return A - sigma * (identity if M is None else ours(M))
+    A = _c.asarray(A)
+    if is_sparse(M):
+        M = ours(M).toarray()
+    if M is None and sigma == 0:
+        return A
+    return A - sigma * (_c.eye(A.shape[0], device=A.device) if M is None else _c.asarray(M, device=A.device))
+
+
+def _krylov(p: _Problem, V: ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
+    """Arnoldi's steps `first` to `width`: rows of V get their vectors, H their coefficients. One copy at the end reads all of those.
+
+    Where a step's vector vanishes the space is invariant: a random vector goes on, with nothing to do with the ones before it.
+    """
+    at = first
+    while at < width:
+        columns = []
+        for j in range(at, width):
+            w = p.apply(V[j])
+            size = _length(p, w)
+            w, h = _orthogonal(p, V[: j + 1], w)
+            after = _length(p, w)
+            columns.append(_c.concatenate([h, after.reshape(1).astype(h.dtype), size.reshape(1).astype(h.dtype)]))
+            V[j + 1] = w / after
+        broken = None
+        for j, column in zip(range(at, width), columns, strict=True):
+            values = _c.asnumpy(column)
+            H[: j + 2, j] = values[:-1]
+            # Rounding is all that is left of the vector, and of all that came after it.
+            if abs(values[j + 1]) <= 8 * np.finfo(p.dtype).eps * abs(values[-1]) or not np.isfinite(values[j + 1]):
+                broken = j
+                break
+        if broken is None:
+            return
+        H[broken + 1, broken] = 0
+        w = p.random(generator)
+        w, _ = _orthogonal(p, V[: broken + 1], w)
+        V[broken + 1] = w / _length(p, w)
+        at = broken + 1
+
+
+def _length(p: _Problem, w: ndarray) -> ndarray:
+    if p.B is None:
+        return norm(w)
+    return _c.ufuncs["sqrt"](_c.ufuncs["maximum"](_c.vdot(w, p.times_B(w)).real, 0))
+
+
+def _orthogonal(p: _Problem, V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
+    """Classical Gram-Schmidt, twice, in the inner product of B."""
+    conjugate = V.conj() if p.dtype.kind == "c" else V
+    h = conjugate @ p.times_B(w)
+    w = w - h @ V
+    more = conjugate @ p.times_B(w)
+    return w - more @ V, h + more
+
+
+_KEYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "LM": lambda w: -abs(w), "SM": lambda w: abs(w), "LA": lambda w: -w, "SA": lambda w: w, "LR": lambda w: -w.real,
+    "SR": lambda w: w.real, "LI": lambda w: -abs(w.imag), "SI": lambda w: abs(w.imag),
+}  # fmt: skip
+
+
+def _chosen(w: np.ndarray, which: str, k: int) -> np.ndarray:
+    """The places of the k wanted values, the best first; of 'BE' from both ends in turns."""
+    if which != "BE":
+        return np.argsort(_KEYS[which](w), kind="stable")[:k]
+    order = np.argsort(w)
+    return np.concatenate([order[len(w) - (k - k // 2) :], order[: k // 2]])
+
+
+def _restarted(
+    p: _Problem, k: int, which: str, width: int, maxiter: int, tol: float, symmetric: bool, rng: Any
+) -> tuple[np.ndarray, ndarray]:
+    """The wanted eigenvalues of the operator and its eigenvectors as rows: Krylov-Schur restarts (Stewart, 2001; Wu & Simon, 2000)."""
+    generator = np.random.default_rng(rng)
+    eps = float(np.finfo(p.dtype).eps)
+    start = p.v0
+    V = _c.zeros((width + 1, p.n), p.dtype, device=p.device)
+    V[0] = start / _length(p, start)
+    H = np.zeros((width + 1, width), complex if p.dtype.kind == "c" else float)
+    kept, converged = 0, np.zeros(0, bool)
+    values, vectors = np.zeros(0), np.zeros((0, 0))
+    for restart in range(maxiter):
+        _krylov(p, V, H, kept, width, generator)
+        T, coupling = H[:width].copy(), H[width].copy()
+        if symmetric:
+            # Rounding is taken off: the projection of a Hermitian operator is Hermitian.
+            T = (T + T.conj().T) / 2
+            w, Y = np.linalg.eigh(T)
+        else:
+            w, Y = np.linalg.eig(T)
+        best = _chosen(w, which, k)
+        residuals = abs(coupling @ Y[:, best])
+        # Residuals below the rounding of the products with the operator tell nothing.
+        converged = residuals <= np.maximum(tol * abs(w[best]), 8 * eps * abs(w).max())
+        values, vectors = w[best], Y[:, best]
+        if converged.all() or restart == maxiter - 1:
+            break
+        # Some more directions than are wanted make the restart better, the more the more have converged.
+        keep = min(k + max(int(converged.sum()), (width - k) // 2), width - 1)
+        more = _chosen(w, which, keep)
+        Q = Y[:, more] if symmetric else np.linalg.qr(Y[:, more])[0]
+        H = H.astype(np.result_type(H, Q)) if np.iscomplexobj(Q) else H
+        rotated = coupling @ Q
+        H[:] = 0
+        H[:keep, :keep] = np.diag(w[more]) if symmetric else Q.conj().T @ T @ Q
+        H[keep, :keep] = rotated
+        # The rows of V go along: V^T Q, and the vector that the last step left.
+        dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Q) else p.dtype
+        turned = _c.asarray(np.ascontiguousarray(Q.T).astype(dtype), device=p.device) @ V[:width]
+        last, V = V[width].copy(), _c.zeros(V.shape, dtype, device=p.device)
+        V[:keep] = turned
+        V[keep] = last
+        kept = keep
+        p.dtype = np.dtype(dtype)
+        # `_krylov` fills columns from `kept` on; the coupling row is the first one's part along the kept directions, which
+        # Gram-Schmidt finds again.
+    if not converged.all():
+        done = np.flatnonzero(converged)
+        found = _basis(p, V, vectors[:, done], width)
+        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done]), device=p.device), found)
+    return values, _basis(p, V, vectors, width)
+
+
+def _basis(p: _Problem, V: ndarray, Y: np.ndarray, width: int) -> ndarray:
+    dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Y) else p.dtype
+    return (_c.asarray(np.ascontiguousarray(Y.T).astype(dtype), device=p.device) @ V[:width]).T
+
+
+def _dense(A: Any, M: Any, device: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Small matrices as the host's, by products with the identity."""
+
+    def whole(x: Any) -> np.ndarray:
+        operator = aslinearoperator(x)
+        return _c.asnumpy(operator.matmat(_c.eye(operator.shape[1], dtype=promoted(operator.dtype), device=device)))
+
+    return whole(A), None if M is None else whole(M)
+
+
+def eigsh(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: Any = None,
+    which: str = "LM",
+    v0: ArrayLike | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> Any:
+    """k eigenvalues, and eigenvectors, of a symmetric or Hermitian matrix, by Lanczos' method with thick restarts (Wu & Simon, 2000).
+
+    Parameters
+    ----------
+    A : ndarray, sparse matrix or LinearOperator, (n, n)
+    k : int
+        How many, below n.
+    M : ndarray, sparse matrix or LinearOperator, optional
+        The positive definite matrix of A @ x = w * M @ x.
+    sigma : float, optional
+        The eigenvalues nearest to it are looked for, by `OPinv` or by a factorization of A - sigma M; `which` is then about
+        1 / (w - sigma).
+    which : {'LM', 'SM', 'LA', 'SA', 'BE'}
+        The largest or smallest in magnitude, the largest, the smallest, or from both ends.
+    v0 : array_like, (n,), optional
+        The first vector; random unless given.
+    ncv : int, optional
+        How many vectors are kept; max(2 k + 1, 20) unless given.
+    maxiter : int, optional
+        How many restarts; 10 n unless given.
+    tol : float
+        The relative accuracy; the dtype's precision for 0.
+    return_eigenvectors : bool
+    Minv, OPinv : optional
+        Inverses of M, or of A - sigma M.
+    mode : 'normal'
+    rng : optional
+        Seeds the random vectors.
+
+    Returns
+    -------
+    w, v : ndarray
+        Eigenvalues in ascending order and eigenvectors as columns; w alone without `return_eigenvectors`.
+
+    Raises
+    ------
+    ArpackNoConvergence
+        There are fewer eigenvalues than asked for after `maxiter` restarts.
+
+    Examples
+    --------
+    >>> w, v = bc.scipy.sparse.linalg.eigsh(bc.diag(bc.arange(50.0)), 2)
+    >>> w.round(9)
+    array([48., 49.])
+    """
+    if mode != "normal":
+        raise NotImplementedError(f"eigsh: expected mode 'normal', got {mode!r}")
+    if which not in ("LM", "SM", "LA", "SA", "BE"):
+        raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
+    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng)
+    width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
+    if width <= k:
+        raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
+    found, vectors = _restarted(p, k, which, width, p.n * 10 if maxiter is None else maxiter, tol, True, rng)
+    w = p.values(found)
+    order = np.argsort(w)
+    values = _c.asarray(w[order].astype(p.dtype.char.lower()), device=p.device)
+    return (values, vectors[:, order.tolist()]) if return_eigenvectors else values
+
+
+def eigs(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: Any = None,
+    which: str = "LM",
+    v0: ArrayLike | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    OPpart: Any = None,
+    rng: Any = None,
+) -> Any:
+    """k eigenvalues, and eigenvectors, of a square matrix, by Arnoldi's method with Krylov-Schur restarts (Stewart, 2001).
+
+    Parameters are those of `eigsh`; `which` is 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI' (by magnitude, real or imaginary part), and `OPpart` is
+    not taken: a complex `sigma` makes the iteration complex.
+
+    Returns
+    -------
+    w, v : ndarray
+        Complex eigenvalues and eigenvectors as columns; w alone without `return_eigenvectors`.
+
+    Examples
+    --------
+    >>> w = bc.scipy.sparse.linalg.eigs(bc.diag(bc.arange(50.0)), 2, return_eigenvectors=False)
+    >>> sorted(w.real.round(9).tolist())
+    [48.0, 49.0]
+    """
+    if OPpart is not None:
+        raise NotImplementedError("eigs: OPpart is not used: a complex sigma makes the iteration complex")
+    if which not in ("LM", "SM", "LR", "SR", "LI", "SI"):
+        raise ValueError(f"which must be one of 'LM', 'SM', 'LR', 'SR', 'LI', 'SI', got {which!r}")
+    p = _Problem("eigs", A, k, M, sigma, (Minv, OPinv), v0, rng)
+    # The standard inner product serves a problem that is not symmetric.
+    second, p.B = p.B, None
+    if second is not None and sigma is not None:
+        inverse = p.apply
+        p.apply = lambda v: inverse(second.matvec(v))
+    width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
+    if width <= k:
+        raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
+    found, vectors = _restarted(p, k, which, width, p.n * 10 if maxiter is None else maxiter, tol, False, rng)
+    w = p.values(found)
+    dtype = np.result_type(p.dtype, np.complex64)
+    values = _c.asarray(w.astype(dtype), device=p.device)
+    return (values, vectors.astype(dtype)) if return_eigenvectors else values
+
+
+def svds(
+    A: Any,
+    k: int = 6,
+    ncv: int | None = None,
+    tol: float = 0,
+    which: str = "LM",
+    v0: ArrayLike | None = None,
+    maxiter: int | None = None,
+    return_singular_vectors: bool | str = True,
+    solver: str = "arpack",
+    rng: Any = None,
+    options: dict[str, Any] | None = None,
+    *,
+    random_state: Any = None,
+) -> Any:
+    """k singular values, and vectors, of a matrix: eigenvalues of A.H @ A or A @ A.H, whichever is smaller.
+
+    Singular values below the root of the dtype's precision times the largest one have no correct digits.
+
+    Parameters
+    ----------
+    A : ndarray, sparse matrix or LinearOperator, (m, n)
+        An operator must have `rmatvec`.
+    k : int
+        How many, at most min(m, n).
+    ncv, tol, v0, maxiter, rng : optional
+        As `eigsh`'s; `random_state` is `rng`.
+    which : {'LM', 'SM'}
+        The largest or the smallest.
+    return_singular_vectors : bool, 'u' or 'vh'
+        'u' and 'vh' leave the other out, which is then None.
+    solver : {'arpack', 'lobpcg', 'propack'}
+        'arpack' and 'propack' are Lanczos' method; 'lobpcg' is `lobpcg`.
+    options : dict, optional
+        None may be given.
+
+    Returns
+    -------
+    u, s, vh : ndarray
+        s in ascending order; s alone where `return_singular_vectors` is False.
+
+    Examples
+    --------
+    >>> bc.scipy.sparse.linalg.svds(bc.diag(bc.arange(50.0)), 2, return_singular_vectors=False).round(6)
+    array([48., 49.])
+    """
+    if which not in ("LM", "SM"):
+        raise ValueError("`which` must be in {'LM', 'SM'}.")
+    if solver not in ("arpack", "lobpcg", "propack"):
+        raise ValueError("solver must be one of {'arpack', 'lobpcg', 'propack'}.")
+    if options:
+        raise NotImplementedError(f"svds: options are not taken, got {options}")
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError("`return_singular_vectors` must be in {True, False, 'u', 'vh'}.")
+    operator = aslinearoperator(A)
+    m, n = operator.shape
+    if not 0 < k <= min(m, n):
+        raise ValueError(f"`k` must be an integer satisfying `0 < k <= min(A.shape)`, got {k}")
+    seed = rng if rng is not None else random_state
+    tall = m >= n
+    adjoint = operator.H
+    first, second = (operator, adjoint) if tall else (adjoint, operator)
+    size = min(m, n)
+    dtype = promoted(operator.dtype)
+    once, blocks = lambda v: second.matvec(first.matvec(v)), lambda X: second.matmat(first.matmat(X))
+    gram = LinearOperator((size, size), once, matmat=blocks, dtype=dtype)
+    device = getattr(operator, "device", None) or (v0.device if isinstance(v0, ndarray) else _c.default_device())
+    gram.device = device
+    if k >= size - 1 or size < 4:
+        whole, _ = _dense(operator, None, device)
+        u, s, vh = _linalg.svd(_c.asarray(whole, device=device), full_matrices=False)
+        places = slice(None, k) if which == "LM" else slice(size - k, None)
+        u, s, vh = u[:, places][:, ::-1], s[places][::-1], vh[places][::-1]
+    else:
+        if solver == "lobpcg":
+            start = np.random.default_rng(seed).standard_normal((size, k)).astype(dtype)
+            if v0 is not None:
+                start[:, 0] = _c.asnumpy(_c.asarray(v0)).reshape(-1)
+            found = lobpcg(gram, _c.asarray(start, device=device), tol=(tol or None), maxiter=maxiter or 20 * k, largest=which == "LM")
+            vectors = found[1]
+        else:
+            vectors = eigsh(gram, k, which="LA" if which == "LM" else "SA", v0=v0, ncv=ncv, maxiter=maxiter, tol=tol, rng=seed)[1]
+        # The small side's singular value decomposition gives orthonormal vectors of both sides, and accurate values.
+        vectors = _linalg.qr(vectors)[0]
+        left, s, turn = _linalg.svd(first.matmat(vectors), full_matrices=False)
+        right = vectors @ turn.mT.conj()
+        left, s, right = left[:, ::-1], s[::-1], right[:, ::-1]
+        u, vh = (left, right.mT.conj()) if tall else (right, left.mT.conj())
+    if return_singular_vectors is False:
+        return s
+    return (None if return_singular_vectors == "vh" else u), s, (None if return_singular_vectors == "u" else vh)
+
+
+def _b_orthonormal(V: ndarray, BV: ndarray) -> tuple[ndarray, ndarray, bool]:
+    """V and B V with V^H B V = I, by Cholesky; false where V has not full rank."""
+    gram = V.mT.conj() @ BV
+    factor, failed = _c.linalg_cholesky_unchecked(gram, True)
+    if bool((failed != 0).any()):
+        return V, BV, False
+    turn = _linalg.inv(factor).mT.conj()
+    return V @ turn, BV @ turn, True
+
+
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = None,
+    M: Any = None,
+    Y: ArrayLike | None = None,
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,
+    retLambdaHistory: bool = False,
+    retResidualNormsHistory: bool = False,
+    restartControl: int = 20,
+) -> Any:
+    """Eigenvalues at one end of a Hermitian matrix, by the locally optimal block preconditioned conjugate gradient method (Knyazev, 2001).
+
+    Parameters
+    ----------
+    A : ndarray, sparse matrix, LinearOperator or callable
+    X : array_like, (n, k)
+        The first guess of the eigenvectors.
+    B : optional
+        The positive definite matrix of A @ x = w * B @ x.
+    M : optional
+        A preconditioner: an approximation of the inverse of A.
+    Y : array_like, (n, l), optional
+        Eigenvectors are looked for that are orthogonal to these, by B.
+    tol : float, optional
+        The residuals' norm that ends the iteration; n times the root of the precision unless given.
+    maxiter : int, optional
+        20 unless given.
+    largest : bool
+        Whether the largest eigenvalues are looked for, else the smallest.
+    verbosityLevel : int
+        Above 0, iterations are printed.
+    retLambdaHistory, retResidualNormsHistory : bool
+        Whether lists of each iteration's values and residuals' norms are results too.
+    restartControl : int
+        The conjugate directions are left out for a step when residuals are so many times the best ones.
+
+    Returns
+    -------
+    w, v : ndarray
+        Eigenvalues (descending where they are the largest, else ascending) and eigenvectors as columns; then the histories.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> w, v = bc.scipy.sparse.linalg.lobpcg(bc.diag(bc.arange(1.0, 51.0)), bc.array(rng.random((50, 2))), maxiter=60, tol=1e-6)
+    >>> w.round(6)
+    array([50., 49.])
+    """
+    times = lambda F: (lambda V: V) if F is None else F if callable(F) and not isinstance(F, LinearOperator) else aslinearoperator(F).matmat
+    apply_A, apply_B, apply_M = times(A), times(B), times(M)
+    X = _c.asarray(X)
+    if X.ndim != 2:
+        raise ValueError("expected rank-2 array for argument X")
+    n, k = X.shape
+    if k < 1 or k > n:
+        raise ValueError(f"lobpcg: expected 1 to {n} vectors, got {k}")
+    X = X.astype(promoted(X.dtype, getattr(A, "dtype", None)))
+    eps = float(np.finfo(X.dtype).eps)
+    limit = float(np.sqrt(eps)) * n if tol is None else float(tol)
+    steps = 20 if maxiter is None else maxiter
+    constraint = None
+    if Y is not None:
+        Y = _c.asarray(Y, device=X.device).astype(X.dtype)
+        BY = apply_B(Y)
+        constraint = (Y, BY, _linalg.inv(Y.mT.conj() @ BY))
+
+    def free(V: ndarray) -> ndarray:
+        """V without its part along the constraints."""
+        if constraint is None:
+            return V
+        y, by, inverse = constraint
+        return V - y @ (inverse @ (by.mT.conj() @ V))
+
+    X = free(X)
+    X, BX, independent = _b_orthonormal(X, apply_B(X))
+    if not independent:
+        raise ValueError("lobpcg: the vectors of X are not independent")
+    AX = apply_A(X)
+    values, turn = _c.linalg_eigh(X.mT.conj() @ AX, True, True)[:2]
+    if largest:
+        values, turn = values[::-1], turn[:, ::-1]
+    X, AX, BX = X @ turn, AX @ turn, BX @ turn
+    P: Any = None
+    AP: Any = None
+    BP: Any = None
+    values_history, norms_history = [], []
+    best: Any = (values, X)
+    best_norm = float("inf")
+    for iteration in range(steps + 1):
+        R = AX - BX * values
+        lengths = _c.asnumpy(_c.ufuncs["sqrt"]((abs(R) ** 2).sum(0)))
+        values_history.append(values)
+        norms_history.append(lengths)
+        if verbosityLevel > 0:
+            print(f"{iteration:4d} residual {lengths.max():.4e}")
+        worst = float(lengths.max())
+        if worst < best_norm:
+            best, best_norm = (values, X), worst
+        if worst <= limit or iteration == steps:
+            break
+        if P is not None and worst > restartControl * best_norm:
+            P = AP = BP = None
+        active = np.flatnonzero(lengths > limit).tolist()
+        W = free(apply_M(R[:, active]))
+        W = W - X @ (BX.mT.conj() @ W)
+        W, BW, independent = _b_orthonormal(W, apply_B(W))
+        if not independent:
+            W = _linalg.qr(W)[0]
+            W = W - X @ (BX.mT.conj() @ W)
+            W, BW, independent = _b_orthonormal(W, apply_B(W))
+            if not independent:
+                break
+        AW = apply_A(W)
+        parts = [(X, AX, BX), (W, AW, BW)]
+        if P is not None:
+            PP = P[:, active]
+            BPP = BP[:, active]
+            scale = _c.ufuncs["sqrt"]((PP.conj() * BPP).real.sum(0))
+            scale = _c.where(scale > 0, scale, 1).astype(X.dtype)
+            parts.append((PP / scale, AP[:, active] / scale, BPP / scale))
+        found = _rayleigh_ritz(parts, k, largest)
+        if found is None and len(parts) == 3:
+            found = _rayleigh_ritz(parts[:2], k, largest)
+            parts = parts[:2]
+        if found is None:
+            break
+        w, C = found
+        values = _c.asarray(w.astype(values.dtype), device=X.device)
+        turned = _c.asarray(np.ascontiguousarray(C).astype(X.dtype), device=X.device)
+        blocks = np.cumsum([0, *(part[0].shape[1] for part in parts)])
+        rest = [turned[blocks[i] : blocks[i + 1]] for i in range(1, len(parts))]
+        moved: list[Any] = [sum(part[j] @ c for part, c in zip(parts[1:], rest, strict=True)) for j in range(3)]
+        head = turned[: blocks[1]]
+        X, AX, BX = X @ head + moved[0], AX @ head + moved[1], BX @ head + moved[2]
+        P, AP, BP = moved
+    if best_norm > limit:
+        warn(f"lobpcg: after {iteration} iterations the residuals' norm is {best_norm:.3g}, above {limit:.3g}", UserWarning)
+    w, v = best
+    found_all: list[Any] = [w, v]
+    if retLambdaHistory:
+        found_all.append(values_history)
+    if retResidualNormsHistory:
+        found_all.append(norms_history)
+    return tuple(found_all)
+
+
+def _rayleigh_ritz(parts: list[tuple[ndarray, ndarray, ndarray]], k: int, largest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+    """The wanted eigenvalues of the matrix in the span of the parts, and the coefficients; None where the parts are dependent."""
+    S, AS, BS = (_c.concatenate([part[i] for part in parts], 1) for i in range(3))
+    left = S.mT.conj()
+    both = _c.asnumpy(_c.stack([left @ AS, left @ BS]))
+    a, b = ((x + x.conj().T) / 2 for x in both)
+    try:
+        lower = np.linalg.cholesky(b)
+    except np.linalg.LinAlgError:
+        return None
+    if np.linalg.cond(lower) > 1 / np.sqrt(np.finfo(b.dtype).eps):
+        return None
+    inverse = np.linalg.inv(lower)
+    w, y = np.linalg.eigh(inverse @ a @ inverse.conj().T)
+    c = inverse.conj().T @ y
+    order = slice(None, -k - 1, -1) if largest else slice(0, k)
+    return w[order], c[:, order]
+
+

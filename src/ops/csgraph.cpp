@@ -1,0 +1,524 @@
+#include "ops/csgraph.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace bc::csgraph {
+namespace {
+
+constexpr double kFar = std::numeric_limits<double>::infinity();
+
+template <class T>
+std::vector<T> values_of(const Array& a) {
+  std::vector<T> host(static_cast<size_t>(a.size()));
+  if (!host.empty()) to_host(a, host.data());
+  return host;
+}
+
+template <class T>
+Array array_of(const std::vector<T>& host, const Dims& shape, Device device) {
+  constexpr DType dtype = std::is_same_v<T, double> ? DType::f64 : DType::i32;
+  return from_host(host.data(), dtype, contiguous_layout(shape), device);
+}
+
+/// A graph's rows in host memory.
+struct Rows {
+  std::vector<int32_t> indptr, indices;
+  std::vector<double> data;
+
+  explicit Rows(const Graph& g)
+      : indptr(values_of<int32_t>(g.indptr)), indices(values_of<int32_t>(g.indices)), data(values_of<double>(g.data)) {
+    if (!g.directed) add_reverses();
+  }
+  Rows() = default;
+  int32_t size() const { return static_cast<int32_t>(indptr.size()) - 1; }
+  auto places(int32_t node) const { return std::pair(indptr[node], indptr[node + 1]); }
+
+  /// The row of each edge.
+  std::vector<int32_t> starts() const {
+    std::vector<int32_t> rows(indices.size());
+    for (int32_t i = 0; i < size(); ++i) std::fill(rows.begin() + indptr[i], rows.begin() + indptr[i + 1], i);
+    return rows;
+  }
+
+  Rows reversed() const {
+    Rows r;
+    r.indptr.assign(indptr.size(), 0);
+    r.indices.resize(indices.size());
+    r.data.resize(data.size());
+    for (int32_t j : indices) ++r.indptr[j + 1];
+    std::partial_sum(r.indptr.begin(), r.indptr.end(), r.indptr.begin());
+    std::vector<int32_t> next(r.indptr.begin(), r.indptr.end() - 1);
+    for (int32_t i = 0; i < size(); ++i)
+      for (int32_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+        const int32_t at = next[indices[e]]++;
+        r.indices[at] = i;
+        r.data[at] = data[e];
+      }
+    return r;
+  }
+
+  /// Each row's edges, and after them those that end there.
+  void add_reverses() {
+    const Rows back = reversed();
+    Rows both;
+    both.indptr.push_back(0);
+    for (int32_t i = 0; i < size(); ++i) {
+      for (const Rows* from : {static_cast<const Rows*>(this), &back}) {
+        both.indices.insert(both.indices.end(), from->indices.begin() + from->indptr[i], from->indices.begin() + from->indptr[i + 1]);
+        both.data.insert(both.data.end(), from->data.begin() + from->indptr[i], from->data.begin() + from->indptr[i + 1]);
+      }
+      both.indptr.push_back(static_cast<int32_t>(both.indices.size()));
+    }
+    *this = std::move(both);
+  }
+};
+
+/// One row of distances and predecessors, and where paths come from.
+struct Reached {
+  double* distance;
+  int32_t* predecessor;
+  int32_t* source = nullptr;
+};
+
+/// Dijkstra's method from the nodes that `reached` has at a finite distance. Outdated entries stay in the heap and are skipped.
+void settle(const Rows& g, const std::vector<int32_t>& from, double limit, const Reached& reached) {
+  using Entry = std::pair<double, int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
+  for (int32_t s : from) heap.emplace(reached.distance[s], s);
+  while (!heap.empty()) {
+    const auto [distance, node] = heap.top();
+    heap.pop();
+    if (distance > reached.distance[node]) continue;
+    const auto [begin, end] = g.places(node);
+    for (int32_t e = begin; e < end; ++e) {
+      const double there = distance + g.data[e];
+      const int32_t next = g.indices[e];
+      if (there <= limit && there < reached.distance[next]) {
+        reached.distance[next] = there;
+        reached.predecessor[next] = node;
+        if (reached.source) reached.source[next] = reached.source[node];
+        heap.emplace(there, next);
+      }
+    }
+  }
+}
+
+/// Rows of results, one for each source.
+struct Table {
+  std::vector<int32_t> sources;
+  int32_t n;
+  std::vector<double> distances;
+  std::vector<int32_t> predecessors;
+
+  Table(const Array& from, int32_t nodes, bool one_row = false) : sources(values_of<int32_t>(from)), n(nodes) {
+    const size_t rows = one_row ? 1 : sources.size();
+    distances.assign(rows * n, kFar);
+    predecessors.assign(rows * n, kNone);
+  }
+  Reached row(size_t i) { return {distances.data() + i * n, predecessors.data() + i * n}; }
+  Paths paths(Device device) const {
+    const Dims shape{n ? static_cast<int64_t>(distances.size()) / n : static_cast<int64_t>(sources.size()), n};
+    return {array_of(distances, shape, device), array_of(predecessors, shape, device), {}};
+  }
+};
+
+/// Lowers distances along all edges until none falls; false where that does not end, as there is a negative cycle.
+bool relax(const Rows& g, const std::vector<int32_t>& starts, const Reached& reached) {
+  for (int32_t round = 0; round <= g.size(); ++round) {
+    bool changed = false;
+    for (size_t e = 0; e < starts.size(); ++e) {
+      const double there = reached.distance[starts[e]] + g.data[e];
+      if (there < reached.distance[g.indices[e]]) {
+        reached.distance[g.indices[e]] = there;
+        reached.predecessor[g.indices[e]] = starts[e];
+        changed = true;
+      }
+    }
+    if (!changed) return true;
+  }
+  return false;
+}
+
+/// The root of a node's set, which nodes on the way are then joined to directly.
+int32_t root_of(std::vector<int32_t>& parent, int32_t node) {
+  while (parent[node] != node) node = parent[node] = parent[parent[node]];
+  return node;
+}
+
+/// Labels in the order of each component's first node.
+Components labelled(const std::vector<int32_t>& group, Device device) {
+  std::vector<int32_t> label(group.size(), kNone), labels(group.size());
+  int32_t count = 0;
+  for (size_t i = 0; i < group.size(); ++i) {
+    int32_t& of_group = label[group[i]];
+    if (of_group == kNone) of_group = count++;
+    labels[i] = of_group;
+  }
+  return {count, array_of(labels, {static_cast<int64_t>(labels.size())}, device)};
+}
+
+/// Tarjan's components with a stack of its own: a node of each as its name.
+std::vector<int32_t> strong_groups(const Rows& g) {
+  const int32_t n = g.size();
+  std::vector<int32_t> number(n, -1), low(n), group(n, -1), open, path, next(g.indptr.begin(), g.indptr.end() - 1);
+  int32_t counter = 0;
+  for (int32_t start = 0; start < n; ++start) {
+    if (number[start] >= 0) continue;
+    path.push_back(start);
+    while (!path.empty()) {
+      const int32_t node = path.back();
+      if (number[node] < 0) {
+        number[node] = low[node] = counter++;
+        open.push_back(node);
+      }
+      if (next[node] < g.indptr[node + 1]) {
+        const int32_t to = g.indices[next[node]++];
+        if (number[to] < 0)
+          path.push_back(to);
+        else if (group[to] < 0)
+          low[node] = std::min(low[node], number[to]);
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[node]);
+      if (low[node] != number[node]) continue;
+      for (int32_t member = -1; member != node;) {
+        member = open.back();
+        open.pop_back();
+        group[member] = node;
+      }
+    }
+  }
+  return group;
+}
+
+}  // namespace
+
+Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest) {
+  const Rows g(graph);
+  Table table(sources, g.size(), nearest);
+  if (!nearest) {
+    for (size_t i = 0; i < table.sources.size(); ++i) {
+      const Reached row = table.row(i);
+      row.distance[table.sources[i]] = 0;
+      settle(g, {table.sources[i]}, limit, row);
+    }
+    return table.paths(graph.data.device());
+  }
+  std::vector<int32_t> from(g.size(), kNone);
+  Reached row = table.row(0);
+  row.source = from.data();
+  for (int32_t s : table.sources) {
+    row.distance[s] = 0;
+    from[s] = s;
+  }
+  settle(g, table.sources, limit, row);
+  Paths paths = table.paths(graph.data.device());
+  paths.sources = array_of(from, {g.size()}, graph.data.device());
+  return paths;
+}
+
+std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources) {
+  const Rows g(graph);
+  const std::vector<int32_t> starts = g.starts();
+  Table table(sources, g.size());
+  for (size_t i = 0; i < table.sources.size(); ++i) {
+    const Reached row = table.row(i);
+    row.distance[table.sources[i]] = 0;
+    if (!relax(g, starts, row)) return std::nullopt;
+  }
+  return table.paths(graph.data.device());
+}
+
+std::optional<Paths> johnson(const Graph& graph, const Array& sources) {
+  Rows g(graph);
+  const std::vector<int32_t> starts = g.starts();
+  std::vector<double> height(g.size(), 0);
+  std::vector<int32_t> unused(g.size());
+  if (!relax(g, starts, {height.data(), unused.data()})) return std::nullopt;
+  // Rounding may leave a length a little below zero.
+  for (size_t e = 0; e < starts.size(); ++e) g.data[e] = std::max(0.0, g.data[e] + height[starts[e]] - height[g.indices[e]]);
+  Table table(sources, g.size());
+  for (size_t i = 0; i < table.sources.size(); ++i) {
+    const Reached row = table.row(i);
+    const int32_t source = table.sources[i];
+    row.distance[source] = 0;
+    settle(g, {source}, kFar, row);
+    for (int32_t node = 0; node < g.size(); ++node) row.distance[node] += height[node] - height[source];
+  }
+  return table.paths(graph.data.device());
+}
+
+std::optional<Paths> floyd_warshall(const Array& lengths) {
+  const int64_t n = lengths.shape()[0];
+  std::vector<double> d = values_of<double>(lengths);
+  std::vector<int32_t> before(d.size(), kNone);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j)
+      if (i != j && d[i * n + j] < kFar) before[i * n + j] = static_cast<int32_t>(i);
+    d[i * n + i] = std::min(d[i * n + i], 0.0);
+  }
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t i = 0; i < n; ++i) {
+      const double to = d[i * n + k];
+      if (to == kFar) continue;
+      double* row = d.data() + i * n;
+      int32_t* last = before.data() + i * n;
+      const double* via = d.data() + k * n;
+      const int32_t* via_last = before.data() + k * n;
+      for (int64_t j = 0; j < n; ++j) {
+        const bool shorter = to + via[j] < row[j];
+        row[j] = shorter ? to + via[j] : row[j];
+        last[j] = shorter ? via_last[j] : last[j];
+      }
+    }
+  for (int64_t i = 0; i < n; ++i)
+    if (d[i * n + i] < 0) return std::nullopt;
+  return Paths{array_of(d, {n, n}, lengths.device()), array_of(before, {n, n}, lengths.device()), {}};
+}
+
+Tree breadth_first(const Graph& graph, int64_t start) {
+  const Rows g(graph);
+  std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone);
+  std::vector<bool> seen(g.size());
+  seen[start] = true;
+  for (size_t at = 0; at < order.size(); ++at) {
+    const auto [begin, end] = g.places(order[at]);
+    for (int32_t e = begin; e < end; ++e) {
+      const int32_t node = g.indices[e];
+      if (seen[node]) continue;
+      seen[node] = true;
+      before[node] = order[at];
+      order.push_back(node);
+    }
+  }
+  const Device device = graph.data.device();
+  return {array_of(order, {static_cast<int64_t>(order.size())}, device), array_of(before, {g.size()}, device)};
+}
+
+Tree depth_first(const Graph& graph, int64_t start) {
+  const Rows g(graph);
+  std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone), path = order;
+  std::vector<int32_t> next(g.indptr.begin(), g.indptr.end() - 1);
+  std::vector<bool> seen(g.size());
+  seen[start] = true;
+  while (!path.empty()) {
+    const int32_t node = path.back();
+    if (next[node] == g.indptr[node + 1]) {
+      path.pop_back();
+      continue;
+    }
+    const int32_t to = g.indices[next[node]++];
+    if (seen[to]) continue;
+    seen[to] = true;
+    before[to] = node;
+    order.push_back(to);
+    path.push_back(to);
+  }
+  const Device device = graph.data.device();
+  return {array_of(order, {static_cast<int64_t>(order.size())}, device), array_of(before, {g.size()}, device)};
+}
+
+Components components(const Graph& graph, bool strong) {
+  const Rows g(graph);
+  if (strong) return labelled(strong_groups(g), graph.data.device());
+  std::vector<int32_t> parent(g.size());
+  std::iota(parent.begin(), parent.end(), 0);
+  for (int32_t i = 0; i < g.size(); ++i)
+    for (int32_t e = g.indptr[i]; e < g.indptr[i + 1]; ++e) {
+      const int32_t a = root_of(parent, i), b = root_of(parent, g.indices[e]);
+      parent[std::max(a, b)] = std::min(a, b);
+    }
+  for (int32_t i = 0; i < g.size(); ++i) parent[i] = root_of(parent, i);
+  return labelled(parent, graph.data.device());
+}
+
+Array spanning_forest(const Graph& graph) {
+  const Rows g(graph);
+  const std::vector<int32_t> starts = g.starts();
+  std::vector<int32_t> order(starts.size()), parent(g.size()), kept;
+  std::iota(order.begin(), order.end(), 0);
+  std::iota(parent.begin(), parent.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return g.data[a] < g.data[b]; });
+  for (int32_t e : order) {
+    const int32_t a = root_of(parent, starts[e]), b = root_of(parent, g.indices[e]);
+    if (a == b) continue;
+    parent[std::max(a, b)] = std::min(a, b);
+    kept.push_back(e);
+  }
+  std::sort(kept.begin(), kept.end());
+  return array_of(kept, {static_cast<int64_t>(kept.size())}, graph.data.device());
+}
+
+Array reverse_cuthill_mckee(const Graph& graph) {
+  const Rows g(graph);
+  const int32_t n = g.size();
+  std::vector<int32_t> degree(n), by_degree(n), order;
+  for (int32_t i = 0; i < n; ++i) degree[i] = g.indptr[i + 1] - g.indptr[i];
+  std::iota(by_degree.begin(), by_degree.end(), 0);
+  const auto lower = [&](int32_t a, int32_t b) { return degree[a] < degree[b]; };
+  std::stable_sort(by_degree.begin(), by_degree.end(), lower);
+  std::vector<bool> seen(n);
+  for (int32_t start : by_degree) {
+    if (seen[start]) continue;
+    seen[start] = true;
+    order.push_back(start);
+    for (size_t at = order.size() - 1; at < order.size(); ++at) {
+      const size_t first = order.size();
+      const auto [begin, end] = g.places(order[at]);
+      for (int32_t e = begin; e < end; ++e)
+        if (!seen[g.indices[e]]) {
+          seen[g.indices[e]] = true;
+          order.push_back(g.indices[e]);
+        }
+      std::stable_sort(order.begin() + static_cast<int64_t>(first), order.end(), lower);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return array_of(order, {n}, graph.data.device());
+}
+
+namespace {
+
+/// Edges with their reverses (edge e ^ 1) and what they can still carry.
+struct Residual {
+  std::vector<std::vector<int32_t>> edges;
+  std::vector<int32_t> to, level;
+  std::vector<int64_t> capacity;
+  std::vector<size_t> next;
+
+  explicit Residual(const Rows& g) : edges(g.size()) {
+    for (int32_t i = 0; i < g.size(); ++i)
+      for (int32_t e = g.indptr[i]; e < g.indptr[i + 1]; ++e) {
+        edges[i].push_back(2 * e);
+        edges[g.indices[e]].push_back(2 * e + 1);
+        to.insert(to.end(), {g.indices[e], i});
+        capacity.insert(capacity.end(), {static_cast<int64_t>(g.data[e]), 0});
+      }
+  }
+
+  /// The distance of each node from the source over edges that can carry more; whether the sink has one.
+  bool find_levels(int32_t source, int32_t sink) {
+    level.assign(edges.size(), -1);
+    level[source] = 0;
+    std::vector<int32_t> queue{source};
+    for (size_t at = 0; at < queue.size(); ++at)
+      for (int32_t e : edges[queue[at]])
+        if (capacity[e] > 0 && level[to[e]] < 0) {
+          level[to[e]] = level[queue[at]] + 1;
+          queue.push_back(to[e]);
+        }
+    return level[sink] >= 0;
+  }
+
+  /// Sends what one path of ascending levels carries; 0 where there is no more.
+  int64_t send(int32_t source, int32_t sink) {
+    std::vector<int32_t> path;
+    int32_t node = source;
+    while (node != sink) {
+      if (next[node] < edges[node].size()) {
+        const int32_t e = edges[node][next[node]];
+        if (capacity[e] > 0 && level[to[e]] == level[node] + 1) {
+          path.push_back(e);
+          node = to[e];
+        } else {
+          ++next[node];
+        }
+      } else {
+        if (path.empty()) return 0;
+        node = to[path.back() ^ 1];
+        path.pop_back();
+        ++next[node];
+      }
+    }
+    int64_t amount = std::numeric_limits<int64_t>::max();
+    for (int32_t e : path) amount = std::min(amount, capacity[e]);
+    for (int32_t e : path) {
+      capacity[e] -= amount;
+      capacity[e ^ 1] += amount;
+    }
+    return amount;
+  }
+};
+
+}  // namespace
+
+Flow maximum_flow(const Graph& graph, int64_t source, int64_t sink) {
+  const Rows g(graph);
+  Residual network(g);
+  int64_t value = 0;
+  while (network.find_levels(static_cast<int32_t>(source), static_cast<int32_t>(sink))) {
+    network.next.assign(network.edges.size(), 0);
+    while (const int64_t amount = network.send(static_cast<int32_t>(source), static_cast<int32_t>(sink))) value += amount;
+  }
+  const size_t count = g.data.size();
+  std::vector<double> flow(2 * count);
+  for (size_t e = 0; e < count; ++e) {
+    flow[e] = static_cast<double>(network.capacity[2 * e + 1]);
+    flow[count + e] = -flow[e];
+  }
+  return {value, array_of(flow, {static_cast<int64_t>(flow.size())}, graph.data.device())};
+}
+
+Array bipartite_matching(const Graph& graph, int64_t columns) {
+  const Rows g(graph);
+  const int32_t rows = g.size();
+  std::vector<int32_t> of_row(rows, kNone), of_column(columns, kNone), level(rows), next, queue;
+  // Rows without a partner are at level 0; a level further are the partners of columns that they could have.
+  const auto find_levels = [&] {
+    bool found = false;
+    queue.clear();
+    for (int32_t i = 0; i < rows; ++i) {
+      level[i] = of_row[i] == kNone ? 0 : -1;
+      if (level[i] == 0) queue.push_back(i);
+    }
+    for (size_t at = 0; at < queue.size(); ++at)
+      for (int32_t e = g.indptr[queue[at]]; e < g.indptr[queue[at] + 1]; ++e) {
+        const int32_t partner = of_column[g.indices[e]];
+        if (partner == kNone) {
+          found = true;
+        } else if (level[partner] < 0) {
+          level[partner] = level[queue[at]] + 1;
+          queue.push_back(partner);
+        }
+      }
+    return found;
+  };
+  const auto augment = [&](int32_t start) {
+    std::vector<int32_t> path{start};
+    while (!path.empty()) {
+      const int32_t row = path.back();
+      if (next[row] == g.indptr[row + 1]) {
+        path.pop_back();
+        if (!path.empty()) ++next[path.back()];
+        continue;
+      }
+      const int32_t partner = of_column[g.indices[next[row]]];
+      if (partner == kNone) {
+        for (int32_t i : path) {
+          of_row[i] = g.indices[next[i]];
+          of_column[of_row[i]] = i;
+        }
+        return;
+      }
+      if (level[partner] == level[row] + 1)
+        path.push_back(partner);
+      else
+        ++next[row];
+    }
+  };
+  while (find_levels()) {
+    next.assign(g.indptr.begin(), g.indptr.end() - 1);
+    for (int32_t i = 0; i < rows; ++i)
+      if (of_row[i] == kNone) augment(i);
+  }
+  return array_of(of_row, {rows}, graph.data.device());
+}
+
+}  // namespace bc::csgraph

@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "array/array.h"
+
+/// Algorithms over graphs in compressed rows, which run on the host: arrays of any device are read, results are made on it. An element
+/// data[j] in row i and column indices[j] is an edge of that length. Without `directed` each edge goes both ways.
+namespace bc::csgraph {
+
+/// float64, int32 and int32.
+struct Graph {
+  Array data, indices, indptr;
+  bool directed = true;
+};
+
+/// In the place of a node that there is not.
+inline constexpr int32_t kNone = -9999;
+
+struct Paths {
+  Array distances;     ///< float64, (sources, n): infinite where there is no path
+  Array predecessors;  ///< int32, (sources, n): the node before the last on the way, kNone where there is none
+  Array sources;       ///< int32: the source of each path; only of `nearest`
+};
+
+/// Shortest paths from nodes, of edges that are not negative (Dijkstra, 1959). Longer ones than `limit` are none. With `nearest` the result
+/// is one row: to each node from its nearest source.
+Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest);
+/// The same for edges of any sign; nothing where there is a cycle of negative length.
+std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources);
+/// The same, by Dijkstra's method over lengths that Bellman's and Ford's made positive (Johnson, 1977).
+std::optional<Paths> johnson(const Graph& graph, const Array& sources);
+/// Paths between all nodes of a dense (n, n) matrix of lengths, infinite where there is no edge; nothing where there is a negative cycle.
+std::optional<Paths> floyd_warshall(const Array& lengths);
+
+struct Tree {
+  Array order;         ///< int32: nodes as they are reached
+  Array predecessors;  ///< int32, (n)
+};
+Tree breadth_first(const Graph& graph, int64_t start);
+Tree depth_first(const Graph& graph, int64_t start);
+
+struct Components {
+  int64_t count;
+  Array labels;  ///< int32, (n)
+};
+/// Components of nodes that edges connect: in either direction, or `strong` in both (Tarjan, 1972). Labels ascend with the first nodes.
+Components components(const Graph& graph, bool strong);
+
+/// The places of the edges of a minimum spanning forest, int32 in ascending order (Kruskal, 1956).
+Array spanning_forest(const Graph& graph);
+/// A permutation with small bandwidth of a symmetric matrix (Cuthill & McKee, 1969; George, 1971).
+Array reverse_cuthill_mckee(const Graph& graph);
+
+struct Flow {
+  int64_t value;
+  Array flow;  ///< float64, whole numbers: of each edge and then of each edge's reverse
+};
+/// The greatest flow from a source to a sink (Dinitz, 1970). Capacities are whole numbers.
+Flow maximum_flow(const Graph& graph, int64_t source, int64_t sink);
+/// The column matched to each of the rows, kNone where there is none: as many as can be (Hopcroft & Karp, 1973).
+Array bipartite_matching(const Graph& graph, int64_t columns);
+
+}  // namespace bc::csgraph

@@ -1,0 +1,541 @@
+"""Solvers and eigenvalues of sparse and dense matrices and operators: residuals with bounds, SciPy's arguments, results and exceptions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+from broadcloth.scipy import sparse
+from broadcloth.scipy.sparse import linalg
+from matrices import DTYPES, dagger, eps
+from support import host
+
+pytest.importorskip("scipy.sparse.linalg")
+import scipy.sparse as scipy_sparse
+import scipy.sparse.linalg as reference
+
+pytestmark = pytest.mark.filterwarnings("ignore::broadcloth.exceptions.PerformanceWarning")
+FORMS = ["dense", "operator", "csr", "csc"]
+
+
+def laplacian(n, dtype="d", shift=0.0):
+    """A positive definite matrix: the differences on a line, with complex phases where the dtype has them."""
+    phase = np.exp(0.3j) if np.dtype(dtype).kind == "c" else 1.0
+    a = (2.05 + shift) * np.eye(n) - phase * np.eye(n, k=1) - np.conj(phase) * np.eye(n, k=-1)
+    return a.astype(dtype)
+
+
+def general(n, dtype="d", seed=0):
+    """Well conditioned and not symmetric."""
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((n, n)) * (rng.random((n, n)) < 5 / n)
+    if np.dtype(dtype).kind == "c":
+        a = a + 1j * rng.standard_normal((n, n)) * (rng.random((n, n)) < 5 / n)
+    return (a + np.diag(6 + 4 * rng.random(n))).astype(dtype)
+
+
+def formed(a, form):
+    if form == "dense":
+        return bc.asarray(a)
+    if form == "operator":
+        ga = bc.asarray(a)
+        return linalg.LinearOperator(a.shape, lambda v: ga @ v, rmatvec=lambda v: ga.mT.conj() @ v, dtype=a.dtype)
+    return getattr(sparse, f"{form}_array")(getattr(scipy_sparse, f"{form}_array")(a))
+
+
+def residual(a, x, b):
+    return np.linalg.norm(a.astype("D") @ host(x).astype("D") - b) / np.linalg.norm(b)
+
+
+METHODS = {
+    "cg": laplacian, "minres": laplacian, "bicg": general, "bicgstab": general, "cgs": general, "gmres": general, "lgmres": general,
+    "qmr": general, "tfqmr": general,
+}  # fmt: skip
+
+
+def test_the_packages_are_loaded_when_they_are_used():
+    code = "import broadcloth as bc; print(bc.scipy.sparse.linalg.cg.__name__, bc.scipy.sparse.csgraph.dijkstra.__name__)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["cg", "dijkstra"]
+
+
+# ---- Systems ----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_reach_the_tolerance(device, name, dtype, form):
+    a = METHODS[name](40, dtype)
+    b = (np.arange(40) % 7 - 2.5).astype(dtype)
+    rtol = 1e-4 if dtype in ("f", "F") or np.dtype(dtype).itemsize in (4,) else 1e-9
+    if np.finfo(dtype).eps > 1e-10:
+        rtol = 1e-4
+    x, info = getattr(linalg, name)(formed(a, form), bc.asarray(b), rtol=rtol)
+    assert info == 0 and x.shape == (40,) and x.dtype == np.dtype(dtype)
+    # minres measures the residual beside norm(A) norm(x).
+    scale = np.linalg.norm(a) * np.linalg.norm(host(x)) / np.linalg.norm(b) if name == "minres" else 1
+    assert residual(a, x, b) <= 1.5 * rtol * scale + 400 * eps(dtype)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_first_guesses_preconditioners_and_callbacks(device, name):
+    a = METHODS[name](60)
+    b = np.cos(np.arange(60.0))
+    scales = np.geomspace(1, 1e4, 60)
+    a = np.sqrt(scales)[:, None] * a * np.sqrt(scales)
+    M = bc.diag(bc.asarray(1 / np.diag(a)))
+    solve = getattr(linalg, name)
+    seen = []
+    options = {"callback_type": "x"} if name == "gmres" else {}
+    prepared = {"M1": M} if name == "qmr" else {"M": M}
+    x, info = solve(bc.asarray(a), b.reshape(-1, 1), rtol=1e-8, callback=lambda v: seen.append(host(v).copy()), **prepared, **options)
+    bound = 1e-8 * (np.linalg.norm(a) * np.linalg.norm(host(x)) / np.linalg.norm(b) * 100 if name == "minres" else 1.5)
+    assert info == 0 and residual(a, x, b) <= max(bound, 1e-11)
+    assert seen and all(v.shape == (60,) for v in seen)
+    # From the solution there is nothing to do.
+    want = np.linalg.solve(a, b)
+    x, info = solve(bc.asarray(a), bc.asarray(b), bc.asarray(want), rtol=1e-6)
+    assert info == 0 and np.linalg.norm(host(x) - want) <= 1e-5 * np.linalg.norm(want) * (1 if name != "minres" else 100)
+    # b = 0 has the solution 0, at once.
+    x, info = solve(bc.asarray(a), bc.zeros(60))
+    assert info == 0 and not host(x).any()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_does_not_converge_says_so(device, name):
+    a, b = METHODS[name](60), np.ones(60)
+    options = {"gmres": {"restart": 2}, "lgmres": {"inner_m": 3}}.get(name, {})
+    x, info = getattr(linalg, name)(bc.asarray(a), b, rtol=1e-14, maxiter=2, **options)
+    assert info == 2 and x.shape == (60,)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_wrong_arguments(device, name):
+    solve = getattr(linalg, name)
+    with pytest.raises(ValueError, match="expected square matrix"):
+        solve(bc.ones((2, 3)), bc.ones(2))
+    with pytest.raises(ValueError, match="incompatible"):
+        solve(bc.eye(3), bc.ones(2))
+    with pytest.raises(ValueError, match="incompatible"):
+        solve(bc.eye(3), bc.ones(3), bc.ones(2))
+    with pytest.raises(TypeError):
+        solve(bc.eye(3), bc.ones(3), tol=1e-3)
+    if name != "minres":
+        with pytest.raises(ValueError, match="invalid `atol`"):
+            solve(bc.eye(3), bc.ones(3), atol=-1)
+    if name != "qmr":
+        with pytest.raises(ValueError, match="different shapes"):
+            solve(bc.eye(3), bc.ones(3), M=bc.eye(2))
+
+
+def test_an_absolute_tolerance(device):
+    a, b = laplacian(200), np.random.default_rng(0).standard_normal(200)
+    x, info = linalg.cg(bc.asarray(a), b, rtol=0, atol=1e-3)
+    assert info == 0 and np.linalg.norm(a @ host(x) - b) <= 1.1e-3
+    assert np.linalg.norm(a @ host(x) - b) > 1e-9
+
+
+def test_integers_are_solved_as_floating_point_numbers(device):
+    x, info = linalg.cg(bc.array([[2, 1], [1, 3]]), [3, 4])
+    assert info == 0 and x.dtype == np.float64
+    np.testing.assert_allclose(host(x), [1, 1], 1e-4)
+
+
+def test_gmres_callbacks(device):
+    a, b = general(50), np.ones(50)
+    norms: list[float] = []
+    x, info = linalg.gmres(bc.asarray(a), b, rtol=1e-10, restart=10, callback=norms.append, callback_type="pr_norm")
+    assert info == 0 and all(isinstance(v, float) for v in norms) and norms[-1] <= 1.1e-10
+    with pytest.warns(DeprecationWarning, match="callback_type"):
+        x, info = linalg.gmres(bc.asarray(a), b, rtol=1e-12, restart=5, maxiter=3, callback=norms.append)
+    assert info == 3
+    with pytest.raises(ValueError, match="callback_type"):
+        linalg.gmres(bc.asarray(a), b, callback_type="other")
+
+
+def test_gmres_without_restart_is_exact_after_n_steps(device):
+    a = np.roll(np.eye(6), 1, 0)  # the worst case: nothing happens before the last step
+    x, info = linalg.gmres(bc.asarray(a), np.eye(6)[0], restart=6, maxiter=1, rtol=1e-12)
+    assert info == 0 and residual(a, x, np.eye(6)[0]) <= 1e-12
+
+
+def test_minres_of_an_indefinite_matrix_and_of_a_shifted_one(device):
+    a = laplacian(30) - 1.1 * np.eye(30)
+    x, info = linalg.minres(bc.asarray(a), np.ones(30), rtol=1e-10)
+    assert info == 0 and residual(a, x, np.ones(30)) <= 1e-7
+    x, info = linalg.minres(bc.asarray(laplacian(30)), np.ones(30), shift=1.1, rtol=1e-10, check=True)
+    assert info == 0 and residual(a, x, np.ones(30)) <= 1e-7
+    with pytest.raises(ValueError, match="non-symmetric matrix"):
+        linalg.minres(bc.asarray(general(30)), np.ones(30), check=True)
+
+
+def test_few_waits_for_the_device(device):
+    counts = []
+    for n in (20, 60):
+        seen = [0]
+        real = linalg._krylov.read
+
+        def counted(*values, seen=seen, real=real):
+            seen[0] += 1
+            return real(*values)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(linalg._krylov, "read", counted)
+            steps = [0]
+            count = lambda x, steps=steps: steps.__setitem__(0, steps[0] + 1)  # noqa: E731
+            linalg.bicgstab(bc.asarray(general(n)), np.ones(n), rtol=1e-10, callback=count)
+        counts.append(seen[0] / (steps[0] + 1))
+    assert max(counts) <= 2.5
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["lsqr", "lsmr"])
+def test_least_squares(device, name, dtype, form):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((30, 12)).astype(dtype)
+    if a.dtype.kind == "c":
+        a += (1j * rng.standard_normal((30, 12))).astype(dtype)
+    b = rng.standard_normal(30).astype(dtype)
+    tolerance = 1e-5 if np.finfo(dtype).eps > 1e-10 else 1e-13
+    limit = {"iter_lim": 400} if name == "lsqr" else {"maxiter": 400}
+    solve = getattr(linalg, name)
+    for damp in (0.0, 2.0):
+        x, stop, steps, *rest = solve(formed(a, form), bc.asarray(b), damp, atol=tolerance, btol=tolerance, **limit)
+        whole = np.vstack([a, damp * np.eye(12)])
+        want = np.linalg.lstsq(whole, np.concatenate([b, np.zeros(12)]), rcond=None)[0]
+        np.testing.assert_allclose(host(x), want, 0, 100 * tolerance * np.linalg.cond(whole) * np.linalg.norm(want))
+        assert stop in (2, 5) and 0 < steps <= 400
+        length = np.linalg.norm(a @ want - b)
+        np.testing.assert_allclose(rest[0], length if name == "lsqr" or not damp else np.hypot(length, damp * np.linalg.norm(want)), 1e-4)
+    theirs = getattr(reference, name)(a.astype("D"), b.astype("D"), atol=1e-12, btol=1e-12)
+    ours = solve(formed(a, form), bc.asarray(b), atol=tolerance, btol=tolerance, x0=bc.zeros(12), **limit)
+    assert len(ours) == len(theirs)
+    start = bc.ones(12, dtype)
+    moved = solve(formed(a, form), bc.asarray(b), x0=start, atol=tolerance, btol=tolerance, **limit)[0]
+    np.testing.assert_allclose(host(moved), host(ours[0]), 0, 1e-3 if tolerance > 1e-10 else 1e-9)
+    assert solve(formed(a, form), bc.zeros(30, dtype))[1] == 0
+
+
+def test_least_squares_of_a_consistent_system_and_variances(device):
+    a = np.random.default_rng(1).standard_normal((9, 4))
+    b = a @ np.arange(4.0)
+    x, stop, *_, variances = linalg.lsqr(bc.asarray(a), b, calc_var=True, atol=1e-13, btol=1e-13)
+    assert stop == 1
+    np.testing.assert_allclose(host(x), np.arange(4.0), 1e-9, 1e-9)
+    np.testing.assert_allclose(host(variances), np.diag(np.linalg.inv(a.T @ a)), 1e-6)
+    assert linalg.lsmr(bc.asarray(a), b, atol=1e-13, btol=1e-13)[1] == 1
+    assert linalg.lsqr(bc.asarray(a), b, iter_lim=1)[1] == 7 and linalg.lsmr(bc.asarray(a), b, maxiter=1)[1] == 7
+
+
+# ---- Operators --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_arithmetic_of_operators(device):
+    a, b = np.random.default_rng(0).standard_normal((2, 4, 4)) + 1j
+    A, B = linalg.aslinearoperator(bc.asarray(a)), linalg.aslinearoperator(bc.asarray(b))
+    x, X = np.arange(4) - 1j, np.arange(12.0).reshape(4, 3)
+    for operator, matrix in [
+        (A + B, a + b), (A - B, a - b), (A * B, a @ b), (A @ B, a @ b), (2j * A, 2j * a), (A * 3, 3 * a), (-A, -a), (A**3, a @ a @ a),
+        (A / 2, a / 2), (A.H, dagger(a)), (A.T, a.T), ((A * B).H, dagger(a @ b)), ((A + 2j * B).T, (a + 2j * b).T), (A**0, np.eye(4)),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(host(operator @ bc.asarray(x)), matrix @ x, 1e-12)
+        np.testing.assert_allclose(host(operator.matmat(bc.asarray(X))), matrix @ X, 1e-12)
+        np.testing.assert_allclose(host(operator.rmatvec(bc.asarray(x))), dagger(matrix) @ x, 1e-12)
+        np.testing.assert_allclose(host(operator.rmatmat(bc.asarray(X))), dagger(matrix) @ X, 1e-12)
+        np.testing.assert_allclose(host(operator.matvec(x.reshape(4, 1))), (matrix @ x).reshape(4, 1), 1e-12)
+        np.testing.assert_allclose(host(bc.asarray(x) @ operator), x @ matrix, 1e-12)
+    with pytest.raises(ValueError, match="Scalar operands"):
+        A @ 2
+    with pytest.raises(ValueError, match="shape mismatch"):
+        A + linalg.aslinearoperator(bc.ones((3, 4)))
+
+
+def test_operators_of_functions_and_subclasses(device):
+    only = linalg.LinearOperator((3, 2), matvec=lambda v: bc.ones((3, 2)) @ v)
+    assert only.dtype == np.float64 and only.matmat(bc.eye(2)).tolist() == [[1, 1]] * 3
+    with pytest.raises(NotImplementedError, match="rmatvec"):
+        only.rmatvec(bc.ones(3))
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        only.matvec(bc.ones(3))
+    with pytest.raises(ValueError, match="invalid shape"):
+        linalg.LinearOperator((3,), matvec=lambda v: v)
+
+    class Double(linalg.LinearOperator):
+        def __init__(self):
+            super().__init__(np.float64, (3, 3))
+
+        def _matvec(self, x):
+            return 2 * x
+
+        def _adjoint(self):
+            return self
+
+    assert Double().matmat(bc.eye(3)).tolist() == (2 * np.eye(3)).tolist()
+    assert (Double() @ bc.ones(3)).tolist() == Double().rmatvec(bc.ones(3)).tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match="_matvec or _matmat"):
+        type("Nothing", (linalg.LinearOperator,), {})(np.float64, (2, 2))
+    with pytest.raises(TypeError, match="not understood"):
+        linalg.aslinearoperator(object())
+
+
+# ---- Eigenvalues ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_symmetric_eigenvalues(device, which, dtype, form):
+    rng = np.random.default_rng(0)
+    q = np.linalg.qr(rng.standard_normal((60, 60)) + (1j * rng.standard_normal((60, 60)) if np.dtype(dtype).kind == "c" else 0))[0]
+    spectrum = np.concatenate([[-40, -30, -22, -16.0], np.linspace(-5, 5.13, 51), [12, 20, 27, 35, 50.0]])
+    a = ((q * spectrum) @ dagger(q)).astype(dtype)
+    a = (a + dagger(a)) / 2
+    if which == "SM":
+        a = a @ a
+        spectrum = spectrum**2
+    k = 4
+    w, v = linalg.eigsh(formed(a, form), k, which=which, maxiter=4000, **({"ncv": 40} if which == "SM" else {}))
+    order = {
+        "LM": np.argsort(-abs(spectrum))[:4], "SM": np.argsort(abs(spectrum))[:4], "LA": np.argsort(-spectrum)[:4],
+        "SA": np.argsort(spectrum)[:4], "BE": np.r_[np.argsort(spectrum)[:2], np.argsort(spectrum)[-2:]],
+    }[which]  # fmt: skip
+    scale = abs(spectrum).max()
+    np.testing.assert_allclose(host(w), np.sort(spectrum[order]), 0, 200 * eps(dtype) * scale)
+    assert w.dtype == np.dtype(dtype).char.lower() and v.shape == (60, 4)
+    assert np.linalg.norm(a @ host(v) - host(v) * host(w)) <= 2000 * eps(dtype) * scale
+    np.testing.assert_allclose(dagger(host(v)) @ host(v), np.eye(4), 0, 1000 * eps(dtype))
+
+
+def test_multiple_eigenvalues_and_invariant_spaces(device):
+    a = np.diag(np.r_[[9.0] * 3, [1.0] * 27])
+    w, v = linalg.eigsh(bc.asarray(a), 4)
+    np.testing.assert_allclose(host(w), [1, 9, 9, 9], 1e-10)
+    assert np.linalg.norm(a @ host(v) - host(v) * host(w)) <= 1e-10
+    w = linalg.eigsh(bc.asarray(np.eye(12)), 3, return_eigenvectors=False)
+    np.testing.assert_allclose(host(w), [1, 1, 1], 1e-12)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_eigenvalues_near_a_number_and_of_two_matrices(device, form):
+    a = laplacian(50)
+    m = np.diag(1 + np.arange(50) / 50.0) + 0.1 * (np.eye(50, k=1) + np.eye(50, k=-1))
+    w, v = linalg.eigsh(formed(a, form), 3, sigma=1.0)
+    values = np.linalg.eigvalsh(a)
+    np.testing.assert_allclose(host(w), np.sort(values[np.argsort(abs(values - 1.0))[:3]]), 1e-10)
+    import scipy.linalg
+
+    both = scipy.linalg.eigvalsh(a, m)
+    w, v = linalg.eigsh(formed(a, form), 3, formed(m, form), which="LA", maxiter=2000)
+    np.testing.assert_allclose(host(w), both[-3:], 1e-8)
+    assert np.linalg.norm(a @ host(v) - m @ host(v) * host(w)) <= 1e-6
+    np.testing.assert_allclose(host(v).T @ m @ host(v), np.eye(3), 0, 1e-8)
+    w, v = linalg.eigsh(formed(a, form), 3, formed(m, form), sigma=0.5)
+    np.testing.assert_allclose(host(w), np.sort(both[np.argsort(abs(both - 0.5))[:3]]), 1e-8)
+    w, _ = linalg.eigs(formed(a, form), 3, formed(m, form), sigma=0.5)
+    np.testing.assert_allclose(np.sort(host(w).real), np.sort(both[np.argsort(abs(both - 0.5))[:3]]), 1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("which", ["LM", "LR", "SR", "LI"])
+def test_general_eigenvalues(device, which, dtype, form):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((50, 50)) + (1j * rng.standard_normal((50, 50)) if np.dtype(dtype).kind == "c" else 0)
+    a = a.astype(dtype)
+    w, v = linalg.eigs(formed(a, form), 4, which=which, ncv=25, maxiter=3000)
+    everything = np.linalg.eigvals(a.astype("D"))
+    key = {"LM": -abs(everything), "LR": -everything.real, "SR": everything.real, "LI": -abs(everything.imag)}[which]
+    best = np.sort(key)[:4]
+    found = host(w)
+    got = np.sort({"LM": -abs(found), "LR": -found.real, "SR": found.real, "LI": -abs(found.imag)}[which])
+    np.testing.assert_allclose(got, best, 1e4 * eps(dtype))
+    assert np.linalg.norm(a @ host(v) - host(v) * found) <= 1e4 * eps(dtype) * np.linalg.norm(a)
+
+
+def test_eigenvalues_that_do_not_converge(device):
+    with pytest.raises(linalg.ArpackNoConvergence, match="No convergence") as caught:
+        linalg.eigsh(bc.asarray(laplacian(400)), 5, which="SM", maxiter=1)
+    assert len(caught.value.eigenvalues) == caught.value.eigenvectors.shape[1] < 5
+    for arguments, words in [({"k": 0}, "0 < k"), ({"k": 50}, "0 < k"), ({"which": "XX"}, "which must be"), ({"ncv": 3}, "ncv must be")]:
+        with pytest.raises(ValueError, match=words):
+            linalg.eigsh(bc.asarray(laplacian(50)), **{"k": 6, **arguments})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(40, 25), (25, 40), (4, 4)])
+def test_singular_values(device, shape, dtype, form):
+    rng = np.random.default_rng(0)
+    a = (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
+    k = 3
+    u, s, vh = linalg.svds(formed(a, form), k)
+    want = np.linalg.svd(a, compute_uv=False)
+    np.testing.assert_allclose(host(s), want[:k][::-1], 500 * eps(dtype))
+    assert u.shape == (shape[0], k) and vh.shape == (k, shape[1])
+    assert np.linalg.norm(a @ dagger(host(vh)) - host(u) * host(s)) <= 2000 * eps(dtype) * want[0]
+    np.testing.assert_allclose(dagger(host(u)) @ host(u), np.eye(k), 0, 500 * eps(dtype))
+    small = linalg.svds(formed(a, form), 2, which="SM", return_singular_vectors=False, maxiter=2000)
+    np.testing.assert_allclose(host(small), want[-2:][::-1], 0, 100 * np.sqrt(eps(dtype)) * want[0] if shape[0] > 4 else 1e-3)
+    u, s, vh = linalg.svds(formed(a, form), k, return_singular_vectors="u")
+    assert vh is None and u is not None
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lobpcg(device, dtype, largest):
+    a = laplacian(80, dtype)
+    a = a + np.diag(np.arange(80) / 8).astype(dtype)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((80, 3)).astype(dtype)
+    tolerance = 1e-8 if np.finfo(dtype).eps < 1e-10 else 1e-3
+    w, v, history, norms = linalg.lobpcg(
+        bc.asarray(a), bc.asarray(x), tol=tolerance, maxiter=300, largest=largest, retLambdaHistory=True, retResidualNormsHistory=True
+    )
+    everything = np.linalg.eigvalsh(a)
+    np.testing.assert_allclose(host(w), everything[::-1][:3] if largest else everything[:3], 0, 10 * tolerance)
+    assert np.linalg.norm(a @ host(v) - host(v) * host(w)) <= 3 * tolerance + 1e3 * eps(dtype)
+    assert len(history) == len(norms) and norms[0].shape == (3,)
+
+
+def test_lobpcg_with_a_preconditioner_constraints_and_a_second_matrix(device):
+    import scipy.linalg
+
+    a, b = laplacian(60) + np.diag(np.arange(60.0)), np.diag(1 + np.arange(60) / 60.0)
+    x = np.random.default_rng(0).standard_normal((60, 2))
+    values, vectors = scipy.linalg.eigh(a, b)
+    inverse = bc.asarray(np.linalg.inv(a))
+    w, v = linalg.lobpcg(bc.asarray(a), bc.asarray(x), bc.asarray(b), M=lambda r: inverse @ r, tol=1e-8, maxiter=100, largest=False)
+    np.testing.assert_allclose(host(w), values[:2], 1e-9)
+    w, v = linalg.lobpcg(
+        bc.asarray(a), bc.asarray(x), bc.asarray(b), inverse, bc.asarray(vectors[:, :2]), tol=1e-8, maxiter=100, largest=False
+    )
+    np.testing.assert_allclose(host(w), values[2:4], 1e-9)
+    with pytest.warns(UserWarning, match="lobpcg: after 1 iterations"):
+        linalg.lobpcg(bc.asarray(a), bc.asarray(x), tol=1e-12, maxiter=1)
+
+
+# ---- Factorizations and functions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["dense", "csr", "csc"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_direct_solvers(device, dtype, form):
+    a, b = general(30, dtype), np.arange(60).reshape(30, 2).astype(dtype)
+    A = formed(a, form)
+    bound = 1e3 * eps(dtype) * np.linalg.norm(b)
+    for right in (b, b[:, 0]):
+        x = linalg.spsolve(A, bc.asarray(right))
+        assert x.shape == right.shape and x.dtype == np.dtype(dtype)
+        assert np.linalg.norm(a @ host(x) - right) <= bound
+    assert linalg.spsolve(A, bc.asarray(b[:, :1])).shape == (30,)
+    lu = linalg.splu(A)
+    for trans, op in [("N", a), ("T", a.T), ("H", dagger(a))]:
+        assert np.linalg.norm(op @ host(lu.solve(bc.asarray(b), trans)) - b) <= bound
+    assert np.linalg.norm(a @ host(linalg.factorized(A)(bc.asarray(b))) - b) <= bound
+    assert np.linalg.norm(a @ host(linalg.spilu(A, drop_tol=0).solve(bc.asarray(b))) - b) <= bound
+    assert sorted(host(lu.perm_c).tolist()) == list(range(30)) and lu.shape == (30, 30)
+    for lower in (True, False):
+        triangle = np.tril(a) if lower else np.triu(a)
+        T = formed(triangle, form)
+        assert np.linalg.norm(triangle @ host(linalg.spsolve_triangular(T, bc.asarray(b), lower)) - b) <= bound
+    with pytest.raises(ValueError, match="incompatible size"):
+        lu.solve(bc.ones(3))
+
+
+def test_singular_sparse_systems(device):
+    a = bc.array([[1.0, 1.0], [1.0, 1.0]])
+    with pytest.warns(linalg.MatrixRankWarning):
+        assert np.isnan(host(linalg.spsolve(a, bc.ones(2)))).all()
+    with pytest.raises(RuntimeError, match="singular"):
+        linalg.splu(a)
+    with pytest.raises(ValueError, match="square"):
+        linalg.splu(bc.ones((2, 3)))
+    with pytest.raises(np.linalg.LinAlgError):
+        linalg.spsolve_triangular(bc.array([[0.0, 0.0], [1.0, 1.0]]), bc.ones(2))
+
+
+def test_the_factors_are_those_of_the_permuted_matrix(device):
+    a = general(12)
+    lu = linalg.splu(formed(a, "csc"))
+    rows, columns = np.zeros((12, 12)), np.zeros((12, 12))
+    rows[host(lu.perm_r), np.arange(12)] = 1
+    columns[np.arange(12), host(lu.perm_c)] = 1
+    np.testing.assert_allclose(host((lu.L @ lu.U).toarray()), rows @ a @ columns, 0, 1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_action_of_the_exponential(device, dtype, form):
+    import scipy.linalg
+
+    a = (general(20, dtype) - 8 * np.eye(20)).astype(dtype)
+    b = np.arange(40).reshape(20, 2).astype(dtype) - 3
+    for right in (b, b[:, 0]):
+        want = scipy.linalg.expm(a.astype("D")) @ right
+        got = host(linalg.expm_multiply(formed(a, form), bc.asarray(right)))
+        assert np.linalg.norm(got - want) <= 1e3 * eps(dtype) * np.linalg.norm(want) * np.exp(np.linalg.norm(a, 1) / 4)
+        assert got.dtype == np.dtype(dtype)
+    times = host(linalg.expm_multiply(formed(a, form), bc.asarray(b), 0.5, 1.5, 3, endpoint=True))
+    assert times.shape == (3, 20, 2)
+    for row, t in zip(times, (0.5, 1.0, 1.5), strict=True):
+        want = scipy.linalg.expm(t * a.astype("D")) @ b
+        assert np.linalg.norm(row - want) <= 1e3 * eps(dtype) * np.linalg.norm(want) * np.exp(np.linalg.norm(a, 1) / 4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_estimates_of_the_1_norm(device, dtype, form):
+    a = general(40, dtype)
+    estimate = float(linalg.onenormest(formed(a, form)))
+    assert 0.3 * np.linalg.norm(a, 1) <= estimate <= np.linalg.norm(a, 1) * (1 + 40 * eps(dtype))
+    estimate, v, w = linalg.onenormest(formed(a, form), compute_v=True, compute_w=True)
+    np.testing.assert_allclose(host(w), a @ host(v), 0, 100 * eps(dtype) * np.linalg.norm(a))
+    np.testing.assert_allclose(np.linalg.norm(host(w), 1), estimate * np.linalg.norm(host(v), 1), 1e-4)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_norms_of_sparse_matrices(device, kind):
+    a = general(12)
+    A, B = formed(a, kind), scipy_sparse.csr_array(a)
+    for order in (None, "fro", 1, -1, np.inf, -np.inf, 2):
+        np.testing.assert_allclose(float(linalg.norm(A, order)), float(reference.norm(B, order)), 1e-9)
+    for axis in (0, 1, -1):
+        for order in (None, 0, 1, 2, np.inf, -np.inf, 3):
+            np.testing.assert_allclose(host(linalg.norm(A, order, axis)), reference.norm(B, order, axis), 1e-12)
+    with pytest.raises(ValueError, match="Invalid norm order"):
+        linalg.norm(A, "nuc")
+    with pytest.raises(TypeError, match="not sparse"):
+        linalg.norm(bc.eye(3))
+
+
+def test_inverses_powers_and_bands(device):
+    a = general(10)
+    for form in ("csc", "csr"):
+        A = formed(a, form)
+        np.testing.assert_allclose(host(linalg.inv(A).toarray()), np.linalg.inv(a), 0, 1e-12)
+        np.testing.assert_allclose(host(linalg.matrix_power(A, 3).toarray()), a @ a @ a, 1e-12)
+        import scipy.linalg
+
+        np.testing.assert_allclose(host(linalg.expm(A * 0.1).toarray()), scipy.linalg.expm(a * 0.1), 1e-11)
+        assert linalg.spbandwidth(formed(np.triu(a), form))[0] == 0
+        assert linalg.is_sptriangular(formed(np.tril(a), form)) == (True, False)
+    assert linalg.matrix_power(bc.asarray(a), 0).tolist() == np.eye(10).tolist()
+
+
+def test_preconditioners_of_incomplete_factors(device):
+    a = laplacian(200)
+    lu = linalg.spilu(formed(a, "csc"))
+    M = linalg.LinearOperator(a.shape, lu.solve, dtype="d")
+    steps = [0, 0]
+
+    def count(which):
+        return lambda x: steps.__setitem__(which, steps[which] + 1)
+
+    linalg.cg(formed(a, "csr"), np.ones(200), rtol=1e-10, callback=count(0))
+    x, info = linalg.cg(formed(a, "csr"), np.ones(200), M=M, rtol=1e-10, callback=count(1))
+    assert info == 0 and steps[1] < steps[0] / 4 and residual(a, x, np.ones(200)) <= 2e-10
