@@ -5,9 +5,9 @@
 Each call is waited for. NumPy and broadcloth take turns, each in a process of its own: the threads of NumPy's OpenBLAS spin for a while
 after a product and would take a core from whatever runs beside them. The best of all turns is shown, since other programs of the machine
 can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for most,
-1.5 for `fft2` of 2048 x 2048 and for sparse matrices by vectors, and 2 for sorts, `unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does
-for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and
-OPENBLAS_NUM_THREADS=1), which others disturb less.
+1.5 for `fft2` of 2048 x 2048 and for sparse matrices by vectors, and 2 for sorts, `unique` and `median` of long arrays on two cores or
+more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set
+BROADCLOTH_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), which others disturb less.
 """
 
 from __future__ import annotations

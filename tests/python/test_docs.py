@@ -55,6 +55,9 @@ MODULES = [
     "scipy.linalg._functions",
     "scipy.linalg._matrices",
     "scipy.linalg._solvers",
+    "scipy.sparse",
+    "scipy.sparse._construct",
+    "scipy.sparse._files",
     "typed",
     "profiler",
     "_dispatch",
@@ -193,9 +196,10 @@ def test_the_readme_says_how_to_begin():
 THEIRS = ("numpy", "builtins")
 WITHOUT_EXAMPLE = {
     "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
-    "scipy.linalg.LinAlgWarning",
+    "scipy.linalg.LinAlgWarning", "scipy.sparse.SparseEfficiencyWarning", "scipy.sparse.SparseWarning", "scipy.sparse.sparray",
+    "scipy.sparse.spmatrix",
 }  # fmt: skip
-PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.special", "profiler"]
+PUBLIC = ["", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.sparse", "scipy.special", "profiler"]
 
 
 def public_callables():
@@ -225,6 +229,7 @@ CALLABLES = dict(public_callables())
 
 def test_every_public_callable_has_a_signature():
     classes = {"CompileError", "TypingError", "flatiter", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
+    classes |= {"scipy.sparse.SparseEfficiencyWarning", "scipy.sparse.SparseWarning"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 

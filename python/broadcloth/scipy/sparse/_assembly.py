@@ -110,7 +110,7 @@ class _assembled(spbase):
     def copy(self) -> Any:
         return self._from_coo(self.tocoo()) if self.nnz else type(self)(self._shape, dtype=self._dtype, device=self._where)
 
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> Any:
         return self._from_coo(self.tocoo().astype(dtype, casting=casting))
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
@@ -153,7 +153,8 @@ class _assembled(spbase):
     def __setitem__(self, key: Any, value: Any) -> None:
         index = parse(key, self.shape, self.device)
         if all(isinstance(k, int) for k in index) and is_scalar(value):
-            self._put(*((0, *index) if self.ndim == 1 else index), self._dtype.type(value))
+            i, j = (0, *index) if self.ndim == 1 else index
+            self._put(i, j, self._dtype.type(value))
             return
         if all(isinstance(k, int) for k in index) and not issparse(value) and np.size(value) != 1:
             raise ValueError("setting an array element with a sequence.")
