@@ -219,6 +219,40 @@ class _dok(_assembled):
         """Places and elements."""
         return {self._key(p): v for p, v in self._dict.items()}.items()
 
+    def clear(self) -> None:
+        """Removes all elements."""
+        self._dict.clear()
+
+    def pop(self, key: Any, default: Any = None, /) -> Any:
+        """Removes a place's element and gives it, or the default where there is none."""
+        return self._dict.pop(self._place(key), default)
+
+    def popitem(self) -> tuple[Any, Any]:
+        """Removes some place's element and gives both."""
+        place, value = self._dict.popitem()
+        return self._key(place), value
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """A place's element, which becomes the default where there is none."""
+        place = self._place(key)
+        if place not in self._dict:
+            self[key] = default
+        return self._dict.get(place, 0)
+
+    def update(self, values: Any) -> None:
+        """SciPy's has no such update either: elements are assigned by index, which checks it."""
+        raise NotImplementedError("Direct update to DOK sparse format is not allowed.")
+
+    @classmethod
+    def fromkeys(cls, iterable: Any, value: Any = 1, /) -> Any:
+        """A matrix with one value at places, as large as they ask for."""
+        places = [p if isinstance(p, tuple) else (p,) for p in iterable]
+        shape = tuple(max(c) + 1 for c in zip(*places, strict=True))
+        made = cls(shape, dtype=np.asarray(value).dtype)
+        for place in places:
+            made[place if len(place) > 1 else place[0]] = value
+        return made
+
     def todok(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
 
@@ -264,6 +298,10 @@ class _lil(_assembled):
         columns = self.rows[i]
         at = bisect_left(columns, j)
         return self.data[i][at] if at < len(columns) and columns[at] == j else 0
+
+    def getrow(self, i: int) -> Any:
+        """A copy of a row, as a matrix of one row."""
+        return self._kind("lil")(self.tocsr()[[i]])
 
     def getrowview(self, i: int) -> Any:
         """A row as a matrix that shares the row's lists."""

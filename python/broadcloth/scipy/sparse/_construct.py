@@ -512,6 +512,61 @@ def _sampled(rng: Any, dtype: Any, count: int) -> Any:
     return uniform() + 1j * uniform() if t.kind == "c" else uniform()
 
 
+# ---- Axes and indices -------------------------------------------------------------------------------------------------------------------
+
+
+def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
+    """The sparse array with its axes in another order; reversed unless `axes` says otherwise.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.permute_dims(sparse.coo_array([[1, 2, 3]])).shape
+    (3, 1)
+    """
+    if axes is None:
+        return A.transpose(copy=copy)
+    order = [operator.index(a) for a in axes]
+    if sorted(a % A.ndim if -A.ndim <= a < A.ndim else -1 for a in order) != list(range(A.ndim)):
+        raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {A.ndim} dimensions")
+    return A.transpose(copy=copy) if order[0] % A.ndim != 0 else A.copy() if copy else A
+
+
+def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
+    """The sparse array with two axes exchanged.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.swapaxes(sparse.coo_array([[1, 2, 3]]), 0, 1).shape
+    (3, 1)
+    """
+    axes = [operator.index(a) for a in (axis1, axis2)]
+    for a in axes:
+        if not -A.ndim <= a < A.ndim:
+            raise ValueError(f"Invalid axis ({a}) for {A.ndim}D array")
+    return A if axes[0] % A.ndim == axes[1] % A.ndim else A.transpose()
+
+
+def get_index_dtype(arrays: Any = (), maxval: Any = None, check_contents: bool = False) -> np.dtype:
+    """The dtype of indices for arrays of indices and a largest value: int32 where it holds them.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.get_index_dtype(maxval=2**40)
+    dtype('int64')
+    """
+    t = index_dtype(int(maxval or 0))
+    for a in [arrays] if isinstance(arrays, (ndarray, np.ndarray)) else arrays:
+        a = bc.asarray(a)
+        if np.can_cast(a.dtype, np.int32):
+            continue
+        fits = check_contents and a.dtype.kind in "iu" and (a.size == 0 or index_dtype(int(abs(a).max())) == np.int32)
+        t = t if fits else np.dtype(np.int64)
+    return t
+
+
 # ---- Parts ------------------------------------------------------------------------------------------------------------------------------
 
 
