@@ -1,13 +1,13 @@
-"""Products, sorts, selections, transforms and linear algebra on the CPU beside NumPy and SciPy.
+"""Products, sorts, selections, transforms, linear algebra and sparse matrices on the CPU beside NumPy and SciPy.
 
-    python bench/library.py [--only matmul,sort,fft,linalg] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
+    python bench/library.py [--only matmul,sort,fft,linalg,sparse] [--sizes 1000,1000000] [--dtypes f4,f8] [--json library.json]
 
 Each call is waited for. NumPy and broadcloth take turns, each in a process of its own: the threads of NumPy's OpenBLAS spin for a while
 after a product and would take a core from whatever runs beside them. The best of all turns is shown, since other programs of the machine
 can only make a turn longer. `speed` is NumPy's (or SciPy's) time by broadcloth's: the bars are 1 for most,
-1.5 for `fft2` of 2048 x 2048, and 2 for sorts, `unique` and `median` of long arrays on two cores or more. NumPy's OpenBLAS runs as it does
-for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set BROADCLOTH_NUM_THREADS=1 and
-OPENBLAS_NUM_THREADS=1), which others disturb less.
+1.5 for `fft2` of 2048 x 2048 and for sparse matrices by vectors, and 2 for sorts, `unique` and `median` of long arrays on two cores or
+more. NumPy's OpenBLAS runs as it does for users: unset OPENBLAS_CORETYPE. `--cpu` compares the processor's time of one thread (set
+BROADCLOTH_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), which others disturb less.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Body = Callable[..., Any]
 class Row:
     name: str
     body: Body
-    operands: tuple[np.ndarray, ...]
+    operands: tuple[Any, ...]
     bar: float
 
 
@@ -164,8 +164,45 @@ def linalg_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
                 yield Row(f"{name} {' x '.join(map(str, shape))} {dtype}", body, (definite, definite, general[..., :1]), 1)
 
 
-def like(bc: Any, a: np.ndarray) -> Any:
-    """The array as broadcloth's, a transposed one as a view."""
+# Operands: a sparse matrix, and a vector and a matrix with a row for each of its columns.
+SPARSE: dict[str, tuple[Body, float]] = {
+    "by vector": (lambda xp, a, x, y: a @ x, 1.5),
+    "transposed by vector": (lambda xp, a, x, y: a.T @ x, 1.5),
+    "by 8 vectors": (lambda xp, a, x, y: a @ y, 1),
+    "by itself": (lambda xp, a, x, y: a @ a, 1),
+    "plus its transpose": (lambda xp, a, x, y: a + a.T, 1),
+    "to csc": (lambda xp, a, x, y: a.tocsc(), 1),
+    "from coordinates": (lambda xp, a, x, y: a.tocoo().tocsr(), 1),
+    "rows": (lambda xp, a, x, y: a[::3], 1),
+    "sum of columns": (lambda xp, a, x, y: a.sum(axis=0), 1),
+}
+
+
+def sparse_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
+    import scipy.sparse
+
+    for dtype in dtypes:
+        if dtype[0] not in "fc":
+            continue
+        for n, density in [(n, 10 / n) for n in sizes] or [(100, 0.1), (2048, 0.01), (100_000, 1e-4)]:
+            a = scipy.sparse.random_array((n, n), density=density, format="csr", rng=1).astype(dtype)
+            for name, (body, bar) in SPARSE.items():
+                yield Row(f"{n} x {n} {name} {dtype}", body, (a, numbers(dtype, n), numbers(dtype, n, 8)), bar)
+
+
+def values(x: Any) -> np.ndarray:
+    """A result as an array of NumPy; of a sparse one the elements, row by row."""
+    if hasattr(x, "indptr"):
+        x = x.tocsr(copy=True)
+        x.sort_indices()
+        x = x.data
+    return np.asarray(x.get() if hasattr(x, "get") else x)
+
+
+def like(bc: Any, a: Any) -> Any:
+    """The operand as broadcloth's, a transposed array as a view."""
+    if hasattr(a, "indptr"):
+        return bc.scipy.sparse.csr_array(a)
     return bc.asarray(a) if a.flags.c_contiguous else bc.asarray(a.T).T
 
 
@@ -197,7 +234,7 @@ def check(expected: np.ndarray, got: np.ndarray, name: str) -> None:
 
 def selected(options: argparse.Namespace) -> Iterator[Row]:
     dtypes, sizes = options.dtypes.split(","), [int(s) for s in options.sizes.split(",") if s]
-    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows, "linalg": linalg_rows}
+    makers = {"matmul": product_rows, "sort": sort_rows, "fft": fft_rows, "linalg": linalg_rows, "sparse": sparse_rows}
     for kind in options.only.split(","):
         for row in makers[kind](dtypes, sizes):
             if options.name in row.name:
@@ -242,13 +279,13 @@ def serve(library: str, options: argparse.Namespace) -> None:
         call = partial(row.body, np, *row.operands)
         if library != "numpy":
             expected, call = call(), partial(waited_for, bc, row.body, *(like(bc, a) for a in row.operands))
-            check(np.asarray(expected), np.asarray(call().get()), row.name)
+            check(values(expected), values(call()), row.name)
         print("ready", flush=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft, linalg")
+    parser.add_argument("--only", default="matmul,sort", help="some of matmul, sort, fft, linalg, sparse")
     parser.add_argument("--name", default="", help="rows whose name has this in it")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--dtypes", default="f4,f8,i4,i8")

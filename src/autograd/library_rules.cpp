@@ -9,6 +9,7 @@
 #include "autograd/functions.h"
 #include "autograd/library_function.h"
 #include "autograd/linalg_rules.h"
+#include "autograd/sparse_rules.h"
 #include "ops/compose.h"
 #include "ops/sorting.h"
 #include "primitives/library.h"
@@ -226,6 +227,7 @@ Ref<GradFunction> library_function(std::span<const Array> inputs, const LibraryE
       return new OrderFunction(extra.name, inputs, std::move(value), static_cast<const SelectExtra&>(extra).ranks, true);
     case LibraryKind::linalg: return linalg_function(inputs, static_cast<const LinalgExtra&>(extra), std::move(value));
     case LibraryKind::fft: return fft_function(inputs, static_cast<const FftExtra&>(extra), std::move(value));
+    case LibraryKind::sparse: return sparse_function(inputs, static_cast<const SparseExtra&>(extra), std::move(value));
     default: return nullptr;
   }
 }

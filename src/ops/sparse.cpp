@@ -197,15 +197,16 @@ Product matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& 
     p.data = cast(p.data, result);
     return p;
   }
-  std::vector<Array> inputs{a.indices, a.indptr, b.indices, b.indptr};
-  const Array indptr = record_op(SparseExtra(Sparse::matmul_counts, b.columns), inputs, a.indptr.shape(), index);
-  inputs.push_back(indptr);
+  const Array indptr =
+      record_op(SparseExtra(Sparse::matmul_counts, b.columns), {a.indices, a.indptr, b.indices, b.indptr}, a.indptr.shape(), index);
   const int64_t n = last_of(indptr);
   if (n == 0) return {empty(Dims{0}, result, device), {empty(Dims{0}, index, device), indptr, b.columns}};
-  const Array indices = record_op(SparseExtra(Sparse::matmul_indices, b.columns), std::move(inputs), Dims{n}, index);
-  const Array data = record_op(SparseExtra(Sparse::matmul_data, b.columns),
-                               {a_data, a.indices, a.indptr, b_data, b.indices, b.indptr, indices, indptr}, Dims{n}, t);
-  return {cast(data, result), {indices, indptr, b.columns}};
+  const SparseExtra op(Sparse::matmul_entries, b.columns, false, n);
+  const Array all =
+      record_op(op, {a_data, a.indices, a.indptr, b_data, b.indices, b.indptr, indptr}, Dims{op.bytes(t, index) / itemsize(t)}, t);
+  Layout layout = contiguous_layout(Dims{n});
+  layout.offset = op.indices_at(t) / itemsize(index);
+  return {cast(narrow(all, 0, 0, n), result), {Array(all.storage(), index, layout), indptr, b.columns}};
 }
 
 }  // namespace bc::sparse

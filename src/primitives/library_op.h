@@ -22,7 +22,21 @@ struct View {
 };
 
 /// The kinds of library ops, which are what is not one pass of a generated kernel. The classes of their arguments are in library.h.
-enum class LibraryKind : uint8_t { matmul, scan, reduceat, nonzero, compress, scatter, sort, partition, select, searchsorted, linalg, fft, sparse };
+enum class LibraryKind : uint8_t {
+  matmul,
+  scan,
+  reduceat,
+  nonzero,
+  compress,
+  scatter,
+  sort,
+  partition,
+  select,
+  searchsorted,
+  linalg,
+  fft,
+  sparse
+};
 inline constexpr int kLibraryKinds = static_cast<int>(LibraryKind::sparse) + 1;
 
 /// A library op: the body gets every input as memory and writes the C-contiguous result.

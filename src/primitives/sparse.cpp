@@ -4,8 +4,8 @@
 
 namespace bc {
 
-SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_)
-    : LibraryExtra(kKind), what(what_), columns(columns_), transposed(transposed_) {
+SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_, int64_t elements_)
+    : LibraryExtra(kKind), what(what_), columns(columns_), transposed(transposed_), elements(elements_) {
   switch (what) {
     case Sparse::product: name = "sparse product"; break;
     case Sparse::group: name = "sparse conversion"; break;
@@ -13,10 +13,13 @@ SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_)
     case Sparse::union_counts:
     case Sparse::union_entries: name = "sparse union"; break;
     case Sparse::matmul_counts:
-    case Sparse::matmul_indices:
-    case Sparse::matmul_data: name = "sparse matmul"; break;
+    case Sparse::matmul_entries: name = "sparse matmul"; break;
   }
-  key = Hasher(static_cast<uint64_t>(what) | static_cast<uint64_t>(transposed) << 8).add(static_cast<uint64_t>(columns)).finish().lo;
+  key = Hasher(static_cast<uint64_t>(what) | static_cast<uint64_t>(transposed) << 8)
+            .add(static_cast<uint64_t>(columns))
+            .add(static_cast<uint64_t>(elements))
+            .finish()
+            .lo;
 }
 
 }  // namespace bc

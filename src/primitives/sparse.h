@@ -13,8 +13,7 @@ enum class Sparse : uint8_t {
   union_counts,    ///< (indices, indptr, indices, indptr) of sorted matrices -> indptr of the places that either has
   union_entries,   ///< the same and that indptr -> (3, n): columns; the place in each matrix, or its number of elements where it has none
   matmul_counts,   ///< (indices, indptr, indices, indptr) -> indptr of the product
-  matmul_indices,  ///< the same and that indptr -> the product's columns, sorted
-  matmul_data,     ///< (data, indices, indptr, data, indices, indptr, indices, indptr) of a, b and the product -> the product's data
+  matmul_entries,  ///< (data, indices, indptr, data, indices, indptr) of a and b, and that indptr -> see SparseExtra::elements
 };
 
 struct SparseExtra final : LibraryExtra {
@@ -22,7 +21,13 @@ struct SparseExtra final : LibraryExtra {
   Sparse what;
   int64_t columns;  ///< of the result; of group: the number of groups
   bool transposed;  ///< product: of the matrix
-  explicit SparseExtra(Sparse what_, int64_t columns_ = 0, bool transposed_ = false);
+  /// matmul_entries: how many there are. The result is one buffer of the data's dtype: the data, then, at indices_at(), the sorted indices.
+  int64_t elements = 0;
+  explicit SparseExtra(Sparse what_, int64_t columns_ = 0, bool transposed_ = false, int64_t elements_ = 0);
+
+  /// In bytes, a multiple of the size of every dtype.
+  int64_t indices_at(DType dtype) const { return (elements * itemsize(dtype) + 255) / 256 * 256; }
+  int64_t bytes(DType dtype, DType index) const { return indices_at(dtype) + (elements * itemsize(index) + 255) / 256 * 256; }
 };
 
 }  // namespace bc

@@ -65,6 +65,9 @@ MODULES = [
     "scipy.sparse.linalg._krylov",
     "scipy.sparse.linalg._least_squares",
     "scipy.sparse.linalg._operators",
+    "scipy.sparse",
+    "scipy.sparse._construct",
+    "scipy.sparse._files",
     "typed",
     "profiler",
     "_dispatch",
@@ -215,10 +218,12 @@ def test_the_readme_says_how_to_begin():
 THEIRS = ("numpy", "builtins")
 WITHOUT_EXAMPLE = {
     "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
-    "scipy.linalg.LinAlgWarning",
+    "scipy.linalg.LinAlgWarning", "scipy.sparse.SparseEfficiencyWarning", "scipy.sparse.SparseWarning", "scipy.sparse.sparray",
+    "scipy.sparse.spmatrix",
 }  # fmt: skip
 PUBLIC = [
-    "", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.special", "scipy.sparse.csgraph", "scipy.sparse.linalg", "profiler",
+    "", "fft", "linalg", "random", "scipy.fft", "scipy.linalg", "scipy.sparse", "scipy.sparse.csgraph", "scipy.sparse.linalg",
+    "scipy.special", "profiler",
 ]  # fmt: skip
 
 
@@ -250,6 +255,7 @@ CALLABLES = dict(public_callables())
 def test_every_public_callable_has_a_signature():
     classes = {"CompileError", "TypingError", "flatiter", "ufunc", "bfloat16", "scipy.linalg.LinAlgWarning"}
     classes |= {"scipy.sparse.csgraph.NegativeCycleError", "scipy.sparse.linalg.ArpackError", "scipy.sparse.linalg.MatrixRankWarning"}
+    classes |= {"scipy.sparse.SparseEfficiencyWarning", "scipy.sparse.SparseWarning"}
     assert not [name for name, thing in CALLABLES.items() if signature_of(thing) is None and name not in classes]
 
 

@@ -132,8 +132,13 @@ void transposed_product(const T* data, const Rows<I>& a, const T* x, int64_t wid
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       T* sum = sum_of_piece(p);
-      for (int64_t i = a.count * p / pieces; i < a.count * (p + 1) / pieces; ++i)
-        for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) add_scaled(sum + a.indices[j] * width, data[j], x + i * width, width);
+      for (int64_t i = a.count * p / pieces; i < a.count * (p + 1) / pieces; ++i) {
+        const int64_t stop = a.indptr[i + 1];
+        if (width == 1)
+          for (int64_t j = a.indptr[i]; j < stop; ++j) sum[a.indices[j]] = sum_of(sum[a.indices[j]], product_of(data[j], x[i]));
+        else
+          for (int64_t j = a.indptr[i]; j < stop; ++j) add_scaled(sum + a.indices[j] * width, data[j], x + i * width, width);
+      }
     }
   });
   if (pieces > 1)
@@ -281,85 +286,89 @@ class OfThreads {
   std::vector<std::vector<T>> memory_;
 };
 
-/// Calls f(place in a, place in b) for each product of elements that belongs to row i.
-template <class I, class F>
-void each_product(const Rows<I>& a, const Rows<I>& b, int64_t i, F&& f) {
-  for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j)
-    for (int64_t k = b.indptr[a.indices[j]]; k < b.indptr[a.indices[j] + 1]; ++k) f(j, k);
-}
-
-/// A set of columns: one bit each. Members are also listed, so that a few can be taken out again without walking all words.
-template <class I>
+/// A set of columns as one bit each, and a bit for each word of those that has one, so that a row's columns are found in ascending order
+/// without a sort. The memory is zero between rows.
 class ColumnSet {
  public:
-  ColumnSet(uint64_t* words, int64_t columns) : words_(words), count_((columns + 63) / 64) {}
-  void add(I column) {
-    uint64_t& word = words_[column >> 6];
-    const uint64_t bit = uint64_t{1} << (column & 63);
-    if (word & bit) return;
-    word |= bit;
-    members_.push_back(column);
+  static int64_t size_for(int64_t columns) { return (columns + 63) / 64 + (columns + 4095) / 4096; }
+  ColumnSet(uint64_t* memory, int64_t columns)
+      : words_(memory), used_(memory + (columns + 63) / 64), used_count_((columns + 4095) / 4096) {}
+
+  void add(int64_t column) {
+    words_[column >> 6] |= uint64_t{1} << (column & 63);
+    used_[column >> 12] |= uint64_t{1} << (column >> 6 & 63);
   }
-  int64_t size() const { return static_cast<int64_t>(members_.size()); }
-  void clear() {
-    for (const I c : members_) words_[c >> 6] = 0;
-    members_.clear();
-  }
-  /// Writes the members in ascending order.
-  void write(I* out) {
-    if (size() * static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(size()))) < count_) {
-      std::sort(members_.begin(), members_.end());
-      std::copy(members_.begin(), members_.end(), out);
-      return;
+  /// Calls f(number of the word, its bits) for each word that has a bit, in ascending order, and makes the set empty.
+  template <class F>
+  void drain(F&& f) {
+    for (int64_t u = 0; u < used_count_; ++u) {
+      for (uint64_t rest = used_[u]; rest != 0; rest &= rest - 1) {
+        uint64_t& word = words_[u * 64 + std::countr_zero(rest)];
+        f(u * 64 + std::countr_zero(rest), word);
+        word = 0;
+      }
+      used_[u] = 0;
     }
-    for (int64_t w = 0; w < count_; ++w)
-      for (uint64_t bits = words_[w]; bits != 0; bits &= bits - 1) *out++ = static_cast<I>(w * 64 + std::countr_zero(bits));
   }
 
  private:
-  uint64_t* words_;
-  int64_t count_;
-  std::vector<I> members_;
+  uint64_t *words_, *used_;
+  int64_t used_count_;
 };
 
-/// Calls f(row, its columns) for all rows of the product.
-template <class I, class F>
-void each_row_of_product(const Rows<I>& a, const Rows<I>& b, int64_t columns, F f) {
-  OfThreads<uint64_t> words((columns + 63) / 64);
+template <class I>
+void matmul_counts(const Rows<I>& a, const Rows<I>& b, I* indptr, int64_t columns) {
+  OfThreads<uint64_t> memory(ColumnSet::size_for(columns));
   parallel_for(a.count, matmul_grain(a, b), [&](int64_t begin, int64_t end) {
-    ColumnSet<I> found(words.mine(), columns);
+    ColumnSet found(memory.mine(), columns);
     for (int64_t i = begin; i < end; ++i) {
-      each_product(a, b, i, [&](int64_t, int64_t k) { found.add(b.indices[k]); });
-      f(i, found);
-      found.clear();
+      for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j)
+        for (int64_t k = b.indptr[a.indices[j]], stop = b.indptr[a.indices[j] + 1]; k < stop; ++k) found.add(b.indices[k]);
+      int64_t n = 0;
+      found.drain([&](int64_t, uint64_t bits) { n += std::popcount(bits); });
+      indptr[i + 1] = static_cast<I>(n);
     }
   });
+  add_up(indptr, a.count);
 }
 
 template <class T, class I>
-void matmul_data(const T* a_data, const Rows<I>& a, const T* b_data, const Rows<I>& b, const Rows<I>& c, T* out, int64_t columns) {
-  OfThreads<T> rows(columns);
+void matmul_entries(const T* a_data, const Rows<I>& a, const T* b_data, const Rows<I>& b, const I* indptr, T* data, I* indices,
+                    int64_t columns) {
+  OfThreads<uint64_t> memory(ColumnSet::size_for(columns));
+  OfThreads<T> sums(columns);
   parallel_for(a.count, matmul_grain(a, b), [&](int64_t begin, int64_t end) {
-    T* row = rows.mine();
+    ColumnSet found(memory.mine(), columns);
+    T* sum = sums.mine();
     for (int64_t i = begin; i < end; ++i) {
       for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) {
         const T factor = a_data[j];
-        const int64_t from = b.indptr[a.indices[j]], stop = b.indptr[a.indices[j] + 1];
-        for (int64_t k = from; k < stop; ++k) row[b.indices[k]] = sum_of(row[b.indices[k]], product_of(factor, b_data[k]));
+        for (int64_t k = b.indptr[a.indices[j]], stop = b.indptr[a.indices[j] + 1]; k < stop; ++k) {
+          const I column = b.indices[k];
+          found.add(column);
+          sum[column] = sum_of(sum[column], product_of(factor, b_data[k]));
+        }
       }
-      for (int64_t j = c.indptr[i]; j < c.indptr[i + 1]; ++j) {
-        out[j] = row[c.indices[j]];
-        row[c.indices[j]] = T{};
-      }
+      int64_t at = indptr[i];
+      found.drain([&](int64_t word, uint64_t bits) {
+        for (; bits != 0; bits &= bits - 1, ++at) {
+          const int64_t column = word * 64 + std::countr_zero(bits);
+          indices[at] = static_cast<I>(column);
+          data[at] = sum[column];
+          sum[column] = T{};
+        }
+      });
     }
   });
 }
 
 template <class I>
-void run_matmul_data(const SparseExtra& op, std::span<const View> in, const View& output) {
-  const Rows<I> a(in[1], in[2]), b(in[4], in[5]), c(in[6], in[7]);
+void run_matmul_entries(const SparseExtra& op, std::span<const View> in, const View& output) {
+  const Rows<I> a(in[1], in[2]), b(in[4], in[5]);
   by_element(output.dtype, [&]<class T>(T) {
-    matmul_data(elements<T>(in[0]), a, elements<T>(in[3]), b, c, reinterpret_cast<T*>(first(output)), op.columns);
+    char* out = first(output);
+    matmul_entries(elements<T>(in[0]), a, elements<T>(in[3]), b, elements<I>(in[6]), reinterpret_cast<T*>(out),
+                   reinterpret_cast<I*>(out + op.indices_at(output.dtype)), op.columns);
   });
 }
 
@@ -375,22 +384,13 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
     case Sparse::union_counts: return union_counts(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), out);
     case Sparse::union_entries:
       return union_entries(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), elements<I>(in[4]), out, output.layout.shape[1]);
-    case Sparse::matmul_counts: {
-      const Rows<I> a(in[0], in[1]);
-      each_row_of_product(a, Rows<I>(in[2], in[3]), op.columns, [&](int64_t i, auto& found) { out[i + 1] = static_cast<I>(found.size()); });
-      return add_up(out, a.count);
-    }
-    case Sparse::matmul_indices: {
-      const I* indptr = elements<I>(in[4]);
-      return each_row_of_product(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), op.columns,
-                                 [&](int64_t i, auto& found) { found.write(out + indptr[i]); });
-    }
-    case Sparse::matmul_data: return run_matmul_data<I>(op, in, output);
+    case Sparse::matmul_counts: return matmul_counts(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), out, op.columns);
+    case Sparse::matmul_entries: return run_matmul_entries<I>(op, in, output);
   }
 }
 
 /// The input whose dtype is that of all indices.
-int index_input(Sparse what) { return what == Sparse::product || what == Sparse::matmul_data ? 1 : 0; }
+int index_input(Sparse what) { return what == Sparse::product || what == Sparse::matmul_entries ? 1 : 0; }
 
 }  // namespace
 

@@ -12,23 +12,53 @@
 namespace bc::cuda {
 namespace {
 
-/// T, the sums and products of T, and what another lane holds. Integers wrap; booleans are sets, and their bytes may be other than 0 and 1.
-std::string arithmetic_text(DType t) {
-  std::string type = info(t).c_name;
-  if (t == DType::b1) type = "u8";
-  if (t == DType::i32) type = "u32";
-  if (t == DType::i64) type = "u64";
-  std::string text = fmt::format("using T = {};\n", type);
-  text += t == DType::b1 ? "BC_INLINE T product_of(T a, T b) { return a != 0 && b != 0; }\n"
-                           "BC_INLINE T sum_of(T a, T b) { return (a | b) != 0; }\n"
-                         : "BC_INLINE T product_of(T a, T b) { return a * b; }\nBC_INLINE T sum_of(T a, T b) { return a + b; }\n";
-  const char* shuffle = "__shfl_down_sync(0xffffffffu, {}, distance, kLanes)";
-  const auto moved = [&](const char* value) { return fmt::format(fmt::runtime(shuffle), value); };
-  const std::string other = is_complex(t)     ? "T{" + moved("v.re") + ", " + moved("v.im") + "}"
-                            : t == DType::b1  ? "static_cast<T>(" + moved("static_cast<u32>(v)") + ")"
-                            : t == DType::i64 ? "static_cast<T>(" + moved("static_cast<unsigned long long>(v)") + ")"
-                                              : moved("v");
-  return text + "BC_INLINE T from_lane(T v, int distance) { return " + other + "; }\n";
+// How elements are multiplied and added, and what another lane holds. Integers are unsigned, so that they wrap; booleans are sets, and
+// their bytes may be other than 0 and 1.
+constexpr const char* kArithmetic = R"(
+template <class V> BC_INLINE V product_of(V a, V b) { return a * b; }
+template <class V> BC_INLINE V sum_of(V a, V b) { return a + b; }
+BC_INLINE u8 product_of(u8 a, u8 b) { return a != 0 && b != 0; }
+BC_INLINE u8 sum_of(u8 a, u8 b) { return (a | b) != 0; }
+template <class V> BC_INLINE V from_lane(V v, int distance) { return __shfl_down_sync(0xffffffffu, v, distance, kLanes); }
+BC_INLINE u8 from_lane(u8 v, int distance) { return static_cast<u8>(from_lane(static_cast<u32>(v), distance)); }
+template <class R> BC_INLINE complex<R> from_lane(complex<R> v, int distance) {
+  return {from_lane(v.re, distance), from_lane(v.im, distance)};
+}
+)";
+
+constexpr const char* kOperands = R"(const T* data = word_as<const T*>(p.w);
+const I* indices = word_as<const I*>(p.w + 1);
+const I* indptr = word_as<const I*>(p.w + 2);
+const T* x = word_as<const T*>(p.w + 3);
+T* y = word_as<T*>(p.w + 4);
+const i64 row = (static_cast<i64>(blockIdx.x) * 256 + t) / kLanes;
+const int lane = t % kLanes;
+)";
+
+// The lanes of a row take its elements in turns. A row's lanes are side by side, so that all lanes of the warp come to the shuffles.
+constexpr const char* kByVector = R"(T sum{};
+if (row < p.w[5])
+  for (i64 j = indptr[row] + lane, end = indptr[row + 1]; j < end; j += kLanes) sum = sum_of(sum, product_of(data[j], x[indices[j]]));
+for (int d = kLanes / 2; d > 0; d /= 2) sum = sum_of(sum, from_lane(sum, d));
+if (lane == 0 && row < p.w[5]) y[row] = sum;)";
+
+// The lanes of a row take the columns of the dense matrix in turns, which lie side by side.
+constexpr const char* kByMatrix = R"(if (row >= p.w[5]) return;
+const i64 width = p.w[6], begin = indptr[row], end = indptr[row + 1];
+for (i64 c = lane; c < width; c += kLanes) {
+  T sum{};
+  for (i64 j = begin; j < end; ++j) sum = sum_of(sum, product_of(data[j], x[static_cast<i64>(indices[j]) * width + c]));
+  y[row * width + c] = sum;
+})";
+
+/// The element type of the kernels.
+const char* element(DType t) {
+  switch (t) {
+    case DType::b1: return "u8";
+    case DType::i32: return "u32";
+    case DType::i64: return "u64";
+    default: return info(t).c_name;
+  }
 }
 
 }  // namespace
@@ -47,32 +77,13 @@ void run(const SparseExtra& op, Device device, Stream stream, std::span<const Vi
   w.integer(rows);
   w.integer(width);
   const char* index = inputs[1].dtype == DType::i32 ? "int" : "i64";
-  const std::string head = fmt::format("using I = {};\nconstexpr int kLanes = {};\n", index, lanes) + arithmetic_text(output.dtype);
-  const char* common = R"(const T* data = word_as<const T*>(p.w);
-const I* indices = word_as<const I*>(p.w + 1);
-const I* indptr = word_as<const I*>(p.w + 2);
-const T* x = word_as<const T*>(p.w + 3);
-T* y = word_as<T*>(p.w + 4);
-const i64 row = (static_cast<i64>(blockIdx.x) * 256 + t) / kLanes;
-const int lane = t % kLanes;
-)";
+  const std::string head =
+      fmt::format("using T = {};\nusing I = {};\nconstexpr int kLanes = {};\n{}", element(output.dtype), index, lanes, kArithmetic);
   const std::string variant = fmt::format("{} {} {}", info(output.dtype).name, index, lanes);
   if (width == 1)
-    queue.run_for("sparse_vector", variant, head, std::string(common) + R"(T sum{};
-if (row < p.w[5])
-  for (i64 j = indptr[row] + lane, end = indptr[row + 1]; j < end; j += kLanes) sum = sum_of(sum, product_of(data[j], x[indices[j]]));
-for (int d = kLanes / 2; d > 0; d /= 2) sum = sum_of(sum, from_lane(sum, d));
-if (lane == 0 && row < p.w[5]) y[row] = sum;)",
-                  rows * lanes, w);
+    queue.run_for("sparse_vector", variant, head, std::string(kOperands) + kByVector, rows * lanes, w);
   else
-    queue.run_for("sparse_matrix", variant, head, std::string(common) + R"(if (row >= p.w[5]) return;
-const i64 width = p.w[6], begin = indptr[row], end = indptr[row + 1];
-for (i64 c = lane; c < width; c += kLanes) {
-  T sum{};
-  for (i64 j = begin; j < end; ++j) sum = sum_of(sum, product_of(data[j], x[static_cast<i64>(indices[j]) * width + c]));
-  y[row * width + c] = sum;
-})",
-                  rows * lanes, w);
+    queue.run_for("sparse_matrix", variant, head, std::string(kOperands) + kByMatrix, rows * lanes, w);
 }
 
 }  // namespace bc::cuda

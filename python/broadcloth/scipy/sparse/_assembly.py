@@ -110,7 +110,7 @@ class _assembled(spbase):
     def copy(self) -> Any:
         return self._from_coo(self.tocoo()) if self.nnz else type(self)(self._shape, dtype=self._dtype, device=self._where)
 
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> Any:
         return self._from_coo(self.tocoo().astype(dtype, casting=casting))
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
@@ -153,7 +153,8 @@ class _assembled(spbase):
     def __setitem__(self, key: Any, value: Any) -> None:
         index = parse(key, self.shape, self.device)
         if all(isinstance(k, int) for k in index) and is_scalar(value):
-            self._put(*((0, *index) if self.ndim == 1 else index), self._dtype.type(value))
+            i, j = (0, *index) if self.ndim == 1 else index
+            self._put(i, j, self._dtype.type(value))
             return
         if all(isinstance(k, int) for k in index) and not issparse(value) and np.size(value) != 1:
             raise ValueError("setting an array element with a sequence.")
@@ -218,6 +219,40 @@ class _dok(_assembled):
         """Places and elements."""
         return {self._key(p): v for p, v in self._dict.items()}.items()
 
+    def clear(self) -> None:
+        """Removes all elements."""
+        self._dict.clear()
+
+    def pop(self, key: Any, default: Any = None, /) -> Any:
+        """Removes a place's element and gives it, or the default where there is none."""
+        return self._dict.pop(self._place(key), default)
+
+    def popitem(self) -> tuple[Any, Any]:
+        """Removes some place's element and gives both."""
+        place, value = self._dict.popitem()
+        return self._key(place), value
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """A place's element, which becomes the default where there is none."""
+        place = self._place(key)
+        if place not in self._dict:
+            self[key] = default
+        return self._dict.get(place, 0)
+
+    def update(self, values: Any) -> None:
+        """SciPy's has no such update either: elements are assigned by index, which checks it."""
+        raise NotImplementedError("Direct update to DOK sparse format is not allowed.")
+
+    @classmethod
+    def fromkeys(cls, iterable: Any, value: Any = 1, /) -> Any:
+        """A matrix with one value at places, as large as they ask for."""
+        places = [p if isinstance(p, tuple) else (p,) for p in iterable]
+        shape = tuple(max(c) + 1 for c in zip(*places, strict=True))
+        made = cls(shape, dtype=np.asarray(value).dtype)
+        for place in places:
+            made[place if len(place) > 1 else place[0]] = value
+        return made
+
     def todok(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
 
@@ -263,6 +298,10 @@ class _lil(_assembled):
         columns = self.rows[i]
         at = bisect_left(columns, j)
         return self.data[i][at] if at < len(columns) and columns[at] == j else 0
+
+    def getrow(self, i: int) -> Any:
+        """A copy of a row, as a matrix of one row."""
+        return self._kind("lil")(self.tocsr()[[i]])
 
     def getrowview(self, i: int) -> Any:
         """A row as a matrix that shares the row's lists."""

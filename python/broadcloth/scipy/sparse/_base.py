@@ -42,7 +42,8 @@ def issparse(x: Any) -> bool:
 
     Examples
     --------
-    >>> issparse(csr_matrix((2, 2))), issparse(bc.ones(2))
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.issparse(sparse.csr_matrix((2, 2))), sparse.issparse(bc.ones(2))
     (True, False)
     """
     return isinstance(x, spbase)
@@ -62,7 +63,7 @@ def is_dense(x: Any) -> bool:
     return isinstance(x, (ndarray, np.ndarray))
 
 
-def dense_operand(x: Any, device: Any) -> ndarray | None:
+def dense_operand(x: Any, device: Any) -> Any:
     """An array-like operand as an array on `device`; None for what is none."""
     if isinstance(x, ndarray):
         return x
@@ -361,7 +362,7 @@ class spbase:
         made.__dict__.update({k: v.copy() if isinstance(v, ndarray) else v for k, v in self.__dict__.items()})
         return made
 
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> Any:
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
             return self.copy() if copy else self
@@ -419,9 +420,11 @@ class spbase:
     def _joined(self, other: Any, op: Callable[[ndarray, ndarray], ndarray]) -> Any:
         """op of this and another sparse matrix of the same shape, where op(0, 0) is 0."""
         self._same_shape(other)
-        if self._major_format() == "csc" and self.ndim == 2:
-            return self._kind("csc")._from_rows_of(self.tocsc()._own_rows().joined(other.tocsc()._own_rows(), op), self.shape)
-        return self._from_rows(self._rows().joined(other._rows(), op), shape=self.shape)
+        a = self._compressed()
+        b = other.asformat(a.format)
+        for operand in (a, b):
+            operand._find_canonical()
+        return a._from_rows_of(a._own_rows().joined(b._own_rows(), op), self.shape)
 
     def _sum_with(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
         other = self._adopt(other)
@@ -644,9 +647,10 @@ class spbase:
         return self._rmatmul(other)
 
     def _matmul(self, other: Any) -> Any:
-        other = self._adopt(other)
-        if issparse(other):
-            return self._matmul_sparse(other)
+        if not isinstance(other, ndarray):
+            other = self._adopt(other)
+            if issparse(other):
+                return self._matmul_sparse(other)
         x = dense_operand(other, self.device)
         if x is None:
             return NotImplemented

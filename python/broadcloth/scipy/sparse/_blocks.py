@@ -308,6 +308,11 @@ class _bsr(spbase):
         before = running(keep)
         self._set(self.data[keep], self.indices[keep], before[self.indptr].astype(self.indptr.dtype), self._shape)
 
+    def prune(self) -> None:
+        """Removes what arrays hold behind the last block."""
+        n = int(self.indptr[-1])
+        self.data, self.indices = self.data[:n], self.indices[:n]
+
     def check_format(self, full_check: bool = True) -> None:
         """Raises ValueError where the arrays are no such matrix."""
         type(self)((self.data, self.indices, self.indptr), shape=self._shape)

@@ -140,18 +140,11 @@ class _cs(Indexed, spbase):
         minor = self._shape2[1 - self._major]
         return Rows(self.data, self.indices, self.indptr, minor, self._canonical)
 
-    def _looked(self, rows: Rows) -> Rows:
-        """Keeps what somebody has found out of the rows."""
-        self._canonical = rows.canonical
-        return rows
-
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._from_rows_of(self._own_rows().with_data(f(self.data)), self._shape, self.maxprint)
-
-    _with_data_of = _mapped
 
     def get(self) -> Any:
         """The matrix as SciPy's, of the same class, in host memory.
@@ -174,10 +167,14 @@ class _cs(Indexed, spbase):
     @property
     def has_canonical_format(self) -> bool:
         """Whether the indices of each row (column) ascend and none comes twice."""
+        self._find_canonical()
+        return bool(self._canonical)
+
+    def _find_canonical(self) -> None:
+        """Finds out once whether the matrix is canonical, and keeps it."""
         rows = self._own_rows()
         rows.is_canonical()
         self._canonical = rows.canonical
-        return bool(rows.canonical)
 
     def _become(self, rows: Rows) -> None:
         self.data, self.indices, self.indptr, self._canonical = rows.data, rows.indices, rows.indptr, rows.canonical

@@ -43,7 +43,8 @@ def eye_array(m: Any, n: Any = None, *, k: int = 0, dtype: Any = float, format: 
 
     Examples
     --------
-    >>> eye_array(2, 3, k=1, dtype=int).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.eye_array(2, 3, k=1, dtype=int).toarray()
     array([[0, 1, 0],
            [0, 0, 1]])
     """
@@ -55,7 +56,8 @@ def eye(m: Any, n: Any = None, k: int = 0, dtype: Any = float, format: str | Non
 
     Examples
     --------
-    >>> eye(2).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.eye(2).toarray()
     array([[1., 0.],
            [0., 1.]])
     """
@@ -67,7 +69,8 @@ def identity(n: Any, dtype: Any = "d", format: str | None = None, *, device: Any
 
     Examples
     --------
-    >>> identity(2, int).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.identity(2, int).toarray()
     array([[1, 0],
            [0, 1]])
     """
@@ -118,9 +121,10 @@ def diags_array(
 
     Examples
     --------
-    >>> diags_array([[1, 2], [3]], offsets=[0, 1]).toarray()
-    array([[1, 3],
-           [0, 2]])
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.diags_array([[1, 2], [3]], offsets=[0, 1]).toarray()
+    array([[1., 3.],
+           [0., 2.]])
     """
     return _diags(diagonals, offsets, shape, format, dtype, True, device)
 
@@ -130,7 +134,8 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: str | Non
 
     Examples
     --------
-    >>> diags([1, -2, 1], [-1, 0, 1], shape=(3, 3)).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.diags([1, -2, 1], [-1, 0, 1], shape=(3, 3)).toarray()
     array([[-2.,  1.,  0.],
            [ 1., -2.,  1.],
            [ 0.,  1., -2.]])
@@ -174,7 +179,8 @@ def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: str | N
 
     Examples
     --------
-    >>> spdiags([[1, 2, 3], [4, 5, 6]], [0, 1], 3, 3).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.spdiags([[1, 2, 3], [4, 5, 6]], [0, 1], 3, 3).toarray()
     array([[1, 5, 0],
            [0, 2, 6],
            [0, 0, 3]])
@@ -199,7 +205,8 @@ def block_array(blocks: Any, *, format: str | None = None, dtype: Any = None) ->
 
     Examples
     --------
-    >>> block_array([[csr_array([[1]]), None], [None, csr_array([[2]])]]).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.block_array([[sparse.csr_array([[1]]), None], [None, sparse.csr_array([[2]])]]).toarray()
     array([[1, 0],
            [0, 2]])
     """
@@ -211,7 +218,8 @@ def bmat(blocks: Any, format: str | None = None, dtype: Any = None) -> Any:
 
     Examples
     --------
-    >>> bmat([[identity(2), None], [None, identity(1)]], format="csr").shape
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.bmat([[sparse.identity(2), None], [None, sparse.identity(1)]], format="csr").shape
     (3, 3)
     """
     rows = _grid(blocks)
@@ -276,7 +284,8 @@ def vstack(blocks: Iterable[Any], format: str | None = None, dtype: Any = None) 
 
     Examples
     --------
-    >>> vstack([csr_matrix([[1, 2]]), csr_matrix([[3, 0]])]).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.vstack([sparse.csr_matrix([[1, 2]]), sparse.csr_matrix([[3, 0]])]).toarray()
     array([[1, 2],
            [3, 0]])
     """
@@ -288,7 +297,8 @@ def hstack(blocks: Iterable[Any], format: str | None = None, dtype: Any = None) 
 
     Examples
     --------
-    >>> hstack([csr_matrix([[1], [2]]), csr_matrix([[3], [0]])]).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.hstack([sparse.csr_matrix([[1], [2]]), sparse.csr_matrix([[3], [0]])]).toarray()
     array([[1, 3],
            [2, 0]])
     """
@@ -300,7 +310,8 @@ def block_diag(mats: Iterable[Any], format: str | None = None, dtype: Any = None
 
     Examples
     --------
-    >>> block_diag([[[1, 2]], [[3]]]).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.block_diag([[[1, 2]], [[3]]]).toarray()
     array([[1, 2, 0],
            [0, 0, 3]])
     """
@@ -323,7 +334,8 @@ def kron(A: Any, B: Any, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> kron(csr_matrix([[0, 1]]), csr_matrix([[2, 3]])).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.kron(sparse.csr_matrix([[0, 1]]), sparse.csr_matrix([[2, 3]])).toarray()
     array([[0, 0, 2, 3]])
     """
     array = _is_array(A, B)
@@ -352,9 +364,10 @@ def kronsum(A: Any, B: Any, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> kronsum(csr_matrix([[1]]), csr_matrix([[2, 0], [0, 3]])).toarray()
-    array([[3., 0.],
-           [0., 4.]])
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.kronsum(sparse.csr_matrix([[1]]), sparse.csr_matrix([[2, 0], [0, 3]])).toarray()
+    array([[3, 0],
+           [0, 4]])
     """
     array = _is_array(A, B)
     a, b = _coo(A, array), _coo(B, array)
@@ -395,7 +408,8 @@ def random_array(
 
     Examples
     --------
-    >>> a = random_array((10, 20), density=0.1, rng=0)
+    >>> from broadcloth.scipy import sparse
+    >>> a = sparse.random_array((10, 20), density=0.1, rng=0)
     >>> a.shape, a.nnz
     ((10, 20), 20)
     """
@@ -418,7 +432,8 @@ def random(
 
     Examples
     --------
-    >>> random(10, 20, density=0.1, rng=0).nnz
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.random(10, 20, density=0.1, rng=0).nnz
     20
     """
     return _random((m, n), density, format, dtype, rng if random_state is None else random_state, data_rvs, False, device)
@@ -439,7 +454,8 @@ def rand(
 
     Examples
     --------
-    >>> rand(4, 5, density=0.5, format="csr", rng=1).nnz
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.rand(4, 5, density=0.5, format="csr", rng=1).nnz
     10
     """
     return random(m, n, density, format, dtype, rng, random_state=random_state, device=device)
@@ -496,6 +512,61 @@ def _sampled(rng: Any, dtype: Any, count: int) -> Any:
     return uniform() + 1j * uniform() if t.kind == "c" else uniform()
 
 
+# ---- Axes and indices -------------------------------------------------------------------------------------------------------------------
+
+
+def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
+    """The sparse array with its axes in another order; reversed unless `axes` says otherwise.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.permute_dims(sparse.coo_array([[1, 2, 3]])).shape
+    (3, 1)
+    """
+    if axes is None:
+        return A.transpose(copy=copy)
+    order = [operator.index(a) for a in axes]
+    if sorted(a % A.ndim if -A.ndim <= a < A.ndim else -1 for a in order) != list(range(A.ndim)):
+        raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {A.ndim} dimensions")
+    return A.transpose(copy=copy) if order[0] % A.ndim != 0 else A.copy() if copy else A
+
+
+def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
+    """The sparse array with two axes exchanged.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.swapaxes(sparse.coo_array([[1, 2, 3]]), 0, 1).shape
+    (3, 1)
+    """
+    axes = [operator.index(a) for a in (axis1, axis2)]
+    for a in axes:
+        if not -A.ndim <= a < A.ndim:
+            raise ValueError(f"Invalid axis ({a}) for {A.ndim}D array")
+    return A if axes[0] % A.ndim == axes[1] % A.ndim else A.transpose()
+
+
+def get_index_dtype(arrays: Any = (), maxval: Any = None, check_contents: bool = False) -> np.dtype:
+    """The dtype of indices for arrays of indices and a largest value: int32 where it holds them.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.get_index_dtype(maxval=2**40)
+    dtype('int64')
+    """
+    t = index_dtype(int(maxval or 0))
+    for a in [arrays] if isinstance(arrays, (ndarray, np.ndarray)) else arrays:
+        a = bc.asarray(a)
+        if np.can_cast(a.dtype, np.int32):
+            continue
+        fits = check_contents and a.dtype.kind in "iu" and (a.size == 0 or index_dtype(int(abs(a).max())) == np.int32)
+        t = t if fits else np.dtype(np.int64)
+    return t
+
+
 # ---- Parts ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -511,7 +582,8 @@ def tril(A: Any, k: int = 0, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> tril(csr_matrix([[1, 2], [3, 4]])).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.tril(sparse.csr_matrix([[1, 2], [3, 4]])).toarray()
     array([[1, 0],
            [3, 4]])
     """
@@ -523,7 +595,8 @@ def triu(A: Any, k: int = 0, format: str | None = None) -> Any:
 
     Examples
     --------
-    >>> triu(csr_matrix([[1, 2], [3, 4]])).toarray()
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.triu(sparse.csr_matrix([[1, 2], [3, 4]])).toarray()
     array([[1, 2],
            [0, 4]])
     """
@@ -535,7 +608,8 @@ def find(A: Any) -> tuple[ndarray, ndarray, ndarray]:
 
     Examples
     --------
-    >>> find(csr_matrix([[0, 7], [8, 0]]))
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.find(sparse.csr_matrix([[0, 7], [8, 0]]))
     (array([0, 1], dtype=int32), array([1, 0], dtype=int32), array([7, 8]))
     """
     coo = _coo(A, False).copy()
@@ -549,7 +623,8 @@ def isspmatrix(x: Any) -> bool:
 
     Examples
     --------
-    >>> isspmatrix(csr_matrix((2, 2))), isspmatrix(csr_array((2, 2)))
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.isspmatrix(sparse.csr_matrix((2, 2))), sparse.isspmatrix(sparse.csr_array((2, 2)))
     (True, False)
     """
     return isinstance(x, spmatrix)
@@ -564,7 +639,8 @@ def _predicate(format: str) -> Callable[[Any], bool]:
 
     Examples
     --------
-    >>> isspmatrix_{format}({format}_matrix((2, 2))), isspmatrix_{format}(bc.ones(2))
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.isspmatrix_{format}(sparse.{format}_matrix((2, 2))), sparse.isspmatrix_{format}(bc.ones(2))
     (True, False)
     """
     return test

@@ -36,11 +36,12 @@ def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
 
     Examples
     --------
+    >>> from broadcloth.scipy import sparse
     >>> import io
     >>> file = io.BytesIO()
-    >>> save_npz(file, csr_matrix([[0, 1], [2, 0]]))
+    >>> sparse.save_npz(file, sparse.csr_matrix([[0, 1], [2, 0]]))
     >>> _ = file.seek(0)
-    >>> load_npz(file).toarray()
+    >>> sparse.load_npz(file).toarray()
     array([[0, 1],
            [2, 0]])
     """
@@ -73,11 +74,12 @@ def load_npz(file: Any, *, device: Any = None) -> Any:
 
     Examples
     --------
+    >>> from broadcloth.scipy import sparse
     >>> import io, scipy.sparse
     >>> file = io.BytesIO()
     >>> scipy.sparse.save_npz(file, scipy.sparse.eye(2, format="csr"))
     >>> _ = file.seek(0)
-    >>> load_npz(file).format
+    >>> sparse.load_npz(file).format
     'csr'
     """
     from . import _classes

@@ -149,9 +149,6 @@ def _take_columns(rows: Rows, k: Axis) -> Rows:
 class Indexed(spbase):
     """Indexing for compressed rows and columns."""
 
-    def _minor_rows(self) -> Rows:
-        return self._own_rows()  # type: ignore[attr-defined]
-
     def __getitem__(self, key: Any) -> Any:
         index = parse(key, self.shape, self.device)
         if self.ndim == 1:
@@ -165,11 +162,8 @@ class Indexed(spbase):
         return self._get_region(i, j)
 
     def _lookup(self, i: ndarray, j: ndarray) -> ndarray:
-        rows = self._looked(self._own_rows())  # type: ignore[attr-defined]
-        if not rows.is_canonical():
-            rows = rows.summed()
-        else:
-            self._looked(rows)  # type: ignore[attr-defined]
+        self._find_canonical()  # type: ignore[attr-defined]
+        rows = self._own_rows()  # type: ignore[attr-defined]
         return rows.lookup(i, j) if self._major == 0 else rows.lookup(j, i)  # type: ignore[attr-defined]
 
     def _get_of_vector(self, k: Axis) -> Any:
@@ -189,11 +183,8 @@ class Indexed(spbase):
             raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
         if i.size == 0:
             shape = i.shape if i.ndim == 2 or self._is_array() else (1, 0)
-            return (
-                self._kind("coo")(bc.zeros(shape, self.dtype, device=self.device))
-                if self._is_array()
-                else type(self)(shape, dtype=self.dtype)
-            )
+            empty = bc.zeros(shape, self.dtype, device=self.device)
+            return self._kind("coo" if self._is_array() else self._format)(empty)
         found = self._lookup(i, j)
         if i.ndim == 2:
             return self._kind(self._format)(found)
