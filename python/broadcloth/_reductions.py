@@ -717,6 +717,9 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
+_FEW = 1 << 13  # values that NumPy counts sooner than a kernel
+
+
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> ndarray:
     """How often each value occurs among non-negative integers, or the sum of their weights.
 
@@ -756,6 +759,9 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
         return _c.zeros(least, np.int64, device=values.device)
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
+    if values.size <= _FEW and values.device.type == "cpu" and not isinstance(weights, _c.ndarray):
+        # NumPy counts a few values in less time than a kernel takes to begin; it raises the same errors.
+        return _asarray(np.bincount(values.get(), weights, least), device=values.device)
     # Seen as unsigned numbers, negative ones are the largest: one maximum tells both bounds.
     width = 8 * values.dtype.itemsize
     most = int(values.astype(f"uint{width}", copy=False).max())

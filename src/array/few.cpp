@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "array/history.h"
+#include "codegen/tier0/tier0.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
 #include "runtime/host_library.h"
@@ -170,13 +171,16 @@ char* find_one(const Array& a, std::span<const SliceItem> items) {
 
 }  // namespace
 
-std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items) {
+std::optional<Element> pick_one(const Array& a, std::span<const SliceItem> items) {
   if (items.empty() || !open(a.device()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
   if (!from) return std::nullopt;
-  Array made = empty(Dims(), a.dtype(), a.device());
-  std::memcpy(made.storage()->current->buffer->ptr, from, static_cast<size_t>(itemsize(a.dtype())));
+  Element made{a.dtype()};
+  by_item(itemsize(a.dtype()), [&](auto u) {
+    u = get<decltype(u)>(from);
+    std::memcpy(made.bytes, &u, sizeof(u));
+  });
   return made;
 }
 
@@ -204,6 +208,135 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value)
   }
   wrote(*a.storage());
   return true;
+}
+
+bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value) {
+  if (items.empty() || !reachable(a.device()) || (history_observer() && a.storage()->history)) return false;
+  const DType from = value.dtype, to = a.dtype();
+  // Other casts have rules and warnings of their own.
+  const bool simple = can_cast(from, to, Casting::safe) || (is_real_float(from) && is_real_float(to));
+  const Tier0Loop cast = from != to && simple ? tier0_cast(from, to) : nullptr;
+  if (from != to && !cast) return false;
+  const TapeLock lock(tape(a.device()));
+  char* const place = find_one(a, items);
+  if (!place || !sole_owner(a)) return false;
+  if (cast)
+    cast(value.bytes, nullptr, nullptr, place, 1);
+  else
+    by_item(itemsize(to), [&](auto u) {
+      u = get<decltype(u)>(value.bytes);
+      std::memcpy(place, &u, sizeof(u));
+    });
+  wrote(*a.storage());
+  return true;
+}
+
+Array array_of_one(const Element& element) {
+  const Device host{DeviceType::cpu, 0};
+  Array made = empty(Dims(), element.dtype, host);
+  std::memcpy(made.storage()->current->buffer->ptr, element.bytes, static_cast<size_t>(itemsize(element.dtype)));
+  return made;
+}
+
+namespace {
+
+template <class T>
+Element element_of(DType dtype, T value) {
+  Element made{dtype};
+  std::memcpy(made.bytes, &value, sizeof(T));
+  return made;
+}
+
+/// Arithmetic and comparisons of T; nothing for other rows. Integers wrap around.
+template <class T>
+std::optional<Element> apply_plain(Op op, DType dtype, T x, T y) {
+  using U = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
+  const U a = static_cast<U>(x), b = static_cast<U>(y);
+  switch (op) {
+    case Op::add: return element_of(dtype, static_cast<U>(a + b));
+    case Op::subtract: return element_of(dtype, static_cast<U>(a - b));
+    case Op::multiply: return element_of(dtype, static_cast<U>(a * b));
+    case Op::divide: return element_of(DType::f64, static_cast<double>(x) / static_cast<double>(y));
+    case Op::less: return element_of(DType::b1, x < y);
+    case Op::less_equal: return element_of(DType::b1, x <= y);
+    case Op::greater: return element_of(DType::b1, x > y);
+    case Op::greater_equal: return element_of(DType::b1, x >= y);
+    case Op::equal: return element_of(DType::b1, x == y);
+    case Op::not_equal: return element_of(DType::b1, x != y);
+    default: return std::nullopt;
+  }
+}
+
+/// Tells whether a term is a number of T as it stands; *value is it then.
+bool is_plain(const ElementTerm& term, double* value) {
+  if (term.weak == Weak::none) {
+    if (term.element.dtype != DType::f64) return false;
+    *value = get<double>(term.element.bytes);
+    return true;
+  }
+  if (term.weak == Weak::integer && term.value.dtype == DType::u64) return false;
+  *value = term.value.as_double();
+  return term.weak == Weak::real || term.weak == Weak::integer;
+}
+bool is_plain(const ElementTerm& term, int64_t* value) {
+  const bool plain =
+      term.weak == Weak::none ? term.element.dtype == DType::i64 : term.weak == Weak::integer && term.value.dtype == DType::i64;
+  if (plain) *value = term.weak == Weak::none ? get<int64_t>(term.element.bytes) : term.value.i;
+  return plain;
+}
+
+/// Any other row, by the loop that the built-in kernels run.
+std::optional<Element> apply_by_loop(Op op, std::span<const ElementTerm> terms) {
+  const OpInfo& row = info(op);
+  const bool plain_types = row.signature == Signature::same || row.signature == Signature::divide;
+  if (row.kind != OpKind::elementwise || !plain_types || row.nin != terms.size()) return std::nullopt;
+  OperandType types[3];
+  bool weak = false, unsigned_64 = false, signed_int = false;
+  for (size_t k = 0; k < terms.size(); ++k) {
+    const ElementTerm& t = terms[k];
+    types[k] = t.weak == Weak::none ? OperandType{t.element.dtype, Weak::none} : OperandType{default_dtype(t.weak), t.weak};
+    weak |= t.weak != Weak::none;
+    unsigned_64 |= t.weak == Weak::none && t.element.dtype == DType::u64;
+    signed_int |= t.weak == Weak::none && is_signed_int(t.element.dtype);
+  }
+  // Rows that look at values, and Python numbers beyond a dtype, are recorded: rules and errors are there.
+  if ((is_logical(op) && weak) || (unsigned_64 && signed_int)) return std::nullopt;
+  const Loop loop = resolve(op, std::span<const OperandType>(types, terms.size()));
+  if (op == Op::power && !is_inexact(loop.in[1])) return std::nullopt;
+  const Tier0Loop run = tier0_loop(op, loop.in[0]);
+  if (!run) return std::nullopt;
+  alignas(16) char operands[3][16], result[16] = {};  // complex numbers lie at multiples of 16
+  for (size_t k = 0; k < terms.size(); ++k) {
+    const ElementTerm& t = terms[k];
+    if (t.weak == Weak::integer && !integer_fits(t.value, loop.in[k])) return std::nullopt;
+    if (t.weak != Weak::none) {
+      t.value.store(loop.in[k], operands[k]);
+    } else if (t.element.dtype == loop.in[k]) {
+      std::memcpy(operands[k], t.element.bytes, sizeof(operands[k]));
+    } else if (const Tier0Loop cast = tier0_cast(t.element.dtype, loop.in[k])) {
+      cast(t.element.bytes, nullptr, nullptr, operands[k], 1);
+    } else {
+      return std::nullopt;
+    }
+  }
+  run(operands[0], operands[1], operands[2], result, 1);
+  Element made{loop.out};
+  std::memcpy(made.bytes, result, sizeof(result));
+  return made;
+}
+
+}  // namespace
+
+std::optional<Element> apply_one(Op op, std::span<const ElementTerm> terms) {
+  if (!open(Device{DeviceType::cpu, 0})) return std::nullopt;
+  if (terms.size() == 2) {
+    if (double x, y; is_plain(terms[0], &x) && is_plain(terms[1], &y)) {
+      if (std::optional<Element> made = apply_plain(op, DType::f64, x, y)) return made;
+    } else if (int64_t i, j; is_plain(terms[0], &i) && is_plain(terms[1], &j)) {
+      if (std::optional<Element> made = apply_plain(op, DType::i64, i, j)) return made;
+    }
+  }
+  return apply_by_loop(op, terms);
 }
 
 bool put_few(const Array& a, const Array& index, const Arg& value) {

@@ -10,12 +10,31 @@ namespace bc {
 // do, so they are made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the
 // usual way is taken, which says what.
 
-/// The element that an index of an integer for each axis names, as an array of its own.
-std::optional<Array> pick_one(const Array& a, std::span<const SliceItem> items);
-/// Its value alone.
+/// The value of one element of the CPU's, apart from any array.
+struct Element {
+  DType dtype = DType::f64;
+  alignas(8) char bytes[16] = {};
+
+  Scalar scalar() const { return Scalar::load(dtype, bytes); }
+};
+/// An operand of apply_one: an element, or a Python number where `weak` says so.
+struct ElementTerm {
+  Element element;
+  Weak weak = Weak::none;
+  Scalar value;
+};
+
+/// The element that an index of an integer for each axis names.
+std::optional<Element> pick_one(const Array& a, std::span<const SliceItem> items);
+/// Its value, also while a profiler counts kernels.
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
 /// Stores into that element. Tells whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
+bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value);
+/// An array without axes that holds an element.
+Array array_of_one(const Element& element);
+/// An elementwise row of elements and Python numbers, at least one of them an element: dtypes and bits are those that recording gives.
+std::optional<Element> apply_one(Op op, std::span<const ElementTerm> terms);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values.
 std::optional<Array> pick_few(const Array& a, const Array& index);
 /// a[index] = value likewise. Tells whether it was done.

@@ -1,8 +1,10 @@
 #pragma once
+#include <atomic>
 #include <optional>
 #include <vector>
 
 #include "array/array.h"
+#include "array/few.h"
 #include "bind/state.h"
 #include "graph/tape.h"
 
@@ -10,21 +12,37 @@ namespace bc::bind {
 
 /// broadcloth.ndarray: the engine's handle, and what NumPy's array knows besides.
 struct PyArray {
-  PyObject_HEAD Array a;
-  PyObject* base;  ///< the array that this one is a view of, or nullptr
+  PyObject_HEAD Array a;  ///< through array_of(): an element has none before it is asked for
+  PyObject* base;         ///< the array that this one is a view of, or nullptr
   PyObject* weakrefs;
   bool read_only;
   bool scalar;  ///< 0-d, and what NumPy gives as a scalar (an element, a sum): `x += 1` makes a new one and leaves other names of it alone
+  std::atomic<bool> bare;  ///< an element without an array: `element` is all there is
+  Element element;
 };
 
 inline bool is_array(PyObject* o) { return Py_TYPE(o) == state().array; }
 inline PyArray* as_py_array(PyObject* o) { return reinterpret_cast<PyArray*>(o); }
-inline Array& array_of(PyObject* o) { return as_py_array(o)->a; }
+/// Tells whether an object is an element of computed memory that nobody has asked for its array: loops over elements read, compute and
+/// store numbers without making any.
+inline bool is_bare(PyObject* o) { return is_array(o) && as_py_array(o)->bare.load(std::memory_order_acquire); }
+void make_array_of_bare(PyArray* self);
+inline Array& array_of(PyObject* o) {
+  PyArray* self = as_py_array(o);
+  if (self->bare.load(std::memory_order_acquire)) [[unlikely]]
+    make_array_of_bare(self);
+  return self->a;
+}
+inline DType array_dtype(PyObject* o) { return is_bare(o) ? as_py_array(o)->element.dtype : array_of(o).dtype(); }
+/// An elementwise row of bare elements and Python numbers, computed at once; nullptr where it is to be recorded.
+PyObject* apply_bare(Op op, std::span<PyObject* const> operands);
 
 /// A new Python array. Throws PythonError.
 PyObject* wrap(Array a);
 /// As wrap(), for results that NumPy turns into scalars when they have no axes.
 PyObject* wrap_value(Array a);
+/// A bare element.
+PyObject* wrap_element(const Element& element);
 /// A new Python array over `from`'s storage: its base, and read-only where `from` is. Of a scalar a copy, unless it is read-only.
 PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
 /// wrap_view when `a` still lies in `from`'s storage, else wrap.

@@ -39,6 +39,10 @@ PyObject* number_op(Op op, PyObject* x, PyObject* y) {
 
 PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
   PyObject* made = guard([&]() -> PyObject* {
+    if (is_bare(x) || is_bare(y)) {
+      PyObject* const operands[] = {x, y};
+      if (PyObject* number = apply_bare(op, operands)) return number;
+    }
     // Nearly every operator has arrays of ours and Python numbers. (Exponents may have to be looked at.)
     if (Term terms[2]; op != Op::power && as_term(&terms[0], x) && as_term(&terms[1], y)) [[likely]] {
       LineNote line;
@@ -86,6 +90,8 @@ PyObject* inplace(PyObject* x, PyObject* y) {
 template <Op op>
 PyObject* unary(PyObject* x) {
   return guard([&] {
+    if (is_bare(x))
+      if (PyObject* number = apply_bare(op, {&x, 1})) return number;
     const Term term{&array_of(x)};
     LineNote line;
     return wrap_value(ufunc(op, std::span<const Term>(&term, 1), UfuncOptions()));
@@ -95,7 +101,7 @@ PyObject* unary(PyObject* x) {
 /// The cheaper op that NumPy takes for a power with a Python number: x**2, x**0.5, x**-1, x**1.
 std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   if (!is_array(x)) return std::nullopt;
-  const DType t = array_of(x).dtype();
+  const DType t = array_dtype(x);
   double e = 0;
   if (PyLong_CheckExact(y)) {
     int overflow = 0;
@@ -118,7 +124,7 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
 /// x**3 and x**4 of floats as products, which are within 1.5 units of the last place; 0 for other powers.
 int power_by_products(PyObject* x, PyObject* y) {
   if (!is_array(x)) return 0;
-  const DType t = array_of(x).dtype();
+  const DType t = array_dtype(x);
   if (t != DType::f32 && t != DType::f64) return 0;
   const double e = PyFloat_CheckExact(y) ? PyFloat_AsDouble(y) : PyLong_CheckExact(y) ? static_cast<double>(PyLong_AsLongLong(y)) : 0;
   if (PyErr_Occurred()) PyErr_Clear();  // an int beyond every power of interest
@@ -133,7 +139,7 @@ Array product_power(const Array& x, int exponent, const UfuncOptions& options = 
 /// 1 / x for floats is x's reciprocal, of the same bits and with fewer instructions.
 PyObject* divide_op(PyObject* x, PyObject* y) {
   const bool one = (PyFloat_CheckExact(x) && PyFloat_AsDouble(x) == 1.0) || (PyLong_CheckExact(x) && PyLong_AsDouble(x) == 1.0);
-  if (!one || !is_array(y) || !is_inexact(array_of(y).dtype()) || is_complex(array_of(y).dtype())) {
+  if (!one || !is_array(y) || is_bare(y) || !is_inexact(array_of(y).dtype()) || is_complex(array_of(y).dtype())) {
     PyErr_Clear();  // an int beyond every double
     return binary_op(Op::divide, x, y);
   }
@@ -149,6 +155,8 @@ PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   if (const auto shortcut = power_shortcut(x, y)) {
     return guard([&] {
+      if (is_bare(x))
+        if (PyObject* number = apply_bare(*shortcut, {&x, 1})) return number;
       ArgList args;
       args.emplace(array_of(x));
       LineNote line;
@@ -223,7 +231,12 @@ PyObject* compare(PyObject* x, PyObject* y, int how) {
   return binary_op(ops[how], x, y);
 }
 
+int truth_of(const Scalar& s) {
+  return s.dtype == DType::f64 || s.dtype == DType::c128 ? static_cast<int>(s.f != 0 || s.imag != 0) : static_cast<int>(s.u != 0);
+}
+
 int truth(PyObject* self) {
+  if (is_bare(self)) return truth_of(as_py_array(self)->element.scalar());
   return guard(-1, [&] {
     const Array& a = array_of(self);
     const int64_t n = a.size();
@@ -233,13 +246,16 @@ int truth(PyObject* self) {
     if (n > 1)
       throw_python(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
     const HiddenWait hidden("the truth of an array (if, while, and, or, not, a comparison of Python's)");
-    const Scalar s = look(a);
-    return s.dtype == DType::f64 || s.dtype == DType::c128 ? static_cast<int>(s.f != 0 || s.imag != 0) : static_cast<int>(s.u != 0);
+    return truth_of(look(a));
   });
 }
 
 /// The value of an array of one element.
 PyRef only_value(PyObject* self) {
+  if (is_bare(self)) {
+    const Element& element = as_py_array(self)->element;
+    if (!is_complex(element.dtype)) return to_python(element.scalar(), element.dtype);
+  }
   const Array& a = array_of(self);
   if (a.ndim() != 0) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
   if (!is_complex(a.dtype()) || !as_py_array(self)->scalar) return to_python(look(a), a.dtype());
@@ -251,6 +267,7 @@ PyRef only_value(PyObject* self) {
 PyObject* to_float(PyObject* self) {
   return guard([&]() -> PyObject* {
     PyRef v = only_value(self);
+    if (PyFloat_CheckExact(v.get())) return v.release();
     if (PyComplex_Check(v.get())) throw_python(PyExc_TypeError, "float() argument must be a string or a real number, not 'complex'");
     return PyNumber_Float(v.get());
   });
@@ -267,6 +284,7 @@ PyObject* to_long(PyObject* self) {
 
 PyObject* to_index(PyObject* self) {
   return guard([&]() -> PyObject* {
+    if (is_bare(self) && is_integer(array_dtype(self))) return only_value(self).release();
     const Array& a = array_of(self);
     if (!is_integer(a.dtype()) || a.ndim() != 0)
       throw_python(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");

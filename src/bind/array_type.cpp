@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <mutex>
 
 #include "array/history.h"
 #include "array/record.h"
@@ -29,6 +30,7 @@ PyArray* allocate() {
   self->weakrefs = nullptr;
   self->read_only = false;
   self->scalar = false;
+  new (&self->bare) std::atomic<bool>(false);
   return self;
 }
 
@@ -120,6 +122,45 @@ PyObject* wrap_value(Array a) {
   PyObject* made = wrap(std::move(a));
   as_py_array(made)->scalar = array_of(made).ndim() == 0;
   return made;
+}
+
+PyObject* wrap_element(const Element& element) {
+  PyArray* self = allocate();
+  new (&self->a) Array();
+  self->scalar = true;
+  self->element = element;
+  self->bare.store(true, std::memory_order_release);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+void make_array_of_bare(PyArray* self) {
+  static std::mutex mutex;  // of all elements: making an array takes 100 ns, and two threads seldom ask at once
+  const std::lock_guard lock(mutex);
+  if (!self->bare.load(std::memory_order_relaxed)) return;
+  self->a = array_of_one(self->element);
+  self->bare.store(false, std::memory_order_release);
+}
+
+PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
+  ElementTerm terms[3];
+  for (size_t k = 0; k < operands.size(); ++k) {
+    PyObject* o = operands[k];
+    if (is_bare(o)) {
+      terms[k].element = as_py_array(o)->element;
+    } else if (PyFloat_CheckExact(o)) {
+      terms[k].weak = Weak::real;
+      terms[k].value = Scalar::real(PyFloat_AsDouble(o));
+    } else if (PyLong_CheckExact(o)) {
+      int overflow = 0;
+      terms[k].weak = Weak::integer;
+      terms[k].value = Scalar::integer(PyLong_AsLongLongAndOverflow(o, &overflow));
+      if (overflow) return nullptr;
+    } else {
+      return nullptr;
+    }
+  }
+  const std::optional<Element> made = apply_one(op, {terms, operands.size()});
+  return made ? wrap_element(*made) : nullptr;
 }
 
 PyObject* wrap_view(Array a, PyObject* from, bool read_only) {

@@ -38,11 +38,13 @@ SliceItem item_of_slice(PyObject* slice) {
   return item;
 }
 
-/// Tells whether an index is a number that is looked at at once: an element of the CPU's, in a program that was written for NumPy.
+/// Tells whether an index is an element of the CPU's that is looked at at once: one that is computed, and in a program that was written for
+/// NumPy any. As NumPy's scalars those index like Python's integers.
 bool is_number_now(PyObject* o) {
-  if (!program_mode.load(std::memory_order_relaxed) || !is_array(o) || !as_py_array(o)->scalar) return false;
+  if (!is_array(o) || !as_py_array(o)->scalar) return false;
   const Array& a = array_of(o);
-  return a.ndim() == 0 && is_integer(a.dtype()) && a.device().type == DeviceType::cpu;
+  if (a.ndim() != 0 || !is_integer(a.dtype()) || a.device().type != DeviceType::cpu) return false;
+  return program_mode.load(std::memory_order_relaxed) || (!storage_facts(a).pending && !(history_observer() && a.history()));
 }
 
 /// A basic item, when the object is one.
@@ -63,6 +65,12 @@ bool basic_item(PyObject* o, SliceItem* item) {
   if (const auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
       type == state().scalar_types[static_cast<int>(DType::i64)] || type == state().scalar_types[static_cast<int>(DType::i32)]) {
     *item = item_of(PyNumber_AsSsize_t(o, nullptr));
+    return true;
+  }
+  if (is_bare(o) && is_integer(array_dtype(o))) {
+    const Scalar at = as_py_array(o)->element.scalar();
+    if (at.dtype == DType::u64 && at.u > INT64_MAX) return false;  // out of bounds, which is said elsewhere
+    *item = item_of(at.i);
     return true;
   }
   if (is_number_now(o)) [[unlikely]] {
@@ -336,8 +344,8 @@ PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
     }
     if (value) return to_numpy_scalar(*value, a.dtype()).release();
   }
-  std::optional<Array> element = pick_one(a, items);
-  return element ? wrap_value(std::move(*element)) : nullptr;
+  const std::optional<Element> element = pick_one(a, items);
+  return element ? wrap_element(*element) : nullptr;
 }
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
@@ -472,6 +480,7 @@ std::optional<Arg> number_of(PyObject* o, DType dtype) {
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
+  if (is_bare(value) && put_one(a, items, as_py_array(value)->element)) return;
   if (const std::optional<Arg> number = number_of(value, a.dtype()); number && put_one(a, items, *number)) return;
   Arg v = to_stored_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());

@@ -52,6 +52,13 @@ int exec_module(PyObject* module) {
       check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
       return 0;
     }
+    // The import of NumPy makes objects that stay; the collector would go through them dozens of times (10 ms).
+    const struct CollectorOff {
+      const int was = PyGC_Disable();
+      ~CollectorOff() {
+        if (was) PyGC_Enable();
+      }
+    } off;
     cpu_level();  // a wrong BROADCLOTH_CPU ends the import, not the first computation
     init_state(module);
     for (auto* init :

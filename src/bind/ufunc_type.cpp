@@ -165,6 +165,8 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
       throw PythonError();
     }
     if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]] {
+      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])))
+        if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
       Term terms[3];
       int known = 0, arrays = 0;
       while (known < u->nin && as_term(&terms[known], args[known])) arrays += terms[known++].array != nullptr;

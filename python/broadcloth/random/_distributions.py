@@ -157,9 +157,11 @@ def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., 
     parameters = len(parameters_of(row)) - 2
 
     def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        # One number, as loops draw it: nothing to convert.
-        if not kwargs and device is None and len(args) <= parameters and _NUMBERS.issuperset(map(type, args)):
-            return on_device(numpys(self._numpy, *args), None)
+        # One number or a few, as loops draw them: nothing to convert, and nothing to share out.
+        if device is None and _NUMBERS.issuperset(map(type, args)) and _NUMBERS.issuperset(map(type, kwargs.values())):
+            size = args[parameters] if len(args) > parameters else kwargs.get("size", 0)
+            if size < parallel.LEAST:
+                return on_device(numpys(self._numpy, *args, **kwargs), None)
         if scaled and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
             kind, low, scale = scaled(*map(float, values[:-1]))
             if math.copysign(1.0, scale) > 0 and math.isfinite(scale):

@@ -15,7 +15,7 @@ from . import _on_device
 _DXSM = {np.random.PCG64: False, np.random.PCG64DXSM: True}
 _WORD = (1 << 64) - 1
 # Fewer numbers are drawn sooner by NumPy's loop: reading and writing the state takes some microseconds.
-_LEAST = 4096
+LEAST = 4096
 
 _library = ctypes.CDLL(np.random._generator.__file__)  # type: ignore[attr-defined]
 # NumPy's functions that draw one number, which the engine calls where a ziggurat's fast way ends.
@@ -61,7 +61,7 @@ def _shape(bits: Any, size: Any) -> tuple[int, ...] | None:
     if type(bits) not in _DXSM:
         return None
     shape = (size,) if type(size) is int else size
-    if type(shape) is not tuple or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) < _LEAST:
+    if type(shape) is not tuple or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) < LEAST:
         return None
     return shape
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "codegen/tier0/tier0.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
 
@@ -50,11 +51,16 @@ uint8_t log_size(DType t) { return static_cast<uint8_t>(std::countr_zero(static_
 
 Loop cast_loop(DType from, DType to) { return tables().casts[static_cast<int>(from)][static_cast<int>(to)]; }
 
+/// nullptr where the row has no loop for the dtype.
+Loop row_loop(Op op, DType t) {
+  const int index = static_cast<int>(op) - kFirstRow;
+  return info(op).kind == OpKind::elementwise && index >= 0 && index < kRows ? tables().rows[index][static_cast<int>(t)] : nullptr;
+}
+
 Loop op_loop(const Value& x) {
   const OpInfo& row = info(x.op);
   const DType t = row.signature == Signature::random ? x.dtype : x.loop[row.signature == Signature::where ? 1 : 0];
-  const int index = static_cast<int>(x.op) - kFirstRow;
-  const Loop loop = row.kind == OpKind::elementwise && index >= 0 ? tables().rows[index][static_cast<int>(t)] : nullptr;
+  const Loop loop = row_loop(x.op, t);
   BC_CHECK(loop != nullptr, Runtime, "tier 0: expected a row with a loop in {}, got '{}'", info(t).name, row.name);
   return loop;
 }
@@ -376,3 +382,10 @@ Program::Program(const Ir& ir)
 }
 
 }  // namespace bc::tier0
+
+namespace bc {
+
+Tier0Loop tier0_loop(Op op, DType type) { return Tier0Program::supported() ? tier0::row_loop(op, type) : nullptr; }
+Tier0Loop tier0_cast(DType from, DType to) { return Tier0Program::supported() ? tier0::cast_loop(from, to) : nullptr; }
+
+}  // namespace bc

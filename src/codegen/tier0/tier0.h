@@ -29,6 +29,13 @@ class Tier0Program {
   std::unique_ptr<const tier0::Program> program_;
 };
 
+/// out[i] = row(a[i], b[i], c[i]) for i in [0, n).
+using Tier0Loop = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
+/// The loop of an elementwise row over elements of `type`, and the one that casts; nullptr where there is none, or where this processor
+/// lacks what the loops need. Their results have the bits of every kernel's.
+Tier0Loop tier0_loop(Op op, DType type);
+Tier0Loop tier0_cast(DType from, DType to);
+
 /// Tier0Program, once.
 void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end);
 

@@ -1,0 +1,174 @@
+"""Elements of computed arrays: numbers that are computed at once, without arrays behind them."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex128"]
+BINARY = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.lt, operator.le, operator.eq,
+    operator.ne, operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.pow,
+]  # fmt: skip
+UNARY = [operator.neg, operator.pos, abs, operator.invert, np.sqrt, np.exp, np.sin, np.isnan, np.sign, np.square]
+VALUES = [3, 5, 0, 1, 7]
+
+
+def element(dtype, k):
+    """One element of a computed array, and the array without axes that recording has in its place."""
+    a = bc.array(np.array(VALUES).astype(dtype))
+    return a[k], bc.array(np.array(VALUES).astype(dtype)[k])
+
+
+def outcome(call):
+    try:
+        with np.errstate(all="ignore"):
+            made = call()
+    except Exception as error:
+        return type(error), str(error)
+    host = made.get() if isinstance(made, bc.ndarray) else np.asarray(made)
+    return host.dtype, host.shape, host.tobytes()
+
+
+@pytest.mark.parametrize("left", DTYPES)
+@pytest.mark.parametrize("op", BINARY, ids=lambda op: op.__name__)
+def test_operators_give_the_dtypes_and_bits_of_recorded_ones(op, left):
+    for right in DTYPES:
+        for i, j in ((0, 1), (1, 2), (3, 4)):
+            (x, x0), (y, y0) = element(left, i), element(right, j)
+            assert outcome(lambda x=x, y=y: op(x, y)) == outcome(lambda x0=x0, y0=y0: op(x0, y0)), (left, right, i, j)
+    for number in (2, -1, 0, 0.5, 3.0, -2, 300, 2**40, 2**63, 2**70, float("nan"), True, 1j):
+        for k in range(len(VALUES)):
+            x, x0 = element(left, k)
+            assert outcome(lambda x=x, n=number: op(x, n)) == outcome(lambda x0=x0, n=number: op(x0, n)), (left, number)
+            assert outcome(lambda x=x, n=number: op(n, x)) == outcome(lambda x0=x0, n=number: op(n, x0)), (number, left)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", UNARY, ids=lambda op: op.__name__)
+def test_unary_operators_and_ufuncs(op, dtype):
+    function = getattr(bc, op.__name__, op) if isinstance(op, np.ufunc) else op
+    for k in range(len(VALUES)):
+        x, x0 = element(dtype, k)
+        assert outcome(lambda x=x: function(x)) == outcome(lambda x0=x0: function(x0))
+
+
+def test_integers_wrap_around_and_floats_have_special_values():
+    a = bc.array([2**63 - 1, -(2**63)])
+    assert int(a[0] + 1) == -(2**63) and int(a[1] - a[0]) == 1 and int(a[1] * -1) == -(2**63)
+    f = bc.array([np.inf, -0.0, np.nan])
+    assert np.isnan(float(f[0] - f[0])) and np.signbit(float(f[1] * 1)) and not f[2] == f[2] and bool(f[2] != f[2])
+
+
+def test_an_element_keeps_its_value_when_the_array_is_written():
+    a = bc.arange(5.0)
+    a.get()
+    x = a[2]
+    a[2] = 9
+    a += 1
+    assert float(x) == 2 and float(a[2]) == 10
+
+
+def test_in_place_operators_make_new_numbers():
+    a = bc.arange(3.0)
+    a.get()
+    x = y = a[1]
+    x += 5
+    assert (float(x), float(y), float(a[1])) == (6, 1, 1)
+
+
+def test_an_element_is_an_array_without_axes():
+    a = bc.arange(6, dtype="int32").reshape(2, 3)
+    a.get()
+    x = a[1, 2]
+    assert type(x) is bc.ndarray and x.shape == () and x.dtype == np.int32 and x.ndim == 0 and x.size == 1 and x.device == a.device
+    assert repr(x) == "array(5, dtype=int32)" and str(x) == "5" and f"{x:3d}" == "  5" and x.tolist() == 5 and x.item() == 5
+    assert (x.reshape(1) + 1).tolist() == [6] and bc.stack([x, x]).tolist() == [5, 5] and (a + x)[0].tolist() == [5, 6, 7]
+    x[...] = 8
+    assert int(x) == 8 and int(x + 1) == 9 and int(a[1, 2]) == 5
+
+
+@pytest.mark.parametrize("to", DTYPES)
+def test_stores_of_elements_cast_as_stores_of_arrays_do(to):
+    for dtype in DTYPES:
+        for k in range(len(VALUES)):
+            x, x0 = element(dtype, k)
+
+            def store(value, to=to):
+                a = bc.zeros(3, to)
+                a.get()
+                a[1] = value
+                return a
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+                assert outcome(lambda x=x, store=store: store(x)) == outcome(lambda x0=x0, store=store: store(x0)), (dtype, to)
+
+
+def test_pending_writes_come_before_reads_and_stores():
+    a = bc.arange(4.0)
+    b = a * 2  # waits
+    a[0] = a[3] * 0.5
+    assert b.tolist() == [0, 2, 4, 6] and a.tolist() == [1.5, 1, 2, 3]
+    view = a[::2]
+    a[2] = view[0] + 1
+    assert view.tolist() == [1.5, 2.5]
+
+
+def test_integer_elements_index_as_python_integers():
+    a = bc.zeros((3, 2))
+    places = bc.array([2, 0])
+    places.get()
+    row = a[places[0]]
+    row[...] = 1  # a view, as with NumPy's scalars
+    a[places[1], 1] = 5
+    assert a.tolist() == [[0, 5], [0, 0], [1, 1]]
+    k = places[0]
+    assert k.dtype == np.int64  # which makes its array
+    a[k][0] = 7
+    assert a.tolist() == [[0, 5], [0, 0], [7, 1]]
+    assert [10, 11, 12][places[0]] == 12 and list(range(places[0])) == [0, 1]
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
+        a[0][places[0]]
+    with pytest.raises(IndexError):
+        a[bc.array([2**63], dtype="uint64")[0]]
+
+
+def test_truth_conversions_and_iteration():
+    a = bc.array([0.0, 2.5, -1.0])
+    a.get()
+    assert [bool(x) for x in a] == [False, True, True] and [float(x) for x in a] == [0, 2.5, -1] and int(a[1]) == 2
+    assert max(a).item() == 2.5 and sorted(a)[0].item() == -1 and float(sum(a)) == 1.5
+    with pytest.raises(TypeError, match="only integer scalar arrays"):
+        range(a[1])
+    z = bc.array([1 + 2j])
+    z.get()
+    assert complex(z[0]) == 1 + 2j and bool(z[0])
+
+
+def test_elements_of_arrays_with_derivatives_remember_them():
+    a = bc.arange(3.0)
+    a.requires_grad = True
+    y = a[1] * a[2] + a[0]
+    y.backward()
+    assert a.grad.tolist() == [1, 2, 1]
+    x = bc.arange(3.0)[1]
+    x.requires_grad = True
+    (x * x * 3).backward()
+    assert float(x.grad) == 6
+
+
+def test_many_threads_ask_one_element_for_its_array():
+    from concurrent.futures import ThreadPoolExecutor
+
+    a = bc.arange(100.0)
+    a.get()
+    with ThreadPoolExecutor(4) as pool:
+        for k in range(100):
+            x = a[k]
+            assert [float(v) for v in pool.map(lambda _, x=x: (x.reshape(1) + 1)[0], range(4))] == [k + 1] * 4
