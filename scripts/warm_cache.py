@@ -12,11 +12,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 os.environ["BROADCLOTH_CACHE_DIR"] = ""  # nothing may come from a folder, and nothing go to one
 os.environ["BROADCLOTH_SHIPPED_KERNELS"] = "0"
+
+import numpy as np
 
 import broadcloth as bc
 
@@ -111,6 +113,43 @@ def programs() -> Iterator[Any]:
         yield bc.sum(a)
 
 
+def counted(select: Callable[[Any], Any]) -> Any:
+    """What `select` gives for a mask. The processor runs the kernel that counts its true elements, whose number is asked for at once."""
+    bc._c.null_run(True)
+    result = select(bc.asarray(np.ones(1 << 16, bool)))
+    bc._c.null_run(False)
+    return result
+
+
+def library_programs() -> Iterator[Any]:
+    """What runs kernels of library ops (scans, compaction, counts, assignment at places) and reductions of long arrays."""
+    for dtype in ("float32", "float64", "int64"):
+        yield bc.cumsum(array(1 << 20, dtype))
+        yield bc.cumsum(array((64, 1 << 16), dtype), axis=1)
+    for dtype in ("float32", "float64"):
+        yield counted(lambda mask, dtype=dtype: array(1 << 16, dtype)[mask])
+    yield counted(bc.nonzero)
+    for dtype in ("int64", "uint64"):
+        yield bc.max(array(1 << 20, dtype))
+    yield bc.bincount(array(1 << 20, "int64"), minlength=1000)
+    a, at = array(1 << 20), array(1000, "int64")
+    a[at] = 0
+    yield a[at]
+    # Whole reductions of long arrays are cut into segments.
+    for dtype in FLOATS:
+        a = array(1 << 24, dtype)
+        for f in (bc.sum, bc.max, bc.min, bc.mean, bc.std, bc.argmax, bc.linalg.norm, bc.nanmean):
+            yield f(a)
+    for f in (bc.sum, bc.max, bc.min):
+        yield f(array(1 << 24, "int64"))
+    flags = array(1 << 24, "bool")
+    yield bc.any(flags), bc.all(flags)
+    yield bc.any(flags)
+    yield bc.count_nonzero(flags)
+    mask = array(1 << 24) > 0
+    yield mask, bc.count_nonzero(mask)
+
+
 def record() -> None:
     """Lets the null device be given all programs, as a GPU would be, whole at once."""
     bc.config.background_compile = False
@@ -118,6 +157,11 @@ def record() -> None:
         bc._c.null_set_target("null-cuda")
         bc._c.null_log_clear()
         for values in programs():
+            bc.flush()
+            del values
+        bc.flush()
+        bc._c.use_cuda_bodies("null", True)
+        for values in library_programs():
             bc.flush()
             del values
         bc.flush()

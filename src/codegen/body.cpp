@@ -110,6 +110,7 @@ std::string BodyPrinter::expression(int index) const {
       if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
       if (!quick) quick = float_operator(x.op, x.loop[0]);
       if (const char* shared = shared_random_text(x)) quick = shared;
+      if (std::string test = magnitude_test(x); !test.empty()) return test;
       return substitute(quick ? quick : row.text, {{"a", a[0]},
                                                    {"b", a[1]},
                                                    {"c", a[2]},
@@ -141,11 +142,52 @@ std::string BodyPrinter::random_blocks(int stage) const {
   return out;
 }
 
-std::string BodyPrinter::random_functions() const {
-  bool any = false;
-  for (const Value& x : ir_.values) any |= shared_random_text(x) != nullptr;
-  if (!any) return "";
-  return R"(struct RandomBlock {
+std::string BodyPrinter::magnitude_test(const Value& x) const {
+  if (ir_.target != Target::cuda || x.kind != Value::Kind::op || x.loop[0] != DType::f32 || x.loop[1] != DType::f32) return "";
+  const bool less = x.op == Op::less || x.op == Op::less_equal, greater = x.op == Op::greater || x.op == Op::greater_equal;
+  if (!less && !greater) return "";
+  const auto is_magnitude = [&](int16_t value) {
+    const Value& a = ir_.values[value];
+    return a.kind == Value::Kind::op && a.op == Op::abs && a.loop[0] == DType::c64 && a.dtype == DType::f32 && a.stage == x.stage &&
+           a.row == x.row;
+  };
+  const int side = is_magnitude(x.args[0]) ? 0 : 1;
+  if (side == 1 && !is_magnitude(x.args[1])) return "";
+  return fmt::format("magnitude_{}({}, {}, {})", less == (side == 0) ? "less" : "greater",
+                     argument(ir_.values[x.args[side]].args[0], DType::c64), argument(x.args[1 - side], DType::f32),
+                     x.op == Op::less_equal || x.op == Op::greater_equal);
+}
+
+std::string BodyPrinter::functions() const {
+  bool random = false, magnitudes = false;
+  for (const Value& x : ir_.values) {
+    random |= shared_random_text(x) != nullptr;
+    magnitudes |= !magnitude_test(x).empty();
+  }
+  std::string out;
+  // The squares tell, but for what is so near that rounding could matter, or out of range: that takes the magnitude.
+  if (magnitudes)
+    out += R"(BC_INLINE bool magnitude_less(complex64 z, float r, bool or_equal) {
+  const float s = z.re * z.re + z.im * z.im, q = r * r;
+  if (r > 0.0f && q >= 0x1p-100f) {
+    if (s < q * 0x1.ffffep-1f) return true;
+    if (s > q * 0x1.00001p0f) return false;
+  }
+  const float a = abs(z);
+  return or_equal ? a <= r : a < r;
+}
+BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
+  const float s = z.re * z.re + z.im * z.im, q = r * r;
+  if (r > 0.0f && q >= 0x1p-100f) {
+    if (s > q * 0x1.00001p0f) return true;
+    if (s < q * 0x1.ffffep-1f) return false;
+  }
+  const float a = abs(z);
+  return or_equal ? a >= r : a > r;
+}
+)";
+  if (!random) return out;
+  return out + R"(struct RandomBlock {
   u64 counter;
   u32x4 words;
   bool known = false;

@@ -33,8 +33,8 @@ class BodyPrinter {
 
   /// CUDA: declarations, to stand before a loop over neighbouring elements, of what it keeps of random numbers: neighbours share a block.
   std::string random_blocks(int stage) const;
-  /// The types and functions that these need, for the kernel's top; empty where no value is random.
-  std::string random_functions() const;
+  /// CUDA: the types and functions that its own forms of values need, for the kernel's top.
+  std::string functions() const;
 
   /// The accesses that a stage's values and outputs of a scope use.
   std::set<int> accesses(int stage, bool row) const;
@@ -57,6 +57,8 @@ class BodyPrinter {
   std::string user_call(int index) const;
   /// CUDA: the text of a random value by the block that its neighbours share, nullptr where it has one of its own.
   const char* shared_random_text(const Value& x) const;
+  /// CUDA: how the magnitude of a complex64 number is compared with another number, empty where `x` is no such comparison.
+  std::string magnitude_test(const Value& x) const;
   std::string argument(int value, DType as) const;
   /// A value's fast form on the target, nullptr where it has none.
   const char* fast_text(const Value& x) const;

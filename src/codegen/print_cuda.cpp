@@ -33,7 +33,7 @@ class CudaPrinter {
     out.quick = ir_.walk == Walk::map && ir_.vector > 1 && ir_.users.empty();
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
-    t += body_.random_functions();
+    t += body_.functions();
     const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
     t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) +
          body_.constants();
@@ -57,6 +57,7 @@ class CudaPrinter {
     const Access& a = ir_.accesses[access];
     const bool plain = row_access(access) || a.step == Access::Step::zero;
     if (a.role == Access::Role::coordinate) return plain ? fmt::format("q{}", access) : fmt::format("(q{0} + i64(u) * t{0})", access);
+    if (a.tiled) return fmt::format("s{}[c][row]", access);
     if (plain) return fmt::format("q{}[0]", access);
     if (a.role == Access::Role::store && vectorized(access)) return fmt::format("l{}.v[u]", access);
     return a.step == Access::Step::unit ? fmt::format("q{}[u]", access) : fmt::format("q{0}[u * t{0}]", access);
@@ -144,9 +145,48 @@ class CudaPrinter {
     return true;
   }
 
+  /// A block's square of the last two axes: operands that lie along the axis before the last one are read along it, put into shared memory,
+  /// and read from there along the last one.
+  std::string tiles(const std::set<int>& used) const {
+    const int inner = ir_.kept - 1, side = ir_.tile, rows = kCudaBlock / side;
+    const char* type = ir_.wide ? "u64" : "u32";
+    std::string out =
+        fmt::format("constexpr int kSide = {}, kRows = {};\nconst int c = threadIdx.x % kSide, r = threadIdx.x / kSide;\n", side, rows);
+    out += fmt::format("const I width = {}, height = {};\n", word(p_.kept_shape + inner), word(p_.kept_shape + inner - 1));
+    out += fmt::format("{} rest = blockIdx.x;\n", type);
+    for (const auto& [name, extent] : {std::pair("left", "width"), std::pair("top", "height")})
+      out += fmt::format(
+          "const {0} {1}_tiles = ({0}({2}) + kSide - 1) / kSide;\nconst I {1} = I(rest % {1}_tiles) * kSide;\nrest /= {1}_tiles;\n", type,
+          name, extent);
+    out += coordinates("rest", "x", p_.kept_shape, ir_.kept - 2);
+    std::string loads, pointers;
+    for (int a : used) {
+      if (!ir_.accesses[a].tiled) {
+        out += step(a, inner);
+        pointers += pointer(a, ir_.kept, 0);
+        continue;
+      }
+      const char* name = info(ir_.accesses[a].dtype).c_name;
+      out += fmt::format(
+          "__shared__ __align__(16) unsigned char m{0}[sizeof({1}) * kSide * (kSide + 1)];\n"
+          "{1} (&s{0})[kSide][kSide + 1] = *reinterpret_cast<{1} (*)[kSide][kSide + 1]>(m{0});\n",
+          a, name);
+      // All loads of a thread are under way before the first is stored.
+      loads += fmt::format(
+          "{{\n{0} held[kSide / kRows];\n#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\n"
+          "const I x{1} = top + c, x{2} = left + r + k * kRows;\nif (x{1} < height && x{2} < width) {{\n{3}held[k] = q{4}[0];\n}}\n}}\n"
+          "#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) s{4}[r + k * kRows][c] = held[k];\n}}\n",
+          name, inner - 1, inner, pointer(a, ir_.kept, 0), a);
+    }
+    out += loads + fmt::format("__syncthreads();\nconst I x{} = left + c;\nif (x{} >= width) return;\n#pragma unroll 4\n", inner, inner);
+    out += fmt::format("for (int row = r; row < kSide; row += kRows) {{\nconst I x{0} = top + row;\nif (x{0} < height) {{\n", inner - 1);
+    return out + pointers + vector_body(0, used, "", "") + "}\n}\n";
+  }
+
   std::string map() {
     find_predicated(0);
     const std::set<int> used = body_.accesses(0, false);
+    if (ir_.tile) return tiles(used);
     const int inner = ir_.kept - 1, v = ir_.vector;
     const bool fast = has_fast_body();
     std::string out;
@@ -227,13 +267,37 @@ class CudaPrinter {
         leader, p_.tickets, index, word(p_.segments));
   }
 
+  /// What a thread holds of a tile: an array for each accumulator of a stage, and the statements that fill element `e`.
+  struct Tile {
+    std::string buffers, sink;
+  };
+  Tile tile_of(int stage, int elements) const {
+    Tile tile;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      const Accumulator& a = ir_.accumulators[k];
+      if (a.stage != stage) continue;
+      tile.buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, elements);
+      tile.sink += fmt::format("b{}[e] = {};\n", k, body_.input(a));
+    }
+    return tile;
+  }
+  /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
+  std::string join_tile(int stage, int elements, const std::string& count, const std::string& at) const {
+    std::string out;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      if (ir_.accumulators[k].stage == stage)
+        out += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements, ir_.vector,
+                           count, at, ir_.group);
+    return out;
+  }
+
   std::string rows(int threads) {
     const int g = ir_.group, v = ir_.vector, u = ir_.unroll, held_elements = u * v;
     const int rows_per_block = threads / g;
     std::string out;
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
-    out += fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
+    out += fmt::format("__shared__ __align__(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
     out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
     if (ir_.segmented) {
       out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n",
@@ -262,28 +326,36 @@ class CudaPrinter {
       bool walks = !used.empty();
       for (const Value& x : ir_.values) walks |= x.stage == s && !x.row && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
       if (walks) {
-        std::string buffers, join, sink;
-        for (int k : kept)
-          if (ir_.values[k].stage == s) sink += fmt::format("k{0}[e] = v{0};\n", k);
-        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-          const Accumulator& a = ir_.accumulators[k];
-          if (a.stage != s) continue;
-          buffers += fmt::format("Red{}::T b{}[{}];\n", k, k, held_elements);
-          const std::string value = body_.input(a);
-          sink += fmt::format("b{}[e] = {};\n", k, value);
-          join += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, {4}, base + lane * {2}, i64({3}) * {2});\n", k,
-                              held_elements, v, g, all_walk ? "m" : "there ? m : 0");
-        }
         std::string pointers;
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
-        // One tile covers the row where values stay in registers.
-        out += ir_.cached ? "{\nconst I base = lo;\n" : fmt::format("for (I base = lo; base < hi; base += {}) {{\n", g * held_elements);
-        out += "int m = 0;\n" + buffers;
-        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst I r = base + (k * {} + lane) * {};\nif (r < hi{}) {{\n",
-                           u, g, v, all_walk ? "" : " && there");
-        out += coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers;
-        out += vector_body(s, used, fmt::format("const int e = k * {} + u; (void)e;\n", v), sink);
-        out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v, join);
+        // The vector at r of the row.
+        const auto vector_at = [&](const char* index, const std::string& sink) {
+          return coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers + vector_body(s, used, index, sink);
+        };
+        const std::string here = fmt::format("const I r = base + (k * {} + lane) * {};\n", g, v),
+                          each = fmt::format("const int e = k * {} + u; (void)e;\n", v);
+        const std::string loop = fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n", u) + here;
+        const std::string inside = std::string("if (r < hi") + (all_walk ? "" : " && there") + ") {\n";
+        const Tile tile = tile_of(s, held_elements);
+        if (ir_.cached) {
+          // One tile covers the row, and values stay in registers.
+          std::string sink;
+          for (int k : kept)
+            if (ir_.values[k].stage == s) sink += fmt::format("k{0}[e] = v{0};\n", k);
+          out += "{\nconst I base = lo;\nint m = 0;\n" + tile.buffers + loop + inside + vector_at(each.c_str(), sink + tile.sink);
+          out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v,
+                             join_tile(s, held_elements, all_walk ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)));
+        } else {
+          // All loads of a whole tile are under way before the first is waited for. What is left goes vector by vector: the order is the
+          // same.
+          const Tile rest = tile_of(s, v);
+          out += fmt::format("I base = lo;\nfor (; {}base + {} <= hi; base += {}) {{\n", all_walk ? "" : "there && ", g * held_elements,
+                             g * held_elements);
+          out += tile.buffers + loop + vector_at(each.c_str(), tile.sink) + "}\n";
+          out += join_tile(s, held_elements, std::to_string(held_elements), fmt::format("base + lane * {}", v)) + "}\n";
+          out += fmt::format("#pragma unroll 1\nfor (int k = 0; k < {}; ++k) {{\n", u) + here + inside + rest.buffers;
+          out += vector_at("const int e = u; (void)e;\n", rest.sink) + join_tile(s, v, std::to_string(v), "r") + "}\n}\n";
+        }
       }
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
         if (ir_.accumulators[k].stage != s) continue;
@@ -318,7 +390,7 @@ class CudaPrinter {
     const std::set<int> used = body_.accesses(0, false);
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
-    std::string out = fmt::format("__shared__ alignas(16) unsigned char shared[{}];\n", bytes * v * kColumnThreads * kColumnGroups);
+    std::string out = fmt::format("__shared__ __align__(16) unsigned char shared[{}];\n", bytes * v * kColumnThreads * kColumnGroups);
     out += fmt::format(
         "const I segs = {0}, width = {1}, tiles = (width + {2} - 1) / {2};\n"
         "const I seg = I(blockIdx.x) % segs, tile = I(blockIdx.x) / segs % tiles, outer = I(blockIdx.x) / segs / tiles;\n"

@@ -506,6 +506,7 @@ class KernelBuilder {
     };
     const bool empty = product(g.space) == 0;
     collapse_all(&kept, &kept_strides);
+    if (g.walk == Walk::map && ir_.target == Target::cuda) choose_tiles(&kept, &kept_strides);
     if (g.walk != Walk::map) collapse_all(&reduced, &reduced_strides);
     ir_.kept = kept.size();
     ir_.reduced = reduced.size();
@@ -516,19 +517,20 @@ class KernelBuilder {
     const int inner_axis = g.walk == Walk::rows ? ir_.reduced - 1 : ir_.kept - 1;
     auto inner_stride = [&](size_t k) { return g.walk == Walk::rows ? reduced_strides[k][inner_axis] : kept_strides[k][inner_axis]; };
 
-    int64_t reach = std::max(m, int64_t{1}) * std::max(n, int64_t{1});
+    int64_t reach = std::max(m, n);  // rows and columns count kept and reduced elements apart
     for (size_t k = 0; k < walked_.size(); ++k) {
       const Walked& w = walked_[k];
       Access a;
       a.role = w.role;
       a.dtype = w.dtype;
       a.row = w.row;
+      a.tiled = ir_.tile && tiled(k, kept, kept_strides[k]);
       const int64_t s = inner_stride(k);
       a.step = s == 0 ? Access::Step::zero : s == 1 && w.role != Access::Role::coordinate ? Access::Step::unit : Access::Step::any;
       int64_t span = 0;
       for (int d = 0; d < ir_.kept; ++d) span += std::abs(kept_strides[k][d]) * std::max<int64_t>(kept[d] - 1, 0);
       for (int d = 0; d < ir_.reduced; ++d) span += std::abs(reduced_strides[k][d]) * std::max<int64_t>(reduced[d] - 1, 0);
-      if (w.role != Access::Role::coordinate) reach = std::max(reach, span);
+      reach = std::max(reach, span);
       ir_.accesses.push_back(a);
     }
     ir_.wide = ir_.target == Target::cuda && reach >= int64_t{1} << 30;
@@ -571,6 +573,44 @@ class KernelBuilder {
     step->ir = std::move(ir_);
   }
 
+  /// Whether a load lies along the axis before the last one, so that a tile of it is worth a way through shared memory.
+  bool tiled(size_t k, const Dims& kept, const Dims& strides) const {
+    const Walked& w = walked_[k];
+    const int inner = kept.size() - 1;
+    if (w.role != Access::Role::load || strides[inner - 1] != 1 || strides[inner] == 0 || strides[inner] == 1) return false;
+    return std::none_of(ir_.values.begin(), ir_.values.end(),
+                        [&](const Value& v) { return v.access == static_cast<int16_t>(k) && v.predicate != kNone; });
+  }
+
+  /// Where what is stored lies along the last axis and some operand along another one, puts that axis before the last and cuts both into
+  /// tiles.
+  void choose_tiles(Dims* kept, std::vector<Dims>* strides) {
+    constexpr int64_t kLeast = 32;  // shorter axes leave most of a tile empty
+    constexpr int64_t kShared = 48 * 1024;
+    const int inner = kept->size() - 1;
+    if (inner < 1 || (*kept)[inner] < kLeast) return;
+    for (const Output& o : ir_.outputs)
+      if ((*strides)[o.access][inner] != 1) return;
+    int axis = -1;
+    for (size_t k = 0; k < walked_.size() && axis < 0; ++k)
+      for (int d = 0; d < inner; ++d)
+        if (walked_[k].role == Access::Role::load && (*strides)[k][d] == 1 && (*strides)[k][inner] > 1 && (*kept)[d] >= kLeast) axis = d;
+    if (axis < 0) return;
+    const auto to_the_end = [&](Dims& values) {
+      for (int d = axis; d + 1 < inner; ++d) std::swap(values[d], values[d + 1]);
+    };
+    to_the_end(*kept);
+    for (Dims& s : *strides) to_the_end(s);
+    int64_t bytes = 0;
+    for (size_t k = 0; k < walked_.size(); ++k)
+      if (tiled(k, *kept, (*strides)[k])) bytes += itemsize(walked_[k].dtype);
+    for (const int side : {64, 32})
+      if (bytes > 0 && bytes * side * (side + 1) <= kShared) {
+        ir_.tile = side;
+        return;
+      }
+  }
+
   void choose_vectors(const ReduceShape& shape, const Dims& kept, const std::vector<Dims>& kept_strides,
                       const std::vector<Dims>& reduced_strides) {
     const bool is_map = group_->walk == Walk::map;
@@ -610,7 +650,7 @@ class KernelBuilder {
       int vector = std::max(1, 16 / widest);
       if (vector > 8) vector = 8;
       const int64_t inner = kept.back();
-      bool ok = vector > 1 && (ir_.kept == 1 || inner % vector == 0) && inner >= vector;
+      bool ok = vector > 1 && !ir_.tile && (ir_.kept == 1 || inner % vector == 0) && inner >= vector;
       for (size_t k = 0; k < ir_.accesses.size(); ++k)
         if (ir_.accesses[k].role == Access::Role::store) ok &= aligned(k, vector);
       ir_.vector = ok ? vector : 1;
@@ -651,7 +691,10 @@ class KernelBuilder {
     }
     int64_t grid;
     l.block[0] = kCudaBlock;
-    if (ir_.walk == Walk::map) {
+    if (ir_.tile) {
+      const int64_t width = kept.back(), height = kept[kept.size() - 2];
+      grid = m / width / height * ceil_div(width, ir_.tile) * ceil_div(height, ir_.tile);
+    } else if (ir_.walk == Walk::map) {
       grid = std::max<int64_t>(1, ceil_div(ceil_div(m, ir_.vector), kCudaBlock));
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);

@@ -232,6 +232,7 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
   add("group", [](Ir& x) { x.group *= 2; });
   add("unroll", [](Ir& x) { ++x.unroll; });
   add("cached", [](Ir& x) { x.cached = !x.cached; });
+  add("tile", [](Ir& x) { x.tile += 32; });
   add("constants", [](Ir& x) { ++x.constants; });
   add("gather_slots", [](Ir& x) { ++x.gather_slots; });
   add("inside_slots", [](Ir& x) { ++x.inside_slots; });
@@ -245,6 +246,7 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
         [k](Ir& x) { x.accesses[k].step = x.accesses[k].step == Access::Step::any ? Access::Step::unit : Access::Step::any; });
     add("access.row", [k](Ir& x) { x.accesses[k].row = !x.accesses[k].row; });
     add("access.vector", [k](Ir& x) { x.accesses[k].vector = !x.accesses[k].vector; });
+    add("access.tiled", [k](Ir& x) { x.accesses[k].tiled = !x.accesses[k].tiled; });
   }
   add("accesses", [](Ir& x) { x.accesses.push_back(x.accesses.back()); });
   for (size_t k = 0; k < ir.values.size(); ++k) {

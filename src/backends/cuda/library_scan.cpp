@@ -11,14 +11,16 @@ namespace bc::cuda {
 namespace {
 
 constexpr int64_t kManyLines = 32 * 1024;  // enough for one thread a line
-constexpr int64_t kShortLine = 64;
+constexpr int64_t kShortLine = 32;
+constexpr int64_t kLinesOfWarps = 256;  // enough lines that a warp for each is better than a block
 constexpr int64_t kLongColumn = 1024;
 
 /// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.
 struct TileShape {
   int vector, rows;
   int64_t tile;
-  explicit TileShape(DType t) : vector(std::max(1, 16 / itemsize(t))), rows(vector > 4 ? 2 : 4), tile(int64_t{kThreads} * vector * rows) {}
+  explicit TileShape(DType t, int rows_ = 4)
+      : vector(std::max(1, 16 / itemsize(t))), rows(vector > 4 ? std::min(rows_, 2) : rows_), tile(int64_t{kThreads} * vector * rows) {}
 };
 
 // A warp's part of a tile is `kRows` rows of 32 vectors. The joins are those of a tree that depends on the dtype alone: of a vector, of a
@@ -29,7 +31,7 @@ constexpr int kVector = {}, kRows = {}, kRow = 32 * kVector, kTile = kThreads * 
 /// Loads the thread's elements; those behind the end are the first element, which later ones alone would see.
 BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector], int t) {{
   const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
-  if (step == 1 && count == kTile && (reinterpret_cast<u64>(x) & 15) == 0) {{
+  if (step == 1 && first - t % 32 * kVector + kRow * kRows <= count && (reinterpret_cast<u64>(x) & 15) == 0) {{
     BC_UNROLL
     for (int r = 0; r < kRows; ++r) {{
       const Vec<T, kVector> loaded = *reinterpret_cast<const Vec<T, kVector>*>(x + first + r * kRow);
@@ -48,7 +50,7 @@ BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector]
 }}
 BC_INLINE void store_tile(T* out, i64 step, int count, const T (&v)[kRows][kVector], int t) {{
   const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
-  if (step == 1 && count == kTile && (reinterpret_cast<u64>(out) & 15) == 0) {{
+  if (step == 1 && first - t % 32 * kVector + kRow * kRows <= count && (reinterpret_cast<u64>(out) & 15) == 0) {{
     BC_UNROLL
     for (int r = 0; r < kRows; ++r) {{
       Vec<T, kVector> stored;
@@ -189,6 +191,36 @@ store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)"
   }
 };
 
+/// Lines too short for a block: a warp walks one.
+void scan_by_warps(const Scan& scan) {
+  const TileShape shape(scan.t, 1);
+  Words w;
+  w.pointer(scan.x);
+  w.pointer(scan.out);
+  for (int64_t v : {scan.n, scan.x_step, scan.out_step, scan.lines}) w.integer(v);
+  w.walk(scan.shape, {&scan.x_strides, &scan.out_strides});
+  scan.queue.run_for("scan_lines", scan.variant(), scan.head(true) + tile_text(shape),
+                     fmt::format(R"(const int lane = t % 32;
+const i64 line = static_cast<i64>(blockIdx.x) * kWarps + t / 32, n = p.w[2];
+if (line >= p.w[5]) return;
+i64 o[2];
+offsets<{0}, 2>(line, p.w + 6, o);
+const T* x = word_as<const T*>(p.w) + o[0];
+T* out = word_as<T*>(p.w + 1) + o[1];
+T before = T();
+for (i64 start = 0; start < n; start += kRow * kRows) {{
+  const int count = static_cast<int>(n - start < kRow * kRows ? n - start : kRow * kRows);
+  T v[kRows][kVector], row[kRows];
+  load_tile(x + start * p.w[3], p.w[3], count, v, lane);
+  const T total = scan_rows(v, row, lane);
+  join_before(v, row, before, start > 0, lane);
+  store_tile(out + start * p.w[4], p.w[4], count, v, lane);
+  before = start > 0 ? apply(before, total) : total;
+}})",
+                                 scan.shape.size()),
+                     scan.lines * 32, w);
+}
+
 /// Lines that lie side by side: a thread walks a run of one line, and neighbouring threads neighbouring lines, so every access is
 /// coalesced. Totals of the runs are scanned the same way.
 void scan_columns(const Scan& scan) {
@@ -268,6 +300,8 @@ void run(const ScanExtra& op, Device device, Stream stream, std::span<const View
     scan.serial(op.fold);
   else if (side_by_side)
     scan_columns(scan);
+  else if (scan.lines >= kLinesOfWarps && scan.n <= TileShape(scan.t).tile / 2)
+    scan_by_warps(scan);
   else
     scan.tiled();
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "codegen/device_library.h"
 #include "core/error.h"
 #include "primitives/library_op.h"
 #include "runtime/program.h"
@@ -39,6 +40,17 @@ struct NullState {
 NullState& state() {
   static auto* all = new NullState;
   return *all;
+}
+
+/// The part of the device library about a block's threads, which the library declares for CUDA alone.
+const std::string& joins_of_threads() {
+  static const std::string text = [] {
+    const std::string_view library(kDeviceLibrary, kDeviceLibrarySize);
+    const size_t begin = library.find("template <class Red, class Index> BC_INLINE typename Red::S block_moments(");
+    BC_CHECK(begin != std::string_view::npos, Runtime, "null device: the device library has no block_moments");
+    return "namespace bc {\n" + std::string(library.substr(begin, library.find("#endif", begin) - begin)) + "}\n";
+  }();
+  return text;
 }
 
 struct NullKernel final : LoadedKernel {
@@ -268,8 +280,9 @@ class NullBackend final : public Backend {
   /// CUDA's kernels as programs of CUDA C++ on the CPU, which reads and writes the null device's memory.
   static void run(const NullKernel& loaded, const Launch& launch, const void* params) {
     ProgramSource source;
-    source.text = *loaded.source;
+    source.text = joins_of_threads() + *loaded.source;
     source.device_library = true;
+    source.options = {"--fmad=false"};
     KernelLaunch shape;
     std::copy_n(launch.grid, 3, shape.grid);
     std::copy_n(launch.block, 3, shape.block);

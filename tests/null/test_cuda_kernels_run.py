@@ -1,0 +1,140 @@
+"""Kernels that are printed for CUDA, run by the CPU as CUDA C++: tiles through shared memory, reductions, random numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+from null_device import null_device, recorded
+
+
+@pytest.fixture(autouse=True)
+def device():
+    background, bc.config.background_compile = bc.config.background_compile, False
+    with null_device("null-cuda") as name:
+        bc._c.null_run(True)
+        yield name
+        bc.flush()
+        bc._c.null_run(False)
+    bc.config.background_compile = background
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def tiled(program) -> np.ndarray:
+    """The result of a program that must be one kernel with tiles."""
+    bc.flush()
+    with recorded() as record:
+        result = program()
+        bc.flush()
+    assert [("kSide" in launch.source) for launch in record.launches] == [True]
+    return np.asarray(result)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "complex128", "float16"])
+@pytest.mark.parametrize("shape", [(64, 64), (33, 200), (200, 33), (129, 65), (1000, 32)])
+def test_transposed_copies(rng, dtype, shape):
+    a = rng.integers(0, 100, shape).astype(dtype)
+    x = bc.asarray(a)
+    np.testing.assert_array_equal(tiled(lambda: bc.ascontiguousarray(x.T)), a.T)
+
+
+def test_operands_that_are_transposed_and_others(rng):
+    a, b, c = (rng.normal(size=(70, 70)).astype(np.float32) for _ in range(3))
+    x, y, z = bc.asarray(a), bc.asarray(b), bc.asarray(c)
+    row = bc.asarray(a[0])
+    np.testing.assert_array_equal(tiled(lambda: x + y.T), a + b.T)
+    np.testing.assert_array_equal(tiled(lambda: x * y.T + z.T - row), a * b.T + c.T - a[0])
+    np.testing.assert_array_equal(tiled(lambda: x + x.T), a + a.T)
+    np.testing.assert_array_equal(tiled(lambda: bc.where(x > 0, y.T, row[:, None])), np.where(a > 0, b.T, a[0][:, None]))
+
+
+def test_axes_that_are_moved(rng):
+    a = rng.integers(0, 99, (3, 40, 50, 2)).astype(np.float32)
+    x = bc.asarray(a)
+    for axes in [(0, 2, 1, 3), (2, 1, 0, 3), (3, 2, 1, 0), (1, 0, 3, 2), (0, 3, 1, 2)]:
+        np.testing.assert_array_equal(np.asarray(bc.ascontiguousarray(x.transpose(axes))), a.transpose(axes))
+    b = rng.integers(0, 99, (4, 50, 60)).astype(np.float32)
+    y = bc.asarray(b)
+    np.testing.assert_array_equal(tiled(lambda: bc.ascontiguousarray(y.transpose(0, 2, 1))), b.transpose(0, 2, 1))
+    np.testing.assert_array_equal(np.asarray(bc.ascontiguousarray(y.transpose(2, 1, 0))), b.transpose(2, 1, 0))
+
+
+def test_stores_into_what_is_read_transposed(rng):
+    a = rng.normal(size=(96, 96)).astype(np.float32)
+    x = bc.asarray(a)
+    x += x.T
+    np.testing.assert_array_equal(np.asarray(x), a + a.T)
+    x = bc.asarray(a)
+    x[:, :] = x.T.copy() * 2
+    np.testing.assert_array_equal(np.asarray(x), a.T * 2)
+    x = bc.asarray(a)
+    x[1:65, 2:66] = x[:64, :64].T
+    expected = a.copy()
+    expected[1:65, 2:66] = a[:64, :64].T.copy()
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+@pytest.mark.parametrize("length", [1, 3, 16, 63, 64, 100, 1000, 4096, 5000, 70_001])
+def test_reductions_of_rows(rng, length):
+    a = rng.integers(-50, 50, (5, length)).astype(np.float32)
+    x = bc.asarray(a)
+    np.testing.assert_array_equal(np.asarray(x.sum(1)), a.sum(1, dtype=np.float64).astype(np.float32))
+    np.testing.assert_array_equal(np.asarray(x.max(1)), a.max(1))
+    np.testing.assert_array_equal(np.asarray(x.argmin(1)), a.argmin(1))
+    np.testing.assert_allclose(np.asarray(x.std(1)), a.std(1, dtype=np.float64), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(np.asarray(x[::-1].sum()), np.float32(a.sum(dtype=np.float64)))
+    scaled = x - x.mean(1, keepdims=True)
+    np.testing.assert_allclose(np.asarray(scaled), a - a.mean(1, keepdims=True, dtype=np.float64), rtol=1e-4, atol=1e-4)
+
+
+def test_distances(rng):
+    a, b = rng.normal(size=(40, 64)).astype(np.float32), rng.normal(size=(33, 64)).astype(np.float32)
+    x, y = bc.asarray(a), bc.asarray(b)
+    ours = np.asarray(((x[:, None] - y[None]) ** 2).sum(-1))
+    np.testing.assert_allclose(ours, ((a[:, None] - b[None]) ** 2).sum(-1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [1003, (50, 7), 3])
+def test_random_numbers_are_the_cpus(dtype, shape):
+    def draw():
+        rng = bc.random.Generator(bc.random.Philox(5))
+        held = rng.random(3, dtype=dtype)  # so that the next begins inside a block
+        return [held, rng.random(shape, dtype=dtype), rng.standard_normal(shape, dtype=dtype), 2 * rng.random(shape, dtype=dtype)[1:] + 1]
+
+    ours = [np.asarray(a) for a in draw()]
+    with bc.device("cpu"):
+        for mine, expected in zip(ours, draw(), strict=True):
+            np.testing.assert_array_equal(mine, np.asarray(expected))
+
+
+@pytest.mark.parametrize("r", [2.0, 1e-3, 1e19, 3e19, 1e-22, 1e-30, 0.0, -1.0, np.inf, np.nan])
+def test_magnitudes_that_are_compared(rng, r):
+    """What squares tell, and what is too near, too large or too small for them."""
+    angle = rng.random(3000) * 7
+    near = 1 + rng.integers(-40, 41, 3000) * 2.0**-24
+    z = (abs(r if np.isfinite(r) and r else 1.0) * near * np.exp(1j * angle)).astype(np.complex64)
+    z[:6] = [0, np.inf, complex(np.nan, np.inf), np.nan, 3e38 + 3e38j, 1e-45]
+    limit = np.float32(r)
+
+    def tests():
+        a = bc.asarray(z)
+        return [abs(a) <= limit, abs(a) < limit, abs(a) >= limit, limit < abs(a), limit >= abs(a), abs(a) == limit, abs(a)]
+
+    ours = [np.asarray(a) for a in tests()]
+    with bc.device("cpu"):
+        for mine, expected in zip(ours, tests(), strict=True):
+            np.testing.assert_array_equal(mine, np.asarray(expected))
+
+
+def test_only_the_square_is_computed():
+    with recorded() as record:
+        held = abs(bc.asarray(np.ones(100, np.complex64))) <= 2
+        bc.flush()
+    del held
+    assert "magnitude_less(" in record.launches[0].source
