@@ -4,7 +4,8 @@ A form is a function, the kinds of its operands (numbers, arrays without dimensi
 and its options by position or by name. What may happen: the value that NumPy gives, an error where NumPy has one, or a `TypingError` of
 ours. A process of its own runs the forms and is started again behind a form that kills it.
 
-`python tests/call_forms.py --count 2000 --seed 1` runs many; `--form "np.outer(x, y)" --kinds number,list` runs one.
+`python tests/call_forms.py --all --jobs 2` runs the matrix (call_form_matrix.py), `--count 2000 --seed 1` a part of it,
+`--only np.sort,x.sort` that of some functions; `--form "np.outer(x, y)" --kinds number,list` runs one form.
 """
 
 from __future__ import annotations
@@ -14,161 +15,71 @@ import json
 import linecache
 import random
 import re
+import signal
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-KINDS = (
-    "number",
-    "whole",
-    "a0",
-    "i0",
-    "tuple",
-    "list",
-    "whole_list",
-    "empty",
-    "a1",
-    "i1",
-    "b1",
-    "f4",
-    "reversed",
-    "strided",
-    "a2",
-    "i2",
-    "F2",
-    "T2",
-    "empty2",
-    "a3",
-    "c1",
-)
+import call_form_matrix
+from call_form_matrix import Form
 
-# Functions of one array, with what may follow it.
-ONE = {
-    **dict.fromkeys(
-        ("sum", "prod", "mean", "any", "all", "min", "max", "amin", "amax", "argmin", "argmax"),
-        (
-            "",
-            ", axis=0",
-            ", axis=-1",
-            ", 1",
-            ", axis=None",
-            ", keepdims=True",
-            ", axis=0, keepdims=True",
-            ", axis=(0, 1)",
-            ", None",
-            ", out=None",
-        ),
-    ),
-    **dict.fromkeys(("std", "var"), ("", ", axis=0", ", ddof=1", ", 0", ", None, None", ", axis=-1, ddof=1", ", where=True")),
-    **dict.fromkeys(
-        ("nansum", "nanmean", "nanmin", "nanmax", "nanprod", "nanstd", "nanvar", "nanmedian", "nanargmin", "nanargmax"),
-        ("", ", axis=0", ", 0", ", axis=None"),
-    ),
-    **dict.fromkeys(("cumsum", "cumprod", "nancumsum"), ("", ", axis=0", ", 1", ", axis=None", ", dtype=np.float64")),
-    **dict.fromkeys(("sort", "argsort"), ("", ", axis=0", ", 0", ", axis=None", ", -1", ", kind='stable'", ", axis=1")),
-    **dict.fromkeys(("zeros_like", "ones_like"), ("", ", dtype=np.int64", ", np.float32", ", order='C'", ", shape=None")),
-    "count_nonzero": ("", ", axis=0", ", keepdims=False"),
-    "full_like": (", 2", ", fill_value=1.5", ", 2, dtype=np.int32"),
-    "ravel": ("", ", order='C'", ", order='F'", ", 'F'"),
-    "reshape": (", -1", ", (1, -1)", ", (2, -1)", ", (-1, -1)", ", (3, 2), order='F'", ", (-1,), 'C'"),
-    "transpose": ("", ", (1, 0)", ", (-1, 0)", ", (-1, 0, 1)", ", axes=(0, 1)", ", (0, 0)", ", None"),
-    "expand_dims": (", 0", ", axis=-1", ", 1", ", (0, 1)"),
-    "squeeze": (", 0", ", axis=0"),
-    "moveaxis": (", 0, -1", ", source=0, destination=1"),
-    "swapaxes": (", 0, 1", ", axis1=0, axis2=-1"),
-    "rollaxis": (", 1", ", 1, 0", ", axis=0, start=1"),
-    "flip": ("", ", 0", ", axis=-1", ", axis=(0, 1)", ", axis=None"),
-    **dict.fromkeys(
-        ("fliplr", "flipud", "nonzero", "flatnonzero", "argwhere", "unique", "shape", "ndim", "isscalar", "iscomplexobj"), ("",)
-    ),
-    "rot90": ("", ", 1", ", k=2", ", k=-1"),
-    "roll": (", 1", ", shift=-1", ", 1, axis=0", ", 1, 0"),
-    "tile": (", 2", ", (2,)", ", (2, 1)", ", reps=3"),
-    "repeat": (", 2", ", repeats=2", ", 2, axis=0", ", 2, 0"),
-    "size": ("", ", 0", ", axis=-1"),
-    "diff": ("", ", 1", ", n=2", ", axis=0", ", 1, 0"),
-    "ediff1d": ("",),
-    "ptp": ("", ", axis=0"),
-    "median": ("", ", axis=0"),
-    "average": ("", ", 0", ", axis=0"),
-    **dict.fromkeys(("percentile", "nanpercentile"), (", 50", ", q=25.0", ", (25, 75)", ", 50, 0")),
-    "quantile": (", 0.5", ", q=[0.25, 0.75]", ", 0.5, axis=0"),
-    "bincount": ("", ", minlength=5", ", None, 5"),
-    "histogram": ("", ", 3", ", bins=2", ", density=True"),
-    "diag": ("", ", 1", ", k=-1"),
-    "diagflat": ("", ", 1"),
-    **dict.fromkeys(("tril", "triu"), ("", ", 1", ", k=-1")),
-    "trace": ("", ", 1", ", offset=-1", ", axis1=1, axis2=0"),
-    "vander": ("", ", 3", ", N=2", ", increasing=True"),
-    **dict.fromkeys(("round", "around"), ("", ", 1", ", decimals=2", ", -1", ", decimals=-1")),
-    "clip": (", 1, 2", ", a_min=1, a_max=2", ", None, 2", ", min=1", ", 1.5, None"),
-    "nan_to_num": ("", ", nan=1.0", ", copy=True"),
-    "take": (", 0", ", [0, 1]", ", (0, 1)", ", -1", ", 0, axis=0", ", indices=0"),
-    "delete": (", 0", ", [0, 1]", ", obj=1", ", 0, axis=0"),
-    "insert": (", 0, 1", ", 1, 2.0"),
-    "array": ("", ", dtype=np.float64", ", copy=True"),
-    **dict.fromkeys(("asarray", "ascontiguousarray", "copy", "atleast_1d", "atleast_2d"), ("",)),
-    "broadcast_to": (", (3,)", ", (2, 3)", ", shape=(2, 3)"),
-    "resize": (", (2, 2)",),
-    "array_split": (", 2", ", 2, axis=0"),
-    "linalg.norm": ("", ", 2", ", ord=1", ", axis=0"),
-    **dict.fromkeys(("linalg.inv", "linalg.det", "linalg.cholesky", "linalg.eigvalsh"), ("",)),
-    **dict.fromkeys(("sqrt", "abs", "sin", "exp", "isnan", "floor", "negative", "sign"), ("",)),
-}
-# Functions of two.
-TWO = {
-    **dict.fromkeys(("outer", "dot", "vdot", "inner", "kron", "matmul", "cross"), ("",)),
-    **dict.fromkeys(("add", "subtract", "multiply", "divide", "maximum", "power", "hypot", "equal", "less"), ("",)),
-    "searchsorted": ("", ", side='right'", ", 'left'", ", side='bogus'"),
-    "digitize": ("", ", right=True"),
-    **dict.fromkeys(("append",), ("", ", axis=0", ", None")),
-    **dict.fromkeys(("isclose", "allclose"), ("", ", rtol=0.1", ", 0.0, 1.0", ", equal_nan=True")),
-    "array_equal": ("", ", equal_nan=True"),
-    **dict.fromkeys(("union1d", "intersect1d", "setdiff1d", "setxor1d", "isin"), ("",)),
-    **dict.fromkeys(("convolve", "correlate"), ("", ", 'same'", ", mode='valid'", ", mode='bogus'")),
-    "linalg.solve": ("",),
-    "interp": (", (0.0, 1.0, 2.0)",),
-}
-JOIN = {
-    "concatenate": ("", ", axis=0", ", 1", ", axis=None"),
-    "stack": ("", ", axis=1", ", -1"),
-    "vstack": ("",),
-    "hstack": ("",),
-    "column_stack": ("",),
-    "dstack": ("",),
-}
-REDUCING = ("sum", "prod", "mean", "any", "all", "min", "max", "argmin", "argmax", "std", "var", "cumsum", "argsort")
-SHAPING = ("ravel", "squeeze", "swapaxes", "take", "repeat", "nonzero", "round", "reshape", "transpose")
-METHODS = {
-    **{m: ONE[m] for m in REDUCING + SHAPING},
-    "flatten": ("", ", order='F'"),
-    "astype": (", np.float32", ", np.int64", ", 'float64'", ", np.float64, casting='safe'", ", dtype=np.int32"),
-    "copy": ("", ", order='F'"),
-    "item": ("",),
-    "dot": (", 2.0",),
-}  # fmt: skip
-OPERATORS = (
-    *("x + y", "x * y", "x < y", "x == y", "y in x", "x @ y", "-x", "~x", "x ** 2", "x // 2", "np.where(x > 1, x, y)"),
-    *("x[0]", "x[::-1]", "x[-1:]", "len(x)", "sum(x)", "max(x)", "abs(x)", "round(x, 1)", "float(x)", "bool(x)"),
-    *("x.T", "x.shape", "x.size", "x.real"),
-)
+# What may happen. `memory`: the result is a view where NumPy's is none, or the other way around.
+RIGHT = ("equal", "both raise", "refused")
+OUTCOMES = (*RIGHT, "value", "type", "memory", "accepted", "raises", "compiler", "crash")
 
+_NUMBER = r"^(number|whole|negative|true|f4s|z|i32s|u8s|nan|inf|zero|half)\b"
+_ARRAY = r"^(a0|i0|empty|a1|i1|b1|f4|u1|reversed|strided|a2|i2|F2|T2|S2|empty2|a3|c1)\b"
 
-# What compiled functions do otherwise than NumPy: patterns of the form, of its kinds and of the words, with the reason.
+# What compiled functions do otherwise than NumPy: patterns of the outcome, the form, its kinds and the words, with the reason.
 KNOWN = (
-    (r"np\.searchsorted|np\.interp", r".*", r"gives", "places in a sequence that is not sorted mean nothing"),
-    (r"np\.cross", r".*(a3|T2|i2)", r"raises ValueError", "vectors of two elements give numbers: dimensions come before extents"),
-    (r"x\.swapaxes\(axis1=", r".*", r"gives .*NumPy raises TypeError", "methods take their parameters by name, too"),
-    (r"x\.(T|shape|size|real)", r"number|whole", r"gives .*NumPy raises AttributeError", "numbers have the attributes of NumPy's"),
+    ("value", r"np\.(searchsorted|interp)", "", "", "places in a sequence that is not sorted mean nothing"),
+    ("raises", r"np\.cross", "a3|T2|i2", "ValueError", "vectors of two elements give numbers: dimensions come before extents"),
+    ("raises", r"np\.(roots|linalg\.eigvals)", "", "complex", "whether results are complex is known before values are"),
+    ("raises|accepted", r"np\.squeeze|np\.vsplit", "", "", "dimensions are known before extents"),
+    ("accepted", r"x\.", _NUMBER, "NumPy raises AttributeError", "numbers have the attributes of NumPy's"),
+    ("accepted", r".*x\[", "", "NumPy raises IndexError", "bounds of single elements are looked at with boundscheck=True"),
+    ("accepted", r"math\.", "", "NumPy raises (ValueError|OverflowError)", "NaN and infinity where Python raises, as in Numba"),
+    ("accepted", r"math\.", "f4s|i32s|u8s", "NumPy raises TypeError", "NumPy's scalars are numbers, which Python's mathematics takes"),
+    ("accepted", r"np\.u?int\d+\(|math\.(ceil|floor|trunc)", "nan|inf", "", "conversions of what is no integer"),
+    ("value", r"np\.random\.binomial\(.*100", "", "", "only the distribution is NumPy's"),
+    ("value", r"np\.(arg)?partition|x\.(arg)?partition", "", "", "the order on both sides of the kth element means nothing"),
+    (
+        "type",
+        r"",
+        r"f4.*,(number|negative|nan|inf|half|z)|(number|negative|nan|inf|half|z).*,f4",
+        "",
+        "numbers are float64 as arguments, not weak",
+    ),
+    ("type", r"np\.(nan)?(quantile|percentile)", "", "", "quantiles of integers are floats"),
+    ("accepted", r".*(/|%|divmod|\*\*|pow)", "", "gives np.*ZeroDivisionError", "kernels divide as CUDA does"),
+    ("accepted", r"(x|y|2) *\*\*|pow|divmod|int\(|round\(|x //|x %", "", "NumPy raises (ValueError|OverflowError)", "the same"),
+    ("value|type", r"x \*\*|pow\(", "negative|whole|zero|true", "", "the type of a power is that of its operands: (-8) ** 0.5 is NaN"),
+    ("value|type", r"(min|max)\(|x (and|or) |x if ", "", "", "the type is that of all operands"),
+    ("value|raises|accepted", r"math\.(perm|comb|factorial)|.*<<|.*\*\*|pow\(", "", "", "integers have 64 bits"),
+    (
+        "memory",
+        r"np\.(rot90|diag|flip|squeeze|atleast_|broadcast|\w*\d+\()|x\.(diagonal|astype|flat)",
+        "",
+        "",
+        "copies where NumPy gives views",
+    ),
+    ("memory", r"(np|x)\.(reshape|ravel|\w*split)", "reversed|strided|T2|S2|F2", "", "reshaped arrays are contiguous, so they are copies"),
+    ("type", r"np\.(float32|uint8|int32|bool_|complex64|int64|float64)\(", "", "", "numbers come back as Python's"),
+    ("value", r"hash\(", "tuple", "", "hashes of tuples are others"),
+    ("value", r"str\(", _ARRAY, "", "arrays are written in one line"),
 )
 
 
-def known(form: tuple[str, tuple[str, ...], str]) -> bool:
-    expression, kinds, words = form
-    found = (expression, ",".join(kinds), words.replace("\n", " "))
-    return any(all(re.match(p, part) for p, part in zip(row, found, strict=False)) for row in KNOWN)
+def known(form: Form, what: str, words: str) -> bool:
+    """Whether the outcome of a form is one of KNOWN."""
+    found = (what, form[0].removeprefix("kernel "), ",".join(form[1]), words.replace("\n", " "))
+    return any(
+        re.fullmatch(row[0], found[0]) and re.match(row[1], found[1]) and re.search(row[2], found[2]) and re.search(row[3], found[3])
+        for row in KNOWN
+    )
 
 
 def values() -> dict[str, object]:
@@ -182,7 +93,9 @@ def values() -> dict[str, object]:
         "f4": a.astype(np.float32), "reversed": a[::-1], "strided": np.arange(10.0)[::3], "a2": m, "i2": np.array([[3, 1], [2, 5]]),
         "F2": np.asfortranarray(m), "T2": np.array([[2.0, 1.0], [1.0, 3.0]]).T, "empty2": np.zeros((0, 3)),
         "a3": np.arange(12.0).reshape(2, 3, 2) % 5, "c1": np.array([1 + 2j, 3 - 1j, 0.5j]),
-        # Beside KINDS.
+        "S2": np.arange(24.0).reshape(4, 6)[::2, ::-2] % 5, "negative": -2.5, "true": True, "f4s": np.float32(1.5), "z": 1 + 2j,
+        "i32s": np.int32(-7), "u8s": np.uint8(200), "nan": float("nan"), "inf": float("inf"), "zero": 0, "half": 0.5, "seed": 7,
+        # For single forms.
         "u1": np.array([3, 250, 7], np.uint8), "below": np.array([3, -1, 2]), "b2": np.array([[True, False], [False, False]]),
         "nan1": np.array([np.nan, 1.0, np.nan, 2.0]), "nan2": np.array([[np.nan, 1.0, 2.0], [3.0, np.nan, 5.0]]),
         "inf4": np.array([np.inf, -np.inf, np.nan, 1], np.float32), "one": np.array([7.5]), "z0": np.array(-1.0),
@@ -190,34 +103,16 @@ def values() -> dict[str, object]:
     }  # fmt: skip
 
 
-def forms() -> list[tuple[str, tuple[str, ...]]]:
-    """Every form, as an expression of x (and y) and the kinds of these."""
-    made: list[tuple[str, tuple[str, ...]]] = []
-    for name, options in ONE.items():
-        made += [(f"np.{name}(x{o})", (k,)) for o in options for k in KINDS]
-    for name, options in TWO.items():
-        made += [(f"np.{name}(x, y{o})", (k, j)) for o in options for k in KINDS for j in KINDS]
-    for name, options in JOIN.items():
-        made += [(f"np.{name}((x, y){o})", (k, j)) for o in options for k in KINDS for j in KINDS]
-    for name, options in METHODS.items():
-        made += [
-            (f"x.{name}({o[2:]})", (k,)) for o in options for k in KINDS if k not in ("number", "whole", "tuple", "list", "whole_list")
-        ]
-    made += [(e, (k, j)) for e in OPERATORS if "y" in e for k in KINDS for j in KINDS]
-    made += [(e, (k,)) for e in OPERATORS if "y" not in e for k in KINDS]
-    return made
-
-
-def sample(count: int, seed: int) -> list[tuple[str, tuple[str, ...]]]:
+def sample(count: int, seed: int) -> list[Form]:
     """Forms of every function in turn, so that few cover much."""
-    chosen = random.Random(seed)
-    by_name: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for form in forms():
+    by_name: dict[str, list[Form]] = {}
+    for form in call_form_matrix.forms(seed=seed) + call_form_matrix.kernel_forms(seed=seed):
         by_name.setdefault(form[0].split("(")[0], []).append(form)
+    chosen = random.Random(seed)
     for group in by_name.values():
         chosen.shuffle(group)
     groups = [g for _, g in sorted(by_name.items())]
-    made: list[tuple[str, tuple[str, ...]]] = []
+    made: list[Form] = []
     while len(made) < count and any(groups):
         for group in groups:
             if group and len(made) < count:
@@ -225,90 +120,156 @@ def sample(count: int, seed: int) -> list[tuple[str, tuple[str, ...]]]:
     return made
 
 
-def same(expected: object, got: object) -> bool:
+def differs(expected: object, got: object, narrow: bool = False) -> str:
+    """ "" where both are the same, else what is not: "value" or "type"."""
     import numpy as np
 
     if isinstance(expected, tuple | list) or isinstance(got, tuple | list):
-        if not (isinstance(expected, tuple | list) and isinstance(got, tuple | list)) or len(expected) != len(got):
-            return False
-        return all(same(e, g) for e, g in zip(expected, got, strict=True))
-    if isinstance(expected, str) or expected is None:
-        return expected == got
+        if isinstance(expected, tuple) != isinstance(got, tuple) or not isinstance(got, tuple | list):
+            return "type"
+        if len(expected) != len(got):  # type: ignore[arg-type]
+            return "value"
+        found = [differs(e, g, narrow) for e, g in zip(expected, got, strict=True)]  # type: ignore[call-overload]
+        return "value" if "value" in found else max(found, default="")
+    if isinstance(expected, str | None | type | np.dtype) or isinstance(got, str | None | type | np.dtype):
+        return "" if expected == got else "value"
+    if not isinstance(expected, np.ndarray | np.generic | bool | int | float | complex):
+        return "" if type(expected).__name__ == type(got).__name__ else "type"
     e, g = np.asarray(expected), np.asarray(got)
-    kinds = {"u": "i"}
-    if e.shape != g.shape or kinds.get(e.dtype.kind, e.dtype.kind) != kinds.get(g.dtype.kind, g.dtype.kind):
-        return False
-    tolerance = 1e-5 if np.float32 in (e.dtype, g.dtype) else 1e-9
-    return bool(np.allclose(e, g, rtol=tolerance, atol=tolerance, equal_nan=True))
+    if e.shape != g.shape:
+        return "value"
+    if e.dtype.kind != g.dtype.kind and {e.dtype.kind, g.dtype.kind} != {"i", "u"}:
+        return "type" if "O" not in (e.dtype.kind, g.dtype.kind) and np.allclose(e, g, rtol=1e-5, equal_nan=True) else "value"
+    if "O" in (e.dtype.kind, g.dtype.kind):  # integers of more than 64 bits
+        return "" if expected == got else "value"
+    tolerance = 1e-5 if narrow or e.dtype.itemsize < 8 or g.dtype.itemsize < 8 or np.complex64 in (e.dtype, g.dtype) else 1e-9
+    if not np.allclose(e, g, rtol=tolerance, atol=tolerance, equal_nan=True):
+        return "value"
+    arrays = isinstance(expected, np.ndarray), isinstance(got, np.ndarray)
+    # Numbers come back as Python's, and an array without dimensions stands where NumPy gives a number.
+    return "type" if all(arrays) and e.dtype != g.dtype or (arrays[0] and not arrays[1] and e.ndim > 0) else ""
+
+
+def shared(result: object, operands: list[Any]) -> list[bool]:
+    """Which operands an array shares memory with."""
+    import numpy as np
+
+    if not isinstance(result, np.ndarray) or result.size == 0:
+        return [False] * len(operands)
+    return [isinstance(x, np.ndarray) and np.shares_memory(result, x) for x in operands]
 
 
 def function(source: str, **names: object) -> Callable[..., object]:
     """The function `f` of a text, which the compiler can read again."""
+    import math
+
     import numpy as np
 
     file = f"<form {len(linecache.cache)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"np": np, "__name__": "forms", **names}
+    namespace: dict[str, Any] = {"np": np, "math": math, "__name__": "forms", **names}
     exec(compile(source, file, "exec"), namespace)
     return namespace["f"]
 
 
-def outcome(expression: str, kinds: tuple[str, ...]) -> str:
-    """ "" where all is well, else what is wrong."""
+def element_of_kernel(expression: str, names: tuple[str, ...], operands: list[Any], expected: object) -> object:
+    """What a `cuda.jit` kernel writes, on the CPU."""
+    import numpy as np
+
+    import broadcloth as bc
+
+    dtype = np.asarray(expected).dtype
+    out = np.zeros(1, dtype if dtype.kind in "biufc" else np.float64)
+    f = function(f"def f(out, {', '.join(names)}):\n    out[0] = {expression}\n")
+    with bc.device("cpu"):
+        bc.cuda.jit(f)[1, 1](out, *operands)
+    return out[0]
+
+
+def outcome(expression: str, kinds: tuple[str, ...]) -> tuple[str, str]:
+    """What happened, one of OUTCOMES, and its words."""
+    import numpy as np
 
     import broadcloth as bc
     from broadcloth.exceptions import TypingError
 
-    names = ("x", "y")[: len(kinds)]
-    f = function(f"def f({', '.join(names)}):\n    return {expression}\n")
+    names = ("x", "y", "z")[: len(kinds)]
+    kernel = expression.startswith("kernel ")
+    expression = expression.removeprefix("kernel ")
+    seeded = "    np.random.seed(x)\n" if kinds[0] == "seed" else ""
+    f = function(f"def f({', '.join(names)}):\n{seeded}    return {expression}\n")
     reference = f
-    if "argsort(" in expression and "kind=" not in expression:
+    if "argsort(" in expression and not re.search("kind=|stable=|quicksort|'stable'|order=", expression):
         # Equal elements may come in any order, and do in NumPy's; here their order is that of a stable sort.
         stable = (expression[:-1] + ", kind='stable')").replace("(, ", "(")
         reference = function(f"def f({', '.join(names)}):\n    return {stable}\n")
-    given = [values()[k] for k in kinds]
+    theirs, ours = [values()[k] for k in kinds], [values()[k] for k in kinds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            expected, wanted = reference(*given), ""
+            expected, wanted = reference(*theirs), ""
         except Exception as error:
             expected, wanted = None, type(error).__name__
         try:
-            got = bc.njit(f)(*[values()[k] for k in kinds])
+            got = element_of_kernel(expression, names, ours, expected) if kernel else bc.njit(f)(*ours)
         except TypingError as error:
             text = str(error)
-            bad = any(word in text for word in ("fault of broadcloth", "error:", "does not compile"))
-            return f"refused by the C++ compiler (NumPy: {wanted or repr(expected)}): {text[:2000]}" if bad else ""
+            if any(word in text for word in ("fault of broadcloth", "error:", "does not compile")):
+                return "compiler", f"refused by the C++ compiler (NumPy: {wanted or repr(expected)}): {text[:2000]}"
+            return ("both raise", "") if wanted else ("refused", text.split("\n")[0])
         except Exception as error:
             if wanted:
-                return ""
-            return f"raises {type(error).__name__}: {error}; NumPy gives {expected!r}"
+                return "both raise", ""
+            return "raises", f"raises {type(error).__name__}: {error}; NumPy gives {expected!r}"
     if wanted:
-        return f"gives {got!r}; NumPy raises {wanted}"
-    return "" if same(expected, got) else f"gives {got!r}; NumPy {expected!r}"
+        return "accepted", f"gives {got!r}; NumPy raises {wanted}"
+    if expression.startswith("np.empty"):  # their elements mean nothing
+        expected, got = (a.shape + (str(a.dtype),) if isinstance(a, np.ndarray) else a for a in (expected, got))
+    different = differs(expected, got, any(k in ("f4s", "f4") for k in kinds))
+    if different:
+        return different, f"gives {got!r}; NumPy {expected!r}"
+    if any(differs(e, g) for e, g in zip(theirs, ours, strict=True)):
+        return "value", f"leaves {ours!r}; NumPy {theirs!r}"
+    if not kernel and shared(expected, theirs) != shared(got, ours):
+        return "memory", f"shares memory with operands: {shared(got, ours)}; NumPy's {shared(expected, theirs)}"
+    return "equal", ""
 
 
-def run(cases: list[tuple[str, tuple[str, ...]]], timeout: float = 600) -> list[tuple[str, tuple[str, ...], str]]:
-    """What is wrong with the forms, each with its words."""
-    wrong: list[tuple[str, tuple[str, ...], str]] = []
-    left = list(cases)
-    while left:
+Report = Callable[[Form, tuple[str, str]], None]
+
+
+def outcomes(cases: list[Form], timeout: float = 600, jobs: int = 1, report: Report | None = None) -> list[tuple[str, str]]:
+    """The outcome of each form, by processes of their own."""
+    if jobs > 1:
+        with ThreadPoolExecutor(jobs) as pool:
+            parts = list(pool.map(lambda k: outcomes(cases[k::jobs], timeout, 1, report), range(jobs)))
+        return [parts[i % jobs][i // jobs] for i in range(len(cases))]
+    found: list[tuple[str, str]] = []
+    while len(found) < len(cases):
+        left = cases[len(found) :][:200]  # a process does not grow without end
         worker = subprocess.run(
             [sys.executable, __file__, "--worker"], input=json.dumps(left), capture_output=True, text=True, timeout=timeout
         )
         lines = [line[5:] for line in worker.stdout.splitlines() if line.startswith("form ")]
-        for form, words in zip(left, map(json.loads, lines), strict=False):
-            if words:
-                wrong.append((*form, words))
-        if len(lines) == len(left):
-            break
-        wrong.append((*left[len(lines)], f"ends the process ({worker.returncode}): {worker.stderr[-300:]}"))
-        left = left[len(lines) + 1 :]
-    return wrong
+        new: list[tuple[str, str]] = [tuple(json.loads(line)) for line in lines]
+        if len(lines) < len(left):
+            new.append(("crash", f"ends the process ({worker.returncode}): {worker.stderr[-300:]}"))
+        for form, what in zip(left, new, strict=False):
+            if report:
+                report(form, what)
+        found += new
+    return found
+
+
+def run(cases: list[Form], timeout: float = 600, jobs: int = 1) -> list[tuple[str, tuple[str, ...], str]]:
+    """What is wrong with the forms beside what is known, each with its words."""
+    found = zip(cases, outcomes(cases, timeout, jobs), strict=True)
+    return [(*form, words) for form, (what, words) in found if what not in RIGHT and not known(form, what, words)]
 
 
 def work() -> None:
     for expression, kinds in json.load(sys.stdin):
+        signal.alarm(120)  # ends the process, wherever it is
         print("form " + json.dumps(outcome(expression, tuple(kinds))), flush=True)
 
 
@@ -316,6 +277,11 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="every form of the matrix")
+    parser.add_argument("--kernels", action="store_true", help="the forms in kernels of cuda.jit, which are those of numbers")
+    parser.add_argument("--only", default="", help="functions whose forms begin with these words, by commas")
+    parser.add_argument("--refused", action="store_true", help="shows what is refused, too")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--form")
     parser.add_argument("--kinds", default="a1")
     parser.add_argument("--worker", action="store_true")
@@ -323,13 +289,29 @@ def main() -> int:
     if options.worker:
         work()
         return 0
-    cases = [(options.form, tuple(options.kinds.split(",")))] if options.form else sample(options.count, options.seed)
-    wrong = run(cases, 24 * 3600)
-    if not options.form:
-        wrong = [form for form in wrong if not known(form)]
-    for expression, kinds, words in wrong:
-        print(f"{expression} of {', '.join(kinds)}: {words}")
-    print(f"{len(cases)} forms, {len(wrong)} wrong beside what is known")
+    if options.form:
+        cases: list[Form] = [(options.form, tuple(options.kinds.split(",")))]
+    elif options.kernels:
+        cases = call_form_matrix.kernel_forms(seed=options.seed)
+    elif options.all or options.only:
+        cases = call_form_matrix.forms(seed=options.seed)
+    else:
+        cases = sample(options.count, options.seed)
+    cases = [form for form in cases if form[0].startswith(tuple(options.only.split(",")))]
+    counts = dict.fromkeys(OUTCOMES, 0)
+    wrong = 0
+
+    def report(form: Form, outcome: tuple[str, str]) -> None:
+        nonlocal wrong
+        what, words = outcome
+        counts[what] += 1
+        expected = what in RIGHT or (not options.form and known(form, what, words))
+        wrong += not expected
+        if not expected or (options.refused and what == "refused"):
+            print(f"[{what}] {form[0]} of {', '.join(form[1])}: {words}", flush=True)
+
+    outcomes(cases, 24 * 3600, options.jobs, report)
+    print(f"{len(cases)} forms, {wrong} wrong beside what is known: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
     return 1 if wrong else 0
 
 

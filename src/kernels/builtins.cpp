@@ -107,8 +107,9 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   if (rows_of(name).empty()) return std::nullopt;
   std::vector<Type> types;
   const bool effect = (rows_of(name)[0]->flags & kEffect) != 0;
+  if (!args.keywords.empty() && name.starts_with("math.")) fail(n, fmt::format("{}() takes its arguments by position only", name));
   for (const Value& v : args.positional) {
-    if (v.is_array() && v.type->ndim > 0 && !effect)
+    if (v.is_array() && v.type->ndim > 0 && !effect && !name.starts_with("math."))
       return lift(
           args.positional,
           [this, name, n](std::span<const Value> x) {
@@ -119,6 +120,9 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
           n);
     types.push_back(v.type);
   }
+  // Rows do not name their parameters: the last one may be given by name, as the width of a shuffle is.
+  if (args.keywords.size() > 1 || (args.keywords.size() == 1 && args.keywords[0].first == "width" && types.size() != 3))
+    fail(n, fmt::format("{}() takes its arguments by position", name));
   for (const auto& [key, v] : args.keywords) types.push_back(v.type);
   const Row* row = choose_row(name, types);
   if (!row) {
@@ -128,6 +132,10 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
       if (++listed <= 4) there += (there.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, r->signature.arguments});
     fail(n, fmt::format("{} does not take {}", name, spelled(args)), {}, fmt::format("it takes {}{}", there, listed > 4 ? ", …" : ""));
   }
+  if (name.starts_with("math."))
+    for (size_t i = 0; i < types.size(); ++i)
+      if (types[i]->is_scalar() && is_inexact(types[i]->dtype) && !is_inexact(row->signature.arguments[i]->dtype))
+        fail(n, fmt::format("{}() takes integers, not {}", name, types[i]->spelling));
   if (*row->header) unit_.need(row->header);
   if (row->flags & kGridSync) unit_.uses_grid_sync = true;
   if (row->flags & kEffect) check_barrier(name, n);
@@ -233,6 +241,29 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   return op == Op::where ? r : nan_checked(r, args, n);
 }
 
+/// A ufunc of NumPy's. With `out` the result goes to that array.
+Value FunctionCompiler::call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n) {
+  const Op op = static_cast<Op>(op_number);
+  LibraryFunction f = ufunc_row(info(op).nin);
+  f.name = name;
+  args = library_arguments(f, std::move(args), n);
+  for (const auto& [key, v] : args.keywords)
+    if (key != "out") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+  for (const Value& v : args.positional)
+    if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+  if (op == Op::ldexp && (args.positional[1].is_array() || args.positional[1].is_scalar()) && is_inexact(args.positional[1].type->dtype))
+    fail(n, "numpy.ldexp() takes integers as exponents", {{"exponents", args.positional[1].type}});
+  if (args.keywords.empty()) return elementwise(op_number, args.positional, n);
+  const Value& out = args.keywords[0].second;
+  if (!out.is_array() || out.lazy) fail(n, fmt::format("{}(): 'out' is an array, not {}", name, out.type->spelling));
+  const Value target = bound(out, "out"), result = elementwise(op_number, args.positional, n);
+  if (!can_cast(result.type->dtype, target.type->dtype, Casting::same_kind))
+    fail(n, fmt::format("{}(): results of {} do not go into an array of {} (casting is 'same_kind')", name,
+                        scalar_type(result.type->dtype)->spelling, target.type->element->spelling));
+  assign_elements(target, result, n);
+  return target;
+}
+
 std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
   const bool math = name.starts_with("math.");
   if (!math && !name.starts_with("numpy.")) return std::nullopt;
@@ -242,17 +273,7 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const auto op = elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
-  const bool last = args.positional.size() == row.nin + 1u && args.keywords.empty();
-  if (!math && (last || (args.positional.size() == row.nin && args.keywords.size() == 1 && args.keywords[0].first == "out"))) {
-    // A ufunc with the array that its result goes to.
-    const Value out = last ? args.positional.back() : args.keywords[0].second;
-    if (out.is_array() && !out.lazy) {
-      const Value target = bound(out, "out");
-      std::vector<Value> operands(args.positional.begin(), args.positional.begin() + row.nin);
-      assign_elements(target, elementwise(static_cast<int>(*op), operands, n), n);
-      return target;
-    }
-  }
+  if (!math && host()) return call_ufunc(name, static_cast<int>(*op), args, n);
   if (args.positional.size() != row.nin || !args.keywords.empty())
     fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
   std::vector<Value> values = args.positional;
@@ -265,6 +286,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
       if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
       if (is_complex(v.type->dtype))
         fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
+      if ((integral || (plain == "ldexp" && i == 1)) && is_inexact(v.type->dtype))
+        fail(n, fmt::format("{}() takes integers, not {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
       if (!integral && !is_inexact(v.type->dtype) && !(plain == "ldexp" && i == 1)) v = converted(v, float64_type(), n);
     }
     if (integral)
@@ -570,6 +593,14 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
   return r;
 }
 
+/// math.gcd and math.lcm of any number of integers.
+Value FunctionCompiler::whole_divisors(const std::string& name, const CallArguments& args, const Node* n) {
+  if (!args.keywords.empty()) fail(n, fmt::format("{}() takes its arguments by position only", name));
+  Value r = constant_value(Constant{int64_t{name == "math.gcd" ? 0 : 1}});
+  for (size_t i = 0; i < args.positional.size(); ++i) r = *call_elementwise(name, {{r, args.positional[i]}, {n, args.nodes[i]}, {}}, n);
+  return r;
+}
+
 /// The Python function that stands for a library function whose C++ form does not take all of these arguments.
 Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n) {
   // Of a method: its own, or its function's.
@@ -598,13 +629,17 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   const auto& p = args.positional;
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
-  if (auto r = container_builtin(name, args, n)) return *r;
-  if (const LibraryFunction* f = host() ? library_function(name) : nullptr) {
-    args = library_arguments(*f, std::move(args), n);
-    for (const Value& v : args.positional)
-      if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
-    if (!takes_natively(*f, args)) return call_stand_in(*f, std::move(args), n);
+  if (const LibraryFunction* f = host() || name.starts_with("builtins.") ? library_function(name) : nullptr) {
+    if (!name.starts_with("numpy.") || f->variadic) {
+      args = positional_arguments(*f, std::move(args), n);
+    } else {
+      args = library_arguments(*f, std::move(args), n);
+      for (const Value& v : args.positional)
+        if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+      if (!takes_natively(*f, args)) return call_stand_in(*f, std::move(args), n);
+    }
   }
+  if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
     if (auto r = host_builtin(name, args, n)) return *r;
   if (name == "builtins.range" || name == "numba.prange") {
@@ -742,6 +777,9 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     return round_call(args, n);
   }
   if (name == "builtins.print") return print_call(args, n);
+  if ((name == "numpy.real" || name == "numpy.imag") && host() && p.size() == 1 && p[0].is_array() && !p[0].lazy && p[0].type->ndim > 0)
+    return array_attribute(bound(p[0]), name.substr(6), n);
+  if (name == "math.gcd" || name == "math.lcm") return whole_divisors(name, args, n);
   if (name == "numba.literally") {
     need(1, 1);
     if (!p[0].constant && !p[0].type->is(Kind::literal) && p[0].type->has_value()) need_literal(args.nodes[0], n);
@@ -752,7 +790,6 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
          {}, "write its body in Python (extending.overload), in CUDA C++ (cuda.declare_device with link=) or in C (a function of ctypes)");
   if (name == "builtins.enumerate" || name == "builtins.zip" || name == "numba.literal_unroll") {
     Value v = Value::known(builtin_type(name.substr(name.rfind('.') + 1)));
-    for (const auto& [key, start] : args.keywords) args.positional.push_back(start);
     v.items = args.positional;
     if (name == "numba.literal_unroll") need(1, 1);
     // Something that is looped over later is evaluated now.
@@ -856,7 +893,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
               (c.type->name == "builtins.range" && p[0].is(Kind::range));
       } else if (c.is(Kind::dtype) && number) {
         const DType b = c.type->element->dtype;
-        is |= a == b || (c.type->name == "int" && is_integer(a)) || (c.type->name == "float" && is_real_float(a)) ||
+        is |= a == b || (c.type->name == "int" && (is_integer(a) || is_bool(a))) || (c.type->name == "float" && is_real_float(a)) ||
               (c.type->name == "complex" && is_complex(a));
       } else if (c.is(Kind::type) && p[0].type->object) {
         is |= c.type->object == p[0].type->object;
@@ -897,13 +934,19 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (name == "numpy.clip") {
     const Value none = Value::known(none_type());
+    bool both[2] = {false, false};  // a_min and a_max are given together or not at all
     if (args.positional.size() == 1) args.positional = {p[0], none, none};
     for (const auto& [key, v] : std::exchange(args.keywords, {})) {
       Value& bound = args.positional[key == "a_max" || key == "max" ? 2 : 1];
-      if (!bound.is_none() || key == "out") fail(n, fmt::format("clip() takes no argument '{}' here", key));
+      if (key.starts_with("a_")) both[key == "a_max"] = true;
+      if (!bound.is_none()) fail(n, "clip() got two values for one bound");
       bound = v;
     }
     need(3, 3);
+    if (both[0] != both[1])
+      fail(n, fmt::format("clip() needs an argument for '{}'", both[0] ? "a_max" : "a_min"), {}, "name the one bound as min= or max=");
+    if (p[1].is_none() && p[2].is_none() && p[0].is_array() && p[0].type->ndim > 0)
+      return lift({p[0]}, [](std::span<const Value> x) { return x[0]; }, n);  // a new array
     if (p[1].is_none() && p[2].is_none()) return p[0];
     if (p[1].is_none()) return elementwise(static_cast<int>(Op::minimum), {p[0], p[2]}, n);
     if (p[2].is_none()) return elementwise(static_cast<int>(Op::maximum), {p[0], p[1]}, n);
@@ -991,6 +1034,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       args.nodes.insert(args.nodes.begin(), n);
       return call_function(*f, f->syntax(), std::move(args), n);
     }
+  if (!args.keywords.empty()) fail(n, fmt::format(".{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
   if (self.is_array()) {
     for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
       if (name == r) {
@@ -1019,7 +1063,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       }
       fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
     }
-    if (name == "conj" || name == "conjugate") return elementwise(static_cast<int>(Op::conj), {self}, n);
+    if ((name == "conj" || name == "conjugate") && p.empty())
+      return is_complex(self.type->dtype) ? elementwise(static_cast<int>(Op::conj), {self}, n) : self;
     if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
     if (name == "reshape" || name == "ravel" || name == "flatten") {
       if (self.type->layout != 'C' || self.lazy)

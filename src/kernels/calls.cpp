@@ -491,6 +491,13 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     limits.items = {v.is(Kind::dtype) ? v : Value::known(dtype_type(v.type))};
     return limits;
   }
+  if (t->is(Kind::dtype) && t->name == "int" && args.positional.size() == 1 && args.keywords.size() == 1 &&
+      args.keywords[0].first == "base")
+    args.positional.push_back(std::exchange(args.keywords, {})[0].second);
+  const bool fields = t->element && (t->element->is_tuple() || t->element->is(Kind::record) || t->element->is(Kind::instance));
+  if (!fields && !args.keywords.empty())
+    fail(n,
+         fmt::format("{}() takes no argument '{}' in compiled functions", t->name.empty() ? t->spelling : t->name, args.keywords[0].first));
   if (t->is(Kind::dtype) && (t->name == "int" || t->name == "float"))
     if (auto r = text_class(t->name, args, n)) return *r;
   if (host() && t->is(Kind::type) && t->element && t->element->is(Kind::instance)) return new_instance(t->element, std::move(args), n);

@@ -378,13 +378,19 @@ class FunctionCompiler {
   Value raveled(const Value& v, const Node* n);
   std::string shape_text(const Value& array);
   std::string whole_number(const Value& v, const char* what, const Node* n);
+  Value reduced_axes(const std::string& name, const Value& v, const Value& axes, const CallArguments& rest, const Node* n);
   Value kept_axes(const Value& a, const Value& axis, const Value& reduced, const Node* n);
   Value nan_reduction(const std::string& name, const Value& v, const Node* n);
   Value sorted_along(const std::string& f, const Value& v, const Value& axis, const Node* n);
   Value same_elements(const Value& x, const Value& y, const Node* n);
   // ---- library.cpp
+  std::vector<std::pair<Value, const Node*>> placed_arguments(const LibraryFunction& f, CallArguments args, const std::string& shown,
+                                                              const Node* n) const;
   CallArguments library_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
+  CallArguments positional_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
   Value call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n);
+  Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);
+  Value whole_divisors(const std::string& name, const CallArguments& args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
   Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);

@@ -404,6 +404,7 @@ Value FunctionCompiler::container_call(const Value& given, const Node* n) {
   const bool looks = given.is(Kind::dict) ? name == "get" : given.is(Kind::list) && (name == "index" || name == "count" || name == "copy");
   unit_.changes_containers |= !looks;
   CallArguments args = arguments(n);
+  if (!args.keywords.empty() && name != "sort") fail(n, fmt::format(".{}() takes no argument '{}' by name", name, args.keywords[0].first));
   for (Value& v : args.positional) {
     const bool element = name == "append" || name == "insert" || name == "setdefault";
     v = made(v, element && given.is(Kind::list) ? given.type->element : given.is(Kind::dict) ? given.type->items[1] : nullptr, n);
@@ -1166,6 +1167,7 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   }
   if (name == "builtins.sorted") {
     if (p.size() != 1) fail(n, "sorted() takes one iterable");
+    if (v.is_array() && v.type->ndim != 1) fail(n, fmt::format("sorted() does not take {}", v.type->spelling), {}, "use numpy.sort");
     Value l = list_from(v, n);
     if (!l.type || is_incomplete(l.type)) return l;
     l = spill(l, "sorted");
@@ -1186,6 +1188,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
     return subscript_of(v.is_array() ? bound(materialise(v, n)) : v, back, n);
   }
+  if (name == "builtins.hash" && p.size() == 1 && (v.is_array() || v.type->is_container() || v.display))
+    fail(n, fmt::format("hash() does not take {}", v.type->spelling), {{source_of(n), v.type}});
   if (name == "builtins.hash" && p.size() == 1)
     return Value::called(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
   if (name == "builtins.ord" && p.size() == 1)

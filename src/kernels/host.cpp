@@ -336,6 +336,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     }
   }
   if (!rest.positional.empty()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
+  if (keepdims && axis.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", name));
   if (keepdims) {
     CallArguments plain = rest;
     std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
@@ -367,6 +368,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
       fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", name));
     axis = {};
   }
+  if (axis.is(Kind::tuple)) return reduced_axes(name, v, axis, rest, n);
   if (axis.type && !axis.is_none()) {
     const Value a = host_array(v, n);
     const std::string along = whole_number(axis, "an axis", n);
@@ -429,6 +431,33 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
   r.index = argument || name == "count_nonzero";
   return r;
+}
+
+/// A reduction over several axes: these become one, which is the last.
+Value FunctionCompiler::reduced_axes(const std::string& name, const Value& v, const Value& axes, const CallArguments& rest, const Node* n) {
+  std::set<int64_t> named;
+  for (const Value& i : index_items(axes)) {
+    if (!i.integer()) fail(n, fmt::format("{}(): a tuple of axes must be known when the function is compiled", name));
+    const int64_t at = *i.integer() < 0 ? *i.integer() + v.type->ndim : *i.integer();
+    if (at < 0 || at >= v.type->ndim) fail(n, fmt::format("{}(): axis {} is out of bounds", name, *i.integer()));
+    if (!named.insert(at).second) fail(n, fmt::format("{}(): an axis is named twice", name));
+  }
+  if (named.empty()) fail(n, fmt::format("{}() needs at least one axis in compiled functions", name));
+  const auto whole = [this](int64_t i) { return constant_value(Constant{i}); };
+  CallArguments one = rest;
+  std::erase_if(one.keywords, [](const auto& k) { return k.first == "axis"; });
+  if (named.size() == 1) {
+    one.keywords.emplace_back("axis", whole(*named.begin()));
+    return host_reduction(name, v, one, n);
+  }
+  if (static_cast<int>(named.size()) == v.type->ndim) return host_reduction(name, v, one, n);
+  std::vector<Value> from, last;
+  for (const int64_t at : named) from.push_back(whole(at)), last.push_back(whole(static_cast<int64_t>(last.size() - named.size())));
+  const Function* merged = function_.stand_in("array.merged");
+  const Value a = call_function(*merged, merged->syntax(), {{host_array(v, n), tuple_of(from), tuple_of(last)}, {n, n, n}, {}}, n);
+  if (!a.type) return {};
+  one.keywords.emplace_back("axis", whole(-1));
+  return host_reduction(name, a, one, n);
 }
 
 /// What a reduction over one axis or all gave, with axes of one element in the place of those that are gone.
@@ -627,6 +656,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     Type t = int64_type();
     for (const Value& v : {start, stop, step}) t = unify(t, v.is(Kind::literal) ? int64_type() : v.type);
     t = host_dtype(b[3], t, n);
+    if (!t->is_scalar() || is_bool(t->dtype) || is_complex(t->dtype))
+      fail(n, fmt::format("arange() does not make arrays of {}", t->spelling));
     return array(t, 1, fmt::format("py::arange<{}>({}, {}, {})", cpp(t), convert(start, t, n), convert(stop, t, n), convert(step, t, n)));
   }
   if (f == "linspace") {
@@ -691,6 +722,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const std::string own = a.type->ndim ? a.text : "", shape = b.given(1) && !b[1].is_none() ? host_shape(b[1], &ndim, n) : own + ".shape";
     const std::string strides = b.given(2) && !b[2].is_none() ? host_shape(b[2], &steps, n) : own + ".strides";
     if (ndim != steps) fail(n, "as_strided(): shape and strides differ in length");
+    if (ndim == 0 && a.type->ndim == 0) return a;
     const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only);
     return Value::called(made, fmt::format("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
   }
@@ -919,6 +951,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       const int64_t at = *i.integer() < 0 ? *i.integer() + a.type->ndim : *i.integer();
       if (at < 0 || at >= a.type->ndim)
         fail(n, fmt::format("flip(): axis {} is out of bounds for {} dimensions", *i.integer(), a.type->ndim));
+      if (!items[static_cast<size_t>(at)].items[2].is_none()) fail(n, "flip(): an axis is named twice");
       items[static_cast<size_t>(at)] = back;
     }
     return view(a, items, n);
@@ -962,9 +995,17 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   const std::string what = f.substr(7);
   const auto& p = args.positional;
   const std::string state = fmt::format("py::random_state({})", python ? 1 : 0);
-  if (what == "seed" && p.size() == 1)
+  const auto option = [&](const char* name, size_t at) -> Value {
+    for (const auto& [key, v] : args.keywords)
+      if (key == name) return v;
+    return at < p.size() ? p[at] : Value{};
+  };
+  if (what == "seed") {
+    const Value seed = option("seed", 0);
+    if (!seed.type) fail(n, "seed() needs a number in compiled functions");
     return Value::called(none_type(),
-                         fmt::format("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(p[0], int64_type(), n)));
+                         fmt::format("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(seed, int64_type(), n)));
+  }
   if (what == "getrandbits" && p.size() == 1)
     return Value::called(scalar_type(DType::u64), fmt::format("py::random_bits({}, {})", state, convert(p[0], int64_type(), n)));
   if (python && (what == "randint" || what == "randrange")) {
@@ -995,11 +1036,6 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   Type t = float64_type();
   Value size;
   const auto real = [&](const Value& v) { return spill(converted(v, float64_type(), n)).text; };
-  const auto option = [&](const char* name, size_t at) -> Value {
-    for (const auto& [key, v] : args.keywords)
-      if (key == name) return v;
-    return at < p.size() ? p[at] : Value{};
-  };
   if (what == "rand" || what == "randn") {
     one = fmt::format("py::random_{}({})", what == "rand" ? "uniform" : "normal", state);
     if (!p.empty()) size = tuple_of(p);
@@ -1049,6 +1085,13 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
     return materialise(cast_to(host_dtype(p[0], nullptr, n), self.lazy ? self : bound(self), n), n);
+  }
+  if (name == "reshape" && !args.keywords.empty() && (p.empty() || p.size() == 1 || p[0].is_scalar() || p[0].is(Kind::literal))) {
+    CallArguments all = args;
+    all.positional = {self};
+    if (!p.empty()) all.positional.push_back(p.size() == 1 ? p[0] : tuple_of(p));
+    all.nodes.assign(all.positional.size(), n);
+    return call_builtin("numpy.reshape", std::move(all), n);
   }
   if (name == "reshape" || name == "ravel" || name == "flatten") {
     no_options();

@@ -15,19 +15,22 @@ class RowReader {
  public:
   explicit RowReader(std::string_view text) : text_(text) {}
 
-  std::vector<LibraryParameter> parameters() {
-    std::vector<LibraryParameter> all;
+  LibraryFunction function(std::string name) {
+    LibraryFunction f{std::move(name), {}};
     bool keyword_only = false;
     while (!text_.empty()) {
       if (take("*")) {
         keyword_only = true;
+        f.variadic |= !until(",").empty();
+      } else if (take("/")) {
+        for (LibraryParameter& p : f.parameters) p.positional_only = true;
       } else {
-        all.push_back(parameter());
-        all.back().keyword_only = keyword_only;
+        f.parameters.push_back(parameter());
+        f.parameters.back().keyword_only = keyword_only;
       }
       BC_CHECK(take(", ") || text_.empty(), Runtime, "library.def: expected ', ' before \"{}\"", text_);
     }
-    return all;
+    return f;
   }
 
  private:
@@ -46,6 +49,7 @@ class RowReader {
     LibraryParameter p;
     p.name = until("@~=+,");
     p.array = take("@");
+    p.matrix = p.array && take("2");
     p.sequence = take("~");
     p.required = !take("=");
     if (!p.required) do
@@ -75,7 +79,7 @@ using Rows = std::unordered_map<std::string, LibraryFunction>;
 const Rows& rows() {
   static const Rows& known = *new Rows([] {
     Rows made;
-#define BC_LIBRARY(name, signature) made[name] = {name, RowReader(signature).parameters()};
+#define BC_LIBRARY(name, signature) made[name] = RowReader(signature).function(name);
 #include "kernels/library.def"
 #undef BC_LIBRARY
     // Methods: what the function takes behind the array.
@@ -85,6 +89,7 @@ const Rows& rows() {
       LibraryFunction f = made.at(std::string("numpy.") + method);
       f.name = std::string("array.") + method;
       f.parameters.erase(f.parameters.begin());
+      for (LibraryParameter& p : f.parameters) p.positional_only = p.required;
       made[f.name] = std::move(f);
     }
     return made;
@@ -110,48 +115,101 @@ const LibraryFunction* library_function(const std::string& name) {
   return it == rows().end() ? nullptr : &it->second;
 }
 
-/// The arguments of a library function by its declared signature: what is required in its order, what else is given by name, and nothing
-/// for parameters that are given their defaults. Arrays come where arrays are expected.
-CallArguments FunctionCompiler::library_arguments(const LibraryFunction& f, CallArguments args, const Node* n) {
-  const std::string shown = f.name.starts_with("array.") ? "." + f.name.substr(6) : f.name;
+const LibraryFunction& ufunc_row(int operands) {
+  static const auto& known = *new std::vector<LibraryFunction>([] {
+    std::vector<LibraryFunction> made;
+    for (const char* parameters : {"x~", "x1~, x2~", "x1~, x2~, x3~"})
+      made.push_back(RowReader(std::string(parameters) + ", /, out=None+, *, where=True, casting='same_kind', order='K', dtype=None, "
+                                                         "subok=True|False, signature=None")
+                         .function("ufunc"));
+    return made;
+  }());
+  return known[static_cast<size_t>(operands - 1)];
+}
+
+namespace {
+std::string shown_name(const LibraryFunction& f) {
+  for (const char* prefix : {"array.", "builtins."})
+    if (f.name.starts_with(prefix)) return f.name.substr(prefix[0] == 'a' ? 5 : 9);
+  return f.name;
+}
+}  // namespace
+
+/// The arguments of a library function in the places of its parameters; those that are not given have no type.
+std::vector<std::pair<Value, const Node*>> FunctionCompiler::placed_arguments(const LibraryFunction& f, CallArguments args,
+                                                                              const std::string& shown, const Node* n) const {
   const auto& parameters = f.parameters;
-  std::vector<Value> values(parameters.size());
-  std::vector<const Node*> nodes(parameters.size(), n);
-  const auto placed =
-      static_cast<size_t>(std::count_if(parameters.begin(), parameters.end(), [](const LibraryParameter& p) { return !p.keyword_only; }));
-  if (args.positional.size() > placed)
-    fail(n, fmt::format("{}() takes {} argument{}, got {}", shown, placed, placed == 1 ? "" : "s", args.positional.size()));
-  for (size_t i = 0; i < args.positional.size(); ++i) {
-    values[i] = args.positional[i];
-    if (i < args.nodes.size()) nodes[i] = args.nodes[i];
-  }
+  std::vector<std::pair<Value, const Node*>> places(parameters.size(), {Value{}, n});
+  const auto placed = static_cast<size_t>(
+      f.variadic ? 0 : std::count_if(parameters.begin(), parameters.end(), [](const LibraryParameter& p) { return !p.keyword_only; }));
+  if (args.positional.size() > placed && !f.variadic)
+    fail(n, fmt::format("{}() takes {} argument{} by position, got {}", shown, placed, placed == 1 ? "" : "s", args.positional.size()));
+  for (size_t i = 0; i < std::min(args.positional.size(), placed); ++i)
+    places[i] = {args.positional[i], i < args.nodes.size() ? args.nodes[i] : n};
   for (auto& [name, v] : args.keywords) {
     const auto at = std::find_if(parameters.begin(), parameters.end(), [&](const LibraryParameter& p) { return p.name == name; });
     if (at == parameters.end()) {
       std::vector<std::string> names;
-      for (const LibraryParameter& p : parameters) names.push_back(p.name);
+      for (const LibraryParameter& p : parameters)
+        if (!p.positional_only) names.push_back(p.name);
       fail(n, fmt::format("{}() has no parameter '{}'", shown, name), {}, nearest(name, names));
     }
-    Value& place = values[static_cast<size_t>(at - parameters.begin())];
+    if (at->positional_only) fail(n, fmt::format("{}() takes '{}' by position only", shown, name));
+    Value& place = places[static_cast<size_t>(at - parameters.begin())].first;
     if (place.type) fail(n, fmt::format("{}() got two values for '{}'", shown, name));
     place = std::move(v);
   }
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].required && !places[i].first.type) fail(n, fmt::format("{}() needs an argument for '{}'", shown, parameters[i].name));
+  return places;
+}
+
+/// The arguments of a library function by its declared signature: what is required in its order, what else is given by name, and nothing
+/// for parameters that are given their defaults. Arrays come where arrays are expected.
+CallArguments FunctionCompiler::library_arguments(const LibraryFunction& f, CallArguments args, const Node* n) {
+  const std::string shown = shown_name(f);
+  auto places = placed_arguments(f, std::move(args), shown, n);
   CallArguments bound;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const LibraryParameter& p = parameters[i];
-    Value& v = values[i];
-    if (!v.type) {
-      if (p.required) fail(n, fmt::format("{}() needs an argument for '{}'", shown, p.name));
-      continue;
-    }
-    if (!p.required && is_absent(v, p)) continue;
-    if (p.array || p.sequence) v = array_operand(v, p.array, shown, p.name, nodes[i]);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const LibraryParameter& p = f.parameters[i];
+    auto& [v, node] = places[i];
+    if (!v.type || (!p.required && is_absent(v, p))) continue;
+    if (p.array || p.sequence) v = array_operand(v, p.array, shown, p.name, node);
+    if (p.matrix && v.is_array() && v.type->ndim != 2)
+      fail(node, fmt::format("{}() takes a matrix as '{}' in compiled functions", shown, p.name), {{source_of(node), v.type}});
     if (p.required) {
       bound.positional.push_back(std::move(v));
-      bound.nodes.push_back(nodes[i]);
+      bound.nodes.push_back(node);
     } else {
       bound.keywords.emplace_back(p.name, std::move(v));
     }
+  }
+  return bound;
+}
+
+/// The same for Python's own functions and methods, whose forms look at positions: all by position up to the last that is given, but for
+/// those that are given by name alone. What the form does not take is an error.
+CallArguments FunctionCompiler::positional_arguments(const LibraryFunction& f, CallArguments args, const Node* n) {
+  const std::string shown = shown_name(f);
+  CallArguments bound;
+  if (f.variadic) bound.positional = args.positional, bound.nodes = args.nodes;
+  auto places = placed_arguments(f, std::move(args), shown, n);
+  std::vector<std::pair<Value, const Node*>> skipped;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const LibraryParameter& p = f.parameters[i];
+    auto& [v, node] = places[i];
+    if (!v.type || (!p.required && is_absent(v, p))) {
+      skipped.emplace_back(p.absent.empty() ? Value::known(none_type()) : constant_value(p.absent[0]), n);
+      continue;
+    }
+    if (!p.native) fail(node, fmt::format("{}() takes no argument '{}' in compiled functions", shown, p.name));
+    if (p.keyword_only) {
+      bound.keywords.emplace_back(p.name, std::move(v));
+      continue;
+    }
+    for (auto& [value, at] : std::exchange(skipped, {})) bound.positional.push_back(std::move(value)), bound.nodes.push_back(at);
+    bound.positional.push_back(std::move(v));
+    bound.nodes.push_back(node);
   }
   return bound;
 }

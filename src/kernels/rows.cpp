@@ -36,8 +36,10 @@ int cost(Type from, Type to) {
   if (!from->is_scalar() || !to->is_scalar()) return converts(from, to) ? 1 : -1;
   const DType a = from->dtype, b = to->dtype;
   const int width = std::abs(itemsize(b) - itemsize(a));
-  if (promote(a, b) == b) return 1 + width;
   const bool whole_a = !is_inexact(a), whole_b = !is_inexact(b);
+  // Integers of any width become doubles, though narrow ones fit into single precision.
+  if (whole_a && is_real_float(b)) return 30 + (b == DType::f64 ? 0 : 10);
+  if (promote(a, b) == b) return 1 + width;
   if (whole_a && whole_b) return itemsize(a) == itemsize(b) ? 20 : 40 + width;  // the sign, or the width
   if (whole_a) return 30 + (b == DType::f64 ? 0 : 10);
   if (is_complex(a) && !is_complex(b)) return -1;

@@ -121,8 +121,11 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
   return std::nullopt;
 }
 
-std::optional<Value> FunctionCompiler::text_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+std::optional<Value> FunctionCompiler::text_method(const Value& self, const std::string& name, const CallArguments& given, const Node* n) {
   if (!host() || !(self.is(Kind::text) || self.is(Kind::string))) return std::nullopt;
+  const LibraryFunction* row = library_function("str." + name);
+  if (!row && !given.keywords.empty()) fail(n, fmt::format("str.{}() takes no argument '{}' by name", name, given.keywords[0].first));
+  const CallArguments args = row ? positional_arguments(*row, given, n) : given;
   const std::string s = convert(self, text_type(), n);
   const auto& p = args.positional;
   const auto made_text = [&](std::string text, Type t = text_type()) { return Value::called(t, std::move(text)); };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._table import stands_for
+from .shapes import one_axis
 
 
 @stands_for("numpy.gradient")
@@ -12,7 +13,7 @@ def gradient(f, step=1.0):
     n = f.size
     if n < 2:
         raise ValueError("gradient: expected at least two elements")
-    out = np.empty(n)
+    out = np.empty(n, dtype=(f[:0] / 1.0).dtype)
     out[0] = (f[1] - f[0]) / step
     out[n - 1] = (f[n - 1] - f[n - 2]) / step
     for k in range(1, n - 1):
@@ -164,13 +165,13 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0):
 
 
 @stands_for("numpy.geomspace")
-def geomspace(start, stop, num=50):
+def geomspace(start, stop, num=50, endpoint=True):
     if start == 0 or stop == 0:
         raise ValueError("Geometric sequence cannot include zero")
-    out = np.exp(np.linspace(0.0, 1.0, num) * np.log(stop / start)) * start
+    out = np.exp(np.linspace(0.0, 1.0, num, endpoint) * np.log(stop / start)) * start
     if num > 0:
         out[0] = start
-    if num > 1:
+    if num > 1 and endpoint:
         out[-1] = stop
     return out
 
@@ -228,11 +229,23 @@ def kaiser(M, beta):
 
 @stands_for("numpy.unwrap")
 def unwrap(p, discont=None, axis=-1, period=6.283185307179586):
-    if p.ndim != 1:
-        raise ValueError("unwrap: expected a vector")
-    out = p * 1.0
     half = period / 2.0
     least = half if discont is None else max(discont, half)
+    if p.ndim == 1 and (axis == 0 or axis == -1):
+        return _unwrapped(p, least, period)
+    rows = np.moveaxis(p, one_axis(axis), -1).copy()
+    n = rows.shape[-1]
+    flat = rows.reshape(rows.size // max(n, 1), n)
+    out = np.empty(rows.shape, dtype=(p[:0] * 1.0).dtype)
+    turned = out.reshape(flat.shape)
+    for i in range(flat.shape[0]):
+        turned[i] = _unwrapped(flat[i], least, period)
+    return np.ascontiguousarray(np.moveaxis(out, -1, axis))
+
+
+def _unwrapped(p, least, period):
+    out = p * 1.0
+    half = period / 2.0
     shift = 0.0
     for k in range(1, p.size):
         step = p[k] - p[k - 1]

@@ -233,9 +233,11 @@ def singular_values(a):
 
 
 @stands_for("numpy.matrix_rank")
-def matrix_rank(a, tol=None):
-    if a.ndim < 2:
-        return int(np.any(a != 0))
+def matrix_rank(A, tol=None):
+    return int(np.any(A != 0)) if A.ndim < 2 else _rank(A, tol)
+
+
+def _rank(a, tol):
     s = singular_values(a)
     limit = s[0] * max(a.shape[0], a.shape[1]) * np.finfo(s.dtype).eps if tol is None else tol
     return np.count_nonzero(s > limit)
@@ -275,7 +277,15 @@ def lstsq(a, b, rcond=-1.0):
 
 
 @stands_for("numpy.cond")
-def cond(a, p=None):
+def cond(x, p=None):
+    if x.ndim != 2:
+        raise np.linalg.LinAlgError("expected a matrix")
+    if x.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    return _cond(x, p)
+
+
+def _cond(a, p):
     if p is None or (not isinstance(p, str) and (p == 2 or p == -2)):
         s = singular_values(a)
         first, last = (s[-1], s[0]) if not (p is None or isinstance(p, str)) and p == -2 else (s[0], s[-1])
@@ -296,6 +306,9 @@ def slogdet(a):
 
 @stands_for("numpy.matrix_power")
 def matrix_power(a, n):
+    if a.ndim != 2:
+        raise np.linalg.LinAlgError("expected a matrix")
+    _check_square(a)
     power = abs(n)
     base = np.linalg.inv(a) if n < 0 else a.copy()
     out = np.eye(a.shape[0]).astype(base.dtype)

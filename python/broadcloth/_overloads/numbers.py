@@ -9,8 +9,16 @@ import numpy as np
 from ._table import stands_for
 
 
+def _whole(n):
+    """An integer as int64, whatever its width."""
+    if not isinstance(n, int | np.integer):
+        raise TypeError("expected an integer")
+    return np.int64(n)
+
+
 @stands_for("math.factorial")
-def factorial(n):
+def factorial(x):
+    n = _whole(x)
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     if n > 20:
@@ -22,7 +30,8 @@ def factorial(n):
 
 
 @stands_for("math.comb")
-def comb(n, k):
+def comb(of, chosen_of):
+    n, k = _whole(of), _whole(chosen_of)
     if n < 0 or k < 0:
         raise ValueError("comb() takes numbers of at least zero")
     if k > n:
@@ -34,7 +43,11 @@ def comb(n, k):
 
 
 @stands_for("math.perm")
-def perm(n, k):
+def perm(of, chosen=None):
+    n = _whole(of)
+    k = n if chosen is None else _whole(chosen)
+    if n < 0 or k < 0:
+        raise ValueError("perm() takes numbers of at least zero")
     product = 1
     for j in range(k):
         product *= n - j
@@ -42,7 +55,9 @@ def perm(n, k):
 
 
 @stands_for("math.isclose")
-def isclose(a, b, rel_tol=1e-09, abs_tol=0.0):
+def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    if rel_tol < 0 or abs_tol < 0:
+        raise ValueError("tolerances must be non-negative")
     if a == b:
         return True
     if math.isinf(a) or math.isinf(b):
@@ -51,7 +66,8 @@ def isclose(a, b, rel_tol=1e-09, abs_tol=0.0):
 
 
 @stands_for("math.isqrt")
-def isqrt(n):
+def isqrt(x):
+    n = _whole(x)
     if n < 0:
         raise ValueError("isqrt() argument must be nonnegative")
     root = min(int(math.sqrt(n)), 3037000499)
@@ -63,10 +79,10 @@ def isqrt(n):
 
 
 @stands_for("math.prod")
-def prod(values):
-    product = values[0]
-    for k in range(1, len(values)):
-        product *= values[k]
+def prod(iterable, *, start=1):
+    product = start * iterable[0] if len(iterable) > 0 else start
+    for k in range(1, len(iterable)):
+        product *= iterable[k]
     return product
 
 
@@ -91,6 +107,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         high = most if posinf is None else x.dtype.type(posinf)
         low = least if neginf is None else x.dtype.type(neginf)
         return _without_nan(x, x.dtype.type(nan), high, low)
+    if not copy:
+        raise ValueError("a number cannot be changed in place: copy must be True")
     if isinstance(x, int):
         return x
     most = 1.7976931348623157e308 if posinf is None else posinf  # type: ignore[assignment]
@@ -125,5 +143,6 @@ def fix(x):
 
 
 @stands_for("numpy.angle")
-def angle(z):
-    return np.arctan2(np.imag(z), np.real(z))
+def angle(z, deg=False):
+    turn = np.arctan2(np.imag(z), np.real(z))
+    return turn * (180 / np.pi) if deg else turn

@@ -205,6 +205,8 @@ def _one_scaled_exponential(scale):
 
 @stands_for("numpy.random.exponential")
 def exponential(scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return _drawn(_one_scaled_exponential, (scale,), size)
 
 
@@ -249,11 +251,17 @@ def _one_beta(a, b):
 
 @stands_for("numpy.random.beta")
 def beta(a, b, size=None):
+    if a <= 0:
+        raise ValueError("a <= 0")
+    if b <= 0:
+        raise ValueError("b <= 0")
     return _drawn(_one_beta, (a * 1.0, b * 1.0), size)
 
 
 @stands_for("numpy.random.chisquare")
 def chisquare(df, size=None):
+    if df <= 0:
+        raise ValueError("df <= 0")
     return gamma(df / 2.0, 2.0, size)
 
 
@@ -264,6 +272,8 @@ def _one_t(df):
 
 @stands_for("numpy.random.standard_t")
 def standard_t(df, size=None):
+    if df <= 0:
+        raise ValueError("df <= 0")
     return _drawn(_one_t, (df,), size)
 
 
@@ -283,6 +293,8 @@ def _one_geometric(p):
 
 @stands_for("numpy.random.geometric")
 def geometric(p, size=None):
+    if not (p > 0 and p <= 1):
+        raise ValueError("p <= 0, p > 1 or p contains NaNs")
     return _drawn(_one_geometric, (p,), size, np.int64)
 
 
@@ -292,6 +304,8 @@ def _one_lognormal(mean, sigma):
 
 @stands_for("numpy.random.lognormal")
 def lognormal(mean=0.0, sigma=1.0, size=None):
+    if sigma < 0:
+        raise ValueError("sigma < 0")
     return _drawn(_one_lognormal, (mean, sigma), size)
 
 
@@ -304,6 +318,8 @@ def _one_laplace(loc, scale):
 
 @stands_for("numpy.random.laplace")
 def laplace(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return _drawn(_one_laplace, (loc, scale), size)
 
 
@@ -313,6 +329,8 @@ def _one_weibull(a):
 
 @stands_for("numpy.random.weibull")
 def weibull(a, size=None):
+    if a < 0:
+        raise ValueError("a < 0")
     return _drawn(_one_weibull, (a,), size)
 
 
@@ -322,6 +340,8 @@ def _one_pareto(a):
 
 @stands_for("numpy.random.pareto")
 def pareto(a, size=None):
+    if a <= 0:
+        raise ValueError("a <= 0")
     return _drawn(_one_pareto, (a,), size)
 
 
@@ -331,11 +351,19 @@ def _one_rayleigh(scale):
 
 @stands_for("numpy.random.rayleigh")
 def rayleigh(scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return _drawn(_one_rayleigh, (scale,), size)
 
 
 @stands_for("numpy.random.triangular")
-def triangular(left, mode, right):
+def triangular(left, mode, right, size=None):
+    if left > mode or mode > right or left == right:
+        raise ValueError("triangular: expected left <= mode <= right, and left < right")
+    return _drawn(_one_triangular, (left, mode, right), size)
+
+
+def _one_triangular(left, mode, right):
     u = np.random.random()
     c = (mode - left) / (right - left)
     if u < c:
@@ -344,22 +372,22 @@ def triangular(left, mode, right):
 
 
 @stands_for("random.choice")
-def random_choice(values):
-    return values[random.randrange(len(values))]
+def random_choice(seq):
+    return seq[random.randrange(len(seq))]
 
 
 @stands_for("random.shuffle")
-def random_shuffle(values):
-    for i in range(len(values) - 1, 0, -1):
+def random_shuffle(x):
+    for i in range(len(x) - 1, 0, -1):
         j = random.randrange(i + 1)
-        kept = values[i]
-        values[i] = values[j]
-        values[j] = kept
+        kept = x[i]
+        x[i] = x[j]
+        x[j] = kept
 
 
 @stands_for("random.expovariate")
-def expovariate(rate):
-    return _one_exponential() / rate
+def expovariate(lambd=1.0):
+    return _one_exponential() / lambd
 
 
 def _one_gumbel(loc, scale):
@@ -371,6 +399,8 @@ def _one_gumbel(loc, scale):
 
 @stands_for("numpy.random.gumbel")
 def gumbel(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return _drawn(_one_gumbel, (loc, scale), size)
 
 
@@ -383,6 +413,8 @@ def _one_logistic(loc, scale):
 
 @stands_for("numpy.random.logistic")
 def logistic(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return _drawn(_one_logistic, (loc, scale), size)
 
 
@@ -401,6 +433,8 @@ def _one_power(a):
 
 @stands_for("numpy.random.power")
 def power(a, size=None):
+    if a <= 0:
+        raise ValueError("a <= 0")
     return _drawn(_one_power, (a,), size)
 
 
@@ -411,18 +445,29 @@ def _one_f(dfnum, dfden):
 
 @stands_for("numpy.random.f")
 def f(dfnum, dfden, size=None):
+    if dfnum <= 0:
+        raise ValueError("dfnum <= 0")
+    if dfden <= 0:
+        raise ValueError("dfden <= 0")
     return _drawn(_one_f, (dfnum, dfden), size)
 
 
 def _one_noncentral_chisquare(df, nonc):
+    if nonc == 0.0:
+        return 2.0 * _one_gamma(df / 2.0)
     if df > 1.0:
+        rest = 2.0 * _one_gamma((df - 1.0) / 2.0)
         x = np.random.standard_normal() + math.sqrt(nonc)
-        return 2.0 * _one_gamma((df - 1.0) / 2.0) + x * x
+        return rest + x * x
     return 2.0 * _one_gamma(df / 2.0 + _one_poisson(nonc / 2.0))
 
 
 @stands_for("numpy.random.noncentral_chisquare")
 def noncentral_chisquare(df, nonc, size=None):
+    if df <= 0:
+        raise ValueError("df <= 0")
+    if nonc < 0:
+        raise ValueError("nonc < 0")
     return _drawn(_one_noncentral_chisquare, (df, nonc), size)
 
 
@@ -436,6 +481,10 @@ def _one_wald(mean, scale):
 
 @stands_for("numpy.random.wald")
 def wald(mean, scale, size=None):
+    if mean <= 0:
+        raise ValueError("mean <= 0")
+    if scale <= 0:
+        raise ValueError("scale <= 0")
     return _drawn(_one_wald, (mean, scale), size)
 
 
@@ -461,6 +510,8 @@ def _one_vonmises(mu, kappa):
 
 @stands_for("numpy.random.vonmises")
 def vonmises(mu, kappa, size=None):
+    if kappa < 0:
+        raise ValueError("kappa < 0")
     return _drawn(_one_vonmises, (mu, kappa), size)
 
 
@@ -484,6 +535,8 @@ def _one_logseries(p):
 
 @stands_for("numpy.random.logseries")
 def logseries(p, size=None):
+    if not (p >= 0 and p < 1):
+        raise ValueError("p < 0, p >= 1 or p is NaN")
     return _drawn(_one_logseries, (p,), size, np.int64)
 
 
@@ -493,6 +546,10 @@ def _one_negative_binomial(n, p):
 
 @stands_for("numpy.random.negative_binomial")
 def negative_binomial(n, p, size=None):
+    if n <= 0:
+        raise ValueError("n <= 0")
+    if not (p > 0 and p <= 1):
+        raise ValueError("p <= 0, p > 1 or p contains NaNs")
     return _drawn(_one_negative_binomial, (n, p), size, np.int64)
 
 
@@ -512,21 +569,66 @@ def _one_zipf(a):
 
 @stands_for("numpy.random.zipf")
 def zipf(a, size=None):
+    if not a > 1:
+        raise ValueError("a <= 1 or a is NaN")
     return _drawn(_one_zipf, (a,), size, np.int64)
 
 
-def _one_hypergeometric(ngood, nbad, nsample):
-    good, left, drawn = ngood, ngood + nbad, 0
-    for _ in range(nsample):
-        if np.random.random() * left < good:
-            good -= 1
-            drawn += 1
+def _one_hypergeometric(good, bad, sample):
+    if sample > 10:
+        return _one_large_hypergeometric(good, bad, sample)
+    if sample == 0:
+        return 0
+    others, few = good + bad - sample, min(good, bad) * 1.0
+    rest, left = few, sample
+    while rest > 0.0:
+        rest -= math.floor(np.random.random() + rest / (others + left))
         left -= 1
-    return drawn
+        if left == 0:
+            break
+    drawn = int(few - rest)
+    return sample - drawn if good > bad else drawn
+
+
+def _one_large_hypergeometric(good, bad, sample):
+    """Stadlober (1989): HRUA*, the ratio of uniforms under the table mountain hat."""
+    few, many, total = min(good, bad), max(good, bad), good + bad
+    m = min(sample, total - sample)
+    p = few / total
+    centre = m * p + 0.5
+    spread = math.sqrt((total - m) * sample * p * (1.0 - p) / (total - 1) + 0.5)
+    width = 1.7155277699214135 * spread + 0.8989161620588988  # 2 sqrt(2 / e), 3 - 2 sqrt(3 / e)
+    mode = math.floor((m + 1) * (few + 1) / (total + 2))
+    most = _hypergeometric_weight(mode, few, many, m)
+    end = min(min(m, few) + 1.0, math.floor(centre + 16 * spread))
+    while True:
+        x, y = np.random.random(), np.random.random()
+        w = centre + width * (y - 0.5) / x
+        if w < 0.0 or w >= end:
+            continue
+        drawn = math.floor(w)
+        t = most - _hypergeometric_weight(drawn, few, many, m)
+        if x * (4.0 - x) - 3.0 <= t:
+            break
+        if x * (x - t) >= 1.0:
+            continue
+        if 2.0 * _log(x) <= t:
+            break
+    if good > bad:
+        drawn = m - drawn
+    return good - drawn if m < sample else drawn
+
+
+def _hypergeometric_weight(k, few, many, m):
+    return math.lgamma(k + 1.0) + math.lgamma(few - k + 1.0) + math.lgamma(m - k + 1.0) + math.lgamma(many - m + k + 1.0)
 
 
 @stands_for("numpy.random.hypergeometric")
 def hypergeometric(ngood, nbad, nsample, size=None):
+    if ngood < 0 or nbad < 0 or nsample < 0:
+        raise ValueError("ngood, nbad and nsample must be at least zero")
+    if ngood + nbad < nsample:
+        raise ValueError("ngood + nbad < nsample")
     return _drawn(_one_hypergeometric, (ngood, nbad, nsample), size, np.int64)
 
 

@@ -6,6 +6,14 @@ import numpy as np
 
 from ._table import stands_for
 
+
+def one_axis(axis):
+    """The axis, which is no tuple of such."""
+    if isinstance(axis, tuple):
+        raise TypeError("an axis is an integer")
+    return axis
+
+
 # ---- Fortran's order: the transposed array in C order.
 
 
@@ -14,28 +22,45 @@ def _expect_fortran(order):
         raise ValueError("order must be 'C' or 'F' in compiled functions")
 
 
+def _in_fortran_order(a, order):
+    """Whether `order` means Fortran's for this array; of 'A' and 'K' its layout tells."""
+    if order == "C" or order is None:
+        return False
+    if order == "F":
+        return True
+    if order != "A" and order != "K":
+        raise ValueError("order must be one of 'C', 'F', 'A' and 'K'")
+    if a.flags.c_contiguous or a.ndim < 2:
+        return False
+    if a.flags.f_contiguous or order == "A":
+        return a.flags.f_contiguous
+    if a.ndim == 2:
+        return abs(a.strides[0]) < abs(a.strides[1])
+    raise ValueError("order 'K' of arrays of three dimensions needs contiguous ones in compiled functions")
+
+
 @stands_for("numpy.ravel", "array.ravel")
 def ravel(a, order):
-    _expect_fortran(order)
-    return a.T.ravel()
+    return a.T.ravel() if _in_fortran_order(a, order) else a.ravel()
 
 
 @stands_for("array.flatten")
 def flatten(a, order):
-    _expect_fortran(order)
-    return a.T.flatten()
+    return a.T.flatten() if _in_fortran_order(a, order) else a.flatten()
 
 
 @stands_for("numpy.reshape")
 def reshape(a, shape, order):
-    _expect_fortran(order)
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    if not _in_fortran_order(a, order):
+        return a.reshape(shape)
     return a.T.reshape(shape[::-1]).T if isinstance(shape, tuple) else a.T.reshape(shape)
 
 
 @stands_for("numpy.copy", "array.copy")
 def copy(a, order):
-    _expect_fortran(order)
-    return a.T.copy().T
+    return a.T.copy().T if _in_fortran_order(a, order) else a.copy()
 
 
 @stands_for("numpy.zeros")
@@ -115,19 +140,21 @@ def _rows_of(m):
 
 
 @stands_for("numpy.tri")
-def tri(n, M=None, k=0):
-    columns = n if M is None else M
-    out = np.zeros((n, columns))
-    for i in range(n):
+def tri(N, M=None, k=0, dtype=np.float64):
+    columns = N if M is None else M
+    out = np.zeros((N, columns), dtype=dtype)
+    for i in range(N):
         for j in range(min(columns, i + k + 1)):
-            out[i, j] = 1.0
+            out[i, j] = 1
     return out
 
 
 @stands_for("numpy.vander")
 def vander(x, N=None, increasing=False):
     count = len(x) if N is None else N
-    out = np.empty((len(x), count), dtype=x.dtype)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    out = np.empty((len(x), count), dtype=(x[:0] * 1).dtype)
     for i in range(len(x)):
         for j in range(count):
             out[i, j] = x[i] ** (j if increasing else count - 1 - j)
@@ -221,7 +248,12 @@ def asfortranarray(a):
 
 @stands_for("numpy.frombuffer")
 def frombuffer(buffer, dtype=np.float64):
-    return buffer.ravel().view(dtype)
+    if not buffer.flags.c_contiguous:
+        raise ValueError("ndarray is not C-contiguous")
+    out = buffer.ravel().view(dtype)
+    if out.size * out.itemsize != buffer.size * buffer.itemsize:
+        raise ValueError("buffer size must be a multiple of element size")
+    return out
 
 
 @stands_for("numpy.resize")
@@ -245,7 +277,7 @@ def append(a, values, axis=None):
 def repeat(a, repeats, axis=None):
     if axis is None:
         return _repeated(np.asarray(a).ravel(), repeats)
-    rows = np.moveaxis(a, axis, 0)
+    rows = np.moveaxis(a, one_axis(axis), 0)
     return np.ascontiguousarray(np.moveaxis(rows[_repeated(np.arange(rows.shape[0]), repeats)], 0, axis))
 
 
@@ -301,7 +333,7 @@ def _expect_places(indices, n):
 def take_along_axis(arr, indices, axis):
     if axis is None:
         return arr.ravel()[indices]
-    a, places = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+    a, places = np.moveaxis(arr, one_axis(axis), -1), np.moveaxis(indices, axis, -1)
     shape = places.shape
     n, m = a.shape[-1], shape[-1]
     rows, wanted = a.copy().reshape(-1, n), places.copy().reshape(-1, m)
@@ -335,10 +367,16 @@ def _joint_shape(a, b):
 
 
 @stands_for("numpy.broadcast_arrays")
-def broadcast_arrays(a, b):
-    x, y = np.asarray(a), np.asarray(b)
-    shape = broadcast_shapes(x.shape, y.shape)
-    return [np.broadcast_to(x, shape), np.broadcast_to(y, shape)]
+def broadcast_arrays(*args):
+    return _all_broadcast(args, broadcast_shapes(*_shapes(args)))
+
+
+def _shapes(arys):
+    return () if len(arys) == 0 else (np.asarray(arys[0]).shape,) + _shapes(arys[1:])
+
+
+def _all_broadcast(arys, shape):
+    return () if len(arys) == 0 else (np.broadcast_to(np.asarray(arys[0]), shape),) + _all_broadcast(arys[1:], shape)
 
 
 @stands_for("numpy.tril_indices")
@@ -430,7 +468,7 @@ def _stretched(shape, strides, target):
 def delete(a, index, axis=None):
     if axis is None:
         return a.ravel()[_kept(a.size, index)]
-    rows = np.moveaxis(a, axis, 0)
+    rows = np.moveaxis(a, one_axis(axis), 0)
     return np.ascontiguousarray(np.moveaxis(rows[np.flatnonzero(_kept(rows.shape[0], index))], 0, axis))
 
 
@@ -491,10 +529,12 @@ def nonzero2(a):
 
 
 @stands_for("numpy.select")
-def select(conditions, choices, default=0):
-    out = np.full(choices[0].shape, default, dtype=choices[0].dtype)
-    for k in range(len(conditions) - 1, -1, -1):
-        out = np.where(conditions[k], choices[k], out)
+def select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    out = np.full(choicelist[0].shape, default, dtype=choicelist[0].dtype)
+    for k in range(len(condlist) - 1, -1, -1):
+        out = np.where(condlist[k], choicelist[k], out)
     return out
 
 
@@ -533,7 +573,7 @@ def interleaved(a, b):
 
 @stands_for("numpy.array_split")
 def array_split(ary, indices_or_sections, axis=0):
-    a = np.moveaxis(ary, axis, 0)
+    a = np.moveaxis(ary, one_axis(axis), 0)
     n = a.shape[0]
     parts = [np.moveaxis(a[:0], 0, axis)]
     begin = 0
@@ -564,16 +604,22 @@ def split(ary, indices_or_sections, axis=0):
 
 @stands_for("numpy.vsplit")
 def vsplit(ary, indices_or_sections):
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
 
 
 @stands_for("numpy.hsplit")
 def hsplit(ary, indices_or_sections):
+    if ary.ndim < 1:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
 
 
 @stands_for("numpy.dsplit")
 def dsplit(ary, indices_or_sections):
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
 
 
@@ -605,6 +651,8 @@ def insert(a, index, value):
 @stands_for("numpy.fill_diagonal")
 def fill_diagonal(a, val, wrap=False):
     if a.ndim == 3:
+        if a.shape[0] != a.shape[1] or a.shape[0] != a.shape[2]:
+            raise ValueError("All dimensions of input must be of equal length")
         for k in range(a.shape[0]):
             a[k, k, k] = val
         return
@@ -624,15 +672,17 @@ def fill_diagonal(a, val, wrap=False):
 
 @stands_for("numpy.meshgrid")
 def meshgrid(*xi, indexing="xy"):
+    if indexing != "xy" and indexing != "ij":
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if len(xi) == 1:
-        return (xi[0].copy(),)
-    x, y = xi[0], xi[1]
+        return (np.asarray(xi[0]).flatten(),)
+    x, y = np.asarray(xi[0]).ravel(), np.asarray(xi[1]).ravel()
     rows = indexing == "ij"
     first, second = (0, 1) if rows else (1, 0)
     if len(xi) == 2:
         shape = (x.size, y.size) if rows else (y.size, x.size)
         return _spread(x, shape, first), _spread(y, shape, second)
-    z = xi[2]
+    z = np.asarray(xi[2]).ravel()
     room = (x.size, y.size, z.size) if rows else (y.size, x.size, z.size)
     return _spread(x, room, first), _spread(y, room, second), _spread(z, room, 2)
 
@@ -663,3 +713,15 @@ def tolist(a):
     if a.ndim == 1:
         return list(a)
     return [tolist(row) for row in a]
+
+
+@stands_for("array.merged")
+def merged(a, axes, last):
+    """The array with several of its axes as one behind the others; `last`: the same number of last places."""
+    moved = np.moveaxis(a, axes, last)
+    rows = moved.shape[: moved.ndim - len(last)]
+    return np.ascontiguousarray(moved).reshape(rows + (_product(moved.shape[moved.ndim - len(last) :]),))
+
+
+def _product(extents):
+    return 1 if len(extents) == 0 else extents[0] * _product(extents[1:])

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ._table import stands_for
+from .shapes import one_axis
 
 
 @stands_for("numpy.ediff1d")
@@ -24,21 +25,23 @@ def ediff1d(ary, to_end=None, to_begin=None):
 def diff(a, n=1, axis=-1):
     if n < 0:
         raise ValueError("diff(): order must be non-negative")
-    out = np.moveaxis(a, axis, -1).copy()
+    out = np.moveaxis(a, one_axis(axis), -1).copy()
     for _ in range(n):
         out = out[..., 1:] - out[..., :-1]
     return np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
 @stands_for("numpy.cumsum")
-def cumsum(a, axis=None):
+def cumsum(a, axis=None, dtype=None):
+    if dtype is not None:
+        return cumsum(a.astype(dtype), axis).astype(dtype)
     if axis is None:
         return np.cumsum(a.ravel())
     if a.ndim == 0:
         _expect_one_axis(axis)
         return np.cumsum(a.ravel())
     out = np.empty(a.shape, dtype=np.cumsum(a.ravel()[:0]).dtype)
-    source, sums = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+    source, sums = np.moveaxis(a, one_axis(axis), 0), np.moveaxis(out, axis, 0)
     for k in range(source.shape[0]):
         sums[k] = source[k]
         if k > 0:
@@ -47,14 +50,16 @@ def cumsum(a, axis=None):
 
 
 @stands_for("numpy.cumprod")
-def cumprod(a, axis=None):
+def cumprod(a, axis=None, dtype=None):
+    if dtype is not None:
+        return cumprod(a.astype(dtype), axis).astype(dtype)
     if axis is None:
         return np.cumprod(a.ravel())
     if a.ndim == 0:
         _expect_one_axis(axis)
         return np.cumprod(a.ravel())
     out = np.empty(a.shape, dtype=np.cumprod(a.ravel()[:0]).dtype)
-    source, products = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+    source, products = np.moveaxis(a, one_axis(axis), 0), np.moveaxis(out, axis, 0)
     for k in range(source.shape[0]):
         products[k] = source[k]
         if k > 0:
@@ -377,7 +382,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     less = (0 if bias else 1) if ddof is None else ddof
     if y is None:
         if m.ndim == 1:
-            return np.array(np.var(m) * m.size / (m.size - less))
+            return np.array(np.divide(np.var(m) * m.size, m.size - less))
         rows = m.astype(np.float64) if rowvar else m.T.astype(np.float64)
     else:
         rows = np.vstack((m.reshape(-1, m.shape[-1]), y.reshape(-1, y.shape[-1]))).astype(np.float64)
@@ -385,7 +390,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     centred = np.empty((k, n))
     for i in range(k):
         centred[i] = rows[i] - rows[i].mean()
-    return centred @ centred.T / (n - less)
+    return np.divide(centred @ centred.T, n - less)
 
 
 @stands_for("numpy.corrcoef")

@@ -32,8 +32,12 @@ def removesuffix(s, suffix):
 
 
 @stands_for("str.rsplit")
-def rsplit(s, sep, maxsplit=-1):
+def rsplit(s, sep=None, maxsplit=-1):
     parts = s.split(sep)
+    if sep is None:
+        if maxsplit >= 0:
+            raise ValueError("rsplit() with a number of splits needs a separator in compiled functions")
+        return parts
     if maxsplit < 0 or len(parts) <= maxsplit + 1:
         return parts
     keep = len(parts) - maxsplit

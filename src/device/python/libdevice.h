@@ -178,9 +178,12 @@ BC_FN half half_min(half a, half b) {
 }
 
 BC_FN i64 integer_sqrt(i64 n) {
+  constexpr i64 kLargest = 3037000499;  // its square is the largest that fits
+  if (n <= 0) return 0;                 // a kernel cannot raise
   i64 r = static_cast<i64>(bc::sqrt(static_cast<double>(n)));
+  if (r > kLargest) r = kLargest;
   while (r * r > n) --r;
-  while ((r + 1) * (r + 1) <= n) ++r;
+  while (r < kLargest && (r + 1) * (r + 1) <= n) ++r;
   return r;
 }
 

@@ -16,6 +16,8 @@ BC_PY_LIBM(erf)
 BC_PY_LIBM(erfc)
 BC_PY_LIBM(tgamma)
 BC_PY_LIBM(lgamma)
+BC_INLINE float ieee_remainder(float a, float b) { return BC_PY_NATIVE(remainderf)(a, b); }
+BC_INLINE double ieee_remainder(double a, double b) { return BC_PY_NATIVE(remainder)(a, b); }
 #undef BC_PY_LIBM
 #undef BC_PY_NATIVE
 
