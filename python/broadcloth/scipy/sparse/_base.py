@@ -637,7 +637,7 @@ class spbase:
         return self * other if is_scalar(other) else self @ other
 
     def __matmul__(self, other: Any) -> Any:
-        if is_scalar(other):
+        if other.ndim == 0 if isinstance(other, ndarray) else is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._matmul(other)
 

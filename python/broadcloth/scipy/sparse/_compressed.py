@@ -9,6 +9,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from . import _reductions
@@ -258,7 +259,8 @@ class _cs(Indexed, spbase):
         return self._reduced("arg_extreme", axis, out, False, explicit)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
-        return self._own_rows().times(x, transposed != (self._major == 1))
+        minor = self._shape2[1 - self._major]
+        return _c.sparse_product(self.data, self.indices, self.indptr, minor, x, transposed != (self._major == 1))
 
     def _warn_of_structure(self) -> None:
         warn(
