@@ -33,8 +33,6 @@ REASONS: dict[str, str] = {
             "numpy.void",
             "numpy.object_",
             "numpy.record",
-            "numpy.recarray",
-            "numpy.rec",
         ],
         _HOST,
     ),
@@ -42,7 +40,6 @@ REASONS: dict[str, str] = {
         [
             "numpy.char",
             "numpy.strings",
-            "numpy.rec",
             "numpy.ma",
             "numpy.memmap",
             "numpy.matrix",
@@ -56,10 +53,6 @@ REASONS: dict[str, str] = {
         ["numpy.longdouble", "numpy.clongdouble", "numpy.float128", "numpy.float96", "numpy.complex256", "numpy.complex192"],
         "no GPU has such numbers",
     ),
-    **dict.fromkeys(
-        ["numpy.datetime64", "numpy.timedelta64", "numpy.datetime_as_string", "numpy.datetime_data", "numpy.busdaycalendar"], _HOST
-    ),
-    **dict.fromkeys(["numpy.busday_count", "numpy.busday_offset", "numpy.is_busday", "numpy.isnat"], _HOST),
     **dict.fromkeys(
         [
             "numpy.core",

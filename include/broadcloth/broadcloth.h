@@ -35,6 +35,8 @@ enum class dtype : uint8_t {
   float64,
   complex64,
   complex128,
+  float8_e4m3fn,
+  float8_e5m2,
 };
 
 /// The dtype of a C++ type.

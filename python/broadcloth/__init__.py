@@ -234,6 +234,7 @@ from ._quantiles import (
     percentile,
     quantile,
 )
+from ._records import RecordArray as recarray
 from ._reductions import (
     all,
     amax,
@@ -292,6 +293,17 @@ from ._sorting import (
     unique_inverse,
     unique_values,
 )
+from ._times import (
+    busday_count,
+    busday_offset,
+    busdaycalendar,
+    datetime64,
+    datetime_as_string,
+    datetime_data,
+    is_busday,
+    isnat,
+    timedelta64,
+)
 from ._types import (
     bfloat16,
     bool_,
@@ -308,6 +320,8 @@ from ._types import (
     e,
     euler_gamma,
     finfo,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     float32,
     float64,
@@ -411,6 +425,7 @@ _MODULES = (
     "linalg",
     "profiler",
     "random",
+    "rec",
     "run",
     "scipy",
     "typed",

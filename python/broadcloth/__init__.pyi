@@ -15,6 +15,7 @@ from . import (
     linalg as linalg,
     profiler as profiler,
     random as random,
+    rec as rec,
     run as run,
     scipy as scipy,
     typed as typed,
@@ -366,6 +367,17 @@ from ._sorting import (
     unique_inverse as unique_inverse,
     unique_values as unique_values,
 )
+from ._times import (
+    busday_count as busday_count,
+    busday_offset as busday_offset,
+    busdaycalendar as busdaycalendar,
+    datetime64 as datetime64,
+    datetime_as_string as datetime_as_string,
+    datetime_data as datetime_data,
+    is_busday as is_busday,
+    isnat as isnat,
+    timedelta64 as timedelta64,
+)
 from ._types import (
     bfloat16 as bfloat16,
     bool_ as bool_,
@@ -385,6 +397,8 @@ from ._types import (
     float16 as float16,
     float32 as float32,
     float64 as float64,
+    float8_e4m3fn as float8_e4m3fn,
+    float8_e5m2 as float8_e5m2,
     floating as floating,
     generic as generic,
     half as half,
@@ -565,6 +579,7 @@ power: _BinaryUfunc
 printoptions = _np.printoptions
 rad2deg: _UnaryUfunc
 radians: _UnaryUfunc
+recarray = _np.recarray
 reciprocal: _UnaryUfunc
 remainder: _BinaryUfunc
 right_shift: _BinaryUfunc
@@ -673,6 +688,9 @@ __all__ = [
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
+    "busday_count",
+    "busday_offset",
+    "busdaycalendar",
     "byte",
     "byte_bounds",
     "c16",
@@ -721,6 +739,9 @@ __all__ = [
     "cumulative_prod",
     "cumulative_sum",
     "cupyx",
+    "datetime64",
+    "datetime_as_string",
+    "datetime_data",
     "default_device",
     "deg2rad",
     "degrees",
@@ -778,6 +799,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "float_",
     "float_power",
     "floating",
@@ -855,6 +878,7 @@ __all__ = [
     "intp",
     "invert",
     "is_available",
+    "is_busday",
     "isclose",
     "iscomplex",
     "iscomplexobj",
@@ -864,6 +888,7 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "isnat",
     "isneginf",
     "isposinf",
     "isreal",
@@ -1001,6 +1026,8 @@ __all__ = [
     "ravel_multi_index",
     "real",
     "real_if_close",
+    "rec",
+    "recarray",
     "reciprocal",
     "remainder",
     "repeat",
@@ -1071,6 +1098,7 @@ __all__ = [
     "tensordot",
     "threading_layer",
     "tile",
+    "timedelta64",
     "trace",
     "transpose",
     "trapezoid",

@@ -3,7 +3,7 @@
 Conventions
   ArrayLike   ndarray, NumPy array or scalar, Python scalar, nested lists, and objects with DLPack or the CUDA array interface.
               Python scalars are weak (NEP 50) where an op mixes them with arrays.
-  DTypeLike   what numpy.dtype accepts for a supported type, and `bfloat16` (the object or the string).
+  DTypeLike   what numpy.dtype accepts for a supported type, and `bfloat16`, `float8_e4m3fn`, `float8_e5m2` (the objects or the strings).
   Axis        None, an int or a tuple of ints.
   device=     None (the default device), "cpu", "cuda", "cuda:1", "null", or a `device`.
 Full reductions and single elements are 0-d arrays, never scalars; `item()` and `float()` look at the value.
@@ -32,6 +32,9 @@ reductions: tuple[str, ...]
 dtype_names: tuple[str, ...]
 bfloat16: Any
 """A dtype-like singleton (`name`, `itemsize`, `kind`, `dtype`); compares equal to 'bfloat16' and to ml_dtypes' type and dtype."""
+float8_e4m3fn: Any
+float8_e5m2: Any
+"""As bfloat16, for 8-bit floats, which compute in float32."""
 
 class UFuncTypeError(TypeError): ...
 
@@ -779,7 +782,7 @@ def asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None = None, order: Ord
 def from_dlpack(obj: Any, /, *, device: DeviceLike = None, copy: bool | None = None) -> ndarray: ...
 def frombuffer(buffer: Any, dtype: DTypeLike = ..., count: int = -1, offset: int = 0, *, device: DeviceLike = None) -> ndarray: ...
 def get_dtype(dtype: DTypeLike) -> Any:
-    """The dtype object (a numpy.dtype, or bfloat16's); TypeError when the type is not supported."""
+    """The dtype object (a numpy.dtype, or that of a type which NumPy does not have); TypeError when the type is not supported."""
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy's result_type with arrays of broadcloth, dtypes and weak Python scalars."""
@@ -1116,6 +1119,7 @@ def indices(
 def inner(a: ArrayLike, b: ArrayLike) -> ndarray: ...
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: AxisLike = None) -> ndarray: ...
 def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray: ...
+def is_nat(x: ArrayLike) -> ndarray: ...
 def iscomplex(x: ArrayLike) -> ndarray: ...
 def isreal(x: ArrayLike) -> ndarray: ...
 def kron(a: ArrayLike, b: ArrayLike) -> ndarray: ...

@@ -152,11 +152,11 @@ def median(
     at = _Axes(x, axis)
     lines = at.lines(x)
     n = lines.shape[-1]
-    result = np.dtype(x.dtype if x.dtype.kind in "fc" else np.float64)
+    result = np.dtype(x.dtype if x.dtype.kind in "fcm" else np.float64)
     if n == 0:
         return at.finish(lines.mean(axis=-1, dtype=result), 0, keepdims, out)
     middle = [(n - 1) // 2] if n % 2 else [n // 2 - 1, n // 2]
-    checked = x.dtype.kind in "fc"
+    checked = x.dtype.kind in "fcm"
     ranks = sorted({*middle, n - 1}) if checked else middle
     found = _c.order_statistics(lines, ranks, -1)
     made = found[..., : len(middle)].mean(axis=-1, dtype=result)

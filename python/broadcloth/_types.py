@@ -103,6 +103,8 @@ half, single, double, csingle, cdouble = float16, float32, float64, complex64, c
 byte, ubyte, short, ushort, intc, uintc = int8, uint8, int16, uint16, int32, uint32
 int_, intp, uint, uintp, longlong, ulonglong = int64, int64, uint64, uint64, np.longlong, np.ulonglong
 bfloat16 = _c.bfloat16
+float8_e4m3fn, float8_e5m2 = _c.float8_e4m3fn, _c.float8_e5m2
+_OWN = (bfloat16, float8_e4m3fn, float8_e5m2)  # types that NumPy knows only with ml_dtypes
 
 generic, number, integer, signedinteger, unsignedinteger = np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger
 inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
@@ -119,31 +121,29 @@ promote_types = _c.promote_types
 can_cast = _c.can_cast
 
 
-class _BFloat16Info:
-    """Machine limits of bfloat16, with the attributes of numpy.finfo."""
+class _OwnInfo:
+    """Machine limits of a type that NumPy does not have, with the attributes of numpy.finfo."""
 
-    bits = 16
-    nmant = 7
-    nexp = 8
-    iexp = 8
-    precision = 2
-    resolution = 0.01
-    eps = 2.0**-7
-    epsneg = 2.0**-8
-    max = (2 - 2.0**-7) * 2.0**127
-    min = -max
-    tiny = smallest_normal = 2.0**-126
-    smallest_subnormal = 2.0**-133
-    maxexp = 128
-    minexp = -126
-    machep = -7
-    negep = -8
-
-    def __init__(self) -> None:
-        self.dtype = bfloat16
+    def __init__(self, dtype: Any, exponent: int, mantissa: int, bias: int, largest: float, resolution: float) -> None:
+        self.dtype = dtype
+        self.bits = 8 * dtype.itemsize
+        self.nmant, self.nexp, self.iexp = mantissa, exponent, exponent
+        self.precision = round(mantissa * math.log10(2))
+        self.resolution = resolution
+        self.eps, self.epsneg = 2.0**-mantissa, 2.0 ** (-mantissa - 1)
+        self.max, self.min = largest, -largest
+        self.tiny = self.smallest_normal = 2.0 ** (1 - bias)
+        self.smallest_subnormal = 2.0 ** (1 - bias - mantissa)
+        self.maxexp, self.minexp = math.frexp(largest)[1], 1 - bias
+        self.machep, self.negep = -mantissa, -mantissa - 1
 
     def __repr__(self) -> str:
-        return f"finfo(resolution={self.resolution}, min={self.min:.7g}, max={self.max:.7g}, dtype=bfloat16)"
+        return f"finfo(resolution={self.resolution}, min={self.min:.7g}, max={self.max:.7g}, dtype={self.dtype.name})"
+
+
+def _own_type(dtype: Any) -> Any:
+    """The type among those that NumPy does not have; None for others."""
+    return next((own for own in _OWN if own is dtype or (not isinstance(dtype, (float, str)) and own == dtype) or dtype == own.name), None)
 
 
 def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
@@ -152,7 +152,7 @@ def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     Parameters
     ----------
     dtype : dtype, type or ndarray
-        float16, bfloat16, float32, float64, or a complex type (its real part counts).
+        float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64, or a complex type (its real part counts).
 
     Raises
     ------
@@ -167,8 +167,13 @@ def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     0.0078125
     """
     found = dtype.dtype if isinstance(dtype, _c.ndarray) else dtype
-    if found is bfloat16 or (not isinstance(found, float) and bfloat16 == found):
-        return _BFloat16Info()
+    own = _own_type(found)
+    if own is bfloat16:
+        return _OwnInfo(own, 8, 7, 127, (2 - 2.0**-7) * 2.0**127, 0.01)
+    if own is float8_e4m3fn:
+        return _OwnInfo(own, 4, 3, 7, 448.0, 0.1)
+    if own is float8_e5m2:
+        return _OwnInfo(own, 5, 2, 15, 57344.0, 0.1)
     return np.finfo(found)
 
 
@@ -180,9 +185,9 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     >>> bc.isdtype(bc.float32, "real floating")
     True
     """
-    if bfloat16 == dtype:
+    if (own := _own_type(dtype)) is not None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        return any(k in ("real floating", "numeric") if isinstance(k, str) and k != "bfloat16" else bfloat16 == k for k in kinds)
+        return any(k in ("real floating", "numeric") if isinstance(k, str) and k != own.name else own == k for k in kinds)
     return np.isdtype(_c.get_dtype(dtype), kind)
 
 
@@ -201,7 +206,7 @@ def common_type(*arrays: ArrayLike) -> Any:
     if not wide:
         return np.float16
     together = _c.result_type(*wide)
-    return together if bfloat16 == together else together.type
+    return together if _own_type(together) is not None else together.type
 
 
 def min_scalar_type(a: ArrayLike) -> Any:

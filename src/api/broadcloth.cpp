@@ -17,8 +17,15 @@ struct array::impl {
 
 namespace {
 
-static_assert(static_cast<int>(dtype::complex128) + 1 == bc::kDTypeCount &&
-              static_cast<int>(dtype::float32) == static_cast<int>(bc::DType::f32));
+namespace named {
+using enum dtype;
+constexpr dtype bool_ = dtype::boolean;
+}  // namespace named
+#define bool bool_
+#define BC_DTYPE(id, name, ...) static_assert(static_cast<int>(named::name) == static_cast<int>(bc::DType::id));
+#include "core/dtypes.def"
+#undef BC_DTYPE
+#undef bool
 
 bc::DType engine(dtype t) { return static_cast<bc::DType>(t); }
 bc::Dims dims(const shape_t& s) { return bc::Dims(std::span<const int64_t>(s)); }

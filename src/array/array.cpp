@@ -10,6 +10,7 @@
 #include <set>
 
 #include "array/history.h"
+#include "array/other_dtypes.h"
 #include "array/record.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
@@ -39,7 +40,7 @@ namespace {
 Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape) {
   Ref<Node> node = Ref<Node>::first(new Node);
   node->op = op;
-  node->dtype = dtype;
+  node->dtype = storage_type(dtype);
   node->device = device;
   node->shape = shape;
   node->size = element_count(shape, itemsize(dtype));
@@ -66,7 +67,7 @@ bool touches_exposed(const Node& node) {
 /// The node of an array that is its storage's whole content, in order; nullptr for any other view.
 Node* whole(const Array& a, bool contiguous) {
   Node* node = a.storage()->current.get();
-  const bool all = contiguous && a.dtype() == node->dtype && a.offset() == 0 && a.size() == node->size;
+  const bool all = contiguous && storage_type(a.dtype()) == node->dtype && a.offset() == 0 && a.size() == node->size;
   return all && !a.has_loose_booleans() ? node : nullptr;
 }
 Node* whole(const Array& a) { return whole(a, a.contiguous()); }
@@ -221,13 +222,14 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
     return cast_operand(make_operand(op, as_bytes(a), shape), DType::b1, shape, a.device());
   Operand o;
   o.node = a.storage()->current;
-  if (a.dtype() != o.node->dtype && o.node->pending())
+  const DType dtype = storage_type(a.dtype());
+  if (dtype != o.node->dtype && o.node->pending())
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
   // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
-  if (a.dtype() != o.node->dtype && o.node->pending()) o.node->tape->flush();
+  if (dtype != o.node->dtype && o.node->pending()) o.node->tape->flush();
   if (many_streams()) [[unlikely]]
     bring_here(*o.node);
-  o.dtype = a.dtype();
+  o.dtype = dtype;
   if (a.shape() == shape && whole(a)) return o;
   o.identity = false;
   o.offset = a.offset();
@@ -245,13 +247,13 @@ Operand make_constant(const Scalar& value, DType dtype, Device device) {
   const uint64_t hash =
       (value.u ^ (bits << 1) ^ static_cast<uint64_t>(dtype) << 52 ^ static_cast<uint64_t>(device.type) << 60) * 0x9e3779b97f4a7c15u;
   Ref<Node>& place = kept[hash >> 58];
-  if (!place || !(place->value == value) || place->dtype != dtype || !(place->device == device)) {
+  if (!place || !(place->value == value) || place->dtype != storage_type(dtype) || !(place->device == device)) {
     place = new_node(Op::constant, dtype, device, Dims());
     place->value = value;
   }
   Operand o;
   o.node = place;
-  o.dtype = dtype;
+  o.dtype = place->dtype;
   o.identity = false;
   return o;
 }
@@ -278,7 +280,6 @@ Array ufunc(Op op, std::span<const Arg> args, const UfuncOptions& options) {
 
 namespace {
 
-/// Gives a ufunc's result where `where=` and `out=` want it.
 Array deliver(const Array& result, const UfuncOptions& options) {
   if (options.where) {
     if (options.out) {
@@ -376,6 +377,20 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
 
 }  // namespace
 
+Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options) {
+  if (options.out) {
+    const Array& out = options.out;
+    BC_CHECK(can_cast(result.dtype(), out.dtype(), options.casting), UFuncTypeError,
+             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", info(op).name,
+             info(result.dtype()).name, info(out.dtype()).name, to_string(options.casting));
+    const Dims both = broadcast_shapes(info(op).name, result.shape(), out.shape());
+    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+             info(op).name, out.shape(), both);
+    check_writable(info(op).name, out);
+  }
+  return deliver(result, options);
+}
+
 Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const OpInfo& row = info(op);
   const int n = static_cast<int>(args.size());
@@ -390,7 +405,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const Array* first = nullptr;
   const Dims* shape = nullptr;
   Dims broadcast;
-  bool contiguous[3] = {}, all_contiguous = true;
+  bool contiguous[3] = {}, all_contiguous = true, plain_dtypes = !options.dtype || is_plain(*options.dtype);
   for (int i = 0; i < n; ++i) {
     if (!args[i].array) {
       types[i] = {default_dtype(args[i].weak), args[i].weak};
@@ -400,6 +415,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     }
     const Array& a = *args[i].array;
     types[i] = {a.dtype(), Weak::none};
+    plain_dtypes &= is_plain(a.dtype());
     contiguous[i] = a.contiguous();
     all_contiguous &= contiguous[i];
     if (!first) {
@@ -414,6 +430,8 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       }
     }
   }
+  if (!plain_dtypes) [[unlikely]]
+    return ufunc_of_others(op, args, options);
   if (!shape) shape = &broadcast;
   const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
   Dims with_mask;
@@ -588,6 +606,8 @@ bool folds_with_output(Op op, DType operand) {
   return join && info(op).result != Result::BOOL;
 }
 
+}  // namespace
+
 /// Gives a reduction's result where `out=` wants it.
 Array deliver_reduced(const char* op, const Array& result, const Array& out) {
   if (!out) return result;
@@ -596,13 +616,14 @@ Array deliver_reduced(const char* op, const Array& result, const Array& out) {
   return out;
 }
 
-}  // namespace
-
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& row = info(op);
+  if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
+    return reduce_of_others(op, a, options);
   if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
     return moment_in_integers(op, a, options);
-  if (options.out && !options.dtype && options.out.dtype() != a.dtype() && folds_with_output(op, a.dtype())) {
+  if (options.out && !options.dtype && options.out.dtype() != a.dtype() && is_plain(options.out.dtype()) &&
+      folds_with_output(op, a.dtype())) {
     ReduceOptions typed = options;
     typed.dtype = folding_dtype({}, a.dtype(), options.out);
     return reduce(op, a, typed);
@@ -739,6 +760,8 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
   BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
            info(a.dtype()).name, info(dtype).name, to_string(casting));
   if (a.dtype() == dtype) return copy_it ? copy(a, 'K') : a;
+  if (is_time(a.dtype()) || is_time(dtype)) [[unlikely]]
+    return cast_time(a, dtype);
   if (a.ndim() > 1 && !a.contiguous()) {
     const Dims order = memory_order(a.strides());
     if (!is_ascending(order)) return transposed(astype(transposed(a, order), dtype), inverse_axes(order));
@@ -756,9 +779,9 @@ Array copy(const Array& a) {
   if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
     return recorded_copy(a, {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())});
   Ref<Node> node = new_node(Op::cast, a.dtype(), a.device(), a.shape());
-  node->loop[0] = a.dtype();
+  node->loop[0] = node->dtype;
   node->in.push_back(make_operand("copy", a, a.shape()));
-  return recorded_copy(a, record(std::move(node)));
+  return recorded_copy(a, record(std::move(node), a.dtype()));
 }
 
 Dims copy_order(const Array& a, char order) {
@@ -777,6 +800,8 @@ Array ascontiguous(const Array& a) { return a.contiguous() ? a : copy(a); }
 
 Array stored(const Arg& value, DType dtype, Device device) {
   if (value.weak == Weak::none) return value.array;
+  BC_CHECK(!is_time(dtype) || value.weak <= Weak::integer, Value, "Could not convert object to NumPy {}",
+           is_datetime(dtype) ? "datetime" : "timedelta");
   return full(Dims(), stored_value(value.weak, value.value, dtype), dtype, device);
 }
 
@@ -788,6 +813,9 @@ void store_value(const Array& dst, const Array& src_in) {
   check_writable("assign", dst);
   Array src = src_in;
   if (src.device() != dst.device()) src = to_device(src, dst.device());
+  if (src.dtype() != dst.dtype() && (is_time(src.dtype()) || is_time(dst.dtype()))) [[unlikely]]
+    src = astype(src, dst.dtype());
+  const DType dtype = storage_type(dst.dtype());
   // NumPy drops leading axes of extent 1 that the destination does not have.
   if (src.ndim() > dst.ndim()) {
     Layout l = src.layout();
@@ -810,32 +838,32 @@ void store_value(const Array& dst, const Array& src_in) {
   if (storage.current.get() == src.storage()->current.get() && dst.dtype() == src.dtype() && dst.layout() == src.layout()) return;
   if (whole(dst) && !storage.exposed()) {
     Node* node = value.node.get();
-    const bool shared = value.identity && value.dtype == dst.dtype() && node->op != Op::constant &&
-                        !(node->buffer && node->buffer->exposed) && node->shape == storage.current->shape;
+    const bool shared = value.identity && value.dtype == dtype && node->op != Op::constant && !(node->buffer && node->buffer->exposed) &&
+                        node->shape == storage.current->shape;
     if (shared) {
       storage.rebind(value.node);
       return;
     }
-    Ref<Node> cast = new_node(Op::cast, dst.dtype(), dst.device(), dst.shape());
-    cast->loop[0] = dst.dtype();
+    Ref<Node> cast = new_node(Op::cast, dtype, dst.device(), dst.shape());
+    cast->loop[0] = dtype;
     cast->in.push_back(std::move(value));
     storage.rebind(cast);
     t.append(cast.get());
     settle(t, *cast);
     return;
   }
-  value = cast_operand(std::move(value), dst.dtype(), dst.shape(), dst.device());
+  value = cast_operand(std::move(value), dtype, dst.shape(), dst.device());
   flush_others(t);
-  if (storage.current->pending() && storage.current->dtype != dst.dtype()) t.flush();
+  if (storage.current->pending() && storage.current->dtype != dtype) t.flush();
   // A store through a view of another type (`z.real = x`) sees the storage as one row of that type.
   const Node& old = *storage.current;
-  const bool same = old.dtype == dst.dtype();
-  const int64_t elements = same ? old.size : static_cast<int64_t>(old.buffer->bytes) / itemsize(dst.dtype());
-  Ref<Node> node = new_node(Op::store, dst.dtype(), dst.device(), same ? old.shape : Dims{elements});
-  node->loop[0] = node->loop[1] = dst.dtype();
+  const bool same = old.dtype == dtype;
+  const int64_t elements = same ? old.size : static_cast<int64_t>(old.buffer->bytes) / itemsize(dtype);
+  Ref<Node> node = new_node(Op::store, dtype, dst.device(), same ? old.shape : Dims{elements});
+  node->loop[0] = node->loop[1] = dtype;
   Operand before;
   before.node = storage.current;
-  before.dtype = dst.dtype();
+  before.dtype = dtype;
   node->in.push_back(std::move(before));
   node->in.push_back(std::move(value));
   auto extra = std::make_unique<StoreExtra>();
@@ -875,25 +903,35 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
     return astype(record_gather(as_bytes(source), std::move(indices), std::move(extra), std::move(result_shape)), DType::b1);
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
-  if (source.storage()->current->pending() && source.dtype() != source.storage()->current->dtype) flush(source.device());
+  if (source.storage()->current->pending() && node->dtype != source.storage()->current->dtype) flush(source.device());
   Operand from;
   bring_here(*source.storage()->current);
   from.node = source.storage()->current;
-  from.dtype = source.dtype();
+  from.dtype = node->dtype;
   node->in.push_back(std::move(from));
   for (const Array& index : indices) node->in.push_back(make_operand("index", astype(index, DType::i64, false), node->shape));
   Ref<History> history;
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     history = observer->gather(source, indices, extra, node->shape);
   node->extra = std::make_unique<GatherExtra>(std::move(extra));
-  Array result = record(std::move(node));
+  Array result = record(std::move(node), source.dtype());
   result.storage()->history = std::move(history);
   return result;
 }
 
+namespace {
+
+/// Bodies of library ops know the dtypes of rows; those that only move elements take any.
+void check_library_dtype(const LibraryExtra& op, const Array& a) {
+  BC_CHECK(is_plain(a.dtype()) || op.moves_elements, Type, "{}: not supported for {}", op.name, info(a.dtype()).name);
+}
+
+}  // namespace
+
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device) {
   require_body(*extra, device);
+  for (const Array& a : inputs) check_library_dtype(*extra, a);
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::library, dtype, device, shape);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -906,7 +944,7 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     history = observer->library(inputs, *extra, shape, dtype);
   node->extra = std::move(extra);
-  Array result = record(std::move(node));
+  Array result = record(std::move(node), dtype);
   result.storage()->history = std::move(history);
   return result;
 }
@@ -914,6 +952,7 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
 void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra) {
   check_writable(extra->name, target);
   require_body(*extra, target.device());
+  check_library_dtype(*extra, target);
   std::optional<Ref<History>> history;
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     history = observer->store_library(target, inputs, *extra);
@@ -921,13 +960,14 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
   flush_others(t);
-  if (storage.current->dtype != target.dtype()) t.flush();
-  const bool same = storage.current->dtype == target.dtype();
-  const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(target.dtype())};
-  Ref<Node> node = new_node(Op::library, target.dtype(), target.device(), shape);
+  const DType dtype = storage_type(target.dtype());
+  if (storage.current->dtype != dtype) t.flush();
+  const bool same = storage.current->dtype == dtype;
+  const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(dtype)};
+  Ref<Node> node = new_node(Op::library, dtype, target.device(), shape);
   Operand before;
   before.node = storage.current;
-  before.dtype = target.dtype();
+  before.dtype = dtype;
   node->in.push_back(std::move(before));
   extra->input_shapes = {shape};
   for (const Array& a : inputs) {
@@ -979,9 +1019,9 @@ Array unset(const Dims& shape, DType dtype, Device device) {
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::cast, dtype, device, shape);
-  node->loop[0] = dtype;
+  node->loop[0] = node->dtype;
   node->in.push_back(make_constant(value, dtype, device));
-  return record(std::move(node));
+  return record(std::move(node), dtype);
 }
 
 Array iota(const Dims& shape, Device device) {
@@ -991,7 +1031,7 @@ Array iota(const Dims& shape, Device device) {
 
 Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device) {
   Array values = iota(Dims{n}, device);
-  if (is_integer(dtype) || is_bool(dtype)) {
+  if (is_integer(dtype) || is_bool(dtype) || is_time(dtype)) {
     // Modulo 2^64, so that the bits are right for uint64 as well.
     if (step.i != 1) values = ufunc(Op::multiply, {values, Arg(step.i)});
     if (start.i != 0) values = ufunc(Op::add, {values, Arg(start.i)});

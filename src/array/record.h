@@ -12,7 +12,7 @@ Array stored(const Arg& value, DType dtype, Device device);
 
 /// The dtype that a fold or a scan runs in where the caller gave `out` and perhaps a dtype: as NumPy's, out and the operand promote.
 inline std::optional<DType> folding_dtype(std::optional<DType> dtype, DType operand, const Array& out) {
-  return dtype || !out ? dtype : std::optional(promote(out.dtype(), operand));
+  return dtype || !out || !is_plain(out.dtype()) ? dtype : std::optional(promote(out.dtype(), operand));
 }
 
 /// Records a gather: source elements at the index arrays (int64, broadcastable to `result_shape`).
@@ -40,5 +40,14 @@ Operand make_constant(const Scalar& value, DType dtype, Device device);
 
 /// Appends a node to its device's tape and wraps it in a new array; runs it at once where the mode or exposed memory asks for it.
 Array record(Ref<Node> node);
+/// The same as an array of `dtype`, whose storage_type() the node has.
+inline Array record(Ref<Node> node, DType dtype) {
+  Array a = record(std::move(node));
+  return dtype == a.dtype() ? a : a.seen_as(dtype, a.layout());
+}
+
+/// Gives a ufunc's result where `where=` and `out=` want it, and a reduction's where `out=` does.
+Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options);
+Array deliver_reduced(const char* op, const Array& result, const Array& out);
 
 }  // namespace bc

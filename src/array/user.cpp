@@ -41,8 +41,12 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
              to_string(first->device()), to_string(a.device()));
     if (!(shape == a.shape())) shape = broadcast_shapes(name, shape, a.shape());
   };
-  for (const Arg& arg : args)
-    if (arg.array) meet(arg.array);
+  for (const Arg& arg : args) {
+    if (!arg.array) continue;
+    BC_CHECK(!is_time(arg.array.dtype()), UFuncTypeError, "{}: not supported for {}; .view('int64') gives the ticks", name,
+             info(arg.array.dtype()).name);
+    meet(arg.array);
+  }
   if (options.where) meet(options.where);
   Device device = options.device.value_or(default_device());
   if (first) device = first->device();

@@ -164,6 +164,30 @@ PyObject* result(const std::vector<Array>& list, PyObject* first) {
   return t.release();
 }
 
+PyObject* of_records(const char* name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (!PyErr_ExceptionMatches(state().record_error)) return nullptr;
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* made = guard([&]() -> PyObject* {
+    PyRef table = attr(PyRef::steal(PyImport_ImportModule("broadcloth._records")).get(), "FUNCTIONS");
+    PyObject* function = PyDict_GetItemString(table.get(), name);
+    if (!function) {
+      PyErr_Restore(type, value, trace);
+      type = value = trace = nullptr;
+      throw PythonError();
+    }
+    PyRef positional = PyRef::steal(PyTuple_New(nargs)), keywords = PyRef::steal(PyDict_New());
+    for (Py_ssize_t i = 0; i < nargs; ++i) check(PyTuple_SetItem(positional.get(), i, new_ref(args[i])));
+    for (Py_ssize_t k = 0; k < (kwnames ? PyTuple_Size(kwnames) : 0); ++k)
+      check(PyDict_SetItem(keywords.get(), PyTuple_GetItem(kwnames, k), args[nargs + k]));
+    return PyObject_Call(function, positional.get(), keywords.get());
+  });
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return made;
+}
+
 void add_functions(PyObject* module, std::vector<PyMethodDef> functions) {
   functions.push_back({});
   // The interpreter keeps pointers to the definitions.

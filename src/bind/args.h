@@ -190,10 +190,13 @@ enum : int {
   kValue = 4,    ///< gives a new array: without dimensions it is an element, which `+=` replaces, as NumPy's scalars, and does not change
 };
 
+/// After a failure: where a dtype has fields, the package's own arrays of records may have the function; nullptr and the error otherwise.
+PyObject* of_records(const char* name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
 /// The C function that Python calls.
 template <auto F, int Flags>
 PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  return guard([&]() -> PyObject* {
+  PyObject* const given = guard([&]() -> PyObject* {
     using T = Traits<decltype(F)>;
     constexpr int n = T::size;
     constexpr bool method = (Flags & kMethod) != 0;
@@ -241,6 +244,10 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       }
     }(std::make_index_sequence<n>());
   });
+  if constexpr ((Flags & kMethod) == 0)
+    if (!given) [[unlikely]]
+      return of_records(signature_of<F>.name, args, nargs, kwnames);
+  return given;
 }
 
 template <auto F, int Flags>

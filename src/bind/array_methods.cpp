@@ -264,7 +264,7 @@ PyRef tolist(PyObject* self) {
     const char* at = elements;
     if (!a.storage()->notice.load(std::memory_order_relaxed)) return nested_list(a.dtype(), a.shape(), 0, at);
   }
-  PyRef host = to_numpy(a.dtype() == DType::bf16 ? astype(a, DType::f32) : a);
+  PyRef host = to_numpy(info(a.dtype()).in_numpy ? a : astype(a, DType::f32));
   return steal(PyObject_CallMethod(host.get(), "tolist", nullptr));
 }
 
@@ -363,11 +363,14 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
   const Array& a = array_of(self);
   PyRef host;
   if (copy_it == Py_False) {
-    if (a.device().type != DeviceType::cpu || a.dtype() == DType::bf16)
+    if (a.device().type != DeviceType::cpu || (!info(a.dtype()).format && !is_time(a.dtype())))
       raise(ErrorKind::Value, "__array__: expected copy=None or True for an array of {} on {}, got copy=False", info(a.dtype()).name,
             to_string(a.device()));
-    PyRef memory = steal(PyMemoryView_FromObject(self));
+    const bool time = is_time(a.dtype());
+    PyRef seen = time ? steal(wrap_view(view_dtype(a, DType::i64), self)) : PyRef::borrow(self);
+    PyRef memory = steal(PyMemoryView_FromObject(seen.get()));
     host = call(state().np_asarray, {memory.get()});
+    if (time) host = call(attr(host.get(), "view").get(), {dtype_object(a.dtype())});
   } else {
     const HiddenWait hidden("an array given to NumPy or to a library that uses it");
     host = to_host_array(a, "__array__", 'K');

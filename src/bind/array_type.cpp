@@ -228,6 +228,8 @@ SourceLine program_line() {
 // ---- Values ----------------------------------------------------------------------------------------------------------------------
 
 PyRef to_python(const Scalar& s, DType dtype) {
+  if (is_time(dtype)) [[unlikely]]
+    return call(attr(to_numpy_scalar(s, dtype).get(), "item").get(), {});
   if (is_bool(dtype)) return PyRef::steal(PyBool_FromLong(s.i != 0));
   if (is_complex(dtype)) return PyRef::steal(PyComplex_FromDoubles(s.f, s.imag));
   if (is_real_float(dtype)) return PyRef::steal(PyFloat_FromDouble(s.f));
@@ -269,7 +271,7 @@ PyObject* format_array(PyObject* self, bool repr) {
     PyRef text = PyRef::steal(PyObject_Repr(host.get()));
     std::string s(as_string(text.get()));
     const size_t at = s.rfind("dtype=float32");
-    if (at != std::string::npos) s.replace(at, 13, "dtype=bfloat16");
+    if (at != std::string::npos) s.replace(at, 13, "dtype=" + std::string(info(a.dtype()).name));
     return to_py(s).release();
   });
 }
@@ -357,7 +359,7 @@ PyRef get_device(PyObject* self) { return device_object(array_of(self).device())
 /// What `isinstance` asks besides the type: in a program that was written for NumPy its elements and sums are numpy.float64 and so on.
 PyRef get_class(PyObject* self) {
   const PyArray* p = as_py_array(self);
-  PyObject* type = program_mode && p->scalar && p->a.ndim() == 0 ? state().scalar_types[static_cast<int>(p->a.dtype())] : nullptr;
+  PyObject* type = program_mode && p->scalar && p->a.ndim() == 0 ? numpy_scalar_type(p->a.dtype()) : nullptr;
   return PyRef::borrow(type ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
 }
 PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }

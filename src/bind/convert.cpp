@@ -140,9 +140,20 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
   return dtype ? astype(a, *dtype, false) : a;
 }
 
+Array upload(const NumpyView& view, std::optional<DType> dtype, Device device);
+
+/// numpy.datetime64 or timedelta64 of an object of Python's module datetime; nothing for other objects.
+PyRef numpy_time(PyObject* o) {
+  PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
+  if (!module || !PyUnicode_Check(module.get()) || PyUnicode_CompareWithASCIIString(module.get(), "datetime") != 0) return {};
+  const bool delta = as_string(attr(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__name__").get()) == "timedelta";
+  return call(state().time_types[delta ? 0 : 1], {o});
+}
+
 Array numpy_scalar(PyObject* o, Device device) {
   PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
   const DType t = to_dtype(type.get());
+  if (is_time(t)) return upload(NumpyView(call(state().np_asarray, {o}).get()), std::nullopt, device);
   PyRef value = PyRef::steal(PyObject_CallMethodObjArgs(o, state().names.item, nullptr));
   auto s = python_scalar(value.get());
   if (!s) {
@@ -339,6 +350,10 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
     return true;
   }
   if (o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
+  if (PyRef time = numpy_time(o)) {
+    args->emplace(numpy_scalar(time.get(), device));
+    return true;
+  }
   if (auto a = import_foreign(o)) {
     if (!(a->device() == device) && a->device().type == DeviceType::cpu) a = without_gil([&] { return bc::to_device(*a, device); });
     args->emplace(std::move(*a));
@@ -478,8 +493,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   PyRef host = PyRef::borrow(o);
   if (!numpy) {
     // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
-    host = dtype && numpy_has(*dtype) && *dtype != DType::bf16 ? call(state().np_asarray, {o, dtype_object(*dtype)})
-                                                               : call(state().np_asarray, {o});
+    host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {o, dtype_object(*dtype)}) : call(state().np_asarray, {o});
   }
   const NumpyView view(host.get());
   if (never) {

@@ -17,9 +17,11 @@ DType to_dtype(PyObject* o);
 std::optional<DType> to_dtype_or_none(PyObject* o);
 /// The dtype when `o` is a dtype, a scalar type or a dtype's name and nothing else.
 std::optional<DType> dtype_if_dtype(PyObject* o);
-/// The numpy.dtype (or bfloat16's stand-in), borrowed.
+/// The numpy.dtype (or the stand-in of a type that NumPy does not have), borrowed.
 PyObject* dtype_object(DType t);
-/// Tells whether NumPy itself can hold the dtype here (bfloat16 needs ml_dtypes).
+/// numpy.float32 …, borrowed; nullptr for types that NumPy does not have by itself.
+PyObject* numpy_scalar_type(DType t);
+/// Tells whether NumPy itself can hold the dtype here (bfloat16 and 8-bit floats need ml_dtypes).
 bool numpy_has(DType t);
 
 Device to_device(PyObject* o);  ///< None: the default device

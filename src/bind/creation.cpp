@@ -60,6 +60,24 @@ Scalar narrow(__int128 v) {
   return Scalar::integer(static_cast<int64_t>(v));
 }
 
+/// An arange whose dtype or a limit is a time: NumPy makes it, by its rules for units and strings. nullopt where none is.
+std::optional<Array> arange_of_times(PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, Device device) {
+  const auto is_time_like = [](PyObject* o) {
+    return is_array(o) ? is_time(array_of(o).dtype())
+                       : PyObject_IsInstance(o, state().time_types[0]) == 1 || PyObject_IsInstance(o, state().time_types[1]) == 1;
+  };
+  const auto given = to_dtype_or_none(dtype);
+  const bool numbers = (PyFloat_CheckExact(start) || PyLong_CheckExact(start)) && (PyFloat_CheckExact(stop) || PyLong_CheckExact(stop));
+  if (given ? !is_time(*given) : numbers || !(is_time_like(start) || is_time_like(stop) || is_time_like(step))) return std::nullopt;
+  const auto host = [](PyObject* o) {
+    return is_array(o) ? PyRef::steal(PyObject_CallMethod(to_numpy(array_of(o)).get(), "__getitem__", "(())")) : PyRef::borrow(o);
+  };
+  PyRef made = call(attr(state().numpy, "arange").get(),
+                    {host(start).get(), host(stop).get(), host(step).get(), given ? dtype_object(*given) : Py_None});
+  bool same = false;
+  return as_array(made.get(), std::nullopt, std::nullopt, device, &same);
+}
+
 Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, Device device) {
   PyRef zero = to_py(int64_t{0}), one = to_py(int64_t{1});
   if (stop == Py_None) {
@@ -67,6 +85,7 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
     start = zero.get();
   }
   if (step == Py_None) step = one.get();
+  if (const auto times = arange_of_times(start, stop, step, dtype, device)) return *times;
   const auto [k0, first] = number(start, "start");
   const auto [k1, last] = number(stop, "stop");
   const auto [k2, by] = number(step, "step");
@@ -165,7 +184,7 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
 PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
   PyRef f = attr(state().numpy, "frombuffer");
   const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
-  const DType host = t == DType::bf16 ? DType::u16 : t;
+  const DType host = info(t).in_numpy ? t : itemsize(t) == 1 ? DType::u8 : DType::u16;
   PyRef made = call(f.get(), {buffer, dtype_object(host), to_py(count).get(), to_py(offset).get()});
   bool same = false;
   const Array a = as_array(made.get(), std::nullopt, std::nullopt, device, &same);

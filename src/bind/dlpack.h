@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-/// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack), written from its specification.
+/// The structures of DLPack 1.1 (https://dmlc.github.io/dlpack), written from its specification.
 namespace bc::bind::dlpack {
 
 struct Version {
@@ -16,7 +16,7 @@ struct Device {
   int32_t index;
 };
 
-enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6, kFloat8E4m3fn = 10, kFloat8E5m2 = 12 };
 
 struct DataType {
   uint8_t code;

@@ -1,62 +1,100 @@
-// Dtypes: NumPy's dtype objects in both directions, and bfloat16, which NumPy does not have.
+// Dtypes: NumPy's dtype objects in both directions, and those of types that NumPy does not have by itself.
 #include <array>
 
 #include "bind/convert.h"
 #include "core/spelling.h"
+#include "core/time_unit.h"
 
 namespace bc::bind {
 namespace {
 
-struct PyBfloat16 {
-  PyObject_HEAD
+/// The object of a dtype that NumPy knows only with ml_dtypes.
+struct PyOwnDType {
+  PyObject_HEAD DType t;
 };
+DType own_dtype(PyObject* self) { return reinterpret_cast<PyOwnDType*>(self)->t; }
 
-/// ml_dtypes' numpy.dtype for bfloat16, or the singleton of our own where ml_dtypes is not installed.
-PyObject* bfloat16_dtype() {
+/// ml_dtypes' numpy.dtype for such a type, or the singleton of our own where ml_dtypes is not installed.
+PyObject* found_dtype(DType t) {
   State& s = state();
-  if (PyObject* known = s.bfloat16_dtype.load(std::memory_order_acquire)) return known;
+  std::atomic<PyObject*>& place = s.found_dtypes[static_cast<uint8_t>(t)];
+  if (PyObject* known = place.load(std::memory_order_acquire)) return known;
   PyRef found;
   PyRef module = PyRef::maybe(PyImport_ImportModule("ml_dtypes"));
   if (module) {
-    PyRef type = PyRef::maybe(PyObject_GetAttrString(module.get(), "bfloat16"));
+    PyRef type = PyRef::maybe(PyObject_GetAttrString(module.get(), info(t).name));
     if (type) found = PyRef::maybe(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(s.np_dtype), type.get(), nullptr));
   }
   if (!found) {
     PyErr_Clear();
-    found = PyRef::borrow(s.bfloat16);
+    found = PyRef::borrow(s.own_dtypes[static_cast<int>(t)]);
   }
   PyObject* none = nullptr;
   PyObject* made = found.get();
-  if (s.bfloat16_dtype.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return found.release();
+  if (place.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return found.release();
   return none;
+}
+
+/// numpy.dtype("datetime64[s]") and so on.
+PyObject* time_dtype(DType t) {
+  std::atomic<PyObject*>& place = state().found_dtypes[static_cast<uint8_t>(t)];
+  if (PyObject* known = place.load(std::memory_order_acquire)) return known;
+  PyRef made = call(reinterpret_cast<PyObject*>(state().np_dtype), {to_py(info(t).name).get()});
+  PyObject* none = nullptr;
+  PyObject* dtype = made.get();
+  if (place.compare_exchange_strong(none, dtype, std::memory_order_acq_rel)) return made.release();
+  return none;
+}
+
+DType time_of(PyObject* d, bool date) {
+  PyRef data = call(attr(state().numpy, "datetime_data").get(), {d});
+  PyRef name = PyRef::steal(PySequence_GetItem(data.get(), 0)), count = PyRef::steal(PySequence_GetItem(data.get(), 1));
+  const std::string_view text = as_string(name.get());
+  const auto base = base_from_name(text == "\xce\xbcs" ? "us" : text);
+  if (!base) raise(ErrorKind::Type, "dtype: expected a unit of time that broadcloth has, got {}", text);
+  const TimeUnit unit{*base, to_int(count.get(), "count")};
+  return date ? datetime_type(unit) : timedelta_type(unit);
 }
 
 std::optional<DType> from_kind(char kind, int64_t size) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const DTypeInfo& row = info(static_cast<DType>(i));
-    if (static_cast<DType>(i) != DType::bf16 && row.kind == kind && row.itemsize == size) return static_cast<DType>(i);
+    if (row.in_numpy && row.kind == kind && row.itemsize == size) return static_cast<DType>(i);
   }
   return std::nullopt;
 }
 
-[[noreturn]] void unsupported(PyObject* o) {
-  PyErr_Format(PyExc_TypeError, "dtype: expected bool, an integer, a float of 16 to 64 bits, bfloat16 or a complex type, got %S", o);
+[[noreturn]] void unsupported(PyObject* o, char kind) {
+  const char* why = "expected bool, an integer, a float of 8 to 64 bits, a complex type, datetime64 or timedelta64";
+  if (kind == 'S' || kind == 'U' || kind == 'T') why = "strings stay on the host, in NumPy's arrays";
+  if (kind == 'O') why = "Python objects stay on the host, in NumPy's arrays";
+  if (kind == 'g') why = "longdouble stays on the host, in NumPy's arrays; float64 is the widest float here";
+  if (kind == 'V') why = "records are in arrays of their own (broadcloth.recarray), which this function does not take";
+  PyErr_Format(kind == 'V' ? state().record_error : PyExc_TypeError, "dtype: %s; got %S", why, o);
   throw PythonError();
+}
+
+std::optional<DType> own_by_name(PyObject* d) {
+  PyRef name = PyRef::steal(PyObject_GetAttr(d, state().names.name));
+  const auto t = dtype_from_name(as_string(name.get()));
+  return t && !info(*t).in_numpy ? t : std::nullopt;
 }
 
 DType from_numpy_dtype(PyObject* d) {
   for (int i = 0; i < kDTypeCount; ++i)
-    if (state().dtypes[i] == d) return static_cast<DType>(i);
-  if (d == state().bfloat16_dtype.load(std::memory_order_acquire)) return DType::bf16;
+    if (state().dtypes[i] == d || state().found_dtypes[i].load(std::memory_order_acquire) == d) return static_cast<DType>(i);
   const Names& n = state().names;
-  PyRef kind = PyRef::steal(PyObject_GetAttr(d, n.kind));
+  PyRef kind_text = PyRef::steal(PyObject_GetAttr(d, n.kind));
   PyRef size = PyRef::steal(PyObject_GetAttr(d, n.itemsize));
   PyRef native = PyRef::steal(PyObject_GetAttr(d, n.isnative));
-  const auto found = from_kind(as_string(kind.get())[0], to_int(size.get(), "itemsize"));
+  char kind = as_string(kind_text.get())[0];
+  const int64_t bytes = to_int(size.get(), "itemsize");
+  if ((kind == 'M' || kind == 'm') && PyObject_IsTrue(native.get())) return time_of(d, kind == 'M');
+  const auto found = from_kind(kind, bytes);
   if (!found || !PyObject_IsTrue(native.get())) {
-    PyRef name = PyRef::steal(PyObject_GetAttr(d, n.name));
-    if (as_string(name.get()) == "bfloat16") return DType::bf16;
-    unsupported(d);
+    if (const auto own = own_by_name(d)) return *own;
+    if ((kind == 'f' && bytes > 8) || (kind == 'c' && bytes > 16)) kind = 'g';
+    unsupported(d, kind);
   }
   return *found;
 }
@@ -65,7 +103,7 @@ std::optional<DType> quick(PyObject* o) {
   const State& s = state();
   for (int i = 0; i < kDTypeCount; ++i)
     if (s.dtypes[i] == o || s.scalar_types[i] == o || s.named_types[i] == o) return static_cast<DType>(i);
-  if (o == s.bfloat16) return DType::bf16;
+  if (PyObject_TypeCheck(o, s.own_dtype_type)) return own_dtype(o);
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::f64;
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::i64;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::b1;
@@ -73,88 +111,97 @@ std::optional<DType> quick(PyObject* o) {
   return std::nullopt;
 }
 
-PyObject* bfloat16_repr(PyObject*) { return PyUnicode_FromString("bfloat16"); }
+PyObject* own_repr(PyObject* self) { return PyUnicode_FromString(info(own_dtype(self)).name); }
 
-PyObject* bfloat16_get(PyObject* self, void* what) {
+PyObject* own_get(PyObject* self, void* what) {
+  const DType t = own_dtype(self);
   switch (reinterpret_cast<intptr_t>(what)) {
-    case 0: return PyUnicode_FromString("bfloat16");
-    case 1: return PyLong_FromLong(2);
+    case 0: return own_repr(self);
+    case 1: return PyLong_FromLong(itemsize(t));
     case 2: return PyUnicode_FromString("f");
-    case 3: return PyUnicode_FromString("<V2");
+    case 3: return PyUnicode_FromString(info(t).typestr);
     case 4:
       return guard([&] {
-        PyObject* d = bfloat16_dtype();
-        // numpy.dtype(bfloat16) follows this attribute, so it must not lead back here.
-        if (d == self) throw_python(PyExc_AttributeError, "bfloat16.dtype: NumPy has no bfloat16 without the package ml_dtypes");
+        PyObject* d = found_dtype(t);
+        // numpy.dtype() of the object follows this attribute, so it must not lead back here.
+        if (d == self) {
+          PyErr_Format(PyExc_AttributeError, "%s.dtype: NumPy has no %s without the package ml_dtypes", info(t).name, info(t).name);
+          throw PythonError();
+        }
         return new_ref(d);
       });
-    case 5: return PyUnicode_FromString("E");
+    case 5: return PyUnicode_FromFormat("%c", info(t).code);
     case 6: Py_RETURN_TRUE;
-    case 7: return PyLong_FromLong(2);
+    case 7: return PyLong_FromLong(itemsize(t));
   }
   Py_RETURN_NONE;
 }
 
-PyObject* bfloat16_compare(PyObject* self, PyObject* other, int op) {
+PyObject* own_compare(PyObject* self, PyObject* other, int op) {
   if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  const char* own = info(own_dtype(self)).name;
   bool same = self == other;
   if (!same) {
     if (PyUnicode_Check(other)) {
-      same = PyUnicode_CompareWithASCIIString(other, "bfloat16") == 0;
+      same = PyUnicode_CompareWithASCIIString(other, own) == 0;
     } else {
       PyRef name = PyRef::maybe(PyObject_GetAttr(other, PyType_Check(other) ? state().names.__name__ : state().names.name));
       if (!name) PyErr_Clear();
       const bool dtype_like = PyType_Check(other) || PyType_IsSubtype(Py_TYPE(other), state().np_dtype);
-      same = name && dtype_like && PyUnicode_Check(name.get()) && PyUnicode_CompareWithASCIIString(name.get(), "bfloat16") == 0;
+      same = name && dtype_like && PyUnicode_Check(name.get()) && PyUnicode_CompareWithASCIIString(name.get(), own) == 0;
     }
   }
   return PyBool_FromLong(same == (op == Py_EQ));
 }
 
-Py_hash_t bfloat16_hash(PyObject*) {
-  PyRef name = PyRef::maybe(PyUnicode_FromString("bfloat16"));
+Py_hash_t own_hash(PyObject* self) {
+  PyRef name = PyRef::maybe(own_repr(self));
   return name ? PyObject_Hash(name.get()) : -1;
 }
 
-PyObject* bfloat16_reduce(PyObject*, PyObject*) { return PyUnicode_FromString("bfloat16"); }
+PyObject* own_reduce(PyObject* self, PyObject*) { return own_repr(self); }
 
 /// bfloat16(x): x as an array of bfloat16, as NumPy's scalar types are called.
-PyObject* bfloat16_call(PyObject*, PyObject* args, PyObject* kwargs) {
+PyObject* own_call(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guard([&] {
+    const DType t = own_dtype(self);
     PyObject* value = nullptr;
-    if (!PyArg_UnpackTuple(args, "bfloat16", 0, 1, &value)) throw PythonError();
-    if (kwargs && PyDict_Size(kwargs)) throw_python(PyExc_TypeError, "bfloat16() takes no keyword arguments");
+    if (!PyArg_UnpackTuple(args, info(t).name, 0, 1, &value)) throw PythonError();
+    if (kwargs && PyDict_Size(kwargs)) {
+      PyErr_Format(PyExc_TypeError, "%s() takes no keyword arguments", info(t).name);
+      throw PythonError();
+    }
     PyRef zero = to_py(int64_t{0});
     bool same = false;
-    return wrap(as_array(value ? value : zero.get(), DType::bf16, true, std::nullopt, &same));
+    return wrap(as_array(value ? value : zero.get(), t, true, std::nullopt, &same));
   });
 }
 
-PyGetSetDef bfloat16_attributes[] = {{"name", bfloat16_get, nullptr, "\"bfloat16\"", nullptr},
-                                     {"itemsize", bfloat16_get, nullptr, "2", reinterpret_cast<void*>(1)},
-                                     {"kind", bfloat16_get, nullptr, "\"f\"", reinterpret_cast<void*>(2)},
-                                     {"str", bfloat16_get, nullptr, "The array interface's type string", reinterpret_cast<void*>(3)},
-                                     {"dtype", bfloat16_get, nullptr, "The numpy.dtype of ml_dtypes", reinterpret_cast<void*>(4)},
-                                     {"char", bfloat16_get, nullptr, "\"E\"", reinterpret_cast<void*>(5)},
-                                     {"isnative", bfloat16_get, nullptr, "True", reinterpret_cast<void*>(6)},
-                                     {"alignment", bfloat16_get, nullptr, "2", reinterpret_cast<void*>(7)},
-                                     {"__name__", bfloat16_get, nullptr, nullptr, nullptr},
-                                     {}};
-PyMethodDef bfloat16_methods[] = {{"__reduce__", bfloat16_reduce, METH_NOARGS, nullptr}, {}};
+PyGetSetDef own_attributes[] = {{"name", own_get, nullptr, "NumPy's name of the type", nullptr},
+                                {"itemsize", own_get, nullptr, "Bytes of one element", reinterpret_cast<void*>(1)},
+                                {"kind", own_get, nullptr, "\"f\"", reinterpret_cast<void*>(2)},
+                                {"str", own_get, nullptr, "The array interface's type string", reinterpret_cast<void*>(3)},
+                                {"dtype", own_get, nullptr, "The numpy.dtype of ml_dtypes", reinterpret_cast<void*>(4)},
+                                {"char", own_get, nullptr, "The character in strings of loops", reinterpret_cast<void*>(5)},
+                                {"isnative", own_get, nullptr, "True", reinterpret_cast<void*>(6)},
+                                {"alignment", own_get, nullptr, "Bytes", reinterpret_cast<void*>(7)},
+                                {"__name__", own_get, nullptr, nullptr, nullptr},
+                                {}};
+PyMethodDef own_methods[] = {{"__reduce__", own_reduce, METH_NOARGS, nullptr}, {}};
 
-PyType_Slot bfloat16_slots[] = {
-    {Py_tp_repr, reinterpret_cast<void*>(bfloat16_repr)},
-    {Py_tp_str, reinterpret_cast<void*>(bfloat16_repr)},
-    {Py_tp_richcompare, reinterpret_cast<void*>(bfloat16_compare)},
-    {Py_tp_hash, reinterpret_cast<void*>(bfloat16_hash)},
-    {Py_tp_call, reinterpret_cast<void*>(bfloat16_call)},
-    {Py_tp_getset, bfloat16_attributes},
-    {Py_tp_methods, bfloat16_methods},
-    {Py_tp_doc, const_cast<char*>("The dtype bfloat16: float32's range with 8 bits of precision.")},
+PyType_Slot own_slots[] = {
+    {Py_tp_repr, reinterpret_cast<void*>(own_repr)},
+    {Py_tp_str, reinterpret_cast<void*>(own_repr)},
+    {Py_tp_richcompare, reinterpret_cast<void*>(own_compare)},
+    {Py_tp_hash, reinterpret_cast<void*>(own_hash)},
+    {Py_tp_call, reinterpret_cast<void*>(own_call)},
+    {Py_tp_getset, own_attributes},
+    {Py_tp_methods, own_methods},
+    {Py_tp_doc, const_cast<char*>("A dtype that NumPy knows only with the package ml_dtypes.")},
     {0, nullptr},
 };
-PyType_Spec bfloat16_spec = {"broadcloth._broadcloth.BFloat16DType", sizeof(PyBfloat16), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bfloat16_slots};
+PyType_Spec own_spec = {"broadcloth._broadcloth.OwnDType", sizeof(PyOwnDType), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        own_slots};
 
 }  // namespace
 
@@ -200,9 +247,19 @@ std::optional<DType> to_dtype_or_none(PyObject* o) {
   return to_dtype(o);
 }
 
-PyObject* dtype_object(DType t) { return t == DType::bf16 ? bfloat16_dtype() : state().dtypes[static_cast<int>(t)]; }
+PyObject* dtype_object(DType t) {
+  if (is_time(t)) [[unlikely]]
+    return time_dtype(t);
+  PyObject* known = state().dtypes[static_cast<int>(t)];
+  return known ? known : found_dtype(t);
+}
 
-bool numpy_has(DType t) { return t != DType::bf16 || bfloat16_dtype() != state().bfloat16; }
+bool numpy_has(DType t) { return info(t).in_numpy || found_dtype(t) != state().own_dtypes[static_cast<int>(t)]; }
+
+PyObject* numpy_scalar_type(DType t) {
+  if (is_time(t)) return state().time_types[is_datetime(t)];
+  return state().scalar_types[static_cast<int>(t)];
+}
 
 namespace {
 /// name_dtype(class, name): a class of broadcloth's own that names a dtype as NumPy's scalar type does.
@@ -223,14 +280,25 @@ void init_dtype(PyObject* module) {
   check(PyModule_AddFunctions(module, dtype_functions));
   State& s = state();
   for (int i = 0; i < kDTypeCount; ++i) {
-    if (static_cast<DType>(i) == DType::bf16) continue;
+    if (!info(static_cast<DType>(i)).in_numpy) continue;
     const char* name = info(static_cast<DType>(i)).name;
     s.dtypes[i] = call(reinterpret_cast<PyObject*>(s.np_dtype), {to_py(name).get()}).release();
     s.scalar_types[i] = attr(s.dtypes[i], "type").release();
   }
-  s.bfloat16_type = add_type(module, &bfloat16_spec, nullptr);
-  s.bfloat16 = PyRef::steal(reinterpret_cast<PyObject*>(PyObject_New(PyBfloat16, s.bfloat16_type))).release();
-  check(PyModule_AddObjectRef(module, "bfloat16", s.bfloat16));
+  s.record_error = PyErr_NewException("broadcloth._broadcloth.RecordError", PyExc_TypeError, nullptr);
+  if (!s.record_error) throw PythonError();
+  s.time_types[0] = attr(s.numpy, "timedelta64").release();
+  s.time_types[1] = attr(s.numpy, "datetime64").release();
+  s.own_dtype_type = add_type(module, &own_spec, nullptr);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const DTypeInfo& row = info(static_cast<DType>(i));
+    if (row.in_numpy) continue;
+    PyObject* made = reinterpret_cast<PyObject*>(PyObject_New(PyOwnDType, s.own_dtype_type));
+    if (!made) throw PythonError();
+    reinterpret_cast<PyOwnDType*>(made)->t = static_cast<DType>(i);
+    s.own_dtypes[i] = made;
+    check(PyModule_AddObjectRef(module, row.name, made));
+  }
   PyRef names = PyRef::steal(PyTuple_New(kDTypeCount));
   for (int i = 0; i < kDTypeCount; ++i) check(PyTuple_SetItem(names.get(), i, to_py(info(static_cast<DType>(i)).name).release()));
   check(PyModule_AddObjectRef(module, "dtype_names", names.get()));

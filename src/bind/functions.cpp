@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "array/indexing.h"
+#include "array/other_dtypes.h"
 #include "array/record.h"
 #include "bind/args.h"
 #include "bind/autograd.h"
@@ -564,6 +565,7 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", bc::nan_to_num),
       BC_FUNCTION("select(condlist, choicelist, default=0)", [](const std::vector<Array>& conditions, const std::vector<Array>& choices,
                                                                 const Arg& otherwise) { return select(conditions, choices, otherwise); }),
+      BC_VALUE("is_nat(x) Where times are NaT.", bc::is_nat),
       BC_VALUE("iscomplex(x)", bc::iscomplex),
       BC_VALUE("isreal(x)", bc::isreal),
       BC_VALUE("angle(z, deg=False)", bc::angle),

@@ -470,7 +470,7 @@ std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> i
 
 /// A scalar of NumPy's that has the dtype, as a number: no cast changes it. nullopt for anything else.
 std::optional<Arg> number_of(PyObject* o, DType dtype) {
-  if (reinterpret_cast<PyObject*>(Py_TYPE(o)) != state().scalar_types[static_cast<int>(dtype)]) return std::nullopt;
+  if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return std::nullopt;
   if (is_real_float(dtype)) return Arg(PyFloat_AsDouble(o));
   if (is_bool(dtype)) return Arg(Weak::boolean, Scalar::boolean(PyObject_IsTrue(o) == 1));
   if (!is_integer(dtype)) return std::nullopt;

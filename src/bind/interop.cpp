@@ -102,8 +102,13 @@ struct Export {
 };
 
 const char* format_of(DType t) {
-  static constexpr const char* formats[kDTypeCount] = {"?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "H", "f", "d", "Zf", "Zd"};
-  return formats[static_cast<int>(t)];
+  const char* format = info(t).format;
+  if (format) return format;
+  PyErr_Format(PyExc_BufferError, "the buffer protocol has no %s; use .view('%s') or .get()", info(t).name,
+               is_time(t)         ? "int64"
+               : itemsize(t) == 1 ? "uint8"
+                                  : "uint16");
+  throw PythonError();
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -116,7 +121,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
       throw PythonError();
     }
     leave_history(a, "memoryview");
-    if (a.dtype() == DType::bf16) throw_python(PyExc_BufferError, "the buffer protocol has no bfloat16; use .view('uint16') or .get()");
+    const char* format = format_of(a.dtype());
     if ((flags & PyBUF_WRITABLE) && is_read_only(self)) throw_python(PyExc_BufferError, "the array is read-only");
     const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
     if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
@@ -143,7 +148,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->len = a.size() * item;
     view->itemsize = item;
     view->readonly = is_read_only(self);
-    view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format_of(a.dtype())) : nullptr;
+    view->format = flags & PyBUF_FORMAT ? const_cast<char*>(format) : nullptr;
     view->ndim = flags & PyBUF_ND ? a.ndim() : 1;
     view->shape = flags & PyBUF_ND ? made->shape.data() : nullptr;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? made->strides.data() : nullptr;
@@ -159,12 +164,14 @@ void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(vi
 // ---- DLPack ----------------------------------------------------------------------------------------------------------------------
 
 dlpack::DataType dlpack_type(DType t) {
-  dlpack::Code code = is_bool(t)         ? dlpack::kBool
-                      : is_signed_int(t) ? dlpack::kInt
-                      : is_unsigned(t)   ? dlpack::kUInt
-                      : t == DType::bf16 ? dlpack::kBfloat
-                      : is_complex(t)    ? dlpack::kComplex
-                                         : dlpack::kFloat;
+  dlpack::Code code = is_bool(t)           ? dlpack::kBool
+                      : is_signed_int(t)   ? dlpack::kInt
+                      : is_unsigned(t)     ? dlpack::kUInt
+                      : t == DType::bf16   ? dlpack::kBfloat
+                      : t == DType::f8e4m3 ? dlpack::kFloat8E4m3fn
+                      : t == DType::f8e5m2 ? dlpack::kFloat8E5m2
+                      : is_complex(t)      ? dlpack::kComplex
+                                           : dlpack::kFloat;
   return {code, static_cast<uint8_t>(8 * itemsize(t)), 1};
 }
 
@@ -282,6 +289,10 @@ Tape*& consumer_of(Managed* m) {
 
 template <class Managed>
 Managed* manage(const Array& a) {
+  if (is_time(a.dtype())) {
+    PyErr_Format(PyExc_BufferError, "__dlpack__: DLPack has no %s; use .view('int64')", info(a.dtype()).name);
+    throw PythonError();
+  }
   void* base = nullptr;
   auto context = std::make_unique<ExportContext>(a, &base);
   context->shape.assign(a.shape().begin(), a.shape().end());
@@ -467,7 +478,7 @@ void order_for_torch(const Array& a) {
 /// NumPy's view of an array in host memory, for the attributes that tell its address: the memory stays exposed from then on.
 PyRef host_view(PyObject* self, const char* attribute) {
   const Array& a = array_of(self);
-  if (a.device().type != DeviceType::cpu || a.dtype() == DType::bf16) {
+  if (a.device().type != DeviceType::cpu || !info(a.dtype()).format) {
     PyErr_Format(PyExc_AttributeError, "%s: the array of %s is on %s; use .get() for a NumPy copy, .data.ptr for the address", attribute,
                  info(a.dtype()).name, to_string(a.device()).c_str());
     throw PythonError();
@@ -485,7 +496,7 @@ PyObject* get_of_view(PyObject* self, void*) {
 PyObject* get_cuda_interface(PyObject* self, void*) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(self);
-    if (a.device().type != DeviceType::cuda || a.dtype() == DType::bf16) {
+    if (a.device().type != DeviceType::cuda || !info(a.dtype()).in_numpy) {
       PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: the array of %s is on %s", info(a.dtype()).name,
                    to_string(a.device()).c_str());
       throw PythonError();

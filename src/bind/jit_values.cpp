@@ -460,8 +460,7 @@ PyRef box_scalar(DType t, const char* at) {
       std::memcpy(parts, at, sizeof parts);
       return PyRef::steal(PyComplex_FromDoubles(parts[0], parts[1]));
     }
-    case DType::f16:
-    case DType::bf16: return to_python(Scalar::load(t, at), t);
+    default: return to_python(Scalar::load(t, at), t);
   }
   return PyRef::borrow(Py_None);
 }

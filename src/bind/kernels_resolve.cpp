@@ -605,8 +605,8 @@ Entity entity_of(PyObject* o) {
     }
     return e;
   }
-  if (o == state().bfloat16) {
-    e.type = dtype_type(scalar_type(DType::bf16));
+  if (PyObject_TypeCheck(o, state().own_dtype_type)) {
+    e.type = dtype_type(scalar_type(to_dtype(o)));
     return e;
   }
   if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) {
@@ -798,6 +798,7 @@ Type type_of_array(DType dtype, const Dims& shape, const Dims& strides, bool rea
     if (shape[i] != 1 && strides[i] != expected) f = false;
     expected *= shape[i];
   }
+  if (is_time(dtype)) return scalar_type(dtype);  // which raises
   // The types of plain arrays, without a lookup by text.
   static std::atomic<Type> table[kDTypeCount][5][3][2] = {};
   const int layout = c ? 0 : f ? 1 : 2;

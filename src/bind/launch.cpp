@@ -212,7 +212,7 @@ void add_slowly(LaunchArguments* to, ForeignArrays* foreign, PyObject* o, const 
   if (is_numpy_scalar(o)) {
     PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
     PyRef kind = attr(type.get(), "kind");
-    if (as_string(kind.get()) == "V" && as_string(attr(type.get(), "name").get()) != "bfloat16") {
+    if (as_string(kind.get()) == "V" && !dtype_from_name(as_string(attr(type.get(), "name").get()))) {
       if (p.kind == Kind::unknown && add_buffer(to, o, p, kernel, index)) return;
       wrong_type(kernel, index, p.kind == Kind::pointer ? "an array" : "a number", o);
     }

@@ -227,11 +227,11 @@ Mould make_mould(DType dtype) {
 PyRef to_numpy_scalar(const Scalar& s, DType dtype) {
   if constexpr (kFreeThreaded) {  // threads would share the memory
     const PyRef value = to_python(s, dtype);
-    return PyRef::steal(PyObject_CallFunctionObjArgs(state().scalar_types[static_cast<int>(dtype)], value.get(), nullptr));
+    return PyRef::steal(PyObject_CallFunctionObjArgs(numpy_scalar_type(dtype), value.get(), nullptr));
   }
-  static Mould moulds[kDTypeCount];
+  static Mould moulds[256];
   static PyObject* nothing = PyTuple_New(0);
-  Mould& mould = moulds[static_cast<int>(dtype)];
+  Mould& mould = moulds[static_cast<uint8_t>(dtype)];
   if (!mould.array) mould = make_mould(dtype);
   s.store(dtype, mould.memory);
   return PyRef::steal(PyObject_GetItem(mould.array, nothing));

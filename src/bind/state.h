@@ -30,14 +30,14 @@ struct State {
   PyTypeObject* flags = nullptr;
   PyTypeObject* flat = nullptr;
   PyTypeObject* recorder = nullptr;
-  PyTypeObject* bfloat16_type = nullptr;
+  PyTypeObject* own_dtype_type = nullptr;
   PyTypeObject* kernel_record = nullptr;
   PyTypeObject* copy_record = nullptr;
   PyObject* ufunc_type_error = nullptr;
   PyObject* compile_error = nullptr;
   PyObject* typing_error = nullptr;
-  PyObject* ufuncs = nullptr;    ///< dict: name → ufunc
-  PyObject* bfloat16 = nullptr;  ///< the singleton
+  PyObject* record_error = nullptr;  ///< a TypeError: a dtype has fields
+  PyObject* ufuncs = nullptr;        ///< dict: name → ufunc
   PyObject* module = nullptr;
 
   PyObject* numpy = nullptr;
@@ -47,10 +47,12 @@ struct State {
   PyObject* np_empty = nullptr;
   PyObject* np_asarray = nullptr;
   PyObject* np_no_value = nullptr;
-  PyObject* dtypes[kDTypeCount] = {};        ///< numpy.dtype objects; bfloat16's is found at first use
-  PyObject* scalar_types[kDTypeCount] = {};  ///< numpy.float32 …; bfloat16 has none here
-  PyObject* named_types[kDTypeCount] = {};   ///< broadcloth.float32 …, subclasses of those
-  std::atomic<PyObject*> bfloat16_dtype{nullptr};
+  PyObject* dtypes[kDTypeCount] = {};             ///< numpy.dtype objects; none of types that NumPy does not have by itself
+  PyObject* scalar_types[kDTypeCount] = {};       ///< numpy.float32 …; none of those
+  PyObject* named_types[kDTypeCount] = {};        ///< broadcloth.float32 …, subclasses of those
+  PyObject* own_dtypes[kDTypeCount] = {};         ///< our objects for types that NumPy does not have by itself
+  PyObject* time_types[2] = {};                   ///< numpy.timedelta64, numpy.datetime64
+  std::atomic<PyObject*> found_dtypes[256] = {};  ///< numpy.dtype objects of those and of times, found at first use
   Names names;
 };
 

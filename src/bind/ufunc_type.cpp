@@ -358,7 +358,6 @@ PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* casting) {
 
 /// NumPy's loop strings ("dd->d") of the row's dtypes.
 PyRef types_list(const PyUfunc* u) {
-  static constexpr const char codes[kDTypeCount] = {'?', 'b', 'h', 'i', 'l', 'B', 'H', 'I', 'L', 'e', 'E', 'f', 'd', 'F', 'D'};
   const OpInfo& row = info(u->op);
   PyRef list = PyRef::steal(PyList_New(0));
   for (int t = 0; t < kDTypeCount; ++t) {
@@ -371,9 +370,9 @@ PyRef types_list(const PyUfunc* u) {
       continue;
     }
     std::string text;
-    for (int i = 0; i < u->nin; ++i) text += codes[static_cast<int>(loop.in[i])];
+    for (int i = 0; i < u->nin; ++i) text += info(loop.in[i]).code;
     text += "->";
-    for (int i = 0; i < u->nout; ++i) text += u->pair == Pair::frexp && i == 1 ? 'i' : codes[static_cast<int>(loop.out)];
+    for (int i = 0; i < u->nout; ++i) text += u->pair == Pair::frexp && i == 1 ? 'i' : info(loop.out).code;
     check(PyList_Append(list.get(), to_py(text).get()));
   }
   return list;

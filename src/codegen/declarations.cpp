@@ -6,6 +6,8 @@
 namespace bc {
 namespace {
 
+bool is_small_float(std::string_view word) { return word == "half" || word == "bfloat16" || word.starts_with("float8_"); }
+
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -556,10 +558,10 @@ struct Declarations::Reader {
   static uint8_t kind_of(std::string_view parameters, std::string_view templates) {
     uint8_t kind = kAny;
     for_words(parameters, [&](std::string_view w) {
-      if (w == "half" || w == "bfloat16") kind = kSmallFloats;
+      if (is_small_float(w)) kind = kSmallFloats;
       if (w == "complex" || w == "complex64" || w == "complex128") kind = kComplex;
     });
-    if (const size_t at = templates.find("<is_small_float<"); at != templates.npos) kind = kSmallFloats;
+    if (templates.find("<is_small_float<") != templates.npos || templates.find("<is_float8<") != templates.npos) kind = kSmallFloats;
     if (const size_t at = templates.find("<is_complex<"); at != templates.npos) kind = kComplex;
     return kind;
   }
@@ -641,7 +643,7 @@ std::string Declarations::used_by(std::span<const std::string_view> programs) co
   uint8_t kinds = kAny;
   for (std::string_view program : programs)
     for_words(program, [&](std::string_view word) {
-      if (word == "half" || word == "bfloat16" || word == "float16") kinds |= kSmallFloats;
+      if (is_small_float(word) || word == "float16") kinds |= kSmallFloats;
       if (word == "complex" || word == "complex64" || word == "complex128") kinds |= kComplex;
     });
   std::vector<char> taken(all_.size());

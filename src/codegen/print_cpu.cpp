@@ -73,7 +73,7 @@ class CpuPrinter {
   /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of
   /// dependences between iterations.
   static bool only_scalars(const Ir& ir) {
-    const auto scalar = [](DType t) { return !is_complex(t) && t != DType::f16 && t != DType::bf16; };
+    const auto scalar = [](DType t) { return !is_complex(t) && !is_small_float(t); };
     // Nor is it known what a user's function keeps in memory.
     for (const Ref<UserOp>& u : ir.users)
       if (!u->simple) return false;

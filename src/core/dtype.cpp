@@ -1,26 +1,21 @@
 #include "core/dtype.h"
 
 #include <array>
+#include <atomic>
+#include <string>
+
+#include "core/time_unit.h"
 
 namespace bc {
 namespace {
 
+constexpr bool NUMPY = true, ML_DTYPES = false;
+
 constexpr DTypeInfo kInfo[kDTypeCount] = {
-    {"bool", "bool", 'b', 1, "|b1"},
-    {"int8", "i8", 'i', 1, "|i1"},
-    {"int16", "i16", 'i', 2, "<i2"},
-    {"int32", "i32", 'i', 4, "<i4"},
-    {"int64", "i64", 'i', 8, "<i8"},
-    {"uint8", "u8", 'u', 1, "|u1"},
-    {"uint16", "u16", 'u', 2, "<u2"},
-    {"uint32", "u32", 'u', 4, "<u4"},
-    {"uint64", "u64", 'u', 8, "<u8"},
-    {"float16", "half", 'f', 2, "<f2"},
-    {"bfloat16", "bfloat16", 'f', 2, "<V2"},
-    {"float32", "float", 'f', 4, "<f4"},
-    {"float64", "double", 'f', 8, "<f8"},
-    {"complex64", "complex<float>", 'c', 8, "<c8"},
-    {"complex128", "complex<double>", 'c', 16, "<c16"},
+#define BC_DTYPE(id, name, type, kind, code, bytes, typestr, format, rank, digits, exponent, owner) \
+  {#name, #type, kind, code, bytes, typestr, format, owner},
+#include "core/dtypes.def"
+#undef BC_DTYPE
 };
 
 // The value range of a type, coarse enough to order them: bits of exact integers (mantissa) and of exponent.
@@ -28,32 +23,22 @@ struct Range {
   bool sign, complex, floating;
   int integer_bits, exponent;
 };
-constexpr Range range(DType t) {
-  switch (t) {
-    case DType::b1: return {false, false, false, 1, 0};
-    case DType::i8: return {true, false, false, 7, 0};
-    case DType::i16: return {true, false, false, 15, 0};
-    case DType::i32: return {true, false, false, 31, 0};
-    case DType::i64: return {true, false, false, 63, 0};
-    case DType::u8: return {false, false, false, 8, 0};
-    case DType::u16: return {false, false, false, 16, 0};
-    case DType::u32: return {false, false, false, 32, 0};
-    case DType::u64: return {false, false, false, 64, 0};
-    case DType::f16: return {true, false, true, 11, 5};
-    case DType::bf16: return {true, false, true, 8, 8};
-    case DType::f32: return {true, false, true, 24, 8};
-    case DType::f64: return {true, false, true, 53, 11};
-    case DType::c64: return {true, true, true, 24, 8};
-    case DType::c128: return {true, true, true, 53, 11};
-  }
-  return {};
-}
+constexpr Range kRange[kDTypeCount] = {
+#define BC_DTYPE(id, name, type, kind, code, bytes, typestr, format, rank, digits, exponent, owner) \
+  {kind == 'i' || kind == 'f' || kind == 'c', kind == 'c', exponent != 0, digits, exponent},
+#include "core/dtypes.def"
+#undef BC_DTYPE
+};
+constexpr Range range(DType t) { return kRange[static_cast<int>(t)]; }
 
 constexpr bool safe(DType from, DType to) {
   if (from == to) return true;
   if (from == DType::b1) return true;
-  const Range f = range(from), t = range(to);
   if (to == DType::b1) return false;
+  // As ml_dtypes has it: integers of 8 bits go to an 8-bit float, and that to the types that it computes in.
+  if (is_float8(to)) return from == DType::i8 || from == DType::u8;
+  if (is_float8(from)) return range(to).integer_bits >= 24 && range(to).floating;
+  const Range f = range(from), t = range(to);
   if (f.complex && !t.complex) return false;
   if (f.floating && !t.floating) return false;
   if (f.floating) return f.integer_bits <= t.integer_bits && f.exponent <= t.exponent;
@@ -63,15 +48,23 @@ constexpr bool safe(DType from, DType to) {
   return f.integer_bits <= t.integer_bits;
 }
 
-// Smallest first; the first type that both cast to safely is the promoted one.
-constexpr DType kOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
-                            DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
+/// Smallest first; the first type that both cast to safely is the promoted one.
+constexpr auto by_rank() {
+  constexpr int ranks[kDTypeCount] = {
+#define BC_DTYPE(id, name, type, kind, code, bytes, typestr, format, rank, ...) rank,
+#include "core/dtypes.def"
+#undef BC_DTYPE
+  };
+  std::array<DType, kDTypeCount> order{};
+  for (int i = 0; i < kDTypeCount; ++i) order[ranks[i]] = DType(i);
+  return order;
+}
 
 constexpr auto promote_table() {
   std::array<std::array<DType, kDTypeCount>, kDTypeCount> table{};
   for (int a = 0; a < kDTypeCount; ++a)
     for (int b = 0; b < kDTypeCount; ++b)
-      for (DType t : kOrder)
+      for (DType t : by_rank())
         if (safe(DType(a), t) && safe(DType(b), t)) {
           table[a][b] = t;
           break;
@@ -94,17 +87,42 @@ int kind_rank(DType t) { return is_bool(t) ? 0 : is_unsigned(t) ? 1 : is_signed_
 
 }  // namespace
 
-const DTypeInfo& info(DType t) { return kInfo[static_cast<int>(t)]; }
+constexpr std::array<DType, kDTypeCount> kDTypesByRank = by_rank();
+
+const DTypeInfo& info(DType t) {
+  if (!is_time(t)) [[likely]]
+    return kInfo[static_cast<int>(t)];
+  static std::atomic<const DTypeInfo*> known[256];
+  std::atomic<const DTypeInfo*>& place = known[static_cast<uint8_t>(t)];
+  if (const DTypeInfo* found = place.load(std::memory_order_acquire)) return *found;
+  // Made once for each unit of a process, whoever comes first, and kept.
+  const TimeUnit unit = unit_of(t);
+  const std::string brackets = unit.base == TimeBase::generic ? "" : "[" + to_string(unit) + "]";
+  const bool date = is_datetime(t);
+  const auto* name = new std::string((date ? "datetime64" : "timedelta64") + brackets);
+  const auto* typestr = new std::string((date ? "<M8" : "<m8") + brackets);
+  const auto* made = new DTypeInfo{name->c_str(), "i64", date ? 'M' : 'm', date ? 'M' : 'm', 8, typestr->c_str(), nullptr, true};
+  const DTypeInfo* none = nullptr;
+  if (place.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return *made;
+  delete made, delete name, delete typestr;
+  return *none;
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)
     if (name == kInfo[i].name) return DType(i);
-  return std::nullopt;
+  return time_from_name(name);
 }
 
-DType promote(DType a, DType b) { return kPromote[static_cast<int>(a)][static_cast<int>(b)]; }
+DType promote(DType a, DType b) {
+  if (is_time(a) || is_time(b)) [[unlikely]]
+    return promote_time(a, b);
+  return kPromote[static_cast<int>(a)][static_cast<int>(b)];
+}
 
 bool can_cast(DType from, DType to, Casting casting) {
+  if (is_time(from) || is_time(to)) [[unlikely]]
+    return can_cast_time(from, to, casting);
   switch (casting) {
     case Casting::no:
     case Casting::equiv: return from == to;
@@ -138,12 +156,14 @@ DType default_dtype(Weak kind) {
 }
 
 DType promote_weak(DType t, Weak kind) {
+  if (is_time(t)) [[unlikely]]
+    return kind == Weak::none ? t : promote_time(t, default_dtype(kind));
   switch (kind) {
     case Weak::none:
     case Weak::boolean: return t;
     case Weak::integer: return is_bool(t) ? DType::i64 : t;
     case Weak::real: return is_inexact(t) ? t : DType::f64;
-    case Weak::complex: return is_complex(t) ? t : (t == DType::f32 || t == DType::f16 || t == DType::bf16) ? DType::c64 : DType::c128;
+    case Weak::complex: return is_complex(t) ? t : (t == DType::f32 || is_small_float(t)) ? DType::c64 : DType::c128;
   }
   return t;
 }

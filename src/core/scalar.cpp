@@ -1,5 +1,6 @@
 #include "core/scalar.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -39,6 +40,38 @@ struct bfloat16 {
   }
 };
 
+/// 8 bits: a sign, an exponent and `kMantissa` bits, rounded to nearest even. What is larger than the numbers becomes `kBeyond` (an
+/// infinity, or NaN in a type that has none).
+template <int kMantissa, int kBias, uint8_t kBeyond, uint8_t kNan>
+struct float8 {
+  uint8_t bits = 0;
+  float8() = default;
+  explicit float8(double v) {
+    const uint8_t sign = std::signbit(v) ? 0x80 : 0;
+    const double a = std::fabs(v);
+    int exponent = -kBias;
+    if (a != 0) std::frexp(a, &exponent);
+    const int unit = std::max(exponent - 1, 1 - kBias) - kMantissa;  // the exponent of the last place
+    const double steps = std::nearbyint(std::ldexp(a, -unit));       // at most 2^(kMantissa + 1)
+    // Adding the steps to the exponent's field carries into it where they are a power of two more.
+    const double code = steps + std::ldexp(std::max(unit + kMantissa + kBias - 1, 0), kMantissa);
+    bits = static_cast<uint8_t>(sign | (v != v ? kNan : code < kBeyond ? static_cast<uint8_t>(code) : kBeyond));
+  }
+  explicit operator double() const {
+    const int code = bits & 0x7f, exponent = code >> kMantissa, mantissa = code & ((1 << kMantissa) - 1);
+    const double sign = bits & 0x80 ? -1 : 1;
+    if (code == kBeyond && kBeyond != kNan) return sign * std::numeric_limits<double>::infinity();
+    if (code >= kBeyond) return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
+    const int whole = exponent == 0 ? mantissa : mantissa | 1 << kMantissa;
+    return sign * std::ldexp(whole, std::max(exponent, 1) - kBias - kMantissa);
+  }
+};
+using float8_e4m3fn = float8<3, 7, 0x7f, 0x7f>;
+using float8_e5m2 = float8<2, 15, 0x7c, 0x7e>;
+
+template <class T>
+constexpr bool is_own_float = std::is_same_v<T, bfloat16> || std::is_same_v<T, float8_e4m3fn> || std::is_same_v<T, float8_e5m2>;
+
 template <class T, class From>
 T convert(From v) {
   if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>) {
@@ -54,7 +87,7 @@ template <class T>
 void put_real(const Scalar& s, void* bytes) {
   if (s.dtype == DType::f64 || s.dtype == DType::c128)
     put(bytes, convert<T>(s.f));
-  else if constexpr (std::is_same_v<T, bfloat16>)
+  else if constexpr (is_own_float<T>)
     put(bytes, T(s.as_double()));
   else if (s.dtype == DType::u64)
     put(bytes, convert<T>(s.u));
@@ -65,7 +98,7 @@ void put_real(const Scalar& s, void* bytes) {
 }  // namespace
 
 void Scalar::store(DType to, void* bytes) const {
-  switch (to) {
+  switch (storage_type(to)) {
     case DType::b1: put<uint8_t>(bytes, dtype == DType::f64 || dtype == DType::c128 ? f != 0 || imag != 0 : u != 0); return;
     case DType::i8: return put_real<int8_t>(*this, bytes);
     case DType::i16: return put_real<int16_t>(*this, bytes);
@@ -77,6 +110,8 @@ void Scalar::store(DType to, void* bytes) const {
     case DType::u64: return put_real<uint64_t>(*this, bytes);
     case DType::f16: return put_real<half>(*this, bytes);
     case DType::bf16: return put_real<bfloat16>(*this, bytes);
+    case DType::f8e4m3: return put_real<float8_e4m3fn>(*this, bytes);
+    case DType::f8e5m2: return put_real<float8_e5m2>(*this, bytes);
     case DType::f32: return put_real<float>(*this, bytes);
     case DType::f64: return put_real<double>(*this, bytes);
     case DType::c64: {
@@ -89,11 +124,13 @@ void Scalar::store(DType to, void* bytes) const {
       std::memcpy(bytes, v, sizeof(v));
       return;
     }
+    case DType::first_datetime:
+    case DType::first_timedelta: return;  // stored as int64
   }
 }
 
 Scalar Scalar::load(DType from, const void* bytes) {
-  switch (from) {
+  switch (storage_type(from)) {
     case DType::b1: return boolean(get<uint8_t>(bytes) != 0);
     case DType::i8: return integer(get<int8_t>(bytes));
     case DType::i16: return integer(get<int16_t>(bytes));
@@ -105,6 +142,8 @@ Scalar Scalar::load(DType from, const void* bytes) {
     case DType::u64: return uinteger(get<uint64_t>(bytes));
     case DType::f16: return real(static_cast<double>(get<half>(bytes)));
     case DType::bf16: return real(static_cast<double>(get<bfloat16>(bytes)));
+    case DType::f8e4m3: return real(static_cast<double>(get<float8_e4m3fn>(bytes)));
+    case DType::f8e5m2: return real(static_cast<double>(get<float8_e5m2>(bytes)));
     case DType::f32: return real(get<float>(bytes));
     case DType::f64: return real(get<double>(bytes));
     case DType::c64: {
@@ -115,6 +154,8 @@ Scalar Scalar::load(DType from, const void* bytes) {
       const auto v = get<std::complex<double>>(bytes);
       return complex(v.real(), v.imag());
     }
+    case DType::first_datetime:
+    case DType::first_timedelta: break;  // stored as int64
   }
   return {};
 }

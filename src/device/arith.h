@@ -83,6 +83,10 @@ BC_FN double fabs(double a) { return bits_as<double>(bits_as<u64>(a) & 0x7ffffff
 BC_FN half fabs(half a) { return bits_as<half>(static_cast<u16>(a.bits & 0x7fffu)); }
 #endif
 BC_FN bfloat16 fabs(bfloat16 a) { return bits_as<bfloat16>(static_cast<u16>(a.bits & 0x7fffu)); }
+template <class T, enable_if<is_float8<T>> = 0>
+BC_INLINE T fabs(T a) {
+  return bits_as<T>(static_cast<u8>(a.bits & 0x7fu));
+}
 BC_FN float copysign(float a, float b) { return bits_as<float>((bits_as<u32>(a) & 0x7fffffffu) | (bits_as<u32>(b) & 0x80000000u)); }
 BC_FN double copysign(double a, double b) {
   constexpr u64 kSign = 0x8000000000000000ull;
@@ -90,10 +94,18 @@ BC_FN double copysign(double a, double b) {
 }
 BC_FN half copysign(half a, half b) { return bits_as<half>(static_cast<u16>((a.bits & 0x7fffu) | (b.bits & 0x8000u))); }
 BC_FN bfloat16 copysign(bfloat16 a, bfloat16 b) { return bits_as<bfloat16>(static_cast<u16>((a.bits & 0x7fffu) | (b.bits & 0x8000u))); }
+template <class T, enable_if<is_float8<T>> = 0>
+BC_INLINE T copysign(T a, T b) {
+  return bits_as<T>(static_cast<u8>((a.bits & 0x7fu) | (b.bits & 0x80u)));
+}
 BC_FN bool signbit(float a) { return (bits_as<u32>(a) >> 31) != 0; }
 BC_FN bool signbit(double a) { return (bits_as<u64>(a) >> 63) != 0; }
 BC_FN bool signbit(half a) { return (a.bits >> 15) != 0; }
 BC_FN bool signbit(bfloat16 a) { return (a.bits >> 15) != 0; }
+template <class T, enable_if<is_float8<T>> = 0>
+BC_INLINE bool signbit(T a) {
+  return (a.bits >> 7) != 0;
+}
 
 // ---- classes of numbers
 BC_TFN bool isnan(T a) {

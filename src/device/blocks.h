@@ -7,7 +7,7 @@
 namespace bc {
 
 /// The type that a sum of T runs in: 16-bit floats in float.
-template <class T> using acc_t = conditional<is_same<T, half> || is_same<T, bfloat16>, float, T>;
+template <class T> using acc_t = compute_of<T>;
 
 template <class S> BC_INLINE S mean_of(S sum, double n) {
   if constexpr (is_complex<S>)

@@ -9,7 +9,7 @@ BC_TFN bool nonzero(T x) {
   if constexpr (is_complex<T>)
     return x.re != 0 || x.im != 0;
   else if constexpr (is_small_float<T>)
-    return (x.bits & 0x7fffu) != 0;
+    return static_cast<unsigned_of<T>>(x.bits << 1) != 0;  // all but the sign
   else
     return x != T(0);
 }

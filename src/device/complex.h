@@ -1,23 +1,25 @@
-// Operators of half, bfloat16 and complex. Complex multiplication is the plain formula and division Smith's method, as NumPy's.
+// Operators of small floats and complex. Complex multiplication is the plain formula and division Smith's method, as NumPy's.
 #pragma once
 #include "cast.h"
 
 namespace bc {
 
-#define BC_SMALL_FLOAT_OPERATORS(T)                                                          \
-  BC_FN T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }   \
-  BC_FN T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }   \
-  BC_FN T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }   \
-  BC_FN T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }   \
-  BC_FN T operator-(T a) { return bits_as<T>(static_cast<u16>(a.bits ^ 0x8000u)); }          \
-  BC_FN bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); } \
-  BC_FN bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); } \
-  BC_FN bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }   \
-  BC_FN bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); } \
-  BC_FN bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }   \
+#define BC_SMALL_FLOAT_OPERATORS(T)                                                                              \
+  BC_FN T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }                       \
+  BC_FN T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }                       \
+  BC_FN T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }                       \
+  BC_FN T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }                       \
+  BC_FN T operator-(T a) { return bits_as<T>(static_cast<unsigned_of<T>>(a.bits ^ 1u << (sizeof(T) * 8 - 1))); } \
+  BC_FN bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); }                     \
+  BC_FN bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); }                     \
+  BC_FN bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }                       \
+  BC_FN bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); }                     \
+  BC_FN bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }                       \
   BC_FN bool operator>=(T a, T b) { return static_cast<float>(a) >= static_cast<float>(b); }
 BC_SMALL_FLOAT_OPERATORS(half)
 BC_SMALL_FLOAT_OPERATORS(bfloat16)
+BC_SMALL_FLOAT_OPERATORS(float8_e4m3fn)
+BC_SMALL_FLOAT_OPERATORS(float8_e5m2)
 #undef BC_SMALL_FLOAT_OPERATORS
 
 template <class R>

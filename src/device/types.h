@@ -1,4 +1,4 @@
-// Numbers of the device library: fixed-width integers, half, bfloat16, complex, their traits and limits. Includes nothing.
+// Numbers of the device library: fixed-width integers, small floats, complex, their traits and limits. Includes nothing.
 #pragma once
 
 #if defined(__CUDACC_RTC__) || defined(__CUDA_ARCH__)
@@ -106,6 +106,30 @@ BC_FN u16 float_to_bfloat16_bits(float f) {
   return static_cast<u16>(f != f ? ((bits >> 16) | 0x40u) : rounded);
 }
 
+// ---- 8-bit floating point: a sign, an exponent and a few bits; what a type cannot hold becomes its NaN (e4m3fn) or infinity (e5m2)
+BC_FN float float8_e4m3fn_bits_to_float(u8 b) {
+  // The shifted bits as a float's: the exponent's bias is 120 more, which scaling makes good also for subnormal numbers.
+  float magnitude = bits_as<float>(static_cast<u32>(b & 0x7fu) << 20) * 0x1p120f;
+  u32 bits = (b & 0x7fu) == 0x7fu ? 0x7fc00000u : bits_as<u32>(magnitude);
+  return bits_as<float>(bits | (static_cast<u32>(b & 0x80u) << 24));
+}
+BC_FN u8 float_to_float8_e4m3fn_bits(float f) {
+  u32 bits = bits_as<u32>(f), a = bits & 0x7fffffffu;
+  u32 normal = (a - 0x3c000000u + 0x7ffffu + ((a >> 20) & 1u)) >> 20;
+  // Adding 2^14 moves the subnormal's last bit, 2^-9, to the last bit of the float, so the addition rounds it.
+  u32 subnormal = bits_as<u32>(bits_as<float>(a) + 0x1p14f) - 0x46800000u;
+  u32 r = a < 0x3c800000u ? subnormal : (a >= 0x43f00000u ? 0x7fu : normal);
+  return static_cast<u8>((r > 0x7fu ? 0x7fu : r) | (bits >> 24 & 0x80u));
+}
+BC_FN float float8_e5m2_bits_to_float(u8 b) { return half_bits_to_float(static_cast<u16>(static_cast<u32>(b) << 8)); }
+BC_FN u8 float_to_float8_e5m2_bits(float f) {
+  u32 bits = bits_as<u32>(f), a = bits & 0x7fffffffu;
+  u32 normal = (a - 0x38000000u + 0xfffffu + ((a >> 21) & 1u)) >> 21;
+  u32 subnormal = bits_as<u32>(bits_as<float>(a) + 0x1p7f) - 0x43000000u;
+  u32 r = a < 0x38800000u ? subnormal : (a >= 0x47700000u ? 0x7cu : normal);
+  return static_cast<u8>((a > 0x7f800000u ? 0x7eu : r) | (bits >> 24 & 0x80u));
+}
+
 /// Rounds to float so that a later rounding to fewer bits is the right one (round to odd; Boldo & Melquiond 2008).
 BC_FN float round_to_odd(double x) {
   float f = static_cast<float>(x);
@@ -128,6 +152,20 @@ struct bfloat16 {
   bfloat16() = default;
   BC_INLINE explicit bfloat16(float f) : bits(float_to_bfloat16_bits(f)) {}
   BC_INLINE explicit operator float() const { return bfloat16_bits_to_float(bits); }
+};
+
+struct float8_e4m3fn {
+  u8 bits;
+  float8_e4m3fn() = default;
+  BC_INLINE explicit float8_e4m3fn(float f) : bits(float_to_float8_e4m3fn_bits(f)) {}
+  BC_INLINE explicit operator float() const { return float8_e4m3fn_bits_to_float(bits); }
+};
+
+struct float8_e5m2 {
+  u8 bits;
+  float8_e5m2() = default;
+  BC_INLINE explicit float8_e5m2(float f) : bits(float_to_float8_e5m2_bits(f)) {}
+  BC_INLINE explicit operator float() const { return float8_e5m2_bits_to_float(bits); }
 };
 
 /// Same layout as std::complex and CUDA's float2 and double2.
@@ -157,7 +195,9 @@ constexpr bool is_complex<complex<R>> = true;
 template <class T>
 constexpr bool is_bool = is_same<T, bool>;
 template <class T>
-constexpr bool is_small_float = is_same<T, half> || is_same<T, bfloat16>;
+constexpr bool is_float8 = is_same<T, float8_e4m3fn> || is_same<T, float8_e5m2>;
+template <class T>
+constexpr bool is_small_float = is_same<T, half> || is_same<T, bfloat16> || is_float8<T>;
 template <class T>
 constexpr bool is_native_float = is_same<T, float> || is_same<T, double>;
 template <class T>
@@ -180,7 +220,7 @@ struct real_of_t<complex<R>> {
 /// complex<R> -> R, any other type unchanged.
 template <class T>
 using real_of = typename real_of_t<T>::type;
-/// The type arithmetic runs in: float for the 16-bit types, else the type itself.
+/// The type arithmetic runs in: float for the small types, else the type itself.
 template <class T>
 using compute_of = conditional<is_small_float<T>, float, T>;
 /// Unsigned integer of at least 32 bits that holds T; overflow in it wraps without undefined behaviour.
@@ -240,9 +280,9 @@ struct limits<double> {
 };
 template <class T, u32 Max, u32 Inf, u32 Nan, u32 Eps>
 struct small_limits {
-  BC_INLINE static T of(u32 bits) { return bits_as<T>(static_cast<u16>(bits)); }
+  BC_INLINE static T of(u32 bits) { return bits_as<T>(static_cast<unsigned_of<T>>(bits)); }
   BC_INLINE static T max() { return of(Max); }
-  BC_INLINE static T lowest() { return of(Max | 0x8000u); }
+  BC_INLINE static T lowest() { return of(Max | 1u << (sizeof(T) * 8 - 1)); }
   BC_INLINE static T inf() { return of(Inf); }
   BC_INLINE static T nan() { return of(Nan); }
   BC_INLINE static T epsilon() { return of(Eps); }
@@ -251,5 +291,9 @@ template <>
 struct limits<half> : small_limits<half, 0x7bff, 0x7c00, 0x7e00, 0x1400> {};
 template <>
 struct limits<bfloat16> : small_limits<bfloat16, 0x7f7f, 0x7f80, 0x7fc0, 0x3c00> {};
+template <>
+struct limits<float8_e4m3fn> : small_limits<float8_e4m3fn, 0x7e, 0x7f, 0x7f, 0x20> {};  // no infinity: NaN stands for it
+template <>
+struct limits<float8_e5m2> : small_limits<float8_e5m2, 0x7b, 0x7c, 0x7e, 0x34> {};
 
 }  // namespace bc

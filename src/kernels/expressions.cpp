@@ -997,9 +997,8 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       Value r = v;
       r.type = bool_type();
       r.constant = nullptr;
-      r.text = is_complex(v.type->dtype) || v.type->dtype == DType::f16 || v.type->dtype == DType::bf16
-                   ? fmt::format("bc::nonzero({})", v.text)
-                   : fmt::format("{} != 0", paren(v));
+      r.text = is_complex(v.type->dtype) || is_small_float(v.type->dtype) ? fmt::format("bc::nonzero({})", v.text)
+                                                                          : fmt::format("{} != 0", paren(v));
       r.atom = r.text.back() == ')';
       r.simple = false;
       return r;

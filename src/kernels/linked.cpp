@@ -72,7 +72,7 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
       continue;
     }
     types.push_back(cpp(t));
-    const bool own = t->is_scalar() && (is_complex(t->dtype) || t->dtype == DType::f16 || t->dtype == DType::bf16);
+    const bool own = t->is_scalar() && (is_complex(t->dtype) || is_small_float(t->dtype));
     texts.push_back(own ? fmt::format("py::foreign({})", convert(v, t, n)) : fmt::format("{}({})", cpp(t), convert(v, t, n)));
     if (!t->is_scalar()) texts.back() = convert(v, t, n);
     if (t->is(Kind::pointer)) texts.back() = fmt::format("py::foreign_place({})", texts.back());

@@ -60,7 +60,9 @@ std::string FunctionCompiler::literal(const Constant& c, Type t) {
     case DType::f64:
     case DType::f32: return real_text(z.real(), d);
     case DType::f16:
-    case DType::bf16: return fmt::format("{}({})", cpp_name(d), real_text(z.real(), DType::f32));
+    case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2: return fmt::format("{}({})", cpp_name(d), real_text(z.real(), DType::f32));
     default: {
       const DType part = real_type(d);
       return fmt::format("{}({}, {})", cpp_name(d), real_text(z.real(), part), real_text(z.imag(), part));
@@ -132,7 +134,7 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     }
     if (v.constant && !is_complex(from)) return literal(*v.constant, to);
     if (v.constant && is_complex(from)) return literal(*v.constant, to);
-    const auto plain = [](DType t) { return t != DType::f16 && t != DType::bf16 && !is_complex(t); };
+    const auto plain = [](DType t) { return !is_small_float(t) && !is_complex(t); };
     if (plain(from) && plain(d) && !is_bool(d) && !(is_inexact(from) && is_integer(d))) return fmt::format("{}({})", cpp_name(d), v.text);
     if (is_complex(d) && !is_complex(from)) {
       const Type part = scalar_type(real_type(d));

@@ -85,6 +85,7 @@ Type none_type() {
 }
 
 Type scalar_type(DType d) {
+  BC_CHECK(!is_time(d), Type, "compiled functions and kernels have no {}; .view('int64') gives the ticks", info(d).name);
   static const auto all = [] {
     std::vector<Type> made;
     for (int i = 0; i < kDTypeCount; ++i) {

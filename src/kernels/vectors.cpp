@@ -73,7 +73,7 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
     const std::string place = element(a, index_items(args.positional[1]), n);
     const DType d = t->dtype;
     // The hint exists for numbers that the hardware loads; others are read plainly.
-    if (d == DType::f16 || d == DType::bf16 || is_bool(d) || is_complex(d)) return Value::of(t, place);
+    if (is_small_float(d) || is_bool(d) || is_complex(d)) return Value::of(t, place);
     return Value::fetched(t, fmt::format("{}(__{}(&{}))", cpp(t), plain, place));
   }
   for (const char* store : kStores) {
@@ -86,7 +86,7 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
     access_ = Access::write;
     const std::string place = element(a, index_items(args.positional[1]), n), value = convert(args.positional[2], t, n);
     const DType d = t->dtype;
-    if (d == DType::f16 || d == DType::bf16 || is_bool(d) || is_complex(d))
+    if (is_small_float(d) || is_bool(d) || is_complex(d))
       linef("{} = {};", place, value);
     else
       linef("__{}(&{}, {}({}));", plain, place, cpp(t), value);

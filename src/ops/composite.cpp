@@ -128,6 +128,8 @@ Array nan_to_num(const Array& a, const Arg& nan, const std::optional<Arg>& posin
   switch (a.dtype()) {
     case DType::f16: most = 65504; break;
     case DType::bf16: most = 0x1.fep127; break;
+    case DType::f8e4m3: most = 448; break;
+    case DType::f8e5m2: most = 57344; break;
     case DType::f32: most = std::numeric_limits<float>::max(); break;
     default: most = std::numeric_limits<double>::max();
   }

@@ -54,6 +54,7 @@ Array linspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, st
   const int64_t div = endpoint ? num - 1 : num;
   // Integers count as floats: NumPy multiplies both ends by 1.0 first.
   auto floating = [](const Arg& a) {
+    BC_CHECK(!a.array || !is_time(a.array.dtype()), Type, "linspace: expected numbers, got {}; use arange", info(a.array.dtype()).name);
     if (a.weak == Weak::none) return is_inexact(a.array.dtype()) ? a : Arg(cast(a.array, DType::f64));
     return a.weak == Weak::complex ? a : Arg(a.value.as_double());
   };

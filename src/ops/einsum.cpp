@@ -72,7 +72,7 @@ Array arranged(const Labelled& a, const Axes& labels) {
 }
 
 /// The dtype in which products of `t` are added up: halves in single precision, as NumPy does.
-DType sum_dtype(DType t) { return t == DType::f16 || t == DType::bf16 ? DType::f32 : t; }
+DType sum_dtype(DType t) { return is_small_float(t) ? DType::f32 : t; }
 
 Array add_up(const Array& a, Axes axes, DType t) {
   ReduceOptions o = over(std::move(axes));

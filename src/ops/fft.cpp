@@ -17,6 +17,8 @@ DType working_dtype(DType t) {
   switch (t) {
     case DType::f16:
     case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
     case DType::f32: return DType::f32;
     case DType::c64:
     case DType::c128: return t;
@@ -284,6 +286,7 @@ Array fft(const Array& a_in, FftKind kind, const std::optional<Axes>& lengths, c
     for (int64_t n : p.points) BC_CHECK(n >= 2, Value, "{}: expected at least two points for type 1, got {}", op, n);
   p.scale = scale_of(kind, p.points, options);
   p.orthogonal = trigonometric && options.orthogonal.value_or(options.norm == FftNorm::ortho);
+  BC_CHECK(!is_time(a_in.dtype()), Type, "fft: expected numbers, got {}", info(a_in.dtype()).name);
   DType t = working_dtype(a_in.dtype());
   if (kind == FftKind::c2r) t = complex_of(t);
   const Array a = fitted(cast(a_in, t), p.axes, extents);

@@ -18,7 +18,7 @@ DType common_dtype(std::initializer_list<const Array*> operands) {
   DType t = DType::f32;
   for (const Array* a : operands) {
     const DType of = a->dtype();
-    BC_CHECK(of != DType::f16 && of != DType::bf16, Type, "array type {} is unsupported in linalg", info(of).name);
+    BC_CHECK(!is_small_float(of) && !is_time(of), Type, "array type {} is unsupported in linalg", info(of).name);
     t = promote(t, is_inexact(of) ? of : DType::f64);
   }
   return t;

@@ -1,5 +1,6 @@
 // The methods of ufuncs: reduce, accumulate, outer, reduceat, at.
 #include "array/indexing.h"
+#include "array/other_dtypes.h"
 #include "array/record.h"
 #include "ops/compose.h"
 #include "primitives/library.h"
@@ -30,7 +31,7 @@ DType fold_dtype(Op op, DType t, std::optional<DType> dtype) {
 /// 16-bit floats are summed and multiplied in float32 and rounded at the end, as NumPy's reductions do (its accumulate rounds each step).
 DType running_dtype(Op op, DType t) {
   const bool arithmetic = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
-  return arithmetic && (t == DType::f16 || t == DType::bf16) ? DType::f32 : t;
+  return arithmetic && (is_small_float(t)) ? DType::f32 : t;
 }
 
 Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
@@ -101,6 +102,24 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   return deliver(name, r, options.out, Casting::unsafe);
 }
 
+namespace {
+
+/// Times: sums that are NaT from the first NaT on, and extremes. 8-bit floats run in float32.
+Array accumulate_others(Op op, const Array& a, int axis, std::optional<DType> dtype) {
+  const DType t = dtype.value_or(a.dtype());
+  if (!is_time(t)) return astype(accumulate(op, astype(a, is_float8(t) ? DType::f32 : t), axis, std::nullopt), t, false);
+  const Array x = astype(a, t, false), ticks = time_ticks(x);
+  if (op == Op::minimum || op == Op::fmax) return as_time(accumulate(op == Op::fmax ? Op::maximum : op, ticks, axis, std::nullopt), t);
+  if (op == Op::maximum || op == Op::fmin)
+    return from_sort_keys(accumulate(op == Op::fmin ? Op::minimum : op, sort_keys(x), axis, std::nullopt), t);
+  BC_CHECK(is_timedelta(t) && op == Op::add, UFuncTypeError, "ufunc '{}' cannot use operands with types dtype('{}') and dtype('{}')",
+           info(op).name, info(t).typestr, info(t).typestr);
+  const Array lost = accumulate(Op::logical_or, is_nat(x), axis, std::nullopt);
+  return as_time(choose_where(lost, Arg(INT64_MIN), accumulate(op, ticks, axis, std::nullopt)), t);
+}
+
+}  // namespace
+
 Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dtype, Array out) {
   check_binary(op, "accumulate");
   BC_CHECK(a.ndim() > 0, Type, "cannot accumulate on a scalar");
@@ -111,6 +130,7 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
       const Array r = accumulate(op, transpose(a, order), back[axis], folding_dtype(dtype, a.dtype(), out));
       return deliver(info(op).name, transpose(r, back), out, Casting::unsafe);
     }
+  if (!is_plain(a.dtype()) || (dtype && !is_plain(*dtype))) return deliver(info(op).name, accumulate_others(op, a, axis, dtype), out);
   const DType t = fold_dtype(op, a.dtype(), folding_dtype(dtype, a.dtype(), out));
   // NumPy writes to any output here.
   if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out, Casting::unsafe);

@@ -67,6 +67,12 @@ Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, A
   if (!out && !dtype)
     if (std::optional<Array> made = multiply_few(a_in, b_in)) return std::move(*made);
   check_device("matmul", a_in, b_in);
+  if (const DType t = dtype.value_or(promote(a_in.dtype(), b_in.dtype())); is_float8(t) && !is_time(a_in.dtype())) {
+    // In float32, rounded once.
+    const auto wide = [](const Array& x) { return cast(x, DType::f32); };
+    const Array r = cast(matmul(wide(a_in), wide(b_in), std::nullopt, Array(), casting), t);
+    return out ? deliver("matmul", r, out, casting) : r;
+  }
   for (const Array* x : {&a_in, &b_in})
     BC_CHECK(x->ndim() > 0, Value,
              "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core with signature {} requires 1)",

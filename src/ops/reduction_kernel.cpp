@@ -34,7 +34,7 @@ BC_INLINE _type_reduce unpack(const bc::complex128& bytes) {
 /// "return EXPRESSION" as the device library's type; `packed` for a type of the user's own.
 std::string returned(DType t, const std::string& line, const std::string& expression, bool packed = false) {
   if (packed) return fmt::format("return pack(\n{}{}\n);\n", line, expression);
-  const bool small = t == DType::f16 || t == DType::bf16;
+  const bool small = is_small_float(t);
   return fmt::format("return static_cast<{}>(\n{}{}\n){};\n", user_type(t), line, expression, small ? ".held" : "");
 }
 

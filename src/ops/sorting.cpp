@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "array/indexing.h"
+#include "array/other_dtypes.h"
 #include "array/record.h"
 #include "ops/compose.h"
 #include "primitives/library.h"
@@ -57,6 +58,10 @@ Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool 
   const auto [a, d] = lines_of(places ? places_along(a_in) : a_in, axis, places ? "argpartition" : "partition");
   const DType t = places ? DType::i64 : a.dtype();
   std::vector<int64_t> ranks = checked_ranks(kth, a.shape()[d]);
+  if (!is_plain(a.dtype())) {
+    const Array r = arranged(sort_keys(a), kth, d, places);
+    return places ? r : from_sort_keys(r, a.dtype());
+  }
   if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
   if (is_complex(a.dtype())) {
     const Array order = complex_places(a, d);
@@ -111,6 +116,7 @@ Unique unique_of_nothing(const Array& values, const Dims& shape, bool indices, b
 
 Array sort(const Array& a_in, Axis axis) {
   const auto [a, d] = lines_of(a_in, axis, "sort");
+  if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d), a.dtype());
   // What is sorted lies in memory as the array does, as in NumPy.
   if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
     const Dims back = inverse_axes(order);
@@ -122,6 +128,7 @@ Array sort(const Array& a_in, Axis axis) {
 
 Array argsort(const Array& a_in, Axis axis) {
   const auto [a, d] = lines_of(places_along(a_in), axis, "argsort");
+  if (!is_plain(a.dtype())) return argsort(sort_keys(a), d);
   if (is_complex(a.dtype())) return complex_places(a, d);
   return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
 }
@@ -145,6 +152,7 @@ Array order_statistics(const Array& a, std::vector<int64_t> ranks, int64_t axis)
   for (size_t i = 0; i < ranks.size(); ++i)
     BC_CHECK(ranks[i] >= 0 && ranks[i] < a.shape()[d] && (i == 0 || ranks[i] > ranks[i - 1]), Value,
              "order_statistics: expected ascending ranks in [0, {}), got {}", a.shape()[d], ranks[i]);
+  if (!is_plain(a.dtype())) return from_sort_keys(order_statistics(sort_keys(a), std::move(ranks), d), a.dtype());
   if (is_complex(a.dtype())) {
     const Array at = from_host(ranks.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(ranks.size())}), a.device());
     return take(sort(a, d), at, d);
@@ -165,6 +173,7 @@ Array searchsorted(const Array& a_in, const Array& values_in, std::string_view s
     BC_CHECK(sorter->size() == a.size(), Value, "sorter.size must equal a.size");
     a = take(a, *sorter);
   }
+  if (!is_plain(t)) return searchsorted(sort_keys(a), sort_keys(values), side);
   if (values.size() == 0) return empty(values.shape(), DType::i64, a.device());
   if (a.size() == 0) return zeros(values.shape(), DType::i64, a.device());
   return record_library({a, values}, {a.shape(), values.shape()}, std::make_unique<SearchsortedExtra>(side == "right"), values.shape(),
@@ -172,6 +181,12 @@ Array searchsorted(const Array& a_in, const Array& values_in, std::string_view s
 }
 
 Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
+  // Each NaT is a value of its own where `equal_nan` is false, as comparing them says.
+  if (is_time(a.dtype()) && equal_nan) {
+    Unique u = unique(sort_keys(a), indices, inverse, counts);
+    u.values = from_sort_keys(u.values, a.dtype());
+    return u;
+  }
   const Array flat = ravel(a);
   const int64_t n = flat.size();
   if (n == 0) return unique_of_nothing(copy(flat), a.shape(), indices, inverse, counts);

@@ -163,6 +163,9 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
   BC_CHECK(call.block_size > 0, Value, "{}: expected a positive block_size, got {}", spec_.name, call.block_size);
   // What was called with inputs of these kinds before needs no rules again.
   uint64_t kinds = 0;
+  for (size_t k = 0; k < call.in.size(); ++k)
+    BC_CHECK(!call.in[k].array || is_plain(call.in[k].array.dtype()), Type, "{}: a user's kernel takes no {}", spec_.name,
+             info(call.in[k].array.dtype()).name);
   if (fuses_ && call.out.empty() && !call.size && !uses_index_ && !uses_size_ && in_.size() <= 10) {
     kinds = 1;
     for (size_t k = 0; k < call.in.size(); ++k) {

@@ -52,6 +52,7 @@ ReduceatExtra::ReduceatExtra(Op op_, int axis_, std::vector<int64_t> at_) : Libr
 ScatterExtra::ScatterExtra(Op op_, Dims axis_, Dims index_axis_)
     : LibraryExtra(kKind), op(op_), axis(std::move(axis_)), index_axis(std::move(index_axis_)) {
   name = op == Op::leaf ? "scatter" : "at";
+  moves_elements = op == Op::leaf;
   key = hash_of(index_axis.span(), hash_of(axis.span(), static_cast<uint64_t>(op)));
 }
 

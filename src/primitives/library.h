@@ -55,7 +55,10 @@ struct NonzeroExtra final : LibraryExtra {
 /// The elements of inputs[0] where inputs[1] (bool, of the leading axes of it) is true, in C order.
 struct CompressExtra final : LibraryExtra {
   static constexpr LibraryKind kKind = LibraryKind::compress;
-  CompressExtra() : LibraryExtra(kKind) { name = "compress"; }
+  CompressExtra() : LibraryExtra(kKind) {
+    name = "compress";
+    moves_elements = true;
+  }
 };
 
 /// In-place on the target: element x of the index space (all inputs have its shape) goes to Σ_d x[d] * stride(axis[d]) where axis[d] >= 0,

@@ -45,6 +45,7 @@ struct LibraryExtra : Extra {
   const char* name = "";
   std::vector<Dims> input_shapes;  ///< the shape under which each operand is read
   uint64_t key = 0;                ///< tells plans of equal structure but different arguments apart
+  bool moves_elements = false;     ///< looks at no element, so that it takes any dtype
   bool in_place = false;           ///< the result is in[0]'s content, changed; the body gets `region` of it as output
   Layout region;
 

@@ -5,29 +5,14 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/dtype_sets.h"
 #include "core/error.h"
 
 namespace bc {
 namespace {
 
-// The names that the row files use for sets of dtypes.
-constexpr DTypeSet BOOLS = dtype_bit(DType::b1);
-constexpr DTypeSet I8 = dtype_bit(DType::i8), I16 = dtype_bit(DType::i16), I32 = dtype_bit(DType::i32), I64 = dtype_bit(DType::i64);
-constexpr DTypeSet U8 = dtype_bit(DType::u8), U16 = dtype_bit(DType::u16), U32 = dtype_bit(DType::u32), U64 = dtype_bit(DType::u64);
-constexpr DTypeSet F16 = dtype_bit(DType::f16), BF16 = dtype_bit(DType::bf16), F32 = dtype_bit(DType::f32), F64 = dtype_bit(DType::f64);
-constexpr DTypeSet C64 = dtype_bit(DType::c64), C128 = dtype_bit(DType::c128);
-constexpr DTypeSet INTS = I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64;
-constexpr DTypeSet INTS_BOOL = INTS | BOOLS;
-constexpr DTypeSet REALS = F16 | BF16 | F32 | F64;
-constexpr DTypeSet COMPLEX = C64 | C128;
-constexpr DTypeSet FLOATS = REALS | COMPLEX;
-constexpr DTypeSet REAL_NUMBERS = INTS | REALS;
-constexpr DTypeSet NUMBERS = INTS | FLOATS;
-constexpr DTypeSet ALL = BOOLS | NUMBERS;
-constexpr DTypeSet REAL_ALL = BOOLS | REAL_NUMBERS;
+using namespace dtype_sets;
 
-// Signatures that are not "all operands alike" stand in a set's place, above the dtype bits.
-constexpr DTypeSet kSignatureShift = 24;
 constexpr DTypeSet DIVIDE = FLOATS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
 constexpr DTypeSet DIVIDE_REAL = REALS | static_cast<DTypeSet>(Signature::divide) << kSignatureShift;
 constexpr DTypeSet LDEXP = REALS | static_cast<DTypeSet>(Signature::ldexp) << kSignatureShift;
@@ -60,7 +45,7 @@ struct Table {
     structural(Op::iota, "iota", 0);
     structural(Op::gather, "gather", 2);
     structural(Op::store, "store", 2);
-    rows[static_cast<int>(Op::cast)] = elementwise("cast", 1, ALL, Result::SAME, "a");
+    rows[static_cast<int>(Op::cast)] = elementwise("cast", 1, (DTypeSet{1} << kDTypeCount) - 1, Result::SAME, "a");
     rows[static_cast<int>(Op::library)].name = "library";
     rows[static_cast<int>(Op::library)].kind = OpKind::library;
     structural(Op::user, "user", 0);  // how many operands it has is told by the function
@@ -109,9 +94,6 @@ const Table& table() {
   return t;
 }
 
-constexpr DType kLoopOrder[] = {DType::b1,  DType::i8,  DType::u8,   DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
-                                DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
-
 /// The loop that each row runs for each promoted dtype; kDTypeCount where it has none. (Two operands of mixed kinds are looked up by hand.)
 struct LoopTable {
   uint8_t loop[kOpCount][kDTypeCount];
@@ -119,7 +101,7 @@ struct LoopTable {
     for (int op = 0; op < kOpCount; ++op)
       for (int from = 0; from < kDTypeCount; ++from) {
         loop[op][from] = kDTypeCount;
-        for (DType t : kLoopOrder)
+        for (DType t : kDTypesByRank)
           if ((info(Op(op)).set & dtype_bit(t)) && can_cast(DType(from), t, Casting::safe)) {
             loop[op][from] = static_cast<uint8_t>(t);
             break;
@@ -129,6 +111,7 @@ struct LoopTable {
 };
 
 std::optional<DType> first_loop(Op op, DType from) {
+  if (is_time(from)) return std::nullopt;
   static const LoopTable table;
   const uint8_t t = table.loop[static_cast<int>(op)][static_cast<int>(from)];
   return t == kDTypeCount ? std::nullopt : std::optional(DType(t));

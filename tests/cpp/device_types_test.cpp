@@ -46,6 +46,45 @@ uint16_t nearest16(double x, int fraction, int bias) {
   return sign | (to_low < to_high || (to_low == to_high && low % 2 == 0) ? low : high);
 }
 
+/// The value of the code of an 8-bit float with `fraction` bits of fraction, by definition, without its special values.
+double value8(int code, int fraction, int bias) {
+  const int e = code >> fraction, f = code & ((1 << fraction) - 1);
+  return e == 0 ? std::ldexp(f, 1 - bias - fraction) : std::ldexp(f + (1 << fraction), e - bias - fraction);
+}
+
+/// Rounds to the nearest code, ties to even; what is nearer to the first special code than to the number before it becomes that.
+int nearest8(double a, int fraction, int bias, int special) {
+  int low = 0, high = special;
+  if (a >= value8(special, fraction, bias)) return special;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (value8(middle, fraction, bias) <= a ? low : high) = middle;
+  }
+  const double to_low = a - value8(low, fraction, bias), to_high = value8(high, fraction, bias) - a;
+  return to_low < to_high || (to_low == to_high && low % 2 == 0) ? low : high;
+}
+
+TEST(DeviceTypes, eight_bit_floats_round_to_nearest_even) {
+  for (uint32_t i = 0; i < 1u << 20; ++i) {
+    const float v = bc::bits_as<float>(i << 12 | (i & 1 ? 0xfff : 0));
+    if (v != v) continue;
+    const int sign = std::signbit(v) ? 0x80 : 0;
+    ASSERT_EQ(bc::cast<bc::float8_e4m3fn>(v).bits, sign | nearest8(std::abs(v), 3, 7, 0x7f)) << v;
+    ASSERT_EQ(bc::cast<bc::float8_e5m2>(v).bits, sign | nearest8(std::abs(v), 2, 15, 0x7c)) << v;
+  }
+  for (int b = 0; b < 128; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    const float e4 = bc::cast<float>(bc::bits_as<bc::float8_e4m3fn>(byte)), e5 = bc::cast<float>(bc::bits_as<bc::float8_e5m2>(byte));
+    EXPECT_TRUE(b == 0x7f ? std::isnan(e4) : e4 == value8(b, 3, 7)) << b;
+    EXPECT_TRUE(b > 0x7c ? std::isnan(e5) : b == 0x7c ? std::isinf(e5) : e5 == value8(b, 2, 15)) << b;
+  }
+  EXPECT_TRUE(bc::isnan(bc::cast<bc::float8_e4m3fn>(NAN)) && bc::isnan(bc::cast<bc::float8_e5m2>(double(NAN))));
+  EXPECT_TRUE(bc::cast<bool>(bc::float8_e5m2(0.5f)) && !bc::cast<bool>(bc::float8_e5m2(-0.0f)));
+  // A double above a tie by less than a float can say is rounded once.
+  EXPECT_EQ(bc::cast<bc::float8_e4m3fn>(1 + 0x1p-4 + 0x1p-40).bits, 0x39);
+  EXPECT_EQ(bc::cast<bc::float8_e5m2>(bc::i64{-5}).bits, 0xc5);
+}
+
 TEST(DeviceTypes, half_and_bfloat16_read_every_value_exactly) {
   for (uint32_t i = 0; i < 65536; i++) {
     const auto b = static_cast<uint16_t>(i);

@@ -245,8 +245,6 @@ def test_numpy_functions_that_are_missing_compute_on_a_host_copy(xp):
         made = np.emath.sqrt(x - 2)
         assert type(made) is np.ndarray and made.tolist() == [1, 1j, 0] and x.tolist() == [3, 1, 2]
         assert np.emath.logn(xp.array(2), [xp.array(4), xp.array(8)]).tolist() == [2, 3]
-        with pytest.raises(ValueError, match="read-only"):
-            np.is_busday(["2026-01-05"], out=xp.zeros(1, dtype=bool))
     with pytest.raises(AttributeError, match="numpy.emath"):
         xp.emath  # noqa: B018
     with pytest.raises(AttributeError):
@@ -299,8 +297,7 @@ def test_elements_calculate_with_other_numbers(xp):
     assert half.as_integer_ratio() == (1, 2) and not half.is_integer() and three.is_integer()
     with pytest.raises(TypeError):
         half + object()
-    with pytest.raises(TypeError):
-        xp.ones(2) * timedelta(1)
+    assert (xp.ones(2) * timedelta(1)).tolist() == [timedelta(1)] * 2
     with pytest.raises(TypeError, match="0-dimensional"):
         xp.ones(2).is_integer()
 

@@ -58,7 +58,6 @@ _TABLE: dict[str, str] = {
         optional vectorize
     """,
     "_check": "CheckError CheckIndexError",
-    "_records": "RecordArray",
 }
 _NAMES: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 # CUDA's vectors: cuda.float32x4, cuda.uint3.
@@ -85,6 +84,7 @@ _OTHERS: dict[str, str] = {
     "broadcloth._raw_kernels": "Function Module",
     "broadcloth._vectorize": "guvectorize vectorize",
     "broadcloth._device": "config",
+    "broadcloth._records": "RecordArray",
     "broadcloth._jit": "literal_unroll",
     "broadcloth.types": """
         b1 bool_ boolean byte c16 c8 char double f4 f8 i1 i2 i4 i8 int_ intc intp long_ longlong none short size_t ssize_t u1 u2 u4

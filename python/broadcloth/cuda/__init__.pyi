@@ -15,6 +15,7 @@ from . import (
 from .._device import config as config
 from .._jit import literal_unroll as literal_unroll
 from .._raw_kernels import Function as Function, Module as Module
+from .._records import RecordArray as RecordArray
 from .._types import (
     complex128 as complex128,
     complex64 as complex64,
@@ -187,7 +188,6 @@ from ._numba import (
     optional as optional,
     vectorize as vectorize,
 )
-from ._records import RecordArray as RecordArray
 from ._reduce import Reduce as Reduce, reduce as reduce
 from ._stream import (
     ExternalStream as ExternalStream,

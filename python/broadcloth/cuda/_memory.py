@@ -45,7 +45,7 @@ def to_device(obj: Any, stream: Any = None, copy: bool = True, to: Any = None) -
     """
     dtype = getattr(obj, "dtype", None)
     if getattr(dtype, "names", None) is not None:
-        from ._records import RecordArray
+        from .._records import RecordArray
 
         if to is not None:
             to.copy_to_device(obj, stream)
@@ -68,7 +68,7 @@ def device_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
     (2, 3)
     """
     if np.dtype(dtype).names is not None:
-        from ._records import RecordArray
+        from .._records import RecordArray
 
         return RecordArray(_shape(shape), dtype, strides=strides)
     with get_current_stream() if _stream(stream) is None else _as_stream(stream):

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
+from .._records import RecordArray
 from ._jit import Intrinsic
-from ._records import RecordArray
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 

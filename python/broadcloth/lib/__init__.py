@@ -1,7 +1,7 @@
-"""NumPy's `lib`: `stride_tricks`, and `array_utils` with what tells of axes and memory."""
+"""NumPy's `lib`: `stride_tricks`, `recfunctions`, and `array_utils` with what tells of axes and memory."""
 
 from __future__ import annotations
 
-from . import array_utils, stride_tricks
+from . import array_utils, recfunctions, stride_tricks
 
-__all__ = ["array_utils", "stride_tricks"]
+__all__ = ["array_utils", "recfunctions", "stride_tricks"]

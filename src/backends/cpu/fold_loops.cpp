@@ -5,35 +5,15 @@
 #include <cstddef>
 #include <utility>
 
+#include "codegen/tier0/dtype_numbers.h"
 #include "device/device.h"
 
 namespace bc::cpu {
 namespace {
 
-// The row files' sets, over the numbers of bc::DType: bool, i8 i16 i32 i64, u8 u16 u32 u64, half, bfloat16, float, double, complex.
-template <int D> struct type_t;
-// clang-format off
-template <> struct type_t<0> { using type = bool; };
-template <> struct type_t<1> { using type = i8; };
-template <> struct type_t<2> { using type = i16; };
-template <> struct type_t<3> { using type = i32; };
-template <> struct type_t<4> { using type = i64; };
-template <> struct type_t<5> { using type = u8; };
-template <> struct type_t<6> { using type = u16; };
-template <> struct type_t<7> { using type = u32; };
-template <> struct type_t<8> { using type = u64; };
-template <> struct type_t<9> { using type = half; };
-template <> struct type_t<10> { using type = bfloat16; };
-template <> struct type_t<11> { using type = float; };
-template <> struct type_t<12> { using type = double; };
-template <> struct type_t<13> { using type = complex64; };
-template <> struct type_t<14> { using type = complex128; };
-// clang-format on
-constexpr int kTypes = 15;
-
-[[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
-                               REAL_NUMBERS = 0x1ffe, NUMBERS = 0x7ffe, ALL = 0x7fff, REAL_ALL = 0x1fff, DIVIDE = FLOATS,
-                               DIVIDE_REAL = REALS, F32 = 1u << 11, F64 = 1u << 12, C128 = 1u << 14, LDEXP = 0, WHERE = 0, RANDOM = 0;
+using tier0::type_t;
+using namespace dtype_sets;
+[[maybe_unused]] constexpr u32 DIVIDE = FLOATS, DIVIDE_REAL = REALS, LDEXP = 0, WHERE = 0, RANDOM = 0;
 enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 
 /// The dtypes whose loop gives back what it takes.

@@ -2,85 +2,20 @@
 #pragma once
 #include <utility>
 
+#include "codegen/tier0/dtype_numbers.h"
 #include "codegen/tier0/tables.h"
+#include "core/dtype_sets.h"
 #include "device/device.h"
 
 namespace bc::tier0 {
 namespace {
 
-// ---- dtypes by number, and the row files' sets of them
-template <int D>
-struct type_t;
-template <>
-struct type_t<0> {
-  using type = bool;
-};
-template <>
-struct type_t<1> {
-  using type = i8;
-};
-template <>
-struct type_t<2> {
-  using type = i16;
-};
-template <>
-struct type_t<3> {
-  using type = i32;
-};
-template <>
-struct type_t<4> {
-  using type = i64;
-};
-template <>
-struct type_t<5> {
-  using type = u8;
-};
-template <>
-struct type_t<6> {
-  using type = u16;
-};
-template <>
-struct type_t<7> {
-  using type = u32;
-};
-template <>
-struct type_t<8> {
-  using type = u64;
-};
-template <>
-struct type_t<9> {
-  using type = half;
-};
-template <>
-struct type_t<10> {
-  using type = bfloat16;
-};
-template <>
-struct type_t<11> {
-  using type = float;
-};
-template <>
-struct type_t<12> {
-  using type = double;
-};
-template <>
-struct type_t<13> {
-  using type = complex64;
-};
-template <>
-struct type_t<14> {
-  using type = complex128;
-};
-template <int D>
-using type_of = typename type_t<D>::type;
-
-// What stands in a set's place without being one lies above the dtypes' bits.
-enum Shape : u32 { kSame = 0, kLdexp = 1u << 24, kWhere = 2u << 24, kRandom = 3u << 24 };
-[[maybe_unused]] constexpr u32 BOOLS = 0x1, INTS = 0x1fe, INTS_BOOL = 0x1ff, REALS = 0x1e00, COMPLEX = 0x6000, FLOATS = 0x7e00,
-                               REAL_NUMBERS = 0x1ffe, NUMBERS = 0x7ffe, ALL = 0x7fff, REAL_ALL = 0x1fff, DIVIDE = FLOATS,
-                               DIVIDE_REAL = REALS, I64 = 1u << 4, U32 = 1u << 7, U64 = 1u << 8, F32 = 1u << 11, F64 = 1u << 12,
-                               C128 = 1u << 14, LDEXP = REALS | kLdexp, WHERE = ALL | kWhere, RANDOM = REALS | U32 | U64 | I64 | kRandom;
-constexpr u32 kTypeBits = 0x7fff;
+// ---- the row files' sets of dtypes
+using namespace dtype_sets;
+enum Shape : u32 { kSame = 0, kLdexp = 1u << kSignatureShift, kWhere = 2u << kSignatureShift, kRandom = 3u << kSignatureShift };
+[[maybe_unused]] constexpr u32 DIVIDE = FLOATS, DIVIDE_REAL = REALS, LDEXP = REALS | kLdexp, WHERE = ALL | kWhere,
+                               RANDOM = REALS | U32 | U64 | I64 | kRandom;
+constexpr u32 kTypeBits = ALL;
 enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 
 template <Result result, class T>

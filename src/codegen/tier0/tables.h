@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "core/dtype_sets.h"
+
 namespace bc::tier0 {
 
 /// Elementwise rows, in the order of their file.
@@ -23,7 +25,7 @@ enum class ReduceRow : int {
 };
 inline constexpr int kRows = static_cast<int>(Row::count_);
 inline constexpr int kReduceRows = static_cast<int>(ReduceRow::count_);
-inline constexpr int kTypes = 15;  ///< numbers of bc::DType
+inline constexpr int kTypes = dtype_sets::kTypes;  ///< numbers of bc::DType
 
 /// out[i] = row(a[i], b[i], c[i]) for i in [0, n). `out` may be an operand that the caller needs no more, but for rows with a fast form.
 using Loop = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);

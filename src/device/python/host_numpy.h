@@ -966,6 +966,10 @@ template <>
 constexpr i32 dtype_number<complex64> = 13;
 template <>
 constexpr i32 dtype_number<complex128> = 14;
+template <>
+constexpr i32 dtype_number<float8_e4m3fn> = 15;
+template <>
+constexpr i32 dtype_number<float8_e5m2> = 16;
 
 template <class R, class T, class U, char L, char K>
 BC_INLINE R inner(const Host<T, 1, L>& a, const Host<U, 1, K>& b) {

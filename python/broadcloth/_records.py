@@ -1,0 +1,592 @@
+"""Arrays of records (structured dtypes): bytes on a device, whose fields are views as arrays of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import _broadcloth as _c
+from ._broadcloth import ndarray
+
+__all__ = ["RecordArray"]
+
+
+def _contiguous(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    strides, step = [], itemsize
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def _layout(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> str:
+    for letter, order in (("C", -1), ("F", 1)):
+        expected = itemsize
+        for extent, stride in list(zip(shape, strides))[::order]:
+            if extent != 1 and stride != expected:
+                break
+            expected *= extent
+        else:
+            return letter
+    return "A"
+
+
+def _fields(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
+    """Name, dtype and offset of each field."""
+    assert dtype.names is not None and dtype.fields is not None
+    return [(name, dtype.fields[name][0], dtype.fields[name][1]) for name in dtype.names]
+
+
+def _struct(names: Sequence[str], formats: Sequence[Any], offsets: Sequence[int], itemsize: int) -> np.dtype[Any]:
+    spec: Any = {"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": itemsize}
+    return np.dtype(spec)
+
+
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in native byte order. TypeError for fields that broadcloth has no arrays of."""
+    if dtype.names is not None:
+        fields = _fields(dtype)
+        same = _struct(dtype.names, [_native(t) for _, t, _ in fields], [at for _, _, at in fields], dtype.itemsize)
+        return dtype if same == dtype else same
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((_native(base), shape))
+    native = dtype if dtype.isnative else dtype.newbyteorder("=")
+    _c.get_dtype(native)
+    return native
+
+
+def _placed(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
+    """The dtype with each number at a multiple of its size, and the alignment that it needs so."""
+    if dtype.subdtype is not None:
+        base, alignment = _placed(dtype.subdtype[0])
+        return np.dtype((base, dtype.subdtype[1])), alignment
+    if dtype.names is None:
+        return dtype, dtype.itemsize
+    fields = [(name, *_placed(t), at) for name, t, at in _fields(dtype)]
+    alignment = max((a for _, _, a, _ in fields), default=1)
+    same = all(t == dtype[name] and at % a == 0 for name, t, a, at in fields)
+    if same and dtype.itemsize % alignment == 0:
+        return dtype, alignment
+    end, offsets = 0, []
+    for _, t, a, _ in fields:
+        end = -(-end // a) * a
+        offsets.append(end)
+        end += t.itemsize
+    made = _struct([f[0] for f in fields], [f[1] for f in fields], offsets, max(-(-end // alignment) * alignment, alignment))
+    return made, alignment
+
+
+def _overlaps(dtype: np.dtype[Any]) -> bool:
+    ends = sorted((at, at + t.itemsize) for _, t, at in _fields(dtype))
+    return any(a[1] > b[0] for a, b in pairwise(ends)) or any(t.names is not None and _overlaps(t) for _, t, _ in _fields(dtype))
+
+
+def _bytes_of(host: np.ndarray, device: Any) -> ndarray:
+    return _c.asarray(np.ascontiguousarray(host).reshape(-1).view(np.uint8), device=device)
+
+
+class RecordArray:
+    """An array of a structured dtype on a device. Its fields are views: arrays of numbers over the same memory.
+
+    `zeros`, `empty`, `array` and `asarray` give one where the dtype has fields. Kernels read and write it.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : structured dtype
+        Where a number does not lie at a multiple of its size, its field is a copy that cannot be written; `zeros` and `array` place the
+        numbers in memory so that it does, and give NumPy the dtype that was asked for.
+
+    Raises
+    ------
+    TypeError
+        The dtype has no fields, or a field holds strings, objects or longdouble, which stay on the host.
+
+    Examples
+    --------
+    >>> a = bc.array([(1, 2.5), (3, 4.5)], dtype=[("n", "i4"), ("x", "f8")])
+    >>> a["x"] *= 2
+    >>> a[a["n"] > 1]
+    array([(3, 9.)], dtype=[('n', '<i4'), ('x', '<f8')])
+    >>> from broadcloth import cuda
+    >>> @cuda.jit
+    ... def move(p, dt):
+    ...     i = cuda.grid(1)
+    ...     if i < p.size:
+    ...         p[i].x += dt * p[i].v
+    >>> particles = cuda.RecordArray.of(np.array([(0.0, 1.0), (1.0, 3.0)], dtype=[("x", "f8"), ("v", "f8")]))
+    >>> move[1, 32](particles, 0.5)
+    >>> particles.copy_to_host()["x"]
+    array([0.5, 2.5])
+    """
+
+    __slots__ = ("__weakref__", "_bytes", "_offset", "_parts", "_stored", "dtype", "shape", "strides")
+    __array_priority__ = 100.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: tuple[int, ...] | None = None,
+        device: Any = None,
+        *,
+        stored: Any = None,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        if self.dtype.names is None:
+            raise TypeError(f"RecordArray: expected a structured dtype, got {self.dtype}")
+        self.dtype = _native(self.dtype)
+        self._stored = self.dtype if stored is None else stored  # how the records lie in memory
+        self.shape = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
+        self.strides = _contiguous(self.shape, self._stored.itemsize) if strides is None else tuple(strides)
+        if buffer is None:
+            buffer = _c.empty(self.size * self._stored.itemsize, dtype="uint8", device=device)
+        self._bytes, self._offset = buffer, offset
+        layout = _layout(self.shape, self.strides, self._stored.itemsize)
+        self._parts = (buffer[offset:] if offset else buffer, self._stored, self.shape, self.strides, layout)
+
+    @classmethod
+    def of(cls, host: Any, device: Any = None) -> RecordArray:
+        """A copy of a NumPy array of records, which lie in memory as there."""
+        made = cls(np.shape(host), np.asarray(host).dtype, device=device)
+        made.copy_to_device(host)
+        return made
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> Any:
+        return self._bytes.device
+
+    @property
+    def T(self) -> RecordArray:
+        return self.transpose()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        interface = dict(self._parts[0].__cuda_array_interface__)
+        interface.update(shape=self.shape, typestr=self._stored.str, descr=self._stored.descr, strides=self.strides)
+        return interface
+
+    def is_c_contiguous(self) -> bool:
+        return self._parts[4] == "C"
+
+    # ---- Bytes ----
+
+    def _like(self, shape: Sequence[int], offset: int, strides: Sequence[int]) -> RecordArray:
+        return type(self)(tuple(shape), self.dtype, self._bytes, offset, tuple(strides), stored=self._stored)
+
+    def _over(self, data: ndarray) -> RecordArray:
+        """Records of the same dtype over new bytes, which are the last axis."""
+        return type(self)(data.shape[:-1], self.dtype, _c.asarray(data, order="C").reshape(-1), stored=self._stored)
+
+    def _numbers(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> ndarray:
+        """A view of the bytes of numbers, as one more axis."""
+        return _c.as_strided(self._bytes[offset:], (*shape, itemsize), (*strides, 1))
+
+    def _octets(self) -> ndarray:
+        return self._numbers(self._offset, self.shape, self.strides, self._stored.itemsize)
+
+    def _to_octets(self, value: Any) -> ndarray:
+        """The bytes of what is assigned, with an axis of one record's bytes at the end."""
+        if isinstance(value, RecordArray):
+            if value._stored == self._stored and value.dtype == self.dtype:
+                return value._octets()
+            value = value.copy_to_host()
+        host = np.array(value, dtype=self.dtype)
+        return _bytes_of(host.astype(self._stored), self.device).reshape(*host.shape, self._stored.itemsize)
+
+    # ---- Host ----
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
+        """A NumPy array with the records; `ary` is written when it is given."""
+        data = _c.asarray(self._octets(), order="C").get()
+        host = data.reshape(-1).view(self._stored).reshape(self.shape) if self.size else np.empty(self.shape, self._stored)
+        if ary is None:
+            return host if self._stored == self.dtype else host.astype(self.dtype)
+        ary[...] = host
+        return ary
+
+    def get(self, stream: Any = None, order: str = "C", out: np.ndarray | None = None) -> np.ndarray:
+        return self.copy_to_host(out)
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Writes the records of a NumPy array, or of another array on a device."""
+        if not isinstance(ary, RecordArray):
+            ary = np.asarray(ary, self.dtype)
+        if ary.shape != self.shape:
+            raise ValueError(f"copy_to_device: expected an array of shape {self.shape}, got {ary.shape}")
+        if self.size:
+            self._octets()[...] = self._to_octets(ary)
+
+    def tolist(self) -> Any:
+        return self.copy_to_host().tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        return self.copy_to_host().tobytes(order)
+
+    def item(self, *args: Any) -> Any:
+        return self.copy_to_host().item(*args)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("__array__: expected copy=None or True for an array of records, got copy=False")
+        host = self.copy_to_host()
+        return host if dtype is None else host.astype(dtype)
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self.copy_to_host(),)
+
+    def __repr__(self) -> str:
+        host = self.copy_to_host()
+        return repr(host) if self.shape else repr(host[()])
+
+    def __str__(self) -> str:
+        return str(self.copy_to_host())
+
+    # ---- Fields and elements ----
+
+    def _field(self, name: str) -> Any:
+        if self._stored.names is None or name not in self._stored.names:
+            raise ValueError(f"no field of name {name}")
+        logical, stored = self.dtype[name], self._stored[name]
+        assert self._stored.fields is not None
+        offset = self._offset + self._stored.fields[name][1]
+        shape, strides, base, own = self.shape, self.strides, stored, logical
+        if stored.subdtype is not None and logical.subdtype is not None:
+            base, extents = stored.subdtype
+            own = logical.subdtype[0]
+            shape, strides = shape + extents, strides + _contiguous(extents, base.itemsize)
+        if base.names is not None:
+            return type(self)(shape, own, self._bytes, offset, strides, stored=base)
+        if prod(shape) == 0:
+            return _c.empty(shape, base, device=self.device)
+        octets = self._numbers(offset, shape, strides, base.itemsize)
+        if all(n % base.itemsize == 0 for n in (offset, *strides)):
+            return octets.view(base)[..., 0]
+        # No view of numbers lies across their places in memory.
+        copied = octets.copy().view(base)[..., 0]
+        copied.flags.writeable = False
+        return copied
+
+    def _set_field(self, name: str, value: Any) -> None:
+        field = self._field(name)
+        if isinstance(field, RecordArray) or field.flags.writeable:
+            field[...] = value
+            return
+        assert self._stored.fields is not None
+        base = self._stored[name].base
+        extents = field.shape[self.ndim :]
+        octets = self._numbers(
+            self._offset + self._stored.fields[name][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
+        )
+        given = _c.broadcast_to(_c.asarray(value, device=self.device).astype(base), field.shape)
+        octets[...] = _c.asarray(given, order="C").reshape(*field.shape, 1).view("uint8")
+
+    def _basic(self, key: Any) -> RecordArray | None:
+        """The view of a basic index; None for others."""
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if any(not (k is None or k is Ellipsis or isinstance(k, slice) or (hasattr(k, "__index__") and np.ndim(k) == 0)) for k in keys):
+            return None
+        if any(isinstance(k, (bool, np.bool_)) for k in keys):
+            return None
+        given = sum(k is not None and k is not Ellipsis for k in keys)
+        if given > self.ndim:
+            raise IndexError(f"too many indices for array: array is {self.ndim}-dimensional, but {given} were indexed")
+        rest = [slice(None)] * (self.ndim - given)
+        at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
+        keys = [*keys, *rest] if at is None else [*keys[:at], *rest, *keys[at + 1 :]]
+        if any(k is Ellipsis for k in keys):
+            raise IndexError("an index can only have a single ellipsis ('...')")
+        offset, shape, strides, axis = self._offset, [], [], 0
+        for k in keys:
+            if k is None:
+                shape.append(1)
+                strides.append(0)
+                continue
+            extent, stride = self.shape[axis], self.strides[axis]
+            if isinstance(k, slice):
+                start, stop, step = k.indices(extent)
+                count = len(range(start, stop, step))
+                offset += start * stride if count else 0
+                shape.append(count)
+                strides.append(step * stride)
+            else:
+                k = k.__index__()
+                if not -extent <= k < extent:
+                    raise IndexError(f"index {k} is out of bounds for axis {axis} with size {extent}")
+                offset += (k % extent) * stride
+            axis += 1
+        return self._like(shape, offset, strides)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self._field(key)
+        if isinstance(key, list) and key and all(isinstance(k, str) for k in key):
+            for k in key:
+                if k not in (self.dtype.names or ()):
+                    raise KeyError(f"Field named {k!r} not found")
+            made = type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=self._stored[key])
+            return made
+        basic = self._basic(key)
+        return basic if basic is not None else self._over(self._octets()[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, str):
+            self._set_field(key, value)
+            return
+        names = isinstance(key, list) and bool(key) and all(isinstance(k, str) for k in key)
+        target = self[key] if names else self._basic(key)
+        if isinstance(value, ndarray):  # of numbers: each field has them
+            for name in (target if target is not None else self).dtype.names or ():
+                self[name][... if names else key] = value
+        elif target is None:
+            self._octets()[key] = self._to_octets(value)
+        elif names or _overlaps(self._stored):
+            source = value if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
+            for name, other in zip(target.dtype.names or (), source.dtype.names or ()):
+                target._set_field(name, source[other])
+        elif target.size:
+            given = target._to_octets(value)
+            target._octets()[...] = given.reshape(given.shape[given.ndim - 1 - target.ndim :]) if given.ndim > target.ndim + 1 else given
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in (self.dtype.names or ()):
+            return self._field(name)
+        raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in RecordArray.__slots__:
+            object.__setattr__(self, name, value)
+        elif name in (self.dtype.names or ()):
+            self._set_field(name, value)
+        else:
+            raise AttributeError(f"'RecordArray' object has no field {name!r}")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            return len(self.dtype.names or ())
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:  # a record: its fields' values
+            return iter(self.copy_to_host().item())
+        return (self[i] for i in range(self.shape[0]))
+
+    # ---- Comparison ----
+
+    def _equal(self, other: Any) -> ndarray:
+        if not isinstance(other, RecordArray):
+            other = records(np.asarray(other, self.dtype) if isinstance(other, (tuple, list)) else other, device=self.device)
+        if len(self.dtype.names or ()) != len(other.dtype.names or ()) or self.dtype.names != other.dtype.names:
+            raise TypeError(f"Cannot compare structured arrays of {self.dtype} and {other.dtype}: they have no common dtype")
+        result: Any = _c.ones(np.broadcast_shapes(self.shape, other.shape), "bool", device=self.device)
+        for name in self.dtype.names or ():
+            mine, yours = self[name], other[name]
+            same = mine == yours
+            axes = tuple(range(same.ndim - (mine.ndim - self.ndim), same.ndim))
+            result = result & (same.all(axis=axes) if axes else same)
+        return result
+
+    def __eq__(self, other: object) -> Any:
+        return self._equal(other)
+
+    def __ne__(self, other: object) -> Any:
+        return ~self._equal(other)
+
+    # ---- New shapes, copies ----
+
+    def copy(self, order: str = "C") -> RecordArray:
+        return self._over(self._octets().copy("C"))
+
+    def reshape(self, *shape: Any, order: str = "C") -> RecordArray:
+        extents = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        octets = self._octets()
+        if order == "F":
+            return self.transpose().reshape(tuple(extents)[::-1]).transpose()
+        wanted = list(extents)
+        if -1 in wanted:
+            known = -prod(wanted)
+            wanted[wanted.index(-1)] = self.size // known if known else 0
+        if prod(wanted) != self.size:
+            raise ValueError(f"cannot reshape array of size {self.size} into shape {tuple(extents)}")
+        if self.is_c_contiguous():
+            return self._like(wanted, self._offset, _contiguous(tuple(wanted), self._stored.itemsize))
+        return self._over(octets.copy("C").reshape(*wanted, self._stored.itemsize))
+
+    def ravel(self, order: str = "C") -> RecordArray:
+        return self.reshape(-1, order=order) if order != "F" else self.transpose().reshape(-1)
+
+    def flatten(self, order: str = "C") -> RecordArray:
+        return self.ravel(order).copy()
+
+    def transpose(self, *axes: Any) -> RecordArray:
+        given = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
+        order = [int(d) % self.ndim for d in given] if given else list(range(self.ndim))[::-1]
+        if sorted(order) != list(range(self.ndim)):
+            raise ValueError("axes don't match array")
+        return self._like([self.shape[d] for d in order], self._offset, [self.strides[d] for d in order])
+
+    def squeeze(self) -> RecordArray:
+        kept = [d for d in range(self.ndim) if self.shape[d] != 1]
+        return self._like([self.shape[d] for d in kept], self._offset, [self.strides[d] for d in kept])
+
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", copy: bool = True) -> RecordArray:
+        """Records of another dtype, field by field in their order, as NumPy casts them."""
+        wanted = np.dtype(dtype)
+        if wanted.names is None:
+            raise TypeError(f"astype: expected a structured dtype for records, got {wanted} (see lib.recfunctions)")
+        if wanted == self.dtype and not copy:
+            return self
+        made = create(self.shape, wanted, self.device)
+        for mine, yours in zip(self.dtype.names or (), made.dtype.names or (), strict=True):
+            made._set_field(yours, self[mine])
+        return made
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def take(self, indices: Any, axis: int | None = None) -> RecordArray:
+        octets = self._octets() if axis is not None else self.ravel()._octets()
+        return self._over(_c.asarray(octets).take(indices, axis=0 if axis is None else axis % self.ndim))
+
+    def to_device(self, device: Any, /) -> RecordArray:
+        moved = _c.asarray(self._octets(), order="C").to_device(device)
+        return self._over(moved)
+
+    def argsort(self, axis: int = -1, kind: Any = None, order: str | Sequence[str] | None = None) -> ndarray:
+        """The places that sort 1-d records by the fields `order`, and then by the others."""
+        if self.ndim != 1 or axis not in (-1, 0):
+            raise NotImplementedError("argsort: records are sorted along one axis of 1-d arrays")
+        first = [order] if isinstance(order, str) else list(order or ())
+        names = [*first, *(n for n in self.dtype.names or () if n not in first)]
+        return _c.lexsort([self[n] for n in reversed(names)])
+
+    def sort(self, axis: int = -1, kind: Any = None, order: str | Sequence[str] | None = None) -> None:
+        self[...] = self[self.argsort(axis, kind, order)]
+
+
+_c.set_record_array_type(RecordArray)
+
+
+def _unpickled(host: np.ndarray) -> RecordArray:
+    return records(host)
+
+
+def create(shape: Any, dtype: Any, device: Any = None, *, zero: bool = False) -> RecordArray:
+    """A new array whose fields are all views: numbers lie at multiples of their sizes, whatever the dtype says."""
+    given = _native(np.dtype(dtype))
+    stored = given if _overlaps(given) else _placed(given)[0]
+    extents = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
+    data = (_c.zeros if zero else _c.empty)(prod(extents) * stored.itemsize, "uint8", device=device)
+    return RecordArray(extents, given, data, stored=stored)
+
+
+def records(source: Any, dtype: Any = None, device: Any = None) -> RecordArray:
+    """A new array with the records of `source`, as numpy.array() understands it."""
+    if isinstance(source, RecordArray) and dtype is None:
+        return source.copy() if device is None else source.to_device(device)
+    host = np.array(source.copy_to_host() if isinstance(source, RecordArray) else source, dtype=dtype)
+    made = create(host.shape, host.dtype, device)
+    made.copy_to_device(host)
+    return made
+
+
+# ---- What the functions of arrays do where a dtype has fields --------------------------------------------------------------------------
+
+
+def _array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+           like: Any = None, device: Any = None, blocking: bool = False) -> RecordArray:  # fmt: skip
+    same = isinstance(object, RecordArray) and (dtype is None or np.dtype(dtype) == object.dtype) and device is None
+    if copy is False and not same:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    made = object if same and not copy else records(object, dtype, device)
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def _asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None, like: Any = None, device: Any = None,
+             blocking: bool = False) -> RecordArray:  # fmt: skip
+    return _array(a, dtype, copy=copy, device=device)
+
+
+def _ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> RecordArray:
+    made = _array(a, dtype, copy=None, ndmin=1)
+    return made if made.is_c_contiguous() else made.copy()
+
+
+def _asnumpy(a: Any, out: Any = None, order: str = "C") -> np.ndarray:
+    return (a if isinstance(a, RecordArray) else records(a)).copy_to_host(out)
+
+
+def _empty(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
+    return create(shape, dtype, device)
+
+
+def _zeros(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
+    return create(shape, dtype, device, zero=True)
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
+    made = create(shape, np.asarray(fill_value).dtype if dtype is None else dtype, device)
+    made[...] = fill_value
+    return made
+
+
+def _ones(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
+    return _full(shape, 1, dtype, device=device)
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, order: Any = "K") -> RecordArray:
+    made = create(a.shape if shape is None else shape, a.dtype if dtype is None else dtype, a.device if device is None else device)
+    if fill_value is not None:
+        made[...] = fill_value
+    return made
+
+
+def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None, dtype: Any = None, casting: str = "same_kind") -> RecordArray:
+    if out is not None:
+        raise TypeError("concatenate: arrays of records take no 'out'")
+    parts = [_asarray(a) for a in arrays]
+    common = np.result_type(*(p.dtype for p in parts)) if dtype is None else np.dtype(dtype)
+    same = [p if p.dtype == common else p.astype(common) for p in parts]
+    if any(p._stored != same[0]._stored for p in same):
+        same = [p.astype(common) for p in same]
+    if axis is None:
+        same, axis = [p.ravel() for p in same], 0
+    return same[0]._over(_c.concatenate([p._octets() for p in same], axis % same[0].ndim))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "array": _array,
+    "asarray": _asarray,
+    "ascontiguousarray": _ascontiguousarray,
+    "asnumpy": _asnumpy,
+    "empty": _empty,
+    "zeros": _zeros,
+    "ones": _ones,
+    "full": _full,
+    "full_like": _full_like,
+    "concatenate": _concatenate,
+}

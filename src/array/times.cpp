@@ -1,0 +1,306 @@
+// Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. NaT, the least int64, is chosen where an operand is NaT.
+#include <algorithm>
+
+#include "array/other_dtypes.h"
+#include "array/record.h"
+#include "core/time_unit.h"
+
+namespace bc {
+namespace {
+
+Array add(const Array& a, const Arg& b) { return ufunc(Op::add, {a, b}); }
+Array subtract(const Array& a, const Arg& b) { return ufunc(Op::subtract, {a, b}); }
+Array times(const Array& a, int64_t n) { return n == 1 ? a : ufunc(Op::multiply, {a, Arg(n)}); }
+Array over(const Array& a, int64_t n) { return n == 1 ? a : ufunc(Op::floor_divide, {a, Arg(n)}); }
+Array either(const Array& a, const Array& b) { return ufunc(Op::bitwise_or, {a, b}); }
+Array choose(const Array& condition, const Arg& yes, const Arg& no) { return ufunc(Op::where, {condition, yes, no}); }
+Array nat_where(const Array& condition, const Array& ticks) { return choose(condition, Arg(kNaT), ticks); }
+Array nat_ticks(const Array& ticks) { return ufunc(Op::equal, {ticks, Arg(kNaT)}); }
+
+// ---- Units ----------------------------------------------------------------------------------------------------------------------
+
+// Days and months since 1970, in the proleptic Gregorian calendar, by years that begin in March (Hinnant, "chrono-Compatible Low-Level
+// Date Algorithms", 2013). Division rounds down, so days before the epoch need no case of their own.
+constexpr int64_t kDaysToEpoch = 719468;  // from 0000-03-01
+
+Array days_of_months(const Array& months) {
+  const Array shifted = add(months, Arg(int64_t{1970 * 12 - 2}));  // since March of year 0
+  const Array year = over(shifted, 12), month = subtract(shifted, times(year, 12));
+  const Array leap = add(subtract(over(year, 4), over(year, 100)), over(year, 400));
+  return add(add(times(year, 365), leap), subtract(over(add(times(month, 153), Arg(2)), 5), Arg(kDaysToEpoch)));
+}
+
+Array months_of_days(const Array& days) {
+  const Array z = add(days, Arg(kDaysToEpoch)), era = over(z, 146097), of_era = subtract(z, times(era, 146097));
+  const Array year_of_era = over(subtract(add(subtract(of_era, over(of_era, 1460)), over(of_era, 36524)), over(of_era, 146096)), 365);
+  const Array leap = subtract(over(year_of_era, 4), over(year_of_era, 100));
+  const Array of_year = subtract(of_era, add(times(year_of_era, 365), leap));
+  const Array month = over(add(times(of_year, 5), Arg(2)), 153);  // since March
+  return add(times(add(year_of_era, times(era, 400)), 12), subtract(month, Arg(int64_t{1970 * 12 - 2})));
+}
+
+Array scaled(const Array& ticks, TimeFactor f) { return over(times(ticks, f.numerator), f.denominator); }
+
+/// Ticks of one unit as those of another, rounded down.
+Array in_unit(const Array& ticks, TimeUnit from, TimeUnit to, bool dates) {
+  if (from == to || from.base == TimeBase::generic || to.base == TimeBase::generic) return ticks;
+  const TimeUnit day{TimeBase::day, 1}, month{TimeBase::month, 1};
+  Array r;
+  if (!dates || is_calendar(from) == is_calendar(to)) {
+    const TimeFactor f = time_factor(from, to);
+    if (f.numerator == 1 && f.denominator == 1) return ticks;
+    r = scaled(ticks, f);
+  } else if (is_calendar(from)) {
+    r = scaled(days_of_months(scaled(ticks, time_factor(from, month))), time_factor(day, to));
+  } else {
+    r = scaled(months_of_days(scaled(ticks, time_factor(from, day))), time_factor(month, to));
+  }
+  return nat_where(nat_ticks(ticks), r);
+}
+
+// ---- Operands -------------------------------------------------------------------------------------------------------------------
+
+/// An operand: ticks of a time, or a number.
+struct Ticks {
+  Array values;
+  DType dtype = DType::i64;
+  bool time() const { return is_time(dtype); }
+  bool date() const { return is_datetime(dtype); }
+  bool delta() const { return is_timedelta(dtype); }
+  /// Integers and booleans, which count as differences of the other operand's unit.
+  bool whole() const { return !time() && !is_inexact(dtype); }
+};
+
+Ticks operand_of(const Term& t, Device device) {
+  if (t.array) return {is_time(t.array->dtype()) ? time_ticks(*t.array) : *t.array, t.array->dtype()};
+  const DType dtype = default_dtype(t.weak);
+  return {full(Dims(), t.value, dtype, device), dtype};
+}
+
+[[noreturn]] void no_loop(Op op, std::span<const Ticks> x) {
+  const auto name = [](DType t) { return info(t).typestr; };
+  if (x.size() == 2)
+    raise(ErrorKind::UFuncTypeError, "ufunc '{}' cannot use operands with types dtype('{}') and dtype('{}')", info(op).name,
+          name(x[0].dtype), name(x[1].dtype));
+  std::string types;
+  for (const Ticks& o : x) types += (types.empty() ? "" : ", ") + std::string(info(o.dtype).name);
+  raise(ErrorKind::UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", info(op).name, types);
+}
+
+/// Both operands in their common unit; a number takes the other's. The dtype in common.
+DType meet(Op op, Ticks* x, Ticks* y) {
+  if ((!x->time() && !x->whole()) || (!y->time() && !y->whole())) no_loop(op, std::array{*x, *y});
+  for (Ticks* o : {x, y}) {
+    if (o->time()) continue;
+    o->values = astype(o->values, DType::i64, false);
+    o->dtype = timedelta_type(unit_of(o == x ? y->dtype : x->dtype));
+  }
+  const DType common = promote(x->dtype, y->dtype);
+  for (Ticks* o : {x, y})
+    BC_CHECK(!o->delta() || unit_of(o->dtype).base == TimeBase::generic || is_calendar(unit_of(o->dtype)) == is_calendar(unit_of(common)),
+             UFuncTypeError, "Cannot cast ufunc '{}' input from dtype('{}') to dtype('{}') with casting rule 'same_kind'", info(op).name,
+             info(o->dtype).typestr, info(timedelta_type(unit_of(common))).typestr);
+  for (Ticks* o : {x, y}) o->values = in_unit(o->values, unit_of(o->dtype), unit_of(common), o->date());
+  return common;
+}
+
+Array nat_of_either(const Ticks& x, const Ticks& y) { return either(nat_ticks(x.values), nat_ticks(y.values)); }
+
+/// Integers divided, rounded to zero; NaT where the divisor is 0.
+Array truncated(const Array& a, const Array& b) {
+  const Array size = ufunc(Op::floor_divide, {ufunc(Op::abs, {a}), ufunc(Op::abs, {b})});
+  const Array negative = ufunc(Op::not_equal, {ufunc(Op::less, {a, Arg(0)}), ufunc(Op::less, {b, Arg(0)})});
+  return nat_where(either(nat_ticks(a), ufunc(Op::equal, {b, Arg(0)})), choose(negative, ufunc(Op::negative, {size}), size));
+}
+
+/// A difference times or over floats, cut to whole ticks: what is no number becomes NaT, as the cast to int64 gives the least one.
+Array by_floats(Op op, const Ticks& delta, const Array& factor) {
+  const Array r = astype(ufunc(op, {astype(delta.values, DType::f64), factor}), DType::i64);
+  return nat_where(nat_ticks(delta.values), r);
+}
+
+Array sum_of(Op op, Ticks x, Ticks y) {
+  const bool minus = op == Op::subtract;
+  if (minus ? (y.date() && !x.date()) : (x.date() && y.date())) no_loop(op, std::array{x, y});
+  const bool dates = x.date() || y.date(), difference = x.date() && y.date();
+  const DType common = meet(op, &x, &y);
+  const Array ticks = nat_where(nat_of_either(x, y), ufunc(op, {x.values, y.values}));
+  return as_time(ticks, dates && !difference ? datetime_type(unit_of(common)) : timedelta_type(unit_of(common)));
+}
+
+Array product_of(Op op, const Ticks& x, const Ticks& y) {
+  const Ticks &delta = x.time() ? x : y, &factor = x.time() ? y : x;
+  if (!delta.delta() || factor.time() || is_complex(factor.dtype)) no_loop(op, std::array{x, y});
+  if (is_inexact(factor.dtype)) return as_time(by_floats(op, delta, factor.values), delta.dtype);
+  const Array ticks = ufunc(op, {delta.values, astype(factor.values, DType::i64, false)});
+  return as_time(nat_where(nat_ticks(delta.values), ticks), delta.dtype);
+}
+
+Array quotient_of(Op op, Ticks x, Ticks y) {
+  if (!x.delta() || y.date()) no_loop(op, std::array{x, y});
+  if (!y.time()) {
+    if (is_bool(y.dtype) || is_complex(y.dtype) || op == Op::remainder) no_loop(op, std::array{x, y});
+    if (is_inexact(y.dtype)) return as_time(by_floats(Op::divide, x, y.values), x.dtype);
+    return as_time(truncated(x.values, astype(y.values, DType::i64, false)), x.dtype);
+  }
+  const DType common = meet(op, &x, &y);
+  const Array nat = nat_of_either(x, y), r = ufunc(op, {x.values, y.values});
+  if (op == Op::divide) return choose(nat, Arg(__builtin_nan("")), r);
+  if (op == Op::floor_divide) return choose(nat, Arg(0), r);
+  return as_time(nat_where(either(nat, ufunc(Op::equal, {y.values, Arg(0)})), r), common);
+}
+
+Array comparison_of(Op op, Ticks x, Ticks y) {
+  if (x.date() != y.date()) no_loop(op, std::array{x, y});
+  meet(op, &x, &y);
+  const Array nat = nat_of_either(x, y), r = ufunc(op, {x.values, y.values});
+  return op == Op::not_equal ? either(r, nat) : ufunc(Op::bitwise_and, {r, ufunc(Op::logical_not, {nat})});
+}
+
+Array extreme_of(Op op, Ticks x, Ticks y) {
+  if (x.date() != y.date()) no_loop(op, std::array{x, y});
+  const DType common = meet(op, &x, &y);
+  // NaT is the least number, so that minimum gives it and fmax does not.
+  const bool most = op == Op::maximum || op == Op::fmax;
+  Array r = ufunc(most ? Op::maximum : Op::minimum, {x.values, y.values});
+  if (op == Op::maximum) r = nat_where(nat_of_either(x, y), r);
+  if (op == Op::fmin) r = choose(nat_ticks(x.values), y.values, choose(nat_ticks(y.values), x.values, r));
+  return as_time(r, common);
+}
+
+Array unary(Op op, const Ticks& x) {
+  const Array nat = nat_ticks(x.values);
+  switch (op) {
+    case Op::isnan: return nat;
+    case Op::isfinite: return ufunc(Op::logical_not, {nat});
+    case Op::isinf: return ufunc(Op::bitwise_and, {nat, Arg(Weak::boolean, Scalar::boolean(false))});
+    default: break;
+  }
+  // The absolute value and the negative of the least int64 are that itself.
+  if (!x.delta() || (op != Op::abs && op != Op::negative && op != Op::positive && op != Op::sign)) no_loop(op, {&x, 1});
+  return as_time(ufunc(op, {x.values}), x.dtype);
+}
+
+Array binary(Op op, const Ticks& x, const Ticks& y) {
+  switch (op) {
+    case Op::add:
+    case Op::subtract: return sum_of(op, x, y);
+    case Op::multiply: return product_of(op, x, y);
+    case Op::divide:
+    case Op::floor_divide:
+    case Op::remainder: return quotient_of(op, x, y);
+    case Op::equal:
+    case Op::not_equal:
+    case Op::less:
+    case Op::less_equal:
+    case Op::greater:
+    case Op::greater_equal: return comparison_of(op, x, y);
+    case Op::maximum:
+    case Op::minimum:
+    case Op::fmax:
+    case Op::fmin: return extreme_of(op, x, y);
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_xor: return ufunc(op, {astype(x.values, DType::b1), astype(y.values, DType::b1)});
+    default: no_loop(op, std::array{x, y});
+  }
+}
+
+}  // namespace
+
+Array time_ticks(const Array& a) { return a.seen_as(DType::i64, a.layout()); }
+Array as_time(const Array& ticks, DType dtype) { return ticks.seen_as(dtype, ticks.layout()); }
+Array is_nat(const Array& a) {
+  BC_CHECK(is_time(a.dtype()), UFuncTypeError, "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.");
+  return nat_ticks(time_ticks(a));
+}
+
+Array cast_time(const Array& a, DType dtype) {
+  const DType from = a.dtype();
+  if (!is_time(from)) return as_time(astype(is_float8(from) ? astype(a, DType::f32) : a, DType::i64), dtype);
+  if (!is_time(dtype)) return astype(time_ticks(a), dtype);
+  // A generic time takes the unit that it is made of.
+  if (unit_of(dtype).base == TimeBase::generic && is_datetime(from) == is_datetime(dtype)) return copy(a, 'K');
+  const Array ticks = in_unit(time_ticks(a), unit_of(from), unit_of(dtype), is_datetime(from) && is_datetime(dtype));
+  return as_time(ticks.storage() == a.storage() ? copy(ticks, 'K') : ticks, dtype);
+}
+
+Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& options) {
+  BC_CHECK(!options.dtype || info(op).result == Result::SAME, UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", info(op).name);
+  Device device = options.out ? options.out.device() : options.device.value_or(default_device());
+  for (const Term& t : args)
+    if (t.array) device = t.array->device();
+  Array r;
+  if (op == Op::where) {
+    Ticks x = operand_of(args[1], device), y = operand_of(args[2], device);
+    if (x.date() != y.date()) no_loop(op, std::array{x, y});
+    const DType common = meet(op, &x, &y);
+    Array condition = args[0].array ? *args[0].array : full(Dims(), args[0].value, DType::b1, device);
+    if (is_time(condition.dtype())) condition = time_ticks(condition);
+    r = as_time(choose(condition, x.values, y.values), common);
+  } else if (op == Op::clip) {
+    const Array low = extreme_of(Op::maximum, operand_of(args[0], device), operand_of(args[1], device));
+    r = extreme_of(Op::minimum, {time_ticks(low), low.dtype()}, operand_of(args[2], device));
+  } else if (args.size() == 1) {
+    r = unary(op, operand_of(args[0], device));
+  } else {
+    BC_CHECK(args.size() == 2, UFuncTypeError, "ufunc '{}' not supported for times", info(op).name);
+    r = binary(op, operand_of(args[0], device), operand_of(args[1], device));
+  }
+  if (options.dtype) r = astype(r, *options.dtype, false, Casting::same_kind);
+  return deliver_ufunc(op, r, options);
+}
+
+Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
+  const DType t = a.dtype();
+  if (!is_time(t))
+    return as_time(reduce(op, astype(a, DType::i64, false), {.axes = options.axes, .keepdims = options.keepdims}), *options.dtype);
+  const Ticks whole{time_ticks(a), t};
+  ReduceOptions rest = options;
+  rest.out = Array(), rest.dtype = std::nullopt;
+  if (rest.initial && rest.initial->array) {
+    const Array start =
+        astype(rest.initial->array, is_time(rest.initial->array.dtype()) || is_timedelta(t) ? t : rest.initial->array.dtype());
+    rest.initial = Arg(is_time(start.dtype()) ? time_ticks(start) : start);
+  }
+  ReduceOptions plain{.axes = options.axes, .keepdims = options.keepdims};
+  plain.where = options.where;
+  const Array& ticks = whole.values;
+  const auto has_nat = [&] { return reduce(Op::reduce_any, nat_ticks(ticks), plain); };
+  Array r;
+  bool time = true;
+  switch (op) {
+    case Op::reduce_sum:
+      if (!is_timedelta(t)) no_loop(Op::add, std::array{whole, whole});
+      r = nat_where(has_nat(), reduce(op, ticks, rest));
+      break;
+    case Op::reduce_mean: {
+      if (!is_timedelta(t)) no_loop(Op::add, std::array{whole, whole});
+      const Array ones = ufunc(Op::bitwise_or, {nat_ticks(ticks), Arg(Weak::boolean, Scalar::boolean(true))});
+      r = nat_where(has_nat(), truncated(reduce(Op::reduce_sum, ticks, plain), reduce(Op::reduce_count_nonzero, ones, plain)));
+      break;
+    }
+    // NaT is the least number: min gives it, and max where it is greater than all by one less, which wraps around.
+    case Op::reduce_min:
+    case Op::reduce_fmax: r = reduce(op == Op::reduce_min ? op : Op::reduce_max, ticks, rest); break;
+    case Op::reduce_max:
+    case Op::reduce_fmin: {
+      if (rest.initial) rest.initial = Arg(subtract(stored(*rest.initial, DType::i64, a.device()), Arg(1)));
+      r = add(reduce(op == Op::reduce_max ? op : Op::reduce_min, subtract(ticks, Arg(1)), rest), Arg(1));
+      break;
+    }
+    case Op::reduce_argmin: r = reduce(op, ticks, rest), time = false; break;
+    case Op::reduce_argmax: r = reduce(op, subtract(ticks, Arg(1)), rest), time = false; break;
+    case Op::reduce_any:
+    case Op::reduce_all:
+    case Op::reduce_count_nonzero: r = reduce(op, ticks, rest), time = false; break;
+    case Op::reduce_prod: no_loop(Op::multiply, std::array{whole, whole});
+    default: no_loop(op, {&whole, 1});
+  }
+  if (time) r = as_time(r, t);
+  if (options.dtype && time) r = astype(r, *options.dtype, false);
+  return deliver_reduced(info(op).name, r, options.out);
+}
+
+}  // namespace bc

@@ -1,0 +1,350 @@
+"""Arrays of records: creation, fields as views, indexing, assignment, comparison, recfunctions, rec. NumPy is the reference."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import numpy.lib.recfunctions as npf
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda
+from broadcloth.lib import recfunctions as rf
+
+POINT = np.dtype([("n", "i4"), ("x", "f8")])
+PACKED = np.dtype([("flag", "u1"), ("value", "f8"), ("count", "i2"), ("z", "c16")])
+ALIGNED = np.dtype([("flag", "u1"), ("value", "f8"), ("count", "i2")], align=True)
+NESTED = np.dtype([("key", "i8"), ("inner", [("a", "f4"), ("b", "c8"), ("ok", "?")]), ("m", "i2", (2, 3))])
+TIMES = np.dtype([("when", "M8[s]"), ("took", "m8[ms]"), ("small", "f2")])
+GAPS = np.dtype({"names": ["a", "b"], "formats": ["i2", "f4"], "offsets": [4, 12], "itemsize": 20})
+DTYPES = [POINT, PACKED, ALIGNED, NESTED, TIMES, GAPS]
+
+
+def filled(dtype, shape=(5,)):
+    """Records whose numbers all differ."""
+    host = np.zeros(shape, dtype)
+
+    def fill(part, start):
+        for name in part.dtype.names:
+            field = part[name]
+            if field.dtype.names:
+                start = fill(field, start)
+            else:
+                field[...] = (np.arange(field.size) + start).reshape(field.shape).astype(field.dtype)
+                start += 3
+        return start
+
+    fill(host, 1)
+    return host
+
+
+def same(got, wanted):
+    wanted = np.asarray(wanted)
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    assert repr(got.get().tolist()) == repr(wanted.tolist())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_records_come_and_go(xp, dtype):
+    for shape in ((5,), (2, 3), (), (0,)):
+        host = filled(dtype, shape)
+        a = xp.asarray(host)
+        same(a, host)
+        assert a.itemsize == dtype.itemsize and a.size == host.size and a.ndim == host.ndim and a.nbytes == host.nbytes
+        same(pickle.loads(pickle.dumps(a)), host)
+        assert_array_equal(np.asarray(a), host)
+        assert a.tobytes() == host.astype(a.dtype).tobytes()
+    a = xp.asarray(filled(dtype))
+    assert repr(a) == repr(filled(dtype)) and str(a) == str(filled(dtype))
+    same(xp.array(a), filled(dtype))
+    assert xp.asarray(a) is a and xp.array(a) is not a
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_fields_are_views(xp, dtype):
+    host = filled(dtype)
+    a = xp.asarray(host)
+    for name in dtype.names:
+        if dtype[name].names:
+            same(a[name], host[name])
+            a[name]["a"] = 9
+            host[name]["a"] = 9
+            continue
+        assert isinstance(a[name], bc.ndarray) and a[name].flags.writeable
+        assert_array_equal(a[name].get(), host[name])
+        a[name][1] = 1
+        host[name][1] = 1
+        a[name][::2] = a[name][::-2].copy()
+        host[name][::2] = host[name][::-2].copy()
+    same(a, host)
+
+
+def test_arithmetic_on_fields_in_place(xp):
+    host, a = filled(PACKED), xp.asarray(filled(PACKED))
+    a["value"] *= 2
+    a["count"] += 1
+    a["z"] = a["value"] + 1j
+    host["value"] *= 2
+    host["count"] += 1
+    host["z"] = host["value"] + 1j
+    same(a, host)
+    assert a["value"].sum().item() == host["value"].sum()
+
+
+def test_creation(xp):
+    same(xp.zeros(3, POINT), np.zeros(3, POINT))
+    same(xp.zeros((2, 2), dtype=[("a", "i4"), ("b", "f8", (2,))]), np.zeros((2, 2), [("a", "i4"), ("b", "f8", (2,))]))
+    same(xp.ones(2, POINT), np.ones(2, POINT))
+    same(xp.full(2, (3, 1.5), POINT), np.full(2, np.array((3, 1.5), POINT), POINT))
+    assert xp.empty((2, 3), POINT).shape == (2, 3)
+    same(xp.array([(1, 2.0), (3, 4.0)], dtype=POINT), np.array([(1, 2.0), (3, 4.0)], dtype=POINT))
+    same(xp.array((1, 2.0), dtype="i4,f8"), np.array((1, 2.0), dtype="i4,f8"))
+    same(xp.array([[(1, 2.0)], [(3, 4.0)]], dtype=POINT, ndmin=3), np.array([[(1, 2.0)], [(3, 4.0)]], dtype=POINT, ndmin=3))
+    same(xp.zeros_like(xp.asarray(filled(POINT))), np.zeros(5, POINT))
+    same(xp.asarray(filled(POINT).astype([("n", ">i4"), ("x", ">f8")])), filled(POINT))
+    same(xp.ascontiguousarray(xp.asarray(filled(POINT))[::2]), filled(POINT)[::2])
+    with pytest.raises(ValueError):
+        xp.array(filled(POINT), copy=False)
+    for spec in ([("s", "U3")], [("o", "O")], [("n", "i4"), ("s", "S2")], [("g", "g")]):
+        with pytest.raises(TypeError, match="stay"):
+            xp.zeros(2, spec)
+    with pytest.raises(TypeError, match="stay"):
+        xp.asarray(np.zeros(2, [("n", "i4"), ("s", "U3")]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_indexing(xp, dtype):
+    host = filled(dtype, (4, 3))
+    a = xp.asarray(host)
+    keys = [
+        slice(None, None, -1), (slice(1, 3), 2), (Ellipsis, 0), (None, 1), 2, [2, 0], ([0, 1], [2, 2]), np.array([[0], [3]]),
+        (slice(None), [1, 0]),
+        np.arange(12).reshape(4, 3) % 2 == 0, np.array([True, False, True, False]), (Ellipsis, slice(0, 2)), (), -1,
+    ]  # fmt: skip
+    for key in keys:
+        same(a[key], host[key])
+    for key in [(4, 0), (0, 0, 0), "nothing", ["nothing"], (0, 3)]:
+        with pytest.raises((IndexError, ValueError, KeyError)):
+            a[key]
+
+
+def test_a_record_reads_and_writes_its_array(xp):
+    a = xp.asarray(filled(POINT))
+    r = a[1]
+    assert r.n.item() == 2 and r["x"].item() == filled(POINT)["x"][1] and r.item() == filled(POINT)[1].item()
+    assert tuple(r) == filled(POINT)[1].item() and len(r) == 2
+    r["n"] = 70
+    r.x = 7.5
+    assert a[1].item() == (70, 7.5) and str(a[1]) == "(70, 7.5)"
+    assert a.tolist()[1] == (70, 7.5) and [q.n.item() for q in a][1] == 70
+    with pytest.raises(AttributeError):
+        a.nothing
+    with pytest.raises(AttributeError):
+        a.nothing = 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_assignment(xp, dtype):
+    def check(change):
+        host, a = filled(dtype, (4, 3)), xp.asarray(filled(dtype, (4, 3)))
+        change(host)
+        change(a)
+        same(a, host)
+
+    one = filled(dtype, (7,))[5]
+    row = filled(dtype, (9,))[6:]
+    check(lambda a: a.__setitem__(0, one))
+    check(lambda a: a.__setitem__((1, 2), one.item()))
+    check(lambda a: a.__setitem__(slice(1, 3), row))
+    check(lambda a: a.__setitem__([3, 0], row))
+    check(lambda a: a.__setitem__(np.arange(12).reshape(4, 3) > 6, one))
+    check(lambda a: a.__setitem__((slice(None), [2, 1]), one))
+    check(lambda a: a.__setitem__(Ellipsis, row))
+    host, a = filled(dtype, (4,)), xp.asarray(filled(dtype, (4,)))
+    a[1:] = a[:-1]
+    host[1:] = host[:-1].copy()
+    same(a, host)
+    a[...] = xp.asarray(filled(dtype, (1,)))
+    host[...] = filled(dtype, (1,))
+    same(a, host)
+    with pytest.raises(ValueError):
+        a[:2] = filled(dtype, (3,))
+
+
+def test_several_fields(xp):
+    host, a = filled(PACKED), xp.asarray(filled(PACKED))
+    some = a[["count", "flag"]]
+    assert some.dtype.names == ("count", "flag") and some.tolist() == host[["count", "flag"]].tolist()
+    some["count"] = 50
+    host["count"] = 50
+    same(a, host)
+    a[["flag", "value"]] = (3, 4.5)
+    host[["flag", "value"]] = (3, 4.5)
+    same(a, host)
+    a[["flag", "value"]] = a[["flag", "value"]][::-1].copy()
+    host[["flag", "value"]] = host[["flag", "value"]][::-1].copy()
+    same(a, host)
+    a["value"][a["flag"] > 2] = 0
+    assert not a["value"].any()
+
+
+def test_numbers_of_an_array_go_to_every_field(xp):
+    a, host = xp.zeros(3, POINT), np.zeros(3, POINT)
+    a[...] = xp.arange(3)
+    host[...] = np.arange(3)
+    same(a, host)
+    a[:] = 5
+    host[:] = 5
+    same(a, host)
+
+
+def test_comparison(xp):
+    host, other = filled(NESTED), filled(NESTED)
+    other["m"][2, 0, 1] = 77
+    other["inner"]["a"][4] = -1
+    a, b = xp.asarray(host), xp.asarray(other)
+    assert_array_equal((a == b).get(), host == other)
+    assert_array_equal((a != b).get(), host != other)
+    assert_array_equal((a == other).get(), host == other)
+    assert (xp.asarray(filled(POINT)) == filled(POINT)[1]).tolist() == [False, True, False, False, False]
+    with pytest.raises(TypeError):
+        a == xp.asarray(filled(POINT))  # noqa: B015
+    with pytest.raises(TypeError):
+        a < b  # noqa: B015
+
+
+def test_shapes_and_copies(xp):
+    host = filled(PACKED, (2, 6))
+    a = xp.asarray(host)
+    same(a.T, host.T)
+    same(a.reshape(3, 4), host.reshape(3, 4))
+    same(a.T.reshape(-1), host.T.reshape(-1))
+    same(a.reshape((2, -1, 3), order="F"), host.reshape((2, -1, 3), order="F"))
+    same(a.ravel(), host.ravel())
+    same(a[:, ::2].copy(), host[:, ::2].copy())
+    same(a[:1].squeeze(), host[:1].squeeze())
+    same(a.take([3, 0]), host.take([3, 0]))
+    same(a.take([1, 0], axis=0), host.take([1, 0], axis=0))
+    same(xp.concatenate([a, a[:1]]), np.concatenate([host, host[:1]]))
+    same(xp.concatenate([a, a], axis=1), np.concatenate([host, host], axis=1))
+    view = a.reshape(12)
+    view["flag"][0] = 99
+    assert a[0, 0]["flag"].item() == 99
+    b = a.copy()
+    b["flag"] = 0
+    assert a[0, 0]["flag"].item() == 99
+    other = [("p", "f4"), ("q", "f4"), ("r", "f4"), ("s", "c8")]
+    same(a.astype(other), a.get().astype(other))
+    with pytest.raises(ValueError):
+        a.reshape(5)
+    with pytest.raises(TypeError):
+        xp.sin(a)
+
+
+def test_sorting_by_fields(xp):
+    host = np.array([(3, 1.0), (1, 2.0), (3, 0.5), (1, 1.0)], POINT)
+    a = xp.asarray(host)
+    assert_array_equal(a.argsort(order="x").get(), host.argsort(order="x", kind="stable"))
+    assert_array_equal(a.argsort().get(), host.argsort(kind="stable"))
+    a.sort(order=["n", "x"])
+    host.sort(order=["n", "x"])
+    same(a, host)
+
+
+def test_kernels_share_the_type(xp):
+    @cuda.jit
+    def push(p, dt):
+        i = cuda.grid(1)
+        if i < p.size:
+            p[i].x += dt * p[i].n
+
+    a = xp.array([(1, 0.5), (2, 1.5)], dtype=[("flag", "u1"), ("n", "i4"), ("x", "f8")][1:])
+    push[1, 32](a, 2.0)
+    assert a["x"].tolist() == [2.5, 5.5]
+    packed = xp.asarray(filled(PACKED))
+
+    @cuda.jit
+    def double(p):
+        i = cuda.grid(1)
+        if i < p.size:
+            p[i].value *= 2
+
+    double[1, 32](packed)
+    assert_array_equal(packed["value"].get(), filled(PACKED)["value"] * 2)
+    assert isinstance(a, cuda.RecordArray) and xp.recarray is cuda.RecordArray
+
+
+def test_numbers_that_lie_across_their_places_are_read_only_views(xp):
+    d = cuda.RecordArray.of(filled(PACKED))  # as the program lays it out
+    assert_array_equal(d["value"].get(), filled(PACKED)["value"])
+    with pytest.raises(ValueError, match="read-only"):
+        d["value"][0] = 1
+    d["value"] = 2.5
+    d["count"] = xp.arange(5)
+    host = filled(PACKED)
+    host["value"], host["count"] = 2.5, np.arange(5)
+    same(d, host)
+
+
+def test_recfunctions(xp):
+    host = filled(PACKED)
+    a = xp.asarray(host)
+    real, hreal = a[["flag", "value", "count"]], host[["flag", "value", "count"]]
+    got = rf.structured_to_unstructured(real)
+    wanted = npf.structured_to_unstructured(hreal)
+    assert_array_equal(got.get(), wanted)
+    assert got.dtype == wanted.dtype and rf.structured_to_unstructured(real, "f4").dtype == np.float32
+    with pytest.raises(TypeError):
+        rf.structured_to_unstructured(real, "i1", casting="safe")
+    nested = np.zeros(2, [("a", "i4"), ("b", [("c", "f8"), ("d", "i2", (2,))])])
+    nested["b"]["d"] = [[1, 2], [3, 4]]
+    assert_array_equal(rf.structured_to_unstructured(xp.asarray(nested)).get(), npf.structured_to_unstructured(nested))
+    numbers = np.arange(12.0).reshape(4, 3)
+    names = ["p", "q", "r"]
+    same(rf.unstructured_to_structured(xp.asarray(numbers), names=names), npf.unstructured_to_structured(numbers, names=names))
+    wide = np.dtype([("a", "i4"), ("b", [("c", "f8"), ("d", "i2")])])
+    same(rf.unstructured_to_structured(xp.asarray(numbers), wide), npf.unstructured_to_structured(numbers, wide))
+    with pytest.raises(ValueError):
+        rf.unstructured_to_structured(xp.asarray(numbers), np.dtype("i4,i4"))
+    same(rf.append_fields(a, "w", xp.arange(5.0)), npf.append_fields(host, "w", np.arange(5.0), usemask=False))
+    more = [np.arange(5.0), np.arange(5)]
+    same(rf.append_fields(a, ["w", "v"], more), npf.append_fields(host, ["w", "v"], more, usemask=False))
+    same(rf.drop_fields(a, "value"), npf.drop_fields(host, "value", usemask=False))
+    same(rf.drop_fields(a, ["value", "flag"]), npf.drop_fields(host, ["value", "flag"], usemask=False))
+    assert rf.drop_fields(a, host.dtype.names) is None
+    same(rf.rename_fields(a, {"value": "v"}), npf.rename_fields(host, {"value": "v"}))
+    merged = rf.merge_arrays((xp.arange(3), xp.asarray([1.0, 2.0])))
+    assert merged.tolist() == npf.merge_arrays((np.arange(3), np.array([1.0, 2.0])), fill_value=-1).tolist()
+    flat = rf.merge_arrays((xp.asarray(filled(POINT)), xp.arange(5)), flatten=True)
+    assert flat.dtype.names == npf.merge_arrays((filled(POINT), np.arange(5)), flatten=True).dtype.names
+    more = np.array([(1, 5.0)], [("n", "i4"), ("y", "f4")])
+    stacked = rf.stack_arrays((xp.asarray(filled(POINT)), xp.asarray(more)), defaults={"y": 0, "x": 9})
+    assert stacked["y"].tolist() == [0, 0, 0, 0, 0, 5] and stacked["x"].tolist()[-1] == 9
+    assert rf.repack_fields(xp.asarray(filled(ALIGNED))).dtype == npf.repack_fields(filled(ALIGNED)).dtype
+    assert rf.get_names(NESTED) == npf.get_names(NESTED) and rf.get_names_flat(NESTED) == npf.get_names_flat(NESTED)
+    for call in (rf.append_fields, rf.merge_arrays):
+        with pytest.raises((NotImplementedError, TypeError)):
+            call((a,), usemask=True)
+
+
+def test_rec(xp):
+    r = xp.rec.fromarrays([xp.arange(3), xp.asarray([0.5, 1.5, 2.5])], names="n,x")
+    assert r.dtype.names == ("n", "x") and r.x.tolist() == [0.5, 1.5, 2.5]
+    r.n = 7
+    assert r["n"].tolist() == [7, 7, 7]
+    wanted = np.rec.fromrecords([(1, 2.5), (3, 4.5)], names="n,x")
+    assert xp.rec.fromrecords([(1, 2.5), (3, 4.5)], names="n,x").tolist() == wanted.tolist()
+    assert xp.rec.array([(1, 2.5)], dtype=POINT).x.tolist() == [2.5]
+    assert xp.rec.fromarrays([[1, 2], [3, 4]], dtype="i4,f4").dtype == np.dtype("i4,f4")
+    with pytest.raises(ValueError):
+        xp.rec.fromarrays([[1, 2], [3]], dtype="i4,f4")
+    with pytest.raises(ValueError):
+        xp.rec.fromarrays([[1, 2]], dtype="i4,f4")
+
+
+def test_save_and_load(xp, tmp_path):
+    a = xp.asarray(filled(NESTED))
+    xp.save(tmp_path / "a.npy", a)
+    same(xp.load(tmp_path / "a.npy"), filled(NESTED))
