@@ -68,6 +68,7 @@ KNOWN = (
     ),
     ("memory", r"(np|x)\.(reshape|ravel|\w*split)", "reversed|strided|T2|S2|F2", "", "reshaped arrays are contiguous, so they are copies"),
     ("type", r"np\.(float32|uint8|int32|bool_|complex64|int64|float64)\(", "", "", "numbers come back as Python's"),
+    ("value", r"isinstance\(", "f4s|i32s|u8s", "", "numbers of every width are instances of float and int"),
     ("value", r"hash\(", "tuple", "", "hashes of tuples are others"),
     ("value", r"str\(", _ARRAY, "", "arrays are written in one line"),
 )

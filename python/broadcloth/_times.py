@@ -55,7 +55,8 @@ def datetime_data(dtype: DTypeLike, /) -> tuple[str, int]:
     >>> bc.datetime_data(np.dtype("M8[15m]"))
     ('m', 15)
     """
-    return np.datetime_data(np.dtype(dtype))
+    found: Any = np.dtype(dtype)
+    return np.datetime_data(found)
 
 
 def _on_host(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

@@ -246,6 +246,8 @@ Value FunctionCompiler::call_ufunc(const std::string& name, int op_number, CallA
   const Op op = static_cast<Op>(op_number);
   LibraryFunction f = ufunc_row(info(op).nin);
   f.name = name;
+  if (!host())
+    for (LibraryParameter& p : f.parameters) p.sequence = false;  // kernels have no memory for an array of a tuple's items
   args = library_arguments(f, std::move(args), n);
   for (const auto& [key, v] : args.keywords)
     if (key != "out") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
@@ -273,7 +275,7 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const auto op = elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
-  if (!math && host()) return call_ufunc(name, static_cast<int>(*op), args, n);
+  if (!math) return call_ufunc(name, static_cast<int>(*op), args, n);
   if (args.positional.size() != row.nin || !args.keywords.empty())
     fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
   std::vector<Value> values = args.positional;

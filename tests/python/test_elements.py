@@ -172,3 +172,38 @@ def test_many_threads_ask_one_element_for_its_array():
         for k in range(100):
             x = a[k]
             assert [float(v) for v in pool.map(lambda _, x=x: (x.reshape(1) + 1)[0], range(4))] == [k + 1] * 4
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "float16", "float64", "complex128"])
+def test_small_rows_are_stored_in_program_order(dtype):
+    base = np.arange(24).reshape(4, 6).astype(dtype)
+    row = (np.arange(6) % 4).astype(dtype)
+    for key in (1, (2, slice(None)), (slice(None), 3), (slice(None, None, -2), 1), (0, slice(1, 5, 2)), (3, slice(0, 0))):
+        for n in (0, 1, 2, 3, 4, 6):
+            for value in (row[:n], row[::-1][:n]):
+                a, host = bc.array(base), base.copy()
+                a.get()
+                theirs = outcome(lambda host=host, key=key, value=value: operator.setitem(host, key, value))
+                ours = bc.array(value)
+                ours.get()
+                if isinstance(theirs[0], type):
+                    with pytest.raises(theirs[0]):
+                        a[key] = ours
+                    continue
+                before, view = a * 1, a[1]  # what waits reads the old values, what is a view sees the new ones
+                a[key] = ours
+                np.testing.assert_array_equal(a.get(), host)
+                np.testing.assert_array_equal(before.get(), base)
+                np.testing.assert_array_equal(view.get(), host[1])
+                a[key] = ours
+                ours[...] = 1
+                np.testing.assert_array_equal(a.get(), host)
+
+
+def test_rows_of_one_array_are_moved_as_if_copied():
+    a = bc.arange(12.0).reshape(3, 4)
+    a.get()
+    a[1] = a[0]
+    a[2, 1:] = a[2, :-1]
+    a[:, 0] = a[0, :3]
+    assert a.tolist() == [[0, 1, 2, 3], [1, 1, 2, 3], [2, 8, 9, 10]]

@@ -290,13 +290,13 @@ def nancumprod(a):
 @stands_for("numpy.nanargmax")
 def nanargmax(a, axis=None):
     _expect_numbers(a, axis)
-    return np.argmax(np.where(np.isnan(a), -np.inf, a), axis)
+    return np.argmax(np.where(np.isnan(a), -np.inf, a), one_axis(axis))
 
 
 @stands_for("numpy.nanargmin")
 def nanargmin(a, axis=None):
     _expect_numbers(a, axis)
-    return np.argmin(np.where(np.isnan(a), np.inf, a), axis)
+    return np.argmin(np.where(np.isnan(a), np.inf, a), one_axis(axis))
 
 
 def _expect_numbers(a, axis):

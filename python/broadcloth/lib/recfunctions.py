@@ -49,7 +49,8 @@ def get_names(adtype: DTypeLike) -> tuple[Any, ...]:
     >>> bc.lib.recfunctions.get_names(np.dtype([("a", "i4"), ("b", [("x", "f8")])]))
     ('a', ('b', ('x',)))
     """
-    return _np_recfunctions.get_names(np.dtype(adtype))  # type: ignore[no-any-return]
+    found: Any = np.dtype(adtype)
+    return _np_recfunctions.get_names(found)
 
 
 def get_names_flat(adtype: DTypeLike) -> tuple[str, ...]:
@@ -60,7 +61,8 @@ def get_names_flat(adtype: DTypeLike) -> tuple[str, ...]:
     >>> bc.lib.recfunctions.get_names_flat(np.dtype([("a", "i4"), ("b", [("x", "f8")])]))
     ('a', 'b', 'x')
     """
-    return _np_recfunctions.get_names_flat(np.dtype(adtype))  # type: ignore[no-any-return]
+    found: Any = np.dtype(adtype)
+    return _np_recfunctions.get_names_flat(found)
 
 
 def _leaves(a: RecordArray) -> list[ndarray]:
@@ -75,7 +77,7 @@ def _leaves(a: RecordArray) -> list[ndarray]:
     return found
 
 
-def structured_to_unstructured(arr: Any, dtype: DTypeLike = None, copy: bool = False, casting: str = "unsafe") -> ndarray:
+def structured_to_unstructured(arr: Any, dtype: DTypeLike = None, copy: bool = False, casting: Any = "unsafe") -> ndarray:
     """The fields of records as one more axis of numbers.
 
     Parameters
@@ -115,7 +117,7 @@ def unstructured_to_structured(
     names: Sequence[str] | None = None,
     align: bool = False,
     copy: bool = False,
-    casting: str = "unsafe",
+    casting: Any = "unsafe",
 ) -> RecordArray:
     """Records whose fields are the last axis of an array of numbers.
 
@@ -319,7 +321,8 @@ def repack_fields(a: Any, align: bool = False, recurse: bool = False) -> Any:
     9
     """
     if isinstance(a, (np.dtype, type)):
-        return _np_recfunctions.repack_fields(a, align=align, recurse=recurse)
+        described: Any = np.dtype(a)
+        return _np_recfunctions.repack_fields(described, align=align, recurse=recurse)
     found = _records(a, "repack_fields")
     return found.astype(_np_recfunctions.repack_fields(found.dtype, align=align, recurse=recurse), copy=False)
 
