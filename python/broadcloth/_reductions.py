@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -761,7 +761,7 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
         values = values.astype(np.uint8)
     if values.size <= _FEW and values.device.type == "cpu" and not isinstance(weights, _c.ndarray):
         # NumPy counts a few values in less time than a kernel takes to begin; it raises the same errors.
-        return _asarray(np.bincount(values.get(), weights, least), device=values.device)
+        return _asarray(np.bincount(values.get(), cast(Any, weights), least), device=values.device)
     # Seen as unsigned numbers, negative ones are the largest: one maximum tells both bounds.
     width = 8 * values.dtype.itemsize
     most = int(values.astype(f"uint{width}", copy=False).max())

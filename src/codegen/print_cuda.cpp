@@ -318,6 +318,7 @@ class CudaPrinter {
     for (const Value& x : ir_.values)
       if (x.kind == Value::Kind::carried) kept.insert(x.args[0]);
     for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
+    std::set<int> declared;  // what several stages read once a row
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
       const std::set<int> used = body_.accesses(s, false);
@@ -378,7 +379,8 @@ class CudaPrinter {
               state(static_cast<int>(k)), k, g);
         }
       }
-      for (int a : body_.accesses(s, true)) out += pointer(a, ir_.kept, 0);
+      for (int a : body_.accesses(s, true))
+        if (declared.insert(a).second) out += pointer(a, ir_.kept, 0);
       out += finish(s, "lane == 0 && there");
     }
     return out;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "array/history.h"
 #include "array/indexing.h"
 #include "array/record.h"
 #include "core/error.h"
@@ -147,7 +148,7 @@ Array product(const Array& data_in, const Rows& a, const Array& x_in, bool trans
   if (transposed && !has_bodies(data, composed)) {
     const Groups columns = group(a.indices, a.columns, true);
     const Rows turned{at(expand(a.indptr, data.size(), true), columns.order), columns.indptr, rows_of(a)};
-    return product(at(data, columns.order), turned, x, false, composed);
+    return cast(product(at(data, columns.order), turned, x, false, composed), result);
   }
   return cast(record_op(SparseExtra(Sparse::product, outer, transposed), {data, a.indices, a.indptr, x}, shape, t), result);
 }
@@ -192,7 +193,8 @@ Product matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& 
   const Array a_data = cast(a_in, t), b_data = cast(b_in, t);
   if (elements_of(a) == 0 || elements_of(b) == 0)
     return {empty(Dims{0}, result, device), {empty(Dims{0}, index, device), zeros(a.indptr.shape(), index, device), b.columns}};
-  if (!has_bodies(a_data, composed)) {
+  // The body has no derivative, and the ops that it can be composed of have.
+  if (!has_bodies(a_data, composed) || has_history(a_data) || has_history(b_data)) {
     Product p = matmul_composed(a_data, a, b_data, b);
     p.data = cast(p.data, result);
     return p;

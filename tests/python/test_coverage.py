@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 
+import numpy
 import pytest
 
 from support import ROOT
@@ -27,10 +28,15 @@ def _has(page: str) -> dict[str, set[str]]:
 def test_no_name_disappears():
     listed, now = _has(coverage.PAGE.read_text()), _has(coverage.page())
     assert listed.keys() == now.keys() and len(listed) >= 8
-    assert {title: names - now[title] for title, names in listed.items() if names - now[title]} == {}
+    gone = {title: names - now[title] for title, names in listed.items() if names - now[title]}
+    # A later NumPy has dropped some of its own.
+    gone = {title: left for title, names in gone.items() if (left := {n for n in names if title != "numpy" or hasattr(numpy, n)})}
+    assert gone == {}
 
 
 def test_the_page_is_what_the_script_writes():
+    if not numpy.__version__.startswith("2.4."):
+        pytest.skip("the page is written with NumPy 2.4")
     assert coverage.PAGE.read_text() == coverage.page(), "run python scripts/coverage.py"
 
 
@@ -45,8 +51,6 @@ def test_a_lost_keyword_is_seen():
 
 @pytest.mark.parametrize("name", sorted(coverage.CUPY_REASONS))
 def test_names_with_a_reason_are_not_there(name):
-    import numpy
-
     import broadcloth
 
     assert not hasattr(broadcloth, name) and not hasattr(numpy, name)

@@ -217,7 +217,8 @@ def test_the_readme_says_how_to_begin():
 # NumPy's own, Numba's types and exceptions need no example here.
 THEIRS = ("numpy", "builtins")
 WITHOUT_EXAMPLE = {
-    "CompileError", "TypingError", "bfloat16", "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
+    "CompileError", "TypingError", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "profiler.CopyRecord", "profiler.KernelRecord", "ndarray.get_ipc_handle",
     "scipy.linalg.LinAlgWarning", "scipy.sparse.SparseEfficiencyWarning", "scipy.sparse.SparseWarning", "scipy.sparse.sparray",
     "scipy.sparse.spmatrix",
 }  # fmt: skip

@@ -121,8 +121,8 @@ def test_pending_writes_come_before_reads_and_stores():
 
 
 def test_integer_elements_index_as_python_integers():
-    a = bc.zeros((3, 2))
-    places = bc.array([2, 0])
+    a = bc.zeros((3, 2), device="cpu")
+    places = bc.array([2, 0], device="cpu")
     places.get()
     row = a[places[0]]
     row[...] = 1  # a view, as with NumPy's scalars

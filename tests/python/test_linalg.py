@@ -430,7 +430,8 @@ def graded(rows, columns, condition, dtype):
     """A matrix whose singular values fall from 1 to 1 / condition."""
     rng = np.random.default_rng(rows * columns)
     least = min(rows, columns)
-    u, v = (np.linalg.qr(rng.standard_normal((k, least)) + 1j * rng.standard_normal((k, least)) * (dtype in "FD"))[0] for k in (rows, columns))
+    parts = (rng.standard_normal((k, least)) + 1j * rng.standard_normal((k, least)) * (dtype in "FD") for k in (rows, columns))
+    u, v = (np.linalg.qr(part)[0] for part in parts)
     a = (u * np.geomspace(1, 1 / condition, least)) @ v.conj().T
     return (a if dtype in "FD" else a.real).astype(dtype)
 
@@ -446,7 +447,8 @@ def test_singular_values_by_eigenvectors(xp, dtype, shape, condition):
 
 @pytest.mark.parametrize("dtype", list("fdFD"))
 def test_singular_values_by_eigenvectors_of_special_matrices(xp, dtype):
-    for a in (np.zeros((4, 3)), np.ones((5, 5)), np.eye(6)[::-1] * 3, np.diag([1.0, 0, 2, 0]), 1e15 * graded(8, 8, 10, "d"), np.outer([1, 2, 3], [1, 1])):
+    large, one = 1e15 * graded(8, 8, 10, "d"), np.outer([1, 2, 3], [1, 1])
+    for a in (np.zeros((4, 3)), np.ones((5, 5)), np.eye(6)[::-1] * 3, np.diag([1.0, 0, 2, 0]), large, one):
         check_svd(xp, xp.array(a.astype(dtype)), a.astype(dtype), 200 * eps(dtype))
     for bad in (np.nan, np.inf):
         a = np.eye(5, dtype=dtype)

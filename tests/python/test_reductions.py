@@ -616,7 +616,9 @@ def test_products_with_a_zero_are_zero_though_the_other_factors_overflow(xp, mod
     assert np.isnan(host(xp.prod(xp.array(n)))).all()
 
 
-@pytest.mark.parametrize("name", ["add.reduce", "multiply.reduce", "maximum.reduce", "add.accumulate", "minimum.accumulate", "add.reduceat"])
+@pytest.mark.parametrize(
+    "name", ["add.reduce", "multiply.reduce", "maximum.reduce", "add.accumulate", "minimum.accumulate", "add.reduceat"]
+)
 @pytest.mark.parametrize("target", "?HiefD")
 @pytest.mark.parametrize("source", "?bqf")
 def test_the_output_takes_part_in_the_choice_of_the_loop(xp, name, source, target):
@@ -635,7 +637,8 @@ def test_the_output_takes_part_in_the_choice_of_the_loop(xp, name, source, targe
             returned = function(x, *([[0, 2]] if shape == (2,) else []), out=out)
         assert returned is out
         results.append(host(out) if lib is xp else out)
-    if target in "efdD" or np.can_cast(np.result_type(source, target), target, "same_kind"):  # else floats beyond an integer's range
+    # Else floats may lie beyond an integer's range.
+    if target in "efdD" or np.can_cast(np.result_type(source, target), target, "same_kind"):
         np.testing.assert_allclose(results[1], results[0], rtol=1e-2 if target == "e" or source == "e" else 1e-6)
 
 

@@ -368,7 +368,8 @@ print(total, sum(pixels))
         "program.py:7",
         "instead: test less often",
         "Amdahl's law",
-        "Attack first: program.py:10",
+        # Of a GPU the compiler's time can be more than the loop's.
+        "Attack first: program.py:10" if bc.default_device().type == "cpu" else "Attack first: program.py:",
     ):
         assert words in done.stderr, done.stderr
     events = json.loads(trace.read_text())["traceEvents"]
@@ -397,18 +398,18 @@ print(type(np.arange(2)).__module__)
 import warnings
 warnings.simplefilter("error")
 bc.config.fallback = "ignore"
-print(type(bc.nextafter if hasattr(bc, "nextafter") else 0).__module__, bc.busday_count("2024-01-01", "2024-01-08"))
+print(type(bc.nextafter).__module__, bc.getbufsize())
 bc.config.fallback = "warn"
 try:
-    bc.busday_count("2024-01-01", "2024-01-08")
+    bc.getbufsize()
 except bc.exceptions.FallbackWarning as warning:
     print(warning)
 bc.config.fallback = "error"
 try:
-    bc.busday_count
+    bc.getbufsize
 except AttributeError as error:
     print(error)
 """
     done = run(program(tmp_path, text), module=None)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[:2] == ["broadcloth", "numpy"] and "numpy.busday_count runs on the host" in done.stdout
+    assert done.stdout.splitlines()[:2] == ["broadcloth", "numpy"] and "numpy.getbufsize runs on the host" in done.stdout

@@ -665,8 +665,10 @@ def test_products_have_derivatives(xp, format, dtype):
         np.testing.assert_allclose(dense(values.grad), of_a[row, col], 1e-10, 1e-12)
 
 
-def test_products_of_two_sparse_matrices_have_no_derivative(xp):
-    a = sparse.csr_array(DENSE)
+def test_products_of_two_sparse_matrices_have_derivatives(xp):
+    a, b = sparse.csr_array(DENSE), sparse.csr_array(random_dense((DENSE.shape[1], 7), "f8"))
+    weight = np.random.default_rng(2).standard_normal((DENSE.shape[0], 7))
     a.data.requires_grad = True
-    with pytest.raises(NotImplementedError):
-        a @ a.T
+    ((a @ b).toarray() * xp.asarray(weight)).sum().backward()
+    rows, columns = ss.csr_array(DENSE).nonzero()
+    np.testing.assert_allclose(dense(a.data.grad), (weight @ dense(b.toarray()).T)[rows, columns], 1e-10, 1e-12)

@@ -392,7 +392,7 @@ def test_transposed_operands_whose_lines_meet_in_few_sets(dtype, shape):
             for got, want in (
                 (x.T.copy(), plain),
                 (x.T + bc.asarray(plain, device="cpu"), n.T + plain),
-                (bc.where(x.T > 40, x.T, bc.zeros((), dtype)), np.where(plain > 40, plain, np.zeros((), dtype))),
+                (bc.where(x.T > 40, x.T, bc.zeros((), dtype, device="cpu")), np.where(plain > 40, plain, np.zeros((), dtype))),
             ):
                 np.testing.assert_array_equal(host(got), want)
 

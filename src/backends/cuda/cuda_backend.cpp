@@ -617,6 +617,8 @@ void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void
 void CudaBackend::synchronize(Stream stream) {
   const auto current = make_current();
   check(cuda::synchronize_stream(native(stream)), "cuStreamSynchronize");
+  // The driver hands out what kernels printed when it is told to wait, not when it is asked whether they are done.
+  BC_DRIVER(cuStreamSynchronize, native(stream));
 }
 
 bool CudaBackend::wait_for_reuse(Stream stream) {

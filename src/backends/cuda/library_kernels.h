@@ -38,8 +38,8 @@ class Queue {
  public:
   Queue(Device device, Stream stream) : device_(device), stream_(stream) {}
 
-  /// Launches blocks of kThreads threads. `body` is the text of the kernel's function; `head` goes before it. Both may only depend on `name`
-  /// and `variant`, which make the key. `resident`: how many blocks a multiprocessor is to hold, which bounds the registers; 0: any.
+  /// Launches blocks of kThreads threads. `body` is the text of the kernel's function; `head` goes before it. Both may only depend on
+  /// `name` and `variant`, which make the key. `resident`: how many blocks a multiprocessor is to hold, which bounds the registers; 0: any.
   void run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks,
            const Words& words, int resident = 0);
   void run_for(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t threads,
