@@ -138,3 +138,18 @@ def test_only_the_square_is_computed():
         bc.flush()
     del held
     assert "magnitude_less(" in record.launches[0].source
+
+
+def test_a_number_that_several_stages_read(device):
+    """One step of an iteration: `live` is read once a row, by what follows the first sum and by what follows the second."""
+    live, r = bc.asarray(np.array(True)), bc.asarray(np.arange(1.0, 41))
+    bc.flush()
+    with recorded() as record:
+        size = bc.sqrt((r * r).sum())
+        still = live & (size >= 0.1)
+        total = (r / size).sum()
+        result = bc.where(live, total, -1.0)
+        bc.flush()
+    assert len(record.launches) == 1 and bool(still)
+    plain = np.arange(1.0, 41)
+    np.testing.assert_allclose(np.asarray(result), (plain / np.sqrt((plain * plain).sum())).sum(), rtol=1e-12)
