@@ -183,14 +183,17 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
   }
   size_t bytes = 0;
   if (int result = api.cubin_size(handle, &bytes)) failed("nvJitLinkGetLinkedCubinSize", result);
-  if (bytes > size_t{1} << 31) {
-    // Seen of nvJitLink 13.0 now and then where a cubin is linked: no error and a size of 4 GB.
+  // Seen of nvJitLink 13.0 now and then where a cubin is linked: no error, and a size of gigabytes that is no cubin's.
+  std::vector<char> linked;
+  if (bytes <= size_t{1} << 30) {
+    linked.resize(bytes);
+    if (int result = api.cubin(handle, linked.data())) failed("nvJitLinkGetLinkedCubin", result);
+  }
+  if (!std::string_view(linked.data(), linked.size()).starts_with("\177ELF")) {
     if (tries <= 1) failed("nvJitLinkGetLinkedCubinSize", static_cast<int>(bytes));
     api.destroy(&handle);
     return link(binary, name, arch, others, tries - 1);
   }
-  std::vector<char> linked(bytes);
-  if (int result = api.cubin(handle, linked.data())) failed("nvJitLinkGetLinkedCubin", result);
   api.destroy(&handle);
   return linked;
 }
