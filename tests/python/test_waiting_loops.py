@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -18,17 +17,14 @@ def on_cpu():
     return bc.device("cpu")
 
 
-def test_endless_loop_stays_one():
+def test_endless_loop_stays_one(tmp_path):
     # It would run on into whatever lies behind the function.
     code = "from broadcloth import njit\n@njit\ndef f():\n    i = 0\n    while True:\n        i += 1\nprint('ready', flush=True)\nf()"
-    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"endless_{os.getpid()}.py")
-    with open(path, "w") as file:
-        file.write(code)
-    try:
-        with pytest.raises(subprocess.TimeoutExpired):
-            subprocess.run([sys.executable, path], timeout=15, capture_output=True)
-    finally:
-        os.unlink(path)
+    path = tmp_path / "endless.py"
+    path.write_text(code)
+    with pytest.raises(subprocess.TimeoutExpired) as running:
+        subprocess.run([sys.executable, path], timeout=15, capture_output=True)
+    assert running.value.stdout == b"ready\n"
 
 
 def wait_with_counter(flag):
