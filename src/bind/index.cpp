@@ -38,13 +38,14 @@ SliceItem item_of_slice(PyObject* slice) {
   return item;
 }
 
-/// Tells whether an index is an element of the CPU's that is looked at at once: one that is computed, and in a program that was written for
-/// NumPy any. As NumPy's scalars those index like Python's integers.
+/// Tells whether an index is an integer element or result of a reduction on the CPU. As NumPy's scalars those index like Python's integers,
+/// so that `a[k]` is a view whether the integer is computed yet or not: it is waited for. A capture cannot wait.
 bool is_number_now(PyObject* o) {
   if (!is_array(o) || !as_py_array(o)->scalar) return false;
   const Array& a = array_of(o);
   if (a.ndim() != 0 || !is_integer(a.dtype()) || a.device().type != DeviceType::cpu) return false;
-  return program_mode.load(std::memory_order_relaxed) || (!storage_facts(a).pending && !(history_observer() && a.history()));
+  if (history_observer() && a.history()) return false;
+  return !storage_facts(a).pending || !tape(a.device()).capture();
 }
 
 /// A basic item, when the object is one.

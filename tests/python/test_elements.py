@@ -135,6 +135,16 @@ def test_integer_elements_index_as_python_integers():
     assert [10, 11, 12][places[0]] == 12 and list(range(places[0])) == [0, 1]
     with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
         a[0][places[0]]
+
+
+def test_integers_that_wait_index_as_those_that_are_computed():
+    x = bc.array([1.0, 5.0, 2.0], device="cpu")
+    a = bc.zeros((3, 2), device="cpu")
+    row = a[(x * 2).argmax()]
+    row[...] = 1  # a view
+    places = bc.array([2, 0], device="cpu") * 1
+    a[places[0]][1] = 5
+    assert a.tolist() == [[0, 0], [1, 1], [0, 5]]
     with pytest.raises(IndexError):
         a[bc.array([2**63], dtype="uint64")[0]]
 
