@@ -296,18 +296,21 @@ PyObject* to_index(PyObject* self) {
 }  // namespace
 
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
-  if (op == Op::power && (*args)[1].array && is_signed_int((*args)[1].array.dtype())) [[unlikely]] {
+  if (op == Op::power && (*args)[1].array && is_signed_int(options.dtype ? *options.dtype : (*args)[1].array.dtype())) [[unlikely]] {
     const Arg& base = (*args)[0];
+    const Array& exponent = (*args)[1].array;
     // uint64 with signed integers is float64.
-    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), (*args)[1].array.dtype()))
+    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype()))
                                      : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
-    const bool known = (*args)[1].array.device().type != DeviceType::null;
-    const bool nothing = (*args)[1].array.size() == 0 || (base.array && base.array.size() == 0);
-    if (known && integers && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
+    const bool known = exponent.device().type != DeviceType::null;
+    const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0);
+    if (known && integers && !is_inexact(exponent.dtype()) && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
       ReduceOptions computed;
       computed.where = options.where;
-      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {(*args)[1], Arg(int64_t{0})}), computed);
+      // dtype= decides what the loop sees: 255 is -1 as int8.
+      const Array seen = options.dtype ? astype(exponent, *options.dtype, false) : exponent;
+      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed);
       if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
     }
   }
