@@ -72,8 +72,13 @@ def convolve(a, v, mode="full"):
 def correlate(a, v, mode="valid"):
     # NumPy works on the longer one first, and turns the result around.
     if v.size > a.size:
-        return np.conj(convolve(v, np.conj(a[::-1]), mode)[::-1]).copy()
-    return convolve(a, np.conj(v[::-1]), mode)
+        return _conjugate(convolve(v, _conjugate(a[::-1]), mode)[::-1]).copy()
+    return convolve(a, _conjugate(v[::-1]), mode)
+
+
+def _conjugate(x):
+    """np.conj(), which makes integers of booleans, of complex numbers only."""
+    return np.conj(x) if np.iscomplexobj(x) else x
 
 
 @stands_for("numpy.trapz", "numpy.trapezoid")
@@ -87,7 +92,7 @@ def trapezoid(y, x=None, dx=1.0):
 
 @stands_for("numpy.polyval")
 def polyval(p, x):
-    r = x * 0.0
+    r = x * p.dtype.type(0)
     for c in p:
         r = r * x + c
     return r

@@ -141,9 +141,10 @@ def _rows_of(m):
 
 @stands_for("numpy.tri")
 def tri(N, M=None, k=0, dtype=np.float64):
-    columns = N if M is None else M
-    out = np.zeros((N, columns), dtype=dtype)
-    for i in range(N):
+    rows = max(N, 0)
+    columns = rows if M is None else max(M, 0)
+    out = np.zeros((rows, columns), dtype=dtype)
+    for i in range(rows):
         for j in range(min(columns, i + k + 1)):
             out[i, j] = 1
     return out
@@ -243,7 +244,7 @@ def asarray_chkfinite(a, dtype=None):
 
 @stands_for("numpy.asfortranarray")
 def asfortranarray(a):
-    return a if a.ndim < 2 else a.T.copy().T
+    return np.ascontiguousarray(a.T).T
 
 
 @stands_for("numpy.frombuffer")
@@ -493,7 +494,7 @@ def _kept(n, index):
 
 @stands_for("numpy.extract")
 def extract(condition, a):
-    return a.ravel()[condition.ravel() != 0]
+    return np.take(a.ravel(), np.flatnonzero(condition.ravel() != 0))
 
 
 @stands_for("numpy.argwhere")
