@@ -80,6 +80,8 @@ KNOWN = (
     ),
     ("memory", r"(np|x)\.(reshape|ravel|\w*split)", "reversed|strided|T2|S2|F2", "", "reshaped arrays are contiguous, so they are copies"),
     ("type", r"np\.(float32|uint8|int32|bool_|complex64|int64|float64)\(", "", "", "numbers come back as Python's"),
+    ("value", r"~x$", "^true$", "", "the opposite of a boolean, as NumPy's, where Python gives an integer"),
+    ("value", r"x is y$", "f4s|i32s|u8s", "", "numbers are values, which have no identity"),
     ("value", r"isinstance\(", "f4s|i32s|u8s", "", "numbers of every width are instances of float and int"),
     ("value", r"hash\(", "tuple|nan", "", "hashes of tuples are others, and Python's of a NaN is its address"),
 )

@@ -392,16 +392,23 @@ def triu_indices(n, k=0, m=None):
 
 @stands_for("numpy.tril_indices_from")
 def tril_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return tril_indices(arr.shape[0], k, arr.shape[1])
 
 
 @stands_for("numpy.triu_indices_from")
 def triu_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return triu_indices(arr.shape[0], k, arr.shape[1])
 
 
 @stands_for("numpy.trim_zeros")
 def trim_zeros(filt, trim="fb"):
+    ends = trim.upper()
+    if ends != "F" and ends != "B" and ends != "FB" and ends != "BF":
+        raise ValueError("trim must be 'f', 'b' or both")
     first, last = 0, len(filt)
     if "f" in trim or "F" in trim:
         while first < last and filt[first] == 0:
