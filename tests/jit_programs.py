@@ -361,7 +361,8 @@ class Maker:
     def while_loop(self) -> str:
         u = self.new("c")
         self.loops += 1
-        text = f"{u} = 0\nwhile {u} < {self.pick(2, 4)} {self.pick('and True', 'or False', 'or False', 'and False')}:\n    {u} += 1\n{self.block(2)}"
+        also = self.pick("and True", "or False", "or False", "and False")
+        text = f"{u} = 0\nwhile {u} < {self.pick(2, 4)} {also}:\n    {u} += 1\n{self.block(2)}"
         self.loops -= 1
         return text
 

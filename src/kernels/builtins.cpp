@@ -772,7 +772,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
     if (p[0].is_array() && p[0].type->ndim > 0) {
       note_read(args.nodes[0]);
-      Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
+      Value r = Value::of(int64_type(), paren(bound(p[0].lazy ? materialise(p[0], n) : p[0])) + ".shape[0]");
       r.simple = r.index = r.non_negative = true;
       return r;
     }
