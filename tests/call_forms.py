@@ -41,7 +41,7 @@ KNOWN = (
     ("accepted", r"x\.", _NUMBER, "NumPy raises AttributeError", "numbers have the attributes of NumPy's"),
     ("accepted", r".*x(\.flat)?\[", "", "NumPy raises IndexError", "bounds of single elements are looked at with boundscheck=True"),
     ("accepted", r"math\.", "", "NumPy raises (ValueError|OverflowError)", "NaN and infinity where Python raises, as in Numba"),
-    ("accepted", r"math\.", "f4s|i32s|u8s", "NumPy raises TypeError", "NumPy's scalars are numbers, which Python's mathematics takes"),
+    ("accepted", r"math\.", "f4s|i32s|u8s|a0|i0", "NumPy raises TypeError", "NumPy's scalars and 0-d arrays are taken as numbers"),
     ("accepted", r"np\.u?int\d+\(|math\.(ceil|floor|trunc)", "nan|inf", "", "conversions of what is no integer"),
     ("value", r"np\.random\.binomial\(.*100", "", "", "only the distribution is NumPy's"),
     ("value", r"np\.(arg)?partition|x\.(arg)?partition", "", "", "the order on both sides of the kth element means nothing"),
