@@ -484,20 +484,29 @@ std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> i
   return ndim;
 }
 
-/// A scalar of NumPy's that has the dtype, as a number: no cast changes it. nullopt for anything else.
-std::optional<Arg> number_of(PyObject* o, DType dtype) {
-  if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return std::nullopt;
-  if (is_real_float(dtype)) return Arg(PyFloat_AsDouble(o));
-  if (is_bool(dtype)) return Arg(Weak::boolean, Scalar::boolean(PyObject_IsTrue(o) == 1));
-  if (!is_integer(dtype)) return std::nullopt;
-  const PyRef number = PyRef::steal(PyNumber_Index(o));
-  if (dtype == DType::u64) return Arg(Weak::integer, Scalar::uinteger(PyLong_AsUnsignedLongLong(number.get())));
-  return Arg(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+/// Gives the value of a scalar of NumPy's that has the dtype: no cast changes it. Tells whether `o` is one.
+bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
+  if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return false;
+  Scalar value;
+  if (is_real_float(dtype)) {
+    value = Scalar::real(PyFloat_AsDouble(o));
+  } else if (is_bool(dtype)) {
+    value = Scalar::boolean(PyObject_IsTrue(o) == 1);
+  } else if (is_integer(dtype)) {
+    const PyRef number = PyRef::steal(PyNumber_Index(o));
+    value = dtype == DType::u64 ? Scalar::uinteger(PyLong_AsUnsignedLongLong(number.get()))
+                                : Scalar::integer(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+  } else {
+    return false;
+  }
+  made->dtype = dtype;
+  value.store(dtype, made->bytes);
+  return true;
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
   if (is_bare(value) && put_one(a, items, as_py_array(value)->element)) return;
-  if (const std::optional<Arg> number = number_of(value, a.dtype()); number && put_one(a, items, *number)) return;
+  if (Element element; element_of_numpy(value, a.dtype(), &element) && put_one(a, items, element)) return;
   Arg v = to_stored_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   if (put_one(a, items, v)) return;
