@@ -62,6 +62,14 @@ bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spr
   return true;
 }
 
+PyObject* reduce_now(Op op, const Array& a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                     PyObject* where) {
+  const auto given = [](PyObject* o, PyObject* otherwise) { return !is_missing(o) && o != otherwise; };
+  if (a.ndim() != 1 || given(axis, Py_None) || given(dtype, Py_None) || given(out, Py_None)) return nullptr;
+  if (given(keepdims, Py_False) || !is_missing(initial) || given(where, Py_True)) return nullptr;
+  return reduce_bare(op, a);
+}
+
 namespace {
 
 PyRef steal(PyObject* o) { return PyRef::steal(o); }
@@ -69,6 +77,7 @@ PyRef steal(PyObject* o) { return PyRef::steal(o); }
 template <Op op>
 PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
   const Array& a = array_of(self);
+  if (PyObject* made = reduce_now(op, a, axis, dtype, out, keepdims, initial, where)) return steal(made);
   const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
   warn_of_reduced(op, a, options);
   Array made = reduce(op, a, options);

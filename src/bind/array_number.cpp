@@ -121,19 +121,27 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   return std::nullopt;
 }
 
-/// x**3 and x**4 of floats as products, which are within 1.5 units of the last place; 0 for other powers.
+/// x**3 and x**4 of floats as products, which are within 1.5 units of the last place, and of complex numbers the powers up to 16, which
+/// NumPy multiplies as well; 0 for other powers.
 int power_by_products(PyObject* x, PyObject* y) {
   if (!is_array(x)) return 0;
   const DType t = array_dtype(x);
-  if (t != DType::f32 && t != DType::f64) return 0;
+  if (t != DType::f32 && t != DType::f64 && !is_complex(t)) return 0;
   const double e = PyFloat_CheckExact(y) ? PyFloat_AsDouble(y) : PyLong_CheckExact(y) ? static_cast<double>(PyLong_AsLongLong(y)) : 0;
   if (PyErr_Occurred()) PyErr_Clear();  // an int beyond every power of interest
-  return e == 3 || e == 4 ? static_cast<int>(e) : 0;
+  const bool products = e == 3 || e == 4 || (is_complex(t) && e > 4 && e <= 16 && e == static_cast<int>(e));
+  return products ? static_cast<int>(e) : 0;
 }
 
+/// x to a power of at least 3, by repeated squares.
 Array product_power(const Array& x, int exponent, const UfuncOptions& options = {}) {
-  const Array square = ufunc(Op::square, {x});
-  return exponent == 4 ? ufunc(Op::square, {square}, options) : ufunc(Op::multiply, {square, x}, options);
+  Array odd, even = x;  // the result is odd * even ** exponent
+  for (; exponent > 1; exponent /= 2) {
+    if (exponent % 2) odd = odd ? ufunc(Op::multiply, {odd, even}) : even;
+    if (exponent == 2 && !odd) return ufunc(Op::square, {even}, options);
+    even = ufunc(Op::square, {even});
+  }
+  return ufunc(Op::multiply, {odd, even}, options);
 }
 
 /// 1 / x for floats is x's reciprocal, of the same bits and with fewer instructions.
