@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _broadcloth as _c
-from .. import _docs, _math
-from .._broadcloth import ndarray
-from .._namespace import face
-from . import _special_docs
+from ... import _broadcloth as _c
+from ... import _docs, _math
+from ..._broadcloth import ndarray
+from ..._namespace import face
+from .. import _special_docs
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, AxisLike
+    from ...typing import ArrayLike, AxisLike
 
 _ufuncs = _c.ufuncs
 _asarray = _c.asarray
