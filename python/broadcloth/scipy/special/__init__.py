@@ -12,6 +12,8 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
+from . import _combinatorics
+from ._combinatorics import *  # noqa: F403
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
@@ -46,6 +48,7 @@ sinc = _math.sinc
 __all__ = sorted(
     [
         *_special_docs.TABLE,
+        *_combinatorics.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
         "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
     ]
