@@ -12,8 +12,9 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics
+from . import _combinatorics, _polynomials
 from ._combinatorics import *  # noqa: F403
+from ._polynomials import *  # noqa: F403
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
@@ -49,6 +50,7 @@ __all__ = sorted(
     [
         *_special_docs.TABLE,
         *_combinatorics.__all__,
+        *_polynomials.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
         "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
     ]
