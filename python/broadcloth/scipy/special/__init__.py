@@ -12,9 +12,10 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics, _polynomials
+from . import _combinatorics, _polynomials, _quadrature
 from ._combinatorics import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
+from ._quadrature import *  # noqa: F403
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
@@ -51,6 +52,7 @@ __all__ = sorted(
         *_special_docs.TABLE,
         *_combinatorics.__all__,
         *_polynomials.__all__,
+        *_quadrature.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
         "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
     ]
