@@ -2,8 +2,8 @@
 
 The nodes are eigenvalues of the symmetric tridiagonal matrix of the recurrence (Golub & Welsch 1969), polished by Newton's method. The
 weights come from the sum of the squares of the orthonormal polynomials there. It has no cancellation, but varies fast near the ends of the
-interval: nodes that are rounded to float64 would cost the weights four digits, so they are polished in the C compiler's long double. All is a small
-computation on the host, whose result goes to the default device.
+interval: nodes that are rounded to float64 would cost the weights four digits, so they are polished in the C compiler's long double. All is
+a small computation on the host, whose result goes to the default device.
 """
 
 from __future__ import annotations
