@@ -216,6 +216,12 @@ def test_spherical_functions_are_scipys(xp, name, derivative):
         ours(1, 1j, derivative)
 
 
+def test_owens_integral_has_legendres_nodes():
+    nodes, weights = special.roots_legendre(40)
+    assert_allclose(special._distributions._NODES, nodes.get()[20:], rtol=1e-15)
+    assert_allclose(special._distributions._WEIGHTS, weights.get()[20:], rtol=1e-15)
+
+
 def test_dirichlets_kernel(xp):
     x = np.linspace(-30, 30, 401)
     for n in (1, 2, 5, 8, 0, -1, 2.5):
