@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ... import _broadcloth as _c
-from ..linalg import eigvalsh_tridiagonal
 
 __all__ = [
     "c_roots", "cg_roots", "h_roots", "he_roots", "j_roots", "js_roots", "l_roots", "la_roots", "p_roots", "ps_roots", "roots_chebyc",
@@ -48,6 +47,8 @@ def _gauss(diagonal: _Host, beside: _Host, total: float, symmetric: bool = False
     beside[k] p(k + 1) = (x - diagonal[k]) p(k) - beside[k - 1] p(k - 1); the last of the n numbers `beside` only scales p(n)."""
     x = diagonal.copy()
     if len(x) > 1:
+        from ..linalg import eigvalsh_tridiagonal
+
         d, e = (_c.array(part.astype(np.float64), device="cpu") for part in (diagonal, beside[:-1]))
         x[:] = eigvalsh_tridiagonal(d, e).get()
     half = x[len(x) // 2 :] if symmetric else x
