@@ -12,11 +12,12 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics, _distributions, _elementary, _elliptic, _polynomials, _quadrature, _spherical
+from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
+from ._orthopoly import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._spherical import *  # noqa: F403
@@ -58,6 +59,7 @@ __all__ = sorted(
         *_distributions.__all__,
         *_elementary.__all__,
         *_elliptic.__all__,
+        *_orthopoly.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
         *_spherical.__all__,
