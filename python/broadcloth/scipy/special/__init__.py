@@ -12,7 +12,7 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical
+from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
@@ -21,6 +21,7 @@ from ._orthopoly import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._spherical import *  # noqa: F403
+from ._zeros import *  # noqa: F403
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
@@ -63,6 +64,7 @@ __all__ = sorted(
         *_polynomials.__all__,
         *_quadrature.__all__,
         *_spherical.__all__,
+        *_zeros.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
         "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
     ]
