@@ -84,11 +84,12 @@ def stdtrit(df: Any, p: Any) -> Any:
         t = math.sqrt(df * y / (1 - y))
     else:
         twice = 2 * p if p < 0.5 else 2 * (1 - p)
-        y = _betainccinv(0.5, 0.5 * df, twice)
-        t = math.sqrt(df * y / (1 - y))
-        if y > 0.5:
+        if twice < _betainc(0.5 * df, 0.5, 0.5):  # t * t > df
             z = _betaincinv(0.5 * df, 0.5, twice)
             t = math.sqrt(df * (1 - z)) / math.sqrt(z) if z > 0 else math.inf
+        else:
+            y = _betainccinv(0.5, 0.5 * df, twice)
+            t = math.sqrt(df * y / (1 - y))
     return t if p > 0.5 else -t
 
 
