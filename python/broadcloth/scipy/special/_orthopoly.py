@@ -75,11 +75,11 @@ def _made(
     if n < 0 or n != int(n):
         raise ValueError(f"n must be nonnegative, got {n!r}")
     n = int(n)
-    found = coefficients(n).astype(np.float64)
-    leading = float(found[0]) if monic else 1.0
     with _c.device("cpu"):
-        # The rule of one node more integrates the square exactly.
+        # The rule of one node more integrates the square exactly; it checks the parameters, too.
         x, w = rule(n + 1)
+        found = coefficients(n).astype(np.float64)
+        leading = float(found[0]) if monic else 1.0
         norm = math.sqrt(float((w * evaluate(n, x) ** 2).sum())) / abs(leading)
         weights = np.zeros((0, 3))
         if n > 0:
