@@ -328,7 +328,8 @@ def eig(
 
 
 def _generalized_eig(a: ndarray, b: ndarray, left: bool, right: bool, homogeneous: bool) -> Any:
-    parts = back(a.device, *_c.linalg_generalized_eig(*on_host("eig", a, b), left or right, left))
+    first, second = on_host("eig", a, b)
+    parts = back(a.device, *_c.linalg_generalized_eig(first, second, left or right, left))
     alpha, beta = parts[0], parts[1]
     if homogeneous:
         w = _c.stack([alpha, beta.astype(alpha.dtype)])
@@ -625,7 +626,7 @@ def schur(
     if sort is None:
         return back(x.device, t, z)
     t, z, count = ordered_schur(t, z, sort)
-    return (*back(x.device, t, z), count)
+    return (*back(x.device, t, z), int(count) if count.ndim == 0 else _c.asarray(count, device=x.device))
 
 
 def hessenberg(a: ArrayLike, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:

@@ -40,7 +40,7 @@ def _values_of_schur(t: np.ndarray) -> np.ndarray:
     return values
 
 
-def ordered_schur(t: ndarray, z: ndarray, sort: Any) -> tuple[ndarray, ndarray, Any]:
+def ordered_schur(t: ndarray, z: ndarray, sort: Any) -> tuple[ndarray, ndarray, np.ndarray]:
     """The form of the host's matrices with the chosen eigenvalues first, and their numbers."""
     form = _c.asnumpy(t)
     values = _values_of_schur(form)
@@ -58,8 +58,7 @@ def ordered_schur(t: ndarray, z: ndarray, sort: Any) -> tuple[ndarray, ndarray, 
         chosen[..., 1:] |= both
     if t.size:
         t, z = _c.linalg_schur_ordered(t, z, _c.asarray(chosen.astype(np.int32), device="cpu"))
-    count = chosen.sum(-1)
-    return t, z, int(count) if count.ndim == 0 else _c.asarray(count)
+    return t, z, np.asarray(chosen.sum(-1))
 
 
 def check_schur_order(sort: Any) -> None:
@@ -219,9 +218,9 @@ def matrix_balance(
         raise ValueError("The data matrix for balancing should be square.")
     n = x.shape[-1]
     (host,) = on_host("matrix_balance", x)
-    made, places, ends = _c.linalg_balanced(host, permute, scale)
-    ends = _c.asnumpy(ends).reshape(-1, 2)
-    places = _c.asnumpy(places).reshape(len(ends), n)
+    made, *found = _c.linalg_balanced(host, permute, scale)
+    ends = _c.asnumpy(found[1]).reshape(-1, 2)
+    places = _c.asnumpy(found[0]).reshape(len(ends), n)
     factors, order = np.ones((len(ends), n)), np.tile(np.arange(n), (len(ends), 1))
     for k, (low, high) in enumerate(ends):
         factors[k, low : high + 1] = places[k, low : high + 1]
@@ -366,7 +365,8 @@ def ordqz(
     alpha, beta = _c.asnumpy(parts[4]), _c.asnumpy(parts[5])
     chosen = sort(alpha, beta) if callable(sort) else _QZ_ORDERS[sort](_quotients(alpha, beta))
     if a.size:
-        parts = _c.linalg_qz_ordered(*parts[:4], _c.asarray(np.asarray(_c.asnumpy(chosen) != 0, np.int32), device="cpu"))
+        first = _c.asarray(np.asarray(_c.asnumpy(chosen) != 0, np.int32), device="cpu")
+        parts = _c.linalg_qz_ordered(parts[0], parts[1], parts[2], parts[3], first)
     aa, bb, q, z, numerators, denominators = back(a.device, *parts)
     return aa, bb, numerators, denominators, q, z
 
