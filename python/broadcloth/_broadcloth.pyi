@@ -973,6 +973,21 @@ def sparse_matmul(
     columns_b: int,
     composed: bool = False,
 ) -> tuple[ndarray, ...]: ...
+def sparse_transpose(data: ndarray, indices: ndarray, indptr: ndarray, columns: int, composed: bool = False) -> tuple[ndarray, ...]: ...
+def sparse_add(
+    data_a: ndarray,
+    indices_a: ndarray,
+    indptr_a: ndarray,
+    data_b: ndarray,
+    indices_b: ndarray,
+    indptr_b: ndarray,
+    columns: int,
+    subtract: bool,
+    composed: bool = False,
+) -> tuple[ndarray, ...]: ...
+def sparse_is_sorted(indices: ndarray, indptr: ndarray, columns: int) -> bool: ...
+def sparse_compress(data: ndarray, row: ndarray, column: ndarray, rows: int, columns: int) -> tuple[ndarray, ...]: ...
+def sparse_dense(data: ndarray, indices: ndarray, indptr: ndarray, columns: int, distinct: bool = False) -> ndarray: ...
 def fft(
     a: ArrayLike,
     kind: int,
