@@ -258,6 +258,15 @@ std::optional<int64_t> wrong_index(const Array& index, int64_t extent) {
   raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", index, axis, extent);
 }
 
+/// A single index beside index arrays of no elements is read: no gather runs that would find it out of bounds.
+std::optional<int64_t> wrong_single_index(const Array& index, int64_t extent, std::span<const IndexItem> items) {
+  const bool empty = std::any_of(items.begin(), items.end(), [](const IndexItem& i) { return i.array && i.array.size() == 0; });
+  if (index.ndim() > 0 || !empty) return std::nullopt;
+  const Scalar at = look(index);
+  const int64_t i = at.dtype == DType::u64 ? static_cast<int64_t>(std::min<uint64_t>(at.u, INT64_MAX)) : at.i;
+  return i >= -extent && i < extent ? std::nullopt : std::optional(i);
+}
+
 /// Tells whether index arrays select nothing together. Looks at masks.
 bool selects_nothing(std::span<const IndexItem> items) {
   return std::any_of(items.begin(), items.end(), [](const IndexItem& i) {
@@ -288,6 +297,7 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
       // Where another index selects nothing the indices of a list are not used; a single index is always looked at.
       if (const auto wrong = wrong_index(i.array, a.shape()[axis]); wrong && (i.array.ndim() == 0 || !selects_nothing(*items)))
         raise_out_of_bounds(*wrong, a.shape()[axis], axis);
+      if (const auto wrong = wrong_single_index(i.array, a.shape()[axis], *items)) raise_out_of_bounds(*wrong, a.shape()[axis], axis);
       ++axis;
     }
     if (!(i.array.device() == a.device())) i.array = without_gil([&] { return bc::to_device(i.array, a.device()); });

@@ -116,7 +116,7 @@ std::string BodyPrinter::expression(int index) const {
                                                    {"c", a[2]},
                                                    {"T", info(loop_type).c_name},
                                                    {"R", info(x.dtype).c_name},
-                                                   {"block", fmt::format("block{}", index)}});
+                                                   {"words", fmt::format("words{}", index)}});
     }
     case Value::Kind::carried: return held(index);
     case Value::Kind::result: return "";
@@ -125,12 +125,12 @@ std::string BodyPrinter::expression(int index) const {
 }
 
 const char* BodyPrinter::shared_random_text(const Value& x) const {
-  if (ir_.target != Target::cuda || x.kind != Value::Kind::op || x.row) return nullptr;
+  if (ir_.target != Target::cuda || ir_.vector < 2 || x.kind != Value::Kind::op || x.row) return nullptr;
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
-    case Op::random_uniform: return wide ? "uniform_of(random_u64(block, a, b))" : "uniform_of(random_u32(block, a, b))";
-    case Op::random_normal: return wide ? "normal_of(random_u64(block, a, b))" : "normal_of(random_u32(block, a, b))";
+    case Op::random_uniform: return wide ? "uniform_of(random_u64(words, u, a, b))" : "uniform_of(random_u32(words, u, a, b))";
+    case Op::random_normal: return wide ? "normal_of(random_u64(words, u, a, b))" : "normal_of(random_u32(words, u, a, b))";
     default: return nullptr;
   }
 }
@@ -138,7 +138,7 @@ const char* BodyPrinter::shared_random_text(const Value& x) const {
 std::string BodyPrinter::random_blocks(int stage) const {
   std::string out;
   for (size_t i = 0; i < ir_.values.size(); ++i)
-    if (ir_.values[i].stage == stage && shared_random_text(ir_.values[i])) out += fmt::format("RandomBlock block{};\n", i);
+    if (ir_.values[i].stage == stage && shared_random_text(ir_.values[i])) out += fmt::format("RandomWords words{};\n", i);
   return out;
 }
 
@@ -187,28 +187,48 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
 }
 )";
   if (!random) return out;
-  return out + R"(struct RandomBlock {
-  u64 counter;
+  // The words of a block's worth of numbers from the first on. Where neighbours have neighbouring numbers, as the compiler sees in most
+  // programs, each takes its word; else each makes its own block.
+  return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.vector) + R"(struct RandomWords {
+  u64 seed, first;
   u32x4 words;
-  bool known = false;
-  BC_INLINE void find(u64 seed, u64 wanted, u64 stream) {
-    if (known && counter == wanted) return;
-    words = random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), wanted, stream);
-    counter = wanted;
-    known = true;
-  }
 };
-BC_INLINE u32 random_u32(RandomBlock& block, u64 seed, u64 index) {
-  block.find(seed, index >> 2, 0);
-  const u32x4& c = block.words;
-  const u32 low = (index & 1) != 0 ? c.y : c.x, high = (index & 1) != 0 ? c.w : c.z;
-  return (index & 2) != 0 ? high : low;
+BC_INLINE u32 random_u32(RandomWords& held, int u, u64 seed, u64 index) {
+  const int place = u & 3;
+  if (place == 0) {
+    held.seed = seed;
+    held.first = index;
+    const u32x4 a = random_block(seed, index >> 2);
+    const int skipped = int(index) & 3;
+    held.words = a;
+    if (skipped != 0) {
+      u32x4 b = a;
+      if (skipped > 4 - kNeighbours) b = random_block(seed, (index >> 2) + 1);
+      held.words = skipped == 1 ? u32x4{a.y, a.z, a.w, b.x} : skipped == 2 ? u32x4{a.z, a.w, b.x, b.y} : u32x4{a.w, b.x, b.y, b.z};
+    }
+  } else if (index - held.first != u64(place) || seed != held.seed) {
+    return random_u32(seed, index);
+  }
+  const u32x4& w = held.words;
+  return place == 0 ? w.x : place == 1 ? w.y : place == 2 ? w.z : w.w;
 }
-BC_INLINE u64 random_u64(RandomBlock& block, u64 seed, u64 index) {
-  block.find(seed, index >> 1, 1);
-  const u32x4& c = block.words;
-  const u64 a = (static_cast<u64>(c.x) << 32) | c.y, b = (static_cast<u64>(c.z) << 32) | c.w;
-  return (index & 1) != 0 ? b : a;
+BC_INLINE u64 random_u64(RandomWords& held, int u, u64 seed, u64 index) {
+  const int place = u & 1;
+  if (place == 0) {
+    held.seed = seed;
+    held.first = index;
+    const u32 key0 = u32(seed), key1 = u32(seed >> 32);
+    const u32x4 a = random_u32x4(key0, key1, index >> 1, 1);
+    held.words = a;
+    if ((index & 1) != 0) {
+      const u32x4 b = random_u32x4(key0, key1, (index >> 1) + 1, 1);
+      held.words = {a.z, a.w, b.x, b.y};
+    }
+  } else if (index - held.first != 1 || seed != held.seed) {
+    return random_u64(seed, index);
+  }
+  const u32x4& w = held.words;
+  return place == 0 ? (u64(w.x) << 32) | w.y : (u64(w.z) << 32) | w.w;
 }
 )";
 }

@@ -31,7 +31,7 @@ class BodyPrinter {
   std::string outputs(int stage, bool row) const;
   std::string output_value(const Output& o) const;
 
-  /// CUDA: declarations, to stand before a loop over neighbouring elements, of what it keeps of random numbers: neighbours share a block.
+  /// CUDA: declarations, to stand before a loop over neighbouring elements, of what it keeps of random numbers: neighbours share words.
   std::string random_blocks(int stage) const;
   /// CUDA: the types and functions that its own forms of values need, for the kernel's top.
   std::string functions() const;
@@ -55,7 +55,7 @@ class BodyPrinter {
  private:
   std::string expression(int index) const;
   std::string user_call(int index) const;
-  /// CUDA: the text of a random value by the block that its neighbours share, nullptr where it has one of its own.
+  /// CUDA: the text of a random value by the words that its neighbours share, nullptr where it has one of its own.
   const char* shared_random_text(const Value& x) const;
   /// CUDA: how the magnitude of a complex64 number is compared with another number, empty where `x` is no such comparison.
   std::string magnitude_test(const Value& x) const;

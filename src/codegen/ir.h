@@ -22,6 +22,7 @@ struct Access {
   Step step = Step::unit;  ///< along the innermost axis that the skeleton walks
   bool row = false;        ///< over the kept axes only (what comes after a reduction)
   bool vector = false;     ///< CUDA: every vector of it is aligned
+  bool still = false;      ///< CUDA, where Ir::rows > 1: the same for all rows of a group
   bool tiled = false;      ///< CUDA, where Ir::tile: read along the axis before the last one, through shared memory
 };
 
@@ -88,6 +89,7 @@ struct Ir {
   int vector = 1;          ///< CUDA: elements a thread handles as one access
   int group = 256;         ///< CUDA rows: threads of a row; a power of two
   int unroll = 1;          ///< CUDA rows: vectors a thread holds at a time
+  int rows = 1;            ///< CUDA rows: neighbouring rows that a group of threads reduces, where they share an operand
   bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage computed may stay in registers for the next
   int tile = 0;            ///< CUDA maps: the side of a block's square of the last two axes, where some operand is transposed; 0: none
   int constants = 0;

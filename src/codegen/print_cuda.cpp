@@ -56,7 +56,9 @@ class CudaPrinter {
   std::string element(int access) const {
     const Access& a = ir_.accesses[access];
     const bool plain = row_access(access) || a.step == Access::Step::zero;
-    if (a.role == Access::Role::coordinate) return plain ? fmt::format("q{}", access) : fmt::format("(q{0} + i64(u) * t{0})", access);
+    if (a.role == Access::Role::coordinate && !plain)
+      return a.step == Access::Step::unit ? fmt::format("(q{} + i64(u))", access) : fmt::format("(q{0} + i64(u) * t{0})", access);
+    if (a.role == Access::Role::coordinate) return fmt::format("q{}", access);
     if (a.tiled) return fmt::format("s{}[c][row]", access);
     if (plain) return fmt::format("q{}[0]", access);
     if (a.role == Access::Role::store && vectorized(access)) return fmt::format("l{}.v[u]", access);
@@ -88,6 +90,7 @@ class CudaPrinter {
     const int w = access_word(access);
     std::string sum = extra;
     for (int d = 0; d < kept; ++d) {
+      if (ir_.rows > 1 && a.still && d == kept - 1) continue;
       const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 && !row_access(access) &&
                         a.role != Access::Role::coordinate && a.role != Access::Role::gather;
       sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
@@ -102,7 +105,7 @@ class CudaPrinter {
   }
   std::string step(int access, int axis) const {
     const Access& a = ir_.accesses[access];
-    if (row_access(access) || (a.step != Access::Step::any && a.role != Access::Role::coordinate)) return "";
+    if (row_access(access) || a.step != Access::Step::any) return "";
     return fmt::format("const I t{} = {};\n", access, word(access_word(access) + 1 + axis));
   }
 
@@ -281,13 +284,15 @@ class CudaPrinter {
     }
     return tile;
   }
+  /// What names a row's state where a group has several rows.
+  const char* of_row() const { return ir_.rows > 1 ? "[j]" : ""; }
   /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
   std::string join_tile(int stage, int elements, const std::string& count, const std::string& at) const {
     std::string out;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       if (ir_.accumulators[k].stage == stage)
-        out += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}, empty{0}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements, ir_.vector,
-                           count, at, ir_.group);
+        out += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}{6}, empty{0}{6}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements,
+                           ir_.vector, count, at, ir_.group, of_row());
     return out;
   }
 
@@ -305,12 +310,20 @@ class CudaPrinter {
       out += fmt::format("const I lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
     } else {
       out += fmt::format(
-          "const I row_here = I(blockIdx.x) * {0} + sub;\nconst bool there = row_here < {1};\nconst I row = there ? row_here : {1} - 1;\n",
-          rows_per_block, word(p_.kept_size));
+          "const I row_here = (I(blockIdx.x) * {0} + sub) * {2};\nconst bool there = row_here < {1};\n"
+          "const I row = there ? row_here : {1} - {2};\n",
+          rows_per_block, word(p_.kept_size), ir_.rows);
       out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
     }
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
     out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    // Rows of a group are neighbours along the last kept axis: j counts them.
+    std::string each_row, end_row;
+    if (ir_.rows > 1) {
+      out += fmt::format("const I first = x{};\n", ir_.kept - 1);
+      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.rows, ir_.kept - 1);
+      end_row = "}\n";
+    }
     // Threads past the last row walk that row too where its result is used as an index: without a row they would find a wrong one.
     const bool all_walk = ir_.segmented || ir_.checked;
     // What later stages take from earlier ones stays in registers.
@@ -323,7 +336,11 @@ class CudaPrinter {
       find_predicated(s);
       const std::set<int> used = body_.accesses(s, false);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-        if (ir_.accumulators[k].stage == s) out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
+        if (ir_.accumulators[k].stage == s && ir_.rows == 1)
+          out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
+        else if (ir_.accumulators[k].stage == s)
+          out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
+                             state(static_cast<int>(k)), k, ir_.rows);
       bool walks = !used.empty();
       for (const Value& x : ir_.values) walks |= x.stage == s && !x.row && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
       if (walks) {
@@ -352,16 +369,19 @@ class CudaPrinter {
           const Tile rest = tile_of(s, v);
           out += fmt::format("I base = lo;\nfor (; {}base + {} <= hi; base += {}) {{\n", all_walk ? "" : "there && ", g * held_elements,
                              g * held_elements);
-          out += tile.buffers + loop + vector_at(each.c_str(), tile.sink) + "}\n";
-          out += join_tile(s, held_elements, std::to_string(held_elements), fmt::format("base + lane * {}", v)) + "}\n";
-          out += fmt::format("#pragma unroll 1\nfor (int k = 0; k < {}; ++k) {{\n", u) + here + inside + rest.buffers;
-          out += vector_at("const int e = u; (void)e;\n", rest.sink) + join_tile(s, v, std::to_string(v), "r") + "}\n}\n";
+          out += each_row + tile.buffers + loop + vector_at(each.c_str(), tile.sink) + "}\n";
+          out += join_tile(s, held_elements, std::to_string(held_elements), fmt::format("base + lane * {}", v)) + end_row + "}\n";
+          out += fmt::format("#pragma unroll 1\nfor (int k = 0; k < {} && base + k * {} < hi; ++k) {{\n", u, g * v) + here + inside;
+          out += each_row + rest.buffers + vector_at("const int e = u; (void)e;\n", rest.sink);
+          out += join_tile(s, v, std::to_string(v), "r") + end_row + "}\n}\n";
         }
       }
+      out += each_row;
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
         if (ir_.accumulators[k].stage != s) continue;
-        out += fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
-                           state(static_cast<int>(k)), k, g, std::max(1, g / 32));
+        out +=
+            fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}{4}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
+                        state(static_cast<int>(k)), k, g, std::max(1, g / 32), of_row());
       }
       if (ir_.segmented) {
         const std::string items = fmt::format("{} * segs", word(p_.kept_size));
@@ -381,7 +401,7 @@ class CudaPrinter {
       }
       for (int a : body_.accesses(s, true))
         if (declared.insert(a).second) out += pointer(a, ir_.kept, 0);
-      out += finish(s, "lane == 0 && there");
+      out += finish(s, "lane == 0 && there") + end_row;
     }
     return out;
   }

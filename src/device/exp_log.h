@@ -68,6 +68,17 @@ BC_INLINE T log_join(T k, T f) {
   if constexpr (Base::kScaled != 0) low = fma(f, Base::template scale_lo<T>(), low);
   return fma(k, hi, fma(f, scale, fma(log_tail(f), scale, low)));
 }
+/// The logarithm of a finite x >= the smallest normal number, with the bits of log_any.
+BC_FN float log_of_normal(float x) {
+  u32 bits = bits_as<u32>(x) + (0x3f800000u - 0x3f3504f3u);
+  float f = bits_as<float>((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+  return log_join<NaturalBase>(static_cast<float>(static_cast<i32>(bits >> 23) - 127), f);
+}
+BC_FN double log_of_normal(double x) {
+  u64 bits = bits_as<u64>(x) + (0x3ff0000000000000ull - 0x3fe6a09e667f3bcdull);
+  double k = bits_as<double>(0x4330000000000000ull | (bits >> 52)) - (0x1p52 + 1023);
+  return log_join<NaturalBase>(k, bits_as<double>((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0);
+}
 template <class Base, class T>
 BC_INLINE T log_any(T x) {
   T k, f;

@@ -526,7 +526,8 @@ class KernelBuilder {
       a.row = w.row;
       a.tiled = ir_.tile && tiled(k, kept, kept_strides[k]);
       const int64_t s = inner_stride(k);
-      a.step = s == 0 ? Access::Step::zero : s == 1 && w.role != Access::Role::coordinate ? Access::Step::unit : Access::Step::any;
+      const bool walked_by_pointer = w.role != Access::Role::coordinate || ir_.target == Target::cuda;
+      a.step = s == 0 ? Access::Step::zero : s == 1 && walked_by_pointer ? Access::Step::unit : Access::Step::any;
       int64_t span = 0;
       for (int d = 0; d < ir_.kept; ++d) span += std::abs(kept_strides[k][d]) * std::max<int64_t>(kept[d] - 1, 0);
       for (int d = 0; d < ir_.reduced; ++d) span += std::abs(reduced_strides[k][d]) * std::max<int64_t>(reduced[d] - 1, 0);
@@ -534,7 +535,10 @@ class KernelBuilder {
       ir_.accesses.push_back(a);
     }
     ir_.wide = ir_.target == Target::cuda && reach >= int64_t{1} << 30;
-    if (ir_.target == Target::cuda) choose_vectors(shape, kept, kept_strides, reduced_strides);
+    if (ir_.target == Target::cuda) {
+      choose_vectors(shape, kept, kept_strides, reduced_strides);
+      choose_rows(kept, kept_strides, m);
+    }
 
     const ParamLayout p = param_layout(ir_);
     step->words.assign(p.words, 0);
@@ -658,6 +662,24 @@ class KernelBuilder {
     for (size_t k = 0; k < ir_.accesses.size(); ++k) ir_.accesses[k].vector = ir_.vector > 1 && aligned(k, ir_.vector);
   }
 
+  /// Lets a group of threads reduce several neighbouring rows where these share an operand, as distances between all pairs do: it is then
+  /// read once for all of them, and what a thread does once a row is shared.
+  void choose_rows(const Dims& kept, const std::vector<Dims>& kept_strides, int64_t m) {
+    constexpr int kRows = 4;
+    constexpr int64_t kLeastThreads = 1 << 16;  // fewer leave multiprocessors idle
+    const int inner = kept.size() - 1;
+    if (ir_.walk != Walk::rows || ir_.segmented || ir_.cached || ir_.checked || ir_.stages > 1 || ir_.group > 32 || !ir_.users.empty() ||
+        ir_.accumulators.size() != 1 || kept[inner] % kRows != 0 || m / kRows * ir_.group < kLeastThreads)
+      return;
+    bool shared = false;
+    for (size_t k = 0; k < ir_.accesses.size(); ++k) {
+      Access& a = ir_.accesses[k];
+      a.still = a.role == Access::Role::load && !a.row && kept_strides[k][inner] == 0;
+      shared |= a.still;
+    }
+    if (shared) ir_.rows = kRows;
+  }
+
   bool base_aligned(int slot) const {
     const Node* node = slot < static_cast<int>(slots_.nodes.size()) ? slots_.nodes[slot].get() : nullptr;
     const Buffer* memory = node ? memory_of(*node) : nullptr;
@@ -699,7 +721,7 @@ class KernelBuilder {
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);
       l.block[0] = threads;
-      grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group);
+      grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group * ir_.rows);
       step->tickets = ir_.segmented ? m : 0;
     } else {
       const int64_t inner = kept.back(), tiles = ceil_div(inner, 32 * ir_.vector);

@@ -99,6 +99,22 @@ def test_distances(rng):
     np.testing.assert_allclose(ours, ((a[:, None] - b[None]) ** 2).sum(-1), rtol=1e-5)
 
 
+@pytest.mark.parametrize("rows, length", [(17, 256), (17, 300), (260, 5)])
+def test_rows_that_share_an_operand_are_reduced_together(rng, rows, length):
+    """Four rows of a group give the bits of a group each: the kernel of single rows runs where the last axis is no multiple of four."""
+    a, b = rng.normal(size=(rows, length)).astype(np.float32), rng.normal(size=(1025, length)).astype(np.float32)
+    x, y = bc.asarray(a), bc.asarray(b)
+    with recorded() as r:
+        together = bc.sqrt(((x[:, None] - y[None, :1024]) ** 2).sum(-1))
+    assert "first + j" in r.kernels[0].source
+    with recorded() as r:
+        single = bc.sqrt(((x[:, None] - y[None]) ** 2).sum(-1))
+    assert "first + j" not in r.kernels[0].source
+    np.testing.assert_array_equal(np.asarray(together), np.asarray(single)[:, :1024])
+    largest, dots = np.asarray((x[:, None] * y[None, :1024]).max(-1)), np.asarray((x[:, None] * y[None]).max(-1))
+    np.testing.assert_array_equal(largest, dots[:, :1024])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [1003, (50, 7), 3])
 def test_random_numbers_are_the_cpus(dtype, shape):

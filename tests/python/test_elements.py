@@ -146,7 +146,7 @@ def test_integers_that_wait_index_as_those_that_are_computed():
     a[places[0]][1] = 5
     assert a.tolist() == [[0, 0], [1, 1], [0, 5]]
     with pytest.raises(IndexError):
-        a[bc.array([2**63], dtype="uint64")[0]]
+        a[bc.array([2**63], dtype="uint64", device="cpu")[0]]
 
 
 def test_truth_conversions_and_iteration():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, cast
 
 import numpy as np
@@ -42,6 +43,8 @@ class Philox(np.random.Philox):
         # The stream's key and number at NumPy's state (None: not known), and how many numbers were taken since.
         self._origin: tuple[int, int] | None = None
         self._taken = 0
+        # Nobody has chosen or seen the state: any key will do, and reading NumPy's state takes longer than recording a draw.
+        self._unseen = seed is None and counter is None and key is None
         super().__init__(seed, counter, key)
 
     def take(self, count: int) -> tuple[int, int]:
@@ -55,7 +58,7 @@ class Philox(np.random.Philox):
         """
         with self.lock:
             if self._origin is None:
-                self._origin = self._read_origin()
+                self._origin = (int.from_bytes(os.urandom(8), "little"), 0) if self._unseen else self._read_origin()
             key, origin = self._origin
             first = (origin + self._taken) & _WORD
             self._taken += count
@@ -78,7 +81,7 @@ class Philox(np.random.Philox):
         >>> bits.catch_up()
         """
         with self.lock:
-            taken, self._taken, self._origin = self._taken, 0, None
+            taken, self._taken, self._origin, self._unseen = self._taken, 0, None, False
             if taken:
                 state = _NUMPYS_STATE.__get__(self)
                 # The last block that was begun is computed, as if its words had been drawn.
@@ -98,7 +101,7 @@ class Philox(np.random.Philox):
     def state(self, value: Any) -> None:
         with self.lock:
             _NUMPYS_STATE.__set__(self, value)
-            self._taken, self._origin = 0, None
+            self._taken, self._origin, self._unseen = 0, None, False
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
         """The next words of 64 random bits, as NumPy gives them.
@@ -147,7 +150,8 @@ class Philox(np.random.Philox):
     @property
     def capsule(self) -> Any:
         """The address of the state, for programs in C."""
-        self.catch_up()
+        if self._taken or not self._unseen:
+            self.catch_up()
         return super().capsule
 
 
