@@ -37,6 +37,9 @@ SETS = {
     "REAL_ALL": ["bool", *INTS, *REALS],
     "WHERE": DTYPES,
     "F64 | C128": ["float64", "complex128"],
+    "F32 | F64 | COMPLEX": ["float32", "float64", *COMPLEX],
+    "COMPLEX": COMPLEX,
+    "C128": ["complex128"],
 }
 # Rows whose NumPy name is another.
 NUMPY_NAMES = {"abs": "absolute", "conj": "conjugate", "bit_count": "bitwise_count"}
@@ -56,6 +59,7 @@ def elementwise_rows() -> dict[str, list[str]]:
     """The rows of elementwise.def with their loop dtypes; those for random numbers have a test of their own."""
     text = (ROWS / "elementwise.def").read_text()
     rows = re.findall(r"^BC_(?:UNARY|BINARY|TERNARY) *\((\w+), +([\w| ]+?), +\w+, +\"", text, re.M)
+    rows += re.findall(r"^BC_SPECIAL_OF[123]\((\w+), ([\w| ]+),", text, re.M)
     special = {name: ["float32", "float64"] for name in re.findall(r"^BC_SPECIAL[123]\((\w+),", text, re.M)}
     return {name: SETS[kinds] for name, kinds in rows if kinds != "RANDOM"} | special
 
