@@ -633,7 +633,8 @@ void Declarations::print(const std::vector<char>& taken, std::string& out) const
   };
   for (uint32_t i = 0; i < all_.size(); ++i) {
     if (!taken[i]) continue;
-    if (!all_[i].text.starts_with('#')) move_to(all_[i].scope);
+    // Macros have no scope; what a conditional that stays declares has one.
+    if (!all_[i].text.starts_with('#') || all_[i].text.starts_with("#if")) move_to(all_[i].scope);
     out += all_[i].text;
   }
   move_to(0);
