@@ -127,6 +127,25 @@ static int maybe() { return 3; }
   EXPECT_EQ(used(library, "maybe"), "#ifdef UNKNOWN\nstatic int maybe() { return 3; }\n#endif\n");
 }
 
+TEST(Declarations, AConditionalThatStaysStandsInItsNamespace) {
+  constexpr std::string_view library = R"(
+namespace lib {
+namespace inner {
+static int first() { return 1; }
+}  // namespace inner
+#if defined(__AVX512F__)
+constexpr int kBytes = 64;
+#else
+constexpr int kBytes = 32;
+#endif
+}  // namespace lib
+)";
+  EXPECT_EQ(
+      used(library, "lib::inner::first() + lib::kBytes"),
+      "namespace lib {\nnamespace inner {\nstatic int first() { return 1; }\n}\n#if defined(__AVX512F__)\nconstexpr int kBytes = 64;\n"
+      "#else\nconstexpr int kBytes = 32;\n#endif\n}\n");
+}
+
 TEST(Declarations, FunctionsOfComplexAndSmallNumbersComeToThoseWhoSpeakOfThem) {
   constexpr std::string_view library = R"(
 struct half { unsigned short bits; };
