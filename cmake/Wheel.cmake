@@ -46,7 +46,11 @@ foreach(package fmt:libfmt-dev highway:libhwy-dev zstd:libzstd-dev zlib:zlib1g-d
   endif()
 endforeach()
 
-# For C++ programs: cmake --install build --component cpp --prefix DIR
+# For C++ programs: cmake --install build --component cpp --prefix DIR, then find_package(broadcloth).
 install(TARGETS broadcloth_core LIBRARY DESTINATION lib COMPONENT cpp)
 install(PROGRAMS "${bundled_openblas}" DESTINATION lib COMPONENT cpp)
 install(DIRECTORY include/broadcloth DESTINATION include COMPONENT cpp)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/generated/broadcloth-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES cmake/broadcloth-config.cmake "${CMAKE_BINARY_DIR}/generated/broadcloth-config-version.cmake"
+  DESTINATION lib/cmake/broadcloth COMPONENT cpp)

@@ -31,7 +31,6 @@ RIGHT = ("equal", "both raise", "refused")
 OUTCOMES = (*RIGHT, "value", "type", "memory", "accepted", "raises", "compiler", "crash")
 
 _NUMBER = r"^(number|whole|negative|true|f4s|z|i32s|u8s|nan|inf|zero|half)\b"
-_ARRAY = r"^(a0|i0|empty|a1|i1|b1|f4|u1|reversed|strided|a2|i2|F2|T2|S2|empty2|a3|c1)\b"
 
 # What compiled functions do otherwise than NumPy: patterns of the outcome, the form, its kinds and the words, with the reason.
 KNOWN = (
@@ -40,9 +39,9 @@ KNOWN = (
     ("raises", r"np\.(roots|linalg\.eigvals)", "", "complex", "whether results are complex is known before values are"),
     ("raises|accepted", r"np\.squeeze|np\.vsplit", "", "", "dimensions are known before extents"),
     ("accepted", r"x\.", _NUMBER, "NumPy raises AttributeError", "numbers have the attributes of NumPy's"),
-    ("accepted", r".*x\[", "", "NumPy raises IndexError", "bounds of single elements are looked at with boundscheck=True"),
+    ("accepted", r".*x(\.flat)?\[", "", "NumPy raises IndexError", "bounds of single elements are looked at with boundscheck=True"),
     ("accepted", r"math\.", "", "NumPy raises (ValueError|OverflowError)", "NaN and infinity where Python raises, as in Numba"),
-    ("accepted", r"math\.", "f4s|i32s|u8s", "NumPy raises TypeError", "NumPy's scalars are numbers, which Python's mathematics takes"),
+    ("accepted", r"math\.", "f4s|i32s|u8s|a0|i0", "NumPy raises TypeError", "NumPy's scalars and 0-d arrays are taken as numbers"),
     ("accepted", r"np\.u?int\d+\(|math\.(ceil|floor|trunc)", "nan|inf", "", "conversions of what is no integer"),
     ("value", r"np\.random\.binomial\(.*100", "", "", "only the distribution is NumPy's"),
     ("value", r"np\.(arg)?partition|x\.(arg)?partition", "", "", "the order on both sides of the kth element means nothing"),
@@ -55,22 +54,36 @@ KNOWN = (
     ),
     ("type", r"np\.(nan)?(quantile|percentile)", "", "", "quantiles of integers are floats"),
     ("accepted", r".*(/|%|divmod|\*\*|pow)", "", "gives np.*ZeroDivisionError", "kernels divide as CUDA does"),
-    ("accepted", r"(x|y|2) *\*\*|pow|divmod|int\(|round\(|x //|x %", "", "NumPy raises (ValueError|OverflowError)", "the same"),
+    (
+        "accepted",
+        r"(x|y|2) *\*\*|pow|divmod|int\(|round\(|x //|x %",
+        "",
+        "NumPy raises (ValueError|Over)",
+        "NaN, infinity: no error",
+    ),
     ("value|type", r"x \*\*|pow\(", "negative|whole|zero|true", "", "the type of a power is that of its operands: (-8) ** 0.5 is NaN"),
     ("value|type", r"(min|max)\(|x (and|or) |x if ", "", "", "the type is that of all operands"),
-    ("value|raises|accepted", r"math\.(perm|comb|factorial)|.*<<|.*\*\*|pow\(", "", "", "integers have 64 bits"),
+    ("raises", r"math\.(perm|comb|factorial|isqrt)", "", "OverflowError", "integers have 64 bits: what does not fit is an error"),
+    ("value|raises|accepted", r".*<<|.*\*\*|pow\(", "", "", "integers have 64 bits, and wrap around as NumPy's"),
+    ("value", r"sum\(|math\.prod", "u1|u8s", "", "Python's sum and product of NumPy's narrow integers are computed in 64 bits"),
+    ("raises", r"divmod|x (%|//)", "", "raises ZeroDivisionError", "NumPy's numbers divide as Python's: by zero is an error"),
+    ("raises", r"np\.(nan)?(quantile|percentile)", "b1", "booleans cannot be interpolated", "NumPy takes them at the ends only"),
+    ("raises", r"np\.gradient", _NUMBER, "at least two", "a number has no gradient; NumPy gives an empty tuple"),
+    ("accepted", r"np\.(\w*split|take_along_axis)", "", "NumPy raises AttributeError", "lists and numbers are taken as arrays"),
+    ("type", r"np\.(cov|corrcoef)", "c1", "", "the variance of complex numbers is real"),
     (
         "memory",
-        r"np\.(rot90|diag|flip|squeeze|atleast_|broadcast|\w*\d+\()|x\.(diagonal|astype|flat)",
+        r"np\.(rot90|diag|diff|flip|squeeze|atleast_|broadcast|\w*\d+\()|x\.(diagonal|astype|flat)",
         "",
         "",
         "copies where NumPy gives views",
     ),
     ("memory", r"(np|x)\.(reshape|ravel|\w*split)", "reversed|strided|T2|S2|F2", "", "reshaped arrays are contiguous, so they are copies"),
     ("type", r"np\.(float32|uint8|int32|bool_|complex64|int64|float64)\(", "", "", "numbers come back as Python's"),
+    ("value", r"~x$", "^true$", "", "the opposite of a boolean, as NumPy's, where Python gives an integer"),
+    ("value", r"x is y$", "f4s|i32s|u8s", "", "numbers are values, which have no identity"),
     ("value", r"isinstance\(", "f4s|i32s|u8s", "", "numbers of every width are instances of float and int"),
-    ("value", r"hash\(", "tuple", "", "hashes of tuples are others"),
-    ("value", r"str\(", _ARRAY, "", "arrays are written in one line"),
+    ("value", r"hash\(", "tuple|nan", "", "hashes of tuples are others, and Python's of a NaN is its address"),
 )
 
 

@@ -439,6 +439,7 @@ _TABLE: dict[str, str] = {
     "_cupy_names": "DataSource alltrue asfarray byte_bounds cfloat complex_ cumproduct disp format_parser fromDlpack long"
     " make_aligned_dtype mintypecode"
     " product round_ row_stack show_config singlecomplex sometrue trapz typename",
+    "_array_api": "__array_api_version__ __array_namespace_info__",
     "_callbacks": "carray cfunc farray",
     "_jit": "get_num_threads get_thread_id jit literal_unroll literally njit objmode parallel_chunksize pndindex prange set_num_threads"
     " threading_layer",

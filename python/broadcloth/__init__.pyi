@@ -29,6 +29,10 @@ from ._apply import (
     broadcast as broadcast,
     piecewise as piecewise,
 )
+from ._array_api import (
+    __array_api_version__ as __array_api_version__,
+    __array_namespace_info__ as __array_namespace_info__,
+)
 from ._bits import base_repr as base_repr, binary_repr as binary_repr, packbits as packbits, unpackbits as unpackbits
 from ._broadcloth import (
     CompileError as CompileError,
@@ -611,6 +615,8 @@ __all__ = [
     "ReductionKernel",
     "True_",
     "TypingError",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "abs",
     "absolute",
     "acos",

@@ -443,6 +443,12 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     widths = _pairs(pad_width, x.ndim)
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError("index can't contain negative values")
+    padded = _padded(x, widths, mode, kwargs)
+    # The result lies in memory as the array does, where that is not C's order.
+    return padded.copy("F") if x.flags.fnc and not padded.flags.fnc else padded
+
+
+def _padded(x: ndarray, widths: list[Any], mode: Any, kwargs: dict[str, Any]) -> ndarray:
     if callable(mode):
         return _pad_by(mode, x, widths, kwargs)
     if mode not in _PAD_KEYWORDS:
@@ -508,7 +514,8 @@ def _along(axis: int, *part: int | None) -> tuple[slice, ...]:
 
 def _bordered(x: ndarray, widths: Any) -> ndarray:
     """The array inside a border that is not written yet."""
-    result = _c.empty([before + extent + after for extent, (before, after) in zip(x.shape, widths)], x.dtype, device=x.device)
+    shape = [before + extent + after for extent, (before, after) in zip(x.shape, widths)]
+    result = _c.empty(shape, x.dtype, "F" if x.flags.fnc else "C", device=x.device)
     result[tuple(slice(before, before + extent) for extent, (before, _) in zip(x.shape, widths))] = x
     return result
 

@@ -30,7 +30,15 @@ def _check_kind(kind: Any, order: Any, stable: Any) -> None:
             raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
 
 
-def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> ndarray:
+def sort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool | None = None,
+) -> ndarray:
     """A sorted copy.
 
     Parameters
@@ -42,11 +50,13 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: No
         Every kind is the same stable sort.
     stable : bool, optional
         As `kind`; not together with it.
+    descending : bool, optional
+        Whether the greatest come first, as from NumPy 2.5 on.
 
     Returns
     -------
     ndarray
-        NaN comes last; complex numbers are ordered by their real and then by their imaginary parts.
+        NaN and NaT come last in both orders; complex numbers are ordered by their real and then by their imaginary parts.
 
     Raises
     ------
@@ -60,12 +70,22 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: No
     >>> bc.sort([[3, 1, 2], [9, 8, 7]])
     array([[1, 2, 3],
            [7, 8, 9]])
+    >>> bc.sort([2.0, bc.nan, 3.0], descending=True)
+    array([ 3.,  2., nan])
     """
     _check_kind(kind, order, stable)
-    return _c.sort(a, axis)
+    return _c.sort(a, axis, bool(descending))
 
 
-def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> ndarray:
+def argsort(
+    a: ArrayLike,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool | None = None,
+) -> ndarray:
     """The places, int64, that sort an array: `take_along_axis(a, argsort(a, axis), axis)` is sorted. Equal elements keep their order.
 
     Parameters and errors are those of `sort`.
@@ -76,7 +96,7 @@ def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order:
     array([1, 3, 2, 0])
     """
     _check_kind(kind, order, stable)
-    return _c.argsort(a, axis)
+    return _c.argsort(a, axis, bool(descending))
 
 
 def lexsort(keys: Any, axis: int = -1) -> ndarray:

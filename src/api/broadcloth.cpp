@@ -3,19 +3,13 @@
 
 #include <charconv>
 
-#include "array/array.h"
-#include "ops/composite.h"
+#include "api/array_impl.h"
 #include "runtime/backend.h"
 
 namespace broadcloth {
-
-/// An array of the engine, or a number that has met none yet.
-struct array::impl {
-  bc::Arg value;
-  shape_t shape;
-};
-
 namespace {
+
+using namespace face;
 
 namespace named {
 using enum dtype;
@@ -26,19 +20,6 @@ constexpr dtype bool_ = dtype::boolean;
 #include "core/dtypes.def"
 #undef BC_DTYPE
 #undef bool
-
-bc::DType engine(dtype t) { return static_cast<bc::DType>(t); }
-bc::Dims dims(const shape_t& s) { return bc::Dims(std::span<const int64_t>(s)); }
-
-array made(bc::Array a) {
-  shape_t shape(a.shape().begin(), a.shape().end());
-  return array(std::make_shared<const array::impl>(array::impl{bc::Arg(std::move(a)), std::move(shape)}));
-}
-/// The engine's array; a number becomes one on the default device.
-bc::Array real_array(const array& a) {
-  const bc::Arg& arg = a.get().value;
-  return arg.array ? arg.array : bc::as_array(arg, bc::default_device());
-}
 
 bc::Op op_named(std::string_view name) {
   const std::optional<bc::Op> op = bc::op_from_name(name);

@@ -1,6 +1,7 @@
 #include "array/few.h"
 
 #include <cstring>
+#include <utility>
 
 #include "array/history.h"
 #include "codegen/tier0/tier0.h"
@@ -171,17 +172,28 @@ char* find_one(const Array& a, std::span<const SliceItem> items) {
 
 }  // namespace
 
-std::optional<Element> pick_one(const Array& a, std::span<const SliceItem> items) {
-  if (items.empty() || !open(a.device()) || has_history(a)) return std::nullopt;
+bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) {
+  if (items.empty() || !open(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
-  if (!from) return std::nullopt;
-  Element made{a.dtype()};
+  if (!from) return false;
+  made->dtype = a.dtype();
   by_item(itemsize(a.dtype()), [&](auto u) {
     u = get<decltype(u)>(from);
-    std::memcpy(made.bytes, &u, sizeof(u));
+    std::memcpy(made->bytes, &u, sizeof(u));
   });
-  return made;
+  return true;
+}
+
+bool pick_one(const Array& a, Element* made) {
+  if (a.ndim() != 0 || a.has_loose_booleans() || !open(a.device()) || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer) return false;
+  const int item = itemsize(a.dtype());
+  made->dtype = a.dtype();
+  std::memcpy(made->bytes, static_cast<const char*>(node.buffer->ptr) + a.offset() * item, static_cast<size_t>(item));
+  return true;
 }
 
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
@@ -238,40 +250,55 @@ Array array_of_one(const Element& element) {
   return made;
 }
 
+bool loops_over_elements(const Array& a) {
+  // A node for an element costs a microsecond, and planning hundreds of them costs milliseconds.
+  constexpr int kEnough = 4;
+  if (!reachable(a.device()) || profiling() || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  const Node* node = a.storage()->current.get();
+  if (!node->pending()) return false;
+  if (node->refs() > kEnough) return true;
+  for (int k = 0; k < kEnough; ++k) {
+    if (!node->pending() || node->op != Op::store || static_cast<const StoreExtra&>(*node->extra).region.size() > kFew) return false;
+    node = node->in[0].node.get();
+  }
+  return true;
+}
+
 namespace {
 
 template <class T>
-Element element_of(DType dtype, T value) {
-  Element made{dtype};
-  std::memcpy(made.bytes, &value, sizeof(T));
-  return made;
+bool set_element(Element* made, DType dtype, T value) {
+  made->dtype = dtype;
+  std::memcpy(made->bytes, &value, sizeof(T));
+  return true;
 }
 
-/// Arithmetic and comparisons of T; nothing for other rows. Integers wrap around.
+/// Arithmetic and comparisons of T; false for other rows. Integers wrap around.
 template <class T>
-std::optional<Element> apply_plain(Op op, DType dtype, T x, T y) {
+bool apply_plain(Op op, DType dtype, T x, T y, Element* made) {
   using U = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
   const U a = static_cast<U>(x), b = static_cast<U>(y);
   switch (op) {
-    case Op::add: return element_of(dtype, static_cast<U>(a + b));
-    case Op::subtract: return element_of(dtype, static_cast<U>(a - b));
-    case Op::multiply: return element_of(dtype, static_cast<U>(a * b));
-    case Op::divide: return element_of(DType::f64, static_cast<double>(x) / static_cast<double>(y));
-    case Op::less: return element_of(DType::b1, x < y);
-    case Op::less_equal: return element_of(DType::b1, x <= y);
-    case Op::greater: return element_of(DType::b1, x > y);
-    case Op::greater_equal: return element_of(DType::b1, x >= y);
-    case Op::equal: return element_of(DType::b1, x == y);
-    case Op::not_equal: return element_of(DType::b1, x != y);
-    default: return std::nullopt;
+    case Op::add: return set_element(made, dtype, static_cast<U>(a + b));
+    case Op::subtract: return set_element(made, dtype, static_cast<U>(a - b));
+    case Op::multiply: return set_element(made, dtype, static_cast<U>(a * b));
+    case Op::divide: return set_element(made, DType::f64, static_cast<double>(x) / static_cast<double>(y));
+    case Op::less: return set_element(made, DType::b1, x < y);
+    case Op::less_equal: return set_element(made, DType::b1, x <= y);
+    case Op::greater: return set_element(made, DType::b1, x > y);
+    case Op::greater_equal: return set_element(made, DType::b1, x >= y);
+    case Op::equal: return set_element(made, DType::b1, x == y);
+    case Op::not_equal: return set_element(made, DType::b1, x != y);
+    default: return false;
   }
 }
 
 /// Tells whether a term is a number of T as it stands; *value is it then.
 bool is_plain(const ElementTerm& term, double* value) {
   if (term.weak == Weak::none) {
-    if (term.element.dtype != DType::f64) return false;
-    *value = get<double>(term.element.bytes);
+    if (term.element->dtype != DType::f64) return false;
+    *value = get<double>(term.element->bytes);
     return true;
   }
   if (term.weak == Weak::integer && term.value.dtype == DType::u64) return false;
@@ -280,82 +307,123 @@ bool is_plain(const ElementTerm& term, double* value) {
 }
 bool is_plain(const ElementTerm& term, int64_t* value) {
   const bool plain =
-      term.weak == Weak::none ? term.element.dtype == DType::i64 : term.weak == Weak::integer && term.value.dtype == DType::i64;
-  if (plain) *value = term.weak == Weak::none ? get<int64_t>(term.element.bytes) : term.value.i;
+      term.weak == Weak::none ? term.element->dtype == DType::i64 : term.weak == Weak::integer && term.value.dtype == DType::i64;
+  if (plain) *value = term.weak == Weak::none ? get<int64_t>(term.element->bytes) : term.value.i;
   return plain;
 }
 
 /// Any other row, by the loop that the built-in kernels run.
-std::optional<Element> apply_by_loop(Op op, std::span<const ElementTerm> terms) {
+bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
   const OpInfo& row = info(op);
   const bool plain_types = row.signature == Signature::same || row.signature == Signature::divide;
-  if (row.kind != OpKind::elementwise || !plain_types || row.nin != terms.size()) return std::nullopt;
+  if (row.kind != OpKind::elementwise || !plain_types || row.nin != terms.size()) return false;
   OperandType types[3];
   bool weak = false, unsigned_64 = false, signed_int = false;
   for (size_t k = 0; k < terms.size(); ++k) {
     const ElementTerm& t = terms[k];
-    types[k] = t.weak == Weak::none ? OperandType{t.element.dtype, Weak::none} : OperandType{default_dtype(t.weak), t.weak};
+    types[k] = t.weak == Weak::none ? OperandType{t.element->dtype, Weak::none} : OperandType{default_dtype(t.weak), t.weak};
     weak |= t.weak != Weak::none;
-    unsigned_64 |= t.weak == Weak::none && t.element.dtype == DType::u64;
-    signed_int |= t.weak == Weak::none && is_signed_int(t.element.dtype);
+    unsigned_64 |= t.weak == Weak::none && t.element->dtype == DType::u64;
+    signed_int |= t.weak == Weak::none && is_signed_int(t.element->dtype);
   }
   // Rows that look at values, and Python numbers beyond a dtype, are recorded: rules and errors are there.
-  if ((is_logical(op) && weak) || (unsigned_64 && signed_int)) return std::nullopt;
+  if ((is_logical(op) && weak) || (unsigned_64 && signed_int)) return false;
   const Loop loop = resolve(op, std::span<const OperandType>(types, terms.size()));
-  if (op == Op::power && !is_inexact(loop.in[1])) return std::nullopt;
+  if (op == Op::power && !is_inexact(loop.in[1])) return false;
   const Tier0Loop run = tier0_loop(op, loop.in[0]);
-  if (!run) return std::nullopt;
+  if (!run) return false;
   alignas(16) char operands[3][16], result[16] = {};  // complex numbers lie at multiples of 16
   for (size_t k = 0; k < terms.size(); ++k) {
     const ElementTerm& t = terms[k];
-    if (t.weak == Weak::integer && !integer_fits(t.value, loop.in[k])) return std::nullopt;
+    if (t.weak == Weak::integer && !integer_fits(t.value, loop.in[k])) return false;
     if (t.weak != Weak::none) {
       t.value.store(loop.in[k], operands[k]);
-    } else if (t.element.dtype == loop.in[k]) {
-      std::memcpy(operands[k], t.element.bytes, sizeof(operands[k]));
-    } else if (const Tier0Loop cast = tier0_cast(t.element.dtype, loop.in[k])) {
-      cast(t.element.bytes, nullptr, nullptr, operands[k], 1);
+    } else if (t.element->dtype == loop.in[k]) {
+      std::memcpy(operands[k], t.element->bytes, sizeof(operands[k]));
+    } else if (const Tier0Loop cast = tier0_cast(t.element->dtype, loop.in[k])) {
+      cast(t.element->bytes, nullptr, nullptr, operands[k], 1);
     } else {
-      return std::nullopt;
+      return false;
     }
   }
   run(operands[0], operands[1], operands[2], result, 1);
-  Element made{loop.out};
-  std::memcpy(made.bytes, result, sizeof(result));
-  return made;
+  made->dtype = loop.out;
+  std::memcpy(made->bytes, result, sizeof(result));
+  return true;
 }
 
 }  // namespace
 
-std::optional<Element> apply_one(Op op, std::span<const ElementTerm> terms) {
-  if (!open(Device{DeviceType::cpu, 0})) return std::nullopt;
+bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made) {
+  if (!open(Device{DeviceType::cpu, 0})) return false;
   if (terms.size() == 2) {
     if (double x, y; is_plain(terms[0], &x) && is_plain(terms[1], &y)) {
-      if (std::optional<Element> made = apply_plain(op, DType::f64, x, y)) return made;
+      if (apply_plain(op, DType::f64, x, y, made)) return true;
     } else if (int64_t i, j; is_plain(terms[0], &i) && is_plain(terms[1], &j)) {
-      if (std::optional<Element> made = apply_plain(op, DType::i64, i, j)) return made;
+      if (apply_plain(op, DType::i64, i, j, made)) return true;
     }
   }
-  return apply_by_loop(op, terms);
+  return apply_by_loop(op, terms, made);
+}
+
+namespace {
+
+/// Room for a number, or for a copy of a few elements.
+struct Room {
+  alignas(16) char bytes[kFew * 16];
+};
+
+/// What is stored into `count` elements of `dtype`: an array of as many or of one, or a Python number, which lies in `room` then. Elements
+/// of the target itself are copied there as well, since the store may write them before it reads them.
+bool find_stored(const Arg& value, const Array& target, int64_t count, Room* room, Near* from) {
+  if (value.weak != Weak::none) {
+    from->first = room->bytes;
+    return store_number(value, target.dtype(), room->bytes);
+  }
+  const Array& v = value.array;
+  if (v.dtype() != target.dtype() || !(v.device() == target.device())) return false;
+  if (!find(v, from) || (from->count != count && from->count != 1)) return false;
+  if (v.storage() == target.storage()) {
+    for (int64_t k = 0; k < from->count; ++k) std::memcpy(room->bytes + k * from->item, from->at(k), static_cast<size_t>(from->item));
+    from->first = room->bytes;
+    from->step = from->item;
+  }
+  if (from->count == 1) from->step = 0;
+  return true;
+}
+
+}  // namespace
+
+bool put_row(const Array& place, const Arg& value) {
+  if (place.ndim() != 1 || !open(place.device()) || changes_history(place, value)) return false;
+  const TapeLock lock(tape(place.device()));
+  Room room;
+  Near to, from;
+  if (!find(place, &to) || (to.step == 0 && to.count > 1) || !sole_owner(place)) return false;
+  if (!find_stored(value, place, to.count, &room, &from)) return false;
+  if (to.step == to.item && from.step == to.item)
+    std::memcpy(to.first, from.first, static_cast<size_t>(to.count) * to.item);
+  else
+    by_item(to.item, [&](auto u) {
+      using U = decltype(u);
+      for (int64_t k = 0; k < to.count; ++k) {
+        u = get<U>(from.at(k));
+        std::memcpy(to.at(k), &u, sizeof(U));
+      }
+    });
+  wrote(*place.storage());
+  return true;
 }
 
 bool put_few(const Array& a, const Array& index, const Arg& value) {
   if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
-  Near to;
+  Room room;
+  Near to, from;
   Places places;
   if (!find(a, &to) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
   if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
-  alignas(16) char scalar[16];
-  Near from;
-  if (value.weak == Weak::none) {
-    if (value.array.dtype() != a.dtype() || !(value.array.device() == a.device()) || value.array.storage() == a.storage()) return false;
-    if (!find(value.array, &from) || (from.count != places.count && from.count != 1)) return false;
-    if (from.count == 1) from.step = 0;
-  } else {
-    if (!store_number(value, a.dtype(), scalar)) return false;
-    from.first = scalar;
-  }
+  if (!find_stored(value, a, places.count, &room, &from)) return false;
   by_item(to.item, [&](auto u) {
     using U = decltype(u);
     for (int k = 0; k < places.count; ++k) {
@@ -406,11 +474,48 @@ std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
   return made;
 }
 
+namespace {
+
+/// A small matrix as the CPU's product reads it.
+struct Factor {
+  const char* first = nullptr;
+  int64_t strides[3] = {};
+  alignas(64) char cast[kFew * 8];  ///< its elements, where they are of another type than the product
+};
+
+/// The elements of a computed matrix of `rows` and `columns`, whose steps in elements are `row` and `column`; cast to `dtype` where they
+/// are few.
+bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column, Factor* made) {
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer || a.has_loose_booleans()) return false;
+  const int item = itemsize(a.dtype());
+  made->first = static_cast<const char*>(node.buffer->ptr) + a.offset() * item;
+  made->strides[1] = row;
+  made->strides[2] = column;
+  if (a.dtype() == dtype) return true;
+  const Tier0Loop cast = rows * columns <= kFew ? tier0_cast(a.dtype(), dtype) : nullptr;
+  if (!cast) return false;
+  const char* const from = std::exchange(made->first, made->cast);
+  made->strides[1] = columns;
+  made->strides[2] = 1;
+  if (columns == 1) {  // walked as a row
+    std::swap(rows, columns);
+    std::swap(row, column);
+  }
+  char* to = made->cast;
+  const int64_t n = column == 1 ? columns : 1;  // elements a call
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; j += n, to += n * itemsize(dtype)) cast(from + (i * row + j * column) * item, nullptr, nullptr, to, n);
+  return true;
+}
+
+}  // namespace
+
 std::optional<Array> multiply_few(const Array& a, const Array& b) {
   // To record a product and to run it takes 2 us; of more multiplications than these that is little.
   constexpr int64_t kMostWork = 64 * 64 * 64;
-  const DType dtype = a.dtype();
-  if ((dtype != DType::f32 && dtype != DType::f64) || b.dtype() != dtype) return std::nullopt;
+  const DType dtype = promote(a.dtype(), b.dtype());
+  if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
   // A vector is a row on the left and a column on the right. (A product of two is a sum, which fuses with what is around it.)
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
@@ -418,14 +523,79 @@ std::optional<Array> multiply_few(const Array& a, const Array& b) {
   if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
   if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
-  const Node &left = *a.storage()->current, &right = *b.storage()->current;
-  if (left.pending() || !left.buffer || right.pending() || !right.buffer) return std::nullopt;
+  Factor left, right;
+  if (!find_factor(a, dtype, m, k, row ? 0 : a.strides()[0], a.strides().back(), &left)) return std::nullopt;
+  if (!find_factor(b, dtype, k, n, b.strides()[0], column ? 0 : b.strides()[1], &right)) return std::nullopt;
   Array made = empty(row ? Dims{n} : column ? Dims{m} : Dims{m, n}, dtype, a.device());
-  const int item = itemsize(dtype);
-  const int64_t sa[] = {0, row ? 0 : a.strides()[0], a.strides().back()}, sb[] = {0, b.strides()[0], column ? 0 : b.strides()[1]};
-  host_library().matmul(dtype, 1, m, n, k, static_cast<const char*>(left.buffer->ptr) + a.offset() * item, sa,
-                        static_cast<const char*>(right.buffer->ptr) + b.offset() * item, sb, made.storage()->current->buffer->ptr);
+  host_library().matmul(dtype, 1, m, n, k, left.first, left.strides, right.first, right.strides, made.storage()->current->buffer->ptr);
   return made;
+}
+
+namespace {
+
+/// The elements of a one-dimensional array as numbers of T.
+template <class T>
+struct Numbers {
+  const Near& near;
+  T operator[](int64_t k) const { return get<T>(near.at(k)); }
+};
+
+/// The place of the first extreme: of the first NaN where there is one.
+template <bool greatest, class T>
+int64_t place_of_extreme(Numbers<T> all) {
+  int64_t place = 0;
+  T best = all[0];
+  for (int64_t k = 0; k < all.near.count; ++k) {
+    const T v = all[k];
+    if (v != v) return k;
+    if (greatest ? v > best : v < best) {
+      best = v;
+      place = k;
+    }
+  }
+  return place;
+}
+
+/// Reductions whose result does not depend on the order of the elements.
+template <class T>
+bool reduce_numbers(Op op, DType dtype, Numbers<T> all, Element* made) {
+  const int64_t n = all.near.count;
+  int64_t count = 0;
+  switch (op) {
+    case Op::reduce_argmax: return set_element(made, DType::i64, place_of_extreme<true>(all));
+    case Op::reduce_argmin: return set_element(made, DType::i64, place_of_extreme<false>(all));
+    case Op::reduce_max:
+    case Op::reduce_min: {
+      const T best = all[op == Op::reduce_max ? place_of_extreme<true>(all) : place_of_extreme<false>(all)];
+      // Zeros of two signs and NaNs of several bits are equal here: which of them is the result, the kernel says.
+      return (is_integer(dtype) || is_bool(dtype) || (best == best && best != 0)) && set_element(made, dtype, best);
+    }
+    case Op::reduce_any:
+    case Op::reduce_all:
+    case Op::reduce_count_nonzero:
+      for (int64_t k = 0; k < n; ++k) count += all[k] != 0;
+      if (op == Op::reduce_count_nonzero) return set_element(made, DType::i64, count);
+      return set_element(made, DType::b1, op == Op::reduce_any ? count > 0 : count == n);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool reduce_few(Op op, const Array& a, Element* made) {
+  if (a.ndim() != 1 || a.shape()[0] == 0 || !open(a.device()) || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  Near near;
+  if (!find(a, &near)) return false;
+  switch (const DType t = a.dtype()) {
+    case DType::b1:
+    case DType::u8: return reduce_numbers(op, t, Numbers<uint8_t>{near}, made);
+    case DType::i32: return reduce_numbers(op, t, Numbers<int32_t>{near}, made);
+    case DType::i64: return reduce_numbers(op, t, Numbers<int64_t>{near}, made);
+    case DType::f32: return reduce_numbers(op, t, Numbers<float>{near}, made);
+    case DType::f64: return reduce_numbers(op, t, Numbers<double>{near}, made);
+    default: return false;
+  }
 }
 
 }  // namespace bc

@@ -19,22 +19,32 @@ struct Element {
 };
 /// An operand of apply_one: an element, or a Python number where `weak` says so.
 struct ElementTerm {
-  Element element;
+  const Element* element = nullptr;
   Weak weak = Weak::none;
   Scalar value;
 };
 
-/// The element that an index of an integer for each axis names.
-std::optional<Element> pick_one(const Array& a, std::span<const SliceItem> items);
+// Elements are written where the caller keeps them: to copy one that was written just now takes longer than all else here.
+
+/// Gives the element that an index of an integer for each axis names. Tells whether it was done.
+bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made);
+/// The same of an array without axes.
+bool pick_one(const Array& a, Element* made);
 /// Its value, also while a profiler counts kernels.
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
 /// Stores into that element. Tells whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value);
+/// Stores into a 1-d place of a few elements: an array of as many or of one, or a Python number. Tells whether it was done.
+bool put_row(const Array& place, const Arg& value);
+/// Tells whether a program seems to read or write `a`, which is not computed yet, element by element: several nodes wait for that. To
+/// compute `a` is faster then than to record a node for each.
+bool loops_over_elements(const Array& a);
 /// An array without axes that holds an element.
 Array array_of_one(const Element& element);
 /// An elementwise row of elements and Python numbers, at least one of them an element: dtypes and bits are those that recording gives.
-std::optional<Element> apply_one(Op op, std::span<const ElementTerm> terms);
+/// Tells whether it was done.
+bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values.
 std::optional<Array> pick_few(const Array& a, const Array& index);
 /// a[index] = value likewise. Tells whether it was done.
@@ -43,7 +53,9 @@ bool put_few(const Array& a, const Array& index, const Arg& value);
 std::optional<Array> places_few(const Array& a);
 /// 1-d arrays of one type, one after the other.
 std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
-/// a · b of two small matrices of float32 or of float64.
+/// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.
+bool reduce_few(Op op, const Array& a, Element* made);
+/// a · b of two small matrices whose product is one of float32 or of float64.
 std::optional<Array> multiply_few(const Array& a, const Array& b);
 
 }  // namespace bc

@@ -41,8 +41,10 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands);
 PyObject* wrap(Array a);
 /// As wrap(), for results that NumPy turns into scalars when they have no axes.
 PyObject* wrap_value(Array a);
-/// A bare element.
-PyObject* wrap_element(const Element& element);
+/// A bare element, to be set by the caller.
+PyArray* new_element();
+/// The result of a reduction over all of a few elements, computed at once; nullptr where it is to be recorded.
+PyObject* reduce_bare(Op op, const Array& a);
 /// A new Python array over `from`'s storage: its base, and read-only where `from` is. Of a scalar a copy, unless it is read-only.
 PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
 /// wrap_view when `a` still lies in `from`'s storage, else wrap.

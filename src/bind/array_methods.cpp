@@ -62,6 +62,14 @@ bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spr
   return true;
 }
 
+PyObject* reduce_now(Op op, const Array& a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                     PyObject* where) {
+  const auto given = [](PyObject* o, PyObject* otherwise) { return !is_missing(o) && o != otherwise; };
+  if (a.ndim() != 1 || given(axis, Py_None) || given(dtype, Py_None) || given(out, Py_None)) return nullptr;
+  if (given(keepdims, Py_False) || !is_missing(initial) || given(where, Py_True)) return nullptr;
+  return reduce_bare(op, a);
+}
+
 namespace {
 
 PyRef steal(PyObject* o) { return PyRef::steal(o); }
@@ -69,6 +77,7 @@ PyRef steal(PyObject* o) { return PyRef::steal(o); }
 template <Op op>
 PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
   const Array& a = array_of(self);
+  if (PyObject* made = reduce_now(op, a, axis, dtype, out, keepdims, initial, where)) return steal(made);
   const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
   warn_of_reduced(op, a, options);
   Array made = reduce(op, a, options);
@@ -627,7 +636,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       variadic("argpartition", package_method<0>,
                "argpartition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nSee broadcloth.argpartition."),
       variadic("argsort", package_method<1>,
-               "argsort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSee broadcloth.argsort."),
+               "argsort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=None)\n--\n\nSee broadcloth.argsort."),
       variadic("choose", package_method<2>, "choose($self, /, choices, out=None, mode='raise')\n--\n\nSee broadcloth.choose."),
       variadic("compress", package_method<3>, "compress($self, /, condition, axis=None, out=None)\n--\n\nSee broadcloth.compress."),
       variadic("searchsorted", package_method<4>,
@@ -635,7 +644,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       variadic("partition", package_method<5>,
                "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nPartitions in place; see broadcloth.partition."),
       variadic("sort", package_method<6>,
-               "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\nSorts in place; see broadcloth.sort."),
+               "sort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=None)\n--\n\nSorts in place; see broadcloth.sort."),
       BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_host_array(array_of(self), "numpy", 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),
@@ -651,7 +660,11 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self)); }),
       array_ufunc_method(),
       array_function_method(),
-      BC_METHOD("__array_namespace__(*, api_version=None)", [](PyObject*, PyObject*) { return import("broadcloth"); }),
+      BC_METHOD("__array_namespace__(*, api_version=None) The module; ValueError where it does not follow that version of the standard.",
+                [](PyObject*, PyObject* version) {
+                  if (version && version != Py_None) call(import_attr("broadcloth._array_api", "check_version").get(), {version});
+                  return import("broadcloth");
+                }),
       {"__class_getitem__", class_getitem, METH_O | METH_CLASS, nullptr},
   };
   list->insert(list->end(), methods.begin(), methods.end());

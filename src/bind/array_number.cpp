@@ -121,19 +121,27 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   return std::nullopt;
 }
 
-/// x**3 and x**4 of floats as products, which are within 1.5 units of the last place; 0 for other powers.
+/// x**3 and x**4 of floats as products, which are within 1.5 units of the last place, and of complex numbers the powers up to 16, which
+/// NumPy multiplies as well; 0 for other powers.
 int power_by_products(PyObject* x, PyObject* y) {
   if (!is_array(x)) return 0;
   const DType t = array_dtype(x);
-  if (t != DType::f32 && t != DType::f64) return 0;
+  if (t != DType::f32 && t != DType::f64 && !is_complex(t)) return 0;
   const double e = PyFloat_CheckExact(y) ? PyFloat_AsDouble(y) : PyLong_CheckExact(y) ? static_cast<double>(PyLong_AsLongLong(y)) : 0;
   if (PyErr_Occurred()) PyErr_Clear();  // an int beyond every power of interest
-  return e == 3 || e == 4 ? static_cast<int>(e) : 0;
+  const bool products = e == 3 || e == 4 || (is_complex(t) && e > 4 && e <= 16 && e == static_cast<int>(e));
+  return products ? static_cast<int>(e) : 0;
 }
 
+/// x to a power of at least 3, by repeated squares.
 Array product_power(const Array& x, int exponent, const UfuncOptions& options = {}) {
-  const Array square = ufunc(Op::square, {x});
-  return exponent == 4 ? ufunc(Op::square, {square}, options) : ufunc(Op::multiply, {square, x}, options);
+  Array odd, even = x;  // the result is odd * even ** exponent
+  for (; exponent > 1; exponent /= 2) {
+    if (exponent % 2) odd = odd ? ufunc(Op::multiply, {odd, even}) : even;
+    if (exponent == 2 && !odd) return ufunc(Op::square, {even}, options);
+    even = ufunc(Op::square, {even});
+  }
+  return ufunc(Op::multiply, {odd, even}, options);
 }
 
 /// 1 / x for floats is x's reciprocal, of the same bits and with fewer instructions.
@@ -296,18 +304,21 @@ PyObject* to_index(PyObject* self) {
 }  // namespace
 
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
-  if (op == Op::power && (*args)[1].array && is_signed_int((*args)[1].array.dtype())) [[unlikely]] {
+  if (op == Op::power && (*args)[1].array && is_signed_int(options.dtype ? *options.dtype : (*args)[1].array.dtype())) [[unlikely]] {
     const Arg& base = (*args)[0];
+    const Array& exponent = (*args)[1].array;
     // uint64 with signed integers is float64.
-    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), (*args)[1].array.dtype()))
+    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype()))
                                      : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
-    const bool known = (*args)[1].array.device().type != DeviceType::null;
-    const bool nothing = (*args)[1].array.size() == 0 || (base.array && base.array.size() == 0);
-    if (known && integers && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
+    const bool known = exponent.device().type != DeviceType::null;
+    const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0);
+    if (known && integers && !is_inexact(exponent.dtype()) && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
       ReduceOptions computed;
       computed.where = options.where;
-      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {(*args)[1], Arg(int64_t{0})}), computed);
+      // dtype= decides what the loop sees: 255 is -1 as int8.
+      const Array seen = options.dtype ? astype(exponent, *options.dtype, false) : exponent;
+      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed);
       if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
     }
   }

@@ -124,13 +124,12 @@ PyObject* wrap_value(Array a) {
   return made;
 }
 
-PyObject* wrap_element(const Element& element) {
+PyArray* new_element() {
   PyArray* self = allocate();
   new (&self->a) Array();
   self->scalar = true;
-  self->element = element;
   self->bare.store(true, std::memory_order_release);
-  return reinterpret_cast<PyObject*>(self);
+  return self;
 }
 
 void make_array_of_bare(PyArray* self) {
@@ -143,10 +142,15 @@ void make_array_of_bare(PyArray* self) {
 
 PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
   ElementTerm terms[3];
+  Element computed[3];
   for (size_t k = 0; k < operands.size(); ++k) {
     PyObject* o = operands[k];
     if (is_bare(o)) {
-      terms[k].element = as_py_array(o)->element;
+      terms[k].element = &as_py_array(o)->element;
+    } else if (is_array(o) && as_py_array(o)->scalar) {
+      // A sum that was recorded and is computed by now.
+      if (!pick_one(array_of(o), &computed[k])) return nullptr;
+      terms[k].element = &computed[k];
     } else if (PyFloat_CheckExact(o)) {
       terms[k].weak = Weak::real;
       terms[k].value = Scalar::real(PyFloat_AsDouble(o));
@@ -159,8 +163,19 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
       return nullptr;
     }
   }
-  const std::optional<Element> made = apply_one(op, {terms, operands.size()});
-  return made ? wrap_element(*made) : nullptr;
+  PyArray* made = new_element();
+  if (apply_one(op, {terms, operands.size()}, &made->element)) [[likely]]
+    return reinterpret_cast<PyObject*>(made);
+  Py_DECREF(made);
+  return nullptr;
+}
+
+PyObject* reduce_bare(Op op, const Array& a) {
+  Element made;
+  if (!reduce_few(op, a, &made)) return nullptr;
+  PyArray* self = new_element();
+  self->element = made;
+  return reinterpret_cast<PyObject*>(self);
 }
 
 PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
@@ -359,7 +374,7 @@ PyRef get_device(PyObject* self) { return device_object(array_of(self).device())
 /// What `isinstance` asks besides the type: in a program that was written for NumPy its elements and sums are numpy.float64 and so on.
 PyRef get_class(PyObject* self) {
   const PyArray* p = as_py_array(self);
-  PyObject* type = program_mode && p->scalar && p->a.ndim() == 0 ? numpy_scalar_type(p->a.dtype()) : nullptr;
+  PyObject* type = program_mode && p->scalar && (is_bare(self) || p->a.ndim() == 0) ? numpy_scalar_type(array_dtype(self)) : nullptr;
   return PyRef::borrow(type ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
 }
 PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }

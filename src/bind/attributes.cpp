@@ -89,7 +89,7 @@ PyObject* flag_getter(PyObject* self, void*) {
 void set_writeable(PyObject* array, bool write) {
   PyArray* p = as_py_array(array);
   if (write) {
-    const Array& a = p->a;
+    const Array& a = array_of(array);
     const bool memory = storage_facts(a).read_only;
     if (memory || (p->base && as_py_array(p->base)->read_only) || self_overlaps(a.layout()))
       throw_python(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");

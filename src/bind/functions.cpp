@@ -71,6 +71,7 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   if (!row) raise(ErrorKind::Value, "reduce: no reduction is called '{}'", op);
   const Device device = device_of({a});
   const Array array = to_array(a, device);
+  if (PyObject* made = reduce_now(*row, array, axis, dtype, out, keepdims, initial, where)) return steal(made);
   ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, device);
   options.ddof = ddof;
   warn_of_reduced(*row, array, options);

@@ -11,6 +11,7 @@
 #include "bind/program.h"
 #include "bind/values.h"
 #include "graph/tape.h"
+#include "runtime/profiler.h"
 
 namespace bc::bind {
 namespace {
@@ -334,6 +335,13 @@ bool waits_on_host(const Array& a) {
   return a.device().type == DeviceType::cpu && !differentiated && storage_facts(a).pending;
 }
 
+/// Computes an array that a program reads or writes element by element. Tells whether it was done.
+bool compute_for_loop(const Array& a) {
+  if (!loops_over_elements(a)) return false;
+  without_gil_unless(brief(a.device()), [&] { data(a); });
+  return true;
+}
+
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
   if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
@@ -345,8 +353,12 @@ PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
     }
     if (value) return to_numpy_scalar(*value, a.dtype()).release();
   }
-  const std::optional<Element> element = pick_one(a, items);
-  return element ? wrap_element(*element) : nullptr;
+  if (static_cast<int>(items.size()) != a.ndim() || !std::ranges::all_of(items, is_index)) return nullptr;
+  PyArray* made = new_element();
+  if (pick_one(a, items, &made->element) || (compute_for_loop(a) && pick_one(a, items, &made->element))) [[likely]]
+    return reinterpret_cast<PyObject*>(made);
+  Py_DECREF(made);
+  return nullptr;
 }
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
@@ -359,6 +371,9 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
+    // A program that has taken a few elements goes through all of them.
+    constexpr Py_ssize_t kEnough = 4;
+    if (at >= kEnough && a.ndim() == 1 && waits_on_host(a) && !profiling()) without_gil_unless(brief(a.device()), [&] { data(a); });
     if (PyObject* element = known_element(a, {&item, 1})) return element;
     Array part = slice(a, {&item, 1});
     // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
@@ -469,24 +484,35 @@ std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> i
   return ndim;
 }
 
-/// A scalar of NumPy's that has the dtype, as a number: no cast changes it. nullopt for anything else.
-std::optional<Arg> number_of(PyObject* o, DType dtype) {
-  if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return std::nullopt;
-  if (is_real_float(dtype)) return Arg(PyFloat_AsDouble(o));
-  if (is_bool(dtype)) return Arg(Weak::boolean, Scalar::boolean(PyObject_IsTrue(o) == 1));
-  if (!is_integer(dtype)) return std::nullopt;
-  const PyRef number = PyRef::steal(PyNumber_Index(o));
-  if (dtype == DType::u64) return Arg(Weak::integer, Scalar::uinteger(PyLong_AsUnsignedLongLong(number.get())));
-  return Arg(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+/// Gives the value of a scalar of NumPy's that has the dtype: no cast changes it. Tells whether `o` is one.
+bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
+  if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return false;
+  Scalar value;
+  if (is_real_float(dtype)) {
+    value = Scalar::real(PyFloat_AsDouble(o));
+  } else if (is_bool(dtype)) {
+    value = Scalar::boolean(PyObject_IsTrue(o) == 1);
+  } else if (is_integer(dtype)) {
+    const PyRef number = PyRef::steal(PyNumber_Index(o));
+    value = dtype == DType::u64 ? Scalar::uinteger(PyLong_AsUnsignedLongLong(number.get()))
+                                : Scalar::integer(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+  } else {
+    return false;
+  }
+  made->dtype = dtype;
+  value.store(dtype, made->bytes);
+  return true;
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
   if (is_bare(value) && put_one(a, items, as_py_array(value)->element)) return;
-  if (const std::optional<Arg> number = number_of(value, a.dtype()); number && put_one(a, items, *number)) return;
+  if (Element element; element_of_numpy(value, a.dtype(), &element) && put_one(a, items, element)) return;
   Arg v = to_stored_value(value, a.dtype(), a.device());
   if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
   if (put_one(a, items, v)) return;
   const Array target = slice(a, items);
+  if (put_row(target, v)) return;
+  if (compute_for_loop(a) && (put_one(a, items, v) || put_row(target, v))) return;
   if (v.array && v.array.ndim() > target.ndim()) {
     const bool element = target.ndim() == 0 && std::all_of(items.begin(), items.end(), is_index);
     v = fitted(target.ndim(), element, target.dtype(), std::move(v), value);

@@ -222,12 +222,34 @@ Mould make_mould(DType dtype) {
   return {new_ref(array.get()), NumpyView(array.get()).data()};
 }
 
+/// Makes numpy.float64 and numpy.int64, of which loops over elements make many. Their value lies behind the object's head, as NumPy's
+/// header for extensions says (arrayscalars.h).
+struct ScalarMaker {
+  PyTypeObject* type = nullptr;
+  allocfunc allocate = nullptr;  ///< nullptr where the objects have another size
+
+  explicit ScalarMaker(DType dtype) : type(reinterpret_cast<PyTypeObject*>(numpy_scalar_type(dtype))) {
+    const PyRef size = attr(reinterpret_cast<PyObject*>(type), "__basicsize__");
+    if (PyLong_AsSize_t(size.get()) == sizeof(PyObject) + 8) allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  }
+  PyRef make(const Scalar& s, DType dtype) const {
+    PyRef made = PyRef::steal(allocate(type, 0));
+    s.store(dtype, reinterpret_cast<char*>(made.get()) + sizeof(PyObject));
+    return made;
+  }
+};
+
 }  // namespace
 
 PyRef to_numpy_scalar(const Scalar& s, DType dtype) {
   if constexpr (kFreeThreaded) {  // threads would share the memory
     const PyRef value = to_python(s, dtype);
     return PyRef::steal(PyObject_CallFunctionObjArgs(numpy_scalar_type(dtype), value.get(), nullptr));
+  }
+  if (dtype == DType::f64 || dtype == DType::i64) {
+    static const ScalarMaker real(DType::f64), integer(DType::i64);
+    const ScalarMaker& maker = dtype == DType::f64 ? real : integer;
+    if (maker.allocate) return maker.make(s, dtype);
   }
   static Mould moulds[256];
   static PyObject* nothing = PyTuple_New(0);

@@ -12,6 +12,9 @@ const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out
 void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options);
 /// The checks of argmax and argmin alone: one axis, and something to look at. Other reductions pass.
 void check_arg_extreme(Op op, const Array& a, PyObject* axis);
+/// A reduction over all of a few elements that needs no more than NumPy's defaults, computed at once; nullptr where it is to be recorded.
+PyObject* reduce_now(Op op, const Array& a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
+                     PyObject* where);
 /// `out` when it was given, else the array.
 PyObject* finish_reduce(Array made, PyObject* out);
 /// NumPy's warnings where shapes alone tell: the mean of nothing, and a spread of no more elements than `ddof`; whether one was given. What

@@ -17,8 +17,10 @@ PyRef unique_tuple(const Unique& u) {
 
 std::vector<PyMethodDef> sorting_functions() {
   return {
-      BC_FUNCTION("sort(a, axis=-1)", [](const Array& a, const Axis& axis) { return sort(a, axis); }),
-      BC_FUNCTION("argsort(a, axis=-1)", [](const Array& a, const Axis& axis) { return argsort(a, axis); }),
+      BC_FUNCTION("sort(a, axis=-1, descending=False)",
+                  [](const Array& a, const Axis& axis, bool descending) { return sort(a, axis, descending); }),
+      BC_FUNCTION("argsort(a, axis=-1, descending=False)",
+                  [](const Array& a, const Axis& axis, bool descending) { return argsort(a, axis, descending); }),
       BC_FUNCTION("lexsort(keys, axis=-1)", [](const std::vector<Array>& keys, const Axis& axis) { return lexsort(keys, axis); }),
       BC_FUNCTION("partition(a, kth, axis=-1)", [](const Array& a, const Axes& kth, const Axis& axis) { return partition(a, kth, axis); }),
       BC_FUNCTION("argpartition(a, kth, axis=-1)",

@@ -841,4 +841,32 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   return r;
 }
 
+/// a.view(dtype): the same bytes as other elements. Kernels raise where they were made with debug=True.
+Value FunctionCompiler::viewed_as(const Value& self, Type element, const Node* n) {
+  const Type t = self.type;
+  const uint32_t from = t->element->bytes, to = element->bytes;
+  const Value a = bound(self);
+  char layout = t->layout;
+  if (from != to) {
+    if (t->ndim == 0) fail(n, ".view() keeps the size of the elements of an array without dimensions", {{source_of(n->a->a), t}});
+    if (to < from && from % to != 0)
+      fail(n, fmt::format(".view() splits elements of {} bytes into whole ones, not into those of {} bytes", from, to));
+    const bool raises = host() || unit_.options.debug;
+    const std::string extent = fmt::format("{}.shape[{}]", paren(a), t->ndim - 1);
+    if (layout != 'C') {
+      if (!raises) fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
+      fail_if(fmt::format("{0} != 1 && {1}.size() != 0 && {1}.strides[{2}] != {3}", extent, paren(a), t->ndim - 1, from), "ValueError",
+              "To change to a dtype of a different size, the last axis must be contiguous", n);
+      layout = 'A';
+    }
+    if (to > from && raises)
+      fail_if(fmt::format("{} * {} % {} != 0", extent, from, to), "ValueError",
+              "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.", n);
+  }
+  unit_.need("core");
+  const Type made = array_type(element, t->ndim, layout, t->read_only, t->space);
+  const std::string cpp_element = (!host() && t->read_only ? "const " : "") + cpp(element);
+  return Value::of(made, fmt::format("py::{}<{}, '{}'>({})", host() ? "host_viewed" : "viewed", cpp_element, layout, paren(a)));
+}
+
 }  // namespace bc::kernels

@@ -149,6 +149,10 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
     r.reads |= v.reads;
     r.effect |= v.effect;
   }
+  if (name == "math.isqrt" && unit_.options.python_errors && !in_elements_) {
+    texts[0] = spill(converted(args.positional[0], int64_type(), n)).text;
+    fail_if(fmt::format("{} < 0", texts[0]), "ValueError", "isqrt() argument must be nonnegative", n);
+  }
   std::string text;
   for (const char* p = row->text; *p; ++p) {
     if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
@@ -266,6 +270,26 @@ Value FunctionCompiler::call_ufunc(const std::string& name, int op_number, CallA
   return target;
 }
 
+/// An operand of a function of math, which takes one real number: integers become float64, unless `integral` integers are meant.
+Value FunctionCompiler::math_operand(const std::string& name, Value v, bool integral, const Node* at, const Node* n) {
+  if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+  if (v.is_array() && v.type->ndim == 0) v = scalar_of(v.lazy ? materialise(v, n) : v, n);
+  if (!v.is_scalar()) {
+    const std::string numpy = "numpy" + name.substr(name.find('.'));
+    const auto names = known_names();
+    const bool has = v.is_array() && std::find(names.begin(), names.end(), numpy) != names.end();
+    fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(at), v.type}},
+         has            ? fmt::format("use {}, or give one element", numpy)
+         : v.is_array() ? "give one element"
+                        : "give one number");
+  }
+  if (is_complex(v.type->dtype))
+    fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy{}", name.substr(name.find('.'))));
+  if (integral && is_inexact(v.type->dtype))
+    fail(n, fmt::format("{}() takes integers, not {}", name, v.type->spelling), {{source_of(at), v.type}}, "convert with int()");
+  return integral || is_inexact(v.type->dtype) ? v : converted(v, float64_type(), n);
+}
+
 std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name, const CallArguments& args, const Node* n) {
   const bool math = name.starts_with("math.");
   if (!math && !name.starts_with("numpy.")) return std::nullopt;
@@ -282,16 +306,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   if (math) {
     // math works in floats: integers of any width become float64; floor and its kin give integers.
     const bool integral = plain == "gcd" || plain == "lcm";
-    for (size_t i = 0; i < values.size(); ++i) {
-      Value& v = values[i];
-      if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
-      if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
-      if (is_complex(v.type->dtype))
-        fail(n, fmt::format("{}() does not take complex numbers", name), {}, fmt::format("use numpy.{}", plain));
-      if ((integral || (plain == "ldexp" && i == 1)) && is_inexact(v.type->dtype))
-        fail(n, fmt::format("{}() takes integers, not {}", name, v.type->spelling), {{source_of(args.nodes[i]), v.type}});
-      if (!integral && !is_inexact(v.type->dtype) && !(plain == "ldexp" && i == 1)) v = converted(v, float64_type(), n);
-    }
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = math_operand(name, values[i], integral || (plain == "ldexp" && i == 1), args.nodes[i], n);
     if (integral)
       for (Value& v : values) v = converted(v, int64_type(), n);
     Value r = elementwise(static_cast<int>(*op), values, n);
@@ -603,6 +619,15 @@ Value FunctionCompiler::whole_divisors(const std::string& name, const CallArgume
   return r;
 }
 
+/// Functions of math that take integers, which Python functions stand for: math.comb and its kin.
+Value FunctionCompiler::whole_function(const std::string& name, CallArguments args, const Node* n) {
+  if (!args.keywords.empty()) fail(n, fmt::format("{}() takes its arguments by position only", name));
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    if (Value& v = args.positional[i]; i == 0 || !v.is_none()) v = math_operand(name, v, true, args.nodes[i], n);
+  const Function* f = function_.stand_in(name);
+  return call_function(*f, f->syntax(), std::move(args), n);
+}
+
 /// The Python function that stands for a library function whose C++ form does not take all of these arguments.
 Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n) {
   // Of a method: its own, or its function's.
@@ -641,6 +666,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
       if (!takes_natively(*f, args)) return call_stand_in(*f, std::move(args), n);
     }
   }
+  if (host() && (name == "math.comb" || name == "math.perm" || name == "math.factorial" || name == "math.isqrt"))
+    return whole_function(name, std::move(args), n);
   if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
     if (auto r = host_builtin(name, args, n)) return *r;
@@ -745,7 +772,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
     if (p[0].is_array() && p[0].type->ndim > 0) {
       note_read(args.nodes[0]);
-      Value r = Value::of(int64_type(), paren(p[0].lazy ? p[0] : bound(p[0])) + ".shape[0]");
+      Value r = Value::of(int64_type(), paren(bound(p[0].lazy ? materialise(p[0], n) : p[0])) + ".shape[0]");
       r.simple = r.index = r.non_negative = true;
       return r;
     }
@@ -765,6 +792,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     need(1, 2);
     if (name == "builtins.round" && p[0].is_scalar() && is_complex(p[0].type->dtype))
       fail(n, "round() does not take complex numbers", {}, "use numpy.round");
+    if (name == "builtins.round" && p[0].type == bool_type()) args.positional[0] = converted(p[0], int64_type(), n);
     if (name == "builtins.round" && p[0].is_array())
       fail(n, fmt::format("round() does not take {}", p[0].type->spelling), {}, "use numpy.round");
     if (name != "builtins.round") {
@@ -917,19 +945,21 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (p[0].is(Kind::string) && type_from_name(p[0].type->name)) return Value::known(dtype_type(type_from_name(p[0].type->name)));
     fail(n, fmt::format("{}() does not take {}", name.substr(name.find('.') + 1), p[0].type->spelling));
   }
+  const auto real = [&](size_t i) { return math_operand(name, p[i], false, args.nodes[i], n); };
   if (name == "math.log" && p.size() == 2) {
-    const Value a = elementwise(static_cast<int>(Op::log), {is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n)}, n);
-    const Value b = elementwise(static_cast<int>(Op::log), {is_inexact(p[1].type->dtype) ? p[1] : converted(p[1], float64_type(), n)}, n);
+    const Value a = elementwise(static_cast<int>(Op::log), {real(0)}, n);
+    const Value b = elementwise(static_cast<int>(Op::log), {real(1)}, n);
     return binary(Operator::div, a, b, n);
   }
   if (name == "math.hypot" && p.size() > 2) {
-    Value s = binary(Operator::mul, p[0], p[0], n);
-    for (size_t i = 1; i < p.size(); ++i) s = binary(Operator::add, s, binary(Operator::mul, p[i], p[i], n), n);
-    return elementwise(static_cast<int>(Op::sqrt), {s}, n);
+    // Two by two: the squares of large numbers do not fit.
+    Value s = real(0);
+    for (size_t i = 1; i < p.size(); ++i) s = elementwise(static_cast<int>(Op::hypot), {s, real(i)}, n);
+    return s;
   }
   if (name == "math.modf" || name == "math.frexp") {
     need(1, 1);
-    const Value x = spill(!p[0].is_scalar() || is_inexact(p[0].type->dtype) ? p[0] : converted(p[0], float64_type(), n));
+    const Value x = spill(real(0));
     const bool modf = name == "math.modf";
     Value exponent = elementwise(static_cast<int>(modf ? Op::modf_integer : Op::frexp_exponent), {x}, n);
     return tuple_of({elementwise(static_cast<int>(modf ? Op::modf_fraction : Op::frexp_mantissa), {x}, n), exponent});
@@ -937,16 +967,22 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name == "numpy.clip") {
     const Value none = Value::known(none_type());
     bool both[2] = {false, false};  // a_min and a_max are given together or not at all
-    if (args.positional.size() == 1) args.positional = {p[0], none, none};
+    if (args.positional.empty() || args.positional.size() > 3)
+      fail(n, fmt::format("clip() takes an array or a number and two bounds by position, got {}", spelled(args)));
+    for (size_t i = 1; i < p.size(); ++i) both[i - 1] = true;
+    args.positional.resize(3, none);
     for (const auto& [key, v] : std::exchange(args.keywords, {})) {
+      if (key != "a_min" && key != "a_max" && key != "min" && key != "max")
+        fail(n, fmt::format("clip() takes no argument '{}' in compiled functions", key));
       Value& bound = args.positional[key == "a_max" || key == "max" ? 2 : 1];
       if (key.starts_with("a_")) both[key == "a_max"] = true;
       if (!bound.is_none()) fail(n, "clip() got two values for one bound");
       bound = v;
     }
-    need(3, 3);
     if (both[0] != both[1])
       fail(n, fmt::format("clip() needs an argument for '{}'", both[0] ? "a_max" : "a_min"), {}, "name the one bound as min= or max=");
+    if (p[1].is_none() && p[2].is_none() && (p[0].type == bool_type() || (p[0].is_array() && p[0].type->element == bool_type())))
+      fail(n, "clip() of booleans needs a bound", {{source_of(args.nodes[0]), p[0].type}}, "convert with astype() first");
     if (p[1].is_none() && p[2].is_none() && p[0].is_array() && p[0].type->ndim > 0)
       return lift({p[0]}, [](std::span<const Value> x) { return x[0]; }, n);  // a new array
     if (p[1].is_none() && p[2].is_none()) return p[0];
@@ -1045,7 +1081,8 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
         return reduction(name, self, n);
       }
     if (name == "fill") {
-      if (p.size() != 1) fail(n, ".fill() takes one value");
+      if (p.size() != 1 || (p[0].is_array() && p[0].type->ndim > 0))
+        fail(n, fmt::format(".fill() takes one value, got {}", spelled(args)), {}, "copy an array with a[...] = b");
       assign_elements(self, p[0], n);
       return Value::known(none_type());
     }
@@ -1056,14 +1093,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     }
     if (name == "view" && p.size() == 1 && !self.lazy && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
       const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
-      const Type t = self.type;
-      if (to && to->has_value() && (to->bytes == t->element->bytes || (t->layout == 'C' && t->ndim > 0))) {
-        unit_.need("core");
-        const Type made = array_type(to, t->ndim, t->layout, t->read_only, t->space);
-        const std::string element = (!host() && t->read_only ? "const " : "") + cpp(to);
-        return Value::of(made, fmt::format("py::{}<{}>({})", host() ? "host_viewed" : "viewed", element, paren(bound(self))));
-      }
-      fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
+      if (to && to->has_value()) return viewed_as(self, to, n);
     }
     if ((name == "conj" || name == "conjugate") && p.empty())
       return is_complex(self.type->dtype) ? elementwise(static_cast<int>(Op::conj), {self}, n) : self;
@@ -1103,12 +1133,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     }
     if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
     Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");
-    const int code = unit_.failure({"ValueError", "tuple.index(x): x not in tuple", syntax_.file, n->line, syntax_.name});
-    linef("if ({} < 0) {{", at.text);
-    ++depth_;
-    fail_with(code);
-    --depth_;
-    line("}");
+    fail_if(at.text + " < 0", "ValueError", "tuple.index(x): x not in tuple", n);
     return at;
   }
   fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},

@@ -291,6 +291,7 @@ class FunctionCompiler {
   Value cast_to(Type to, const Value& v, const Node* n);
   std::optional<Value> call_row(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);
+  Value math_operand(const std::string& name, Value v, bool integral, const Node* at, const Node* n);
   Value elementwise(int op, const std::vector<Value>& args, const Node* n);
   Value print_call(const CallArguments& args, const Node* n);
   Value min_max(bool max, const CallArguments& args, const Node* n);
@@ -351,6 +352,7 @@ class FunctionCompiler {
   Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
   std::string flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
+  Value viewed_as(const Value& a, Type element, const Node* n);
   Value slice(const Node* n);
   Value record_field(const Value& record, const std::string& name, const Node* n);
   /// Binds an array (a variable stays as it is) so that its text may be written several times.
@@ -391,6 +393,7 @@ class FunctionCompiler {
   Value call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n);
   Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);
   Value whole_divisors(const std::string& name, const CallArguments& args, const Node* n);
+  Value whole_function(const std::string& name, CallArguments args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
   Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
@@ -470,6 +473,7 @@ class FunctionCompiler {
   Type yielded_ = nullptr;  ///< what the generator gives
   // ---- texts.cpp
   std::string text_operand(const Value& v, const Node* n);
+  std::optional<Value> text_of_arrays(const Value& given, const char* function, const Node* n);
   Value formatted_text(const Node* n);
   std::optional<Value> text_class(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> text_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
@@ -484,6 +488,7 @@ class FunctionCompiler {
   void assert_statement(const Node* n);
   void try_statement(const Node* n);
   void fail_with(int code);
+  void fail_if(const std::string& test, const char* type, std::string message, const Node* n);
   void pass_failure();
   void pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins);
   void leave_protections(int loops, bool returning);

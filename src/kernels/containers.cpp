@@ -1122,8 +1122,6 @@ std::optional<Iteration> FunctionCompiler::counted_iteration(const Value& v, con
 std::optional<Value> FunctionCompiler::container_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (!host()) return std::nullopt;
   const auto& p = args.positional;
-  if (name == "math.isqrt")
-    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
   if (name == "typed.List" || name == "typed.Dict") return call_container(name.substr(6), args, n);
   if (name == "typed.List.empty_list" || name == "typed.Dict.empty") {
     std::vector<Type> types;
@@ -1196,6 +1194,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     return Value::called(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
   if (name == "builtins.chr" && p.size() == 1)
     return Value::called(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
+  if (name == "builtins.repr" && p.size() == 1)
+    if (auto arrays = text_of_arrays(v, "builtins.repr", n)) return arrays;
   if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
   const bool folds =
       name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";

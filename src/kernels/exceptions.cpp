@@ -59,6 +59,16 @@ void FunctionCompiler::fail_with(int code) {
   }
 }
 
+/// Raises an exception where the C++ expression `test` is true.
+void FunctionCompiler::fail_if(const std::string& test, const char* type, std::string message, const Node* n) {
+  const int code = unit_.failure({type, std::move(message), syntax_.file, n->line, syntax_.name});
+  linef("if ({}) {{", test);
+  ++depth_;
+  fail_with(code);
+  --depth_;
+  line("}");
+}
+
 /// After a call that may have failed.
 void FunctionCompiler::pass_failure() {
   if (throws_ == 0 && !protections_.empty())

@@ -683,12 +683,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         const auto c = real_of(b);
         if (!c || *c == 0) {
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
-          const int code = unit_.failure({"ZeroDivisionError", "division by zero", syntax_.file, n->line, syntax_.name});
-          linef("if ({} == 0) {{", divisor.text);
-          ++depth_;
-          fail_with(code);
-          --depth_;
-          line("}");
+          fail_if(divisor.text + " == 0", "ZeroDivisionError", "division by zero", n);
           r.text = fmt::format("{} / {}", paren(dividend), divisor.text);
           r.effect = false;
         }
@@ -702,12 +697,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       if (unit_.options.python_errors && !in_elements_ && !(real_of(b) && *real_of(b) != 0)) {
         divisor = spill(q, "d");
         dividend = p.simple ? p : spill(p, "n");
-        const int code = unit_.failure({"ZeroDivisionError", "integer division or modulo by zero", syntax_.file, n->line, syntax_.name});
-        linef("if ({} == 0) {{", divisor.text);
-        ++depth_;
-        fail_with(code);
-        --depth_;
-        line("}");
+        fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
       }
       if (is_integer(d) && both && b.integer() && *b.integer() > 0) {
         r.text = fmt::format("{} {} {}", paren(dividend), op == Operator::mod ? "%" : "/", paren(divisor));

@@ -356,6 +356,9 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     const Type wanted = host_dtype(dtype, scalar_type(d), n);
     if (!wanted->is_scalar() || (is_complex(from) && !is_complex(wanted->dtype)))
       fail(n, fmt::format("{}(): {} does not become {}", name, v.type->spelling, wanted->spelling));
+    if ((name == "mean" || name == "var" || name == "std") && !is_inexact(wanted->dtype))
+      fail(n, fmt::format("{}() computes in floating point, not in {}", name, wanted->spelling), {},
+           "leave dtype out and convert the result");
     d = wanted->dtype;
   }
   const Type t = scalar_type(d);
@@ -704,6 +707,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1) return nan_reduction(f.substr(3), p[0], n);
   if (f == "ptp" && p.size() == 1) {
     const Value a = host_array(p[0], n);
+    if (a.type->element == bool_type()) fail(n, "ptp() does not take booleans, which have no difference", {}, "convert with astype()");
     return binary(Operator::sub, host_reduction("max", a, {}, n), host_reduction("min", a, {}, n), n);
   }
   if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
@@ -1047,6 +1051,9 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
     const Value a = option(normal ? "loc" : "low", 0), b = option(normal ? "scale" : "high", 1);
     size = option("size", 2);
     const std::string x = a.type ? real(a) : "0.0", y = b.type ? real(b) : "1.0";
+    const double* known = b.constant ? std::get_if<double>(&b.constant->value) : nullptr;
+    if (what == "normal" && b.type && !(known && *known > 0) && !(b.integer() && *b.integer() >= 0))
+      fail_if(fmt::format("__builtin_signbit({0}) && {0} == {0}", y), "ValueError", "scale < 0", n);
     one = normal ? fmt::format("{} + {} * py::random_normal({})", x, y, state)
                  : fmt::format("{0} + ({1} - {0}) * py::random_uniform({2})", x, y, state);
   } else if (what == "randint") {
@@ -1325,9 +1332,9 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
     (name == "end" ? end : separator) = v.type->name;
   }
   const auto written = [](const Value& v) {
-    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) ||
-                      (v.is(Kind::array) && v.type->ndim > 1) ||
-                      (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
+    return v.type &&
+           (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || v.is(Kind::array) ||
+            (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
   };
   if (std::any_of(args.positional.begin(), args.positional.end(), written)) {
     const std::string w = temporary("text");

@@ -12,7 +12,7 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
         if (key == name) return v;
     return {};
   };
-  const auto integer = [&](const Value& v) { return convert(v, int64_type(), n); };
+  const auto integer = [&](const Value& v) { return whole_number(v, "an axis", n); };
   if (f == "moveaxis" || f == "swapaxes" || f == "rollaxis") {
     const Value x = argument(0, {"a"}), from = argument(1, {"source", "axis1", "axis"});
     Value to = argument(2, {"destination", "axis2", "start"});

@@ -797,7 +797,7 @@ void FunctionCompiler::while_statement(const Node* n) {
     const auto outside = std::exchange(rereads_, waited);
     before = captured([&] { mine = condition(n->a, &known); });
     rereads_ = outside;
-    test = mine;
+    test = known && !*known ? "false" : mine;
     if (known && *known) env_.reachable = false;  // `while True` is left by break only
   };
   comment(n);
@@ -810,7 +810,7 @@ void FunctionCompiler::while_statement(const Node* n) {
                           : fmt::format("{}for (; {}; {}) {{\n", begin, condition, poll);
     };
     if (known && *known) {
-      text = head("true") + body + indent + "}\n";
+      text = head("true") + before + body + indent + "}\n";
     } else if (before.empty()) {
       text = begin + tested_loop(n, test, body);
     } else {

@@ -1,4 +1,6 @@
 // Strings, in functions compiled for the CPU (src/device/python/text.h): a literal is part of the types until it meets another.
+#include <algorithm>
+
 #include "kernels/compiler.h"
 
 namespace bc::kernels {
@@ -26,9 +28,31 @@ std::string literal_text(std::string_view s) {
   return fmt::format("py::literal({}, {}, {})", quoted_text(s), s.size(), points);
 }
 
+namespace {
+/// Whether a value of the type is an array or holds some.
+bool holds_arrays(Type t) {
+  if (!t) return false;
+  if (t->is_array()) return true;
+  if (t->is(Kind::optional) || t->is_container())
+    if (holds_arrays(t->element)) return true;
+  return (t->is_tuple() || t->is(Kind::dict)) && std::any_of(t->items.begin(), t->items.end(), holds_arrays);
+}
+}  // namespace
+
+/// str() or repr() of what holds arrays, whose text only NumPy can write; nothing for other values.
+std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const char* function, const Node* n) {
+  if (!host() || !given.type || !(given.display || holds_arrays(given.type))) return std::nullopt;
+  Value v = made(given, nullptr, n);
+  if (!v.type || is_incomplete(v.type) || !holds_arrays(v.type)) return std::nullopt;
+  if (v.lazy) v = materialise(v, n);
+  const Function* f = function_.stand_in(function);
+  return call_function(*f, f->syntax(), {{v}, {n}, {}}, n);
+}
+
 /// A value as py::write and its kin take it.
 std::string FunctionCompiler::text_operand(const Value& given, const Node* n) {
   Value v = made(given, nullptr, n);
+  if (auto text = text_of_arrays(v, "builtins.str", n)) return text->text;
   if (v.lazy) v = materialise(v, n);
   if (v.is(Kind::string)) return literal_text(v.type->name);
   if (v.is(Kind::literal)) return fmt::format("i64({})", v.type->value);
@@ -68,8 +92,11 @@ Value FunctionCompiler::formatted_text(const Node* n) {
       continue;
     }
     const size_t place = out_.size();
-    const Value v = expression(part->a);
+    Value v = expression(part->a);
     if (!v.type) return {};
+    bool quoted = part->text == "r";
+    if (!part->b)
+      if (auto arrays = text_of_arrays(v, quoted ? "builtins.repr" : "builtins.str", part)) v = *arrays, quoted = false;
     if (v.is(Kind::string) && !part->b && part->text != "r") {
       known += v.type->name;
       lines.push_back(fmt::format("py::write_str({}, {});", w, literal_text(v.type->name)));
@@ -91,7 +118,7 @@ Value FunctionCompiler::formatted_text(const Node* n) {
       const Value s = spill(converted(spec, text_type(), part), "spec");
       lines.push_back(fmt::format("py::write_str({}, py::formatted({}, {}.data, {}.size));", w, text, s.text, s.text));
     } else {
-      lines.push_back(fmt::format("py::{}({}, {});", part->text == "r" ? "write" : "write_str", w, text));
+      lines.push_back(fmt::format("py::{}({}, {});", quoted ? "write" : "write_str", w, text));
     }
   }
   if (constant) return constant_value(Constant{known});
@@ -111,6 +138,7 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
     if (p.empty()) return constant_value(Constant{std::string()});
     if (p.size() != 1) fail(n, "str() takes one value");
     if (p[0].is(Kind::string) || p[0].is(Kind::text)) return p[0];
+    if (auto arrays = text_of_arrays(p[0], "builtins.str", n)) return arrays;
     return Value::called(text_type(), fmt::format("py::text_of({})", text_operand(p[0], n)));
   }
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;

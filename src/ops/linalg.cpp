@@ -316,6 +316,88 @@ std::vector<Array> schur(const Array& a) {
   return parts;
 }
 
+std::vector<Array> schur_ordered(const Array& form, const Array& z, const Array& chosen) {
+  require_square(form);
+  const DType t = common_dtype({&form, &z});
+  const int64_t n = rows_of(form);
+  auto op = make_op(Linalg::schur_ordered, t, batch_of(form));
+  for (int k = 0; k < 2; ++k) op->add(t, Dims{n, n});
+  const Dims batch = op->batch;
+  std::vector<Array> parts = record_parts(std::move(op), {cast(form, t), cast(z, t), cast(chosen, DType::i32)},
+                                          {under(batch, form), under(batch, z), under(batch, chosen, 1)});
+  check(parts, "Eigenvalues could not be separated for reordering.");
+  return parts;
+}
+
+namespace {
+
+/// The dtype and the batch of a problem of two square matrices.
+std::pair<DType, Dims> pair_of(const char* op, const Array& a, const Array& b) {
+  require_square(a);
+  require_square(b);
+  BC_CHECK(rows_of(a) == rows_of(b), Value, "{}: expected matrices of one shape, got {} and {}", op, a.shape(), b.shape());
+  return {common_dtype({&a, &b}), broadcast_shapes(op, batch_of(a), batch_of(b))};
+}
+
+void add_qz_parts(LinalgExtra& op, int64_t n) {
+  for (int k = 0; k < 4; ++k) op.add(op.dtype, Dims{n, n});
+  op.add(complex_type(op.dtype), Dims{n});
+  op.add(op.dtype, Dims{n});
+}
+
+}  // namespace
+
+std::vector<Array> generalized_eig(const Array& a, const Array& b, bool vectors, bool left) {
+  const auto [t, batch] = pair_of("eig", a, b);
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::generalized_eig, t, batch);
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->left = vectors && left;
+  op->add(complex_type(t), Dims{n});
+  op->add(t, Dims{n});
+  if (vectors) op->add(complex_type(t), Dims{n, n});
+  if (op->left) op->add(complex_type(t), Dims{n, n});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
+  check(parts, kNoEigenvalues);
+  return parts;
+}
+
+std::vector<Array> qz(const Array& a, const Array& b) {
+  const auto [t, batch] = pair_of("qz", a, b);
+  auto op = make_op(Linalg::qz, t, batch);
+  add_qz_parts(*op, rows_of(a));
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
+  check(parts, "Something went wrong in QZ iteration");
+  return parts;
+}
+
+std::vector<Array> qz_ordered(const Array& aa, const Array& bb, const Array& q, const Array& z, const Array& chosen) {
+  const auto [t, batch] = pair_of("ordqz", aa, bb);
+  auto op = make_op(Linalg::qz_ordered, t, batch);
+  add_qz_parts(*op, rows_of(aa));
+  std::vector<Array> parts = record_parts(std::move(op), {cast(aa, t), cast(bb, t), cast(q, t), cast(z, t), cast(chosen, DType::i32)},
+                                          {under(batch, aa), under(batch, bb), under(batch, q), under(batch, z), under(batch, chosen, 1)});
+  check(parts,
+        "Reordering of (A, B) failed because the transformed matrix pair (A, B) would be too far from generalized Schur form; the problem "
+        "is very ill-conditioned. (A, B) may have been partially reordered.");
+  return parts;
+}
+
+std::vector<Array> balanced(const Array& a, bool permuted, bool scaled) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  const int64_t n = rows_of(a);
+  auto op = make_op(Linalg::balanced, t, batch_of(a));
+  op->pivoted = permuted;
+  op->scaled = scaled;
+  op->add(t, Dims{n, n});
+  op->add(real_type(t), Dims{n});
+  op->add(DType::i32, Dims{2});
+  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+  parts.pop_back();  // no matrix makes it fail
+  return parts;
+}
+
 std::vector<Array> hessenberg(const Array& a) {
   require_square(a);
   const DType t = common_dtype({&a});
@@ -372,6 +454,22 @@ Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower) 
   auto op = make_op(Linalg::banded_definite_solve, DType::f64, Dims());
   op->lower = lower;
   return banded(std::move(op), diagonals, b, "leading minor not positive definite");
+}
+
+ArrayPair banded_cholesky(const Array& diagonals, bool lower) {
+  require_stack(diagonals);
+  const DType t = common_dtype({&diagonals});
+  auto op = make_op(Linalg::banded_cholesky, t, batch_of(diagonals));
+  op->lower = lower;
+  op->add(t, Dims{rows_of(diagonals), columns_of(diagonals)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(diagonals, t)}, {diagonals.shape()});
+  return {parts[0], parts[1]};
+}
+
+Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower) {
+  auto op = make_op(Linalg::banded_cholesky_solve, DType::f64, Dims());
+  op->lower = lower;
+  return banded(std::move(op), factor, b, "singular matrix");
 }
 
 std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors) {

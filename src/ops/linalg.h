@@ -52,6 +52,17 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
 /// T and Z of a = Z T Z^H; of a real matrix the real form.
 std::vector<Array> schur(const Array& a);
+/// The form with the chosen eigenvalues (int32, not 0; of a pair both) first. LinAlgError when they are too near to the others to exchange.
+std::vector<Array> schur_ordered(const Array& t, const Array& z, const Array& chosen);
+/// alpha and beta, whose quotients are the eigenvalues of a v = w b v, and right, and then left, eigenvectors if wanted.
+std::vector<Array> generalized_eig(const Array& a, const Array& b, bool vectors, bool left);
+/// aa, bb, q, z, alpha and beta of a = q aa z^H and b = q bb z^H; of real matrices the real form.
+std::vector<Array> qz(const Array& a, const Array& b);
+/// The same with the chosen eigenvalues (int32, not 0) first.
+std::vector<Array> qz_ordered(const Array& aa, const Array& bb, const Array& q, const Array& z, const Array& chosen);
+/// The balanced matrix, LAPACK's permutations and factors in one real vector, and the first and last place (from 0 on) of the part that is
+/// not isolated (int32).
+std::vector<Array> balanced(const Array& a, bool permuted, bool scaled);
 /// H and Q of a = Q H Q^H.
 std::vector<Array> hessenberg(const Array& a);
 /// What LAPACK's sytrf (or hetrf) leaves in a triangle, and its pivots.
@@ -60,6 +71,10 @@ std::vector<Array> ldl(const Array& a, bool lower, bool hermitian);
 Array banded_solve(const Array& diagonals, const Array& b, int64_t below);
 /// The same of a positive definite matrix, of which the diagonals of one triangle are given.
 Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower);
+/// The diagonals of a positive definite matrix' factor, and int32 for each: 0, or the number of the first minor that is not positive.
+ArrayPair banded_cholesky(const Array& diagonals, bool lower);
+/// x of a x = b from the diagonals of a's factor.
+Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower);
 /// Eigenvalues, and eigenvectors if wanted, of real symmetric matrices with these diagonals.
 std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors);
 /// The square roots of upper triangular matrices, and int32 for each: 0, or the number of a column at which there is none.

@@ -70,6 +70,12 @@ Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool 
   return along_axis(a, d, a.shape()[d], t, std::make_unique<PartitionExtra>(places, std::move(ranks)));
 }
 
+/// Elements whose ascending order is the descending order of the array's; NaN stays NaN, which comes last, as does NaT's number of ticks.
+Array opposite(const Array& a) {
+  if (is_bool(a.dtype())) return logical_not(a);
+  return ufunc(is_integer(a.dtype()) ? Op::invert : Op::negative, {a});
+}
+
 Array at_mask(const Array& a, const Array& mask) {
   const IndexItem item{{}, mask};
   return getitem(a, {&item, 1});
@@ -114,21 +120,26 @@ Unique unique_of_nothing(const Array& values, const Dims& shape, bool indices, b
 
 }  // namespace
 
-Array sort(const Array& a_in, Axis axis) {
+Array sort(const Array& a_in, Axis axis, bool descending) {
   const auto [a, d] = lines_of(a_in, axis, "sort");
-  if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d), a.dtype());
+  if (is_time(a.dtype()) && descending) return as_time(sort(time_ticks(a), d, true), a.dtype());
+  if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d, descending), a.dtype());
+  if (a.shape()[d] <= 1) return copy(a);
   // What is sorted lies in memory as the array does, as in NumPy.
   if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
     const Dims back = inverse_axes(order);
-    return transpose(sort(transpose(a, order), back[d]), back);
+    return transpose(sort(transpose(a, order), back[d], descending), back);
   }
+  if (descending) return opposite(sort(opposite(a), d));
   if (is_complex(a.dtype())) return take_along_axis(a, complex_places(a, d), d);
   return along_axis(a, d, a.shape()[d], a.dtype(), std::make_unique<SortExtra>(false));
 }
 
-Array argsort(const Array& a_in, Axis axis) {
+Array argsort(const Array& a_in, Axis axis, bool descending) {
   const auto [a, d] = lines_of(places_along(a_in), axis, "argsort");
-  if (!is_plain(a.dtype())) return argsort(sort_keys(a), d);
+  if (is_time(a.dtype()) && descending) return argsort(time_ticks(a), d, true);
+  if (!is_plain(a.dtype())) return argsort(sort_keys(a), d, descending);
+  if (descending) return argsort(opposite(a), d);
   if (is_complex(a.dtype())) return complex_places(a, d);
   return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
 }

@@ -9,9 +9,9 @@
 /// Sorting, searching and sets. Semantics, dtypes, shapes and errors are NumPy 2's; all sorts are stable.
 namespace bc {
 
-/// axis nullopt: the flattened array.
-Array sort(const Array& a, Axis axis = -1);
-Array argsort(const Array& a, Axis axis = -1);
+/// axis nullopt: the flattened array. NaN and NaT come last in both orders; equal elements keep theirs.
+Array sort(const Array& a, Axis axis = -1, bool descending = false);
+Array argsort(const Array& a, Axis axis = -1, bool descending = false);
 /// The places that sort by the last key first, then by the one before it, …; `keys` have one shape.
 Array lexsort(Arrays keys, Axis axis = -1);
 /// The element of each rank in `kth` (any order, may be negative) stands where a sort would put it.

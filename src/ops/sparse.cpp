@@ -111,8 +111,56 @@ Union unite_composed(const Rows& a, const Rows& b) {
   return u;
 }
 
+/// A part of an op's buffer, at a place in bytes.
+Array part_of(const Array& all, DType dtype, int64_t begin, int64_t n) {
+  Layout layout = contiguous_layout(Dims{n});
+  layout.offset = begin / itemsize(dtype);
+  return {all.storage(), dtype, layout};
+}
+
+bool counts_with(DType index, int64_t n) { return index == DType::i64 || n <= std::numeric_limits<int32_t>::max(); }
+
+Array both(const Array& a, const Array& b) { return ufunc(Op::logical_and, {a, b}); }
+Array either(const Array& a, const Array& b) { return ufunc(Op::logical_or, {a, b}); }
+/// The elements from the second on, and those before the last.
+ArrayPair neighbours(const Array& a) { return {narrow(a, 0, 1, a.size() - 1), narrow(a, 0, 0, a.size() - 1)}; }
+
+/// The elements of a mask.
+Matrix kept(const Array& data, const Rows& a, const Array& keep) {
+  const Array before = running(keep);
+  if (last_of(before) == data.size()) return {data, a};
+  const IndexItem item{{}, keep};
+  return {getitem(data, {&item, 1}), {getitem(a.indices, {&item, 1}), cast(at(before, a.indptr), a.indptr.dtype()), a.columns}};
+}
+
+/// Adds up the elements of one place, of rows whose columns ascend; `row` is each element's.
+Matrix merged(const Array& data, const Rows& a, const Array& row) {
+  const auto [row_after, row_before] = neighbours(row);
+  const auto [column_after, column_before] = neighbours(a.indices);
+  const Array differs = either(ufunc(Op::not_equal, {row_after, row_before}), ufunc(Op::not_equal, {column_after, column_before}));
+  const Array parts[] = {ones(Dims{1}, DType::b1, data.device()), differs};
+  const Array first = concatenate(parts), group = running(first);
+  const int64_t n = last_of(group);
+  if (n == data.size()) return {data, a};
+  const Array sums = zeros(Dims{n}, data.dtype(), data.device());
+  const IndexItem places{{}, subtract(narrow(group, 0, 1, data.size()), Arg(1))}, mask{{}, first};
+  ufunc_at(Op::add, sums, {&places, 1}, Arg(data));
+  return {sums, {getitem(a.indices, {&mask, 1}), cast(at(group, a.indptr), a.indptr.dtype()), a.columns}};
+}
+
+/// The sum or difference over the union of the places.
+Matrix add_composed(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool subtracts, bool composed) {
+  const Union u = unite(a, b, composed);
+  const auto spread = [](const Array& x, const Array& places) {
+    const Array parts[] = {x, zeros(Dims{1}, x.dtype(), x.device())};
+    return at(concatenate(parts), places);
+  };
+  const Array data = ufunc(subtracts ? Op::subtract : Op::add, {spread(a_data, u.from_a), spread(b_data, u.from_b)});
+  return kept(data, u.rows, ufunc(Op::not_equal, {data, Arg(0)}));
+}
+
 /// All products of elements, sorted by where they belong, and added up.
-Product matmul_composed(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b) {
+Matrix matmul_composed(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b) {
   const Device device = a_data.device();
   const DType t = a.indices.dtype();
   const int64_t rows = rows_of(a), na = elements_of(a);
@@ -123,7 +171,7 @@ Product matmul_composed(const Array& a_data, const Rows& a, const Array& b_data,
   const Array in_b = add(subtract(range(n, device), at(first, in_a)), cast(at(begin, in_a), DType::i64));
   const Array keys = keys_of(at(expand(a.indptr, na, true), in_a), at(b.indices, in_b), rows, b.columns);
   const Unique u = unique(keys, false, true, false);
-  Product p;
+  Matrix p;
   p.data = zeros(u.values.shape(), a_data.dtype(), device);
   if (n > 0) scatter(Op::add, p.data, Dims{n}, Dims{-1}, {u.inverse}, Dims{0}, multiply(at(a_data, in_a), at(b_data, in_b)));
   p.rows = {cast(ufunc(Op::remainder, {u.values, Arg(std::max<int64_t>(b.columns, 1))}), t), indptr_of(u.values, rows, b.columns, t),
@@ -146,9 +194,8 @@ Array product(const Array& data_in, const Rows& a, const Array& x_in, bool trans
   if (x.ndim() == 2) shape.push_back(x.shape()[1]);
   if (product(shape) == 0 || data.size() == 0) return zeros(shape, result, data.device());
   if (transposed && !has_bodies(data, composed)) {
-    const Groups columns = group(a.indices, a.columns, true);
-    const Rows turned{at(expand(a.indptr, data.size(), true), columns.order), columns.indptr, rows_of(a)};
-    return cast(product(at(data, columns.order), turned, x, false, composed), result);
+    const Matrix turned = transpose(data, a, true);
+    return cast(product(turned.data, turned.rows, x, false, composed), result);
   }
   return cast(record_op(SparseExtra(Sparse::product, outer, transposed), {data, a.indices, a.indptr, x}, shape, t), result);
 }
@@ -184,7 +231,7 @@ Union unite(const Rows& a, const Rows& b, bool composed) {
   return {{pick(all, 0, 0), indptr, a.columns}, pick(all, 0, 1), pick(all, 0, 2)};
 }
 
-Product matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& b, bool composed) {
+Matrix matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& b, bool composed) {
   require_rows(a);
   require_rows(b);
   BC_CHECK(a.columns == rows_of(b), Value, "matmul: dimension mismatch with signature (n,k={}),(k={},m)->(n,m)", a.columns, rows_of(b));
@@ -195,7 +242,7 @@ Product matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& 
     return {empty(Dims{0}, result, device), {empty(Dims{0}, index, device), zeros(a.indptr.shape(), index, device), b.columns}};
   // The body has no derivative, and the ops that it can be composed of have.
   if (!has_bodies(a_data, composed) || has_history(a_data) || has_history(b_data)) {
-    Product p = matmul_composed(a_data, a, b_data, b);
+    Matrix p = matmul_composed(a_data, a, b_data, b);
     p.data = cast(p.data, result);
     return p;
   }
@@ -206,9 +253,90 @@ Product matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& 
   const SparseExtra op(Sparse::matmul_entries, b.columns, false, n);
   const Array all =
       record_op(op, {a_data, a.indices, a.indptr, b_data, b.indices, b.indptr, indptr}, Dims{op.bytes(t, index) / itemsize(t)}, t);
-  Layout layout = contiguous_layout(Dims{n});
-  layout.offset = op.indices_at(t) / itemsize(index);
-  return {cast(narrow(all, 0, 0, n), result), {Array(all.storage(), index, layout), indptr, b.columns}};
+  return {cast(narrow(all, 0, 0, n), result), {part_of(all, index, op.indices_at(t), n), indptr, b.columns}};
+}
+
+Matrix transpose(const Array& data, const Rows& a, bool composed) {
+  require_rows(a);
+  const int64_t n = elements_of(a), rows = rows_of(a);
+  BC_CHECK(data.shape() == a.indices.shape(), Value, "sparse matrix: expected as many elements as indices, got {} and {}", data.shape(),
+           a.indices.shape());
+  const DType t = data.dtype(), index = a.indices.dtype();
+  const Device device = data.device();
+  if (n == 0) return {data, {a.indices, zeros(Dims{a.columns + 1}, index, device), rows}};
+  if (!has_bodies(data, composed) || has_history(data)) {
+    const Groups by_column = group(a.indices, a.columns, composed);
+    return {at(data, by_column.order), {at(expand(a.indptr, n, composed), by_column.order), by_column.indptr, rows}};
+  }
+  const SparseExtra op(Sparse::transpose, a.columns, false, n);
+  const Array all = record_op(op, {data, a.indices, a.indptr}, Dims{op.bytes(t, index, a.columns + 1) / itemsize(t)}, t);
+  return {narrow(all, 0, 0, n),
+          {part_of(all, index, op.indices_at(t), n), part_of(all, index, op.pointers_at(t, index), a.columns + 1), rows}};
+}
+
+Matrix sum(const Array& a_in, const Rows& a, const Array& b_in, const Rows& b, bool subtract, bool composed) {
+  require_rows(a);
+  require_rows(b);
+  BC_CHECK(rows_of(a) == rows_of(b) && a.columns == b.columns, Value, "inconsistent shapes");
+  const DType result = promote(a_in.dtype(), b_in.dtype()), t = loop_dtype(result), index = a.indices.dtype();
+  const int64_t na = elements_of(a), nb = elements_of(b);
+  // The body adds what wraps and rounds as the result's dtype does.
+  if (!has_bodies(a_in, composed) || has_history(a_in) || has_history(b_in) || itemsize(t) != itemsize(result) ||
+      (subtract && result == DType::b1) || na == 0 || nb == 0 || !counts_with(index, na + nb))
+    return add_composed(a_in, a, b_in, b, subtract, composed);
+  const SparseExtra op(Sparse::sum, a.columns, subtract, na + nb);
+  const Array all = record_op(op, {cast(a_in, t), a.indices, a.indptr, cast(b_in, t), b.indices, b.indptr},
+                              Dims{op.bytes(t, index, a.indptr.size()) / itemsize(t)}, t);
+  const Array indptr = part_of(all, index, op.pointers_at(t, index), a.indptr.size());
+  const int64_t n = last_of(indptr);
+  return {cast(narrow(all, 0, 0, n), result), {part_of(all, index, op.indices_at(t), n), indptr, a.columns}};
+}
+
+bool is_sorted(const Rows& a) {
+  require_rows(a);
+  const int64_t n = elements_of(a);
+  if (n < 2) return true;
+  const Array row = expand(a.indptr, n);
+  const auto [row_after, row_before] = neighbours(row);
+  const auto [column_after, column_before] = neighbours(a.indices);
+  const Array disorder = both(equal(row_after, row_before), ufunc(Op::less_equal, {column_after, column_before}));
+  return !truth_of(reduce(Op::reduce_any, disorder));
+}
+
+Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+  require_indices(row);
+  require_indices(column);
+  const int64_t n = row.size();
+  BC_CHECK(data.shape() == row.shape() && column.shape() == row.shape() && row.dtype() == column.dtype(), Value,
+           "sparse matrix: expected elements, rows and columns of one shape and one dtype of indices, got {}, {} and {}", data.shape(),
+           row.shape(), column.shape());
+  const DType index = row.dtype();
+  const Device device = data.device();
+  if (n == 0) return {data, {column, zeros(Dims{rows + 1}, index, device), columns}};
+  const auto [row_after, row_before] = neighbours(row);
+  const auto [column_after, column_before] = neighbours(column);
+  const Array ascends = either(ufunc(Op::greater, {row_after, row_before}),
+                               both(equal(row_after, row_before), ufunc(Op::greater, {column_after, column_before})));
+  if (truth_of(reduce(Op::reduce_all, ascends)))
+    return {data, {column, cast(searchsorted(row, cast(range(rows + 1, device), index)), index), columns}};
+  const Array by_column = group(column, columns).order;
+  const Groups by_row = group(at(row, by_column), rows);
+  const Array order = at(by_column, by_row.order);
+  return merged(at(data, order), {at(column, order), by_row.indptr, columns}, at(row, order));
+}
+
+Array dense(const Array& data, const Rows& a, bool distinct) {
+  require_rows(a);
+  const int64_t rows = rows_of(a), n = elements_of(a);
+  const Array flat = zeros(Dims{rows * a.columns}, data.dtype(), data.device());
+  if (n > 0) {
+    const IndexItem item{{}, keys_of(expand(a.indptr, n), a.indices, rows, a.columns)};
+    if (distinct)
+      setitem(flat, {&item, 1}, data);
+    else
+      ufunc_at(Op::add, flat, {&item, 1}, Arg(data));
+  }
+  return reshape(flat, Dims{rows, a.columns});
 }
 
 }  // namespace bc::sparse

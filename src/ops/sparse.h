@@ -38,11 +38,27 @@ struct Union {
 /// The places that a or b has, of two sorted matrices. Looks.
 Union unite(const Rows& a, const Rows& b, bool composed = false);
 
-struct Product {
+struct Matrix {
   Array data;
   Rows rows;
 };
 /// The product of two matrices, sorted; a need not be, nor b. Looks.
-Product matmul(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool composed = false);
+Matrix matmul(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool composed = false);
+
+/// The rows of the transpose; their columns ascend.
+Matrix transpose(const Array& data, const Rows& a, bool composed = false);
+
+/// The sum of two sorted matrices, or with `subtract` their difference, without zeros. Looks.
+Matrix sum(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool subtract, bool composed = false);
+
+/// Whether a matrix is sorted. Looks.
+bool is_sorted(const Rows& a);
+
+/// The sorted matrix of elements at places in any order; those of one place are added up. Rows and columns have one dtype. Looks.
+Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns);
+
+/// All places of a matrix, zero where it has no element; elements of one place are added up, unless the caller knows that they are
+/// `distinct`.
+Array dense(const Array& data, const Rows& a, bool distinct);
 
 }  // namespace bc::sparse

@@ -1,7 +1,9 @@
 // Statistics, with and without NaN, and norms.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/compose.h"
+#include "ops/linalg.h"
 
 namespace bc {
 using namespace compose;
@@ -253,7 +255,16 @@ Array norm(const Array& a_in, std::optional<double> ord, const std::optional<Axe
   BC_CHECK(at[0] != at[1], Value, "Duplicate axes given.");
   const double kind = std::abs(*ord);
   BC_CHECK(kind == 1 || kind == 2 || std::isinf(kind), Value, "Invalid norm order for matrices.");
-  BC_CHECK(kind != 2, NotImplemented, "norm: the 2-norm of a matrix needs a singular value decomposition, which is not there yet");
+  if (kind == 2) {
+    // Half precision has no singular values of its own.
+    const DType narrow = real_type(a.dtype());
+    const Array wide = is_small_float(narrow) ? cast(a, DType::f32) : a;
+    const Array values = cast(linalg::svd(moveaxis(wide, {at[0], at[1]}, {-2, -1}), Vectors::none)[0], narrow);
+    ReduceOptions o = over({-1});
+    if (*ord > 0) o.initial = Arg(0.0);
+    const Array r = reduce(*ord > 0 ? Op::reduce_max : Op::reduce_min, values, o);
+    return keepdims ? expand_dims(r, Axes{std::min(at[0], at[1]), std::max(at[0], at[1])}) : r;
+  }
   const int sums = kind == 1 ? at[0] : at[1], rest = kind == 1 ? at[1] : at[0];
   const Array totals = sum(absolute(a), over({sums}, true));
   const Array r = reduce(*ord > 0 ? Op::reduce_max : Op::reduce_min, totals, over({rest}, true));

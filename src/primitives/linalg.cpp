@@ -23,11 +23,18 @@ const char* name_of(Linalg what) {
     case Linalg::eigh: return "eigh";
     case Linalg::eig: return "eig";
     case Linalg::lstsq: return "lstsq";
-    case Linalg::schur: return "schur";
+    case Linalg::schur:
+    case Linalg::schur_ordered: return "schur";
+    case Linalg::generalized_eig: return "eig";
+    case Linalg::qz: return "qz";
+    case Linalg::qz_ordered: return "ordqz";
+    case Linalg::balanced: return "matrix_balance";
     case Linalg::hessenberg: return "hessenberg";
     case Linalg::ldl: return "ldl";
     case Linalg::banded_solve: return "solve_banded";
     case Linalg::banded_definite_solve: return "solveh_banded";
+    case Linalg::banded_cholesky: return "cholesky_banded";
+    case Linalg::banded_cholesky_solve: return "cho_solve_banded";
     case Linalg::tridiagonal_eigh: return "eigh_tridiagonal";
     case Linalg::triangular_sqrt: return "sqrtm";
     case Linalg::parlett: return "funm";
@@ -59,7 +66,8 @@ void LinalgExtra::finish() {
   Hasher hasher(static_cast<uint64_t>(what));
   hasher
       .add(static_cast<uint64_t>(lower) | static_cast<uint64_t>(unit_diagonal) << 1 | static_cast<uint64_t>(pivoted) << 2 |
-           static_cast<uint64_t>(left) << 3 | static_cast<uint64_t>(hermitian) << 4 | static_cast<uint64_t>(below) << 5)
+           static_cast<uint64_t>(left) << 3 | static_cast<uint64_t>(hermitian) << 4 | static_cast<uint64_t>(scaled) << 5 |
+           static_cast<uint64_t>(below) << 6)
       .add(transposed)
       .add(vectors)
       .add(dtype);

@@ -26,10 +26,17 @@ enum class Linalg : uint8_t {
   eig,                    ///< (a) -> w, v (complex), with `left` also the left eigenvectors; or w
   lstsq,                  ///< (a, b) -> x, sums of squares, rank (int32), s
   schur,                  ///< (a) -> t, z
+  schur_ordered,          ///< (t, z, which eigenvalues come first (int32)) -> t, z
+  generalized_eig,        ///< (a, b) -> alpha (complex), beta, v (complex), with `left` also the left eigenvectors; or alpha, beta
+  qz,                     ///< (a, b) -> aa, bb, q, z, alpha (complex), beta
+  qz_ordered,             ///< (aa, bb, q, z, which eigenvalues come first (int32)) -> the same of the ordered form
+  balanced,               ///< (a) -> the balanced matrix, gebal's scale (real), its first and last place of the part that is scaled (int32)
   hessenberg,             ///< (a) -> h, q
   ldl,                    ///< (a) -> what sytrf or hetrf leaves in the triangle, its pivots (int32)
   banded_solve,           ///< (diagonals, b) -> x
   banded_definite_solve,  ///< (diagonals of a triangle, b) -> x
+  banded_cholesky,        ///< (diagonals of a triangle) -> those of the factor
+  banded_cholesky_solve,  ///< (diagonals of the factor, b) -> x
   tridiagonal_eigh,       ///< (diagonal, the one beside it) -> w, v; or w
   triangular_sqrt,        ///< (t) -> r with r r = t, upper triangular
   parlett,                ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
@@ -55,7 +62,8 @@ struct LinalgExtra final : LibraryExtra {
   bool unit_diagonal = false;              ///< of a triangular matrix: its diagonal is not read, and taken for ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
-  bool pivoted = false;    ///< qr with column exchanges
+  bool pivoted = false;    ///< qr with column exchanges; balancing with exchanges of rows and columns
+  bool scaled = false;     ///< balancing with scaling
   bool left = false;       ///< eig: left eigenvectors are wanted too
   bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
   int64_t below = 0;       ///< how many diagonals a band has below the main one; the others are above

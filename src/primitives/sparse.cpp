@@ -8,8 +8,10 @@ SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_, int64
     : LibraryExtra(kKind), what(what_), columns(columns_), transposed(transposed_), elements(elements_) {
   switch (what) {
     case Sparse::product: name = "sparse product"; break;
+    case Sparse::transpose:
     case Sparse::group: name = "sparse conversion"; break;
     case Sparse::expand: name = "sparse rows"; break;
+    case Sparse::sum: name = "sparse sum"; break;
     case Sparse::union_counts:
     case Sparse::union_entries: name = "sparse union"; break;
     case Sparse::matmul_counts:

@@ -217,3 +217,126 @@ def test_rows_of_one_array_are_moved_as_if_copied():
     a[2, 1:] = a[2, :-1]
     a[:, 0] = a[0, :3]
     assert a.tolist() == [[0, 1, 2, 3], [1, 1, 2, 3], [2, 8, 9, 10]]
+
+
+def test_loops_over_elements_of_arrays_that_wait_give_what_numpy_gives():
+    # After a few nodes for single elements the array is computed: neither values nor what others see of it may change.
+    def program(xp):
+        a = xp.arange(40.0) * 0.5
+        b, view, total = a + 1, a[3:9], 0.0
+        for k in range(30):
+            a[k] = a[k + 1] * 0.5
+        before = a * 2
+        for k in range(12):
+            a[k] += k
+            total = total + a[k]
+        c = xp.zeros((5, 4))
+        for k in range(20):
+            c[k % 5, k % 4] = k
+        for k in range(4):
+            c[k, :] = a[k : k + 4]
+            c[:, k] = c[k + 1, 0]
+        d = xp.ones(30, dtype=xp.int32)
+        seen = [d[k] + d[-1] for k in range(20)]
+        for x in xp.arange(12) + 1:
+            total = total + x
+        return [a, b, view, before, c, d, total, *seen]
+
+    for ours, theirs in zip(program(bc), program(np)):
+        host = np.asarray(ours)
+        assert host.dtype == np.asarray(theirs).dtype
+        np.testing.assert_array_equal(host, theirs)
+
+
+def test_sums_that_are_computed_by_now_are_elements_too():
+    a = bc.arange(6.0)
+    for pending in (False, True):
+        total = a.sum()
+        if not pending:
+            assert float(total) == 15
+        seen = total + a[2], a[1] * total, total > a[3]
+        assert [x.item() for x in seen] == [17, 15, True]
+        assert all(isinstance(x, bc.ndarray) and x.shape == () for x in seen)
+        kept = total
+        total += a[1]
+        assert float(kept) == 15 and float(total) == 16
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["argmax", "argmin", "max", "min", "any", "all", "count_nonzero", "sum", "mean"])
+def test_reductions_of_few_elements_are_those_of_recorded_ones(name, dtype):
+    lists = [[3, 1, 2, 3], [0], [0, 0, 0], [5, 5], [0, 7, 0, 1, 7]]
+    if np.dtype(dtype).kind in "fc":
+        lists += [[1, np.nan, 3, np.nan], [0.0, -0.0], [-0.0, 0.0], [np.inf, -np.inf], [-0.0]]
+    if np.dtype(dtype).kind == "i":
+        lists += [[-4, 3, -4]]
+    for values in lists:
+        host = np.array(values).astype(dtype)
+        for step in (1, -1, 2):
+            computed = bc.array(host)
+            computed.get()
+            waits = bc.array(host)[::step].copy() if step == 1 else bc.stack([bc.array(host), bc.array(host)])[1, ::step]
+            function = getattr(bc, name)
+            expected = outcome(lambda f=function, x=waits: f(x))
+            assert outcome(lambda f=function, x=computed[::step]: f(x)) == expected, (values, step)
+            assert expected[0] == np.asarray(getattr(np, name)(host[::step])).dtype
+            if name != "count_nonzero":
+                method = operator.methodcaller(name)
+                assert outcome(lambda m=method, x=computed[::step]: m(x)) == expected
+    x = bc.array(np.array([1, 2, 3]).astype(dtype))
+    x.get()
+    made = getattr(bc, name)(x)
+    assert isinstance(made, bc.ndarray) and made.shape == () and made.flags.writeable is not None
+    kept = made
+    made += 1
+    assert outcome(lambda: kept) == outcome(lambda: getattr(bc, name)(x))
+
+
+def test_flags_of_elements():
+    a = bc.arange(3.0)
+    a.get()
+    x = a[1]
+    x.setflags(write=True)
+    assert float(x) == 1
+
+
+@pytest.mark.parametrize(
+    "left, right", [("int64", "float64"), ("float64", "int64"), ("bool", "float64"), ("int16", "float32"), ("float32", "float64")]
+)
+def test_small_products_of_two_types(left, right):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-4, 5, (5, 7)).astype(left), rng.integers(-4, 5, (7, 3)).astype(right)
+    pairs = [(a, b), (a[::2], b[:, ::-1]), (b.T, a.T), (a[0], b), (a, b[:, 1]), (a[:, ::3], b[::3]), (a[:, :1], b[:1])]
+    for x, y in pairs:
+        for wait in (False, True):
+            ours = []
+            for host in (x, y):
+                base = bc.array(np.ascontiguousarray(host.base if host.base is not None else host))
+                if not wait:
+                    base.get()
+                made = bc.array(host)
+                if not wait:
+                    made.get()
+                ours.append(made)
+            product = ours[0] @ ours[1]
+            assert product.dtype == (x @ y).dtype
+            np.testing.assert_array_equal(product.get(), x @ y)
+    f = bc.array(np.asfortranarray(a))
+    f.get()
+    np.testing.assert_array_equal((f.T @ f).get(), a.T.astype(f.dtype) @ a)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_whole_powers_of_complex_numbers_are_numpys(dtype):
+    rng = np.random.default_rng(1)
+    host = (rng.standard_normal(50) + 1j * rng.standard_normal(50)).astype(dtype)
+    for exponent in [*range(-3, 18), 3.0, 5.0, 2.5]:
+        with np.errstate(all="ignore"):
+            theirs = host**exponent
+            a = bc.array(host)
+            made = a**exponent
+            np.testing.assert_allclose(made.get(), theirs, rtol=60 * np.finfo(dtype).eps, err_msg=str(exponent))
+            assert made.dtype == theirs.dtype
+            np.testing.assert_allclose(complex(a[3] ** exponent), theirs[3], rtol=60 * np.finfo(dtype).eps)
+            a **= exponent
+            np.testing.assert_array_equal(a.get(), made.get())

@@ -94,6 +94,7 @@ def test_fork_while_other_threads_plan_transforms():
     run_python(
         PREAMBLE
         + """
+bc.fft  # imported here: a child that is forked while another thread imports waits for that thread's lock for ever, in any Python program
 stop = threading.Event()
 def busy(k):
     n = 100 * k + 100

@@ -606,7 +606,7 @@ COMPILES = {
 @pytest.mark.parametrize("name", COMPILES)
 def test_interrupt_ends_the_wait_for_the_compiler(name, tmp_path):
     # What the second call takes is what the compiler still had to do when the wait ended.
-    program = textwrap.dedent(SLOW) + textwrap.dedent(COMPILES[name]).replace("SIZE", "1500")
+    program = textwrap.dedent(SLOW) + textwrap.dedent(COMPILES[name]).replace("SIZE", "250")
     lines = run(
         program
         + textwrap.dedent("""

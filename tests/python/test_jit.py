@@ -278,7 +278,7 @@ def test_print_goes_to_stdout(capsys):
         print("x is", x, 0.1, 1e20, True, (1, 2.0), a, sep="|")
 
     f(3, np.array([1.0, 2.5]))
-    assert capsys.readouterr().out == "x is|3|0.1|1e+20|True|(1, 2.0)|[1.0 2.5]\n"
+    assert capsys.readouterr().out == "x is|3|0.1|1e+20|True|(1, 2.0)|[1.  2.5]\n"
 
 
 # ---- NumPy inside

@@ -235,6 +235,77 @@ ONCE_WRONG = [
     ("np.random.logseries(1.5)", ("seed",)),
     ("np.random.zipf(0.5)", ("seed",)),
     ("np.random.geometric(0.0)", ("seed",)),
+    ("np.random.normal(scale=-1.0)", ("seed",)),
+    ("np.random.normal(0.0, x - 8)", ("seed",)),
+    ("math.frexp(x)", ("a1",)),
+    ("math.frexp(x)", ("a0",)),
+    ("math.modf(x)", ("f4",)),
+    ("math.modf(x)", ("tuple",)),
+    ("math.log(x, 2)", ("a1",)),
+    ("math.log(x, 2)", ("z",)),
+    ("math.hypot(x, x, 1)", ("a1",)),
+    ("math.hypot(x * 1e200, 1e200, 1)", ("number",)),
+    ("math.isqrt(x)", ("i32s",)),
+    ("math.isqrt(-4 * x)", ("whole",)),
+    ("math.comb(x + 59, 31)", ("whole",)),
+    ("x.view(np.int16)", ("u1",)),
+    ("x.view(np.complex128)", ("a1",)),
+    ("x.view(np.complex128)", ("a2",)),
+    ("x.view(np.int64)", ("strided",)),
+    ("x.view(np.float32)", ("reversed",)),
+    ("x.view(np.float32)", ("S2",)),
+    ("x[:, :2].view(np.complex128)", ("a2",)),
+    ("x.view(np.complex128)", ("empty2",)),
+    ("x.view(np.int64)", ("a0",)),
+    ("x.view(np.int32)", ("a0",)),
+    ("x.view(np.int32)", ("F2",)),
+    ("str(x)", ("a1",)),
+    ("str(x)", ("a0",)),
+    ("str(x)", ("a3",)),
+    ("str(x)", ("b1",)),
+    ("repr(x * 2)", ("f4",)),
+    ("repr(x)", ("empty2",)),
+    ("str([x, x])", ("i1",)),
+    ("str((x, 1))", ("c1",)),
+    ("f'{x} and {x!r}'", ("i2",)),
+    ("kernel np.clip(a=x)", ("number",)),
+    ("kernel np.clip(x, 1, max=2)", ("number",)),
+    ("kernel np.clip(x, 1)", ("number",)),
+    ("kernel np.clip(x, out=None)", ("number",)),
+    ("kernel np.clip(x, max=None)", ("true",)),
+    ("np.clip(x, a_min=None, a_max=None)", ("b1",)),
+    ("x.fill(x)", ("c1",)),
+    ("np.bool_(x)", ("whole_list",)),
+    ("np.float64(x)", ("tuple",)),
+    ("np.rollaxis(x, 0, start=0.5)", ("strided",)),
+    ("np.moveaxis(x, 0, 0.5)", ("a2",)),
+    ("np.asfortranarray(x)", ("F2",)),
+    ("np.asfortranarray(x)", ("reversed",)),
+    ("np.asfortranarray(x)", ("T2",)),
+    ("np.correlate(x, y, 'full')", ("b1", "b1")),
+    ("np.extract(x, y)", ("a1", "i2")),
+    ("np.extract(x, y)", ("true", "a1")),
+    ("np.histogram(x, (0, 1, 2))", ("b1",)),
+    ("np.histogram(x, np.array([2.0, 1.0, 0.0]))", ("a1",)),
+    ("np.histogram(x, 7)", ("f4",)),
+    ("np.linalg.matrix_rank(x)", ("empty2",)),
+    ("np.linalg.norm(x, -1)", ("whole_list",)),
+    ("np.linalg.norm(x, 3)", ("i1",)),
+    ("np.polyval(x, x)", ("u1",)),
+    ("np.polyval(x, 3)", ("u1",)),
+    ("np.polyval(x, y)", ("i1", "f4")),
+    ("np.tril_indices_from(x)", ("a3",)),
+    ("np.triu_indices_from(x, k=5)", ("a3",)),
+    ("np.tril_indices(-1)", ("a1",)),
+    ("np.gradient(x)", ("u1",)),
+    ("np.gradient(x, 2)", ("u1",)),
+    ("np.interp(1.5, np.arange(3), x)", ("u1",)),
+    ("np.interp(x, np.array([1, 9, 255], np.uint8), x)", ("u1",)),
+    ("np.trim_zeros(x, 'x')", ("a1",)),
+    ("np.trim_zeros(x, 'bf')", ("i1",)),
+    ("np.ptp(x)", ("b1",)),
+    ("np.std(x, dtype=int)", ("a1",)),
+    ("np.mean(x, dtype=np.bool_)", ("empty",)),
 ]
 
 
@@ -312,6 +383,13 @@ def test_forms_that_were_wrong(expression, kinds, wrong_again):
         ("'a\\nb'.splitlines(keepends=True)", "a1", "keepends"),
         ("'ab'.upper(1)", "a1", "upper"),
         ("np.random.rand(d0=2)", "a1", "d0"),
+        ("math.frexp(x)", "a1", "give one element"),
+        ("math.lgamma(x)", "a1", "float64"),
+        ("math.isqrt(x)", "number", r"int\(\)"),
+        ("math.comb(5, x)", "number", "integers"),
+        ("np.float32(x)", "tuple", "numpy.array"),
+        ("x.fill(x)", "a1", r"a\[\.\.\.\] = b"),
+        ("np.var(x, dtype=np.int64)", "a1", "convert the result"),
     ],
 )
 def test_what_is_not_taken_is_an_error_with_its_name(expression, kind, named):
@@ -338,6 +416,39 @@ def test_a_constant_that_its_array_cannot_hold_is_an_error(store):
     f = call_forms.function(f"def f(x):\n    {store}\n    return x\n")
     with pytest.raises(TypingError, match="out of bounds for uint8"):
         bc.njit(f)(np.array([3, 250, 7], np.uint8))
+
+
+def test_the_rank_of_a_stack_of_matrices_is_an_error():
+    with pytest.raises(ValueError, match="call it in a loop"):
+        bc.njit(lambda x: np.linalg.matrix_rank(x))(np.ones((2, 3, 3)))
+
+
+def test_integers_beyond_64_bits_are_an_error():
+    import math
+
+    for f in (lambda n: math.comb(n, 31), lambda n: math.perm(n, 40), lambda n: math.factorial(n)):
+        with pytest.raises(OverflowError, match="64 bits"):
+            bc.njit(f)(72)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_isqrt_of_negative_numbers_in_kernels(debug):
+    import math
+
+    @bc.cuda.jit(debug=debug, opt=False)
+    def f(out, x):
+        out[0] = math.isqrt(x)
+
+    out = np.zeros(1, np.int64)
+    with bc.device("cpu"):
+        f[1, 1](out, 17)
+        assert out[0] == 4
+        if debug:
+            with pytest.raises(ValueError, match="isqrt"):
+                f[1, 1](out, -4)
+        else:  # what the conversion of a NaN to an integer gives
+            f[1, 1](out, -4)
+            assert out[0] == np.iinfo(np.int64).min
 
 
 def test_boolean_quantiles_are_refused_as_numpy_does():

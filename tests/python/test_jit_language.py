@@ -929,3 +929,28 @@ def test_dtypes_by_letter_and_their_type():
     assert njit(lambda x: np.dtype("f").type(x))(0.1) == np.float32(0.1)
     g = bc.vectorize(lambda x: np.dtype("b").type(x))
     assert int(g(np.array([300]))[0]) == 44
+
+
+def test_a_loop_whose_condition_is_known_to_be_false_is_left_out():
+    @njit
+    def f(n):
+        c = 0
+        while c < 4 and False:
+            c += 1
+        while False:
+            c += 2
+        while n < 3 or False:
+            n += 1
+        else:
+            c += 10
+        return c, n
+
+    assert f(1) == f.py_func(1) == (10, 3)
+
+
+def test_the_length_of_an_array_expression():
+    @njit
+    def f(a):
+        return len(a * 2), len(a // -7), len(a[1:] + 1)
+
+    assert f(np.arange(5)) == (5, 5, 4)

@@ -200,3 +200,13 @@ def test_padding_odd_by_nothing_is_a_copy(xp):
     a = xp.ones(3)
     xp.pad(a, 0, mode="reflect", reflect_type="odd")[0] = 7
     assert_same(a, np.ones(3))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "mean", "linear_ramp", "reflect", "wrap", "empty"])
+def test_padding_lies_in_memory_as_the_array_does(xp, mode):
+    for order in "CF":
+        x = np.arange(6.0).reshape(2, 3).copy(order)
+        ours, theirs = xp.pad(xp.array(x), 1, mode), np.pad(x, 1, mode)
+        assert (ours.flags.c_contiguous, ours.flags.f_contiguous) == (theirs.flags.c_contiguous, theirs.flags.f_contiguous)
+        if mode != "empty":
+            np.testing.assert_array_equal(ours.get(), theirs)

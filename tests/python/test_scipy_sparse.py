@@ -545,7 +545,7 @@ def test_what_cuda_is_made_of_gives_the_same(xp, dtype, index):
     a, b = random_dense((30, 20), dtype), random_dense((20, 25), dtype, seed=1)
     same = random_dense((30, 20), dtype, seed=2)
     parts = lambda m: tuple(xp.asarray(p if k == 0 else p.astype(index)) for k, p in enumerate((m.data, m.indices, m.indptr)))  # noqa: E731
-    (da, ia, pa), (db, ib, pb), (_, ic, pc) = (parts(ss.csr_array(m)) for m in (a, b, same))
+    (da, ia, pa), (db, ib, pb), (dc, ic, pc) = (parts(ss.csr_array(m)) for m in (a, b, same))
     c = bc._broadcloth
     x = xp.asarray(b[:, :3])
     for composed in (False, True):
@@ -569,6 +569,55 @@ def test_what_cuda_is_made_of_gives_the_same(xp, dtype, index):
         want.sort_indices()
         np.testing.assert_array_equal(indices, want.indices)
         assert {x.dtype for x in (indices, starts)} == {np.dtype(index)}
+        data, indices, starts = map(dense, c.sparse_transpose(da, ia, pa, 20, composed))
+        want = ss.csr_array(a.T)
+        for got, expected in ((data, want.data), (indices, want.indices), (starts, want.indptr)):
+            np.testing.assert_array_equal(got, expected)
+        assert {x.dtype for x in (indices, starts)} == {np.dtype(index)}
+        for subtract in (False, True) if dtype != "?" else (False,):
+            data, indices, starts = map(dense, c.sparse_add(da, ia, pa, dc, ic, pc, 20, subtract, composed))
+            want = ss.csr_array(a - same if subtract else a + same)
+            for got, expected in ((data, want.data), (indices, want.indices), (starts, want.indptr)):
+                np.testing.assert_array_equal(got, expected)
+            assert {x.dtype for x in (indices, starts)} == {np.dtype(index)}
+
+
+def test_sums_in_every_piece_are_moved_together(xp):
+    # Enough elements for several pieces of rows; places are shared, cancel, or are one operand's alone, and rows are empty.
+    a = ss.random_array((3000, 500), density=0.05, format="csr", rng=1)
+    b = ss.random_array((3000, 500), density=0.05, format="csr", rng=2)
+    shared = (a - a.multiply(a > 0.5)).tocsr()
+    m, n = sparse.csr_array(a), sparse.csr_array(shared)
+    for got, want in ((m - n, a - shared), (m + sparse.csr_array(b), a + b), (m - m, a - a), (m.tocsc() + n.tocsc(), (a + shared).tocsc())):
+        want.eliminate_zeros()
+        want.sort_indices()
+        for name in ("indices", "indptr", "data"):
+            np.testing.assert_array_equal(dense(getattr(got, name)), getattr(want, name))
+
+
+def test_narrow_integers_wrap_in_sums_and_zeros_are_dropped(xp):
+    a = sparse.csr_array(xp.asarray(np.array([[100, 1, -128]], np.int8)))
+    got = a + a
+    assert got.dtype == np.int8
+    np.testing.assert_array_equal(dense(got.data), np.array([-56, 2], np.int8))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("index", ["i4", "i8"])
+def test_products_by_vectors_have_rows_of_every_length(xp, dtype, index):
+    # Rows of 0 to 70 elements: shorter and longer than the vectors that they are computed by; and matrices of every width.
+    lengths = np.arange(71)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    rng = np.random.default_rng(1)
+    indices = np.concatenate([np.sort(rng.choice(97, n, replace=False)) for n in lengths]).astype(index)
+    data = rng.standard_normal(indices.size).astype(dtype)
+    want = ss.csr_array((data, indices, indptr), shape=(71, 97)).toarray().astype("f8")
+    for width in (None, 1, 2, 7, 8, 9, 16, 17, 31, 33, 64, 65, 130):
+        x = rng.standard_normal(97 if width is None else (97, width)).astype(dtype)
+        got = dense(bc._broadcloth.sparse_product(*map(xp.asarray, (data, indices, indptr)), 97, xp.asarray(x)))
+        bound = 100 * np.finfo(dtype).eps * (abs(want) @ abs(x)) + 1e-30
+        assert got.dtype == dtype
+        assert (abs(got - want @ x.astype("f8")) <= bound).all()
 
 
 def test_indices_are_int64_where_they_must_be(xp):

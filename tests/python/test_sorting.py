@@ -406,3 +406,37 @@ def test_medians_of_nothing_warn(xp):
     with pytest.warns(RuntimeWarning, match="All-NaN slice"):
         np.testing.assert_array_equal(host(made), [np.nan, 1.5])
     assert_same(xp.median(xp.asarray([3.0, np.nan])), np.float64(np.nan))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"])
+def test_descending_order_is_stable_and_ends_with_nan(xp, dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.integers(0, 5, (6, 7)) * 1.5).astype(dtype)
+    if x.dtype.kind in "fc":
+        x[2, 3] = x[0, 0] = x[0, 1] = np.nan
+    for axis in (0, 1, None):
+        flat, along = (x.ravel(), 0) if axis is None else (x, axis)
+        n = flat.shape[along]
+        # The reverse of the ascending order of the reversed elements keeps the order of equal ones; NaN moves from the front to the end.
+        places = n - 1 - np.flip(np.argsort(np.flip(flat, along), along, stable=True), along)
+        at_end = np.take_along_axis(np.isnan(flat) if x.dtype.kind in "fc" else np.zeros(flat.shape, bool), places, along)
+        places = np.take_along_axis(places, np.argsort(at_end, along, stable=True), along)
+        ours = xp.argsort(xp.array(x), axis, descending=True).get()
+        numbers = ~np.take_along_axis(np.isnan(flat), places, along)
+        np.testing.assert_array_equal(np.where(numbers, ours, 0), np.where(numbers, places, 0))
+        np.testing.assert_array_equal(xp.sort(xp.array(x), axis, descending=True).get(), np.take_along_axis(flat, places, along))
+
+
+def test_descending_order_of_times_and_in_place(xp):
+    times = np.array(["2020", "NaT", "2021", "2019"], "M8[D]")
+    assert xp.argsort(xp.array(times), descending=True).tolist() == [2, 0, 3, 1]
+    assert xp.sort(xp.array(times), descending=True).get().astype(str).tolist() == ["2021-01-01", "2020-01-01", "2019-01-01", "NaT"]
+    a = xp.array([3, 1, 2])
+    a.sort(descending=True)
+    assert a.tolist() == [3, 2, 1] and a.argsort(descending=True).tolist() == [0, 1, 2]
+    assert xp.sort(xp.array([3, 1]), descending=False).tolist() == [1, 3]
+
+
+def test_a_line_of_one_element_keeps_its_bits(xp):
+    bits = np.array([[0xFEFD], [0x7E00], [0x3C00]], "uint16")
+    assert xp.sort(xp.array(bits).view("float16"), 1).view("uint16").get().tolist() == bits.tolist()

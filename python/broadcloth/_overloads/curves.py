@@ -13,11 +13,14 @@ def gradient(f, step=1.0):
     n = f.size
     if n < 2:
         raise ValueError("gradient: expected at least two elements")
+    if f.dtype == np.bool_:
+        raise TypeError("gradient() does not take booleans, which have no difference")
     out = np.empty(n, dtype=(f[:0] / 1.0).dtype)
-    out[0] = (f[1] - f[0]) / step
-    out[n - 1] = (f[n - 1] - f[n - 2]) / step
+    y = f.astype(out.dtype)  # differences of unsigned integers would wrap around
+    out[0] = (y[1] - y[0]) / step
+    out[n - 1] = (y[n - 1] - y[n - 2]) / step
     for k in range(1, n - 1):
-        out[k] = (f[k + 1] - f[k - 1]) / (2.0 * step)
+        out[k] = (y[k + 1] - y[k - 1]) / (2.0 * step)
     return out
 
 
@@ -30,7 +33,9 @@ def _interpolated(x, xp, fp):
     if x >= xp[n - 1]:
         return fp[n - 1] * 1.0
     at = np.searchsorted(xp, x, side="right") - 1
-    return fp[at] + (fp[at + 1] - fp[at]) / (xp[at + 1] - xp[at]) * (x - xp[at])
+    # As floats: differences of unsigned integers would wrap around.
+    low, left = fp[at] * 1.0, xp[at] * 1.0
+    return low + (fp[at + 1] - low) / (xp[at + 1] - left) * (x - left)
 
 
 @stands_for("numpy.interp")
@@ -72,8 +77,13 @@ def convolve(a, v, mode="full"):
 def correlate(a, v, mode="valid"):
     # NumPy works on the longer one first, and turns the result around.
     if v.size > a.size:
-        return np.conj(convolve(v, np.conj(a[::-1]), mode)[::-1]).copy()
-    return convolve(a, np.conj(v[::-1]), mode)
+        return _conjugate(convolve(v, _conjugate(a[::-1]), mode)[::-1]).copy()
+    return convolve(a, _conjugate(v[::-1]), mode)
+
+
+def _conjugate(x):
+    """np.conj(), which makes integers of booleans, of complex numbers only."""
+    return np.conj(x) if np.iscomplexobj(x) else x
 
 
 @stands_for("numpy.trapz", "numpy.trapezoid")
@@ -87,7 +97,7 @@ def trapezoid(y, x=None, dx=1.0):
 
 @stands_for("numpy.polyval")
 def polyval(p, x):
-    r = x * 0.0
+    r = x * p.dtype.type(0)
     for c in p:
         r = r * x + c
     return r

@@ -68,7 +68,7 @@ def norm(x, ord=None):
     if x.ndim != 1 and x.ndim != 2:
         raise ValueError("Improper number of dimensions to norm.")
     if x.ndim == 1:
-        size = np.abs(x)
+        size = np.abs(x) * 1.0
         if order == np.inf:
             return size.max() * 1.0
         if order == -np.inf:
@@ -234,11 +234,15 @@ def singular_values(a):
 
 @stands_for("numpy.matrix_rank")
 def matrix_rank(A, tol=None):
+    if A.ndim > 2:
+        raise ValueError("matrix_rank() takes one matrix in compiled functions, no stack of them: call it in a loop")
     return int(np.any(A != 0)) if A.ndim < 2 else _rank(A, tol)
 
 
 def _rank(a, tol):
     s = singular_values(a)
+    if s.size == 0:
+        return 0
     limit = s[0] * max(a.shape[0], a.shape[1]) * np.finfo(s.dtype).eps if tol is None else tol
     return np.count_nonzero(s > limit)
 

@@ -8,12 +8,21 @@ import numpy as np
 
 from ._table import stands_for
 
+_LARGEST = 9223372036854775807
+
 
 def _whole(n):
     """An integer as int64, whatever its width."""
-    if not isinstance(n, int | np.integer):
-        raise TypeError("expected an integer")
+    if n > _LARGEST:
+        raise OverflowError("the integer does not fit into 64 bits with a sign")
     return np.int64(n)
+
+
+def _times(a, b):
+    """The product of two integers of at least zero."""
+    if b > 0 and a > _LARGEST // b:
+        raise OverflowError("the result does not fit into 64 bits")
+    return a * b
 
 
 @stands_for("math.factorial")
@@ -21,11 +30,9 @@ def factorial(x):
     n = _whole(x)
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
-    if n > 20:
-        raise OverflowError("factorial() of more than 20 does not fit into 64 bits")
     product = 1
     for k in range(2, n + 1):
-        product *= k
+        product = _times(product, k)
     return product
 
 
@@ -38,7 +45,9 @@ def comb(of, chosen_of):
         return 0
     chosen = 1
     for j in range(min(k, n - k)):
-        chosen = chosen * (n - j) // (j + 1)
+        # chosen * (n - j) // (j + 1), divided first: the product may not fit where the quotient does.
+        common = math.gcd(chosen, j + 1)
+        chosen = _times(chosen // common, (n - j) // ((j + 1) // common))
     return chosen
 
 
@@ -48,9 +57,11 @@ def perm(of, chosen=None):
     k = n if chosen is None else _whole(chosen)
     if n < 0 or k < 0:
         raise ValueError("perm() takes numbers of at least zero")
+    if k > n:
+        return 0
     product = 1
     for j in range(k):
-        product *= n - j
+        product = _times(product, n - j)
     return product
 
 

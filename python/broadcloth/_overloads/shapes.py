@@ -141,9 +141,10 @@ def _rows_of(m):
 
 @stands_for("numpy.tri")
 def tri(N, M=None, k=0, dtype=np.float64):
-    columns = N if M is None else M
-    out = np.zeros((N, columns), dtype=dtype)
-    for i in range(N):
+    rows = max(N, 0)
+    columns = rows if M is None else max(M, 0)
+    out = np.zeros((rows, columns), dtype=dtype)
+    for i in range(rows):
         for j in range(min(columns, i + k + 1)):
             out[i, j] = 1
     return out
@@ -243,7 +244,7 @@ def asarray_chkfinite(a, dtype=None):
 
 @stands_for("numpy.asfortranarray")
 def asfortranarray(a):
-    return a if a.ndim < 2 else a.T.copy().T
+    return np.ascontiguousarray(a.T).T
 
 
 @stands_for("numpy.frombuffer")
@@ -391,16 +392,23 @@ def triu_indices(n, k=0, m=None):
 
 @stands_for("numpy.tril_indices_from")
 def tril_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return tril_indices(arr.shape[0], k, arr.shape[1])
 
 
 @stands_for("numpy.triu_indices_from")
 def triu_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return triu_indices(arr.shape[0], k, arr.shape[1])
 
 
 @stands_for("numpy.trim_zeros")
 def trim_zeros(filt, trim="fb"):
+    ends = trim.upper()
+    if ends != "F" and ends != "B" and ends != "FB" and ends != "BF":
+        raise ValueError("trim must be 'f', 'b' or both")
     first, last = 0, len(filt)
     if "f" in trim or "F" in trim:
         while first < last and filt[first] == 0:
@@ -493,7 +501,7 @@ def _kept(n, index):
 
 @stands_for("numpy.extract")
 def extract(condition, a):
-    return a.ravel()[condition.ravel() != 0]
+    return np.take(a.ravel(), np.flatnonzero(condition.ravel() != 0))
 
 
 @stands_for("numpy.argwhere")

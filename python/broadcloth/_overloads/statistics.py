@@ -88,6 +88,8 @@ def average(a, axis=None, weights=None):
 
 @stands_for("numpy.ptp")
 def ptp(a, axis):
+    if a.dtype == np.bool_:
+        raise TypeError("ptp() does not take booleans, which have no difference: convert with astype()")
     return np.max(a, axis) - np.min(a, axis)
 
 
@@ -304,17 +306,27 @@ def _expect_numbers(a, axis):
         raise ValueError("All-NaN slice encountered")
 
 
+def _as_wide_as(a, edges):
+    """The edges of bins in single precision where the values are."""
+    if a.dtype == np.float32:
+        return edges.astype(np.float32)
+    return edges
+
+
 @stands_for("numpy.histogram")
 def histogram(a, bins=10, range=None):
     flat = a.ravel()
     if not isinstance(bins, np.ndarray | list | tuple) and bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
     if isinstance(bins, np.ndarray):
+        for i in builtins.range(bins.size - 1):
+            if bins[i] > bins[i + 1]:
+                raise ValueError("`bins` must increase monotonically, when an array")
         counts = np.zeros(bins.size - 1, dtype=np.int64)
         for x in flat:
             if x >= bins[0] and x <= bins[-1]:
                 counts[min(np.searchsorted(bins, x, side="right") - 1, counts.size - 1)] += 1
-        return counts, bins.astype(np.float64)
+        return counts, bins
     if range is None:
         low, high = (flat.min() * 1.0, flat.max() * 1.0) if flat.size > 0 else (0.0, 1.0)
     else:
@@ -326,12 +338,12 @@ def histogram(a, bins=10, range=None):
     if low == high:
         low -= 0.5
         high += 0.5
-    edges = np.linspace(low, high, bins + 1)
+    edges = _as_wide_as(flat, np.linspace(low, high, bins + 1))
     counts = np.zeros(bins + 1, dtype=np.int64)
     scale = bins / (high - low)
     # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose
     # places are computed as vectors. What lies outside is counted behind the last bin.
-    sure = 0.5 - 1e-14 * (bins + (abs(low) + abs(high)) * scale)
+    sure = 0.5 - 64 * np.finfo(edges.dtype).eps * (bins + (abs(low) + abs(high)) * scale)
     places = np.empty(256, dtype=np.uint64)
     outside = np.uint64(bins)
     for begin in builtins.range(0, flat.size, 256):

@@ -1,8 +1,24 @@
-"""Methods of strings."""
+"""Texts of arrays, and methods of strings."""
 
 from __future__ import annotations
 
+from .._jit import objmode
 from ._table import stands_for
+
+
+# NumPy writes the text of arrays: how wide a number is depends on all others and on np.set_printoptions.
+@stands_for("builtins.str")
+def _str(x):
+    with objmode(s="unicode_type"):
+        s = str(x)
+    return s
+
+
+@stands_for("builtins.repr")
+def _repr(x):
+    with objmode(s="unicode_type"):
+        s = repr(x)
+    return s
 
 
 @stands_for("str.partition")

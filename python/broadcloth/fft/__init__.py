@@ -27,7 +27,7 @@ from .._namespace import face
 from .._warnings import warn
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, DeviceLike
+    from ..typing import ArrayLike, DeviceLike, DTypeLike
 
 __all__ = [
     "fft",
@@ -383,13 +383,21 @@ def irfft2(
 # ---- Frequencies and shifts ----------------------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None) -> ndarray:
+def _as_frequencies(values: ndarray, dtype: Any) -> ndarray:
+    if dtype is None:
+        return values
+    if np.dtype(dtype).kind != "f":
+        raise ValueError(f"expected a real floating dtype, got {np.dtype(dtype)}")
+    return values.astype(dtype, copy=False)
+
+
+def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> ndarray:
     """The frequencies of what `fft` gives of `n` points at distances of `d`: zero, the positive ones, the negative ones.
 
     Raises
     ------
     ValueError
-        `n` is no integer.
+        `n` is no integer, or `dtype` (float64 where it is not given) no floating dtype.
 
     Examples
     --------
@@ -400,16 +408,16 @@ def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None) -> ndarray:
         raise ValueError("n should be an integer")
     step = 1.0 / (n * d)
     k = arange(n, device=device)
-    return (k - n * (k >= (n + 1) // 2)) * step
+    return _as_frequencies((k - n * (k >= (n + 1) // 2)) * step, dtype)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None) -> ndarray:
+def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> ndarray:
     """The frequencies of what `rfft` gives of `n` points at distances of `d`.
 
     Raises
     ------
     ValueError
-        `n` is no integer.
+        `n` is no integer, or `dtype` (float64 where it is not given) no floating dtype.
 
     Examples
     --------
@@ -418,7 +426,7 @@ def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None) -> ndarray:
     """
     if not isinstance(n, (int, np.integer)):
         raise ValueError("n should be an integer")
-    return arange(n // 2 + 1, device=device) * (1.0 / (n * d))
+    return _as_frequencies(arange(n // 2 + 1, device=device) * (1.0 / (n * d)), dtype)
 
 
 def _shifted(x: Any, axes: Any, sign: int) -> ndarray:

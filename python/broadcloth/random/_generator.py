@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _broadcloth as _c
 from .._broadcloth import ndarray
 from . import _parallel as parallel
 from ._bit_generators import Philox
@@ -296,6 +297,13 @@ class Generator(Distributions, _Base):
         """
         p = on_host(p)
         of_array = isinstance(a, ndarray)
+        if replace and p is None and not of_array and not isinstance(a, int):
+            pool = np.asarray(a)
+            if pool.dtype.char in "?bhilqBHILQefdFD" and -pool.ndim <= axis < pool.ndim and 0 < pool.shape[axis] < 2**31:
+                # The draws that NumPy makes as well; 32 bits are all that it takes from its stream for each.
+                places = parallel.integers(self.bit_generator, 0, pool.shape[axis], size, np.int32, False, device)
+                if places is not None:
+                    return _c.take(_c.asarray(pool, device=places.device), places, axis)
 
         def draw(pool: Any) -> Any:
             if replace and p is None and type(pool) is int:

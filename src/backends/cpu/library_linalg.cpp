@@ -649,6 +649,167 @@ void schur(const Stack<T>& s) {
   });
 }
 
+/// The complex eigenvalues, or numerators of them, of a routine: a real one gives real and imaginary parts in two vectors.
+template <class T>
+void put_values(const T* from, int64_t n, std::complex<Real<T>>* to) {
+  for (int64_t k = 0; k < n; ++k) {
+    if constexpr (is_complex_v<T>)
+      to[k] = from[k];
+    else
+      to[k] = {from[k], from[n + k]};
+  }
+}
+
+template <class T>
+void schur_ordered(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n), lwork = leading(n), one = 1;
+  s.each(10 * cube(n), [&] {
+    return [&, t = Scratch<T>(s.n * s.n), z = Scratch<T>(s.n * s.n), values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
+            chosen = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      int found = 0, unused = 0;
+      R condition = 0, separation = 0;
+      copy_matrix(s.input(0, walk), column_major(t.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(z.get(), n, n));
+      copy_matrix(s.template input<int32_t>(2, walk), column_major(chosen.get(), n, 1));
+      if constexpr (is_complex_v<T>)
+        call_lapack(BC_LAPACK(T, "trsen", "trsen"), "N", "V", chosen.get(), &n, t.get(), &ld, z.get(), &ld, values.get(), &found,
+                    &condition, &separation, work.get(), &lwork, s.info(i));
+      else
+        call_lapack(BC_LAPACK(T, "trsen", "trsen"), "N", "V", chosen.get(), &n, t.get(), &ld, z.get(), &ld, values.get(), values.get() + n,
+                    &found, &condition, &separation, work.get(), &lwork, &unused, &one, s.info(i));
+      copy_matrix(column_major(t.get(), n, n), row_major(s.part(0, i), n, n));
+      copy_matrix(column_major(z.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
+template <class T>
+void generalized_eig(const Stack<T>& s) {
+  using R = Real<T>;
+  using C = std::complex<R>;
+  const int n = size_of(s.n), ld = leading(n);
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *left = s.op.left ? "V" : "N", *right = vectors ? "V" : "N";
+  const auto ggev = [&](T* a, T* b, T* alpha, T* more, T* beta, T* u, T* v, T* work, int lwork, R* reals, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "ggev", "ggev"), left, right, &n, a, &ld, b, &ld, alpha, beta, u, &ld, v, &ld, work, &lwork, reals, info);
+    else
+      call_lapack(BC_LAPACK(T, "ggev", "ggev"), left, right, &n, a, &ld, b, &ld, alpha, more, beta, u, &ld, v, &ld, work, &lwork, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int ignored = 0;
+  ggev(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(60 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * s.n), u = Scratch<T>(s.op.left ? s.n * s.n : 0),
+            v = Scratch<T>(vectors ? s.n * s.n : 0), alpha = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
+            reals = Scratch<R>(8 * s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, n));
+      ggev(a.get(), b.get(), alpha.get(), alpha.get() + n, s.part(1, i), u.get(), v.get(), work.get(), lwork, reals.get(), s.info(i));
+      const auto put = [&](size_t part, const T* from) {
+        if constexpr (is_complex_v<T>)
+          copy_matrix(column_major(from, n, n), row_major(s.template part<C>(part, i), n, n));
+        else
+          complex_vectors(from, alpha.get() + n, n, s.template part<C>(part, i));
+      };
+      put_values(alpha.get(), n, s.template part<C>(0, i));
+      if (vectors) put(2, v.get());
+      if (s.op.left) put(3, u.get());
+    };
+  });
+}
+
+/// The four matrices of a generalized Schur form, on their way through a routine.
+template <class T>
+struct QzForm {
+  explicit QzForm(int64_t n) : a(n * n), b(n * n), q(n * n), z(n * n), alpha(2 * n), beta(n), n_(n) {}
+
+  void put(const Stack<T>& s, int64_t i) const {
+    const T* const made[] = {a.get(), b.get(), q.get(), z.get()};
+    for (size_t k = 0; k < 4; ++k) copy_matrix(column_major(made[k], n_, n_), row_major(s.part(k, i), n_, n_));
+    put_values(alpha.get(), n_, s.template part<std::complex<Real<T>>>(4, i));
+    std::copy_n(beta.get(), n_, s.part(5, i));
+  }
+
+  Scratch<T> a, b, q, z, alpha, beta;
+
+ private:
+  int64_t n_;
+};
+
+template <class T>
+void qz(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n);
+  const auto gges = [&](T* a, T* b, T* alpha, T* beta, T* q, T* z, T* work, int lwork, R* reals, int* info) {
+    int found = 0;
+    int* const unused = nullptr;
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "gges", "gges"), "V", "V", "N", unused, &n, a, &ld, b, &ld, &found, alpha, beta, q, &ld, z, &ld, work,
+                  &lwork, reals, unused, info);
+    else
+      call_lapack(BC_LAPACK(T, "gges", "gges"), "V", "V", "N", unused, &n, a, &ld, b, &ld, &found, alpha, alpha ? alpha + n : alpha, beta,
+                  q, &ld, z, &ld, work, &lwork, unused, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int ignored = 0;
+  gges(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(60 * cube(n), [&] {
+    return [&, form = QzForm<T>(s.n), work = Scratch<T>(lwork), reals = Scratch<R>(8 * s.n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(form.a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(form.b.get(), n, n));
+      gges(form.a, form.b, form.alpha, form.beta, form.q, form.z, work, lwork, reals, s.info(i));
+      form.put(s, i);
+    };
+  });
+}
+
+template <class T>
+void qz_ordered(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n), lwork = 4 * n + 16, lintegers = n + 6;
+  s.each(20 * cube(n), [&] {
+    return [&, form = QzForm<T>(s.n), work = Scratch<T>(lwork), chosen = Scratch<int>(n), integers = Scratch<int>(lintegers)](
+               int64_t i, const Walker& walk) {
+      const int job = 0, yes = 1;
+      int found = 0;
+      R left = 0, right = 0, bounds[2] = {};
+      T* const matrices[] = {form.a, form.b, form.q, form.z};
+      for (size_t k = 0; k < 4; ++k) copy_matrix(s.input(k, walk), column_major(matrices[k], n, n));
+      copy_matrix(s.template input<int32_t>(4, walk), column_major(chosen.get(), n, 1));
+      if constexpr (is_complex_v<T>)
+        call_lapack(BC_LAPACK(T, "tgsen", "tgsen"), &job, &yes, &yes, chosen.get(), &n, form.a.get(), &ld, form.b.get(), &ld,
+                    form.alpha.get(), form.beta.get(), form.q.get(), &ld, form.z.get(), &ld, &found, &left, &right, &bounds[0], work.get(),
+                    &lwork, integers.get(), &lintegers, s.info(i));
+      else
+        call_lapack(BC_LAPACK(T, "tgsen", "tgsen"), &job, &yes, &yes, chosen.get(), &n, form.a.get(), &ld, form.b.get(), &ld,
+                    form.alpha.get(), form.alpha.get() + n, form.beta.get(), form.q.get(), &ld, form.z.get(), &ld, &found, &left, &right,
+                    &bounds[0], work.get(), &lwork, integers.get(), &lintegers, s.info(i));
+      form.put(s, i);
+    };
+  });
+}
+
+template <class T>
+void balanced(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n);
+  const char* job = s.op.pivoted ? (s.op.scaled ? "B" : "P") : s.op.scaled ? "S" : "N";
+  s.each(10.0 * n * n, [&] {
+    return [&, a = Scratch<T>(s.n * s.n)](int64_t i, const Walker& walk) {
+      int32_t* const ends = s.template part<int32_t>(2, i);
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      call_lapack(BC_LAPACK(T, "gebal", "gebal"), job, &n, a.get(), &ld, &ends[0], &ends[1], s.template part<Real<T>>(1, i), s.info(i));
+      for (int k = 0; k < 2; ++k) --ends[k];
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
 template <class T>
 void hessenberg(const Stack<T>& s) {
   const int n = size_of(s.n), ld = leading(n), low = 1, high = n;
@@ -724,6 +885,33 @@ void banded_definite_solve(const Stack<T>& s) {
       copy_matrix(s.input(0, walk), column_major(a.get(), rows, n));
       copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
       call_lapack(BC_LAPACK(T, "pbsv", "pbsv"), uplo, &n, &diagonals, &k, a.get(), &rows, b.get(), &ldb, s.info(i));
+      copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void banded_cholesky(const Stack<T>& s) {
+  const int n = size_of(s.n), rows = size_of(s.m), diagonals = rows - 1;
+  const char* uplo = s.op.lower ? "L" : "U";
+  s.each(static_cast<double>(n) * rows * rows, [&] {
+    return [&, a = Scratch<T>(int64_t{n} * rows)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), rows, n));
+      call_lapack(BC_LAPACK(T, "pbtrf", "pbtrf"), uplo, &n, &diagonals, a.get(), &rows, s.info(i));
+      copy_matrix(column_major(a.get(), rows, n), row_major(s.part(0, i), rows, n));
+    };
+  });
+}
+
+template <class T>
+void banded_cholesky_solve(const Stack<T>& s) {
+  const int n = size_of(s.n), k = size_of(s.columns_of(1)), ldb = leading(n), rows = size_of(s.m), diagonals = rows - 1;
+  const char* uplo = s.op.lower ? "L" : "U";
+  s.each(static_cast<double>(n) * rows * k, [&] {
+    return [&, a = Scratch<T>(int64_t{n} * rows), b = Scratch<T>(s.n * k)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), rows, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      call_lapack(BC_LAPACK(T, "pbtrs", "pbtrs"), uplo, &n, &diagonals, &k, a.get(), &rows, b.get(), &ldb, s.info(i));
       copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
     };
   });
@@ -836,10 +1024,17 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::eig: return eig(s);
     case Linalg::lstsq: return lstsq(s);
     case Linalg::schur: return schur(s);
+    case Linalg::schur_ordered: return schur_ordered(s);
+    case Linalg::generalized_eig: return generalized_eig(s);
+    case Linalg::qz: return qz(s);
+    case Linalg::qz_ordered: return qz_ordered(s);
+    case Linalg::balanced: return balanced(s);
     case Linalg::hessenberg: return hessenberg(s);
     case Linalg::ldl: return ldl(s);
     case Linalg::banded_solve: return banded_solve(s);
     case Linalg::banded_definite_solve: return banded_definite_solve(s);
+    case Linalg::banded_cholesky: return banded_cholesky(s);
+    case Linalg::banded_cholesky_solve: return banded_cholesky_solve(s);
     case Linalg::tridiagonal_eigh: return tridiagonal_eigh(s);
     case Linalg::triangular_sqrt: return triangular_sqrt(s);
     case Linalg::parlett: return parlett(s);

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <bit>
 #include <complex>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/lapack.h"
 #include "backends/cpu/library.h"
+#include "backends/cpu/sparse_rows.h"
 #include "backends/cpu/strided.h"
 #include "core/error.h"
 #include "primitives/sparse.h"
@@ -107,7 +109,11 @@ void add_scaled(T* y, T factor, const T* x, int64_t n) {
 
 template <class T, class I>
 void product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y) {
-  parallel_for(a.count, grain_of(a.count, (a.elements + a.count) * width), [&](int64_t begin, int64_t end) {
+  const int64_t grain = grain_of(a.count, (a.elements + a.count) * width);
+  if constexpr (std::is_floating_point_v<T>)
+    if (const SparseRows<T, I> rows = sparse_rows<T, I>())
+      return parallel_for(a.count, grain, [&](int64_t begin, int64_t end) { rows(data, a.indices, a.indptr, x, width, y, begin, end); });
+  parallel_for(a.count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t from = a.indptr[i], n = a.indptr[i + 1] - from;
       if (width == 1) {
@@ -165,37 +171,88 @@ void run_product(const SparseExtra& op, std::span<const View> in, const View& ou
 
 // ---- Conversions ---------------------------------------------------------------------------------------------------------------------
 
-/// A counting sort. Each piece of the keys counts for itself; then places are given to keys group by group and, in a group, piece by piece.
+/// Where a counting sort puts keys in [0, groups). Each piece of the keys counts for itself; then places are given to keys group by group
+/// and, in a group, piece by piece.
+template <class I>
+class Places {
+ public:
+  Places(const I* keys, int64_t n, int64_t groups, I* indptr)
+      : n_(n),
+        groups_(groups),
+        pieces_(std::clamp<int64_t>(std::min(n / (2 * kWork), n / std::max<int64_t>(groups, 1)), 1, thread_limit())),
+        next_(static_cast<size_t>(pieces_ * groups)) {
+    each_piece([&](I* count, int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j) {
+        BC_CHECK(keys[j] >= 0 && keys[j] < groups, Value, "sparse matrix: index {} is out of bounds for an axis with size {}",
+                 static_cast<int64_t>(keys[j]), groups);
+        ++count[keys[j]];
+      }
+    });
+    I place = 0;
+    for (int64_t g = 0; g < groups; ++g) {
+      indptr[g] = place;
+      for (int64_t p = 0; p < pieces_; ++p) {
+        I& count = next_[static_cast<size_t>(p * groups + g)];
+        const I here = count;
+        count = place;
+        place += here;
+      }
+    }
+    indptr[groups] = place;
+  }
+  /// Calls f(the next place of each group, begin, end) for each piece of the keys; f moves the places on.
+  template <class F>
+  void each_piece(F&& f) {
+    parallel_for(pieces_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) f(next_.data() + p * groups_, n_ * p / pieces_, n_ * (p + 1) / pieces_);
+    });
+  }
+
+ private:
+  int64_t n_, groups_, pieces_;
+  std::vector<I> next_;
+};
+
 template <class I>
 void group(const I* keys, int64_t n, int64_t groups, I* indptr, I* order) {
-  const int64_t pieces = std::clamp<int64_t>(std::min(n / (4 * kWork), n / std::max<int64_t>(groups, 1)), 1, thread_limit());
-  std::vector<I> next(static_cast<size_t>(pieces * groups));
-  const auto each_piece = [&](auto f) {
-    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) f(next.data() + p * groups, n * p / pieces, n * (p + 1) / pieces);
-    });
-  };
-  each_piece([&](I* count, int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      BC_CHECK(keys[j] >= 0 && keys[j] < groups, Value, "sparse matrix: index {} is out of bounds for an axis with size {}",
-               static_cast<int64_t>(keys[j]), groups);
-      ++count[keys[j]];
-    }
-  });
-  I place = 0;
-  for (int64_t g = 0; g < groups; ++g) {
-    indptr[g] = place;
-    for (int64_t p = 0; p < pieces; ++p) {
-      I& count = next[static_cast<size_t>(p * groups + g)];
-      const I here = count;
-      count = place;
-      place += here;
-    }
-  }
-  indptr[groups] = place;
-  each_piece([&](I* at, int64_t begin, int64_t end) {
+  Places<I> places(keys, n, groups, indptr);
+  places.each_piece([&](I* at, int64_t begin, int64_t end) {
     for (int64_t j = begin; j < end; ++j) order[at[keys[j]]++] = static_cast<I>(j);
   });
+}
+
+/// The rows of the transpose: elements and their rows go where the counting sort of their columns puts them.
+template <class E, class I>
+void transpose(const E* data, const Rows<I>& a, int64_t columns, E* out, I* indices, I* indptr) {
+  Places<I> places(a.indices, a.elements, columns, indptr);
+  places.each_piece([&](I* at, int64_t begin, int64_t end) {
+    int64_t i = std::upper_bound(a.indptr, a.indptr + a.count + 1, static_cast<I>(begin)) - a.indptr - 1;
+    for (int64_t j = begin; j < end; ++i)
+      for (const int64_t stop = std::min<int64_t>(end, a.indptr[i + 1]); j < stop; ++j) {
+        const I place = at[a.indices[j]]++;
+        out[place] = data[j];
+        indices[place] = static_cast<I>(i);
+      }
+  });
+}
+
+template <class I>
+void run_transpose(const SparseExtra& op, std::span<const View> in, const View& output) {
+  const Rows<I> a(in[1], in[2]);
+  constexpr DType index = sizeof(I) == 4 ? DType::i32 : DType::i64;
+  char* out = first(output);
+  // Elements are only moved.
+  const auto move = [&]<class E>(E) {
+    transpose(elements<E>(in[0]), a, op.columns, reinterpret_cast<E*>(out), reinterpret_cast<I*>(out + op.indices_at(output.dtype)),
+              reinterpret_cast<I*>(out + op.pointers_at(output.dtype, index)));
+  };
+  switch (itemsize(output.dtype)) {
+    case 1: return move(uint8_t{});
+    case 2: return move(uint16_t{});
+    case 4: return move(uint32_t{});
+    case 8: return move(uint64_t{});
+    default: return move(std::complex<double>{});
+  }
 }
 
 template <class I>
@@ -259,6 +316,74 @@ void union_entries(const Rows<I>& a, const Rows<I>& b, const I* indptr, I* out, 
         ++at;
       });
     }
+  });
+}
+
+// ---- Sums ----------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+bool is_zero(T v) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return v.byte == 0;
+  } else {
+    return v == T{};
+  }
+}
+template <class T>
+T difference_of(T a, T b) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    return a;  // NumPy subtracts no booleans
+  } else {
+    return a - b;
+  }
+}
+
+/// The sum in one pass. A row is written from where it would begin if no place were shared and nothing cancelled; then pieces of rows are
+/// moved together, which is quicker than a second merge: the ends of runs are branches that cannot be foretold.
+template <bool kSubtract, class T, class I>
+void add(const T* a_data, const Rows<I>& a, const T* b_data, const Rows<I>& b, T* data, I* indices, I* indptr) {
+  const int64_t work = a.elements + b.elements + a.count;
+  const int64_t pieces = std::clamp<int64_t>(work / kWork, 1, std::max<int64_t>(1, std::min<int64_t>(a.count, 4 * thread_limit())));
+  const auto row_of = [&](int64_t p) { return a.count * p / pieces; };
+  std::vector<I> ends(static_cast<size_t>(pieces));
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      I at = a.indptr[row_of(p)] + b.indptr[row_of(p)];
+      for (int64_t i = row_of(p); i < row_of(p + 1); ++i) {
+        const I start = at;
+        merge(a, b, i, [&](I column, I in_a, I in_b) {
+          const T x = in_a < 0 ? T{} : a_data[in_a], y = in_b < 0 ? T{} : b_data[in_b];
+          const T v = kSubtract ? difference_of(x, y) : sum_of(x, y);
+          indices[at] = column;
+          data[at] = v;
+          at += !is_zero(v);
+        });
+        indptr[i + 1] = at - start;
+      }
+      ends[static_cast<size_t>(p)] = at;
+    }
+  });
+  I place = ends[0];
+  for (int64_t p = 1; p < pieces; ++p) {
+    const I from = a.indptr[row_of(p)] + b.indptr[row_of(p)], n = ends[static_cast<size_t>(p)] - from;
+    if (from != place) {
+      std::memmove(data + place, data + from, static_cast<size_t>(n) * sizeof(T));
+      std::memmove(indices + place, indices + from, static_cast<size_t>(n) * sizeof(I));
+    }
+    place += n;
+  }
+  add_up(indptr, a.count);
+}
+
+template <class I>
+void run_sum(const SparseExtra& op, std::span<const View> in, const View& output) {
+  const Rows<I> a(in[1], in[2]), b(in[4], in[5]);
+  constexpr DType index = sizeof(I) == 4 ? DType::i32 : DType::i64;
+  char* out = first(output);
+  by_element(output.dtype, [&]<class T>(T) {
+    const auto run = op.transposed ? add<true, T, I> : add<false, T, I>;
+    run(elements<T>(in[0]), a, elements<T>(in[3]), b, reinterpret_cast<T*>(out), reinterpret_cast<I*>(out + op.indices_at(output.dtype)),
+        reinterpret_cast<I*>(out + op.pointers_at(output.dtype, index)));
   });
 }
 
@@ -380,6 +505,8 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
   switch (op.what) {
     case Sparse::product: return run_product<I>(op, in, output);
     case Sparse::group: return group(elements<I>(in[0]), in[0].layout.size(), op.columns, out, out + op.columns + 1);
+    case Sparse::transpose: return run_transpose<I>(op, in, output);
+    case Sparse::sum: return run_sum<I>(op, in, output);
     case Sparse::expand: return expand(elements<I>(in[0]), in[0].layout.size() - 1, out, output.layout.size());
     case Sparse::union_counts: return union_counts(Rows<I>(in[0], in[1]), Rows<I>(in[2], in[3]), out);
     case Sparse::union_entries:
@@ -390,7 +517,9 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
 }
 
 /// The input whose dtype is that of all indices.
-int index_input(Sparse what) { return what == Sparse::product || what == Sparse::matmul_entries ? 1 : 0; }
+int index_input(Sparse what) {
+  return what == Sparse::product || what == Sparse::transpose || what == Sparse::sum || what == Sparse::matmul_entries ? 1 : 0;
+}
 
 }  // namespace
 

@@ -667,10 +667,17 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::eig:
     case Linalg::lstsq:
     case Linalg::schur:
+    case Linalg::schur_ordered:
+    case Linalg::generalized_eig:
+    case Linalg::qz:
+    case Linalg::qz_ordered:
+    case Linalg::balanced:
     case Linalg::hessenberg:
     case Linalg::ldl:
     case Linalg::banded_solve:
     case Linalg::banded_definite_solve:
+    case Linalg::banded_cholesky:
+    case Linalg::banded_cholesky_solve:
     case Linalg::tridiagonal_eigh:
     case Linalg::triangular_sqrt:
     case Linalg::parlett: break;

@@ -1166,20 +1166,6 @@ inline void write(Writer& w, const Optional<T>& x) {
   else
     w.put("None", 4);
 }
-template <class T, int N, char L>
-inline void write(Writer& w, const Host<T, N, L>& a) {
-  w.put("[", 1);
-  if constexpr (N > 0) {
-    for (i64 i = 0; i < a.shape[0]; ++i) {
-      if (i) w.put(" ", 1);
-      if constexpr (N == 1)
-        write(w, a(i));
-      else
-        write(w, slab(a, 0, i));
-    }
-  }
-  w.put("]", 1);
-}
 template <class T>
 inline void write(Writer& w, const T& x) {
   if constexpr (is_arithmetic_value<T>)

@@ -300,9 +300,10 @@ BC_INLINE T& element_at(const Array<T, N, L>& a, i64 place) {
 }
 
 /// The same bytes as elements of another type; the last axis takes up a difference in size.
-template <class U, class T, int N, char L>
-BC_INLINE Array<U, N, L> viewed(const Array<T, N, L>& a) {
-  Array<U, N, L> r{reinterpret_cast<U*>(a.data), {}, {}};
+template <class U, char M, class T, int N, char L>
+BC_INLINE Array<U, N, M> viewed(const Array<T, N, L>& a) {
+  Array<U, N, M> r{};
+  r.data = reinterpret_cast<U*>(a.data);
   if constexpr (N > 0) {
     r.shape = a.shape;
     r.strides = a.strides;

@@ -357,9 +357,9 @@ BC_INLINE V host_part(const Host<T, N, L>& a, int which) {
   return V(part<real_of<T>>(static_cast<const Array<T, N, L>&>(a), which), a.owner);
 }
 
-template <class U, class T, int N, char L>
-BC_INLINE Host<U, N, L> host_viewed(const Host<T, N, L>& a) {
-  return Host<U, N, L>(viewed<U>(static_cast<const Array<T, N, L>&>(a)), a.owner);
+template <class U, char M, class T, int N, char L>
+BC_INLINE Host<U, N, M> host_viewed(const Host<T, N, L>& a) {
+  return Host<U, N, M>(viewed<U, M>(static_cast<const Array<T, N, L>&>(a)), a.owner);
 }
 
 /// A value as Python's side of a call lays it out.

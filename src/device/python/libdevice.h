@@ -177,9 +177,10 @@ BC_FN half half_min(half a, half b) {
   return x < y || y != y ? a : b;
 }
 
+/// The smallest integer for negative numbers, as the conversion of a NaN gives: a kernel without debug=True cannot raise.
 BC_FN i64 integer_sqrt(i64 n) {
   constexpr i64 kLargest = 3037000499;  // its square is the largest that fits
-  if (n <= 0) return 0;                 // a kernel cannot raise
+  if (n < 0) return -9223372036854775807ll - 1;
   i64 r = static_cast<i64>(bc::sqrt(static_cast<double>(n)));
   if (r > kLargest) r = kLargest;
   while (r * r > n) --r;

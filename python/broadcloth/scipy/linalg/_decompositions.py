@@ -9,6 +9,7 @@ from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from ._forms import check_schur_order, ordered_schur
 from ._operands import back, dagger, eps, matrices, on_host, operand, squares
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ def eig(
     ----------
     a : array_like, (..., n, n)
     b : array_like, (..., n, n), optional
-        Solves a @ v = w * b @ v. It must not be singular.
+        Solves a @ v = w * b @ v. Where it is singular there are eigenvalues that are infinite, or NaN.
     left, right : bool
         Whether left and right eigenvectors are computed.
     overwrite_a, overwrite_b : bool
@@ -312,12 +313,10 @@ def eig(
     """
     x = squares(a, check_finite)
     if b is not None:
-        if left:
-            raise NotImplementedError("eig: left eigenvectors are not there for two matrices")
         other = squares(operand(b, check_finite, x.device), False, "expected square matrix")
         if other.shape[-1] != x.shape[-1]:
             raise ValueError("a and b must have the same shape")
-        x = _c.linalg_solve(other, x)
+        return _generalized_eig(x, other, left, right, homogeneous_eigvals)
     (host,) = on_host("eig", x)
     parts = back(x.device, *_c.linalg_eig(host, left or right, left))
     w = _c.stack([parts[0], _c.ones(parts[0].shape, parts[0].dtype, device=x.device)]) if homogeneous_eigvals else parts[0]
@@ -325,6 +324,23 @@ def eig(
     # Vectors of a real matrix whose eigenvalues are real are real.
     if vectors and x.dtype.kind != "c" and not bool((parts[0].imag != 0).any()):
         vectors = [v.real.copy() for v in vectors]
+    return (w, *vectors) if vectors else w
+
+
+def _generalized_eig(a: ndarray, b: ndarray, left: bool, right: bool, homogeneous: bool) -> Any:
+    first, second = on_host("eig", a, b)
+    parts = back(a.device, *_c.linalg_generalized_eig(first, second, left or right, left))
+    alpha, beta = parts[0], parts[1]
+    if homogeneous:
+        w = _c.stack([alpha, beta.astype(alpha.dtype)])
+    else:
+        quotients = alpha / _c.where(beta == 0, _c.ones((), beta.dtype, device=a.device), beta)
+        w = _c.where(beta != 0, quotients, _c.where(alpha != 0, np.inf, np.nan).astype(alpha.dtype))
+    vectors = ([parts[3]] if left else []) + ([parts[2]] if right else [])
+    if vectors and np.result_type(a.dtype, b.dtype).kind != "c" and not bool((alpha.imag != 0).any()):
+        vectors = [v.real for v in vectors]
+    # LAPACK makes the largest component 1, SciPy the length.
+    vectors = [v / _c.ufuncs["sqrt"]((abs(v) ** 2).sum(-2))[..., None, :] for v in vectors]
     return (w, *vectors) if vectors else w
 
 
@@ -561,7 +577,7 @@ def schur(
     overwrite_a: bool = False,
     sort: Any = None,
     check_finite: bool = True,
-) -> tuple[ndarray, ndarray]:
+) -> tuple[Any, ...]:
     """Schur's form of square matrices: a = Z @ T @ Z.conj().T with Z unitary and T upper triangular.
 
     Computed by LAPACK; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
@@ -575,14 +591,22 @@ def schur(
         The size of the work array is the library's own choice.
     overwrite_a : bool
         Operands are never overwritten.
-    sort : None
-        Sorted forms are not there.
+    sort : {None, 'lhp', 'rhp', 'iuc', 'ouc'} or callable
+        Which eigenvalues come first: those in the left or right half of the plane, inside or outside the unit circle, or those for which a
+        function is true. It is called with an eigenvalue, or for a real form with its real and its imaginary part. Of a pair both come.
     check_finite : bool
         Whether NaN and infinity are looked for.
 
     Returns
     -------
     T, Z : ndarray
+    sdim : int, or ndarray for a stack
+        With `sort`: how many eigenvalues come first.
+
+    Raises
+    ------
+    LinAlgError
+        The iteration does not converge, or eigenvalues are too near to each other to be exchanged.
 
     Examples
     --------
@@ -593,14 +617,16 @@ def schur(
     """
     if output not in ("real", "complex", "r", "c"):
         raise ValueError("argument must be 'real', or 'complex'")
-    if sort is not None:
-        raise NotImplementedError("schur: sort is not there; the order of the eigenvalues is LAPACK's")
+    check_schur_order(sort)
     x = squares(a, check_finite)
     if output in ("complex", "c") and x.dtype.kind != "c":
         x = x.astype(np.complex64 if x.dtype.itemsize == 4 else np.complex128)
     (host,) = on_host("schur", x)
-    t, z = back(x.device, *_c.linalg_schur(host))
-    return t, z
+    t, z = _c.linalg_schur(host)
+    if sort is None:
+        return back(x.device, t, z)
+    t, z, count = ordered_schur(t, z, sort)
+    return (*back(x.device, t, z), int(count) if count.ndim == 0 else _c.asarray(count, device=x.device))
 
 
 def hessenberg(a: ArrayLike, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:

@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
-from ._operands import LinAlgWarning, back, dagger, on_host, operand
+from ._operands import LinAlgWarning, back, dagger, eps, on_host, operand
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -345,3 +345,179 @@ def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     whole = math.floor(t)
     made = expm(logm(a) * (t - whole))
     return _c.matmul(matrix_power(a, whole), made) if whole else made
+
+
+# Al-Mohy & Higham (2009), "Computing the Fréchet derivative of the matrix exponential", table 6.1: the largest 1-norm for which an
+# approximant and its derivative are exact to double precision.
+_FRECHET = [(3, 1.08e-2), (5, 2.00e-1), (7, 7.83e-1), (9, 1.78e0), (13, 4.74e0)]
+
+
+def _pade_and_derivative(a: ndarray, e: ndarray, degree: int) -> tuple[ndarray, ndarray]:
+    """The Padé approximant of the exponential, and its derivative in the direction of e."""
+    c = _coefficients(degree)
+    eye = _c.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+    a2, e2 = _c.matmul(a, a), _c.matmul(a, e) + _c.matmul(e, a)
+    power, change = a2, e2
+    odd, even = c[1] * eye + c[3] * a2, c[0] * eye + c[2] * a2
+    odd_change, even_change = c[3] * e2, c[2] * e2
+    for k in range(4, degree + 1, 2):
+        change = _c.matmul(a2, change) + _c.matmul(e2, power)
+        power = _c.matmul(a2, power)
+        even, even_change = even + c[k] * power, even_change + c[k] * change
+        odd, odd_change = odd + c[k + 1] * power, odd_change + c[k + 1] * change
+    u, u_change = _c.matmul(a, odd), _c.matmul(a, odd_change) + _c.matmul(e, odd)
+    factors, pivots, _ = _c.linalg_lu(even - u)
+    made = _c.linalg_lu_solve(factors, pivots, even + u)
+    right = u_change + even_change + _c.matmul(u_change - even_change, made)
+    return made, _c.linalg_lu_solve(factors, pivots, right)
+
+
+def expm_frechet(A: ArrayLike, E: ArrayLike, method: str | None = None, compute_expm: bool = True, check_finite: bool = True) -> Any:
+    """The exponential of square matrices, and its Fréchet derivative in the direction of `E` (Al-Mohy & Higham, 2009).
+
+    Parameters
+    ----------
+    A, E : array_like, (..., n, n)
+    method : {'SPS', 'blockEnlarge'}, optional
+        By scaling, a Padé approximant and squaring; or as a block of the exponential of a matrix twice as large.
+    compute_expm : bool
+        Gives (expm(A), derivative), else the derivative.
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    ValueError
+        The matrices are not square, or their shapes differ.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.expm_frechet(bc.zeros((1, 1)), [[2.0]], compute_expm=False)
+    array([[2.]])
+    """
+    a = operand(A, check_finite)
+    e = operand(E, check_finite, a.device)
+    for name, x in (("A", a), ("E", e)):
+        if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+            raise ValueError(f"expected {name} to be a square matrix")
+    if a.shape[-1] != e.shape[-1]:
+        raise ValueError("expected A and E to be the same shape")
+    if method not in (None, "SPS", "blockEnlarge"):
+        raise ValueError(f"Unknown implementation {method}")
+    dtype = np.result_type(a.dtype, e.dtype)
+    shape = (*np.broadcast_shapes(a.shape[:-2], e.shape[:-2]), *a.shape[-2:])
+    a, e = _c.broadcast_to(a.astype(dtype), shape), _c.broadcast_to(e.astype(dtype), shape)
+    if a.size == 0:
+        made, derivative = a.copy(), a.copy()
+    elif method == "blockEnlarge":
+        n = shape[-1]
+        top, bottom = _c.concatenate([a, e], -1), _c.concatenate([_c.zeros(shape, dtype, device=a.device), a], -1)
+        both = expm(_c.concatenate([top, bottom], -2))
+        made, derivative = both[..., :n, :n].copy(), both[..., :n, n:].copy()
+    else:
+        made, derivative = _expm_frechet(a, e)
+    return (made, derivative) if compute_expm else derivative
+
+
+def _expm_frechet(a: ndarray, e: ndarray) -> tuple[ndarray, ndarray]:
+    norms = abs(a).sum(-2).max(-1)
+    largest = float(norms.max())
+    if not math.isfinite(largest):
+        nothing = _c.full(a.shape, np.nan, a.dtype, device=a.device)
+        return nothing, nothing.copy()
+    for degree, bound in _FRECHET:
+        if largest <= bound:
+            return _pade_and_derivative(a, e, degree)
+    degree, bound = _FRECHET[-1]
+    # Each matrix has its own number of squarings.
+    squarings = _c.ufuncs["ceil"](_c.ufuncs["log2"](_c.ufuncs["maximum"](norms / bound, 1.0)))
+    share = _c.ufuncs["exp2"](-squarings)[..., None, None]
+    made, derivative = _pade_and_derivative(a * share, e * share, degree)
+    for k in range(int(squarings.max())):
+        more = (squarings > k)[..., None, None]
+        derivative = _c.where(more, _c.matmul(made, derivative) + _c.matmul(derivative, made), derivative)
+        made = _c.where(more, _c.matmul(made, made), made)
+    return made, derivative
+
+
+def expm_cond(A: ArrayLike, check_finite: bool = True) -> Any:
+    """The relative condition numbers of the exponentials of square matrices, in Frobenius' norm (Al-Mohy & Higham, 2009).
+
+    It needs memory for n**4 elements.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+
+    Raises
+    ------
+    ValueError
+        The matrices are not square.
+
+    Examples
+    --------
+    >>> float(bc.scipy.linalg.expm_cond([[2.0]]))
+    2.0
+    """
+    a = operand(A, check_finite)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError("expected a square matrix")
+    n = a.shape[-1]
+    directions = _c.eye(n * n, dtype=a.dtype, device=a.device).reshape(n * n, n, n)
+    made, derivatives = expm_frechet(a[..., None, :, :], directions, check_finite=False)
+    kronecker = derivatives.reshape(*a.shape[:-2], n * n, n * n)
+    largest = _c.linalg_svd(kronecker, 0)[0][..., 0]
+    norm = _c.ufuncs["sqrt"]((abs(a) ** 2).sum((-2, -1)))
+    return largest * norm / _c.ufuncs["sqrt"]((abs(made[..., 0, :, :]) ** 2).sum((-2, -1)))
+
+
+def signm(A: ArrayLike) -> ndarray:
+    """The signs of square matrices: eigenvalues become 1 right and -1 left of the imaginary axis (Roberts, 1971).
+
+    By Newton's iteration. Of matrices that are singular, or nearly so, by `funm`: an eigenvalue near to zero becomes 0.
+
+    Parameters
+    ----------
+    A : array_like, (..., n, n)
+
+    Raises
+    ------
+    LinAlgError
+        The matrices are not square.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.signm([[3.0, 0.0], [0.0, -2.0]])
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+    """
+    a = _squares_of(A)
+    if a.size == 0:
+        return a.copy()
+    precision = eps(a)
+    made = a
+    try:
+        for step in range(100):
+            inverse = _c.linalg_inv(made)
+            size, inverse_size = (abs(x).sum(-2).max(-1) for x in (made, inverse))
+            if step == 0 and float((size * inverse_size).max()) * precision > 1e-3:
+                break
+            # Norms that are alike make the iteration fast far from the sign.
+            factor = _c.ufuncs["sqrt"](inverse_size / size)[..., None, None] if step < 12 else 1.0
+            following = 0.5 * (made * factor + inverse / factor)
+            change = float((abs(following - made).sum(-2).max(-1) / abs(following).sum(-2).max(-1)).max())
+            made = following
+            if not math.isfinite(change):
+                break
+            if change <= 1e-2 * math.sqrt(precision) or (step > 20 and change <= 10 * a.shape[-1] * precision):
+                return 0.5 * (made + _c.linalg_inv(made))
+    except LinAlgError:
+        pass
+
+    def sign(values: Any) -> Any:
+        small = 1e3 * precision * float(abs(values).max())
+        return _c.where(abs(values.real) > small, _c.ufuncs["sign"](values.real), 0.0)
+
+    return funm(a, sign)

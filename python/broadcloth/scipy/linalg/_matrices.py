@@ -533,3 +533,39 @@ def ishermitian(a: ArrayLike, atol: float | None = None, rtol: float | None = No
     """
     x = _matrix(a)
     return _equal(x, x.conj().T, atol, rtol)
+
+
+def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> ndarray:
+    """The inverse of Pascal's matrix.
+
+    Parameters
+    ----------
+    n : int
+    kind : {'symmetric', 'lower', 'upper'}
+        As that of `pascal`.
+    exact : bool
+        Gives int64, which all elements must fit; else float64.
+
+    Raises
+    ------
+    ValueError
+        `kind` is none of those.
+    OverflowError
+        An element does not fit int64.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.invpascal(3)
+    array([[ 3, -3,  1],
+           [-3,  5, -2],
+           [ 1, -2,  1]])
+    """
+    if kind not in ("symmetric", "lower", "upper"):
+        raise ValueError("'kind' must be 'symmetric', 'lower' or 'upper'.")
+    lower = [[(-1) ** (i - j) * math.comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
+    made = lower
+    if kind == "upper":
+        made = [[lower[j][i] for j in range(n)] for i in range(n)]
+    elif kind == "symmetric":
+        made = [[sum(lower[k][i] * lower[k][j] for k in range(max(i, j), n)) for j in range(n)] for i in range(n)]
+    return _asarray(np.array(made, np.int64 if exact else np.float64).reshape(n, n))

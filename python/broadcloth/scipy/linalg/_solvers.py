@@ -8,9 +8,11 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
+from ... import fft as _fft
 from ... import linalg as _linalg
 from ..._broadcloth import ndarray
 from ..._warnings import warn
+from ..fft import next_fast_len as _next_fast_len
 from ._operands import LinAlgWarning, back, dagger, eps, has_rows, matrices, on_host, operand, squares, transposed
 
 if TYPE_CHECKING:
@@ -291,6 +293,116 @@ def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> nda
     if right.ndim == 0 or matrix.shape[-2] != matrix.shape[-1] or right.shape[0] != matrix.shape[-1]:
         raise ValueError("Incompatible dimensions.")
     return _c.linalg_solve(matrix, right)
+
+
+def solve_circulant(
+    c: ArrayLike,
+    b: ArrayLike,
+    singular: str = "raise",
+    tol: float | None = None,
+    caxis: int = -1,
+    baxis: int = 0,
+    outaxis: int = 0,
+) -> ndarray:
+    """The solution x of circulant(c) @ x = b, by Fourier transforms.
+
+    Parameters
+    ----------
+    c : array_like
+        First columns, along `caxis`.
+    b : array_like
+        Right sides, along `baxis`; the other axes broadcast with those of `c`.
+    singular : {'raise', 'lstsq'}
+        What happens where a matrix is singular: an error, or the shortest x for which the residual is least.
+    tol : float, optional
+        An eigenvalue not above it counts as zero; n times float64's precision times the largest one unless given.
+    caxis, baxis, outaxis : int
+        Where the vectors lie in `c`, `b` and the result.
+
+    Raises
+    ------
+    LinAlgError
+        A matrix is nearly singular.
+    ValueError
+        The vectors are not of one length.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.solve_circulant([2.0, 0.0, 1.0], [3.0, 3.0, 3.0]).round(6)
+    array([1., 1., 1.])
+    """
+    columns = _c.atleast_1d(operand(c, False))
+    right = _c.atleast_1d(operand(b, False, columns.device))
+    n = columns.shape[caxis]
+    if right.shape[baxis] != n:
+        raise ValueError(f"Shapes of c {columns.shape} and b {right.shape} are incompatible")
+    if singular not in ("raise", "lstsq"):
+        raise ValueError(f"singular: expected 'raise' or 'lstsq', got {singular!r}")
+    values = _fft.fft(_c.moveaxis(columns, caxis, -1), axis=-1)
+    sizes = abs(values)
+    limit = sizes.max(axis=-1, keepdims=True) * (n * float(np.finfo(np.float64).eps)) if tol is None else tol
+    near = sizes <= limit
+    if bool(near.any()):
+        if singular == "raise":
+            raise LinAlgError("near singular circulant matrix.")
+        values = _c.where(near, _c.ones((), values.dtype, device=values.device), values)
+        quotients = _fft.fft(_c.moveaxis(right, baxis, -1), axis=-1) / values
+        quotients = _c.where(near, _c.zeros((), quotients.dtype, device=values.device), quotients)
+    else:
+        quotients = _fft.fft(_c.moveaxis(right, baxis, -1), axis=-1) / values
+    x = _fft.ifft(quotients, axis=-1)
+    if "c" not in (columns.dtype.kind, right.dtype.kind):
+        x = x.real.copy()
+    return _c.moveaxis(x, -1, outaxis)
+
+
+def matmul_toeplitz(c_or_cr: Any, x: ArrayLike, check_finite: bool = False, workers: int | None = None) -> ndarray:
+    """toeplitz(c, r) @ x, by Fourier transforms.
+
+    Parameters
+    ----------
+    c_or_cr : array_like, (m,), or a pair of them
+        The first column, and the first row, (n,), whose first element is not used (the column's conjugate unless given).
+    x : array_like, (n,) or (n, k)
+    check_finite : bool
+        Whether NaN and infinity are looked for.
+    workers : int, optional
+        The number of threads is the library's own choice.
+
+    Returns
+    -------
+    ndarray, (m,) or (m, k)
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+
+    Examples
+    --------
+    >>> bc.scipy.linalg.matmul_toeplitz(([1.0, 2.0], [1.0, 3.0]), [1.0, 1.0]).round(6)
+    array([4., 3.])
+    """
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    column = operand(c, check_finite).ravel()
+    row = column.conj() if r is None else operand(r, check_finite, column.device).ravel()
+    right = operand(x, check_finite, column.device)
+    m, n = column.shape[0], row.shape[0]
+    if right.ndim not in (1, 2) or right.shape[0] != n:
+        raise ValueError("Incompatible dimensions.")
+    dtype = np.result_type(column.dtype, row.dtype, right.dtype)
+    if m == 0 or right.size == 0:
+        return _c.zeros((m, *right.shape[1:]), dtype, device=column.device)
+    # The matrix is a corner of a circulant one.
+    length = _next_fast_len(m + n - 1, dtype.kind != "c")
+    between = _c.zeros(length - (m + n - 1), dtype, device=column.device)
+    around = _c.concatenate([column.astype(dtype), between, row[:0:-1].astype(dtype)])
+    columns = right.astype(dtype).reshape(n, -1)
+    if dtype.kind == "c":
+        made = _fft.ifft(_fft.fft(around)[:, None] * _fft.fft(columns, length, axis=0), axis=0)
+    else:
+        made = _fft.irfft(_fft.rfft(around)[:, None] * _fft.rfft(columns, length, axis=0), length, axis=0)
+    return made[:m].astype(dtype, copy=False).reshape(m, *right.shape[1:])
 
 
 def inv(

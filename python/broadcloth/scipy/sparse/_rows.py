@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -78,16 +79,7 @@ class Rows:
     @classmethod
     def from_coordinates(cls, data: ndarray, row: ndarray, column: ndarray, rows: int, columns: int) -> Rows:
         """Elements at places, in any order; those at one place are added up."""
-        if data.size == 0:
-            return cls.empty(rows, columns, data.dtype, data.device)
-        ascending = (row[1:] > row[:-1]) | ((row[1:] == row[:-1]) & (column[1:] > column[:-1]))
-        if bool(ascending.all()):
-            starts = bc.searchsorted(row, bc.arange(rows + 1, dtype=row.dtype, device=row.device))
-            return cls(data, column, starts.astype(row.dtype), columns, True)
-        _, by_column = _c.sparse_group(column, columns)
-        indptr, order = _c.sparse_group(row[by_column], rows)
-        order = by_column[order]
-        return cls(data[order], column[order], indptr, columns)._merged(row[order])
+        return cls(*_c.sparse_compress(data, row, column, rows, columns), columns, True)
 
     def numbers(self) -> ndarray:
         """The row of each element."""
@@ -109,11 +101,7 @@ class Rows:
 
     def is_canonical(self) -> bool:
         if self.canonical is None:
-            if self.size < 2:
-                self.canonical = True
-            else:
-                row = self.numbers()
-                self.canonical = not bool(((self.indices[1:] <= self.indices[:-1]) & (row[1:] == row[:-1])).any())
+            self.canonical = _c.sparse_is_sorted(self.indices, self.indptr, self.columns)
         return self.canonical
 
     def sorted(self) -> Rows:
@@ -129,20 +117,7 @@ class Rows:
         """The matrix in canonical form."""
         if self.is_canonical():
             return self
-        rows = self.sorted()
-        return rows._merged(rows.numbers())
-
-    def _merged(self, row: ndarray) -> Rows:
-        """Of sorted rows, with the numbers of the elements' rows: elements of one place are added up."""
-        new = bc.concatenate([bc.ones(1, bool, device=self.device), (row[1:] != row[:-1]) | (self.indices[1:] != self.indices[:-1])])
-        group = running(new)
-        n = int(group[-1])
-        if n == self.size:
-            self.canonical = True
-            return self
-        data = bc.zeros(n, self.data.dtype, device=self.device)
-        bc.add.at(data, group[1:] - 1, self.data)
-        return Rows(data, self.indices[new], group[self.indptr].astype(self.indptr.dtype), self.columns, True)
+        return Rows.from_coordinates(self.data, self.numbers(), self.indices, self.count, self.columns)
 
     def where(self, keep: ndarray) -> Rows:
         """The elements of a mask."""
@@ -161,8 +136,7 @@ class Rows:
         """The rows of the transpose; they are sorted."""
         if self.size == 0:
             return Rows.empty(self.columns, self.count, self.data.dtype, self.device)
-        indptr, order = _c.sparse_group(self.indices, self.columns)
-        return Rows(self.data[order], self.numbers()[order], indptr, self.count, self.canonical or None)
+        return Rows(*_c.sparse_transpose(self.data, self.indices, self.indptr, self.columns), self.count, self.canonical or None)
 
     def keys(self) -> ndarray:
         """A number for each element's place, row by row, int64."""
@@ -170,14 +144,7 @@ class Rows:
         return self.numbers().astype(np.int64) * self.columns + self.indices
 
     def dense(self) -> ndarray:
-        rows, columns = self.count, self.columns
-        flat = bc.zeros(rows * columns, self.data.dtype, device=self.device)
-        if self.size:
-            if self.canonical:
-                flat[self.keys()] = self.data
-            else:
-                bc.add.at(flat, self.keys(), self.data)
-        return flat.reshape(rows, columns)
+        return _c.sparse_dense(self.data, self.indices, self.indptr, self.columns, self.canonical is True)
 
     def row_range(self, start: int, stop: int) -> Rows:
         begin, end = int(self.indptr[start]), int(self.indptr[stop])
@@ -224,6 +191,9 @@ class Rows:
     def joined(self, other: Rows, op: Callable[[ndarray, ndarray], ndarray]) -> Rows:
         """op of the elements of both, where at least one has an element; what is zero is dropped."""
         a, b = self.summed().alike(other.summed())
+        if op is operator.add or op is operator.sub:
+            parts = _c.sparse_add(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, self.columns, op is operator.sub)
+            return Rows(*parts, self.columns, True).with_indices(index_dtype(parts[0].size, self.columns, self.count))
         indices, indptr, from_a, from_b = _c.sparse_union(a.indices, a.indptr, b.indices, b.indptr, self.columns)
         t = index_dtype(indices.size, self.columns, self.count)
 

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _broadcloth as _c
-from .. import _docs, _math
-from .._broadcloth import ndarray
-from .._namespace import face
-from . import _special_docs
+from ... import _broadcloth as _c
+from ... import _docs, _math
+from ..._broadcloth import ndarray
+from ..._namespace import face
+from .. import _special_docs
+from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from ._combinatorics import *  # noqa: F403
+from ._distributions import *  # noqa: F403
+from ._elementary import *  # noqa: F403
+from ._elliptic import *  # noqa: F403
+from ._orthopoly import *  # noqa: F403
+from ._polynomials import *  # noqa: F403
+from ._quadrature import *  # noqa: F403
+from ._spherical import *  # noqa: F403
+from ._zeros import *  # noqa: F403
 
 if TYPE_CHECKING:
-    from ..typing import ArrayLike, AxisLike
+    from ...typing import ArrayLike, AxisLike
 
 _ufuncs = _c.ufuncs
 _asarray = _c.asarray
@@ -47,6 +57,15 @@ sinc = _math.sinc
 __all__ = sorted(
     [
         *_special_docs.TABLE,
+        *_combinatorics.__all__,
+        *_distributions.__all__,
+        *_elementary.__all__,
+        *_elliptic.__all__,
+        *_orthopoly.__all__,
+        *_polynomials.__all__,
+        *_quadrature.__all__,
+        *_spherical.__all__,
+        *_zeros.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "lambertw", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi",
         "round", "shichi", "sici", "sinc", "softmax", "sph_harm", "sph_harm_y", "spherical_yn", "zeta",
     ]

@@ -1,0 +1,429 @@
+"""Numbers of combinatorics. Exact results are Python's integers; others are arrays of float64 on the array's device."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
+from ._functions import special_function
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
+__all__ = ["bernoulli", "comb", "euler", "factorial", "factorial2", "factorialk", "perm", "stirling2"]
+
+_asarray = _c.asarray
+_gamma, _poch, _binom = (_c.ufuncs[name] for name in ("gamma", "poch", "binom"))
+
+
+def _whole(name: str, **given: Any) -> list[int]:
+    """The operands of an exact function as Python's integers."""
+    numbers = []
+    for what, value in given.items():
+        number = value.item() if isinstance(value, ndarray | np.ndarray | np.generic) and value.ndim == 0 else value
+        if not isinstance(number, int | float) or int(number) != number:
+            raise ValueError(f"{name}: with exact=True {what} must be one whole number, got {value!r}")
+        numbers.append(int(number))
+    return numbers
+
+
+def comb(N: ArrayLike, k: ArrayLike, *, exact: bool = False, repetition: bool = False) -> Any:
+    """The number of combinations of N things taken k at a time, N over k.
+
+    Parameters
+    ----------
+    N, k : array_like
+        They broadcast. Where k > N, or one is negative, the number is 0.
+    exact : bool
+        Whether `N` and `k` are whole numbers, not arrays, and the result a Python integer.
+    repetition : bool
+        Whether a thing may be taken several times.
+
+    Returns
+    -------
+    ndarray of float, or int
+
+    Raises
+    ------
+    ValueError
+        An exact number was asked for of what is not whole.
+
+    Examples
+    --------
+    >>> bc.scipy.special.comb([10, 5], 3)
+    array([120.,  10.])
+    >>> bc.scipy.special.comb(100, 50, exact=True)
+    100891344545564193334812497256
+    """
+    if exact:
+        things, taken = _whole("comb", N=N, k=k)
+        if repetition and things + taken > 0:
+            things += taken - 1
+        return math.comb(things, taken) if 0 <= taken <= things else 0
+    n, r = _floats(N, k)
+    if repetition:
+        n = _c.where((n == 0) & (r == 0), n, n + r - 1.0)
+    return _c.where((r <= n) & (n >= 0) & (r >= 0), _binomial(n, r), 0.0)
+
+
+def perm(N: ArrayLike, k: ArrayLike, exact: bool = False) -> Any:
+    """The number of ordered choices of k of N things, N! / (N - k)!.
+
+    Parameters
+    ----------
+    N, k : array_like
+        They broadcast. Where k > N, or one is negative, the number is 0.
+    exact : bool
+        Whether `N` and `k` are whole numbers, not arrays, and the result a Python integer.
+
+    Returns
+    -------
+    ndarray of float, or int
+
+    Raises
+    ------
+    ValueError
+        An exact number was asked for of what is not whole.
+
+    Examples
+    --------
+    >>> bc.scipy.special.perm([10, 5], 3)
+    array([720.,  60.])
+    >>> bc.scipy.special.perm(30, 20, exact=True)
+    73096577329197271449600000
+    """
+    if exact:
+        things, taken = _whole("perm", N=N, k=k)
+        return math.perm(things, taken) if 0 <= taken <= things else 0
+    n, r = _floats(N, k)
+    return _c.where((r <= n) & (n >= 0) & (r >= 0), _falling(n, r), 0.0)
+
+
+def _floats(*operands: ArrayLike) -> list[ndarray]:
+    """Arrays of the operands' common floating type on one device."""
+    arrays = [_asarray(o) for o in operands]
+    dtype = np.result_type(*(a.dtype for a in arrays))
+    return [a.astype(dtype if dtype.kind in "fc" else np.float64, copy=False) for a in arrays]
+
+
+# Products of a few whole numbers are exact as long as float64 holds them; gamma functions round.
+@special_function("ff dd")
+def _binomial(n: Any, k: Any) -> Any:
+    if k == math.floor(k) and n == math.floor(n):
+        k = min(k, n - k)
+    if k == math.floor(k) and 0 <= k <= 40:
+        product = 1.0
+        for i in range(int(k)):
+            product = product * (n - i) / (i + 1)
+        return float(round(product)) if n == math.floor(n) and product < 2.0**52 else product
+    return _binom(n, k)
+
+
+@special_function("ff dd")
+def _falling(n: Any, k: Any) -> Any:
+    if k == math.floor(k) and 0 <= k <= 200:
+        product = 1.0
+        for i in range(int(k)):
+            product = product * (n - i)
+        return product
+    return _poch(n - k + 1.0, k)
+
+
+# ---- Factorials
+
+
+def factorial(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
+    """The product of the whole numbers from 1 to n; of real n gamma(n + 1).
+
+    Parameters
+    ----------
+    n : array_like
+        Of a negative number the factorial is 0.
+    exact : bool
+        Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
+    extend : {'zero', 'complex'}
+        What a negative number has: 0, or the value of gamma(n + 1).
+
+    Returns
+    -------
+    ndarray of float, or int or ndarray of int64 if `exact`
+
+    Raises
+    ------
+    ValueError
+        An exact factorial was asked for of what is not whole, or with `extend='complex'`.
+    OverflowError
+        An exact factorial of an array has no int64.
+
+    Examples
+    --------
+    >>> bc.scipy.special.factorial([0, 3, 5])
+    array([  1.,   6., 120.])
+    >>> bc.scipy.special.factorial(25, exact=True)
+    15511210043330985984000000
+    """
+    _check_extend("factorial", exact, extend)
+    if exact:
+        return _exact("factorial", n, math.factorial)
+    x = _numbers("factorial", n)
+    return _factorial(x.astype(np.float64, copy=False)) if extend == "zero" else _gamma(x + 1.0)
+
+
+@special_function("f d")
+def _factorial(n: Any) -> Any:
+    if n < 0:
+        return 0.0
+    if n == math.floor(n) and n <= 25:
+        product = 1.0
+        for i in range(int(n)):
+            product = product * (i + 1)
+        return product
+    return _gamma(n + 1.0)
+
+
+def factorial2(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
+    """The product n (n - 2) (n - 4) ... down to 1 or 2.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Of a negative number the double factorial is 0, of 0 it is 1.
+    exact : bool
+        Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
+    extend : {'zero'}
+        What a negative number has.
+
+    Raises
+    ------
+    ValueError
+        `n` is not whole; what other numbers have in SciPy (`extend='complex'`) is not here.
+    OverflowError
+        An exact result of an array has no int64.
+
+    Examples
+    --------
+    >>> bc.scipy.special.factorial2([7, 8])
+    array([105., 384.])
+    >>> bc.scipy.special.factorial2(7, exact=True)
+    105
+    """
+    return _stepped("factorial2", n, 2, exact, extend)
+
+
+def factorialk(n: ArrayLike, k: int, exact: bool = False, extend: str = "zero") -> Any:
+    """The product n (n - k) (n - 2 k) ... of the numbers above 0.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Of a negative number the result is 0, of 0 it is 1.
+    k : int
+        The step, at least 1.
+    exact : bool
+        Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
+    extend : {'zero'}
+        What a negative number has.
+
+    Raises
+    ------
+    ValueError
+        `n` is not whole, or `k` not whole or below 1; what other numbers have in SciPy (`extend='complex'`) is not here.
+    OverflowError
+        An exact result of an array has no int64.
+
+    Examples
+    --------
+    >>> bc.scipy.special.factorialk([7, 8], 3)
+    array([28., 80.])
+    """
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"factorialk: k must be a positive integer, got {k!r}")
+    return _stepped("factorialk", n, int(k), exact, extend)
+
+
+def _stepped(name: str, n: ArrayLike, k: int, exact: bool, extend: str) -> Any:
+    _check_extend(name, exact, extend)
+    if extend != "zero":
+        raise ValueError(f"{name}: expected extend='zero', got {extend!r}, which only factorial has")
+    if exact:
+        return _exact(name, n, lambda i: math.prod(range(i, 0, -k)))
+    x = _numbers(name, n)
+    if x.dtype.kind == "f":
+        raise ValueError(f"{name}: expected whole numbers, got {x.dtype.name}")
+    return _multifactorial(x, k)
+
+
+@special_function("ld")
+def _multifactorial(n: Any, k: Any) -> Any:
+    if n < 0:
+        return 0.0
+    product = 1.0
+    factor = float(n)
+    while factor > 0 and product < math.inf:
+        product = product * factor
+        factor -= k
+    return product
+
+
+def _check_extend(name: str, exact: bool, extend: str) -> None:
+    if extend not in ("zero", "complex"):
+        raise ValueError(f"{name}: argument `extend` must be either 'zero' or 'complex', got {extend!r}")
+    if exact and extend == "complex":
+        raise ValueError(f"{name}: exact=True and extend='complex' do not go together")
+
+
+def _numbers(name: str, n: ArrayLike) -> ndarray:
+    x = _asarray(n)
+    if x.dtype.kind not in "iuf":
+        raise ValueError(f"{name}: expected integers or floats, got {x.dtype.name}")
+    return x
+
+
+def _exact(name: str, n: ArrayLike, value: Any) -> Any:
+    """Exact values: of one number a Python integer; of an array one of int64, looked up in a table on its device."""
+    if isinstance(n, int | float | np.generic):
+        (number,) = _whole(name, n=n)
+        return value(number) if number >= 0 else 0
+    x = _numbers(name, n)
+    if x.dtype.kind == "f":
+        raise ValueError(f"{name}: with exact=True expected integers, got {x.dtype.name}")
+    if x.size == 0:
+        return x.astype(np.int64)
+    table = [value(i) for i in range(max(int(x.max()), 0) + 1)]
+    if max(table) > np.iinfo(np.int64).max:
+        raise OverflowError(f"{name}: the exact value for {int(x.max())} has no int64; pass one number at a time, or exact=False")
+    looked_up = _asarray(np.array(table), device=x.device)[_c.where(x < 0, 0, x)]
+    return _c.where(x < 0, 0, looked_up)
+
+
+# ---- Stirling's, Bernoulli's and Euler's numbers
+
+
+def stirling2(N: ArrayLike, K: ArrayLike, *, exact: bool = False) -> Any:
+    """The number of ways to part N things into K parts that are not empty: Stirling's numbers of the second kind.
+
+    Arrays are looked up, on their device, in a table that is computed on the host up to the largest `N` and `K`, which looks.
+
+    Parameters
+    ----------
+    N, K : array_like of int
+        They broadcast. Where K > N, or one is negative, the number is 0.
+    exact : bool
+        Whether `N` and `K` are whole numbers, not arrays, and the result a Python integer.
+
+    Raises
+    ------
+    TypeError
+        The operands are not whole.
+
+    Examples
+    --------
+    >>> bc.scipy.special.stirling2(5, [1, 2, 3])
+    array([ 1., 15., 25.])
+    >>> bc.scipy.special.stirling2(40, 20, exact=True)
+    162188909527975750487887236507181
+    """
+    if exact:
+        n, k = _whole("stirling2", N=N, K=K)
+        return _stirling(n, k)
+    n_array, k_array = _asarray(N), _asarray(K)
+    for what, a in (("N", n_array), ("K", k_array)):
+        if a.dtype.kind not in "iu":
+            raise TypeError(f"stirling2: {what} must have whole numbers, got {a.dtype.name}")
+    inside = (k_array >= 0) & (k_array <= n_array)
+    if inside.size == 0:
+        return inside.astype(np.float64)
+    rows, columns = max(int(n_array.max()), 0), max(int(k_array.max()), 0)
+    table = _asarray(_stirling_table(rows, min(rows, columns)), device=inside.device)
+    return _c.where(inside, table[_c.where(inside, n_array, 0), _c.where(inside, k_array, 0)], 0.0)
+
+
+def _stirling_table(rows: int, columns: int) -> np.ndarray[Any, Any]:
+    """S(n, k) for n up to `rows` and k up to `columns`, by S(n, k) = k S(n - 1, k) + S(n - 1, k - 1); inf where float64 overflows."""
+    table = np.zeros((rows + 1, columns + 1))
+    table[0, 0] = 1.0
+    factors = np.arange(columns + 1.0)
+    with np.errstate(over="ignore"):
+        for n in range(1, rows + 1):
+            table[n, 1:] = factors[1:] * table[n - 1, 1:] + table[n - 1, :-1]
+    return table
+
+
+def _stirling(n: int, k: int) -> int:
+    """The sum of (-1)**(k - j) (k over j) j**n / k!, in whole numbers."""
+    if not 0 <= k <= n:
+        return 0
+    return sum((-1) ** (k - j) * math.comb(k, j) * j**n for j in range(k + 1)) // math.factorial(k)
+
+
+def bernoulli(n: int) -> ndarray:
+    """Bernoulli's numbers B0 to Bn, on the default device; computed in whole numbers on the host, and rounded.
+
+    Raises
+    ------
+    ValueError
+        `n` is negative or not whole.
+
+    Examples
+    --------
+    >>> bc.scipy.special.bernoulli(4)
+    array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333333])
+    """
+    numbers = np.zeros(_order("bernoulli", n) + 1)
+    numbers[1:2] = -0.5
+    for j in range(1, (len(numbers) + 1) // 2):
+        # B(2 j) overflows beyond 2 j = 258.
+        numerator = 2 * j * _tangent_numbers()[j] if j <= 129 else None
+        numbers[2 * j] = (-1) ** (j - 1) * (math.inf if numerator is None else numerator / (4**j * (4**j - 1)))
+    numbers[0] = 1.0
+    return _asarray(numbers)
+
+
+def euler(n: int) -> ndarray:
+    """Euler's numbers E0 to En, on the default device; computed in whole numbers on the host, and rounded.
+
+    Raises
+    ------
+    ValueError
+        `n` is negative or not whole.
+
+    Examples
+    --------
+    >>> bc.scipy.special.euler(6)
+    array([  1.,   0.,  -1.,   0.,   5.,   0., -61.])
+    """
+    numbers = np.zeros(_order("euler", n) + 1)
+    for j in range((len(numbers) + 1) // 2):
+        # E(2 j) overflows beyond 2 j = 186.
+        numbers[2 * j] = (-1) ** j * (float(_secant_numbers()[j]) if j <= 93 else math.inf)
+    return _asarray(numbers)
+
+
+def _order(name: str, n: Any) -> int:
+    if not isinstance(n, int | float | np.integer | np.floating) or n != int(n) or n < 0:
+        raise ValueError(f"{name}: n must be a non-negative integer, got {n!r}")
+    return int(n)
+
+
+# Brent & Harvey (2013), "Fast computation of Bernoulli, tangent and secant numbers": algorithms in whole numbers.
+@cache
+def _tangent_numbers() -> list[int]:
+    numbers = [0, *(math.factorial(k) for k in range(130))]
+    for k in range(2, 131):
+        for j in range(k, 131):
+            numbers[j] = (j - k) * numbers[j - 1] + (j - k + 2) * numbers[j]
+    return numbers
+
+
+@cache
+def _secant_numbers() -> list[int]:
+    numbers = [math.factorial(k) for k in range(95)]
+    for k in range(1, 95):
+        for j in range(k + 1, 95):
+            numbers[j] = (j - k) * numbers[j - 1] + (j - k + 1) * numbers[j]
+    return numbers

@@ -1,0 +1,238 @@
+"""Carlson's symmetric elliptic integrals of real arguments, by duplication.
+
+Carlson (1995), "Numerical computation of real or complex elliptic integrals"; DLMF 19.36."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ._functions import special_function
+
+__all__ = ["elliprc", "elliprd", "elliprf", "elliprg", "elliprj"]
+
+
+def _rc(x: Any, y: Any) -> Any:
+    """DLMF 19.2.17 to 19.2.20."""
+    if y < 0:
+        return math.sqrt(x / (x - y)) * _rc_positive(x - y, -y)
+    return _rc_positive(x, y)
+
+
+def _rc_positive(x: Any, y: Any) -> Any:
+    if y == 0:
+        return math.inf
+    if x == y:
+        return 1 / math.sqrt(x)
+    if x < y:
+        root = math.sqrt(y - x)
+        return math.atan2(root, math.sqrt(x)) / root
+    root = math.sqrt(x - y)
+    return math.asinh(root / math.sqrt(y)) / root
+
+
+def _rf(x: Any, y: Any, z: Any) -> Any:
+    first = (x + y + z) / 3
+    mean = first
+    # The series of the seventh degree has all digits once the operands are this near.
+    bound = 400 * max(abs(first - x), abs(first - y), abs(first - z))
+    scale = 1.0
+    a = x
+    b = y
+    c = z
+    while bound > scale * abs(mean):
+        p = math.sqrt(a)
+        q = math.sqrt(b)
+        r = math.sqrt(c)
+        shift = p * q + p * r + q * r
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    w = -u - v
+    e2 = u * v - w * w
+    e3 = u * v * w
+    series = 1 - e2 / 10 + e3 / 14 + e2 * e2 / 24 - 3 * e2 * e3 / 44 - 5 * e2**3 / 208 + 3 * e3 * e3 / 104 + e2 * e2 * e3 / 16
+    return series / math.sqrt(mean)
+
+
+def _series(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """DLMF 19.36.2: the series of R_J in the relative distances of the operands from their mean, of which the last counts twice."""
+    xyz = x * y * z
+    e2 = x * y + x * z + y * z - 3 * p * p
+    e3 = xyz + 2 * e2 * p + 4 * p**3
+    e4 = (2 * xyz + e2 * p + 3 * p**3) * p
+    e5 = xyz * p * p
+    low = 1 - 3 * e2 / 14 + e3 / 6 + 9 * e2 * e2 / 88 - 3 * e4 / 22 - 9 * e2 * e3 / 52 + 3 * e5 / 26
+    high = -(e2**3) / 16 + 3 * e3 * e3 / 40 + 3 * e2 * e4 / 20 + 45 * e2 * e2 * e3 / 272 - 9 * (e3 * e4 + e2 * e5) / 68
+    return low + high
+
+
+def _rd(x: Any, y: Any, z: Any) -> Any:
+    first = (x + y + 3 * z) / 5
+    mean = first
+    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z))
+    scale = 1.0
+    total = 0.0
+    a = x
+    b = y
+    c = z
+    while bound > scale * abs(mean):
+        p = math.sqrt(a)
+        q = math.sqrt(b)
+        r = math.sqrt(c)
+        shift = p * q + p * r + q * r
+        total += 1 / (scale * r * (c + shift))
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    w = -(u + v) / 3
+    return _series(u, v, w, w) / (scale * mean * math.sqrt(mean)) + 3 * total
+
+
+def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """p > 0"""
+    first = (x + y + z + 2 * p) / 5
+    mean = first
+    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
+    delta = (p - x) * (p - y) * (p - z)
+    scale = 1.0
+    total = 0.0
+    a = x
+    b = y
+    c = z
+    d = p
+    while bound > scale * abs(mean):
+        q = math.sqrt(a)
+        r = math.sqrt(b)
+        s = math.sqrt(c)
+        t = math.sqrt(d)
+        shift = q * r + q * s + r * s
+        product = (t + q) * (t + r) * (t + s)
+        total += _rc(1.0, 1 + delta / (scale * product) / (scale * product) / scale) / (scale * product)
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        d = 0.25 * (d + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    w = (first - z) / (scale * mean)
+    return _series(u, v, w, -(u + v + w) / 2) / (scale * mean * math.sqrt(mean)) + 6 * total
+
+
+def _few_zeros(x: Any, y: Any, z: Any) -> Any:
+    return x + y > 0 and x + z > 0 and y + z > 0
+
+
+@special_function("ff dd")
+def elliprc(x: Any, y: Any) -> Any:
+    """Carlson's degenerate elliptic integral RC of x >= 0 and y != 0; below y = 0 it is Cauchy's principal value.
+
+    Examples
+    --------
+    >>> bc.scipy.special.elliprc(1.0, [2.0, -1.0])
+    array([0.78539816, 0.62322524])
+    """
+    if not x >= 0 or math.isnan(y):
+        return math.nan
+    if math.isinf(x) or math.isinf(y):
+        return 0.0
+    return _rc(x, y)
+
+
+@special_function("fff ddd")
+def elliprf(x: Any, y: Any, z: Any) -> Any:
+    """Carlson's elliptic integral of the first kind of operands >= 0, of which one may be 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.elliprf(1.0, 2.0, [0.0, 3.0])
+    array([1.31102878, 0.72694594])
+    """
+    if not (x >= 0 and y >= 0 and z >= 0):
+        return math.nan
+    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+        return 0.0
+    if not _few_zeros(x, y, z):
+        return math.inf
+    return _rf(x, y, z)
+
+
+@special_function("fff ddd")
+def elliprd(x: Any, y: Any, z: Any) -> Any:
+    """Carlson's elliptic integral of the second kind of x, y >= 0, of which one may be 0, and z > 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.elliprd(1.0, 2.0, [1.0, 3.0])
+    array([0.79925996, 0.29046028])
+    """
+    if not (x >= 0 and y >= 0 and z >= 0):
+        return math.nan
+    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+        return 0.0
+    if z == 0 or x + y == 0:
+        return math.inf
+    return _rd(x, y, z)
+
+
+@special_function("fff ddd")
+def elliprg(x: Any, y: Any, z: Any) -> Any:
+    """Carlson's completely symmetric elliptic integral of the second kind of operands >= 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.elliprg(1.0, 2.0, [0.0, 3.0])
+    array([0.95504945, 1.4018471 ])
+    """
+    if not (x >= 0 and y >= 0 and z >= 0):
+        return math.nan
+    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+        return math.inf
+    low = min(x, y, z)
+    high = max(x, y, z)
+    middle = max(min(x, y), min(max(x, y), z))
+    if middle == 0:
+        return 0.5 * math.sqrt(high)
+    # DLMF 19.21.10 with the operands in this order adds terms of one sign.
+    between = (high - middle) * (middle - low) * _rd(high, low, middle) / 3
+    return 0.5 * (middle * _rf(x, y, z) + between + math.sqrt(high) * math.sqrt(low) / math.sqrt(middle))
+
+
+@special_function("ffff dddd")
+def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """Carlson's elliptic integral of the third kind of x, y, z >= 0, of which one may be 0, and p != 0.
+
+    Below p = 0 it is Cauchy's principal value.
+
+    Examples
+    --------
+    >>> bc.scipy.special.elliprj(1.0, 2.0, 3.0, [4.0, -1.0])
+    array([ 0.2398481 , -0.09324045])
+    """
+    if not (x >= 0 and y >= 0 and z >= 0) or math.isnan(p):
+        return math.nan
+    if math.isinf(x) or math.isinf(y) or math.isinf(z) or math.isinf(p):
+        return 0.0
+    if p == 0 or not _few_zeros(x, y, z):
+        return math.inf
+    if p > 0:
+        return _rj(x, y, z, p)
+    # DLMF 19.20.14, with z the largest operand and y the one in the middle.
+    low = min(x, y, z)
+    high = max(x, y, z)
+    middle = max(min(x, y), min(max(x, y), z))
+    q = -p
+    above = (high - middle) * (middle - low) / (middle + q) + middle
+    product = q * above
+    closed = math.sqrt(low * middle * high / (low * high + product)) * _rc(low * high + product, product)
+    return ((above - middle) * _rj(low, middle, high, above) - 3 * _rf(low, middle, high) + 3 * closed) / (middle + q)

@@ -1,0 +1,112 @@
+"""Special functions of one element that are written in Python: ufuncs that the engine compiles for the array's device, where they fuse
+with what is around them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
+from ..._vectorize import DUFunc, _from_source
+from ...types import Type
+
+_NUMBERS = (bool, int, float, complex)
+_WIDE = {"f": "d", "F": "D"}
+_OPTIONS = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
+            for name, value in (("out", None), ("where", True), ("dtype", None))]  # fmt: skip
+
+
+class SpecialFunction(DUFunc):
+    """A ufunc of SciPy's whose element is a function in Python over float64, int64 and complex128.
+
+    `loops` are the types of its operands, as characters of dtypes. A call takes the first loop to which its operands cast safely; Python's
+    numbers follow the others. Loops of single precision compute in double precision and round. Operand 0 of a function with `whole` must
+    be a whole number, which looks where its type does not say so.
+    """
+
+    def __init__(self, function: Callable[..., Any], loops: str, whole: bool = False) -> None:
+        super().__init__(function, [], "cpu", None, False)
+        self._characters = loops.split()
+        self._declared = [_types(characters) for characters in self._characters]
+        self._eager = True
+        self._wrapped: dict[tuple[Type, ...], Any] = {}
+        self._whole = whole
+        signature = inspect.signature(function)
+        operands = [p.replace(kind=p.POSITIONAL_ONLY, annotation=p.empty) for p in signature.parameters.values()]
+        self.__signature__ = inspect.Signature([*operands, *_OPTIONS])
+
+    def __reduce__(self) -> Any:
+        return self.__name__
+
+    @property
+    def types(self) -> list[str]:
+        return [characters + "->" + _result(characters) for characters in self._characters]
+
+    def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+        if options:
+            raise TypeError(f"{self.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
+        if len(args) == self.nargs and out is None:
+            args, out = args[:-1], args[-1]
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__}() takes {self.nin} operands, got {len(args)}")
+        if isinstance(out, tuple):
+            (out,) = out
+        arrays = [a if type(a) in _NUMBERS else _c.asarray(a) for a in args]
+        if self._whole:
+            self._check_whole(arrays[0])
+        return self._call_ours(tuple(arrays), out, where, dtype, device)
+
+    def _check_whole(self, n: Any) -> None:
+        kind = n.dtype.kind if isinstance(n, ndarray) else "f" if isinstance(n, float) else "i"
+        if kind == "f" and bool((n != np.floor(n)) if isinstance(n, float) else (n != _c.ufuncs["floor"](n)).any()):
+            raise NotImplementedError(
+                f"{self.__name__}: expected whole numbers as operand 0; scipy.special.{self.__name__} takes other ones, on host copies"
+            )
+
+    def _choose(self, args: tuple[Any, ...]) -> tuple[Type, ...]:
+        if all(type(a) in _NUMBERS for a in args):
+            args = tuple(np.asarray(a) for a in args)  # with no array to follow they have types of their own
+        for characters, types in zip(self._characters, self._declared, strict=True):
+            if all(_casts(a, c) for a, c in zip(args, characters, strict=True)):
+                if types not in self._wrapped:
+                    self._wrapped[types] = _rounded(self.py_func, characters)
+                return types
+        shown = ", ".join(type(a).__name__ if not hasattr(a, "dtype") else a.dtype.name for a in args)
+        raise TypeError(f"ufunc '{self.__name__}' has no loop for ({shown}); it has {', '.join(self.types)}")
+
+
+def special_function(loops: str, whole: bool = False) -> Callable[[Callable[..., Any]], SpecialFunction]:
+    """Decorates the function of one element."""
+    return lambda function: SpecialFunction(function, loops, whole)
+
+
+def _types(characters: Sequence[str]) -> tuple[Type, ...]:
+    return tuple(Type(np.dtype(c).name) for c in characters)
+
+
+def _result(characters: str) -> str:
+    floating = [c for c in characters if c not in "lq"]
+    return np.result_type(*floating).char
+
+
+def _casts(operand: Any, character: str) -> bool:
+    """Whether an operand takes a loop's type: an array by its dtype, a Python number by its kind."""
+    to = np.dtype(character)
+    if type(operand) in _NUMBERS:
+        return to.kind in {float: "fc", complex: "c"}.get(type(operand), "ifc")
+    return np.can_cast(operand.dtype, to, "safe")
+
+
+def _rounded(function: Callable[..., Any], characters: str) -> Callable[..., Any]:
+    """The function for a loop; one of single precision converts its operands and the result."""
+    if not set(characters) & set("fF"):
+        return function
+    names = [f"a{i}" for i in range(len(characters))]
+    given = ", ".join(f"{_WIDE[c]}({name})" if c in _WIDE else name for c, name in zip(characters, names, strict=True))
+    source = f"def {function.__name__}({', '.join(names)}):\n    return to(f({given}))\n"
+    types = {"d": np.float64, "D": np.complex128, "to": np.dtype(_result(characters)).type, "f": function}
+    return _from_source(source, function.__name__, types)

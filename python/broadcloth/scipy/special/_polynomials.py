@@ -1,0 +1,375 @@
+"""Values of orthogonal polynomials of whole degree, by the recurrences of DLMF 18.9 in the degree, for each element on its device.
+
+Near an end of the interval the three terms of a recurrence cancel. There it runs in differences of polynomials that are scaled to 1 at the
+end (Reinsch's modification), which keeps all digits; the other end is the mirror image. Degrees of floating types have whole values, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import _broadcloth as _c
+from ._functions import special_function
+
+__all__ = [
+    "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite", "eval_hermitenorm",
+    "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu", "eval_sh_jacobi", "eval_sh_legendre",
+]  # fmt: skip
+
+_binom, _poch = _c.ufuncs["binom"], _c.ufuncs["poch"]
+_ONE = "ld ff fF dd dD"
+_TWO = "ldd fff ffF ddd ddD"
+_THREE = "lddd ffff fffF dddd dddD"
+
+
+# ---- One element. `x` may be complex; `below` and `above` are its distances x - 1 and x + 1 from the ends, as exact as the caller has them
+
+
+def _sign(n: Any) -> Any:
+    return 1.0 if n % 2 == 0 else -1.0
+
+
+def _ultraspherical(n: Any, a: Any, x: Any, below: Any, above: Any) -> Any:
+    """Gegenbauer's polynomial of degree n >= 0 and a > -1/2 over its value at 1."""
+    if n == 0:
+        return x * 0 + 1
+    if abs(x.real) <= 0.5 or n == 1:
+        before = x * 0 + 1
+        now = x * 1
+        for k in range(1, n):
+            scale = 1 / (k + 2 * a)  # does not wait for the values of the step before
+            after = 2 * (k + a) * scale * x * now - k * scale * before
+            before = now
+            now = after
+        return now
+    mirrored = x.real < 0
+    distance = -above if mirrored else below
+    value = 1 + distance
+    difference = distance * 1
+    for k in range(1, n):
+        scale = 1 / (k + 2 * a)
+        difference = 2 * (k + a) * scale * distance * value + k * scale * difference
+        value = value + difference
+    return value * _sign(n) if mirrored else value
+
+
+def _chebyshev(n: Any, kind: Any, x: Any, below: Any, above: Any) -> Any:
+    """Chebyshev's polynomial of degree n >= 0 and the first or second kind."""
+    if abs(x.real) <= 0.5:
+        now = x * 0 + 1
+        before = x if kind == 1 else x * 0
+        for _ in range(n):
+            after = 2 * x * now - before
+            before = now
+            now = after
+        return now
+    mirrored = x.real < 0
+    distance = -above if mirrored else below
+    value = x * 0 + 1
+    difference = -distance if kind == 1 else value
+    for _ in range(n):
+        difference = 2 * distance * value + difference
+        value = value + difference
+    return value * _sign(n) if mirrored else value
+
+
+def _first_kind(n: Any, x: Any, below: Any, above: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    return _chebyshev(int(abs(n)), 1, x, below, above)
+
+
+def _second_kind(n: Any, x: Any, below: Any, above: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    k = int(n)
+    if k == -1:
+        return x * 0
+    return _chebyshev(k, 2, x, below, above) if k >= 0 else -_chebyshev(-2 - k, 2, x, below, above)
+
+
+def _legendre(n: Any, x: Any, below: Any, above: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    k = int(n)
+    return _ultraspherical(k if k >= 0 else -1 - k, 0.5, x, below, above)
+
+
+def _gegenbauer(n: Any, a: Any, x: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    k = int(n)
+    if k < 0:
+        return x * 0
+    if k == 0:
+        return x * 0 + 1
+    if a > -0.5:
+        if a == 0:
+            return x * 0
+        return _binom(k + 2 * a - 1, float(k)) * _ultraspherical(k, a, x, x - 1, x + 1)
+    before = x * 0 + 1
+    now = 2 * a * x
+    for i in range(1, k):
+        after = (2 * (i + a) * x * now - (i + 2 * a - 1) * before) / (i + 1)
+        before = now
+        now = after
+    return now
+
+
+def _jacobi_from(n: Any, a: Any, b: Any, below: Any) -> Any:
+    """Jacobi's polynomial of degree n > 0 and a > -1 over its value at 1; `below` is x - 1."""
+    s = a + b
+    difference = below * ((s + 2) / (2 * (a + 1)))
+    value = 1 + difference
+    for k in range(1, n):
+        t = 2 * k + s
+        scaled = below * ((t + 1) * t * (t + 2) / 2) * value + k * (k + b) * (t + 2) * difference
+        difference = scaled / ((k + s + 1) * (k + a + 1) * t)
+        value = value + difference
+    return value
+
+
+def _jacobi(n: Any, a: Any, b: Any, x: Any, below: Any, above: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    k = int(n)
+    if k < 0:
+        return x * 0
+    if k == 0:
+        return x * 0 + 1
+    if a == b and a > -1:
+        return _binom(k + a, float(k)) * _ultraspherical(k, a + 0.5, x, below, above)
+    if x.real < 0 and b > -1:
+        return _sign(k) * _binom(k + b, float(k)) * _jacobi_from(k, b, a, -above)
+    if a > -1:
+        return _binom(k + a, float(k)) * _jacobi_from(k, a, b, below)
+    s = a + b
+    before = x * 0 + 1
+    now = (a + 1) + below * ((s + 2) / 2)
+    for i in range(1, k):
+        t = 2 * i + s
+        after = (t + 1) * ((t + 2) * t * x + s * (a - b)) * now - 2 * (i + a) * (i + b) * (t + 2) * before
+        after = after / (2 * (i + 1) * (i + s + 1) * t)
+        before = now
+        now = after
+    return now
+
+
+def _laguerre(n: Any, a: Any, x: Any) -> Any:
+    if n != math.floor(n):
+        return x * math.nan
+    k = int(n)
+    if k < 0:
+        return x * 0
+    if k == 0:
+        return x * 0 + 1
+    if a > -1:
+        difference = -x / (a + 1)
+        value = 1 + difference
+        for i in range(1, k):
+            difference = (i * difference - x * value) / (i + a + 1)
+            value = value + difference
+        return _binom(k + a, float(k)) * value
+    before = x * 0 + 1
+    now = a + 1 - x
+    for i in range(1, k):
+        after = ((2 * i + 1 + a - x) * now - (i + a) * before) / (i + 1)
+        before = now
+        now = after
+    return now
+
+
+# ---- The ufuncs
+
+
+@special_function(_ONE, whole=True)
+def eval_legendre(n: Any, x: Any) -> Any:
+    """Legendre's polynomial of whole degree n; of degree -n - 1 it is that of n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_legendre([1, 2, 3], 0.5)
+    array([ 0.5   , -0.125 , -0.4375])
+    """
+    return _legendre(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, whole=True)
+def eval_sh_legendre(n: Any, x: Any) -> Any:
+    """Legendre's polynomial of whole degree n on [0, 1]: eval_legendre(n, 2 x - 1).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_sh_legendre([1, 2, 3], 0.75)
+    array([ 0.5   , -0.125 , -0.4375])
+    """
+    return _legendre(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_ONE, whole=True)
+def eval_chebyt(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the first kind and whole degree n: T_n(cos t) = cos(n t).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_chebyt([1, 2, 3], 0.5)
+    array([ 0.5, -0.5, -1. ])
+    """
+    return _first_kind(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, whole=True)
+def eval_chebyu(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the second kind and whole degree n: U_n(cos t) = sin((n + 1) t) / sin(t).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_chebyu([1, 2, 3], 0.5)
+    array([ 1.,  0., -1.])
+    """
+    return _second_kind(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, whole=True)
+def eval_chebyc(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the first kind on [-2, 2]: 2 eval_chebyt(n, x / 2).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_chebyc([1, 2, 3], 1.0)
+    array([ 1., -1., -2.])
+    """
+    return 2 * _first_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+
+
+@special_function(_ONE, whole=True)
+def eval_chebys(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the second kind on [-2, 2]: eval_chebyu(n, x / 2).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_chebys([1, 2, 3], 1.0)
+    array([ 1.,  0., -1.])
+    """
+    return _second_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+
+
+@special_function(_ONE, whole=True)
+def eval_sh_chebyt(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the first kind on [0, 1]: eval_chebyt(n, 2 x - 1).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_sh_chebyt([1, 2, 3], 0.75)
+    array([ 0.5, -0.5, -1. ])
+    """
+    return _first_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_ONE, whole=True)
+def eval_sh_chebyu(n: Any, x: Any) -> Any:
+    """Chebyshev's polynomial of the second kind on [0, 1]: eval_chebyu(n, 2 x - 1).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_sh_chebyu([1, 2, 3], 0.75)
+    array([ 1.,  0., -1.])
+    """
+    return _second_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_TWO, whole=True)
+def eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
+    """Gegenbauer's (the ultraspherical) polynomial of whole degree n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_gegenbauer([1, 2, 3], 2.0, 0.5)
+    array([ 2.,  1., -2.])
+    """
+    return _gegenbauer(n, alpha, x)
+
+
+@special_function(_THREE, whole=True)
+def eval_jacobi(n: Any, alpha: Any, beta: Any, x: Any) -> Any:
+    """Jacobi's polynomial of whole degree n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_jacobi([1, 2, 3], 1.0, 2.0, 0.5)
+    array([ 0.75  , -0.1875, -0.8125])
+    """
+    return _jacobi(n, alpha, beta, x, x - 1, x + 1)
+
+
+@special_function(_THREE, whole=True)
+def eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any) -> Any:
+    """Jacobi's polynomial of whole degree n on [0, 1]: eval_jacobi(n, p - q, q - 1, 2 x - 1) over (2 n + p - 1 over n).
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_sh_jacobi([1, 2, 3], 2.0, 1.5, 0.75)
+    array([ 0.25    ,  0.      , -0.015625])
+    """
+    return _jacobi(n, p - q, q - 1, 2 * x - 1, 2 * (x - 1), 2 * x) / _binom(2.0 * n + p - 1, float(n))
+
+
+@special_function(_ONE, whole=True)
+def eval_laguerre(n: Any, x: Any) -> Any:
+    """Laguerre's polynomial of whole degree n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_laguerre([1, 2, 3], 0.5)
+    array([ 0.5       ,  0.125     , -0.14583333])
+    """
+    return _laguerre(n, 0.0, x)
+
+
+@special_function(_TWO, whole=True)
+def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
+    """The generalized (associated) polynomial of Laguerre's of whole degree n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_genlaguerre([1, 2, 3], 1.0, 0.5)
+    array([1.5       , 1.625     , 1.47916667])
+    """
+    return _laguerre(n, alpha, x)
+
+
+@special_function("ld")
+def eval_hermite(n: Any, x: Any) -> Any:
+    """The physicists' polynomial of Hermite's of degree n, an integer; NaN below degree 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_hermite([1, 2, 3], 0.5)
+    array([ 1., -1., -5.])
+    """
+    before = 0.0
+    now = 1.0 if n >= 0 else math.nan
+    for k in range(n):
+        after = 2 * (x * now - k * before)
+        before = now
+        now = after
+    return now
+
+
+@special_function("ld")
+def eval_hermitenorm(n: Any, x: Any) -> Any:
+    """The probabilists' polynomial of Hermite's of degree n, an integer; NaN below degree 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.eval_hermitenorm([1, 2, 3], 0.5)
+    array([ 0.5  , -0.75 , -1.375])
+    """
+    before = 0.0
+    now = 1.0 if n >= 0 else math.nan
+    for k in range(n):
+        after = x * now - k * before
+        before = now
+        now = after
+    return now
