@@ -85,7 +85,8 @@ broadcloth_add_fft(broadcloth_core)
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
   "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/runtime/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 # GCC 12 warns of its own AVX-512 header.
-set_source_files_properties("${SRC}/runtime/pcg_words.cpp" PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")
+set_source_files_properties("${SRC}/runtime/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
+  PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for
 # x86-64-v4 too.

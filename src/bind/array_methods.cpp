@@ -643,8 +643,9 @@ void add_methods(std::vector<PyMethodDef>* list) {
                "searchsorted($self, /, v, side='left', sorter=None)\n--\n\nSee broadcloth.searchsorted."),
       variadic("partition", package_method<5>,
                "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\nPartitions in place; see broadcloth.partition."),
-      variadic("sort", package_method<6>,
-               "sort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=None)\n--\n\nSorts in place; see broadcloth.sort."),
+      variadic(
+          "sort", package_method<6>,
+          "sort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=None)\n--\n\nSorts in place; see broadcloth.sort."),
       BC_METHOD("numpy() A NumPy array with the elements.", [](PyObject* self) { return to_host_array(array_of(self), "numpy", 'K'); }),
       BC_METHOD("to_device(device, /, *, stream=None) The array on another device; itself when it is there.", to_device_method),
       BC_METHOD("to(target=None, /, *, dtype=None, device=None, copy=False) The array with another dtype or on another device.", to_method),

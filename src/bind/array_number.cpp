@@ -308,8 +308,8 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
     const Arg& base = (*args)[0];
     const Array& exponent = (*args)[1].array;
     // uint64 with signed integers is float64.
-    const bool integers = base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype()))
-                                     : base.weak == Weak::integer || base.weak == Weak::boolean;
+    const bool integers =
+        base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype())) : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
     const bool known = exponent.device().type != DeviceType::null;
     const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0);

@@ -62,6 +62,7 @@ def ordered_schur(t: ndarray, z: ndarray, sort: Any) -> tuple[ndarray, ndarray, 
 
 
 def check_schur_order(sort: Any) -> None:
+    """Raises ValueError unless `schur` knows the order."""
     if sort is not None and not callable(sort) and sort not in _SCHUR_ORDERS:
         raise ValueError("'sort' parameter must either be 'None', or a callable, or one of ('lhp','rhp','iuc','ouc')")
 
