@@ -262,7 +262,7 @@ def sph_harm_y(n: ArrayLike, m: ArrayLike, theta: ArrayLike, phi: ArrayLike, *, 
     Examples
     --------
     >>> bc.scipy.special.sph_harm_y([0, 1], 0, 0.5, 0.0).real
-    array([0.28209479, 0.42878914])
+    array([0.28209479, 0.42878904])
     """
     if not isinstance(diff_n, (int, np.integer)) or not 0 <= diff_n <= 2:
         raise ValueError(f"sph_harm_y: expected 0, 1 or 2 derivatives, got diff_n={diff_n!r}")
@@ -302,7 +302,7 @@ def sph_harm(m: ArrayLike, n: ArrayLike, theta: ArrayLike, phi: ArrayLike) -> nd
     Examples
     --------
     >>> bc.scipy.special.sph_harm(0, 1, 0.0, 0.5).real
-    array(0.42878914)
+    array(0.42878904)
     """
     (n, m, polar, azimuth), wide = _harmonic_operands(n, m, phi, theta)
     m = _ufuncs["trunc"](m)
