@@ -306,11 +306,25 @@ def _expect_numbers(a, axis):
         raise ValueError("All-NaN slice encountered")
 
 
-def _as_wide_as(a, edges):
-    """The edges of bins in single precision where the values are."""
+def _edges(a, low, high, bins, given):
+    """The edges of equal bins, in single precision where the values are; NumPy computes there too unless the range is Python's numbers."""
     if a.dtype == np.float32:
-        return edges.astype(np.float32)
-    return edges
+        if given:
+            return np.linspace(low, high, bins + 1).astype(np.float32)
+        first = np.float32(low)
+        step = (np.float32(high) - first) / np.float32(bins)
+        edges = np.arange(bins + 1).astype(np.float32) * step
+        edges += first
+        edges[bins] = np.float32(high)
+        return edges
+    return np.linspace(low, high, bins + 1)
+
+
+def _bound(a, x):
+    """A bound of the range as the values are compared with it."""
+    if a.dtype == np.float32:
+        return np.float64(np.float32(x))
+    return x
 
 
 @stands_for("numpy.histogram")
@@ -338,7 +352,8 @@ def histogram(a, bins=10, range=None):
     if low == high:
         low -= 0.5
         high += 0.5
-    edges = _as_wide_as(flat, np.linspace(low, high, bins + 1))
+    edges = _edges(flat, low, high, bins, range is not None)
+    low, high = _bound(flat, low), _bound(flat, high)
     counts = np.zeros(bins + 1, dtype=np.int64)
     scale = bins / (high - low)
     # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose
