@@ -305,9 +305,9 @@ def sph_harm(m: ArrayLike, n: ArrayLike, theta: ArrayLike, phi: ArrayLike) -> nd
     array(0.42878904)
     """
     (n, m, polar, azimuth), wide = _harmonic_operands(n, m, phi, theta)
-    m = _ufuncs["trunc"](m)
-    value = _ufuncs["sph_legendre_p"](n, m, polar) * _ufuncs["exp"](1j * (m * azimuth)).astype(wide)
-    return _c.where(abs(m) > _ufuncs["trunc"](n), np.nan, value)
+    order: Any = _ufuncs["trunc"](m)
+    value = _ufuncs["sph_legendre_p"](n, order, polar) * _ufuncs["exp"](1j * (order * azimuth)).astype(wide)
+    return _c.where(abs(order) > _ufuncs["trunc"](n), np.nan, value)
 
 
 def _floating(x: ArrayLike) -> ndarray:
