@@ -69,7 +69,7 @@ Point draw_special(const OpInfo& row, Random& r) {
     if (name == "zeta" || name == "expn") p[0] += 1;
     if (name == "lpmv") p[0] = 1;
     // Whole numbers are cut off; at 1 and 2 some functions have zeros, where their logarithms are not smooth.
-    if (between(p[0]) && between(p[1]) && std::abs(p[0] - p[1]) > 0.05) return p;
+    if ((name == "lpmv" || between(p[0])) && between(p[1]) && std::abs(p[0] - p[1]) > 0.05) return p;
   }
 }
 
