@@ -105,7 +105,7 @@ inline array irfft2(const array& a, std::optional<shape_t> s = {}, scaling norm 
 
 // ---- Cosine and sine transforms (SciPy's)
 
-/// What the transforms of this section may be asked for, beside the type, 1 to 4.
+/// The options of a cosine or sine transform along one axis. Its type, 1 to 4, is a parameter of its own.
 struct real_options {
   std::optional<int64_t> n = {};  ///< the number of points; the axis' extent unless given
   int64_t axis = -1;

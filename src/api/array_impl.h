@@ -6,7 +6,7 @@
 #include "broadcloth/broadcloth.h"
 #include "ops/composite.h"
 
-/// What the faces of this folder share: the public array is a handle on the engine's.
+/// The public array is a handle on the engine's; every file of this folder converts between the two by this.
 namespace broadcloth {
 
 /// An array of the engine, or a number that has met none yet.

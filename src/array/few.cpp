@@ -373,8 +373,8 @@ struct Room {
   alignas(16) char bytes[kFew * 16];
 };
 
-/// What is stored into `count` elements of `dtype`: an array of as many or of one, or a Python number, which lies in `room` then. Elements
-/// of the target itself are copied there as well, since the store may write them before it reads them.
+/// Finds the value of a store into `count` elements of `target`: an array of as many or of one, or a Python number, which lies in `room`
+/// then. Elements of the target itself are copied there as well, since the store may write them before it reads them.
 bool find_stored(const Arg& value, const Array& target, int64_t count, Room* room, Near* from) {
   if (value.weak != Weak::none) {
     from->first = room->bytes;

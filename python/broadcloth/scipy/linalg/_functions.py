@@ -469,8 +469,7 @@ def expm_cond(A: ArrayLike, check_finite: bool = True) -> Any:
     made, derivatives = expm_frechet(a[..., None, :, :], directions, check_finite=False)
     kronecker = derivatives.reshape(*a.shape[:-2], n * n, n * n)
     largest = _c.linalg_svd(kronecker, 0)[0][..., 0]
-    norm = _c.ufuncs["sqrt"]((abs(a) ** 2).sum((-2, -1)))
-    return largest * norm / _c.ufuncs["sqrt"]((abs(made[..., 0, :, :]) ** 2).sum((-2, -1)))
+    return largest * _c.norm(a, axis=(-2, -1)) / _c.norm(made[..., 0, :, :], axis=(-2, -1))
 
 
 def signm(A: ArrayLike) -> ndarray:

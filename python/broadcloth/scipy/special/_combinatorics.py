@@ -68,7 +68,7 @@ def comb(N: ArrayLike, k: ArrayLike, *, exact: bool = False, repetition: bool = 
     n, r = _floats(N, k)
     if repetition:
         n = _c.where((n == 0) & (r == 0), n, n + r - 1.0)
-    return _c.where((r <= n) & (n >= 0) & (r >= 0), _binomial(n, r), 0.0)
+    return _where_possible(n, r, _binomial(n, r))
 
 
 def perm(N: ArrayLike, k: ArrayLike, exact: bool = False) -> Any:
@@ -101,7 +101,12 @@ def perm(N: ArrayLike, k: ArrayLike, exact: bool = False) -> Any:
         things, taken = _whole("perm", N=N, k=k)
         return math.perm(things, taken) if 0 <= taken <= things else 0
     n, r = _floats(N, k)
-    return _c.where((r <= n) & (n >= 0) & (r >= 0), _falling(n, r), 0.0)
+    return _where_possible(n, r, _falling(n, r))
+
+
+def _where_possible(n: ndarray, r: ndarray, number: ndarray) -> ndarray:
+    """A number of choices of r of n things, 0 where there are not so many."""
+    return _c.where((r <= n) & (n >= 0) & (r >= 0), number, 0.0)
 
 
 def _floats(*operands: ArrayLike) -> list[ndarray]:

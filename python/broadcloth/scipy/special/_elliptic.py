@@ -133,6 +133,19 @@ def _few_zeros(x: Any, y: Any, z: Any) -> Any:
     return x + y > 0 and x + z > 0 and y + z > 0
 
 
+def _all_positive(x: Any, y: Any, z: Any) -> Any:
+    """Whether no operand is negative or NaN."""
+    return x >= 0 and y >= 0 and z >= 0
+
+
+def _any_infinite(x: Any, y: Any, z: Any) -> Any:
+    return math.isinf(x) or math.isinf(y) or math.isinf(z)
+
+
+def _middle(x: Any, y: Any, z: Any) -> Any:
+    return max(min(x, y), min(max(x, y), z))
+
+
 @special_function("ff dd")
 def elliprc(x: Any, y: Any) -> Any:
     """Carlson's degenerate elliptic integral RC of x >= 0 and y != 0; below y = 0 it is Cauchy's principal value.
@@ -158,9 +171,9 @@ def elliprf(x: Any, y: Any, z: Any) -> Any:
     >>> bc.scipy.special.elliprf(1.0, 2.0, [0.0, 3.0])
     array([1.31102878, 0.72694594])
     """
-    if not (x >= 0 and y >= 0 and z >= 0):
+    if not _all_positive(x, y, z):
         return math.nan
-    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+    if _any_infinite(x, y, z):
         return 0.0
     if not _few_zeros(x, y, z):
         return math.inf
@@ -176,9 +189,9 @@ def elliprd(x: Any, y: Any, z: Any) -> Any:
     >>> bc.scipy.special.elliprd(1.0, 2.0, [1.0, 3.0])
     array([0.79925996, 0.29046028])
     """
-    if not (x >= 0 and y >= 0 and z >= 0):
+    if not _all_positive(x, y, z):
         return math.nan
-    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+    if _any_infinite(x, y, z):
         return 0.0
     if z == 0 or x + y == 0:
         return math.inf
@@ -194,13 +207,13 @@ def elliprg(x: Any, y: Any, z: Any) -> Any:
     >>> bc.scipy.special.elliprg(1.0, 2.0, [0.0, 3.0])
     array([0.95504945, 1.4018471 ])
     """
-    if not (x >= 0 and y >= 0 and z >= 0):
+    if not _all_positive(x, y, z):
         return math.nan
-    if math.isinf(x) or math.isinf(y) or math.isinf(z):
+    if _any_infinite(x, y, z):
         return math.inf
     low = min(x, y, z)
     high = max(x, y, z)
-    middle = max(min(x, y), min(max(x, y), z))
+    middle = _middle(x, y, z)
     if middle == 0:
         return 0.5 * math.sqrt(high)
     # DLMF 19.21.10 with the operands in this order adds terms of one sign.
@@ -219,9 +232,9 @@ def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
     >>> bc.scipy.special.elliprj(1.0, 2.0, 3.0, [4.0, -1.0])
     array([ 0.2398481 , -0.09324045])
     """
-    if not (x >= 0 and y >= 0 and z >= 0) or math.isnan(p):
+    if not _all_positive(x, y, z) or math.isnan(p):
         return math.nan
-    if math.isinf(x) or math.isinf(y) or math.isinf(z) or math.isinf(p):
+    if _any_infinite(x, y, z) or math.isinf(p):
         return 0.0
     if p == 0 or not _few_zeros(x, y, z):
         return math.inf
@@ -230,7 +243,7 @@ def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
     # DLMF 19.20.14, with z the largest operand and y the one in the middle.
     low = min(x, y, z)
     high = max(x, y, z)
-    middle = max(min(x, y), min(max(x, y), z))
+    middle = _middle(x, y, z)
     q = -p
     above = (high - middle) * (middle - low) / (middle + q) + middle
     product = q * above
