@@ -1,7 +1,8 @@
-"""Computes the tables of tests/python/test_special.py and test_special_complex.py:
+"""Computes the tables of tests/python/test_special.py, test_special_complex.py and test_special_functions.py:
 
     python scripts/special_values.py > tests/python/special_values.json
     python scripts/special_values.py complex > tests/python/special_complex_values.json
+    python scripts/special_values.py functions > tests/python/special_function_values.json
 
 For each function points over its whole domain (tiny, moderate, huge, near poles and zeros) and the values there, by mpmath in 60 digits,
 rounded to float64. Needs mpmath.
@@ -192,6 +193,45 @@ def complex_table() -> dict[str, list[list[float]]]:
     return table
 
 
+ORDERS = [0, 0.5, 1, -1, 2, -0.3, 0.25, 0.4999, 1.5, -1.75, 3.3, -4.6, 7, 15.2, -22.7, 60.3, 140.6]
+
+
+def of_order(f: Callable[..., Any]) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """A Bessel function of real order: points for real and for complex arguments."""
+    real = [(random.choice(ORDERS), 10 ** random.uniform(-3, 2.6)) for _ in range(60)]
+    axes = [complex(0, 1.7), complex(0, -30.5), complex(-2.5, 0.0), complex(40.0, 1e-8), complex(1e-9, 6.5)]
+    return f, real, [(random.choice(ORDERS), z) for z in [*plane(-3, 2.6), *axes]]
+
+
+# Names whose functions are written in Python: mpmath's function, and points for real and for complex arguments, of which the last is complex.
+WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
+    "jv": of_order(mp.besselj),
+    "yv": of_order(mp.bessely),
+    "iv": of_order(mp.besseli),
+    "kv": of_order(mp.besselk),
+    "hankel1": of_order(mp.hankel1),
+    "hankel2": of_order(mp.hankel2),
+}
+COMPLEX_ALONE = {"hankel1", "hankel2"}
+
+
+def written_table() -> dict[str, list[list[float]]]:
+    """Rows of arguments and the value; under "name of complex" the last argument and the value as real and imaginary parts."""
+    table: dict[str, list[list[float]]] = {}
+    for name, (f, real, over_plane) in WRITTEN.items():
+        rows = table.setdefault(name, []) if name not in COMPLEX_ALONE else []
+        for point in real:
+            value = mp.re(f(*map(mp.mpf, point)))
+            if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
+                rows.append([*point, float(value)])
+        rows = table.setdefault(f"{name} of complex", [])
+        for *parameters, z in over_plane:
+            value = f(*map(mp.mpf, parameters), mp.mpc(z))
+            if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
+                rows.append([*parameters, z.real, z.imag, float(mp.re(value)), float(mp.im(value))])
+    return {name: rows for name, rows in table.items() if rows}
+
+
 def written(table: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in table.items()) + "\n}"
 
@@ -199,6 +239,9 @@ def written(table: dict[str, Any]) -> str:
 def main() -> None:
     if sys.argv[1:] == ["complex"]:
         print(written(complex_table()))
+        return
+    if sys.argv[1:] == ["functions"]:
+        print(written(written_table()))
         return
     table = {}
     for name, (f, points) in FUNCTIONS.items():

@@ -13,7 +13,8 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from . import _bessel, _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from ._bessel import *  # noqa: F403
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
@@ -57,6 +58,7 @@ sinc = _math.sinc
 __all__ = sorted(
     [
         *_special_docs.TABLE,
+        *_bessel.__all__,
         *_combinatorics.__all__,
         *_distributions.__all__,
         *_elementary.__all__,
