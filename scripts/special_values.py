@@ -203,7 +203,7 @@ def of_order(f: Callable[..., Any]) -> tuple[Callable[..., Any], list[Any], list
     return f, real, [(random.choice(ORDERS), z) for z in [*plane(-3, 2.6), *axes]]
 
 
-# Names whose functions are written in Python: mpmath's function, and points for real and for complex arguments, of which the last is complex.
+# Functions that are written in Python: mpmath's, and points for real and for complex arguments, of which the last is complex.
 WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "jv": of_order(mp.besselj),
     "yv": of_order(mp.bessely),

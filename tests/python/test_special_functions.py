@@ -116,7 +116,9 @@ def test_bessel_call_forms(xp):
     assert special.jv(xp.ones(3, "f8"), xp.ones(3, "c8")).dtype == np.complex128
     assert special.hankel1(xp.ones(3, "f4"), xp.ones(3, "f4")).dtype == np.complex64
     assert_allclose(special.kn(xp.arange(4), 2).get(), scipy_special.kn(np.arange(4), 2), rtol=1e-13)
-    assert_allclose(special.jv(xp.arange(3)[:, None], xp.asarray(x)[::2]).get(), scipy_special.jv(np.arange(3)[:, None], x[::2]), rtol=1e-13)
+    assert_allclose(
+        special.jv(xp.arange(3)[:, None], xp.asarray(x)[::2]).get(), scipy_special.jv(np.arange(3)[:, None], x[::2]), rtol=1e-13
+    )
     assert special.iv(xp.zeros((0, 3)), 1.0).shape == (0, 3)
     out = xp.zeros(6)
     assert special.kv(0.5, xp.asarray(x), out=out) is out
