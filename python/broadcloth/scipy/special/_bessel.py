@@ -726,8 +726,8 @@ def hankel1e(v: Any, z: Any) -> Any:
 
     Examples
     --------
-    >>> bc.scipy.special.hankel1e(0.5, 2.0)
-    array(0.-0.56418958j)
+    >>> bc.scipy.special.hankel1e(0.25, 2.0)
+    array(0.1915682-0.52516542j)
     """
     return _hankel(v, z, 1.0, True)
 
@@ -750,8 +750,8 @@ def hankel2e(v: Any, z: Any) -> Any:
 
     Examples
     --------
-    >>> bc.scipy.special.hankel2e(0.5, 2.0)
-    array(0.+0.56418958j)
+    >>> bc.scipy.special.hankel2e(0.25, 2.0)
+    array(0.1915682+0.52516542j)
     """
     return _hankel(v, z, -1.0, True)
 
