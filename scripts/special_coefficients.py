@@ -62,8 +62,9 @@ def fit(name: str, comment: str, f: Callable[[mpf], mpf], a: object, b: object) 
 
 
 def series(name: str, comment: str, c: list[mpf]) -> None:
+    """Prints a power series, of real and of complex arguments."""
     print(f"/// {comment}.")
-    print(f"BC_FN double {name}(double u) {{")
+    print(f"BC_TFN T {name}(T u) {{")
     print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in c)}}};")
     print("  return horner(u, c);\n}")
 
@@ -252,6 +253,40 @@ def exponential_integrals() -> None:
         fit(f"sici_g_{name}", "x^2 g(x) of u = 1 / x^2 (DLMF 6.2.18)", lambda u: auxiliary(u)[1], a, b)
 
 
+def complex_functions() -> None:
+    """Power series of functions of complex arguments; each is good where its terms fall fast."""
+    # W = sum mu_k p^k, p = sqrt(2 (e z + 1)): from (1 + W) dW/dp = p (dW/dz z = W / (1 + W); Corless et al., Advances in Computational
+    # Mathematics 5, 1996, section 4). With W = -1 + V: z e = (V - 1) e^V, so p^2 / 2 = 1 + (V - 1) e^V and V e^V dV/dp = p.
+    order = 27
+    mu = [mpf(0), mpf(1)]
+    for n in range(2, order):
+        # The coefficient of p^(n + 1) of 1 + (V - 1) e^V = sum_{j >= 2} (j - 1) V^j / j!, which is linear in mu_n with the factor 1.
+        trial = [*mu, mpf(0)]
+        power, total = trial[:], mpf(0)
+        for j in range(2, n + 2):
+            after = [mpf(0)] * (n + 2)
+            for a, x in enumerate(power):
+                for b, y in enumerate(trial):
+                    if a + b < n + 2:
+                        after[a + b] += x * y
+            power = after
+            total += mpf(j - 1) / mp.factorial(j) * power[n + 1]
+        mu.append(-total)
+    series("lambertw_branch", "(W + 1) / p of u = p = sqrt(2 (e z + 1)), |p| < 0.35", mu[1:])
+    terms = [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 32)]
+    series("loggamma_2", "loggamma(2 + u) / u, |u| < 0.6 (DLMF 5.7.3)", terms)
+    root = mp.findroot(mp.digamma, mpf("1.46"))
+    series("digamma_near_root", "digamma(root + u) / u, |u| < 0.5", [mp.polygamma(k, root) / mp.factorial(k) for k in range(1, 37)])
+    terms = [mp.bernoulli(2 * k) for k in range(1, 11)]
+    series("trigamma_tail", "B_2k x^-2k times x^2, of u = 1 / x^2 (DLMF 5.15.8)", terms)
+    for name, shift in (("half", HALF), ("whole", mpf(1))):
+        weights = [mp.exp(-((k + shift) ** 2) * mp.pi / 12) for k in range(12)]
+        print(f"/// e^(-t^2) at the nodes t = (k + {mp.nstr(shift, 2)}) sqrt(pi / 12).")
+        print(f"BC_FN double faddeeva_{name}(int k) {{")
+        print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in weights)}}};")
+        print("  return c[k];\n}")
+
+
 def main() -> None:
     print("// Made by scripts/special_coefficients.py; do not edit.")
     print('#pragma once\n#include "../complex_math.h"\n\nnamespace bc {\nnamespace special_rows {\n')
@@ -260,6 +295,7 @@ def main() -> None:
     gamma_functions()
     bessel_functions()
     exponential_integrals()
+    complex_functions()
     terms = [mp.bernoulli(2 * k) / mp.factorial(2 * k) for k in range(1, 16)]
     print("/// B_2k / (2k)!, k from 1 (Euler and Maclaurin's sum).")
     print("BC_FN double euler_maclaurin(int k) {")

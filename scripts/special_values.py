@@ -1,4 +1,8 @@
-"""Computes the table of tests/python/test_special.py: python scripts/special_values.py > tests/python/special_values.json
+"""Computes the tables of tests/python/test_special.py, test_special_complex.py and test_special_functions.py:
+
+    python scripts/special_values.py > tests/python/special_values.json
+    python scripts/special_values.py complex > tests/python/special_complex_values.json
+    python scripts/special_values.py functions > tests/python/special_function_values.json
 
 For each function points over its whole domain (tiny, moderate, huge, near poles and zeros) and the values there, by mpmath in 60 digits,
 rounded to float64. Needs mpmath.
@@ -6,8 +10,10 @@ rounded to float64. Needs mpmath.
 
 from __future__ import annotations
 
+import cmath
 import json
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +55,17 @@ def ibeta(a: mp.mpf, b: mp.mpf, x: mp.mpf) -> mp.mpf:
 
 def grid(*axes: list[float], count: int = 24) -> list[tuple[float, ...]]:
     return [tuple(random.choice(axis) for axis in axes) for _ in range(count)]
+
+
+def wright(a: mp.mpf, b: mp.mpf, x: mp.mpf) -> mp.mpf:
+    total, before = mp.mpf(0), mp.mpf(0)
+    for k in range(5000):
+        term = x**k / mp.factorial(k) * mp.rgamma(a * k + b)
+        total += term
+        if k > 3 and term < before and term < total * mp.mpf(10) ** -40:
+            break
+        before = term
+    return total
 
 
 SHAPES = [0.01, 0.3, 0.999, 1.0, 2.5, 9.7, 15.0, 42.0, 180.0]
@@ -111,10 +128,121 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "nbdtr": (lambda k, n, p: ibeta(n, k + 1, p), grid([0, 1, 5], [7, 30, 100], [0.1, 0.3, 0.9])),
     "fdtr": (lambda a, b, x: ibeta(a / 2, b / 2, a * x / (b + a * x)), grid([1.0, 2.5, 30.0], [1.0, 2.5, 30.0], [0.1, 1.0, 6.0])),
     "gdtr": (lambda a, b, x: lower(b, a * x), grid([1.0, 2.5], [1.0, 2.5, 30.0], [0.1, 1.0, 6.0])),
+    "dawsn": (lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), SIGNED + HUGE[:2]),
+    "erfi": (mp.erfi, [x for x in SIGNED if abs(x) < 26] + [26.5]),
+    "lpmv": (
+        lambda m, v, x: mp.re(mp.legenp(v, m, x)),
+        grid([0, 1, 2, 3], [0.3, 1, 2.7, 5, 8.25, 12], [-0.9, -0.3, 0.1, 0.6, 0.99], count=48),
+    ),
+    "sph_legendre_p": (
+        lambda n, m, t: mp.re(mp.spherharm(int(n), int(m), t, 0)) if abs(m) <= n else mp.mpf(0),
+        grid([0, 1, 2, 7, 20], [-5, -1, 0, 1, 2, 7], [0.01, 0.5, 1.3, 2.2, 3.1], count=60),
+    ),
+    "wright_bessel": (wright, grid([0.01, 0.3, 1.0, 2.5, 12.0], [0.0, 0.3, 1.0, 7.5, 40.0], [1e-5, 0.4, 3.0, 40.0, 150.0], count=48)),
 }
 
 
+def plane(low: float, high: float, count: int = 60) -> list[complex]:
+    """Points with the logarithm of their size and their angle spread evenly."""
+    return [cmath.rect(10 ** random.uniform(low, high), random.uniform(-cmath.pi, cmath.pi)) for _ in range(count)]
+
+
+def branches() -> list[tuple[complex, int]]:
+    """Points of Lambert's W: everywhere, near its branch point, and on its cuts."""
+    inverse_e = 0.36787944117144233
+    near = [
+        complex(-inverse_e + random.choice([1, -1]) * 10 ** random.uniform(-14, -0.5), random.choice([0.0, 1e-9, -1e-3, 0.2]))
+        for _ in range(40)
+    ]
+    cuts = [complex(-(10 ** random.uniform(-300, 3)), 0.0) for _ in range(20)]
+    return [
+        (z, k)
+        for z in [*plane(-300, 300, 20), *plane(-3, 2), *near, *cuts]
+        for k in (0, random.choice([-1, 1]), random.choice([2, -3, 10]))
+    ]
+
+
+COMPLEX: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "gamma": (mp.gamma, plane(-3, 1.8)),
+    "rgamma": (mp.rgamma, plane(-3, 1.8)),
+    "loggamma": (mp.loggamma, plane(-3, 6) + [1 + 1e-9j, 2 - 1e-9j, -5.5 + 1e-3j, 1.3 + 0.2j, 1.9 - 0.5j]),
+    "digamma": (mp.digamma, plane(-3, 5) + [1.46 + 1e-3j, -3.99 + 1e-3j]),
+    "erf": (mp.erf, plane(-3, 1.4)),
+    "erfc": (mp.erfc, plane(-3, 1.4)),
+    "erfcx": (lambda z: mp.exp(z * z) * mp.erfc(z), plane(-3, 1.4)),
+    "erfi": (mp.erfi, plane(-3, 1.4)),
+    "dawsn": (lambda z: mp.sqrt(mp.pi) / 2 * mp.exp(-z * z) * mp.erfi(z), plane(-3, 1.4)),
+    "wofz": (lambda z: mp.exp(-z * z) * mp.erfc(-1j * z), plane(-3, 1.4) + [3.0 + 1e-12j, 5.7 + 0j, 2 - 3j, 1e9 + 1j, 6.2j]),
+    "exp1": (mp.e1, plane(-3, 2.4) + [-5 + 0j, -30 + 1e-3j, -60 + 0.5j]),
+    "expi": (mp.ei, plane(-3, 2.4) + [5 + 1e-3j, 60 - 0.5j]),
+    "lambertw": (mp.lambertw, branches()),
+}
+
+
+def complex_table() -> dict[str, list[list[float]]]:
+    """For each function the real and imaginary parts of its arguments, the branch where there is one, and of its value."""
+    table = {}
+    for name, (f, points) in COMPLEX.items():
+        rows = []
+        for point in points:
+            z, *rest = point if isinstance(point, tuple) else (point,)
+            value = f(mp.mpc(z), *rest)
+            if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
+                rows.append([z.real, z.imag, *rest, float(value.real), float(value.imag)])
+        table[name] = rows
+    return table
+
+
+ORDERS = [0, 0.5, 1, -1, 2, -0.3, 0.25, 0.4999, 1.5, -1.75, 3.3, -4.6, 7, 15.2, -22.7, 60.3, 140.6]
+
+
+def of_order(f: Callable[..., Any]) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """A Bessel function of real order: points for real and for complex arguments."""
+    real = [(random.choice(ORDERS), 10 ** random.uniform(-3, 2.6)) for _ in range(60)]
+    axes = [complex(0, 1.7), complex(0, -30.5), complex(-2.5, 0.0), complex(40.0, 1e-8), complex(1e-9, 6.5)]
+    return f, real, [(random.choice(ORDERS), z) for z in [*plane(-3, 2.6), *axes]]
+
+
+# Functions that are written in Python: mpmath's, and points for real and for complex arguments, of which the last is complex.
+WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
+    "jv": of_order(mp.besselj),
+    "yv": of_order(mp.bessely),
+    "iv": of_order(mp.besseli),
+    "kv": of_order(mp.besselk),
+    "hankel1": of_order(mp.hankel1),
+    "hankel2": of_order(mp.hankel2),
+}
+COMPLEX_ALONE = {"hankel1", "hankel2"}
+
+
+def written_table() -> dict[str, list[list[float]]]:
+    """Rows of arguments and the value; under "name of complex" the last argument and the value as real and imaginary parts."""
+    table: dict[str, list[list[float]]] = {}
+    for name, (f, real, over_plane) in WRITTEN.items():
+        rows = table.setdefault(name, []) if name not in COMPLEX_ALONE else []
+        for point in real:
+            value = mp.re(f(*map(mp.mpf, point)))
+            if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
+                rows.append([*point, float(value)])
+        rows = table.setdefault(f"{name} of complex", [])
+        for *parameters, z in over_plane:
+            value = f(*map(mp.mpf, parameters), mp.mpc(z))
+            if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
+                rows.append([*parameters, z.real, z.imag, float(mp.re(value)), float(mp.im(value))])
+    return {name: rows for name, rows in table.items() if rows}
+
+
+def written(table: dict[str, Any]) -> str:
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in table.items()) + "\n}"
+
+
 def main() -> None:
+    if sys.argv[1:] == ["complex"]:
+        print(written(complex_table()))
+        return
+    if sys.argv[1:] == ["functions"]:
+        print(written(written_table()))
+        return
     table = {}
     for name, (f, points) in FUNCTIONS.items():
         rows = []
@@ -128,7 +256,7 @@ def main() -> None:
             if value == 0 or mp.mpf("1e-300") < abs(value) < mp.mpf("1.7e308"):
                 rows.append([*map(float, arguments), float(value)])
         table[name] = rows
-    print("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in table.items()) + "\n}")
+    print(written(table))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "bind/program.h"
 #include "bind/reduce.h"
 #include "bind/vectorcall.h"
+#include "core/dtype_sets.h"
 
 namespace bc::bind {
 namespace {
@@ -491,8 +492,9 @@ PyObject* ufunc_on_host(PyObject* args, PyObject* kwargs) {
 
 /// Tells whether a ufunc of SciPy's is called with complex numbers, for which its row here has no loop.
 bool special_of_complex(PyObject* function, PyObject* args) {
-  const char* text = info(as_ufunc(function)->op).text;
-  if (!text || !std::string_view(text).starts_with("special_rows::")) return false;
+  const OpInfo& row = info(as_ufunc(function)->op);
+  if (!row.text || !std::string_view(row.text).starts_with("special_rows::")) return false;
+  if ((row.set & dtype_sets::COMPLEX) != 0) return false;
   for (Py_ssize_t i = 2; i < PyTuple_Size(args); ++i) {
     PyObject* x = PyTuple_GetItem(args, i);
     if (PyComplex_Check(x) || (is_array(x) && is_complex(array_of(x).dtype()))) return true;

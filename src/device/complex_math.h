@@ -23,6 +23,14 @@ BC_FN complex64 narrow(complex128 z) { return {static_cast<float>(z.re), static_
 BC_FN complex128 times_i(complex128 z) { return {-z.im, z.re}; }
 BC_FN complex128 over_i(complex128 z) { return {z.im, -z.re}; }
 
+/// sum of c[i] z^i
+template <int N>
+BC_INLINE complex128 horner(complex128 z, const double (&c)[N]) {
+  complex128 r(c[N - 1], 0.0);
+  for (int i = N - 2; i >= 0; i--) r = complex128(fma(r.re, z.re, c[i] - r.im * z.im), fma(r.re, z.im, r.im * z.re));
+  return r;
+}
+
 template <class R>
 BC_INLINE R abs(complex<R> z) {
   return hypot(z.re, z.im);

@@ -173,8 +173,9 @@ template <class R>
 struct alignas(2 * sizeof(R)) complex {
   R re, im;
   complex() = default;
-#if defined(__clang__) && !BC_CUDA
-  // Not trivial, so that calls pass it in memory: packed in one register, as the ABI has it, loops would not vectorise.
+#if (defined(__clang__) || defined(BC_CPU_SUPPORT)) && !BC_CUDA
+  // Not trivial, so that calls pass it in memory: packed in one register, as the ABI has it, loops would not vectorise. The rare functions
+  // that kernels call are compiled so too.
   BC_INLINE constexpr complex(const complex& z) : re(z.re), im(z.im) {}
   complex& operator=(const complex& z) = default;
 #endif

@@ -228,7 +228,8 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
     std::string types;
     if (!found)
       for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);
-    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", row.name, types);
+    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}{}", row.name, types,
+             is_complex(t) && (row.set & COMPLEX) == 0 ? "; it takes real numbers alone: pass the real or the imaginary part" : "");
   }
   // Without `dtype=` operands meet their loop safely. The truth of logical operands is taken in their own dtypes.
   if ((dtype || casting != Casting::same_kind) && !is_logical(op))

@@ -143,7 +143,7 @@ TEST_F(NumericsApi, SpecialFunctionsBroadcastAndRefuseComplexNumbers) {
   EXPECT_EQ(bw::special::erf(a.astype(bw::dtype::float32)).type(), bw::dtype::float32);
   EXPECT_EQ(bw::special::gamma(bw::arange(1, 4)).type(), bw::dtype::float64);
   EXPECT_TRUE(std::isnan(bw::special::loggamma(-0.5).item<double>()));
-  EXPECT_NE(error_of([&] { bw::special::gamma(a.astype(bw::dtype::complex128)); }), "no error");
+  EXPECT_NE(error_of([&] { bw::special::j0(a.astype(bw::dtype::complex128)); }), "no error");
 }
 
 TEST_F(NumericsApi, SparseMatricesAreTheDenseOnes) {

@@ -37,6 +37,9 @@ SETS = {
     "REAL_ALL": ["bool", *INTS, *REALS],
     "WHERE": DTYPES,
     "F64 | C128": ["float64", "complex128"],
+    "F32 | F64 | COMPLEX": ["float32", "float64", *COMPLEX],
+    "COMPLEX": COMPLEX,
+    "C128": ["complex128"],
 }
 # Rows whose NumPy name is another.
 NUMPY_NAMES = {"abs": "absolute", "conj": "conjugate", "bit_count": "bitwise_count"}
@@ -56,6 +59,7 @@ def elementwise_rows() -> dict[str, list[str]]:
     """The rows of elementwise.def with their loop dtypes; those for random numbers have a test of their own."""
     text = (ROWS / "elementwise.def").read_text()
     rows = re.findall(r"^BC_(?:UNARY|BINARY|TERNARY) *\((\w+), +([\w| ]+?), +\w+, +\"", text, re.M)
+    rows += re.findall(r"^BC_SPECIAL_OF[123]\((\w+), ([\w| ]+),", text, re.M)
     special = {name: ["float32", "float64"] for name in re.findall(r"^BC_SPECIAL[123]\((\w+),", text, re.M)}
     return {name: SETS[kinds] for name, kinds in rows if kinds != "RANDOM"} | special
 
@@ -107,7 +111,8 @@ def rows_of(dtype: str, names: list[str] | None = None, shape=(4096,)):
 
 def test_the_row_files_are_read_whole():
     text = (ROWS / "elementwise.def").read_text()
-    listed = len(re.findall(r"^BC_(?:UNARY|BINARY|TERNARY|SPECIAL[123]) *\(", text, re.M)) - len(re.findall(r"\bRANDOM, SAME", text))
+    rows = re.findall(r"^BC_(?:UNARY|BINARY|TERNARY|SPECIAL(?:_OF)?[123]) *\(", text, re.M)
+    listed = len(rows) - len(re.findall(r"\bRANDOM, SAME", text))
     assert len(elementwise_rows()) == listed > 90
     assert len(reduction_rows()) == len(re.findall(r"^BC_REDUCE\(", (ROWS / "reduce.def").read_text(), re.M)) > 20
     assert {NUMPY_NAMES.get(name, name) for name in elementwise_rows()} <= set(bc._c.ufuncs)

@@ -38,6 +38,11 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "cosdg": ("The cosine of an angle in degrees.", "[0.0, 60.0, 90.0]", "array([1. , 0.5, 0. ])"),
     "cosm1": ("cos(x) - 1, exact near 0.", "[0.0, 0.0001]", "array([ 0.e+00, -5.e-09])"),
     "cotdg": ("The cotangent of an angle in degrees.", "[45.0, 90.0]", "array([1., 0.])"),
+    "dawsn": (
+        "Dawson's integral exp(-x**2) times the integral of exp(t**2) from 0 to x.",
+        "[0.0, 1.0]",
+        "array([0.        , 0.53807951])",
+    ),
     "digamma": ("The logarithmic derivative of the gamma function.", "[1.0, 2.0]", "array([-0.57721566,  0.42278434])"),
     "ellipe": ("The complete elliptic integral of the second kind of the parameter m.", "[0.0, 0.5]", "array([1.57079633, 1.35064388])"),
     "ellipeinc": (
@@ -57,6 +62,11 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "erfc": ("1 - erf(x), with all digits where it is small.", "[0.0, 10.0]", "array([1.00000000e+00, 2.08848758e-45])"),
     "erfcinv": ("The inverse of erfc.", "[0.5, 1e-20]", "array([0.47693628, 6.60158062])"),
     "erfcx": ("exp(x**2) erfc(x).", "[0.0, 30.0]", "array([1.        , 0.01879589])"),
+    "erfi": (
+        "The imaginary error function -1j erf(1j x).",
+        "[0.0, 1.0]",
+        "array([0.        , 1.65042576])",
+    ),
     "erfinv": ("The inverse of erf.", "[0.0, 0.5]", "array([0.        , 0.47693628])"),
     "exp1": ("The exponential integral E1.", "[0.5, 1.0]", "array([0.55977359, 0.21938393])"),
     "exp10": ("10 to the power x.", "[0.0, 2.0]", "array([  1., 100.])"),
@@ -104,6 +114,11 @@ TABLE: dict[str, tuple[str, str, str]] = {
         "array([  0.        , 359.13420537])",
     ),
     "logit": ("log(p / (1 - p)).", "[0.25, 0.5]", "array([-1.09861229,  0.        ])"),
+    "lpmv": (
+        "The associated Legendre function of whole order m and real degree v, at x in [-1, 1].",
+        "1, [2, 3], 0.5",
+        "array([-1.29903811, -0.32475953])",
+    ),
     "nbdtr": (
         "The sum of the negative binomial distribution's terms 0 to k, for n successes with probability p.",
         "2, 5, [0.25, 0.5]",
@@ -127,6 +142,16 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "rgamma": ("1 / gamma(x), 0 at the poles.", "[0.5, -1.0]", "array([0.56418958, 0.        ])"),
     "sindg": ("The sine of an angle in degrees.", "[0.0, 30.0, 180.0]", "array([0. , 0.5, 0. ])"),
     "tandg": ("The tangent of an angle in degrees.", "[0.0, 45.0, 180.0]", "array([0., 1., 0.])"),
+    "wofz": (
+        "Faddeeva's function exp(-z**2) erfc(-1j z) of complex z.",
+        "[0.5j, 1.0]",
+        "array([0.61569034+0.j        , 0.36787944+0.60715771j])",
+    ),
+    "wright_bessel": (
+        "Wright's generalized Bessel function, the sum of x**k / (k! gamma(a k + b)), for a, b, x >= 0.",
+        "1.0, 1.0, [0.5, 2.0]",
+        "array([1.56608293, 4.25235088])",
+    ),
     "xlog1py": ("x log(1 + y), and 0 for x = 0.", "[1.0, 0.0], [1.0, -1.0]", "array([0.69314718, 0.        ])"),
     "xlogy": ("x log(y), and 0 for x = 0.", "[1.0, 0.0], [2.0, 0.0]", "array([0.69314718, 0.        ])"),
     "y0": ("The Bessel function of the second kind, order 0.", "[0.5, 1.0]", "array([-0.44451873,  0.08825696])"),

@@ -152,7 +152,7 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
         return called(a, b);                                                    \
     }                                                                           \
   };
-#define BC_SPECIAL2(name_, ...)                                                              \
+#define BC_SPECIAL_OF2(name_, set, ...)                                                      \
   template <class T> struct Apply_##name_ {                                                  \
     static constexpr bool kAssociative = false;                                              \
     __attribute__((noinline)) static T apply(T a, T b) { return special_rows::name_(a, b); } \

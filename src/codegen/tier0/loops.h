@@ -134,18 +134,18 @@ struct Code;
         return Text<key(text), T>::run(a, b, c);         \
     }                                                    \
   };
-#define BC_SPECIAL(name, arity, parameters, arguments) \
-  template <>                                          \
-  struct Code<Row::name> {                             \
-    BC_CODE(name, arity, F32 | F64, SAME)              \
-    template <class T, class A>                        \
-    BC_INLINE static T run parameters {                \
-      return special_rows::name arguments;             \
-    }                                                  \
+#define BC_SPECIAL(name, set, arity, parameters, arguments) \
+  template <>                                               \
+  struct Code<Row::name> {                                  \
+    BC_CODE(name, arity, set, SAME)                         \
+    template <class T, class A>                             \
+    BC_INLINE static T run parameters {                     \
+      return special_rows::name arguments;                  \
+    }                                                       \
   };
-#define BC_SPECIAL1(name, ...) BC_SPECIAL(name, 1, (A a), (a))
-#define BC_SPECIAL2(name, ...) BC_SPECIAL(name, 2, (A a, A b), (a, b))
-#define BC_SPECIAL3(name, ...) BC_SPECIAL(name, 3, (A a, A b, A c), (a, b, c))
+#define BC_SPECIAL_OF1(name, set, ...) BC_SPECIAL(name, set, 1, (A a), (a))
+#define BC_SPECIAL_OF2(name, set, ...) BC_SPECIAL(name, set, 2, (A a, A b), (a, b))
+#define BC_SPECIAL_OF3(name, set, ...) BC_SPECIAL(name, set, 3, (A a, A b, A c), (a, b, c))
 #define BC_FAST(...)
 #include "primitives/elementwise.def"
 #undef BC_SPECIAL

@@ -35,20 +35,36 @@ BC_FN double erfcx(double x) {
   return 2.0 * fma(e, lo, e) - erfcx_positive(-x);
 }
 /// erfinv(x) for x > 0 by w = -log(1 - x^2) (Giles, GPU Computing Gems, 2011, for the variables; the polynomials are our own).
+/// Without branches, so that loops vectorise: every polynomial runs, inside its interval.
 BC_FN double inverse_error(double x, double w) {
-  if (w < 4.0) return x * erfinv_0(w);
-  const double s = sqrt(w);
-  return s * (s < 4.0 ? erfinv_1(s) : (s < 10.0 ? erfinv_2(s) : erfinv_3(s)));
+  const bool near = w < 4.0;
+  const double s = sqrt(w), s1 = s < 2.0 ? 2.0 : s, s2 = s < 4.0 ? 4.0 : s, s3 = s < 10.0 ? 10.0 : s;
+  const double first = erfinv_0(near ? w : 4.0), second = erfinv_1(s1 < 4.0 ? s1 : 4.0), third = erfinv_2(s2 < 10.0 ? s2 : 10.0),
+               fourth = erfinv_3(s3);
+  return near ? x * first : s * (s < 4.0 ? second : (s < 10.0 ? third : fourth));
+}
+/// erfinv(x) for 0 <= x < 1 and y = 1 - x, of which the smaller is exact.
+BC_FN double inverse_error_parts(double x, double y) {
+  // -log(1 - x^2), near x = 0 with what the subtraction loses.
+  const double square = -x * x, near = 1.0 + square, u = x < 0.5 ? near : y * (2.0 - y), rest = x < 0.5 ? (square - (near - 1.0)) / u : 0.0;
+  return inverse_error(x, -(log(u) + rest));
 }
 BC_FN double erfinv(double x) {
-  const double a = fabs(x);
-  if (!(a < 1.0)) return a == 1.0 ? copysign(inf(), x) : nan();
-  return copysign(inverse_error(a, a < 0.5 ? -log1p(-a * a) : -log((1.0 - a) * (1.0 + a))), x);
+  const double a = fabs(x), y = 1.0 - a;
+  const bool inside = a < 1.0;
+  const double r = inverse_error_parts(inside ? a : 0.0, inside ? y : 1.0);
+  return inside ? copysign(r, x) : (a == 1.0 ? copysign(inf(), x) : nan());
+}
+/// erfcinv for 0 <= y <= 1, else NaN.
+BC_FN double erfcinv_lower(double y) {
+  const bool inside = y > 0.0 && y <= 1.0;
+  const double r = inverse_error_parts(inside ? 1.0 - y : 0.0, inside ? y : 1.0);
+  return inside ? r : (y == 0.0 ? inf() : nan());
 }
 BC_FN double erfcinv(double y) {
-  if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? inf() : (y == 2.0 ? -inf() : nan());
-  const double x = 1.0 - y, a = fabs(x);
-  return copysign(inverse_error(a, a < 0.5 ? -log1p(-a * a) : -log(y * (2.0 - y))), x);
+  const bool upper = y > 1.0;
+  const double r = erfcinv_lower(upper ? 2.0 - y : y);
+  return upper ? -r : r;
 }
 BC_FN double ndtr(double x) {
   if (x != x) return x;
@@ -65,7 +81,9 @@ BC_FN double log_ndtr(double x) {
 }
 /// The inverse of ndtr.
 BC_FN double ndtri(double p) {
-  return p > 0.5 && p <= 1.0 ? 1.4142135623730951 * erfcinv(2.0 * (1.0 - p)) : 0.0 - 1.4142135623730951 * erfcinv(2.0 * p);
+  const bool upper = p > 0.5;
+  const double r = 1.4142135623730951 * erfcinv_lower(2.0 * (upper ? 1.0 - p : p));
+  return upper ? r : 0.0 - r;
 }
 
 BC_SPECIAL_FLOAT1(erf)

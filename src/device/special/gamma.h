@@ -71,6 +71,18 @@ BC_FN void gamma_parts(double x, double& first, double& second) {
   first = far ? 2.5066282746310002 * half * exp(-w) * exp(stirling_rest(w)) : near;
   second = far ? half : 1.0;
 }
+/// gamma_parts for functions that are called with one number at a time: only the side that x is on.
+BC_FN void gamma_parts_of_one(double x, double& first, double& second) {
+  second = 1.0;
+  if (x < 10.0) {
+    double product, divisor;
+    const double z = to_2_3(x, product, divisor);
+    first = gamma_2_3(z) * product / divisor;
+    return;
+  }
+  second = power(x, 0.5 * x - 0.25);
+  first = 2.5066282746310002 * second * exp(stirling_rest(x) - x);
+}
 /// A factor of the reflection formula (DLMF 5.5.3): gamma(-x) gamma(x) = -pi / (x sin(pi x)).
 BC_FN double reflection(double x) { return -pi() / (x * sin_pi(x)); }
 
@@ -84,13 +96,20 @@ BC_FN double gamma(double x) {
   r = size > 1e-20 ? r : 1.0 / x;
   return pole ? nan() : (x == x ? r : x);
 }
+/// gamma for functions that are called with one number at a time.
+BC_FN double gamma_of_one(double x) {
+  if (!(x > 1e-20 && x < 170.0)) return gamma(x);
+  double first, second;
+  gamma_parts_of_one(x, first, second);
+  return first * second;
+}
 BC_RARE double rgamma(double x) {
   if (!(fabs(x) >= 1e-20)) return x;
   if (x > 200.0) return 0.0;
   if (x < 0.0 && x == floor(x)) return 0.0;
   double first, second;
   if (x < -200.0) return copysign(inf(), sin_pi(x));
-  gamma_parts(fabs(x), first, second);
+  gamma_parts_of_one(fabs(x), first, second);
   return x > 0.0 ? 1.0 / second / first : first / reflection(x) * second;
 }
 /// log(gamma(x)) for x > 0, without branches.
@@ -242,8 +261,8 @@ BC_RARE double beta(double a, double b) {
     a = n < other ? other : n;
     b = n < other ? n : other;
   }
-  if (a > 100.0 && b > 0.0) return sign * (b < 10.0 ? gamma(b) * exp(-log_gamma_ratio(a, b)) : exp(betaln_large(a, b)));
-  if (fabs(a) < 160.0 && a + b > -160.0) return sign * (gamma(a) * rgamma(a + b)) * gamma(b);
+  if (a > 100.0 && b > 0.0) return sign * (b < 10.0 ? gamma_of_one(b) * exp(-log_gamma_ratio(a, b)) : exp(betaln_large(a, b)));
+  if (fabs(a) < 160.0 && a + b > -160.0) return sign * (gamma_of_one(a) * rgamma(a + b)) * gamma_of_one(b);
   if (a > 10.0 && a + b > 10.0) {
     const double half = exp(-0.5 * log_gamma_ratio(a, b));
     return half * gamma(b) * half;

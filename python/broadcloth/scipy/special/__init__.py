@@ -1,5 +1,6 @@
 """SciPy's special functions. Nearly all are rows of the engine: ufuncs that fuse into expressions and are called in compiled functions and
-kernels, on both devices. They run in float32 (also for float16 and small integers) and float64."""
+kernels, on both devices. They run in float32 (also for float16 and small integers) and float64; the gamma and the error functions, exp1,
+expi, xlogy and xlog1py in complex64 and complex128 too, wofz in these alone."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from . import _bessel, _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from ._bessel import *  # noqa: F403
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
@@ -56,6 +58,7 @@ sinc = _math.sinc
 __all__ = sorted(
     [
         *_special_docs.TABLE,
+        *_bessel.__all__,
         *_combinatorics.__all__,
         *_distributions.__all__,
         *_elementary.__all__,
@@ -65,8 +68,8 @@ __all__ = sorted(
         *_quadrature.__all__,
         *_spherical.__all__,
         *_zeros.__all__,
-        "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi", "round",
-        "shichi", "sici", "sinc", "softmax", "spherical_yn", "zeta",
+        "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "lambertw", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi",
+        "round", "shichi", "sici", "sinc", "softmax", "sph_harm", "sph_harm_y", "spherical_yn", "zeta",
     ]
 )  # fmt: skip
 
@@ -189,6 +192,124 @@ def spherical_yn(n: ArrayLike, z: ArrayLike, derivative: bool = False) -> ndarra
         return row(n, z)
     n, z = _asarray(n), _asarray(z)
     return n / z * row(n, z) - row(n + 1, z)
+
+
+def lambertw(z: ArrayLike, k: ArrayLike = 0, tol: float = 1e-8) -> ndarray:
+    """Lambert's W function: the solution w of w exp(w) = z on branch `k`, complex.
+
+    Parameters
+    ----------
+    z : array_like
+        Real or complex numbers; the result is complex128.
+    k : array_like of int, optional
+        The branch, which broadcasts with `z`. 0 is the principal one; 0 and -1 are real on parts of the real axis.
+    tol : float, optional
+        SciPy's bound for the iteration. Results here always have full precision, which is within any bound.
+
+    Raises
+    ------
+    TypeError
+        `k` is complex.
+
+    Examples
+    --------
+    >>> bc.scipy.special.lambertw([0.0, 1.0]).real
+    array([0.        , 0.56714329])
+    >>> bc.scipy.special.lambertw(-0.1, k=-1)
+    array(-3.57715206+0.j)
+    """
+    branch = _asarray(k)
+    if branch.dtype.kind == "c":
+        raise TypeError(f"lambertw: expected whole numbers k, got {branch.dtype}")
+    if not tol >= 0:
+        raise ValueError(f"lambertw: expected tol >= 0, got {tol!r}")
+    return _ufuncs["lambertw"](z, branch if isinstance(k, ndarray) or branch.ndim else k)
+
+
+def _harmonic_operands(*operands: ArrayLike) -> tuple[list[ndarray], Any]:
+    """Degree, order and two angles as arrays of one real type, float32 where both angles are that, and its complex type."""
+    arrays = [_asarray(x) for x in operands]
+    angles = [x.dtype for x, given in zip(arrays[2:], operands[2:], strict=True) if not isinstance(given, (int, float))]
+    narrow = bool(angles) and all(t.kind == "f" and t.itemsize <= 4 for t in angles)
+    real, wide = (np.float32, np.complex64) if narrow else (np.float64, np.complex128)
+    return [x.astype(real) for x in arrays], wide
+
+
+def sph_harm_y(n: ArrayLike, m: ArrayLike, theta: ArrayLike, phi: ArrayLike, *, diff_n: int = 0) -> Any:
+    """The spherical harmonic of degree `n` and order `m`, with the Condon-Shortley phase, and its derivatives.
+
+    Parameters
+    ----------
+    n, m : array_like of int
+        Degree and order; 0 where abs(m) > n, NaN where n < 0.
+    theta : array_like
+        The polar angle, in [0, pi].
+    phi : array_like
+        The azimuthal angle.
+    diff_n : int, optional
+        With 1 the gradient comes too, with 2 the Hessian matrix besides.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        Complex values of the operands' common shape; the gradient by (theta, phi) has one more axis of 2, the Hessian matrix two.
+
+    Raises
+    ------
+    TypeError
+        `n` or `m` are not whole numbers.
+    ValueError
+        `diff_n` is not 0, 1 or 2.
+
+    Examples
+    --------
+    >>> bc.scipy.special.sph_harm_y([0, 1], 0, 0.5, 0.0).real
+    array([0.28209479, 0.42878904])
+    """
+    if not isinstance(diff_n, (int, np.integer)) or not 0 <= diff_n <= 2:
+        raise ValueError(f"sph_harm_y: expected 0, 1 or 2 derivatives, got diff_n={diff_n!r}")
+    for name, x in (("n", n), ("m", m)):
+        if _asarray(x).dtype.kind not in "biu":
+            raise TypeError(f"sph_harm_y: expected whole numbers {name}, got {_asarray(x).dtype}")
+    (n, m, theta, phi), wide = _harmonic_operands(n, m, theta, phi)
+    turn = _ufuncs["exp"](1j * (m * phi)).astype(wide)
+
+    def legendre(step: int) -> ndarray:
+        return _ufuncs["sph_legendre_p"](n, m + step, theta)
+
+    def ladder(step: int) -> ndarray:
+        """(n - m')(n + m' + 1) for the step up from m' = m + step."""
+        return _ufuncs["maximum"]((n - m - step) * (n + m + (step + 1)), 0.0)
+
+    value = legendre(0) * turn
+    if diff_n == 0:
+        return value
+    root = _ufuncs["sqrt"]
+    # The ladder of orders: dP_m = (c_m P_(m + 1) - c_(m - 1) P_(m - 1)) / 2.
+    slope = 0.5 * (root(ladder(0)) * legendre(1) - root(ladder(-1)) * legendre(-1)) * turn
+    gradient = _c.stack([slope, 1j * m * value], axis=-1)
+    if diff_n == 1:
+        return value, gradient
+    up, down = root(ladder(0) * ladder(1)) * legendre(2), root(ladder(-1) * ladder(-2)) * legendre(-2)
+    bend = 0.25 * (up - (ladder(0) + ladder(-1)) * legendre(0) + down) * turn
+    mixed = 1j * m * slope
+    return value, gradient, _c.stack([_c.stack([bend, mixed], axis=-1), _c.stack([mixed, -m * m * value], axis=-1)], axis=-2)
+
+
+def sph_harm(m: ArrayLike, n: ArrayLike, theta: ArrayLike, phi: ArrayLike) -> ndarray:
+    """The spherical harmonic in SciPy's old order of arguments: order, degree, azimuthal angle, polar angle.
+
+    Orders and degrees are cut off to whole numbers; NaN where abs(m) > n.
+
+    Examples
+    --------
+    >>> bc.scipy.special.sph_harm(0, 1, 0.0, 0.5).real
+    array(0.42878904)
+    """
+    (n, m, polar, azimuth), wide = _harmonic_operands(n, m, phi, theta)
+    order: Any = _ufuncs["trunc"](m)
+    value = _ufuncs["sph_legendre_p"](n, order, polar) * _ufuncs["exp"](1j * (order * azimuth)).astype(wide)
+    return _c.where(abs(order) > _ufuncs["trunc"](n), np.nan, value)
 
 
 def _floating(x: ArrayLike) -> ndarray:

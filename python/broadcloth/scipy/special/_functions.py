@@ -4,6 +4,7 @@ with what is around them."""
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._vectorize import DUFunc, _from_source
+from ...autograd import custom_vjp, is_grad_enabled
 from ...types import Type
 
 _NUMBERS = (bool, int, float, complex)
@@ -25,16 +27,27 @@ class SpecialFunction(DUFunc):
 
     `loops` are the types of its operands, as characters of dtypes. A call takes the first loop to which its operands cast safely; Python's
     numbers follow the others. Loops of single precision compute in double precision and round. Operand 0 of a function with `whole` must
-    be a whole number, which looks where its type does not say so.
+    be a whole number, which looks where its type does not say so. `of_complex` is the function of one element for loops with complex
+    operands, by default the same. `slopes(y, *operands)` gives the derivative by each operand, None where it is not known: gradients are
+    NaN there. Without it arrays that require a gradient raise.
     """
 
-    def __init__(self, function: Callable[..., Any], loops: str, whole: bool = False) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        loops: str,
+        whole: bool = False,
+        of_complex: Callable[..., Any] | None = None,
+        slopes: Callable[..., tuple[Any, ...]] | None = None,
+    ) -> None:
         super().__init__(function, [], "cpu", None, False)
         self._characters = loops.split()
         self._declared = [_types(characters) for characters in self._characters]
         self._eager = True
         self._wrapped: dict[tuple[Type, ...], Any] = {}
         self._whole = whole
+        self._of_complex = of_complex or function
+        self._slopes = slopes
         signature = inspect.signature(function)
         operands = [p.replace(kind=p.POSITIONAL_ONLY, annotation=p.empty) for p in signature.parameters.values()]
         self.__signature__ = inspect.Signature([*operands, *_OPTIONS])
@@ -58,7 +71,22 @@ class SpecialFunction(DUFunc):
         arrays = [a if type(a) in _NUMBERS else _c.asarray(a) for a in args]
         if self._whole:
             self._check_whole(arrays[0])
+        if self._slopes and is_grad_enabled() and any(isinstance(a, ndarray) and a.requires_grad for a in arrays):
+            if out is not None or where is not True:
+                raise NotImplementedError(f"{self.__name__}: out= and where= have no gradient; leave them out")
+            return custom_vjp(lambda *given: self._call_ours(given, None, True, dtype, device), self._gradients)(*arrays)
         return self._call_ours(tuple(arrays), out, where, dtype, device)
+
+    def _gradients(self, g: ndarray, y: ndarray, *operands: Any) -> tuple[Any, ...]:
+        assert self._slopes
+        made: list[Any] = []
+        for x, slope in zip(operands, self._slopes(y, *operands), strict=True):
+            if not isinstance(x, ndarray):
+                made.append(None)
+                continue
+            gradient = g * (math.nan if slope is None else _c.ufuncs["conjugate"](slope))
+            made.append(gradient.real if gradient.dtype.kind == "c" and x.dtype.kind != "c" else gradient)
+        return tuple(made)
 
     def _check_whole(self, n: Any) -> None:
         kind = n.dtype.kind if isinstance(n, ndarray) else "f" if isinstance(n, float) else "i"
@@ -73,15 +101,15 @@ class SpecialFunction(DUFunc):
         for characters, types in zip(self._characters, self._declared, strict=True):
             if all(_casts(a, c) for a, c in zip(args, characters, strict=True)):
                 if types not in self._wrapped:
-                    self._wrapped[types] = _rounded(self.py_func, characters)
+                    self._wrapped[types] = _rounded(self._of_complex if set(characters) & set("FD") else self.py_func, characters)
                 return types
         shown = ", ".join(type(a).__name__ if not hasattr(a, "dtype") else a.dtype.name for a in args)
         raise TypeError(f"ufunc '{self.__name__}' has no loop for ({shown}); it has {', '.join(self.types)}")
 
 
-def special_function(loops: str, whole: bool = False) -> Callable[[Callable[..., Any]], SpecialFunction]:
-    """Decorates the function of one element."""
-    return lambda function: SpecialFunction(function, loops, whole)
+def special_function(loops: str, **options: Any) -> Callable[[Callable[..., Any]], SpecialFunction]:
+    """Decorates the function of one element, with SpecialFunction's options."""
+    return lambda function: SpecialFunction(function, loops, **options)
 
 
 def _types(characters: Sequence[str]) -> tuple[Type, ...]:

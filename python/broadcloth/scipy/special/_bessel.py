@@ -1,0 +1,759 @@
+"""Bessel functions of real order and real or complex argument: J, Y, I, K and H, and those scaled by exponentials.
+
+K of an order in [-1/2, 1/2) near 0 by Temme's series (Journal of Computational Physics 19, 1975), elsewhere by the continued fraction of
+Kummer's U (DLMF 13.3.7) with a sum that is known, computed from far; then upwards in the order. I by its power series, Hankel's expansion,
+or the continued fraction for the quotient of two neighbours and the Wronskian (DLMF 10.28.2). J, Y and H are I and K of the argument turned
+by a quarter (DLMF 10.27)."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+from ... import _broadcloth as _c
+from ._functions import special_function
+
+__all__ = [
+    "hankel1", "hankel1e", "hankel2", "hankel2e", "iv", "ive", "jn", "jv", "jve", "kn", "kv", "kve", "yv", "yve",
+]  # fmt: skip
+
+_rgamma = _c.ufuncs["rgamma"]
+_BOTH = "ff dd fF dD"
+_COMPLEX = "fF dD"
+# The powers of x in the series of 1 / gamma(1 + x) (DLMF 5.7.1), the odd ones negative.
+_ODD = (
+    -0.5772156649015329, 0.04200263503409524, 0.04219773455554433, -0.0072189432466631, 0.00021524167411495098, 2.013485478078824e-05,
+    -1.133027231981696e-06, -6.116095104481416e-09, 1.18127457048702e-09, -7.782263439905071e-12, -5.100370287454476e-13,
+)  # fmt: skip
+_EVEN = (
+    1.0, -0.6558780715202539, 0.16653861138229148, -0.009621971527876973, -0.0011651675918590652, 0.0001280502823881162,
+    -1.2504934821426706e-06, -2.056338416977607e-07, 5.002007644469223e-09, 1.0434267116911005e-10, -3.696805618642206e-12,
+)  # fmt: skip
+# Orders up to which a recurrence may go; beyond it the result is NaN.
+_LAST_ORDER = 200000.0
+
+
+# ---- One element
+
+
+def _sin_pi(v: Any) -> Any:
+    r = v - 2 * math.floor(0.5 * v + 0.5)
+    if r > 0.5:
+        r = 1 - r
+    elif r < -0.5:
+        r = -1 - r
+    return math.sin(math.pi * r)
+
+
+def _cos_pi(v: Any) -> Any:
+    return math.sin(math.pi * (0.5 - abs(v - 2 * math.floor(0.5 * v + 0.5))))
+
+
+def _turn(v: Any) -> Any:
+    """exp(i pi v)"""
+    return complex(_cos_pi(v), _sin_pi(v))
+
+
+def _sinh_over(s: Any) -> Any:
+    """sinh(s) / s for |s| < 1"""
+    t = s * s
+    return 1 + t / 6 * (1 + t / 20 * (1 + t / 42 * (1 + t / 72 * (1 + t / 110 * (1 + t / 156 * (1 + t / 210))))))
+
+
+def _temme_k(mu: Any, z: Any, l: Any, e: Any) -> Any:
+    """K(mu) and K(mu + 1) by Temme's series, with l = log(2 / z) and e = exp(mu l)."""
+    m = mu * mu
+    odd = 0.0
+    even = 0.0
+    for i in range(10, -1, -1):
+        odd = odd * m + _ODD[i]
+        even = even * m + _EVEN[i]
+    s = mu * l
+    sinh = _sinh_over(s) if abs(s) < 1 else (e - 1 / e) / (2 * s)
+    factor = 1 / (1 - m * math.pi**2 / 6) if abs(mu) < 1e-4 else math.pi * mu / math.sin(math.pi * mu)
+    f = factor * (0.5 * (e + 1 / e) * odd + sinh * l * even)
+    p = 0.5 * e / (even - mu * odd)
+    q = 0.5 / (e * (even + mu * odd))
+    t = 0.25 * z * z
+    c = t * 0 + 1
+    first = f * 1
+    second = p * 1
+    for k in range(1, 60):
+        f = (k * f + p + q) / (k * k - m)
+        p = p / (k - mu)
+        q = q / (k + mu)
+        c = c * t / k
+        first = first + c * f
+        second = second + c * (p - k * f)
+        if abs(c * p) < 1e-18 * abs(second) and abs(c * f) < 1e-18 * abs(first):
+            break
+    return first, second * 2 / z
+
+
+def _fraction_k(mu: Any, z: Any, size: Any, x: Any) -> Any:
+    """sqrt(pi / (2 z)) exp(-z) / K(mu) and K(mu + 1) / K(mu); `size` is |z|, `x` its real part."""
+    m = mu * mu
+    r = z * 0
+    s = r + 1
+    for n in range(int(14 + 440 / (size + x)), 0, -1):
+        r = 1 / (2 * (z + n) - ((n + 0.5) ** 2 - m) * r)
+        s = 1 + ((n - 0.5) ** 2 - m) / n * (r * s)
+    return s, (z + (mu + 0.5) - (0.25 - m) * r) / z
+
+
+def _power_over_gamma(x: Any, v: Any) -> Any:
+    """(x / 2)**v / gamma(v + 1) for x > 0 and v >= 0."""
+    if v <= 100:
+        return (0.5 * x) ** v * _rgamma(v + 1)
+    u = 1 / (v * v)
+    rest = (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u / 1680))) / v
+    return (0.5 * math.e * x / v) ** v * math.exp(-rest) / math.sqrt(2 * math.pi * v)
+
+
+def _power_series(v: Any, t: Any) -> Any:
+    """The sum of t**k / (k! (v + 1) (v + 2) ... (v + k))."""
+    term = t * 0 + 1
+    total = t * 0 + 1
+    k = 1
+    while abs(term) > 1e-17 * abs(total) and k < 500:
+        term = term * (t / (k * (v + k)))
+        total = total + term
+        k += 1
+    return total
+
+
+def _split(v: Any) -> Any:
+    """v as n + mu with whole n and mu in [-1/2, 1/2)."""
+    n = math.floor(v + 0.5)
+    return n, v - n
+
+
+# ---- I and K of positive x
+
+
+def _k_pair(v: Any, x: Any) -> Any:
+    """exp(x) K(v, x) and exp(x) K(v + 1, x) for v >= 0."""
+    n, mu = _split(v)
+    if x <= 2:
+        l = math.log(2 / x)
+        now, after = _temme_k(mu, x, l, math.exp(mu * l))
+        scale = math.exp(x)
+        now = now * scale
+        after = after * scale
+    else:
+        s, ratio = _fraction_k(mu, x, x, x)
+        now = math.sqrt(0.5 * math.pi / x) / s
+        after = now * ratio
+    for i in range(1, int(n) + 1):
+        step = 2 * (mu + i) / x * after + now
+        now = after
+        after = step
+        if after > 1e305:
+            # The quotient of neighbours stays, K is beyond the largest number.
+            return math.inf if i < n else now, math.inf
+    return now, after
+
+
+def _i_ratio(v: Any, z: Any, size: Any) -> Any:
+    """I(v + 1) / I(v) by its continued fraction (DLMF 10.33.1), from far."""
+    beyond = max(0.0, size - v)
+    r = z * 0
+    for k in range(int(beyond + 30 + 15 * size ** (1 / 3)), 0, -1):
+        r = 1 / (2 * (v + k) / z + r)
+    return r
+
+
+def _hankel_sums(v: Any, z: Any) -> Any:
+    """The sums over k of a(k) / z**k and a(k) / (-z)**k (DLMF 10.17.1), for large z."""
+    four = 4 * v * v
+    term = z * 0 + 1
+    plus = z * 0 + 1
+    minus = z * 0 + 1
+    sign = -1.0
+    for k in range(1, 200):
+        following = term * ((four - (2 * k - 1) ** 2) / (8 * k) / z)
+        if abs(following) > abs(term) and k > v:
+            break
+        term = following
+        plus = plus + term
+        minus = minus + sign * term
+        sign = -sign
+        if abs(term) < 1e-17 * abs(plus):
+            break
+    return plus, minus
+
+
+def _ie(v: Any, x: Any) -> Any:
+    """exp(-x) I(v, x) for v >= 0."""
+    if x <= 30 or 0.25 * x * x <= 2 * (v + 1):
+        start = _power_over_gamma(x, v)
+        return start * _power_series(v, 0.25 * x * x) * math.exp(-x) if start > 0 else 0.0
+    if v * v < 2 * x:
+        _, minus = _hankel_sums(v, x)
+        return minus / math.sqrt(2 * math.pi * x)
+    now, after = _k_pair(v, x)
+    return 1 / (x * (after + _i_ratio(v, x, x) * now)) if after < math.inf else 0.0
+
+
+def _grown(e: Any, x: Any) -> Any:
+    """e exp(x) for x of up to twice where the exponential overflows."""
+    half = math.exp(0.5 * x)
+    return e * half * half
+
+
+def _iv(v: Any, x: Any, scaled: Any) -> Any:
+    if math.isnan(v) or math.isnan(x):
+        return math.nan
+    sign = 1.0
+    if x < 0:
+        if v != math.floor(v):
+            return math.nan
+        sign = _cos_pi(v)
+        x = -x
+    if x == 0:
+        if v == 0:
+            return 1.0
+        return 0.0 if v > 0 or v == math.floor(v) else math.copysign(math.inf, _rgamma(v + 1))
+    if math.isinf(x) or abs(v) > _LAST_ORDER:
+        return (0.0 if scaled else sign * math.inf) if math.isinf(x) and not math.isinf(v) else math.nan
+    e = _ie(abs(v), x)
+    if v < 0 and v != math.floor(v):
+        k, _ = _k_pair(-v, x)
+        e += 2 / math.pi * _sin_pi(-v) * k * math.exp(-2 * x)
+    return sign * (e if scaled else _grown(e, x))
+
+
+def _kv(v: Any, x: Any, scaled: Any) -> Any:
+    if math.isnan(v) or math.isnan(x) or x < 0:
+        return math.nan
+    if x == 0:
+        return math.inf
+    if math.isinf(x) or abs(v) > _LAST_ORDER:
+        return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
+    k, _ = _k_pair(abs(v), x)
+    return k if scaled else _grown(k, -x)
+
+
+# ---- J and Y of positive x
+
+
+def _y_pair(mu: Any, x: Any) -> Any:
+    """Y(mu, x) and Y(mu + 1, x) for x <= 5 by Temme's series (Journal of Computational Physics 21, 1976)."""
+    m = mu * mu
+    odd = 0.0
+    even = 0.0
+    for i in range(10, -1, -1):
+        odd = odd * m + _ODD[i]
+        even = even * m + _EVEN[i]
+    l = math.log(2 / x)
+    s = mu * l
+    e = math.exp(s)
+    sinh = _sinh_over(s) if abs(s) < 1 else (e - 1 / e) / (2 * s)
+    factor = 1 / (1 - m * math.pi**2 / 6) if abs(mu) < 1e-4 else math.pi * mu / math.sin(math.pi * mu)
+    f = 2 / math.pi * factor * (0.5 * (e + 1 / e) * odd + sinh * l * even)
+    p = e / (math.pi * (even - mu * odd))
+    q = 1 / (math.pi * e * (even + mu * odd))
+    turn = 0.5 * math.pi * mu
+    r = turn * math.pi if abs(mu) < 1e-9 else 2 / mu * math.sin(turn) ** 2
+    t = -0.25 * x * x
+    c = 1.0
+    first = f + r * q
+    second = p
+    for k in range(1, 60):
+        f = (k * f + p + q) / (k * k - m)
+        p = p / (k - mu)
+        q = q / (k + mu)
+        c = c * t / k
+        g = f + r * q
+        first += c * g
+        second += c * (p - k * g)
+        if abs(c * p) < 1e-18 * abs(second) and abs(c * g) < 1e-18 * abs(first):
+            break
+    return -first, -second * 2 / x
+
+
+def _wave(mu: Any, x: Any) -> Any:
+    """J + i Y of the orders mu and mu + 1 for x > 5."""
+    s, ratio = _fraction_k(mu, complex(0.0, -x), x, 0.0)
+    turn = 0.5 * math.pi * (mu + 0.5)
+    c = math.cos(turn)
+    d = math.sin(turn)
+    a = math.cos(x)
+    b = math.sin(x)
+    h = math.sqrt(2 / (math.pi * x)) * complex(a * c + b * d, b * c - a * d) / s
+    return h, h * ratio * -1j
+
+
+def _jy(v: Any, x: Any) -> Any:
+    """J(v, x) and Y(v, x) for v >= 0 and x > 0."""
+    n, mu = _split(v)
+    j = 0.0
+    j_after = 0.0
+    if x <= 5:
+        y, y_after = _y_pair(mu, x)
+    else:
+        h, h_after = _wave(mu, x)
+        j = h.real
+        j_after = h_after.real
+        y = h.imag
+        y_after = h_after.imag
+    for i in range(1, int(n) + 1):
+        factor = 2 * (mu + i) / x
+        step = factor * y_after - y
+        y = y_after
+        y_after = step
+        step = factor * j_after - j
+        j = j_after
+        j_after = step
+        if abs(y_after) > 1e305:
+            if i < n:
+                y = -math.inf
+            y_after = -math.inf
+            break
+    if x <= 5 or 0.25 * x * x <= 0.7 * (v + 1):
+        j = _power_over_gamma(x, v) * _power_series(v, -0.25 * x * x)
+    elif v > x:
+        # Upwards J is lost beyond the argument: from the quotient of neighbours and the Wronskian (DLMF 10.5.2).
+        j = 2 / (math.pi * x * (_j_ratio(v, x) * y - y_after)) if y_after > -math.inf else 0.0
+    return j, y
+
+
+def _j_ratio(v: Any, x: Any) -> Any:
+    """J(v + 1) / J(v) for v > x by its continued fraction (DLMF 10.10.1), from far."""
+    r = 0.0
+    for k in range(int(30 + 15 * x ** (1 / 3)), 0, -1):
+        r = 1 / (2 * (v + k) / x - r)
+    return r
+
+
+def _jv(v: Any, x: Any) -> Any:
+    if math.isnan(v) or math.isnan(x):
+        return math.nan
+    sign = 1.0
+    whole = v == math.floor(v)
+    if x < 0:
+        if not whole:
+            return math.nan
+        sign = _cos_pi(v)
+        x = -x
+    if x == 0:
+        if v == 0:
+            return 1.0
+        return 0.0 if v > 0 or whole else math.copysign(math.inf, _rgamma(v + 1))
+    if math.isinf(x) or math.isinf(v):
+        return 0.0 if not math.isinf(v) else math.nan
+    size = abs(v)
+    if (v >= 0 or whole) and (x <= 5 or 0.25 * x * x <= 0.7 * (size + 1)):
+        j = _power_over_gamma(x, size) * _power_series(size, -0.25 * x * x)
+    elif size > _LAST_ORDER:
+        return math.nan
+    else:
+        j, y = _jy(size, x)
+        if v < 0 and not whole:
+            return _cos_pi(size) * j - _sin_pi(size) * y
+    return sign * (_cos_pi(v) * j if v < 0 else j)
+
+
+def _yv(v: Any, x: Any) -> Any:
+    if math.isnan(v) or math.isnan(x) or x < 0:
+        return math.nan
+    whole = v == math.floor(v)
+    if x == 0:
+        c = _cos_pi(v) if v < 0 else 1.0
+        return -c * math.inf if c != 0 else 0.0
+    if math.isinf(x) or abs(v) > _LAST_ORDER:
+        return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
+    j, y = _jy(abs(v), x)
+    if v >= 0:
+        return y
+    return _cos_pi(v) * y if whole else _cos_pi(v) * y - _sin_pi(v) * j
+
+
+# ---- Complex arguments
+
+
+def _ik_right(v: Any, z: Any) -> Any:
+    """exp(-z) I(v, z) and exp(z) K(v, z) for v >= 0 and Re z >= 0."""
+    n, mu = _split(v)
+    size = abs(z)
+    if size + z.real <= 4.6:
+        l = -cmath.log(0.5 * z)
+        now, after = _temme_k(mu, z, l, cmath.exp(mu * l))
+        scale = cmath.exp(z)
+        now = now * scale
+        after = after * scale
+    else:
+        s, ratio = _fraction_k(mu, z, size, z.real)
+        now = cmath.sqrt(0.5 * math.pi / z) / s
+        after = now * ratio
+    large = False
+    for i in range(1, int(n) + 1):
+        step = 2 * (mu + i) / z * after + now
+        now = after
+        after = step
+        if abs(after.real) + abs(after.imag) > 1e305:
+            large = True
+            if i < n:
+                now = complex(math.inf, 0.0)
+            break
+    if (size - z.real <= 4 and size <= 30) or 0.25 * size * size <= 0.7 * (v + 1):
+        angle = v * math.atan2(z.imag, z.real)
+        start = _power_over_gamma(size, v)
+        i_value = complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
+    elif size > 30 and v * v < 2 * size:
+        plus, minus = _hankel_sums(v, z)
+        side = 1.0 if z.imag >= 0 else -1.0
+        i_value = (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+    elif large:
+        i_value = complex(0.0, 0.0)
+    else:
+        i_value = 1 / (z * (after + _i_ratio(v, z, size) * now))
+    return i_value, now
+
+
+def _exp_turned(z: Any) -> Any:
+    """exp(i Im z)"""
+    return complex(math.cos(z.imag), math.sin(z.imag))
+
+
+def _bad(v: Any, z: Any) -> Any:
+    """Tells whether there is no value: NaN, infinity, or an order that is too large."""
+    return not abs(v) <= _LAST_ORDER or not abs(z) < math.inf
+
+
+def _iv_complex(v: Any, z: Any, scaled: Any) -> Any:
+    if _bad(v, z) or z == 0:
+        x = z.real + z.imag
+        return complex(_iv(v, x, scaled), 0.0) if z == 0 else complex(math.nan, math.nan)
+    if z.imag == 0 and (z.real > 0 or v == math.floor(v)):
+        return complex(_iv(v, z.real, scaled), 0.0)
+    left = z.real < 0
+    w = -z if left else z
+    order = abs(v)
+    i, k = _ik_right(order, w)
+    # exp(-Re w) I, from which exp(Re w) leads to I
+    value = i * _exp_turned(w)
+    if v < 0 and v != math.floor(v):
+        value = value + 2 / math.pi * _sin_pi(order) * k * cmath.exp(-w - w.real)
+    if left:
+        value = value * _turn(v if z.imag >= 0 else -v)
+    return value if scaled else _grown(value, w.real)
+
+
+def _kv_complex(v: Any, z: Any, scaled: Any) -> Any:
+    if z == 0:
+        return complex(math.inf if v == v else math.nan, 0.0)
+    if _bad(v, z):
+        return complex(math.nan, math.nan)
+    v = abs(v)
+    if z.imag == 0 and z.real > 0:
+        return complex(_kv(v, z.real, scaled), 0.0)
+    if z.real >= 0:
+        _, k = _ik_right(v, z)
+        return k if scaled else k * cmath.exp(-z)
+    # DLMF 10.34.2
+    i, k = _ik_right(v, -z)
+    side = 1.0 if z.imag >= 0 else -1.0
+    if scaled:
+        return _turn(-side * v) * k * cmath.exp(2 * z) - side * math.pi * 1j * i
+    return _turn(-side * v) * k * cmath.exp(z) - side * math.pi * 1j * i * cmath.exp(-z)
+
+
+def _jh_upper(v: Any, z: Any) -> Any:
+    """exp(-Im z) J(v, z) and exp(-i z) H1(v, z) for v >= 0 and Im z >= 0 (DLMF 10.27.6, 10.27.8)."""
+    w = complex(z.imag, -z.real)
+    if w.real == 0:
+        w = complex(0.0, w.imag)
+    i, k = _ik_right(v, w)
+    return _turn(0.5 * v) * i * _exp_turned(w), _turn(-0.5 * (v + 1)) * k * (2 / math.pi)
+
+
+def _waves(v: Any, z: Any) -> Any:
+    """exp(-|Im z|) J(v, z), and exp(-i z) H1(v, z) where Im z >= 0 or exp(i z) H2(v, z) where it is not."""
+    order = abs(v)
+    below = z.imag < 0
+    up = z.conjugate() if below else z
+    j, h = _jh_upper(order, up)
+    if v < 0:
+        # DLMF 10.4.6; J(-v) = cos(pi v) J(v) - sin(pi v) Y(v) with Y = i (J - H1).
+        if v == math.floor(v):
+            j = _cos_pi(v) * j
+        else:
+            small = h * cmath.exp(1j * up - up.imag)
+            j = _turn(-order) * j + 1j * _sin_pi(order) * small
+        h = _turn(order) * h
+    if below:
+        j = j.conjugate()
+        h = h.conjugate()
+    return j, h
+
+
+def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
+    if z == 0:
+        return complex(_jv(v, 0.0), 0.0)
+    if _bad(v, z):
+        return complex(math.nan, math.nan)
+    if z.imag == 0 and (z.real > 0 or v == math.floor(v)):
+        return complex(_jv(v, z.real), 0.0)
+    j, _ = _waves(v, z)
+    return j if scaled else _grown(j, abs(z.imag))
+
+
+def _yv_complex(v: Any, z: Any, scaled: Any) -> Any:
+    if z == 0:
+        return complex(_yv(v, 0.0), 0.0)
+    if _bad(v, z):
+        return complex(math.nan, math.nan)
+    if z.imag == 0 and z.real > 0:
+        return complex(_yv(v, z.real), 0.0)
+    j, h = _waves(v, z)
+    height = abs(z.imag)
+    # Y = i (J - H1) = -i (J - H2)
+    turn = 1j if z.imag >= 0 else -1j
+    y = turn * (j - h * cmath.exp(turn * z - height))
+    return y if scaled else _grown(y, height)
+
+
+def _hankel(v: Any, z: Any, kind: Any, scaled: Any) -> Any:
+    """H1 for kind 1, H2 for kind -1."""
+    if _bad(v, z) or z == 0:
+        return complex(math.nan, math.nan)
+    j, h = _waves(v, z)
+    turn = kind * 1j
+    if (z.imag >= 0) == (kind > 0):
+        return h if scaled else h * cmath.exp(turn * z)
+    # The other kind is 2 J less this one, which is the smaller part.
+    height = abs(z.imag)
+    other = h * cmath.exp(-turn * z - height)
+    value = 2 * j - other
+    return value * complex(math.cos(z.real), -kind * math.sin(z.real)) if scaled else _grown(value, height)
+
+
+# ---- The ufuncs
+
+
+# Derivatives by the argument (DLMF 10.6.1, 10.29.1); those by the order are not known here.
+
+
+def _jv_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, 0.5 * (jv(v - 1, z) - jv(v + 1, z))
+
+
+def _yv_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, 0.5 * (yv(v - 1, z) - yv(v + 1, z))
+
+
+def _iv_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, 0.5 * (iv(v - 1, z) + iv(v + 1, z))
+
+
+def _kv_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, -0.5 * (kv(v - 1, z) + kv(v + 1, z))
+
+
+def _hankel1_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, 0.5 * (hankel1(v - 1, z) - hankel1(v + 1, z))
+
+
+def _hankel2_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, 0.5 * (hankel2(v - 1, z) - hankel2(v + 1, z))
+
+
+def _jv_of_complex(v: Any, z: Any) -> Any:
+    return _jv_complex(v, z, False)
+
+
+@special_function(_BOTH, of_complex=_jv_of_complex, slopes=_jv_slopes)
+def jv(v: Any, z: Any) -> Any:
+    """The Bessel function of the first kind of real order v and real or complex z.
+
+    Of a negative real z only whole orders have a value. NaN for orders beyond 200,000 unless z is small beside them.
+
+    Examples
+    --------
+    >>> bc.scipy.special.jv([0.0, 0.5, 3.0], 2.0)
+    array([0.22389078, 0.51301614, 0.12894325])
+    """
+    return _jv(v, z)
+
+
+def _jve_of_complex(v: Any, z: Any) -> Any:
+    return _jv_complex(v, z, True)
+
+
+@special_function(_BOTH, of_complex=_jve_of_complex)
+def jve(v: Any, z: Any) -> Any:
+    """jv(v, z) exp(-abs(z.imag)).
+
+    Examples
+    --------
+    >>> bc.scipy.special.jve(1.5, 800j)
+    array(-0.00997112+0.00997112j)
+    """
+    return _jv(v, z)
+
+
+def _yv_of_complex(v: Any, z: Any) -> Any:
+    return _yv_complex(v, z, False)
+
+
+@special_function(_BOTH, of_complex=_yv_of_complex, slopes=_yv_slopes)
+def yv(v: Any, z: Any) -> Any:
+    """The Bessel function of the second kind of real order v and z > 0, or complex z.
+
+    NaN for orders beyond 200,000.
+
+    Examples
+    --------
+    >>> bc.scipy.special.yv([0.0, 0.5, 3.0], 2.0)
+    array([ 0.51037567,  0.23478571, -1.12778378])
+    """
+    return _yv(v, z)
+
+
+def _yve_of_complex(v: Any, z: Any) -> Any:
+    return _yv_complex(v, z, True)
+
+
+@special_function(_BOTH, of_complex=_yve_of_complex)
+def yve(v: Any, z: Any) -> Any:
+    """yv(v, z) exp(-abs(z.imag)).
+
+    Examples
+    --------
+    >>> bc.scipy.special.yve(1.5, 2.0)
+    array(-0.39562328)
+    """
+    return _yv(v, z)
+
+
+def _iv_of_complex(v: Any, z: Any) -> Any:
+    return _iv_complex(v, z, False)
+
+
+@special_function(_BOTH, of_complex=_iv_of_complex, slopes=_iv_slopes)
+def iv(v: Any, z: Any) -> Any:
+    """The modified Bessel function of the first kind of real order v and real or complex z.
+
+    Of a negative real z only whole orders have a value. NaN for orders beyond 200,000.
+
+    Examples
+    --------
+    >>> bc.scipy.special.iv([0.0, 0.5, 3.0], 2.0)
+    array([2.2795853 , 2.04623686, 0.21273996])
+    """
+    return _iv(v, z, False)
+
+
+def _ive_of_complex(v: Any, z: Any) -> Any:
+    return _iv_complex(v, z, True)
+
+
+@special_function(_BOTH, of_complex=_ive_of_complex)
+def ive(v: Any, z: Any) -> Any:
+    """iv(v, z) exp(-abs(z.real)).
+
+    Examples
+    --------
+    >>> bc.scipy.special.ive(1.5, [2.0, 1000.0])
+    array([0.14879752, 0.01260303])
+    """
+    return _iv(v, z, True)
+
+
+def _kv_of_complex(v: Any, z: Any) -> Any:
+    return _kv_complex(v, z, False)
+
+
+@special_function(_BOTH, of_complex=_kv_of_complex, slopes=_kv_slopes)
+def kv(v: Any, z: Any) -> Any:
+    """The modified Bessel function of the second kind of real order v and z > 0, or complex z.
+
+    NaN for orders beyond 200,000.
+
+    Examples
+    --------
+    >>> bc.scipy.special.kv([0.0, 0.5, 3.0], 2.0)
+    array([0.11389387, 0.11993777, 0.64738539])
+    """
+    return _kv(v, z, False)
+
+
+def _kve_of_complex(v: Any, z: Any) -> Any:
+    return _kv_complex(v, z, True)
+
+
+@special_function(_BOTH, of_complex=_kve_of_complex)
+def kve(v: Any, z: Any) -> Any:
+    """kv(v, z) exp(z).
+
+    Examples
+    --------
+    >>> bc.scipy.special.kve(1.5, [2.0, 1000.0])
+    array([1.32934039, 0.03967297])
+    """
+    return _kv(v, z, True)
+
+
+@special_function("ld ff dd", whole=True)
+def kn(n: Any, x: Any) -> Any:
+    """The modified Bessel function of the second kind of whole order n and x > 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.kn([0, 1, 2], 2.0)
+    array([0.11389387, 0.13986588, 0.25375975])
+    """
+    return _kv(float(n), x, False)
+
+
+@special_function(_COMPLEX, slopes=_hankel1_slopes)
+def hankel1(v: Any, z: Any) -> Any:
+    """The Bessel function of the third kind jv(v, z) + 1j yv(v, z).
+
+    Examples
+    --------
+    >>> bc.scipy.special.hankel1(0.0, 2.0)
+    array(0.22389078+0.51037567j)
+    """
+    return _hankel(v, z, 1.0, False)
+
+
+@special_function(_COMPLEX)
+def hankel1e(v: Any, z: Any) -> Any:
+    """hankel1(v, z) exp(-1j z).
+
+    Examples
+    --------
+    >>> bc.scipy.special.hankel1e(0.25, 2.0)
+    array(0.1915682-0.52516542j)
+    """
+    return _hankel(v, z, 1.0, True)
+
+
+@special_function(_COMPLEX, slopes=_hankel2_slopes)
+def hankel2(v: Any, z: Any) -> Any:
+    """The Bessel function of the third kind jv(v, z) - 1j yv(v, z).
+
+    Examples
+    --------
+    >>> bc.scipy.special.hankel2(0.0, 2.0)
+    array(0.22389078-0.51037567j)
+    """
+    return _hankel(v, z, -1.0, False)
+
+
+@special_function(_COMPLEX)
+def hankel2e(v: Any, z: Any) -> Any:
+    """hankel2(v, z) exp(1j z).
+
+    Examples
+    --------
+    >>> bc.scipy.special.hankel2e(0.25, 2.0)
+    array(0.1915682+0.52516542j)
+    """
+    return _hankel(v, z, -1.0, True)
+
+
+jn = jv

@@ -1,0 +1,146 @@
+"""Functions of broadcloth.scipy.special that are written in Python over real and complex numbers: Bessel functions of real order and their
+kin. Values against mpmath, special values and call forms against SciPy, gradients."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import broadcloth as bc
+from broadcloth.scipy import special
+
+scipy_special = pytest.importorskip("scipy.special")
+
+# Points and values by mpmath: scripts/special_values.py functions.
+VALUES = json.loads((Path(__file__).parent / "special_function_values.json").read_text())
+BESSEL = ["jv", "yv", "iv", "kv", "jve", "yve", "ive", "kve", "hankel1", "hankel2", "hankel1e", "hankel2e"]
+EXPONENTIALS = {
+    "jve": ("jv", lambda z: -abs(z.imag)), "yve": ("yv", lambda z: -abs(z.imag)), "ive": ("iv", lambda z: -abs(z.real)),
+    "kve": ("kv", lambda z: z), "hankel1e": ("hankel1", lambda z: -1j * z), "hankel2e": ("hankel2", lambda z: 1j * z),
+}  # fmt: skip
+
+
+def operands(key: str):
+    """The function's name, its operands and values."""
+    table = np.array(VALUES[key])
+    name, _, of_complex = key.partition(" of ")
+    if not of_complex:
+        return name, list(table[:, :-1].T), table[:, -1]
+    return name, [*table[:, :-4].T, table[:, -4] + 1j * table[:, -3]], table[:, -2] + 1j * table[:, -1]
+
+
+@pytest.mark.parametrize("key", sorted(VALUES))
+def test_values(xp, key):
+    name, arguments, expected = operands(key)
+    got = getattr(special, name)(*map(xp.asarray, arguments))
+    assert got.dtype == expected.dtype
+    assert_allclose(got.get(), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("key", sorted(VALUES))
+def test_single_precision_is_double_precision_rounded(xp, key):
+    name, arguments, expected = operands(key)
+    narrow = [x.astype("c8" if x.dtype.kind == "c" else "f4") for x in arguments]
+    row = getattr(special, name)
+    got = row(*map(xp.asarray, narrow))
+    assert got.dtype == np.result_type(expected.dtype.type(0).astype(narrow[-1].dtype))
+    with np.errstate(all="ignore"):
+        wide = row(*(xp.asarray(x.astype("c16" if x.dtype.kind == "c" else "f8")) for x in narrow)).get().astype(got.dtype)
+    finite = np.isfinite(wide)
+    assert_allclose(got.get()[finite], wide[finite], rtol=2e-7, atol=1e-44)
+
+
+@pytest.mark.parametrize("name", sorted(EXPONENTIALS))
+def test_scaled_functions(xp, name):
+    plain, exponent = EXPONENTIALS[name]
+    _, (v, z), expected = operands(f"{plain} of complex")
+    inside = abs(z) < 200
+    got = getattr(special, name)(xp.asarray(v), xp.asarray(z)).get()
+    assert_allclose(got[inside], (expected * np.exp(exponent(z)))[inside], rtol=2e-13)
+    # Where the plain ones overflow or vanish.
+    v, z = np.array([0.0, 1.5, -2.3]), np.array([900 - 20j, -3 + 1200j, 1e5 + 1e5j])
+    assert_allclose(getattr(special, name)(xp.asarray(v), xp.asarray(z)).get(), getattr(scipy_special, name)(v, z), rtol=1e-9)
+    if "hankel" not in name:
+        x = np.array([0.3, 4.0, 2000.0])
+        assert_allclose(getattr(special, name)(xp.asarray(v), xp.asarray(x)).get(), getattr(scipy_special, name)(v, x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "iv", "kv", "jve", "ive", "kve"])
+def test_bessel_at_the_edges(xp, name):
+    v, x = np.meshgrid([-2.0, -1, -0.5, 0, 0.5, 1, 2.5], [0.0, -1.0, np.nan])
+    got, expected = getattr(special, name)(xp.asarray(v), xp.asarray(x)).get(), getattr(scipy_special, name)(v, x)
+    # SciPy says inf for Y(-1/2, 0) = 0, and NaN for some poles of scaled functions.
+    same = ~((name in ("yv", "jve", "ive")) & (x == 0) & (v == -0.5))
+    assert_allclose(got[same], expected[same], rtol=1e-13)
+    assert np.isnan(getattr(special, name)(xp.asarray([np.nan, np.inf]), 1.0).get()).all()
+
+
+def test_bessel_of_large_arguments_and_orders(xp):
+    v, x = np.array([0, 3, 1.5, 100, 1000, 1e4]), np.array([1e15, 1e12, 1e6, 1e4, 1100.0, 1e4])
+    for name in ("jv", "yv"):
+        modulus = np.hypot(scipy_special.jv(v, x), scipy_special.yv(v, x))
+        got = getattr(special, name)(xp.asarray(v), xp.asarray(x)).get()
+        assert_array_equal(abs(got - getattr(scipy_special, name)(v, x)) < 3e-12 * modulus, True)
+    assert np.isnan(special.yv(1e6, 1e6).get())
+    assert special.jv(1e6, 10.0) == 0
+
+
+@pytest.mark.parametrize("name", ["jv", "yv", "iv", "kv", "hankel1", "hankel2"])
+def test_gradients_by_the_argument(xp, name):
+    row = getattr(special, name)
+    for z in (np.array([0.7 + 0.4j, -1.1 + 2j, 8 - 3j]), np.array([0.4, 2.0, 9.0])):
+        a = xp.asarray(z)
+        a.requires_grad = True
+        row(1.3, a).real.sum().backward()
+        h = 1e-5
+        slope = (row(1.3, xp.asarray(z + h)).get() - row(1.3, xp.asarray(z - h)).get()) / (2 * h)
+        assert a.grad.dtype == z.dtype
+        assert_allclose(a.grad.get(), slope.conj() if z.dtype.kind == "c" else slope.real, rtol=1e-8)
+    v = xp.asarray([0.5])
+    v.requires_grad = True
+    row(v, 2.0).real.sum().backward()
+    assert np.isnan(v.grad.get()).all()
+    with pytest.raises(NotImplementedError, match="out="):
+        row(1.3, a, out=xp.zeros(3))
+
+
+def test_bessel_call_forms(xp):
+    assert special.jn is special.jv
+    x = np.linspace(0.5, 6, 6)
+    for dtype in ("f4", "i1", "f2"):
+        assert special.jv(xp.ones(3, dtype), xp.ones(3, dtype)).dtype == np.float32
+    assert special.jv(xp.ones(3, "f8"), xp.ones(3, "c8")).dtype == np.complex128
+    assert special.hankel1(xp.ones(3, "f4"), xp.ones(3, "f4")).dtype == np.complex64
+    assert_allclose(special.kn(xp.arange(4), 2).get(), scipy_special.kn(np.arange(4), 2), rtol=1e-13)
+    assert_allclose(
+        special.jv(xp.arange(3)[:, None], xp.asarray(x)[::2]).get(), scipy_special.jv(np.arange(3)[:, None], x[::2]), rtol=1e-13
+    )
+    assert special.iv(xp.zeros((0, 3)), 1.0).shape == (0, 3)
+    out = xp.zeros(6)
+    assert special.kv(0.5, xp.asarray(x), out=out) is out
+    assert_allclose(out.get(), scipy_special.kv(0.5, x), rtol=1e-13)
+    with pytest.raises(TypeError, match="no loop"):
+        special.jv(1j, 1.0)
+    with pytest.raises(NotImplementedError, match="whole numbers"):
+        special.kn(xp.asarray([0.5]), 1.0)
+
+
+def test_bessel_in_compiled_functions_and_fused_expressions(xp):
+    x = np.linspace(0.1, 30, 300)
+    a = xp.asarray(x)
+    y = special.jv(0.5, a) * xp.sin(a) + special.kv(1.5, a)
+    assert_allclose(y.get(), scipy_special.jv(0.5, x) * np.sin(x) + scipy_special.kv(1.5, x), rtol=1e-12, atol=1e-14)
+    jv = special.jv
+
+    @bc.njit
+    def total(x):
+        s = 0.0
+        for i in range(x.size):
+            s += jv(0.5, x[i])
+        return s
+
+    assert_allclose(total(x), scipy_special.jv(0.5, x).sum(), rtol=1e-12)
