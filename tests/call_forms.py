@@ -96,6 +96,9 @@ def known(form: Form, what: str, words: str) -> bool:
     )
 
 
+NAMES = ("x", "y", "z")
+
+
 def values() -> dict[str, object]:
     import numpy as np
 
@@ -118,7 +121,7 @@ def values() -> dict[str, object]:
 
 
 def sample(count: int, seed: int) -> list[Form]:
-    """Forms of every function in turn, so that few cover much."""
+    """Forms of every function in turn, so that few cover much; those of one function then stand together, which compiles faster."""
     by_name: dict[str, list[Form]] = {}
     for form in call_form_matrix.forms(seed=seed) + call_form_matrix.kernel_forms(seed=seed):
         by_name.setdefault(form[0].split("(")[0], []).append(form)
@@ -131,7 +134,7 @@ def sample(count: int, seed: int) -> list[Form]:
         for group in groups:
             if group and len(made) < count:
                 made.append(group.pop())
-    return made
+    return sorted(made, key=lambda form: form[0].split("(")[0])
 
 
 def differs(expected: object, got: object, narrow: bool = False) -> str:
@@ -200,32 +203,38 @@ def element_of_kernel(expression: str, names: tuple[str, ...], operands: list[An
     return out[0]
 
 
+def form_function(expression: str, kinds: tuple[str, ...]) -> Callable[..., object]:
+    seeded = "    np.random.seed(x)\n" if kinds[0] == "seed" else ""
+    return function(f"def f({', '.join(NAMES[: len(kinds)])}):\n{seeded}    return {expression}\n")
+
+
+def reference(expression: str, kinds: tuple[str, ...], operands: list[Any]) -> tuple[object, str]:
+    """What NumPy gives, or the name of what it raises."""
+    if "argsort(" in expression and not re.search("kind=|stable=|quicksort|'stable'|order=", expression):
+        # Equal elements may come in any order, and do in NumPy's; here their order is that of a stable sort.
+        expression = (expression[:-1] + ", kind='stable')").replace("(, ", "(")
+    try:
+        return form_function(expression, kinds)(*operands), ""
+    except Exception as error:
+        return None, type(error).__name__
+
+
 def outcome(expression: str, kinds: tuple[str, ...]) -> tuple[str, str]:
     """What happened, one of OUTCOMES, and its words."""
-    import numpy as np
-
     import broadcloth as bc
     from broadcloth.exceptions import TypingError
 
-    names = ("x", "y", "z")[: len(kinds)]
     kernel = expression.startswith("kernel ")
     expression = expression.removeprefix("kernel ")
-    seeded = "    np.random.seed(x)\n" if kinds[0] == "seed" else ""
-    f = function(f"def f({', '.join(names)}):\n{seeded}    return {expression}\n")
-    reference = f
-    if "argsort(" in expression and not re.search("kind=|stable=|quicksort|'stable'|order=", expression):
-        # Equal elements may come in any order, and do in NumPy's; here their order is that of a stable sort.
-        stable = (expression[:-1] + ", kind='stable')").replace("(, ", "(")
-        reference = function(f"def f({', '.join(names)}):\n    return {stable}\n")
     theirs, ours = [values()[k] for k in kinds], [values()[k] for k in kinds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        expected, wanted = reference(expression, kinds, theirs)
         try:
-            expected, wanted = reference(*theirs), ""
-        except Exception as error:
-            expected, wanted = None, type(error).__name__
-        try:
-            got = element_of_kernel(expression, names, ours, expected) if kernel else bc.njit(f)(*ours)
+            if kernel:
+                got = element_of_kernel(expression, NAMES[: len(kinds)], ours, expected)
+            else:
+                got = bc.njit(form_function(expression, kinds))(*ours)
         except TypingError as error:
             text = str(error)
             if any(word in text for word in ("fault of broadcloth", "error:", "does not compile")):
@@ -237,6 +246,16 @@ def outcome(expression: str, kinds: tuple[str, ...]) -> tuple[str, str]:
             return "raises", f"raises {type(error).__name__}: {error}; NumPy gives {expected!r}"
     if wanted:
         return "accepted", f"gives {got!r}; NumPy raises {wanted}"
+    return compared(expression, kinds, (expected, theirs), (got, ours), kernel)
+
+
+def compared(
+    expression: str, kinds: tuple[str, ...], numpy: tuple[object, list[Any]], compiled: tuple[object, list[Any]], kernel: bool = False
+) -> tuple[str, str]:
+    """The outcome of a form that gave a result: results and operands, NumPy's and ours."""
+    import numpy as np
+
+    (expected, theirs), (got, ours) = numpy, compiled
     if expression.startswith("np.empty"):  # their elements mean nothing
         expected, got = (a.shape + (str(a.dtype),) if isinstance(a, np.ndarray) else a for a in (expected, got))
     different = differs(expected, got, any(k in ("f4s", "f4") for k in kinds))
@@ -249,6 +268,46 @@ def outcome(expression: str, kinds: tuple[str, ...]) -> tuple[str, str]:
     return "equal", ""
 
 
+def equal_together(cases: list[Form]) -> set[int]:
+    """The places of forms that are found equal when all that NumPy takes are compiled in one text, which is faster than each alone."""
+    import broadcloth as bc
+    from broadcloth.exceptions import TypingError
+
+    tried = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place, (expression, kinds) in enumerate(cases):
+            if expression.startswith("kernel ") or kinds[0] == "seed":
+                continue
+            theirs = [values()[k] for k in kinds]
+            expected, wanted = reference(expression, kinds, theirs)
+            if not wanted:
+                tried.append((place, form_function(expression, kinds), (expected, theirs)))
+        while tried:
+            ours = [[values()[k] for k in cases[place][1]] for place, _, _ in tried]
+            names = [[f"x{i}_{j}" for j in range(len(operands))] for i, operands in enumerate(ours)]
+            calls = ", ".join(f"f{i}({', '.join(n)})" for i, n in enumerate(names))
+            every = ", ".join(n for each in names for n in each)
+            f = function(f"def f({every}):\n    return ({calls},)\n", **{f"f{i}": bc.njit(t[1]) for i, t in enumerate(tried)})
+            try:
+                results: Any = bc.njit(f)(*(v for operands in ours for v in operands))
+            except TypingError as error:
+                left = [t for t in tried if t[1].__code__.co_filename not in str(error)]
+                if len(left) == len(tried):
+                    return set()
+                tried = left
+                continue
+            except Exception:
+                return set()
+            return {
+                place
+                for (place, _, numpy), got, operands in zip(tried, results, ours, strict=True)
+                if compared(*cases[place], numpy, (got, operands))[0] == "equal"
+            }
+    return set()
+
+
+TOGETHER = 12  # forms in one compiled text
 Report = Callable[[Form, tuple[str, str]], None]
 
 
@@ -259,14 +318,16 @@ def outcomes(cases: list[Form], timeout: float = 600, jobs: int = 1, report: Rep
             parts = list(pool.map(lambda k: outcomes(cases[k::jobs], timeout, 1, report), range(jobs)))
         return [parts[i % jobs][i // jobs] for i in range(len(cases))]
     found: list[tuple[str, str]] = []
+    alone = 0  # forms before this one are run one by one
     while len(found) < len(cases):
-        left = cases[len(found) :][:200]  # a process does not grow without end
-        worker = subprocess.run(
-            [sys.executable, __file__, "--worker"], input=json.dumps(left), capture_output=True, text=True, timeout=timeout
-        )
-        lines = [line[5:] for line in worker.stdout.splitlines() if line.startswith("form ")]
-        new: list[tuple[str, str]] = [tuple(json.loads(line)) for line in lines]
-        if len(lines) < len(left):
+        left = cases[len(found) :][:240]  # a process does not grow without end
+        given = json.dumps([left, alone - len(found)])
+        worker = subprocess.run([sys.executable, __file__, "--worker"], input=given, capture_output=True, text=True, timeout=timeout)
+        lines = worker.stdout.splitlines()
+        new: list[tuple[str, str]] = [tuple(json.loads(line[5:])) for line in lines if line.startswith("form ")]
+        if lines and lines[-1] == "together" and worker.returncode:
+            alone = len(found) + len(new) + TOGETHER
+        elif len(new) < len(left):
             new.append(("crash", f"ends the process ({worker.returncode}): {worker.stderr[-300:]}"))
         for form, what in zip(left, new, strict=False):
             if report:
@@ -282,9 +343,18 @@ def run(cases: list[Form], timeout: float = 600, jobs: int = 1) -> list[tuple[st
 
 
 def work() -> None:
-    for expression, kinds in json.load(sys.stdin):
-        signal.alarm(120)  # ends the process, wherever it is
-        print("form " + json.dumps(outcome(expression, tuple(kinds))), flush=True)
+    cases, alone = json.load(sys.stdin)
+    cases = [(expression, tuple(kinds)) for expression, kinds in cases]
+    for first in range(0, len(cases), TOGETHER):
+        group = cases[first : first + TOGETHER]
+        equal = set()
+        if first >= alone and len(group) > 1:
+            signal.alarm(300)
+            print("together", flush=True)
+            equal = equal_together(group)
+        for place, form in enumerate(group):
+            signal.alarm(120)  # ends the process, wherever it is
+            print("form " + json.dumps(("equal", "") if place in equal else outcome(*form)), flush=True)
 
 
 def main() -> int:

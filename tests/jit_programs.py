@@ -57,7 +57,7 @@ class Maker:
         self.loops = 0
         self.fresh = 0
         self.inside_function = False
-        self.statements = [self.statement(0) for _ in range(self.random.randint(4, 14))]
+        self.statements = [self.statement(0) for _ in range(self.random.randint(1, 7))]
 
     def pick(self, *choices: Any) -> Any:
         return self.random.choice(choices)
@@ -415,12 +415,12 @@ def source(statements: list[str]) -> str:
     return f"def f({', '.join(ARGUMENTS)}):\n{body}\n    return {', '.join(['n', 'x', *results])}\n"
 
 
-def function(text: str) -> Callable[..., Any]:
+def function(text: str, **names: Any) -> Callable[..., Any]:
     import numpy as np
 
     file = f"<random function {len(linecache.cache)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"np": np, "math": math}
+    namespace: dict[str, Any] = {"np": np, "math": math, **names}
     exec(compile(text, file, "exec"), namespace)
     return namespace["f"]
 
@@ -445,6 +445,15 @@ def same(e: Any, g: Any) -> bool:
     return type(e) is type(g) and e == g
 
 
+# What the generator does not mean its functions to raise.
+NOT_MEANT = ("OverflowError", "MemoryError", "UnboundLocalError", "RecursionError")
+
+
+def is_fault(refusal: str) -> bool:
+    """Whether a TypingError says that the C++ of a function was refused, which is a fault of the compiler's."""
+    return any(words in refusal for words in ("fault of broadcloth", "error:", "does not compile", "was refused"))
+
+
 def difference(statements: list[str]) -> str | None:
     import broadcloth as bc
     from broadcloth.exceptions import TypingError
@@ -454,12 +463,12 @@ def difference(statements: list[str]) -> str | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         raised, expected = outcome(f, theirs)
-        if raised in ("OverflowError", "MemoryError", "UnboundLocalError", "RecursionError"):
-            return None  # what the generator does not mean
+        if raised in NOT_MEANT:
+            return None
         failed, got = outcome(bc.njit(f), ours)
     if isinstance(got, TypingError):
         text = str(got)
-        if "fault of broadcloth" in text or "error:" in text or "does not compile" in text or "was refused" in text:
+        if is_fault(text):
             return f"the C++ compiler refuses: {text[:1500]}"
         if REFUSED is not None:
             REFUSED.append(text)
@@ -477,6 +486,64 @@ def difference(statements: list[str]) -> str | None:
     return None
 
 
+TOGETHER = 12  # functions in one compiled text
+
+
+def called_together(functions: list[Callable[..., Any]], raised: list[str]) -> Callable[..., Any]:
+    """A function that calls all of them, each with arguments of its own, and gives their results, or the names of what they raise."""
+    import broadcloth as bc
+
+    lines, results, parameters = [], [], []
+    for k, expected in enumerate(raised):
+        given = [f"{name}{k}" for name in ARGUMENTS]
+        parameters += given
+        call = f"f{k}({', '.join(given)})"
+        if expected:
+            lines += [f"r{k} = ''", "try:", f"    {call}", f"except {expected}:", f"    r{k} = '{expected}'"]
+        else:
+            lines.append(f"r{k} = {call}")
+        results.append(f"r{k}")
+    body = "\n".join("    " + line for line in [*lines, f"return ({', '.join(results)},)"])
+    names = {f"f{k}": bc.njit(f) for k, f in enumerate(functions)}
+    return function(f"def f({', '.join(parameters)}):\n{body}\n", **names)
+
+
+def all_right(seeds: list[int]) -> bool:
+    """Whether the functions of these seeds, compiled in one text, do what Python does. Those that are refused are not looked at."""
+    import broadcloth as bc
+    from broadcloth.exceptions import TypingError
+
+    cases = []
+    for seed in seeds:
+        statements, given = make(seed), arguments()
+        f = function(source(statements))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            raised, expected = outcome(f, given)
+        if raised not in NOT_MEANT:
+            cases.append((f, raised, expected, given))
+    while cases:
+        ours = [arguments() for _ in cases]
+        f = called_together([case[0] for case in cases], [case[1] for case in cases])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                results = bc.njit(f)(*(v for given in ours for v in given))
+        except TypingError as error:
+            refused = [k for k, case in enumerate(cases) if case[0].__code__.co_filename in str(error)]
+            if not refused or is_fault(str(error)):
+                return False
+            if REFUSED is not None:
+                REFUSED.append(str(error))
+            cases = [case for k, case in enumerate(cases) if k not in refused]
+            continue
+        except Exception:
+            return False
+        expected = [case[1] or case[2] for case in cases]
+        return same(expected, list(results)) and same([case[3] for case in cases], ours)
+    return True
+
+
 REFUSED: list[str] | None = None  # the words of what was refused, where they are asked for
 
 
@@ -491,7 +558,7 @@ def wrong(statements: list[str], seed: int | None, run: Run) -> str | None:
         return None if seed is None else f"the generator makes no function: {error}"
 
 
-PROGRAMS = Programs(__file__, make, wrong, ["# a function of " + ", ".join(ARGUMENTS)])
+PROGRAMS = Programs(__file__, make, wrong, ["# a function of " + ", ".join(ARGUMENTS)], all_right=all_right, together=TOGETHER)
 check, check_all = PROGRAMS.check, PROGRAMS.check_all
 
 if __name__ == "__main__":

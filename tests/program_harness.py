@@ -53,6 +53,9 @@ class Programs:
     wrong: Callable[[list[str], int | None, Run], str | None]  # what is wrong with the statements of a seed; seed None: with any statements
     head: list[str]  # what a program needs before its first statement
     ways: tuple[str, ...] = ()  # the ways that --way can choose
+    # Whether the programs of these seeds are right, which is faster to tell of many than of each; False says that each must be looked at.
+    all_right: Callable[[list[int]], bool] | None = None
+    together: int = 1  # how many programs are given to all_right
 
     def report(self, seed: int, run: Run, wrong: str, minimal: list[str]) -> str:
         return f"seed {seed} on {run.device}: {wrong}\n--- minimal program\n" + "\n".join(self.head + minimal) + "\n---"
@@ -89,18 +92,22 @@ class Programs:
         """The reports of all failing seeds of a range."""
         reports: list[str] = []
         stop = start + count
+        alone = start  # programs before this one are run one by one
         while start < stop:
-            process = self.child("--worker", "--start", str(start), "--count", str(stop - start), *run.arguments())
+            limits = ("--start", str(start), "--count", str(stop - start), "--alone", str(alone))
+            process = self.child("--worker", *limits, *run.arguments())
             killer = None
             assert process.stdout is not None
             tail: list[str] = []
+            several = False
             for line in process.stdout:
                 if killer:
                     killer.cancel()
                 killer = threading.Timer(HANG, process.kill)
                 killer.start()
-                if line.startswith("@"):
+                if line.startswith(("@", "+")):
                     start = int(line[1:])
+                    several = line[0] == "+"
                     tail = []
                     if show:
                         print(line, end="", flush=True)
@@ -113,12 +120,29 @@ class Programs:
             process.stdout.close()
             if process.wait() == 0:
                 break
+            if several:
+                alone = start + self.together
+                continue
             statements = self.make(start)
             first = f"ends with status {process.returncode}\n{''.join(tail)[-1500:]}"
             minimal = shrink(statements, lambda s: self.ends_badly(s, run) is not None) if self.ends_badly(statements, run) else statements
             reports.append(self.report(start, run, self.ends_badly(minimal, run) or first, minimal))
             start += 1
         return reports
+
+    def work(self, seeds: range, alone: int, run: Run) -> None:
+        """Prints "@" and the seed before each program, "+" and the first seed before several, and "!" and the report of what fails."""
+        for first in range(0, len(seeds), self.together):
+            group = list(seeds[first : first + self.together])
+            if self.all_right and group[0] >= alone:
+                print(f"+{group[0]}", flush=True)
+                if self.all_right(group):
+                    continue
+            for seed in group:
+                print(f"@{seed}", flush=True)
+                found = self.check(seed, run)
+                if found:
+                    print("!" + json.dumps(found), flush=True)
 
     def main(self, description: str | None) -> int:
         parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -133,6 +157,7 @@ class Programs:
             parser.add_argument("--way", choices=self.ways, help="run all programs in this way, instead of one that the seed chooses")
         parser.add_argument("--show", action="store_true", help="print the program of --seed, or each seed")
         parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+        parser.add_argument("--alone", type=int, default=0, help=argparse.SUPPRESS)
         parser.add_argument("--program", action="store_true", help=argparse.SUPPRESS)
         options = parser.parse_args()
         run = Run(options.device, options.every, getattr(options, "way", None))
@@ -141,11 +166,7 @@ class Programs:
             return 1 if self.wrong(json.load(sys.stdin), None, run) else 0
         if options.worker:
             faulthandler.enable()
-            for seed in range(options.start, options.start + options.count):
-                print(f"@{seed}", flush=True)
-                found = self.check(seed, run)
-                if found:
-                    print("!" + json.dumps(found), flush=True)
+            self.work(range(options.start, options.start + options.count), options.alone, run)
             return 0
         if options.seed is not None:
             options.start, options.count = options.seed, 1

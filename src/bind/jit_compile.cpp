@@ -22,6 +22,15 @@ void add_digest(std::string* key, std::string_view part) {
   *key += part;
 }
 
+/// The optimiser's level of compiled functions, 0 to 3: tests that run many functions once ask for less.
+int optimisation_level() {
+  static const int level = [] {
+    const char* text = std::getenv("BROADCLOTH_JIT_LEVEL");
+    return text != nullptr && *text >= '0' && *text <= '3' ? *text - '0' : 3;
+  }();
+  return level;
+}
+
 /// How a value of the type lies in memory and becomes an object.
 Box box_of(kernels::Type t) {
   Box b;
@@ -83,6 +92,8 @@ Box box_of(kernels::Type t) {
 
 }  // namespace
 
+bc_jit_flags host_flags(bool fastmath) { return {optimisation_level(), fastmath ? 1 : 0, fastmath ? 1 : 0, 0, 1}; }
+
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result, bool threads) {
   const auto find = [&]() -> const Compiled* {
     for (const Compiled* c : *self->compiled)
@@ -121,10 +132,9 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   };
   const bool lets_go = made.prints && std::any_of(arguments.begin(), arguments.end(), is_object);
   c->threads = threads || self->options->parallel || !c->interpreted.empty() || lets_go;
-  const int fast = self->options->fastmath ? 1 : 0;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
-    const bc_jit_flags flags{3, fast, fast, 0, 1};
+    const bc_jit_flags flags = host_flags(self->options->fastmath);
     const std::string& prelude = kernels::host_library(c->threads);
     std::string text;
     add_digest(&text, c->text);
@@ -160,8 +170,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
 }
 
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage) {
-  const int fast = self->options->fastmath ? 1 : 0;
-  return cpu::JitLibrary::get().inspect(compiled.text, {3, fast, fast, 0, 1}, stage, kernels::host_library(compiled.threads));
+  return cpu::JitLibrary::get().inspect(compiled.text, host_flags(self->options->fastmath), stage, kernels::host_library(compiled.threads));
 }
 
 }  // namespace bc::bind::jit

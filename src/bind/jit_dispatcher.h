@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/jit/jit.h"
 #include "bind/jit_values.h"
 #include "bind/kernels.h"
 #include "bind/vectorcall.h"
@@ -99,6 +100,9 @@ PyDispatcher* as_dispatcher(PyObject* o);
 
 /// The optimised code as "ir" or "asm".
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
+
+/// How the text of compiled functions is compiled.
+bc_jit_flags host_flags(bool fastmath);
 /// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
 /// `result`: what it returns, where a signature says so. `threads`: other threads may hold the objects that it takes.
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result = nullptr,

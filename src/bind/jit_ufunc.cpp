@@ -190,7 +190,7 @@ void load_loop(Loop* loop, const std::string& text, const kernels::CompiledFunct
   loop->text = text;
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
-    const bc_jit_flags flags{3, fastmath ? 1 : 0, fastmath ? 1 : 0, 0, 1};
+    const bc_jit_flags flags = host_flags(fastmath);
     const std::string& prelude = kernels::host_library(parallel_arrays);
     std::string key = text;
     key += '\0';
