@@ -190,6 +190,36 @@ def test_what_broadcloth_does_not_have_runs_on_numpy_and_is_reported_once(tmp_pa
     assert "FallbackWarning" not in quiet.stderr
 
 
+ASSERTIONS = """
+import numpy as np
+import numpy.testing as npt
+from numpy.testing import assert_equal, assert_raises
+
+def caught(f):
+    try:
+        f()
+    except AssertionError as error:
+        return str(error)
+
+a = np.arange(6.0).reshape(2, 3)
+assert_equal(a, a.copy())
+assert_equal({"a": [a, (a[0], a.sum())]}, {"a": [a.copy(), (a[0].copy(), 15.0)]})
+npt.assert_almost_equal(a, a + 1e-9)
+npt.assert_array_less(a, a + 1)
+np.testing.assert_allclose(a, a * (1 + 1e-9))
+np.testing.assert_array_max_ulp(a, a)
+assert_raises(ValueError, np.reshape, a, (4, 4))
+print(caught(lambda: assert_equal(a, a + 1)), caught(lambda: npt.assert_array_equal(a, a[0] * 2)), caught(lambda: assert_equal(a.sum(), 3)))
+print(np.void((1, 2), dtype="i4,f8"), npt.__name__)
+"""
+
+
+def test_assertions_of_numpy_testing_take_arrays(tmp_path):
+    plain, ours = both(tmp_path, ASSERTIONS)
+    assert ours.stdout == plain.stdout != "", ours.stderr
+    assert "numpy.testing" not in ours.stderr
+
+
 def test_in_place_changes_come_back(tmp_path):
     text = """
 import warnings

@@ -31,6 +31,7 @@ _MODULES: dict[str, str | None] = {
     "numpy.lib.scimath": None,
     "numpy.char": None,
     "numpy.strings": None,
+    "numpy.testing": None,
 }
 # Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any. (The bit generator Philox
 # gives other numbers here than NumPy's.)
@@ -47,6 +48,12 @@ _NUMPYS_OWN = {
 }  # fmt: skip
 # Functions that make a class or a function, and nothing with arrays.
 _OF_FUNCTIONS = {"frompyfunc"}
+
+# Assertions of numpy.testing look at the type of what they compare: they get NumPy's arrays. The rest of that module is as it is.
+_ASSERTIONS = {
+    "assert_equal", "assert_almost_equal", "assert_approx_equal", "assert_allclose", "assert_array_equal", "assert_array_almost_equal",
+    "assert_array_less", "assert_array_almost_equal_nulp", "assert_array_max_ulp", "assert_array_compare",
+}  # fmt: skip
 
 _faces: dict[str, ModuleType] = {}
 
@@ -110,23 +117,23 @@ def _ours(module: str, name: str) -> Any:
 
 
 def _is_our_class(value: Any) -> bool:
-    return (
-        isinstance(value, type)
-        and value.__module__.startswith("broadcloth")
-        and not issubclass(value, (np.generic, np.dtype, BaseException))
-    )
+    return isinstance(value, type) and value.__module__.startswith("broadcloth")
 
 
 def _chosen(module: str, name: str, theirs: Any) -> Any:
     """What a program gets for `theirs`, which NumPy has under this name."""
     if isinstance(theirs, ModuleType):
         return face_of(theirs)
+    if module == "numpy.testing":
+        return _fallback.on_copies(theirs) if name in _ASSERTIONS else theirs
     if theirs is np.ndarray:
         return _ProgramArray
     if theirs is np.nditer or theirs is np.nested_iters:
         return _ITERATORS[theirs]
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
     if isinstance(theirs, type):
+        if issubclass(theirs, (np.generic, np.dtype, BaseException)):
+            return theirs  # `broadcloth.void` is a type of kernels
         if _is_our_class(ours) or (ours is not None and not isinstance(ours, type) and callable(ours)):
             return ours
         if issubclass(theirs, np.ndarray) and not _in_star_import(sys._getframe(2)):
@@ -195,7 +202,7 @@ def _face_named(name: str) -> ModuleType:
 
 
 def face_of(module: ModuleType | None) -> ModuleType:
-    """The face of a module of NumPy's; the module itself where a program needs nothing else (numpy.testing, numpy.typing)."""
+    """The face of a module of NumPy's; the module itself where a program needs nothing else (numpy.typing)."""
     assert module is not None
     name = module.__name__
     if name not in _MODULES or isinstance(module, Face):

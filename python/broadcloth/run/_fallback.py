@@ -105,6 +105,17 @@ def read_only(value: Any) -> Any:
     return _Loan(writable=False).give(value)
 
 
+def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its own name that reads its arguments, arrays of ours as host copies."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pytest shows the line of the program
+        return function(*read_only(args), **read_only(kwargs))
+
+    return call
+
+
 def _is_element(value: Any) -> bool:
     """Whether an array of ours is what NumPy has as a scalar."""
     return value.ndim == 0 and issubclass(value.__class__, np.generic)
