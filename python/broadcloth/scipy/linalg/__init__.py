@@ -9,6 +9,7 @@ from numpy.linalg import LinAlgError
 
 from ...linalg import norm
 from ._bands import cho_solve_banded, cholesky_banded, eig_banded, eigvals_banded
+from ._cossin import cossin
 from ._decompositions import (
     eig,
     eigh,
@@ -78,6 +79,7 @@ from ._matrices import (
     toeplitz,
 )
 from ._operands import LinAlgWarning
+from ._sketches import clarkson_woodruff_transform
 from ._solvers import (
     cho_factor,
     cho_solve,
@@ -98,6 +100,7 @@ from ._solvers import (
     solve_triangular,
     solveh_banded,
 )
+from ._updates import qr_delete, qr_insert, qr_update
 
 __all__ = [
     "LinAlgError",
@@ -111,10 +114,12 @@ __all__ = [
     "cholesky",
     "cholesky_banded",
     "circulant",
+    "clarkson_woodruff_transform",
     "companion",
     "convolution_matrix",
     "coshm",
     "cosm",
+    "cossin",
     "det",
     "dft",
     "diagsvd",
@@ -164,7 +169,10 @@ __all__ = [
     "pinvh",
     "polar",
     "qr",
+    "qr_delete",
+    "qr_insert",
     "qr_multiply",
+    "qr_update",
     "qz",
     "rq",
     "rsf2csf",
