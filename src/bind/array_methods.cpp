@@ -382,7 +382,8 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
     if (time) host = call(attr(host.get(), "view").get(), {dtype_object(a.dtype())});
   } else {
     const HiddenWait hidden("an array given to NumPy or to a library that uses it");
-    host = to_host_array(a, "__array__", 'K');
+    leave_history(a, "__array__");
+    host = to_numpy_with_strides(a);
   }
   if (dtype == Py_None) return host;
   PyRef no_copy = steal(PyDict_New());

@@ -559,6 +559,22 @@ PyRef to_numpy(const Array& a, char order) {
   return PyRef::steal(PyObject_CallMethod(host.get(), "transpose", "(O)", back.get()));
 }
 
+PyRef to_numpy_with_strides(const Array& a) {
+  const Layout& view = a.layout();
+  int64_t span = 1;
+  bool forwards = true;
+  for (int d = 0; d < view.ndim(); ++d) {
+    span += (view.shape[d] - 1) * view.strides[d];
+    forwards &= view.strides[d] > 0 || view.shape[d] == 1;
+  }
+  if (!forwards || span <= a.size() || span > 2 * a.size() || !numpy_has(a.dtype())) return to_numpy(a, 'K');
+  const PyRef memory = to_numpy(a.with_layout(Layout{Dims{span}, Dims{1}, view.offset}));
+  Dims bytes;
+  for (int64_t s : view.strides) bytes.push_back(s * itemsize(a.dtype()));
+  return call(reinterpret_cast<PyObject*>(state().np_ndarray), {shape_tuple(a.shape()).get(), dtype_object(a.dtype()), memory.get(),
+                                                                steal(PyLong_FromLong(0)).get(), shape_tuple(bytes).get()});
+}
+
 PyRef to_host_array(const Array& a, const char* by, char order) {
   leave_history(a, by);
   return to_numpy(a, order);

@@ -130,6 +130,9 @@ void warn_of_lost_imaginary(DType from, DType to);
 Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same);
 /// A new NumPy array with the elements.
 PyRef to_numpy(const Array& a, char order = 'C');
+/// The same with the strides of a view that has gaps, as long as these are no longer than the elements: libraries give NumPy's as_strided
+/// the strides that they read from the array itself.
+PyRef to_numpy_with_strides(const Array& a);
 /// The same for a program that asks for it by a function: an array that requires grad is an error, as derivatives are not followed through
 /// NumPy.
 PyRef to_host_array(const Array& a, const char* by, char order = 'C');

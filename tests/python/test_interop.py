@@ -508,3 +508,16 @@ def test_corrupt_pickles_raise(device):
                 (made + 1).tolist()
         """
     run_python(textwrap.dedent(program))
+
+
+def test_as_strided_reads_the_hosts_copy_with_the_strides_of_the_view(xp):
+    a = np.arange(400.0).reshape(20, 20)
+    x = xp.asarray(a)
+    for view, expected in [(x[1:, :-1], a[1:, :-1]), (x[:, ::2], a[:, ::2]), (x[2:9, 3].T, a[2:9, 3]), (x[::-1, 1:], a[::-1, 1:])]:
+        copy = np.array(view)
+        np.testing.assert_array_equal(copy, expected)
+        if min(view.strides) > 0 and np.prod(view.shape) > 10:
+            assert np.asarray(view).strides == view.strides == expected.strides
+    x = x[1:, :-1]
+    squares = np.lib.stride_tricks.as_strided(x, (9, 9, 2, 2), (2 * x.strides[0], 2 * x.strides[1], *x.strides))
+    np.testing.assert_array_equal(squares, a[1:19, :18].reshape(9, 2, 9, 2).transpose(0, 2, 1, 3))
