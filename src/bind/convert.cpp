@@ -569,10 +569,9 @@ PyRef to_numpy_with_strides(const Array& a) {
   }
   if (!forwards || span <= a.size() || span > 2 * a.size() || !numpy_has(a.dtype())) return to_numpy(a, 'K');
   const PyRef memory = to_numpy(a.with_layout(Layout{Dims{span}, Dims{1}, view.offset}));
-  Dims bytes;
-  for (int64_t s : view.strides) bytes.push_back(s * itemsize(a.dtype()));
-  return call(reinterpret_cast<PyObject*>(state().np_ndarray), {shape_tuple(a.shape()).get(), dtype_object(a.dtype()), memory.get(),
-                                                                steal(PyLong_FromLong(0)).get(), shape_tuple(bytes).get()});
+  return call(reinterpret_cast<PyObject*>(state().np_ndarray),
+              {shape_tuple(a.shape()).get(), dtype_object(a.dtype()), memory.get(), PyRef::steal(PyLong_FromLong(0)).get(),
+               shape_tuple(view.strides, itemsize(a.dtype())).get()});
 }
 
 PyRef to_host_array(const Array& a, const char* by, char order) {
