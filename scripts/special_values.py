@@ -203,7 +203,17 @@ def of_order(f: Callable[..., Any]) -> tuple[Callable[..., Any], list[Any], list
     return f, real, [(random.choice(ORDERS), z) for z in [*plane(-3, 2.6), *axes]]
 
 
-# Functions that are written in Python: mpmath's, and points for real and for complex arguments, of which the last is complex.
+def of_one(f: Callable[..., Any], high: float) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """A function of one argument: points for real and for complex ones."""
+    return f, [(random.choice([1, -1]) * 10 ** random.uniform(-3, high),) for _ in range(40)], [(z,) for z in plane(-3, high)]
+
+
+def voigt(x: mp.mpf, sigma: mp.mpf, gamma: mp.mpf) -> mp.mpf:
+    z = mp.mpc(x, gamma) / (sigma * mp.sqrt(2))
+    return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (sigma * mp.sqrt(2 * mp.pi))
+
+
+# Functions written in Python (name.i: result i): mpmath's, and points for real and for complex arguments, of which the last is complex.
 WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "jv": of_order(mp.besselj),
     "yv": of_order(mp.bessely),
@@ -211,6 +221,13 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "kv": of_order(mp.besselk),
     "hankel1": of_order(mp.hankel1),
     "hankel2": of_order(mp.hankel2),
+    "airy.0": of_one(mp.airyai, 1.7),
+    "airy.1": of_one(lambda z: mp.airyai(z, derivative=1), 1.7),
+    "airy.2": of_one(mp.airybi, 1.7),
+    "airy.3": of_one(lambda z: mp.airybi(z, derivative=1), 1.7),
+    "fresnel.0": of_one(mp.fresnels, 1.2),
+    "fresnel.1": of_one(mp.fresnelc, 1.2),
+    "voigt_profile": (voigt, grid([0.0, 1e-3, 0.7, -3.0, 25.0, 1e4], [0.1, 1.0, 30.0], [1e-6, 0.2, 1.0, 50.0], count=40), []),
 }
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 

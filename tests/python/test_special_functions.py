@@ -33,10 +33,17 @@ def operands(key: str):
     return name, [*table[:, :-4].T, table[:, -4] + 1j * table[:, -3]], table[:, -2] + 1j * table[:, -1]
 
 
+def function(name: str):
+    """A function, or one of the results of a function with several."""
+    base, _, result = name.partition(".")
+    f = getattr(special, base)
+    return (lambda *args: f(*args)[int(result)]) if result else f
+
+
 @pytest.mark.parametrize("key", sorted(VALUES))
 def test_values(xp, key):
     name, arguments, expected = operands(key)
-    got = getattr(special, name)(*map(xp.asarray, arguments))
+    got = function(name)(*map(xp.asarray, arguments))
     assert got.dtype == expected.dtype
     assert_allclose(got.get(), expected, rtol=1e-13)
 
@@ -45,7 +52,7 @@ def test_values(xp, key):
 def test_single_precision_is_double_precision_rounded(xp, key):
     name, arguments, expected = operands(key)
     narrow = [x.astype("c8" if x.dtype.kind == "c" else "f4") for x in arguments]
-    row = getattr(special, name)
+    row = function(name)
     got = row(*map(xp.asarray, narrow))
     assert got.dtype == np.result_type(expected.dtype.type(0).astype(narrow[-1].dtype))
     with np.errstate(all="ignore"):
@@ -144,3 +151,47 @@ def test_bessel_in_compiled_functions_and_fused_expressions(xp):
         return s
 
     assert_allclose(total(x), scipy_special.jv(0.5, x).sum(), rtol=1e-12)
+
+
+def test_airy_at_the_edges_and_scaled(xp):
+    z = np.array([0.0, 5.0, 60.0, -3.0, np.nan, -50.0])
+    for ours, theirs in ((special.airy, scipy_special.airy), (special.airye, scipy_special.airye)):
+        for got, expected in zip(ours(xp.asarray(z)), theirs(z), strict=True):
+            assert_allclose(got.get(), expected, rtol=1e-12)
+        w = z[:4] * np.exp(1.1j)
+        for got, expected in zip(ours(xp.asarray(w)), theirs(w), strict=True):
+            finite = np.isfinite(expected)
+            assert_allclose(got.get()[finite], expected[finite], rtol=3e-12)
+    assert [x.dtype for x in special.airy(xp.ones(2, "c8"))] == [np.complex64] * 4
+
+
+def test_fresnel_and_voigt_at_the_edges(xp):
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.2, 1e10, 1e200])
+    for got, expected in zip(special.fresnel(xp.asarray(x)), scipy_special.fresnel(x), strict=True):
+        assert_allclose(got.get(), expected, rtol=1e-10)
+    x, sigma, gamma = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 1.5], [2, 1.5, 0], [np.nan, 0, 0], [np.inf, 1, 1], [-7, 1, 1e-9]]).T
+    got = special.voigt_profile(*map(xp.asarray, (x, sigma, gamma))).get()
+    assert_allclose(got, scipy_special.voigt_profile(x, sigma, gamma), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["airy.0", "airy.1", "airy.2", "airy.3", "fresnel.0", "fresnel.1"])
+def test_gradients_of_functions_with_several_results(xp, name):
+    row = function(name)
+    for z in (np.array([0.7 + 0.4j, -1.1 + 2j]), np.array([0.4, -2.0])):
+        a = xp.asarray(z)
+        a.requires_grad = True
+        row(a).real.sum().backward()
+        slope = (row(xp.asarray(z + 1e-5)).get() - row(xp.asarray(z - 1e-5)).get()) / 2e-5
+        assert_allclose(a.grad.get(), slope.conj(), rtol=1e-7, atol=1e-9)
+
+
+def test_gradients_of_voigts_profile(xp):
+    point = np.array([0.7, 1.3, 0.4])
+    operands = [xp.asarray(x) for x in point]
+    for x in operands:
+        x.requires_grad = True
+    special.voigt_profile(*operands).backward()
+    for k, x in enumerate(operands):
+        step = np.eye(3)[k] * 1e-5
+        slope = (special.voigt_profile(*(point + step)) - special.voigt_profile(*(point - step))).item() / 2e-5
+        assert_allclose(x.grad.item(), slope, rtol=1e-8)

@@ -13,12 +13,27 @@ from ... import _docs, _math
 from ..._broadcloth import ndarray
 from ..._namespace import face
 from .. import _special_docs
-from . import _bessel, _combinatorics, _distributions, _elementary, _elliptic, _orthopoly, _polynomials, _quadrature, _spherical, _zeros
+from . import (
+    _airy,
+    _bessel,
+    _combinatorics,
+    _distributions,
+    _elementary,
+    _elliptic,
+    _faddeeva,
+    _orthopoly,
+    _polynomials,
+    _quadrature,
+    _spherical,
+    _zeros,
+)
+from ._airy import *  # noqa: F403
 from ._bessel import *  # noqa: F403
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
+from ._faddeeva import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
@@ -58,11 +73,13 @@ sinc = _math.sinc
 __all__ = sorted(
     [
         *_special_docs.TABLE,
+        *_airy.__all__,
         *_bessel.__all__,
         *_combinatorics.__all__,
         *_distributions.__all__,
         *_elementary.__all__,
         *_elliptic.__all__,
+        *_faddeeva.__all__,
         *_orthopoly.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,

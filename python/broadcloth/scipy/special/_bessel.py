@@ -589,7 +589,7 @@ def jve(v: Any, z: Any) -> Any:
     Examples
     --------
     >>> bc.scipy.special.jve(1.5, 800j)
-    array(-0.00997112+0.00997112j)
+    array(-0.00996109+0.00996109j)
     """
     return _jv(v, z)
 
@@ -657,7 +657,7 @@ def ive(v: Any, z: Any) -> Any:
     Examples
     --------
     >>> bc.scipy.special.ive(1.5, [2.0, 1000.0])
-    array([0.14879752, 0.01260303])
+    array([0.14879752, 0.01260305])
     """
     return _iv(v, z, True)
 
@@ -691,7 +691,7 @@ def kve(v: Any, z: Any) -> Any:
     Examples
     --------
     >>> bc.scipy.special.kve(1.5, [2.0, 1000.0])
-    array([1.32934039, 0.03967297])
+    array([1.32934039, 0.03967291])
     """
     return _kv(v, z, True)
 
